@@ -1,0 +1,46 @@
+import type { Show } from '../output/show.ts';
+import type { Fields, Values } from '../spec/field.ts';
+import type { Context } from './context.ts';
+
+/** The row that a command's result is made of. */
+type Row<R> =
+  R extends AsyncGenerator<infer T>
+    ? T
+    : R extends Promise<readonly (infer T)[]>
+      ? T
+      : R extends Promise<infer T>
+        ? T
+        : never;
+
+export interface Command<A extends Fields, O extends Fields, R> {
+  /** Noun and verb, as typed. */
+  readonly name: string;
+  /** One sentence without a full stop. */
+  readonly summary: string;
+  /** More for the manual: paragraphs. */
+  readonly about?: readonly string[];
+  readonly args?: A;
+  readonly options?: O;
+  /** Whole command lines; a test runs each against the sandbox. */
+  readonly examples: readonly string[];
+  /** Returns the result; an async generator yields rows and may end by throwing a Failure. Never prints, exits, or reads `process`. */
+  readonly run: (values: Values<A> & Values<O>, context: Context) => R;
+  readonly show?: Show<Row<R>>;
+}
+
+/** A command with its types erased: what the table of commands and the program deal with. */
+export interface AnyCommand {
+  readonly name: string;
+  readonly summary: string;
+  readonly about?: readonly string[];
+  readonly args?: Fields;
+  readonly options?: Fields;
+  readonly examples: readonly string[];
+  readonly run: (values: Readonly<Record<string, unknown>>, context: Context) => unknown;
+  readonly show?: Show<unknown>;
+}
+
+/** A command is a value; this function exists for inference. */
+export function command<const A extends Fields, const O extends Fields, R>(definition: Command<A, O, R>): AnyCommand {
+  return definition as unknown as AnyCommand;
+}

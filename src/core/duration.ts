@@ -1,0 +1,24 @@
+import { usage } from './failure.ts';
+
+/** A span of time in milliseconds. */
+export type Milliseconds = number;
+
+const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/**
+ * Reads `400ms`, `30s`, `5m`, `12h`, `7d` (contract, section 1).
+ * @throws Failure usage
+ */
+export function parseDuration(text: string): Milliseconds {
+  const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text);
+  if (!match) throw usage(`'${text}' is not a duration`, 'Write a number and a unit: 400ms, 30s, 5m, 12h, 7d.');
+  return Number(match[1]) * units[match[2] as keyof typeof units];
+}
+
+/** The shortest exact spelling for people: 1500 is `1.5s`, 120000 is `2m`. */
+export function formatDuration(span: Milliseconds): string {
+  const unit = (['d', 'h', 'm'] as const).find((name) => span >= units[name] && span % units[name] === 0);
+  if (unit) return `${span / units[unit]}${unit}`;
+  if (span >= 1000) return `${Math.round(span / 100) / 10}s`;
+  return `${Math.round(span)}ms`;
+}

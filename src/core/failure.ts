@@ -1,0 +1,64 @@
+/** Every way a command can end, with its exit code (contract, section 3). EXIT STATUS in the manual is a loop over it. */
+export const failures = {
+  internal: { exit: 1, means: 'a bug in chatelaine: please report it' },
+  usage: { exit: 2, means: 'a bad option, value or input file; nothing was sent' },
+  config: {
+    exit: 3,
+    means: 'credentials are missing, incomplete, unsafe or for another host, or the profile is read-only; nothing was sent',
+  },
+  auth: { exit: 4, means: 'the server refused the identity or the right; for auth status, a credential is refused' },
+  not_found: { exit: 5, means: 'the license, sensor, topic, view or snippet does not exist' },
+  rejected: { exit: 6, means: 'any other refusal by the server, or it ignored something that was asked for' },
+  unavailable: { exit: 7, means: 'network, proxy, TLS, timeout or server trouble; safe to run again' },
+  incomplete: { exit: 8, means: 'part was done and the rest is named; run again to resume' },
+  unknown: { exit: 9, means: 'a call that is not safe to repeat may or may not have happened' },
+  differences: { exit: 10, means: 'an audit or a check found differences' },
+  cancelled: { exit: 130, means: 'interrupted, or answered with no; state is saved' },
+  terminated: { exit: 143, means: 'ended by SIGTERM; state is saved' },
+} as const;
+
+export type FailureKind = keyof typeof failures;
+
+/** The request that a failure speaks of; license codes in the URL are already hidden. */
+export interface FailedRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly status?: number;
+}
+
+export interface FailureDetails {
+  /** What to do next, one sentence. */
+  readonly hint?: string | undefined;
+  readonly http?: FailedRequest | undefined;
+  /** What the server said, as it said it. */
+  readonly server?: { readonly code?: string | undefined; readonly msg?: string | undefined } | undefined;
+  /** Whether running the same command again may succeed with nothing else changed. */
+  readonly retryable?: boolean | undefined;
+  readonly cause?: unknown;
+}
+
+/** An end that is not a bug. Thrown on the floor that knows the meaning; `main` alone turns it into text and an exit code. */
+export class Failure extends Error {
+  override readonly name = 'Failure';
+  readonly kind: FailureKind;
+  readonly details: FailureDetails;
+
+  constructor(kind: FailureKind, message: string, details: FailureDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.kind = kind;
+    this.details = details;
+  }
+
+  get exit(): number {
+    return failures[this.kind].exit;
+  }
+
+  get retryable(): boolean {
+    return this.details.retryable ?? (this.kind === 'unavailable' || this.kind === 'incomplete');
+  }
+}
+
+/** A failure of input: nothing was sent. All problems of one input are told at once. */
+export function usage(problems: string | readonly string[], hint?: string): Failure {
+  return new Failure('usage', typeof problems === 'string' ? problems : problems.join('\n'), { hint });
+}

@@ -1,0 +1,57 @@
+import { inspect } from 'node:util';
+
+/** A key or password: it can be sent and stored, and cannot be shown by accident. */
+export class Secret {
+  readonly #value: string;
+
+  constructor(value: string) {
+    this.#value = value;
+  }
+
+  /** The value itself: called where it is sent, where it is stored, and by `auth token`; a test counts the places. */
+  reveal(): string {
+    return this.#value;
+  }
+
+  /** `text` with every form of the value hidden: raw, URL-encoded, JSON-escaped, base64 at any alignment. */
+  redact(text: string): string {
+    if (this.#value === '') return text;
+    return formsOf(this.#value).reduce((rest, form) => rest.replaceAll(form, '[secret]'), text);
+  }
+
+  toString(): string {
+    return '[secret]';
+  }
+
+  toJSON(): string {
+    return '[secret]';
+  }
+
+  [inspect.custom](): string {
+    return '[secret]';
+  }
+}
+
+/** Longest first, so that one form is never left half-hidden by another. */
+function formsOf(value: string): string[] {
+  const plain = [
+    value,
+    encodeURIComponent(value),
+    new URLSearchParams([['', value]]).toString().slice(1),
+    JSON.stringify(value).slice(1, -1),
+  ];
+  return [...new Set([...plain, ...base64Forms(value)])].sort((one, other) => other.length - one.length);
+}
+
+/** Base64 of a text that holds the value (`user:key`) shows it at one of three alignments; the edge characters mix with neighbours. */
+function base64Forms(value: string): string[] {
+  const bytes = Buffer.from(value);
+  if (bytes.length < 6) return [];
+  return [0, 1, 2].flatMap((shift) => {
+    const text = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64').replace(/=+$/, '');
+    const start = shift === 0 ? 0 : shift + 1;
+    const end = (shift + bytes.length) % 3 === 0 ? text.length : text.length - 1;
+    const core = text.slice(start, end);
+    return [core, core.replaceAll('+', '-').replaceAll('/', '_')];
+  });
+}

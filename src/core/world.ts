@@ -1,0 +1,31 @@
+import type { Milliseconds } from './duration.ts';
+
+/** Time and chance, as things that a test can hold. */
+export interface Clock {
+  /** Milliseconds since 1970-01-01 UTC. */
+  now(): Milliseconds;
+  /** Rejects with the signal's reason as soon as the signal aborts. */
+  sleep(span: Milliseconds, signal?: AbortSignal): Promise<void>;
+  /** Uniform in [0, 1). */
+  random(): number;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What the program knows of the computer it runs on; only `cli` reads it from `process`. */
+export interface Machine {
+  readonly env: Environment;
+  readonly platform: NodeJS.Platform;
+  readonly home: string;
+  /** The folder for temporary files. */
+  readonly temporary: string;
+  /** Undefined where the system has no user ids. */
+  readonly uid: number | undefined;
+  readonly pid: number;
+}
+
+/** The value of a variable; an empty one counts as unset. */
+export function variable(env: Environment, name: string): string | undefined {
+  const value = env[name];
+  return value === '' ? undefined : value;
+}

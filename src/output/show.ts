@@ -1,0 +1,40 @@
+/** How a result looks; the machine formats print the value itself (contract, section 3). */
+export interface Show<T> {
+  /** Columns of table, csv and tsv under their wire names; absent: the scalar keys of the first row. */
+  readonly columns?: readonly string[];
+  /** The value of a column that is not simply the row's own key of that name; undefined leaves it to the row. */
+  readonly cell?: (row: T, column: string) => unknown;
+  /** Whether the other scalar keys of the first row follow `columns`; keys that `cell` consumed are named in `consumed`. */
+  readonly others?: boolean;
+  /** Keys that are never shown as other columns, because a column of another name shows them. */
+  readonly consumed?: (row: T) => readonly string[];
+  /** One sentence in place of the table on a terminal. */
+  readonly line?: (row: T) => string;
+  /** The one thing that `-q` prints, one line a row, unless the format is json, ndjson or yaml. */
+  readonly quiet?: (row: T) => string;
+  /** Prints like `quiet` even without `-q`, unless the format is json, ndjson or yaml. */
+  readonly alwaysQuiet?: boolean;
+}
+
+export type Format = 'table' | 'json' | 'ndjson' | 'csv' | 'tsv' | 'yaml';
+
+/** The user's choices about looks, read once from the global options. */
+export interface Look {
+  readonly format: Format;
+  /** Columns, or keys of JSON objects, that were asked for by name. */
+  readonly fields: readonly string[] | undefined;
+  readonly header: boolean;
+  readonly csvSafe: boolean;
+  readonly quiet: boolean;
+  /** Whether escape sequences for colour may be written to stdout. */
+  readonly color: boolean;
+  /** Whether stdout is a terminal: text is made harmless and fitted. */
+  readonly terminal: boolean;
+  /** Columns of the terminal; 0 where unknown. */
+  readonly width: number;
+}
+
+/** Where a result goes. `write` resolves when more may be written, and rejects with EPIPE when the reader is gone. */
+export interface Sink {
+  write(text: string): Promise<void>;
+}

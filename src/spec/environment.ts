@@ -1,0 +1,57 @@
+import type { Fields } from './field.ts';
+
+/** Options of every command (contract, section 2). `twin`: CHATELAINE_… in the environment does the same. */
+export const globalOptions = {
+  output: {
+    kind: 'string',
+    short: 'o',
+    choices: ['table', 'json', 'ndjson', 'csv', 'tsv', 'yaml'],
+    help: 'Format: table, json, ndjson, csv, tsv or yaml (default: table on a terminal, tsv in a pipe)',
+    placeholder: 'FORMAT',
+  },
+  json: { kind: 'boolean', help: 'Same as -o json' },
+  fields: { kind: 'string', nonempty: true, placeholder: 'a,b', help: 'Only these columns, or keys of JSON, in this order' },
+  header: { kind: 'boolean', negatable: true, help: 'Header line of csv, tsv and table (default: yes)' },
+  csv_safe: { kind: 'boolean', help: 'In csv, make cells harmless that a spreadsheet would run as formulas' },
+  quiet: { kind: 'boolean', short: 'q', help: 'No progress and no notes; commands that make a key print the key alone' },
+  verbose: { kind: 'boolean', short: 'v', help: 'Say on stderr what is done: requests, waits, repeats' },
+  trace: { kind: 'boolean', help: 'Show requests and answers on stderr, secrets removed' },
+  color: { kind: 'string', choices: ['auto', 'always', 'never'], placeholder: 'WHEN', help: 'Colour: auto, always or never' },
+  input: { kind: 'boolean', negatable: true, help: 'Ask questions on a terminal (default: yes); --no-input never asks' },
+  yes: { kind: 'boolean', short: 'y', help: 'Answer yes to questions of the kind "really so many?"' },
+  dry_run: { kind: 'boolean', short: 'n', help: 'Send no write; show the exact requests that would be sent' },
+  profile: { kind: 'string', short: 'p', nonempty: true, placeholder: 'NAME', help: 'The stored credential to use' },
+  sandbox: { kind: 'boolean', help: 'Run against the embedded sandbox: nothing to start, nothing to sign in to' },
+  timeout: { kind: 'duration', placeholder: 'DURATION', help: 'Longest time of one request (default: 30s; messages 60s; topic deletion 75s)' },
+  deadline: { kind: 'duration', placeholder: 'DURATION', help: 'Longest time of the whole command' },
+  retries: { kind: 'integer', min: 0, max: 100, placeholder: 'N', help: 'How often a request that is safe to repeat is repeated (default: 5)' },
+  ca_file: { kind: 'string', nonempty: true, placeholder: 'FILE', help: 'Certificates of authorities to trust besides the usual ones (PEM)' },
+} as const satisfies Fields;
+
+export type GlobalOption = keyof typeof globalOptions;
+
+/** Options that the environment cannot set: they answer questions about this one run. */
+export const withoutTwin: ReadonlySet<string> = new Set(['yes', 'dry_run', 'confirm', 'exit_code', 'json']);
+
+/** The environment variable of an option: `--ca-file` is CHATELAINE_CA_FILE, `--no-input` CHATELAINE_NO_INPUT. */
+export function twinOf(name: string, negated = false): string {
+  return `CHATELAINE_${negated ? 'NO_' : ''}${name.toUpperCase()}`;
+}
+
+/** Variables besides the options' twins; the manual's ENVIRONMENT is a loop over them. */
+export const variables = {
+  CHATELAINE_BASE_URL: 'Origin and path of the licensing API, without /v1; with a key it is a complete credential',
+  CHATELAINE_API_KEY: 'Key of the licensing API',
+  CHATELAINE_API_KEY_FILE: 'File whose first line is the key of the licensing API',
+  CHATELAINE_APP_CODE: 'Code of the application; alone it acts as --app-code',
+  CHATELAINE_CHAT_SITE: 'URL of the chat organization; with e-mail and key it is a complete credential',
+  CHATELAINE_CHAT_EMAIL: 'E-mail address of the chat account',
+  CHATELAINE_CHAT_API_KEY: 'Key of the chat account',
+  CHATELAINE_CHAT_API_KEY_FILE: 'File whose first line is the key of the chat account',
+  CHATELAINE_CONFIG_DIR: 'Absolute path of the folder for config.json and credentials.json',
+  XDG_CONFIG_HOME: 'Where chatelaine/ with the configuration stands (default: ~/.config)',
+  XDG_STATE_HOME: 'Where chatelaine/ with journals, locks and sandbox data stands (default: ~/.local/state)',
+  HTTPS_PROXY: 'Proxy for https requests; HTTP_PROXY and NO_PROXY as curl reads them; empty is unset',
+  NODE_EXTRA_CA_CERTS: 'Certificates to trust besides the usual ones (PEM)',
+  NO_COLOR: 'Not empty: no colour',
+} as const;

@@ -1,0 +1,251 @@
+import { parseDuration, type Milliseconds } from '../core/duration.ts';
+import { Failure, usage } from '../core/failure.ts';
+import { parseJson } from '../core/json.ts';
+
+/** What every field says of itself. */
+interface Shape {
+  /** Meaning and unit, one sentence without a full stop: help, manual and `settings describe` show it. */
+  readonly help: string;
+  readonly required?: boolean;
+  /** May be given several times (option) or as several words (argument); the value is an array. */
+  readonly many?: boolean;
+  /** The flag's name without dashes where it differs from the field's name with `_` as `-`. */
+  readonly flag?: string;
+  /** One-letter flag. */
+  readonly short?: string;
+  /** Not shown in help and manual. */
+  readonly hidden?: boolean;
+  /** What stands for the value in help, such as `FILE`. */
+  readonly placeholder?: string;
+  /** The feature level of the chat server that brought the field (specification, tag of the field). */
+  readonly level?: number;
+}
+
+interface StringShape extends Shape {
+  readonly kind: 'string';
+  readonly choices?: readonly string[];
+  /** Length below this number of characters. */
+  readonly below?: number;
+  readonly ascii?: boolean;
+  readonly nonempty?: boolean;
+}
+
+interface IntegerShape extends Shape {
+  readonly kind: 'integer';
+  readonly min?: number;
+  readonly max?: number;
+  /** Names of the values, in lower case joined by dashes; the number is the wire value. */
+  readonly names?: Readonly<Record<string, number>>;
+}
+
+interface BooleanShape extends Shape {
+  readonly kind: 'boolean';
+  /** As an option: `--no-NAME` exists too. */
+  readonly negatable?: boolean;
+}
+
+interface OtherShape extends Shape {
+  /** `secret` is never read from the command line; `json` is any JSON text; `duration` is read as milliseconds. */
+  readonly kind: 'duration' | 'json' | 'secret';
+}
+
+export type Field = StringShape | IntegerShape | BooleanShape | OtherShape;
+export type Fields = Readonly<Record<string, Field>>;
+
+type One<F extends Field> = F extends { kind: 'string'; choices: readonly (infer C)[] }
+  ? C
+  : F['kind'] extends 'string'
+    ? string
+    : F['kind'] extends 'integer'
+      ? number
+      : F['kind'] extends 'boolean'
+        ? boolean
+        : F['kind'] extends 'duration'
+          ? Milliseconds
+          : unknown;
+
+export type Value<F extends Field> = F extends { many: true } ? readonly One<F>[] : One<F>;
+
+type RequiredNames<T extends Fields> = { [K in keyof T]: T[K] extends { required: true } ? K : never }[keyof T];
+
+/** The type of the values that a table of fields admits. */
+export type Values<T extends Fields> = { readonly [K in RequiredNames<T>]: Value<T[K]> } & {
+  readonly [K in Exclude<keyof T, RequiredNames<T>>]?: Value<T[K]>;
+};
+
+export type Optional<T extends Fields> = { readonly [K in keyof T]: Omit<T[K], 'required'> & { required: false } };
+
+/** The same fields, none of them required: a filter, or a partial edit. */
+export function optional<const T extends Fields>(fields: T): Optional<T> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [name, { ...field, required: false }]),
+  ) as Optional<T>;
+}
+
+/** The flag of a field, without dashes in front. */
+export function flagOf(name: string, field: Field): string {
+  return field.flag ?? name.replaceAll('_', '-');
+}
+
+/**
+ * Reads one text against one field: the only place where a value's text is judged. `label` is how the user wrote the name.
+ * @throws Failure usage with the rule that was broken
+ */
+export function readField(label: string, field: Field, text: string): unknown {
+  switch (field.kind) {
+    case 'string':
+      return readString(label, field, text);
+    case 'integer':
+      return readInteger(label, field, text);
+    case 'boolean':
+      if (text === 'true') return true;
+      if (text === 'false') return false;
+      throw usage(`${label}: '${text}' is not a boolean`, 'Write true or false.');
+    case 'duration':
+      return within(label, () => parseDuration(text));
+    case 'json':
+      try {
+        return parseJson(text);
+      } catch (cause) {
+        throw new Failure('usage', `${label}: not valid JSON: ${(cause as Error).message}`, { cause });
+      }
+    case 'secret':
+      throw usage(`${label}: a secret is never taken from the command line`, 'Give the bare name to be asked, or --from FILE.');
+  }
+}
+
+function readString(label: string, field: StringShape, text: string): string {
+  if (field.nonempty && text === '') throw usage(`${label}: must not be empty`);
+  if (field.ascii && !isAscii(text)) throw usage(`${label}: only ASCII characters are allowed`);
+  if (field.below !== undefined && text.length >= field.below) {
+    throw usage(`${label}: ${text.length} characters; must be below ${field.below}`);
+  }
+  if (field.choices && !field.choices.includes(text)) {
+    throw usage(`${label}: '${text}' is not one of ${field.choices.join(', ')}`, suggestion(text, field.choices));
+  }
+  return text;
+}
+
+function isAscii(text: string): boolean {
+  return Buffer.byteLength(text) === text.length;
+}
+
+function readInteger(label: string, field: IntegerShape, text: string): number {
+  const named = field.names?.[text.toLowerCase().replaceAll('_', '-')];
+  if (named !== undefined) return named;
+  if (!/^-?(0|[1-9]\d*)$/.test(text)) {
+    const known = field.names ? Object.entries(field.names).map(([name, number]) => `${number} ${name}`) : [];
+    const rule = known.length > 0 ? `is not one of ${known.join(', ')}` : 'is not an integer';
+    throw usage(`${label}: '${text}' ${rule}`, field.names && suggestion(text, Object.keys(field.names)));
+  }
+  const number = Number(text);
+  if (!Number.isSafeInteger(number)) throw usage(`${label}: ${text} is beyond ±(2^53−1)`);
+  if (field.names && !Object.values(field.names).includes(number)) {
+    const known = Object.entries(field.names).map(([name, value]) => `${value} ${name}`);
+    throw usage(`${label}: ${text} is not one of ${known.join(', ')}`);
+  }
+  if (number < (field.min ?? -Infinity) || number > (field.max ?? Infinity)) {
+    throw usage(`${label}: ${text} is out of range; must be ${rangeOf(field)}`);
+  }
+  return Object.is(number, -0) ? 0 : number;
+}
+
+function rangeOf({ min, max }: IntegerShape): string {
+  if (min !== undefined && max !== undefined) return `${min} to ${max}`;
+  return min === undefined ? `at most ${max ?? ''}` : `at least ${min}`;
+}
+
+function within<T>(label: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (!(cause instanceof Failure)) throw cause;
+    throw new Failure('usage', `${label}: ${cause.message}`, { ...cause.details, cause });
+  }
+}
+
+/** One `NAME=VALUE` of the command line, read: the wire name and the typed value. */
+export interface Assignment {
+  readonly name: string;
+  readonly field: Field;
+  readonly value: unknown;
+}
+
+/**
+ * Reads `NAME=VALUE` words against a table. Dashes are accepted for underscores; a name may stand once.
+ * @throws Failure usage naming every bad word, with the nearest known name
+ */
+export function readAssignments(fields: Fields, words: readonly string[]): Assignment[] {
+  const seen = new Set<string>();
+  return collect(words, (word) => {
+    const [typed, text] = splitAssignment(word);
+    const name = typed.replaceAll('-', '_');
+    const field = fieldNamed(fields, name, typed);
+    if (seen.has(name)) throw usage(`${name}: given twice`);
+    seen.add(name);
+    return { name, field, value: readField(name, field, text) };
+  });
+}
+
+function splitAssignment(word: string): [string, string] {
+  const at = word.indexOf('=');
+  if (at < 1) throw usage(`'${word}': expected NAME=VALUE`);
+  return [word.slice(0, at), word.slice(at + 1)];
+}
+
+/**
+ * The field of that name.
+ * @throws Failure usage with the nearest name
+ */
+export function fieldNamed(fields: Fields, name: string, typed = name): Field {
+  const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  if (!field) throw usage(`unknown name '${typed}'`, suggestion(name, Object.keys(fields)));
+  return field;
+}
+
+/**
+ * Reads every item and reports all that failed at once.
+ * @throws Failure usage with one line for each bad item
+ */
+export function collect<I, T>(items: readonly I[], read: (item: I, index: number) => T): T[] {
+  const problems: Failure[] = [];
+  const values: T[] = [];
+  items.forEach((item, index) => {
+    try {
+      values.push(read(item, index));
+    } catch (cause) {
+      if (!(cause instanceof Failure) || cause.kind !== 'usage') throw cause;
+      problems.push(cause);
+    }
+  });
+  const [first] = problems;
+  if (!first) return values;
+  const hints = new Set(problems.map((problem) => problem.details.hint).filter((hint) => hint !== undefined));
+  throw usage(
+    problems.map((problem) => problem.message),
+    hints.size > 0 ? [...hints].join(' ') : undefined,
+  );
+}
+
+/** `Did you mean …?` for the nearest of the known words, or undefined where none is near. */
+export function suggestion(word: string, known: readonly string[]): string | undefined {
+  const ranked = known
+    .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
+    .sort((one, other) => one.distance - other.distance);
+  const best = ranked[0];
+  if (!best || best.distance > Math.max(2, Math.ceil(word.length * 0.4))) return undefined;
+  return `Did you mean ${best.candidate}?`;
+}
+
+function editDistance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= one.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= other.length; j += 1) {
+      const change = (row[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[other.length] ?? 0;
+}

@@ -1,0 +1,65 @@
+import { usage } from '../core/failure.ts';
+import type { Fields, Values } from './field.ts';
+
+/** The fields of a license (specification, Resources). */
+export const licenseFields = {
+  remote_user: {
+    kind: 'string',
+    required: true,
+    nonempty: true,
+    below: 128,
+    ascii: true,
+    placeholder: 'U',
+    help: 'Your own unique name for the end user: one license key is for one user; below 128 ASCII characters',
+  },
+  app_code: { kind: 'integer', required: true, placeholder: 'C', help: 'Code of the application' },
+  size_allowance: {
+    kind: 'integer',
+    required: true,
+    min: 1,
+    max: 18,
+    placeholder: 'N',
+    help: 'Most sensors that can take part in one measurement together, 1 to 18',
+  },
+} as const satisfies Fields;
+
+export type LicenseFields = Values<typeof licenseFields>;
+
+/** The path segment that names a license. */
+export const licenseCode = {
+  kind: 'string',
+  required: true,
+  nonempty: true,
+  placeholder: 'CODE',
+  help: 'The license key; - reads it from standard input',
+} as const;
+
+/** The query of GET /first-activation/ (specification, First activation). */
+export const firstActivationFields = {
+  mac_address: { kind: 'string', required: true, nonempty: true, placeholder: 'MAC', help: 'Identifier of the sensor' },
+  app_code: licenseFields.app_code,
+} as const satisfies Fields;
+
+/** The order of a license's columns in tables, csv and tsv; the server's other scalars follow. */
+export const licenseColumns = ['license_code', 'remote_user', 'app_code', 'size_allowance'] as const;
+
+/** Names under which servers return the key, in the order in which they are tried (contract, section 5). */
+export const licenseKeyFields = ['license_code', 'code', 'license_key', 'key', 'license'] as const;
+
+/** What the specification says of keys in passing; help, manual and README show it. */
+export const licenseRules =
+  'A license key is for one user of one application: it must not be shared between users or built into the application. ' +
+  'How often one key may be activated is restricted by the service; the number is not published and is raised through its support.';
+
+/**
+ * A sensor's address as it is sent: upper-case pairs joined by colons, from 12 or 16 hexadecimal digits in any spelling
+ * (contract, section 1).
+ * @throws Failure usage
+ */
+export function readMac(text: string): string {
+  const digits = text.replace(/[:\-. ]/g, '');
+  if (!/^([0-9a-f]{12}|[0-9a-f]{16})$/i.test(digits)) {
+    throw usage(`'${text}' is not a sensor address`, 'Write 12 or 16 hexadecimal digits, as in 00:13:43:9A:01:7F.');
+  }
+  return digits.toUpperCase().replace(/..(?=.)/g, '$&:');
+}

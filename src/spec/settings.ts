@@ -1,0 +1,223 @@
+import type { Field, Fields } from './field.ts';
+
+/** A switch of the user's settings. */
+const flag = <const H extends string>(help: H, level?: number) =>
+  ({ kind: 'boolean', help, ...(level === undefined ? {} : { level }) }) as const satisfies Field;
+
+/** A choice that goes on the wire as a number and may be typed by name; the first name of a number is the one shown. */
+const choice = <const N extends Readonly<Record<string, number>>>(names: N, help: string, level?: number) =>
+  ({ kind: 'integer', names, help, ...(level === undefined ? {} : { level }) }) as const satisfies Field;
+
+const followPolicy = {
+  participates: 1,
+  'topics-the-user-participates-in': 1,
+  sends: 2,
+  'topics-the-user-sends-a-message-to': 2,
+  starts: 3,
+  'topics-the-user-starts': 3,
+  never: 4,
+} as const;
+const automatic = { automatic: 1, always: 2, never: 3 } as const;
+
+/**
+ * Every user setting of PATCH /settings (specification, User settings). Strings and secrets go on the wire as they are, all
+ * others as JSON (facts page, 1.2). Limits that the specification lacks are the facts page's, section 5.2.
+ */
+export const settings = {
+  full_name: { kind: 'string', nonempty: true, help: 'New display name; ignored where the organization forbids name changes' },
+  email: {
+    kind: 'string',
+    nonempty: true,
+    help: 'New address; takes effect only after the confirmation link sent to it is followed',
+  },
+  old_password: { kind: 'secret', help: 'Current password (or directory-service password); needed with new_password' },
+  new_password: { kind: 'secret', help: 'New password; needs old_password' },
+  twenty_four_hour_time: flag('24-hour time display'),
+  web_mark_read_on_scroll_policy: choice(
+    { always: 1, 'conversation-views': 2, 'only-in-conversation-views': 2, never: 3 },
+    'When scrolling marks messages as read',
+    175,
+  ),
+  web_channel_default_view: choice(
+    {
+      'top-topic': 1,
+      'top-topic-in-the-channel': 1,
+      'channel-feed': 2,
+      'list-of-topics': 3,
+      'top-unread-topic': 4,
+      'top-unread-topic-in-channel': 4,
+    },
+    'What opening a channel shows; list-of-topics needs level 383, top-unread-topic level 401',
+    269,
+  ),
+  starred_message_counts: flag('Show the number of starred messages'),
+  receives_typing_notifications: flag('Receive typing notifications', 253),
+  web_suggest_update_timezone: flag('Alert when the profile time zone differs from the device', 329),
+  fluid_layout_width: flag('Use the maximum screen width for the center panel'),
+  high_contrast_mode: flag('Reserved for visual-accessibility design variations'),
+  web_font_size_px: { kind: 'integer', min: 1, max: 32767, level: 245, help: 'Primary font size in pixels' },
+  web_line_height_percent: {
+    kind: 'integer',
+    min: 1,
+    max: 32767,
+    level: 245,
+    help: 'Primary line height in percent; 120 means 1.2',
+  },
+  color_scheme: choice({ automatic: 1, dark: 2, light: 3 }, 'Color scheme'),
+  enable_drafts_synchronization: flag('Keep drafts on the server; turning it off deletes all drafts stored there', 87),
+  translate_emoticons: flag('Translate emoticons to emoji in sent messages'),
+  display_emoji_reaction_users: flag('Show names of reacting users instead of counts', 125),
+  default_language: { kind: 'string', nonempty: true, help: 'Language code of the interface and notification e-mails, such as en, de, pt-br' },
+  web_home_view: {
+    kind: 'string',
+    choices: ['recent_topics', 'recent', 'inbox', 'all_messages'],
+    level: 219,
+    help: 'Home view; recent_topics is named recent from level 454, and the word that the server knows is sent',
+  },
+  web_escape_navigates_to_home_view: flag('The Escape key goes to the home view', 219),
+  left_side_userlist: flag('Users list on the left sidebar in narrow windows'),
+  emojiset: {
+    kind: 'string',
+    choices: ['google', 'google-blob', 'twitter', 'text'],
+    help: 'Emoji set: google (modern), google-blob (classic), twitter, text (plain text)',
+  },
+  demote_inactive_streams: choice(automatic, 'Demote inactive channels'),
+  user_list_style: choice(
+    { compact: 1, 'with-status': 2, 'with-avatar': 3, 'with-avatar-and-status': 3 },
+    'Style of the user list',
+    141,
+  ),
+  web_animate_image_previews: {
+    kind: 'string',
+    choices: ['always', 'on_hover', 'never'],
+    level: 275,
+    help: 'When image previews are animated',
+  },
+  web_stream_unreads_count_display_policy: choice(
+    { all: 1, 'all-channels': 1, unmuted: 2, 'unmuted-channels-and-topics': 2, none: 3, 'no-channels': 3 },
+    'Channels that show a count of unread messages',
+    210,
+  ),
+  hide_ai_features: flag('Hide AI features in all clients', 350),
+  web_left_sidebar_show_channel_folders: flag("Show the organization's channel folders in the left sidebar", 411),
+  web_left_sidebar_unreads_count_summary: flag('Show the unread-count summary in the left sidebar', 398),
+  timezone: { kind: 'string', nonempty: true, help: 'IANA identifier of the profile time zone; may be stored in canonical form' },
+  enable_stream_desktop_notifications: flag('Visual desktop notifications for channel messages'),
+  enable_stream_email_notifications: flag('E-mail notifications for channel messages'),
+  enable_stream_push_notifications: flag('Mobile notifications for channel messages'),
+  enable_stream_audible_notifications: flag('Audible desktop notifications for channel messages'),
+  notification_sound: { kind: 'string', nonempty: true, help: 'Name of the sound, such as zulip or ding; none for silence' },
+  enable_desktop_notifications: flag('Visual notifications for direct messages and mentions'),
+  enable_sounds: flag('Audible notifications for direct messages and mentions'),
+  email_notifications_batching_period_seconds: {
+    kind: 'integer',
+    min: 1,
+    max: 604_800,
+    level: 82,
+    help: 'Seconds in which e-mail notifications are gathered',
+  },
+  enable_offline_email_notifications: flag('E-mail for direct messages and mentions when offline'),
+  enable_offline_push_notifications: flag('Mobile notification for direct messages and mentions when offline'),
+  enable_online_push_notifications: flag('Mobile notification for direct messages and mentions when online'),
+  enable_followed_topic_desktop_notifications: flag('Visual desktop notifications for followed topics', 189),
+  enable_followed_topic_email_notifications: flag('E-mail notifications for followed topics', 189),
+  enable_followed_topic_push_notifications: flag('Mobile notifications for followed topics', 189),
+  enable_followed_topic_audible_notifications: flag('Audible desktop notifications for followed topics', 189),
+  enable_digest_emails: flag('Digest e-mails when away'),
+  enable_marketing_emails: flag('Marketing e-mails; without function outside the hosted offering'),
+  enable_login_emails: flag('E-mail on new logins'),
+  message_content_in_email_notifications: flag('Include message content in e-mail notifications'),
+  pm_content_in_desktop_notifications: flag('Include direct-message content in desktop notifications'),
+  wildcard_mentions_notify: flag('Wildcard mentions notify like a personal mention'),
+  enable_followed_topic_wildcard_mentions_notify: flag('Wildcard mentions notify in followed topics', 189),
+  desktop_icon_count_display: choice(
+    {
+      'all-unread': 1,
+      'all-unread-messages': 1,
+      'dms-mentions-followed': 2,
+      'dms-mentions-and-followed-topics': 2,
+      'dms-mentions': 3,
+      'dms-and-mentions': 3,
+      none: 4,
+    },
+    'What the desktop icon counts; needs level 227, below which the numbers meant something else',
+  ),
+  realm_name_in_email_notifications_policy: choice(automatic, "Put the organization's name in e-mail notifications", 168),
+  automatically_follow_topics_policy: choice(followPolicy, 'Topics that are followed automatically', 214),
+  automatically_unmute_topics_in_muted_streams_policy: choice(
+    followPolicy,
+    'Topics that are unmuted automatically in muted channels',
+    214,
+  ),
+  automatically_follow_topics_where_mentioned: flag('Follow topics in which the user is mentioned', 235),
+  resolved_topic_notice_auto_read_policy: {
+    kind: 'string',
+    choices: ['always', 'except_followed', 'never'],
+    level: 385,
+    help: 'Whether notices that a topic was resolved are marked as read',
+  },
+  presence_enabled: flag('Show presence to others when online'),
+  enter_sends: flag('Enter sends the message or saves an edit', 81),
+  send_private_typing_notifications: flag('Send typing notifications in direct messages', 105),
+  send_stream_typing_notifications: flag('Send typing notifications in channels', 105),
+  send_read_receipts: flag('Let others see whether messages were read', 105),
+  allow_private_data_export: flag('Let administrators export private data', 293),
+  email_address_visibility: choice(
+    {
+      everyone: 1,
+      members: 2,
+      'members-only': 2,
+      administrators: 3,
+      'administrators-only': 3,
+      admins: 3,
+      'admins-only': 3,
+      nobody: 4,
+      moderators: 5,
+      'moderators-only': 5,
+    },
+    "Who may see the user's e-mail address",
+    163,
+  ),
+  web_navigate_to_sent_message: flag('Go to the conversation of a message when it is sent', 268),
+} as const satisfies Fields;
+
+export type SettingName = keyof typeof settings;
+
+/** Settings that PATCH /settings took before it took all (specification: before level 80). */
+export const identitySettings: ReadonlySet<string> = new Set(['full_name', 'email', 'old_password', 'new_password']);
+/** From this level on all settings have one endpoint. */
+export const unifiedSettingsLevel = 80;
+
+/** Names of earlier servers, and what stands for them now (specification and facts page 5.2). */
+export const removedSettings: Readonly<Record<string, string>> = {
+  dense_mode: 'dense_mode was removed at level 364; set web_font_size_px and web_line_height_percent instead',
+  default_view: 'default_view is named web_home_view since level 219',
+  escape_navigates_to_default_view:
+    'escape_navigates_to_default_view is named web_escape_navigates_to_home_view since level 219',
+  realm_name_in_notifications:
+    'realm_name_in_notifications was replaced at level 168 by realm_name_in_email_notifications_policy',
+};
+
+/** Values whose meaning hangs on the server's level; `instead` is the word to send on the other side of it. */
+export interface LevelRule {
+  readonly name: SettingName;
+  readonly value?: string | number;
+  /** The first level at which the value may be sent. */
+  readonly from?: number;
+  /** The first level at which it may not be sent any more. */
+  readonly until?: number;
+  readonly instead?: string;
+  readonly why: string;
+}
+
+export const levelRules: readonly LevelRule[] = [
+  {
+    name: 'desktop_icon_count_display',
+    from: 227,
+    why: 'below level 227 the numbers of desktop_icon_count_display had other meanings',
+  },
+  { name: 'web_channel_default_view', value: 3, from: 383, why: 'list-of-topics needs level 383' },
+  { name: 'web_channel_default_view', value: 4, from: 401, why: 'top-unread-topic needs level 401' },
+  { name: 'web_home_view', value: 'recent', from: 454, instead: 'recent_topics', why: 'recent is named recent_topics below level 454' },
+  { name: 'web_home_view', value: 'recent_topics', until: 454, instead: 'recent', why: 'recent_topics is named recent from level 454 on' },
+];
