@@ -1,0 +1,43 @@
+/**
+ * Text from a server, harmless on a terminal and still telling: what could move the cursor, change colours, turn the direction
+ * of text, hide, or break a line shows as an escape such as `\n`, `\x1b`, `\u202e`, `\u{e0041}`. The zero-width joiners that
+ * emoji and scripts need stay.
+ */
+export function plain(text: string): string {
+  return text.replace(harmful, visible);
+}
+
+/** The same for text of several lines, as in error messages: line ends stay. */
+export function plainLines(text: string): string {
+  return text
+    .replace(/\r\n/g, '\n')
+    .replace(harmful, (character) => (character === '\n' ? character : visible(character)));
+}
+
+/** JSON text that is harmless on a terminal and reads back as the same value: only strings hold such characters. */
+export function plainJson(json: string): string {
+  return json.replace(harmful, (character) => (character === '\n' ? character : utf16Escapes(character)));
+}
+
+/**
+ * Control characters, lone surrogates, bidirectional marks, overrides and isolates, line and paragraph separators, characters
+ * without a shape that hide or spoof, noncharacters, and the block of tags.
+ */
+export const harmful =
+  /[\p{Cc}\p{Cs}\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff\u{e0000}-\u{e007f}]/gu;
+
+const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+function visible(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  if (code > 0xffff) return `\\u{${code.toString(16)}}`;
+  return short[character] ?? (code > 0xff ? `\\u${hex(code, 4)}` : `\\x${hex(code, 2)}`);
+}
+
+function utf16Escapes(character: string): string {
+  return Array.from({ length: character.length }, (_, index) => `\\u${hex(character.charCodeAt(index), 4)}`).join('');
+}
+
+function hex(code: number, digits: number): string {
+  return code.toString(16).padStart(digits, '0');
+}
