@@ -1,0 +1,55 @@
+import type { Sink } from './show.ts';
+
+/** Text on its way to a sink, in large pieces. */
+export interface Batch {
+  /** Resolves at once while little is held, else when it is written. */
+  add(text: string): Promise<void>;
+  /** Writes all that is held. */
+  flush(): Promise<void>;
+  /** Rejects with the first error of the sink, so that it is heard while rows are awaited; never resolves. */
+  readonly broken: Promise<never>;
+}
+
+/**
+ * Holds up to `size` characters while rows come one upon the other, and hands over what it holds as soon as the event loop
+ * comes round, which is when the rows wait for something.
+ */
+export function batched(sink: Sink, size = 65_536): Batch {
+  let held = '';
+  let writing: Promise<void> | undefined;
+  let turn: NodeJS.Immediate | undefined;
+  const { promise: broken, reject } = rejectable();
+
+  const flush = (): Promise<void> => {
+    if (writing) return writing;
+    writing = drain().finally(() => (writing = undefined));
+    writing.catch(reject);
+    return writing;
+  };
+  const drain = async (): Promise<void> => {
+    while (held !== '') {
+      const text = held;
+      held = '';
+      await sink.write(text);
+    }
+  };
+  const flushAtTurn = (): void => {
+    turn = undefined;
+    void flush();
+  };
+  return {
+    broken,
+    flush,
+    async add(text) {
+      held += text;
+      if (held.length >= size) return flush();
+      if (held !== '') turn ??= setImmediate(flushAtTurn);
+    },
+  };
+}
+
+function rejectable(): { promise: Promise<never>; reject: (reason: unknown) => void } {
+  let reject: (reason: unknown) => void = () => undefined;
+  const promise = new Promise<never>((_resolve, rejectPromise) => (reject = rejectPromise));
+  return { promise, reject };
+}

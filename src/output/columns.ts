@@ -1,0 +1,50 @@
+import { writeJson } from '../core/json.ts';
+import type { Show } from './show.ts';
+
+/** A row as an object of JSON; undefined where it is a scalar or a list. */
+export function asObject(row: unknown): Readonly<Record<string, unknown>> | undefined {
+  return typeof row === 'object' && row !== null && !Array.isArray(row) ? (row as Record<string, unknown>) : undefined;
+}
+
+/**
+ * The columns of a list, decided by its first row: those asked for, else those of the command, then the row's other scalars.
+ * None where rows are not objects.
+ */
+export function columnsOf(
+  first: unknown,
+  show: Show<unknown> | undefined,
+  fields: readonly string[] | undefined,
+): readonly string[] {
+  const row = asObject(first);
+  if (!row) return [];
+  if (fields) return fields;
+  const named = show?.columns ?? [];
+  if (show?.columns && !show.others) return named;
+  const shown = new Set([...named, ...(show?.consumed?.(first) ?? [])]);
+  const keys = Object.keys(row).filter((key) => !shown.has(key));
+  const scalars = keys.filter((key) => typeof row[key] !== 'object' || row[key] === null);
+  const columns = [...named, ...scalars];
+  return columns.length > 0 ? columns : keys;
+}
+
+/** A row's values in the order of the columns; a row that is no object is one value. */
+export function cellsOf(row: unknown, columns: readonly string[], show: Show<unknown> | undefined): readonly unknown[] {
+  const object = asObject(row);
+  if (!object) return [row];
+  return columns.map((column) => {
+    const value = show?.cell?.(row, column);
+    return value === undefined ? own(object, column) : value;
+  });
+}
+
+/** A value as the text of a cell: nothing for null, a nested value as compact JSON. */
+export function cellText(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'string') return value;
+  return typeof value === 'object' ? writeJson(value) : `${value as number}`;
+}
+
+/** The row's own value: a column named `constructor` is not the one that every object inherits. */
+function own(row: Readonly<Record<string, unknown>>, key: string): unknown {
+  return Object.hasOwn(row, key) ? row[key] : undefined;
+}

@@ -1,0 +1,9 @@
+/** One way to write a result: text for one value, or for rows as they come. A form serves one result. */
+export interface Form {
+  /** A result that is no list. */
+  one(value: unknown): string;
+  /** What the next row of a list adds, with whatever stands before the first. */
+  row(row: unknown): string;
+  /** What is left to write when the rows end, also by throwing: with it the document is whole. */
+  end(): string;
+}

@@ -1,0 +1,35 @@
+import { picking, refusing } from './fields.ts';
+import type { Form } from './form.ts';
+import { sentencesOf } from './sentences.ts';
+import type { Look, Show } from './show.ts';
+
+/** The form that a look asks for; its module, and with it a library, is loaded only now. */
+export async function formOf(show: Show<unknown> | undefined, look: Look): Promise<Form> {
+  const form = sentencesOf(show, look) ?? (await loadForm(show, look));
+  return look.fields ? refusing(form, show, look.fields) : form;
+}
+
+async function loadForm(show: Show<unknown> | undefined, look: Look): Promise<Form> {
+  switch (look.format) {
+    case 'json':
+      return picked((await import('./json.ts')).json(look), show, look);
+    case 'ndjson':
+      return picked((await import('./ndjson.ts')).ndjson(look), show, look);
+    case 'yaml':
+      return picked((await import('./yaml.ts')).yaml(), show, look);
+    case 'csv':
+      return (await import('./csv.ts')).csv(show, look);
+    case 'tsv':
+      return (await import('./tsv.ts')).tsv(show, look);
+    case 'table':
+      return (await import('./table.ts')).table(show, look, await loadBold(look));
+  }
+}
+
+function picked(form: Form, show: Show<unknown> | undefined, look: Look): Form {
+  return look.fields ? picking(form, show, look.fields) : form;
+}
+
+async function loadBold(look: Look): Promise<((text: string) => string) | undefined> {
+  return look.color ? (await import('./paint.ts')).painter(1).bold : undefined;
+}

@@ -1,0 +1,89 @@
+import Table from 'cli-table3';
+
+/** A cell that fits its column: what is shown, and the columns of the terminal that it takes. */
+export interface Cell {
+  readonly shown: string;
+  readonly width: number;
+  /** Colours it, where colour is on. */
+  readonly paint?: (text: string) => string;
+}
+
+const gap = '  ';
+
+/**
+ * Lines of plain columns drawn by cli-table3, for tables of moderate length (it is superlinear). The library measures by an old
+ * Unicode, so it lays out stand-ins of the right width, which the cells then replace.
+ */
+export function drawGrid(lines: readonly (readonly Cell[])[], widths: readonly number[]): string {
+  const table = new Table({
+    chars: { ...noBorders, middle: gap },
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
+    colWidths: [...widths],
+  });
+  table.push(...lines.map((cells) => cells.map(({ width }) => standIn.repeat(width))));
+  const cells = lines
+    .flat()
+    .filter(({ width }) => width > 0)
+    .values();
+  const outline = table.toString().replace(/ +$/gm, '');
+  return `${outline.replace(/x+/g, () => paintedText(cells.next().value))}\n`;
+}
+
+/** The same look line by line, for tables of any length; a cell wider than its column moves the rest of its line. */
+export function drawLine(cells: readonly Cell[], widths: readonly number[]): string {
+  const last = cells.findLastIndex(({ width }) => width > 0);
+  const texts = cells
+    .slice(0, last + 1)
+    .map(
+      (cell, index) =>
+        paintedText(cell) + (index < last ? ' '.repeat(Math.max(0, (widths[index] ?? 0) - cell.width)) : ''),
+    );
+  return `${texts.join(gap)}\n`;
+}
+
+/** Columns of a line of such columns, the gaps included. */
+export function lineWidth(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width, gap.length * Math.max(0, widths.length - 1));
+}
+
+/**
+ * Widths that fit into `room` columns of a terminal: the widest give way first, so that short columns stay whole. With more
+ * columns than room each keeps one.
+ */
+export function fitWidths(wanted: readonly number[], room: number): readonly number[] {
+  if (lineWidth(wanted) <= room) return wanted;
+  const cut = (cap: number): number[] => wanted.map((width) => Math.min(width, cap));
+  let cap = room;
+  while (cap > 1 && lineWidth(cut(cap)) > room) cap -= 1;
+  const widths = cut(cap);
+  let spare = Math.max(0, room - lineWidth(widths));
+  return widths.map((width, index) => {
+    if (spare === 0 || width === wanted[index]) return width;
+    spare -= 1;
+    return width + 1;
+  });
+}
+
+const standIn = 'x';
+
+const noBorders = {
+  top: '',
+  'top-mid': '',
+  'top-left': '',
+  'top-right': '',
+  bottom: '',
+  'bottom-mid': '',
+  'bottom-left': '',
+  'bottom-right': '',
+  left: '',
+  'left-mid': '',
+  mid: '',
+  'mid-mid': '',
+  right: '',
+  'right-mid': '',
+};
+
+function paintedText(cell: Cell | undefined): string {
+  if (!cell || cell.width === 0) return '';
+  return cell.paint ? cell.paint(cell.shown) : cell.shown;
+}

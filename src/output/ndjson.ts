@@ -1,0 +1,13 @@
+import { writeJson } from '../core/json.ts';
+import type { Form } from './form.ts';
+import { plainJson } from './plain.ts';
+import type { Look } from './show.ts';
+
+/** One compact value a line; no result is no line. */
+export function ndjson(look: Look): Form {
+  const row = (value: unknown): string => {
+    const line = `${writeJson(value)}\n`;
+    return look.terminal ? plainJson(line) : line;
+  };
+  return { one: (value) => (value === undefined || value === null ? '' : row(value)), row, end: () => '' };
+}

@@ -1,0 +1,46 @@
+import { Failure } from '../core/failure.ts';
+import type { Sink } from './show.ts';
+
+/** What a guarded sink throws when the reader is gone: a closed pipe is no failure (contract, section 3). */
+export const readerGone = new Error('nobody reads the output any longer');
+
+/** A sink that, once a write failed, fails without trying again: with `readerGone` on EPIPE, else with a Failure. */
+export function guarded(sink: Sink): Sink {
+  let ended: Error | undefined;
+  return {
+    async write(text) {
+      if (ended) throw ended;
+      try {
+        await sink.write(text);
+      } catch (error) {
+        throw (ended = isClosedPipe(error) ? readerGone : unwritten(error));
+      }
+    },
+  };
+}
+
+/** A guarded sink that swallows what comes after its reader is gone. */
+export function regardless(sink: Sink): Sink {
+  return {
+    async write(text) {
+      try {
+        await sink.write(text);
+      } catch (error) {
+        if (error !== readerGone) throw error;
+      }
+    },
+  };
+}
+
+function isClosedPipe(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EPIPE';
+}
+
+function unwritten(cause: unknown): Failure {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new Failure('incomplete', `The result could not be written: ${reason}`, {
+    hint: 'The work was done; only its output is missing or cut. Look before you repeat a command that writes.',
+    retryable: false,
+    cause,
+  });
+}

@@ -1,0 +1,22 @@
+import fastStringWidth from 'fast-string-width';
+
+/** Columns that a text without control characters takes on a terminal: CJK and emoji two, combining marks none. */
+export function displayWidth(text: string): number {
+  return fastStringWidth(text.replaceAll(nonJoiner, ''));
+}
+
+/** The text, or as much of it as fits into `limit` columns with an ellipsis; a character is never cut in two. */
+export function shorten(text: string, limit: number): string {
+  if (displayWidth(text) <= limit) return text;
+  let kept = '';
+  for (const { segment } of graphemes.segment(text)) {
+    if (displayWidth(kept + segment) > limit - 1) break;
+    kept += segment;
+  }
+  return `${kept}…`;
+}
+
+/** Persian and Indic scripts need the zero-width non-joiner, which the library counts as a column. */
+const nonJoiner = '\u200c';
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });

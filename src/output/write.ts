@@ -1,0 +1,95 @@
+import { batched, type Batch } from './batch.ts';
+import { unknownFields } from './fields.ts';
+import type { Form } from './form.ts';
+import { formOf } from './formats.ts';
+import type { Look, Show, Sink } from './show.ts';
+import { guarded, readerGone, regardless } from './sink.ts';
+
+export type Result = { readonly many: AsyncIterable<unknown> } | { readonly one: unknown };
+
+/**
+ * Writes a result in the look's format; an array is a list. What the rows throw is thrown on when the document is closed, so
+ * that what came before is whole. When nobody reads any longer (EPIPE), the rows are told to end and this resolves, but
+ * `show.toTheEnd` draws the rows to their end.
+ * @throws Failure usage for a field of `--fields` that the first row does not have: a list is not written then; one value is
+ * written whole, because what a command did cannot be repeated for a slip. Failure incomplete when the sink fails.
+ */
+export async function writeResult(
+  result: Result,
+  show: Show<unknown> | undefined,
+  look: Look,
+  sink: Sink,
+): Promise<void> {
+  const target = show?.toTheEnd ? regardless(guarded(sink)) : guarded(sink);
+  try {
+    if ('many' in result) await writeRows(result.many, await formOf(show, look), target);
+    else if (Array.isArray(result.one)) await writeRows(listed(result.one), await formOf(show, look), target);
+    else await writeOne(result.one, show, look, target);
+  } catch (error) {
+    if (error !== readerGone) throw error;
+  }
+}
+
+async function writeOne(value: unknown, show: Show<unknown> | undefined, look: Look, sink: Sink): Promise<void> {
+  const refusal = unknownFields(value, show, look.fields);
+  const form = await formOf(show, refusal ? { ...look, fields: undefined } : look);
+  const text = form.one(value);
+  if (text !== '') await sink.write(text);
+  if (refusal) throw refusal;
+}
+
+function listed(values: readonly unknown[]): AsyncIterable<unknown> {
+  const rest = values.values();
+  return { [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve(rest.next()) }) };
+}
+
+async function writeRows(rows: AsyncIterable<unknown>, form: Form, sink: Sink): Promise<void> {
+  const batch = batched(sink);
+  const source = watched(rows);
+  const pouring = pour(source, form, batch);
+  try {
+    await Promise.race([pouring, batch.broken]);
+  } catch (error) {
+    // The sink may break while a row is awaited, perhaps from a slow network: the rows are told, and not waited for.
+    if (source.waiting()) void Promise.allSettled([source.stop()]);
+    else await pouring;
+    throw error;
+  }
+}
+
+/** Moves rows to the sink; whatever ends them, the document is closed, and what the rows threw outlives trouble in closing. */
+async function pour(rows: AsyncIterable<unknown>, form: Form, batch: Batch): Promise<void> {
+  const close = async (): Promise<void> => {
+    await batch.add(form.end());
+    await batch.flush();
+  };
+  try {
+    for await (const row of rows) await batch.add(form.row(row));
+  } catch (error) {
+    await Promise.allSettled([close()]);
+    throw error;
+  }
+  await close();
+}
+
+interface Watched extends AsyncIterable<unknown> {
+  /** Whether a row has been asked for and has not come. */
+  waiting(): boolean;
+  stop(): Promise<unknown>;
+}
+
+function watched(rows: AsyncIterable<unknown>): Watched {
+  const iterator = rows[Symbol.asyncIterator]();
+  let waiting = false;
+  const stop = async (): Promise<IteratorResult<unknown>> =>
+    (await iterator.return?.()) ?? { done: true, value: undefined };
+  const next = async (): Promise<IteratorResult<unknown>> => {
+    waiting = true;
+    try {
+      return await iterator.next();
+    } finally {
+      waiting = false;
+    }
+  };
+  return { waiting: () => waiting, stop, [Symbol.asyncIterator]: () => ({ next, return: stop }) };
+}
