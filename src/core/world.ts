@@ -22,6 +22,11 @@ export interface Machine {
   /** Undefined where the system has no user ids. */
   readonly uid: number | undefined;
   readonly pid: number;
+  /**
+   * process.kill: signal 0 only asks whether the process is there (throws ESRCH, or EPERM for another user's), a negative id means
+   * its group. Absent: liveness is known from /proc alone, and of a group only its leader can be ended.
+   */
+  readonly kill?: (pid: number, signal: NodeJS.Signals | 0) => void;
 }
 
 /** The value of a variable; an empty one counts as unset. */
