@@ -1,0 +1,153 @@
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Failure } from '../core/failure.ts';
+import { makePrivateFolder, remove, storageFailure } from './files.ts';
+import { withLock, type Surroundings } from './lock.ts';
+import { isCutBefore, readRecords, recordLine } from './ndjson.ts';
+
+/** The log inside one piece of work. */
+export interface OpenLog {
+  /** What other processes appended since this one last read. */
+  read(): Promise<readonly unknown[]>;
+  /** Adds a record whole or not at all; the kill of a process does not lose it. */
+  append(record: unknown): Promise<void>;
+}
+
+/** What the sandbox keeps, shared by every process that serves it. */
+export interface SandboxLog {
+  /** Does the work while nobody else reads or appends: no other process, and no other caller in this one. */
+  exclusively<T>(work: (log: OpenLog) => Promise<T>): Promise<T>;
+}
+
+/**
+ * A file of records that several sandboxes share. Not synced: it holds play data, and a record that a crash cut is dropped.
+ * @throws Failure config when its folder cannot be made
+ */
+export async function openSandboxLog(path: string, world: Surroundings): Promise<SandboxLog> {
+  await makePrivateFolder(dirname(path), world.machine);
+  const seen: Seen = { log: '', size: 0, unread: [] };
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    exclusively(work) {
+      const turn = last.then(() => locked(path, world, () => withFile(path, (file) => work(logOn(path, file, seen)))));
+      last = turn.catch(() => undefined);
+      return turn;
+    },
+  };
+}
+
+/** Forgets everything that the sandbox holds. A sandbox that runs meanwhile begins the new log at its next request. */
+export async function resetSandboxLog(path: string, world: Surroundings): Promise<void> {
+  await makePrivateFolder(dirname(path), world.machine);
+  await locked(path, world, () => remove(path));
+}
+
+/** How far this process has read. */
+interface Seen {
+  /** The first line, different in each new log: a reset is noticed although the file's path stays. */
+  log: string;
+  size: number;
+  unread: unknown[];
+}
+
+function locked<T>(path: string, world: Surroundings, work: () => Promise<T>): Promise<T> {
+  return withLock(`${path}.lock`, world, work, { what: `the sandbox's data ${path}` });
+}
+
+async function withFile<T>(path: string, work: (file: FileHandle) => Promise<T>): Promise<T> {
+  let file: FileHandle;
+  try {
+    file = await open(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, 0o600);
+  } catch (cause) {
+    throw unwritable(path, cause);
+  }
+  try {
+    return await work(file);
+  } finally {
+    await file.close();
+  }
+}
+
+function logOn(path: string, file: FileHandle, seen: Seen): OpenLog {
+  let isCurrent = false;
+  const catchUp = async (): Promise<void> => {
+    if (isCurrent) return;
+    await beginLog(path, file, seen);
+    seen.unread.push(...(await newRecords(path, file, seen)));
+    isCurrent = true;
+  };
+  return {
+    async read() {
+      await catchUp();
+      return seen.unread.splice(0);
+    },
+    async append(record) {
+      await catchUp();
+      await appendLine(path, file, seen, recordLine(record));
+    },
+  };
+}
+
+/** The length of every log's first line. */
+const nameLength = recordLine({ log: randomBytes(8).toString('hex') }).length;
+
+/** A file is only changed once it is known to be a log: the user may have named the wrong one. */
+async function beginLog(path: string, file: FileHandle, seen: Seen): Promise<void> {
+  const name = await bytesAt(file, 0, nameLength);
+  const log = name.toString('latin1');
+  if (log !== '' && log === seen.log) return;
+  Object.assign(seen, { log, size: nameLength, unread: [] });
+  if (/^\{"log":"[0-9a-f]{16}"\}\n$/.test(log)) return;
+  if (name.length === nameLength || !isCutBefore(name, '{"log":"')) throw damaged(path, 'it is no data of a sandbox');
+  await file.truncate(0);
+  Object.assign(seen, { log: recordLine({ log: randomBytes(8).toString('hex') }), size: 0 });
+  await appendLine(path, file, seen, seen.log);
+}
+
+/** The lock is held, so a cut last line is nobody's work in progress and is removed. */
+async function newRecords(path: string, file: FileHandle, seen: Seen): Promise<readonly unknown[]> {
+  const { size } = await file.stat();
+  const bytes = await bytesAt(file, seen.size, size - seen.size);
+  const { records, size: whole } = recordsIn(path, bytes);
+  if (whole < bytes.length) await file.truncate(seen.size + whole);
+  seen.size += whole;
+  return records;
+}
+
+async function bytesAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
+  if (length <= 0) return Buffer.alloc(0);
+  const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, position);
+  return buffer.subarray(0, bytesRead);
+}
+
+async function appendLine(path: string, file: FileHandle, seen: Seen, line: string): Promise<void> {
+  try {
+    await file.appendFile(line);
+    seen.size += Buffer.byteLength(line);
+  } catch (cause) {
+    await file.truncate(seen.size);
+    throw unwritable(path, cause);
+  }
+}
+
+function recordsIn(path: string, bytes: Buffer): ReturnType<typeof readRecords> {
+  try {
+    return readRecords(bytes);
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
+    throw damaged(path, cause.message, cause);
+  }
+}
+
+function damaged(path: string, what: string, cause?: unknown): Failure {
+  return new Failure('config', `the sandbox's data ${path} cannot be used: ${what}`, {
+    hint: 'Name another file, or begin afresh: chatelaine sandbox reset',
+    cause,
+  });
+}
+
+function unwritable(path: string, cause: unknown): Failure {
+  return storageFailure(`cannot write the sandbox's data ${path}`, cause);
+}
