@@ -16,7 +16,8 @@ export interface ColorChoice {
 export function colorLevel({ when, terminal, env }: ColorChoice): 0 | 1 {
   if (when !== 'auto') return when === 'always' ? 1 : 0;
   if (variable(env, 'NO_COLOR') !== undefined) return 0;
-  const forced = env['FORCE_COLOR'] ?? variable(env, 'CLICOLOR_FORCE');
+  const forced = variable(env, 'FORCE_COLOR');
   if (forced !== undefined) return forced === '0' || forced === 'false' ? 0 : 1;
+  if ((variable(env, 'CLICOLOR_FORCE') ?? '0') !== '0') return 1;
   return terminal && env['TERM'] !== 'dumb' && env['CLICOLOR'] !== '0' ? 1 : 0;
 }

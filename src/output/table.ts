@@ -11,38 +11,41 @@ import { displayWidth, shorten } from './width.ts';
  */
 export function table(show: Show<unknown> | undefined, look: Look, bold: ((text: string) => string) | undefined): Form {
   let columns: readonly string[] | undefined;
-  let widths: readonly number[] | undefined;
   let held: (readonly Cell[])[] = [];
+  let writeLine: ((cells: readonly Cell[]) => string) | undefined;
 
+  const head = (): (readonly Cell[])[] => (look.header && columns?.length ? [measured(columns, bold)] : []);
   const row = (value: unknown): string => {
-    if (!columns) {
-      columns = columnsOf(value, show, look.fields);
-      if (look.header && columns.length > 0) held.push(measured(columns, bold));
-    }
+    columns ??= columnsOf(value, show, look.fields);
     const cells = measured(cellsOf(value, columns, show).map(cellText));
-    if (widths) return drawLine(fitted(cells, widths, look), widths);
+    if (writeLine) return writeLine(cells);
+    if (held.length === heldRows) return writeHeld() + row(value);
     held.push(cells);
-    return held.length > measuredRows ? drawHeld() : '';
+    return '';
   };
-  const drawHeld = (): string => {
-    const fixed = widthsOf(held, look);
-    const text = held.map((cells) => drawLine(fitted(cells, fixed, look), fixed)).join('');
-    [widths, held] = [fixed, []];
-    return text;
+  const writeHeld = (): string => {
+    const lines = [...head(), ...held];
+    held = [];
+    writeLine = lineWriter(lines, look);
+    return lines.map(writeLine).join('');
   };
-  const end = (): string => {
-    if (held.length === 0) return '';
-    const fixed = widthsOf(held, look);
-    return drawGrid(
-      held.map((cells) => fitted(cells, fixed, look)),
-      fixed,
-    );
-  };
+  const end = (): string => (held.length > 0 ? drawFitted([...head(), ...held], look) : '');
   return { one: (value) => (value === undefined || value === null ? '' : row(value) + end()), row, end };
 }
 
-/** The names of the columns and a thousand rows: cli-table3 is superlinear, and draws no more than that. */
-const measuredRows = 1001;
+/** Rows that decide the widths; cli-table3 is superlinear, and draws no more than that. */
+const heldRows = 1000;
+
+function lineWriter(first: readonly (readonly Cell[])[], look: Look): (cells: readonly Cell[]) => string {
+  const widths = widthsOf(first, look);
+  return (cells) => drawLine(fitted(cells, widths, look), widths);
+}
+
+function drawFitted(lines: readonly (readonly Cell[])[], look: Look): string {
+  const widths = widthsOf(lines, look);
+  const cells = lines.map((line) => fitted(line, widths, look));
+  return drawGrid(cells, widths);
+}
 
 function measured(texts: readonly string[], paint?: (text: string) => string): readonly Cell[] {
   return texts.map((text) => {

@@ -19,16 +19,16 @@ export function yaml(): Form {
 }
 
 function write(value: unknown): string {
-  const document = new Document(value ?? null, { version: '1.1', aliasDuplicateObjects: false });
+  const document = new Document(value ?? null, { compat: 'yaml-1.1', aliasDuplicateObjects: false });
   visit(document, (_key, node) => {
     if (isScalar(node) && typeof node.value === 'string' && needsQuotes(node.value)) node.type = 'QUOTE_DOUBLE';
   });
   return document.toString({ lineWidth: 0 }).replace(harmful, escapeCharacter);
 }
 
-/** Beside what the library quotes: strings that one of the two versions reads as something else. */
+/** Beside what the library quotes: what some readers take for something else, among it a line of nothing but spaces in a block. */
 function needsQuotes(text: string): boolean {
-  return /^(=|<<|0o[0-7]+)$/.test(text) || text.replaceAll('\n', '').search(harmful) >= 0;
+  return /^(=|<<)$/.test(text) || /^ +$/m.test(text) || text.replaceAll('\n', '').search(harmful) >= 0;
 }
 
 function escapeCharacter(character: string): string {

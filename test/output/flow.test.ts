@@ -1,0 +1,167 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import type { Sink } from '../../src/output/show.ts';
+import { writeResult } from '../../src/output/write.ts';
+import { failing, look } from './looks.ts';
+
+function refusal(code: string): Error {
+  return Object.assign(new Error(`write ${code}`), { code });
+}
+
+/** A sink whose reader goes away after so many writes. */
+function closing(after: number, error = refusal('EPIPE')): Sink & { readonly pieces: string[] } {
+  const pieces: string[] = [];
+  return {
+    pieces,
+    write(text) {
+      if (pieces.length >= after) return Promise.reject(error);
+      pieces.push(text);
+      return Promise.resolve();
+    },
+  };
+}
+
+/** Rows without end, and whether they were told to end. */
+function endless(): { rows: AsyncIterable<unknown>; told: () => boolean } {
+  let told = false;
+  async function* rows(): AsyncGenerator {
+    try {
+      for (let id = 0; ; id += 1) {
+        if (id % 100 === 99) await turn();
+        yield { id };
+      }
+    } finally {
+      told = true;
+    }
+  }
+  return { rows: rows(), told: () => told };
+}
+
+describe('when nobody reads any longer', () => {
+  test('rows are told to end, silently', async () => {
+    for (const format of ['ndjson', 'json', 'csv', 'tsv', 'yaml', 'table'] as const) {
+      const { rows, told } = endless();
+      await writeResult({ many: rows }, undefined, look(format), closing(1));
+      await turn();
+      expect(told()).toBe(true);
+    }
+  });
+
+  test('a row that does not come holds nothing up', async () => {
+    let returned = false;
+    let given = false;
+    const rows: AsyncIterable<unknown> = {
+      [Symbol.asyncIterator]: () => ({
+        next() {
+          if (given) return new Promise(() => undefined);
+          given = true;
+          return Promise.resolve({ done: false, value: { id: 1 } });
+        },
+        return() {
+          returned = true;
+          return new Promise(() => undefined);
+        },
+      }),
+    };
+    await writeResult({ many: rows }, undefined, look('ndjson'), closing(0));
+    expect(returned).toBe(true);
+  });
+
+  test('one value is no trouble either', async () => {
+    await expect(writeResult({ one: { a: 1 } }, undefined, look('json'), closing(0))).resolves.toBeUndefined();
+  });
+
+  test('writes that must not stop go on to the end', async () => {
+    let done = 0;
+    async function* rows(): AsyncGenerator {
+      for (; done < 500; done += 1) {
+        if (done % 100 === 99) await turn();
+        yield { done };
+      }
+    }
+    const sink = closing(1);
+    await writeResult({ many: rows() }, { toTheEnd: true }, look('ndjson'), sink);
+    expect(done).toBe(500);
+    expect(sink.pieces).toHaveLength(1);
+  });
+
+  test('what such writes end with is still told', async () => {
+    const error = new Error('row 2 failed');
+    await expect(
+      writeResult({ many: failing([{ a: 1 }], error) }, { toTheEnd: true }, look('json'), closing(0)),
+    ).rejects.toBe(error);
+  });
+
+  test('a closed pipe among the rows is not mistaken for the reader', async () => {
+    const error = refusal('EPIPE');
+    await expect(writeResult({ many: failing([], error) }, undefined, look('json'), closing(9))).rejects.toBe(error);
+  });
+});
+
+test('a full disk is a failure that tells so', async () => {
+  const full = closing(0, Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' }));
+  const { rows, told } = endless();
+  await expect(writeResult({ many: rows }, undefined, look('ndjson'), full)).rejects.toMatchObject({
+    kind: 'incomplete',
+    message: 'The result could not be written: ENOSPC: no space left on device, write',
+    retryable: false,
+  });
+  await turn();
+  expect(told()).toBe(true);
+});
+
+test('a row is shown while the next is awaited', async () => {
+  const pieces: string[] = [];
+  let release: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => (release = resolve));
+  async function* rows(): AsyncGenerator {
+    yield { id: 1 };
+    yield { id: 2 };
+    await gate;
+    yield { id: 3 };
+  }
+  const writing = writeResult({ many: rows() }, undefined, look('ndjson'), {
+    write: (text) => Promise.resolve(void pieces.push(text)),
+  });
+  // The formats are modules that load when first needed.
+  for (let turns = 0; turns < 100 && pieces.length === 0; turns += 1) await turn();
+  expect(pieces).toEqual(['{"id":1}\n{"id":2}\n']);
+  release();
+  await writing;
+  expect(pieces).toEqual(['{"id":1}\n{"id":2}\n', '{"id":3}\n']);
+});
+
+describe('memory', () => {
+  const count = 100_000;
+
+  test.each(['ndjson', 'json', 'csv', 'tsv', 'yaml', 'table'] as const)(
+    '%s holds little, however slow the sink',
+    async (format) => {
+      const rows = format === 'yaml' ? count / 10 : count;
+      let produced = 0;
+      let received = 0;
+      let held = 0;
+      let pieces = 0;
+      async function* source(): AsyncGenerator {
+        for (let id = 0; id < rows; id += 1) {
+          if (id % 1000 === 999) await turn();
+          produced += 1;
+          yield { id, text: 'a text of some fifty characters, which is all it says' };
+        }
+      }
+      const sink: Sink = {
+        async write(text) {
+          await turn();
+          pieces += 1;
+          received += text.split('text of some').length - 1;
+          held = Math.max(held, text.length + (produced - received) * 60);
+        },
+      };
+      await writeResult({ many: source() }, undefined, look(format), sink);
+      expect(received).toBe(rows);
+      expect(held).toBeLessThan(400_000);
+      expect(pieces).toBeGreaterThan(5);
+      expect(pieces).toBeLessThan(500);
+    },
+  );
+});

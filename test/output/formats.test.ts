@@ -1,0 +1,223 @@
+import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parse as parseYaml } from 'yaml';
+import { parseJson } from '../../src/core/json.ts';
+import { look, many, written } from './looks.ts';
+
+const seed = { seed: 1 } as const;
+const dangerous = fc.constantFrom(
+  '\x1b[2J',
+  '\x9b',
+  '\u202e',
+  '\u2028',
+  '\u{e0041}',
+  '\r',
+  '\n',
+  '\t',
+  '\\',
+  '"',
+  ',',
+  '\x7f',
+  '\ud800',
+);
+const text = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.array(fc.oneof(dangerous, fc.string())).map((parts) => parts.join('')),
+  fc.constantFrom(
+    'no',
+    'y',
+    'null',
+    '~',
+    '=',
+    '0o17',
+    '017',
+    '1:20',
+    '1e3',
+    '2001-12-14',
+    '-',
+    '- a',
+    '#',
+    'a: b',
+    ' x ',
+    '',
+    'x\n',
+    '\n\n',
+  ),
+);
+const unit = fc.oneof(
+  text,
+  fc.integer(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.boolean(),
+  fc.constant(null),
+);
+const { tree: json } = fc.letrec((tie) => ({
+  tree: fc.oneof({ maxDepth: 3 }, unit, fc.array(tie('tree')), fc.dictionary(text, tie('tree'))),
+}));
+/** As JSON carries it: without -0. */
+const values = json.map((value) => JSON.parse(JSON.stringify(value)) as unknown);
+
+describe.each([false, true])('on a terminal: %s', (terminal) => {
+  test('json reads back as the same value', async () => {
+    await fc.assert(
+      fc.asyncProperty(values, fc.array(values), async (value, list) => {
+        expect(JSON.parse(await written({ one: [value] }, look('json', { terminal })))).toEqual([value]);
+        expect(JSON.parse(await written(many(...list), look('json', { terminal })))).toEqual(list);
+      }),
+      seed,
+    );
+  });
+
+  test('ndjson reads back as the same values, a line each', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(values), async (list) => {
+        const lines = (await written(many(...list), look('ndjson', { terminal }))).split('\n');
+        expect(lines.pop()).toBe('');
+        expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(list);
+      }),
+      seed,
+    );
+  });
+
+  test.each(['1.1', '1.2'] as const)('yaml reads back as the same value by version %s', async (version) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(values), async (list) => {
+        const document = await written(many(...list), look('yaml', { terminal }));
+        expect(parseYaml(document, { version, merge: false })).toEqual(list);
+        expect(document.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]/u);
+      }),
+      seed,
+    );
+  });
+});
+
+test('yaml quotes what one of its versions would read as something else', async () => {
+  const row = {
+    '<<': '<<',
+    a: '=',
+    b: '0o17',
+    c: '017',
+    d: 'no',
+    e: '1:20',
+    f: '2001-12-14',
+    g: 'a\tb\nc',
+    h: 'plain text',
+  };
+  expect(await written({ one: row }, look('yaml'))).toBe(
+    '"<<": "<<"\na: "="\nb: "0o17"\nc: "017"\nd: "no"\ne: "1:20"\nf: "2001-12-14"\ng: "a\\tb\\nc"\nh: plain text\n',
+  );
+});
+
+test('yaml repeats a value that stands twice, and folds no long line', async () => {
+  const shared = { text: 'word '.repeat(40).trim() };
+  const lines = `- text: ${shared.text}\n`;
+  expect(await written(many(shared, shared), look('yaml'))).toBe(lines + lines);
+  expect(await written({ one: { a: shared, b: shared } }, look('yaml'))).toBe(
+    `a:\n  text: ${shared.text}\nb:\n  text: ${shared.text}\n`,
+  );
+});
+
+test('json on a terminal holds no character that a terminal obeys', async () => {
+  const row = { 'k\x9b': '\x1b\x7f\u202e\u{e0041}' };
+  expect(await written(many(row), look('ndjson', { terminal: true }))).toBe(
+    '{"k\\u009b":"\\u001b\\u007f\\u202e\\udb40\\udc41"}\n',
+  );
+  expect(await written(many(row), look('ndjson'))).toBe('{"k\x9b":"\\u001b\x7f\u202e\u{e0041}"}\n');
+});
+
+test('a list in json is the text of the whole array', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(values, { minLength: 1 }), async (list) => {
+      expect(await written(many(...list), look('json'))).toBe(`${JSON.stringify(list, null, 2)}\n`);
+    }),
+    seed,
+  );
+});
+
+test('big integers survive in json', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.bigInt({ min: 2n ** 60n }), async (big) => {
+      expect(parseJson(await written({ one: { big } }, look('json')))).toEqual({ big });
+    }),
+    seed,
+  );
+});
+
+/** As UTF-8 carries it: a lone surrogate is no character. */
+const characters = text.map((value) => Buffer.from(value).toString());
+const table = fc.array(fc.array(characters, { minLength: 2, maxLength: 2 }), { minLength: 1 });
+const rowOf = ([a, b]: readonly string[]): object => ({ a, b });
+
+test('tsv cells read back', async () => {
+  const back: Readonly<Record<string, string>> = { '\\t': '\t', '\\n': '\n', '\\r': '\r', '\\\\': '\\' };
+  const unescape = (cell: string): string => cell.replace(/\\[tnr\\]/g, (pair) => back[pair] ?? pair);
+  await fc.assert(
+    fc.asyncProperty(table, async (rows) => {
+      const lines = (await written(many(...rows.map(rowOf)), look('tsv'))).split('\n');
+      expect(lines.shift()).toBe('a\tb');
+      expect(lines.pop()).toBe('');
+      expect(lines.map((line) => line.split('\t').map(unescape))).toEqual(rows);
+    }),
+    seed,
+  );
+});
+
+test('csv cells read back', async () => {
+  await fc.assert(
+    fc.asyncProperty(table, async (rows) => {
+      const csv = await written(many(...rows.map(rowOf)), look('csv'));
+      expect(parse(csv, { record_delimiter: '\n' })).toEqual([['a', 'b'], ...rows]);
+    }),
+    seed,
+  );
+});
+
+test('csv of one column reads back, empty cells too', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(characters, { minLength: 1 }), async (cells) => {
+      const csv = await written(many(...cells.map((a) => ({ a }))), look('csv'));
+      expect(parse(csv, { record_delimiter: '\n', skip_empty_lines: true })).toEqual([
+        ['a'],
+        ...cells.map((cell) => [cell]),
+      ]);
+    }),
+    seed,
+  );
+});
+
+test('safe csv has no text that a spreadsheet takes for a formula', async () => {
+  const formula = fc
+    .tuple(fc.constantFrom('=', '+', '-', '@', '\t', '\r', ''), characters)
+    .map((parts) => parts.join(''));
+  await fc.assert(
+    fc.asyncProperty(fc.array(formula, { minLength: 1 }), async (cells) => {
+      const csv = await written(many(...cells.map((a) => ({ a }))), look('csv', { csvSafe: true }));
+      const records: readonly string[][] = parse(csv, { record_delimiter: '\n' });
+      const read = records.slice(1).map(([cell]) => cell ?? '');
+      expect(read.filter((cell) => /^[=+\-@\t\r]/.test(cell))).toEqual([]);
+      expect(read.map((cell, index) => (cell === cells[index] ? cell : cell.slice(1)))).toEqual(cells);
+    }),
+    seed,
+  );
+});
+
+test('safe csv leaves numbers alone, and makes names of columns harmless too', async () => {
+  const row = { n: -5, big: -12345678901234567890n, text: '-5', '=cmd': true };
+  expect(await written(many(row), look('csv', { csvSafe: true }))).toBe(
+    "n,big,text,'=cmd\n-5,-12345678901234567890,'-5,true\n",
+  );
+  expect(await written(many(row), look('csv'))).toBe('n,big,text,=cmd\n-5,-12345678901234567890,-5,true\n');
+});
+
+test.each(['tsv', 'csv', 'table', 'yaml'] as const)('%s on a terminal is harmless', async (format) => {
+  await fc.assert(
+    fc.asyncProperty(table, async (rows) => {
+      const shown = await written(many(...rows.map(rowOf)), look(format, { terminal: true, width: 40 }));
+      expect(shown.replaceAll('\n', '').replaceAll(format === 'tsv' ? '\t' : '\n', '')).not.toMatch(
+        /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u,
+      );
+    }),
+    seed,
+  );
+});

@@ -1,0 +1,101 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { plain, plainJson, plainLines } from '../../src/output/plain.ts';
+
+/** What must never reach a terminal, written down apart from the code under test. */
+const forbidden = (code: number): boolean =>
+  code < 0x20 ||
+  (code >= 0x7f && code <= 0x9f) ||
+  [0x61c, 0x200e, 0x200f, 0x2028, 0x2029].includes(code) ||
+  (code >= 0x202a && code <= 0x202e) ||
+  (code >= 0x2066 && code <= 0x2069) ||
+  (code >= 0xd800 && code <= 0xdfff) ||
+  (code >= 0xe0000 && code <= 0xe007f);
+
+const left = (text: string): number[] =>
+  Array.from(text, (character) => character.codePointAt(0) ?? 0).filter(forbidden);
+
+/** Any text of UTF-16 units, with the dangerous ones much more often than chance brings them. */
+const texts = fc
+  .array(
+    fc.oneof(
+      fc.integer({ min: 0, max: 0x10ffff }).map((code) => String.fromCodePoint(code)),
+      fc.constantFrom(
+        '\x1b[31m',
+        '\x9b2J',
+        '\u202e',
+        '\u2066',
+        '\u200f',
+        '\x07',
+        '\r\n',
+        '\n',
+        '\t',
+        '\ud800',
+        '\udc00',
+        '\u{e0041}',
+      ),
+      fc.string(),
+    ),
+  )
+  .map((parts) => parts.join(''));
+
+describe('plain', () => {
+  test.each([
+    ['words, \\ and "quotes"', 'words, \\ and "quotes"'],
+    ['\x1b[31mred\x1b[0m', '\\x1b[31mred\\x1b[0m'],
+    ['\x9b2J\x7f\x00', '\\x9b2J\\x7f\\x00'],
+    ['a\tb\nc\rd', 'a\\tb\\nc\\rd'],
+    ['\u202eexe.\u2066txt\u061c\u200e', '\\u202eexe.\\u2066txt\\u061c\\u200e'],
+    ['a\u2028b\u2029c', 'a\\u2028b\\u2029c'],
+    ['\ud83d and \ude00', '\\ud83d and \\ude00'],
+    ['\u{e0041}', '\\u{e0041}'],
+    ['zero\u200bwidth\u2060\ufeff\u00ad', 'zero\\u200bwidth\\u2060\\ufeff\\xad'],
+    ['👩‍👩‍👧 é 漢字 می‌خواهم 🇩🇪', '👩‍👩‍👧 é 漢字 می‌خواهم 🇩🇪'],
+  ])('%j', (text, shown) => {
+    expect(plain(text)).toBe(shown);
+  });
+
+  test('lets nothing dangerous through', () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(left(plain(text))).toEqual([]);
+      }),
+      { seed: 1 },
+    );
+  });
+
+  test('is not undone by being applied again', () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(plain(plain(text))).toBe(plain(text));
+      }),
+      { seed: 1 },
+    );
+  });
+});
+
+describe('plainLines', () => {
+  test('keeps line ends and nothing else', () => {
+    expect(plainLines('one\r\ntwo\n\x1b[2Jthree\rfour\t')).toBe('one\ntwo\n\\x1b[2Jthree\\rfour\\t');
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(left(plainLines(text)).filter((code) => code !== 0x0a)).toEqual([]);
+      }),
+      { seed: 1 },
+    );
+  });
+});
+
+describe('plainJson', () => {
+  test('writes the same value without dangerous characters', () => {
+    expect(plainJson('{\n  "a": "\x9b\u202e\u{e0041}"\n}')).toBe('{\n  "a": "\\u009b\\u202e\\udb40\\udc41"\n}');
+    fc.assert(
+      fc.property(texts, texts, (key, value) => {
+        const text = plainJson(JSON.stringify({ [key]: value }, null, 2));
+        expect(JSON.parse(text)).toEqual({ [key]: value });
+        expect(left(text).filter((code) => code !== 0x0a)).toEqual([]);
+      }),
+      { seed: 1 },
+    );
+  });
+});
