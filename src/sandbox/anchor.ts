@@ -1,0 +1,36 @@
+import { newestAnchor } from '../spec/messages.ts';
+import { Refusal } from './refusal.ts';
+
+/** Where a range of messages is taken; `date` in UNIX seconds. */
+export type Anchor =
+  | { readonly kind: 'id'; readonly id: number }
+  | { readonly kind: 'first_unread' }
+  | { readonly kind: 'date'; readonly seconds: number };
+
+interface Given {
+  readonly anchor?: string;
+  readonly anchor_date?: string;
+  readonly use_first_unread_anchor?: boolean;
+}
+
+/** Facts page, 1.3: errors and anchor semantics. @throws Refusal */
+export function readAnchor(level: number, { anchor, anchor_date, use_first_unread_anchor }: Given): Anchor {
+  if (use_first_unread_anchor) return { kind: 'first_unread' };
+  if (anchor === undefined) throw new Refusal("Missing 'anchor' argument.");
+  if (anchor === 'first_unread') return { kind: 'first_unread' };
+  if (anchor === 'oldest') return { kind: 'id', id: 0 };
+  if (anchor === 'newest') return { kind: 'id', id: newestAnchor };
+  if (anchor === 'date' && level >= 445) return { kind: 'date', seconds: readMoment(anchor_date) };
+  if (!/^\s*[+-]?\d+\s*$/.test(anchor)) throw new Refusal('Invalid anchor');
+  return { kind: 'id', id: Math.min(Math.max(Number(anchor), 0), newestAnchor) };
+}
+
+/** ISO 8601; a date is its first moment, and what names no zone is UTC. The wording of the refusal is our guess. */
+function readMoment(text: string | undefined): number {
+  if (text === undefined) throw new Refusal("Missing 'anchor_date' argument.");
+  const match = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:?\d\d)?)?$/.exec(text);
+  const zone = (match?.[3] ?? 'Z').replace(/^([+-]\d\d)(\d\d)$/, '$1:$2');
+  const time = Date.parse(`${match?.[1] ?? ''}T${match?.[2] ?? '00:00'}${zone}`);
+  if (Number.isNaN(time)) throw new Refusal('Invalid anchor_date');
+  return time / 1000;
+}

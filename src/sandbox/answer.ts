@@ -1,0 +1,44 @@
+/** What goes back over the wire. */
+export interface Answer {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export function json(status: number, value: unknown, headers: Answer['headers'] = {}): Answer {
+  return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) };
+}
+
+export function html(status: number, body: string, headers: Answer['headers'] = {}): Answer {
+  return { status, headers: { 'content-type': 'text/html; charset=utf-8', ...headers }, body };
+}
+
+/** No body at all. */
+export function empty(status: number, headers: Answer['headers'] = {}): Answer {
+  return { status, headers, body: '' };
+}
+
+/** What both frameworks say to a URL that they do not know: a page, not JSON (facts page, 1.1). */
+export function unknownPage(): Answer {
+  return html(404, '<!DOCTYPE html><html><head><title>Page not found</title></head><body>...</body></html>');
+}
+
+const reasons: Readonly<Record<number, string>> = {
+  413: 'Request Entity Too Large',
+  414: 'Request-URI Too Large',
+  429: 'Too Many Requests',
+  502: 'Bad Gateway',
+  503: 'Service Temporarily Unavailable',
+  504: 'Gateway Time-out',
+};
+
+/** An error page of the proxy in front of the services. */
+export function proxyPage(status: number): Answer {
+  const title = `${status} ${reasons[status] ?? 'Error'}`;
+  const body =
+    status >= 500
+      ? '<!DOCTYPE html><html><body>Internal server error</body></html>'
+      : `<html><head><title>${title}</title></head><body></body></html>`;
+  return { status, headers: { 'content-type': 'text/html' }, body };
+}

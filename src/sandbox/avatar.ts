@@ -1,0 +1,8 @@
+import { createHash } from 'node:crypto';
+import type { User } from './records.ts';
+
+/** The picture that belongs to the address, as the server computes it. */
+export function avatarOf({ email }: User): string {
+  const hash = createHash('md5').update(email.toLowerCase()).digest('hex');
+  return `https://secure.gravatar.com/avatar/${hash}?d=identicon&version=1`;
+}

@@ -1,0 +1,144 @@
+import type { Clock } from '../core/world.ts';
+import type { Allowance, Verdict } from './allowance.ts';
+import { empty, html, json, unknownPage, type Answer } from './answer.ts';
+import { identify, requireAdministrator, requirePerson } from './caller.ts';
+import { chatRoutes, type Call, type Endpoint } from './chat-routes.ts';
+import { fallbackOrganization } from './organization.ts';
+import type { Organization } from './records.ts';
+import { Refusal } from './refusal.ts';
+import type { Request } from './request.ts';
+import type { State } from './state.ts';
+
+/** What the chat service is given at its start. */
+export interface ChatWorld {
+  readonly state: State;
+  readonly clock: Clock;
+  readonly level: number;
+  /** `http://127.0.0.1:PORT`. */
+  readonly origin: () => string;
+  readonly allowance: Allowance;
+  readonly perMinute: { readonly account: number; readonly address: number };
+  readonly deleteBatches: number;
+}
+
+/**
+ * The answer of the chat service. Order of the checks: route, method, credentials, rate limit, role, parameters (facts page,
+ * 1.1). What an endpoint changed before it refused stays changed, as there.
+ */
+export function answerChat(world: ChatWorld, request: Request): Answer {
+  const organization = world.state.organization.get('chat') ?? fallbackOrganization;
+  const method = methodOf(request);
+  const matches = chatRoutes(world.level).flatMap((route) => {
+    const match = route.pattern.exec(request.path);
+    return match ? [{ route, match }] : [];
+  });
+  const [first] = matches;
+  if (!first) return unknownPage();
+  if (method === 'OPTIONS') return empty(204, { allow: allowed(first.route.methods).join(', ') });
+  const endpoint = first.route.methods[method === 'HEAD' ? 'GET' : method];
+  if (!endpoint) return wrongMethod(allowed(first.route.methods));
+  return run(world, organization, endpoint, { ...request, method }, first.match);
+}
+
+/** A POST form may name another method (facts page, 1.1). */
+function methodOf({ method, form }: Request): string {
+  return (method === 'POST' ? form.get('method')?.toUpperCase() : undefined) ?? method;
+}
+
+function allowed(methods: Readonly<Record<string, Endpoint>>): string[] {
+  const names = Object.keys(methods);
+  return names.includes('GET') ? [...names, 'HEAD'] : names;
+}
+
+/** JSON text under the content type of a page, and without a code (facts page, 1.1). */
+function wrongMethod(names: readonly string[]): Answer {
+  const body = JSON.stringify({ result: 'error', msg: 'Method Not Allowed', allowed_methods: names });
+  return html(405, body, { allow: names.join(', ') });
+}
+
+function run(
+  world: ChatWorld,
+  organization: Organization,
+  endpoint: Endpoint,
+  request: Request,
+  match: RegExpExecArray,
+): Answer {
+  let verdict: Verdict | undefined;
+  try {
+    if (endpoint.who === 'anybody') {
+      verdict = admit(world, `address ${request.address}`, world.perMinute.address);
+      return answerOf(world, endpoint.run(callOf(world, organization, request, match)), verdict);
+    }
+    if (wantsPage(request)) return empty(302, { location: `/login/?next=${encodeURIComponent(request.target)}` });
+    const user = identify(request, world.state, organization);
+    verdict = admit(world, `account ${user.user_id}`, world.perMinute.account);
+    if (endpoint.who === 'administrators') requireAdministrator(user);
+    if (endpoint.who === 'people') requirePerson(user);
+    return answerOf(world, endpoint.run({ ...callOf(world, organization, request, match), user }), verdict);
+  } catch (cause) {
+    if (!(cause instanceof Refusal)) throw cause;
+    return refuse(world.level, cause, verdict);
+  }
+}
+
+/** Without credentials, whoever accepts pages is sent to the login page. */
+function wantsPage({ headers }: Request): boolean {
+  return headers.authorization === undefined && (headers.accept ?? '').includes('text/html');
+}
+
+function callOf(world: ChatWorld, organization: Organization, request: Request, match: RegExpExecArray): Call {
+  return { ...world, organization, request, segment: match[1] ?? '' };
+}
+
+/** @throws Refusal where the allowance is used up */
+function admit(world: ChatWorld, name: string, calls: number): Verdict {
+  const verdict = world.allowance(name, [{ calls, span: 60_000 }], world.clock.now());
+  if (verdict.wait !== undefined) throw tooMany(verdict.wait, verdict);
+  return verdict;
+}
+
+/** 429; `wait` in seconds stands in the header and the body as the same float (facts page, 3.1). */
+export function tooMany(wait: number, verdict?: Verdict): Refusal {
+  return new Refusal('API usage exceeded rate limit', {
+    status: 429,
+    code: 'RATE_LIMIT_HIT',
+    extra: { 'retry-after': wait },
+    headers: { 'retry-after': String(wait), ...(verdict ? limits(verdict) : {}) },
+  });
+}
+
+function limits({ limit, remaining, reset }: Verdict): Answer['headers'] {
+  return {
+    'x-ratelimit-limit': String(limit),
+    'x-ratelimit-remaining': String(remaining),
+    'x-ratelimit-reset': String(reset),
+  };
+}
+
+function answerOf(_world: ChatWorld, outcome: Readonly<Record<string, unknown>> | Answer, verdict: Verdict): Answer {
+  if (isAnswer(outcome)) return { ...outcome, headers: { ...limits(verdict), ...outcome.headers } };
+  return json(200, { result: 'success', msg: '', ...outcome }, limits(verdict));
+}
+
+function isAnswer(outcome: object): outcome is Answer {
+  return 'status' in outcome && 'headers' in outcome && 'body' in outcome;
+}
+
+function refuse(level: number, refusal: Refusal, verdict: Verdict | undefined): Answer {
+  const body: Record<string, unknown> = { result: 'error', msg: messageOf(level, refusal), ...refusal.extra };
+  if (codeIsKnown(level, refusal)) body['code'] = refusal.code;
+  return json(refusal.status, body, { ...(verdict ? limits(verdict) : {}), ...refusal.headers });
+}
+
+/** The wording of 2026 names the page that explains it; the level is our guess. */
+function messageOf(level: number, { status, message }: Refusal): string {
+  if (status !== 429 || level < 450) return message;
+  return `${message}; see https://zulip.com/api/http-headers#rate-limiting-response-headers`;
+}
+
+/** Errors carry a code from level 76 on, rate limits from 36; before that only specific ones did (facts page, 1.1 and 3.1). */
+function codeIsKnown(level: number, { status, code }: Refusal): boolean {
+  if (status >= 500) return false;
+  if (code === 'RATE_LIMIT_HIT') return level >= 36;
+  return level >= 76 || !['BAD_REQUEST', 'UNAUTHORIZED', 'UNAUTHORIZED_PRINCIPAL'].includes(code);
+}

@@ -1,0 +1,117 @@
+import type { ServerResponse } from 'node:http';
+import type { Milliseconds } from '../core/duration.ts';
+import type { Clock } from '../core/world.ts';
+import type { Answer } from './answer.ts';
+import { faultAnswer, type Api } from './fault-answers.ts';
+import type { Fault } from './faults.ts';
+
+/** One request that waits for its end. */
+export interface Exchange {
+  readonly outgoing: ServerResponse;
+  readonly api: Api;
+  readonly clock: Clock;
+  /** Aborts when the sandbox closes. */
+  readonly closing: AbortSignal;
+  /** Carries the request out and makes its changes durable. */
+  readonly carryOut: () => Promise<Answer>;
+}
+
+/** Ends an exchange, with a fault if one was drawn; gives the status that was sent, null where nothing was. */
+export async function finish(exchange: Exchange, fault: Fault | undefined): Promise<number | null> {
+  if (!fault) return send(exchange, await exchange.carryOut());
+  const { kind, argument } = fault;
+  if (kind === 'delay-commit' || kind === 'delay-commit-504') return carryOutLater(exchange, fault);
+  const instead = faultAnswer(fault, exchange.api, exchange.clock.now());
+  if (kind.endsWith('-after')) await exchange.carryOut();
+  if (instead) return send(exchange, instead);
+  if (kind.startsWith('reset')) return reset(exchange);
+  if (kind.startsWith('hang')) return null;
+  if (kind === 'huge') return flood(exchange);
+  if (kind === 'drop-before' || kind === 'drop-after') return drop(exchange);
+  return spoil(exchange, await exchange.carryOut(), kind, Number(argument));
+}
+
+/** The client is turned away at once; closing the sandbox carries out what is still due, so that nothing is lost. */
+async function carryOutLater(exchange: Exchange, fault: Fault): Promise<number | null> {
+  const page = faultAnswer(fault, exchange.api, exchange.clock.now());
+  const status = page ? send(exchange, page) : drop(exchange);
+  await pause(exchange, Number(fault.argument));
+  await exchange.carryOut();
+  return status;
+}
+
+/** Sleeps until the span is over or the sandbox closes. */
+async function pause({ clock, closing }: Exchange, span: Milliseconds): Promise<void> {
+  try {
+    await clock.sleep(span, closing);
+  } catch (cause) {
+    if (!closing.aborted) throw cause;
+  }
+}
+
+/** An answer that was earned and does not arrive as it should. */
+function spoil(exchange: Exchange, answer: Answer, kind: Fault['kind'], span: Milliseconds): Promise<number> | number {
+  if (kind === 'cut') return cut(exchange, answer);
+  if (kind === 'slow') return trickle(exchange, answer, span);
+  if (kind === 'empty') return send(exchange, { ...answer, body: '' });
+  if (kind === 'json-garbage') return send(exchange, { ...answer, body: `${answer.body.slice(0, -1)},,` });
+  return send(exchange, { ...answer, headers: { ...answer.headers, 'content-type': 'text/html; charset=utf-8' } });
+}
+
+export function send({ outgoing }: Pick<Exchange, 'outgoing'>, { status, headers, body }: Answer): number {
+  const length = status === 204 ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+  outgoing.writeHead(status, { server: 'nginx', ...headers, ...length });
+  outgoing.end(body);
+  return status;
+}
+
+function drop({ outgoing }: Exchange): null {
+  outgoing.socket?.destroy();
+  return null;
+}
+
+function reset({ outgoing }: Exchange): null {
+  outgoing.socket?.resetAndDestroy();
+  return null;
+}
+
+function cut({ outgoing }: Exchange, { status, headers, body }: Answer): number {
+  const bytes = Buffer.from(body);
+  outgoing.writeHead(status, { ...headers, 'content-length': String(Math.max(bytes.length, 64)) });
+  outgoing.write(bytes.subarray(0, Math.max(1, bytes.length >> 1)), () => void outgoing.socket?.destroy());
+  return status;
+}
+
+/** In twenty pieces. */
+async function trickle(exchange: Exchange, { status, headers, body }: Answer, span: Milliseconds): Promise<number> {
+  const bytes = Buffer.from(body);
+  const size = Math.max(1, Math.ceil(bytes.length / 20));
+  exchange.outgoing.writeHead(status, { ...headers, 'content-length': String(bytes.length) });
+  for (let at = 0; at < bytes.length && !exchange.closing.aborted; at += size) {
+    exchange.outgoing.write(bytes.subarray(at, at + size));
+    await pause(exchange, span / 20);
+  }
+  exchange.outgoing.end();
+  return status;
+}
+
+const mebibyte = 1024 * 1024;
+
+/** Valid JSON as far as it goes. */
+async function flood({ outgoing }: Exchange): Promise<number> {
+  const chunk = Buffer.alloc(mebibyte, 'x');
+  outgoing.writeHead(200, { 'content-type': 'application/json' });
+  outgoing.write('{"result":"success","msg":"');
+  for (let sent = 0; sent < 256 && !outgoing.destroyed; sent += 1) {
+    if (!outgoing.write(chunk)) await drained(outgoing);
+  }
+  outgoing.end('"}');
+  return 200;
+}
+
+function drained(outgoing: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    outgoing.once('drain', resolve);
+    outgoing.once('close', resolve);
+  });
+}

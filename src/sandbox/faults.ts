@@ -1,0 +1,136 @@
+import { parseDuration } from '../core/duration.ts';
+import { Failure, usage } from '../core/failure.ts';
+import { collect, suggestion } from '../spec/field.ts';
+import { faultKinds, isFaultKind, kindOf, type FaultKind } from './fault-kinds.ts';
+
+/** One fault that is about to happen. */
+export interface Fault {
+  readonly kind: FaultKind;
+  /** Milliseconds, or the text of the argument; undefined where the kind has none. */
+  readonly argument: number | string | undefined;
+}
+
+/** Decides for each request, in the order of their arrival, what goes wrong. */
+export interface Faults {
+  /** `path` without the query. */
+  draw(method: string, path: string): Fault | undefined;
+}
+
+interface Item {
+  readonly fault: Fault;
+  readonly probability: number;
+  /** The next so many matching requests, after letting `skip` of them pass. */
+  readonly count?: { readonly skip: number; readonly times: number };
+}
+
+interface Rule {
+  readonly method: string;
+  readonly path: RegExp;
+  readonly items: readonly Item[];
+}
+
+/**
+ * Reads `--fault SPEC`: rules separated by `;`, each `[METHOD ]PATH=FAULT,FAULT…` or `*=…`. In a path `*` stands for any
+ * characters. A FAULT is `KIND:PROBABILITY`, `KIND#N` (the next N matching requests), `KIND#N+S` (the same after S have passed) or
+ * `KIND` (always), each with `@ARGUMENT` at its end where the kind takes one: `delay-commit:0.02@3s`. The first rule that matches
+ * and draws a fault decides. Chance comes from the seed and the order of requests alone, never from what they contain.
+ * @throws Failure usage naming every bad part
+ */
+export function readFaults(spec: string, seed: number): Faults {
+  const parts = spec
+    .split(';')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+  if (parts.length === 0) throw usage('--fault: nothing is asked for', 'Write for example "*=502:0.05".');
+  const rules = collect(parts, readRule).map((rule) => ({ rule, passed: rule.items.map(() => 0) }));
+  const random = mulberry32(seed);
+  return {
+    draw(method, path) {
+      for (const { rule, passed } of rules) {
+        const fault = matches(rule, method, path) ? drawFrom(rule, passed, random) : undefined;
+        if (fault) return fault;
+      }
+      return undefined;
+    },
+  };
+}
+
+function readRule(text: string): Rule {
+  const at = text.indexOf('=');
+  const target = /^(?:(\*|[A-Z]+)\s+)?(\*|\/\S*)$/.exec(text.slice(0, at).trim());
+  if (at < 1 || !target) throw usage(`--fault '${text}': expected [METHOD ]PATH=FAULT,… or *=FAULT,…`);
+  const items = collect(text.slice(at + 1).split(','), (item) => readItem(item.trim()));
+  const total = items.reduce((sum, { probability }) => sum + probability, 0);
+  if (total > 1 + 1e-9) throw usage(`--fault '${text}': the probabilities add up to more than 1`);
+  return { method: target[1] ?? '*', path: pathPattern(target[2] ?? '*'), items };
+}
+
+function pathPattern(path: string): RegExp {
+  const pieces = path.split('*').map((piece) => piece.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${pieces.join('.*')}$`, 's');
+}
+
+function readItem(text: string): Item {
+  const match = /^([\w-]+)(?::([^@#:]*)|#(\d{1,6})(?:\+(\d{1,6}))?)?(?:@(.+))?$/.exec(text);
+  const [, kind = '', share, times, skip, argument] = match ?? [];
+  if (!match)
+    throw usage(`--fault '${text}': expected KIND:PROBABILITY or KIND#COUNT, with @ARGUMENT at the end if any`);
+  if (!isFaultKind(kind)) throw usage(`--fault '${text}': no fault is named '${kind}'`, nearest(kind));
+  const fault = { kind, argument: readArgument(text, kind, argument) };
+  if (times !== undefined) return { fault, probability: 0, count: { times: Number(times), skip: Number(skip ?? 0) } };
+  return { fault, probability: readProbability(text, share) };
+}
+
+function nearest(kind: string): string {
+  return suggestion(kind, Object.keys(faultKinds)) ?? `Known: ${Object.keys(faultKinds).join(', ')}.`;
+}
+
+function readProbability(text: string, share: string | undefined): number {
+  if (share === undefined) return 1;
+  const value = /^(\d+(\.\d+)?|\.\d+)$/.test(share) ? Number(share) : NaN;
+  if (!(value >= 0 && value <= 1)) throw usage(`--fault '${text}': a probability is a number from 0 to 1`);
+  return value;
+}
+
+function readArgument(text: string, kind: FaultKind, given: string | undefined): Fault['argument'] {
+  const { argument } = kindOf(kind);
+  if (!argument) {
+    if (given !== undefined) throw usage(`--fault '${text}': ${kind} takes no argument`);
+    return undefined;
+  }
+  if (argument.kind === 'text') return given ?? argument.default;
+  try {
+    return parseDuration(given ?? argument.default);
+  } catch (cause) {
+    if (!(cause instanceof Failure)) throw cause;
+    throw new Failure('usage', `--fault '${text}': ${cause.message}`, { ...cause.details, cause });
+  }
+}
+
+function matches(rule: Rule, method: string, path: string): boolean {
+  return (rule.method === '*' || rule.method === method) && rule.path.test(path);
+}
+
+/** Counted faults come first; one number is drawn for all the others of a rule. */
+function drawFrom({ items }: Rule, passed: number[], random: () => number): Fault | undefined {
+  let counted: Fault | undefined;
+  items.forEach(({ fault, count }, index) => {
+    if (!count || (counted && (passed[index] ?? 0) >= count.skip)) return;
+    passed[index] = (passed[index] ?? 0) + 1;
+    if (passed[index] > count.skip && passed[index] <= count.skip + count.times) counted = fault;
+  });
+  if (counted || items.every(({ count }) => count)) return counted;
+  let rest = random();
+  return items.find(({ probability }) => (rest -= probability) < 0)?.fault;
+}
+
+/** A small generator of numbers in [0, 1) that every platform repeats alike. */
+function mulberry32(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

@@ -1,0 +1,83 @@
+import type { UserCall } from './chat-routes.ts';
+import { tooMany } from './chat.ts';
+import type { Organization, User } from './records.ts';
+import { Refusal } from './refusal.ts';
+import type { State } from './state.ts';
+
+/** @throws Refusal (facts page, 1.2: password) */
+export function changePassword(call: UserCall, wanted: string | undefined, present = ''): void {
+  if (wanted === undefined || wanted === '') return;
+  if (call.organization.passwords_in_ldap) throw new Refusal('Your Zulip password is managed in LDAP');
+  const { user, clock, allowance } = call;
+  if (present !== user.password) {
+    const { wait } = allowance(`password ${user.user_id}`, [{ calls: 5, span: 1_800_000 }], clock.now());
+    if (wait === undefined) throw new Refusal('Wrong password!');
+    throw new Refusal(`You're making too many attempts! Try again in ${Math.ceil(wait)} seconds.`);
+  }
+  if (isWeak(wanted)) throw new Refusal('New password is too weak!');
+  update(call, { password: wanted });
+}
+
+/** Our stand-in for the server's estimate. */
+function isWeak(password: string): boolean {
+  return password.length < 6 || new Set(password).size < 4;
+}
+
+/** Only starts the confirmation. @throws Refusal (facts page, 1.2: email) */
+export function changeEmail(call: UserCall, wanted: string | undefined): void {
+  const { user, organization, state, allowance, clock } = call;
+  const email = wanted?.trim();
+  if (email === undefined || email === user.email) return;
+  if (organization.email_changes_disabled && user.role !== 'administrator') {
+    throw new Refusal('Email address changes are disabled in this organization.');
+  }
+  checkAddress(email, organization, state);
+  const rules = [
+    { calls: 2, span: 3_600_000 },
+    { calls: 5, span: 86_400_000 },
+  ];
+  const verdict = allowance(`email ${user.user_id}`, rules, clock.now());
+  if (verdict.wait !== undefined) throw tooMany(verdict.wait);
+  update(call, { pending_email: email });
+}
+
+function checkAddress(email: string, { email_domains }: Organization, state: State): void {
+  const [, local = '', domain = ''] = /^([^\s@]+)@([^\s@]+\.[^\s@]+)$/.exec(email) ?? [];
+  if (!domain) throw new Refusal('Invalid address.');
+  if (email_domains.length > 0) {
+    if (local.includes('+')) throw new Refusal('Email addresses containing + are not allowed.');
+    if (!email_domains.includes(domain.toLowerCase())) throw new Refusal('Outside your domain.');
+  }
+  if (/^(mailinator|trashmail)\./i.test(domain)) throw new Refusal('Please use your real email address.');
+  const taken = state.users.rows().find((row) => row.email.toLowerCase() === email.toLowerCase());
+  if (taken) throw new Refusal(taken.active ? 'Already has an account.' : 'Account has been deactivated.');
+}
+
+/** Where the organization forbids changes, a success that does nothing. @throws Refusal (facts page, 1.2: name) */
+export function changeName(call: UserCall, wanted: string | undefined): void {
+  const { user, organization, state } = call;
+  if (wanted === undefined || wanted === user.full_name) return;
+  if (organization.name_changes_disabled && user.role !== 'administrator') return;
+  const name = wanted.trim();
+  checkName(name, user, organization, state);
+  update(call, { full_name: name });
+}
+
+function checkName(name: string, user: User, { unique_names }: Organization, state: State): void {
+  const length = Array.from(name).length;
+  if (length > 100) throw new Refusal('Name too long!');
+  if (length < 2) throw new Refusal('Name too short!');
+  if (/[*`\\>"@]|[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/u.test(name))
+    throw new Refusal('Invalid characters in name!');
+  if (/\|\d+$/.test(name)) throw new Refusal('Invalid format!');
+  const taken = state.users.rows().some((row) => row.user_id !== user.user_id && sameName(row.full_name, name));
+  if (unique_names && taken) throw new Refusal('Unique names required in this organization.');
+}
+
+function sameName(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}
+
+function update({ state, user }: UserCall, change: Partial<User>): void {
+  state.users.put(user.user_id, { ...(state.users.get(user.user_id) ?? user), ...change });
+}

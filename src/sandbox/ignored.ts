@@ -1,0 +1,13 @@
+/**
+ * The field that names parameters which the endpoint does not know. Settings have it since level 78, the others since 167
+ * (specification, Errors).
+ */
+export function ignoredField(
+  level: number,
+  since: number,
+  names: readonly string[],
+): { readonly ignored_parameters_unsupported?: readonly string[] } {
+  return names.length > 0 && level >= since ? { ignored_parameters_unsupported: names } : {};
+}
+
+export const ignoredSince = { settings: 78, others: 167 } as const;

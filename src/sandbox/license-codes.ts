@@ -1,0 +1,14 @@
+import { createHash } from 'node:crypto';
+import type { State } from './state.ts';
+
+/** The next license key; the same sequence in every sandbox, so that examples and tests can be repeated. */
+export function newLicenseCode(state: State): string {
+  const number = (state.counters.get('license') ?? 0) + 1;
+  state.counters.put('license', number);
+  return licenseCode(number);
+}
+
+export function licenseCode(number: number): string {
+  const digits = createHash('sha256').update(`sandbox license ${number}`).digest('hex').slice(0, 20).toUpperCase();
+  return digits.replace(/.{5}(?=.)/g, '$&-');
+}

@@ -1,0 +1,97 @@
+import { licenseFields } from '../spec/license.ts';
+import type { Answer } from './answer.ts';
+import type { License } from './records.ts';
+import type { Request } from './request.ts';
+
+export type LicenseInput = Pick<License, 'remote_user' | 'app_code' | 'size_allowance'>;
+
+/** An error answer of the licensing service. */
+export class Unacceptable extends Error {
+  override readonly name = 'Unacceptable';
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers: Answer['headers'];
+
+  constructor(status: number, body: unknown, headers: Answer['headers'] = {}) {
+    super(`licensing ${status}`);
+    this.status = status;
+    this.body = body;
+    this.headers = headers;
+  }
+}
+
+/**
+ * The fields of a license in a JSON or form body; all three, or those that were sent. All faults are told at once.
+ * @throws Unacceptable 400 with a list of texts for each field, 403 for another application, 415 for another media type
+ */
+export function readLicense(request: Request, app_code: number, extent: 'whole' | 'part'): LicenseInput {
+  const sent = fieldsOf(request);
+  const faults: Record<string, string[]> = {};
+  const values: Record<string, unknown> = {};
+  for (const [name, read] of Object.entries(readers)) {
+    const value = sent[name];
+    if (value === undefined && extent === 'part') continue;
+    const outcome = value === undefined ? { fault: 'This field is required.' } : read(value);
+    if ('fault' in outcome) faults[name] = [outcome.fault];
+    else values[name] = outcome.value;
+  }
+  if (Object.keys(faults).length > 0) throw new Unacceptable(400, faults);
+  if (values['app_code'] !== undefined && values['app_code'] !== app_code) {
+    throw new Unacceptable(403, { detail: 'The API key belongs to another application.' });
+  }
+  return values as unknown as LicenseInput;
+}
+
+function fieldsOf({ mediaType, body, form }: Request): Record<string, unknown> {
+  if (mediaType === 'application/json') return jsonFields(body.toString('utf8'));
+  if (mediaType === 'application/x-www-form-urlencoded' || mediaType === 'multipart/form-data') {
+    return Object.fromEntries(form);
+  }
+  if (body.length === 0) return {};
+  throw new Unacceptable(415, { detail: `Unsupported media type "${mediaType}" in request.` });
+}
+
+function jsonFields(text: string): Record<string, unknown> {
+  try {
+    const value = JSON.parse(text) as unknown;
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
+    throw new Unacceptable(400, { detail: 'JSON parse error - Expecting value: line 1 column 1 (char 0)' });
+  }
+  throw new Unacceptable(400, { non_field_errors: ['Invalid data. Expected a dictionary.'] });
+}
+
+type Outcome = { readonly value: unknown } | { readonly fault: string };
+
+const readers: Readonly<Record<keyof LicenseInput, (value: unknown) => Outcome>> = {
+  remote_user: readName,
+  app_code: readInteger,
+  size_allowance: (value) => inRange(readInteger(value)),
+};
+
+function readName(value: unknown): Outcome {
+  const { below } = licenseFields.remote_user;
+  if (value === null) return { fault: 'This field may not be null.' };
+  if (typeof value !== 'string' && typeof value !== 'number') return { fault: 'Not a valid string.' };
+  const text = String(value);
+  if (text === '') return { fault: 'This field may not be blank.' };
+  if (Array.from(text).length >= below) return { fault: `Ensure this field has no more than ${below - 1} characters.` };
+  if (/[^\x00-\x7f]/.test(text)) return { fault: 'Enter ASCII characters only.' };
+  return { value: text };
+}
+
+function readInteger(value: unknown): Outcome {
+  if (value === null) return { fault: 'This field may not be null.' };
+  const text = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
+  if (!/^[+-]?\d{1,15}(\.0+)?$/.test(text)) return { fault: 'A valid integer is required.' };
+  return { value: Number(text) };
+}
+
+function inRange(outcome: Outcome): Outcome {
+  const { min, max } = licenseFields.size_allowance;
+  if ('fault' in outcome) return outcome;
+  if (Number(outcome.value) < min) return { fault: `Ensure this value is greater than or equal to ${min}.` };
+  if (Number(outcome.value) > max) return { fault: `Ensure this value is less than or equal to ${max}.` };
+  return outcome;
+}

@@ -1,0 +1,152 @@
+import type { Milliseconds } from '../core/duration.ts';
+import type { Clock } from '../core/world.ts';
+import { empty, html, json, unknownPage, type Answer } from './answer.ts';
+import { readLicense, Unacceptable, type LicenseInput } from './license-input.ts';
+import { bodyOf, type LicenseShape } from './license-shape.ts';
+import { listLicenses } from './license-list.ts';
+import { newLicenseCode } from './license-codes.ts';
+import type { License } from './records.ts';
+import type { Request } from './request.ts';
+import { sampleApps } from './sample/apps.ts';
+import type { State } from './state.ts';
+
+export interface LicensingWorld {
+  readonly state: State;
+  readonly clock: Clock;
+  readonly origin: () => string;
+  readonly shape: LicenseShape;
+}
+
+interface LicensingCall extends LicensingWorld {
+  readonly request: Request;
+  /** The application that the API key belongs to. */
+  readonly app_code: number;
+  /** The license code in the path. */
+  readonly code: string;
+}
+
+type Step = (call: LicensingCall) => Answer;
+
+const routes: readonly { readonly pattern: RegExp; readonly methods: Readonly<Record<string, Step>> }[] = [
+  { pattern: /^\/v1\/license\/$/, methods: { GET: listLicenses, POST: create } },
+  { pattern: /^\/v1\/license\/([^/]+)\/$/, methods: { GET: view, PUT: replace, PATCH: update } },
+  { pattern: /^\/v1\/first-activation\/$/, methods: { GET: firstActivation } },
+];
+
+/**
+ * The answer of the licensing service. The specification says nothing of its errors and little of its answers; this is our model
+ * of an ordinary Django REST framework service:
+ * - a path without its last slash is unknown: a 404 page, for every method (no APPEND_SLASH);
+ * - credentials are checked before the method (401 before 405), as that framework does;
+ * - writing for another application is 403; another application's licenses are not seen (404, or an empty list);
+ * - names are not unique: the same user may get several licenses;
+ * - the limit of activations is not modelled, since its numbers are not published.
+ */
+export function answerLicensing(world: LicensingWorld, request: Request): Answer {
+  for (const { pattern, methods } of routes) {
+    const match = pattern.exec(request.path);
+    if (match) return guarded(() => run(world, request, methods, match[1] ?? ''));
+  }
+  return unknownPage();
+}
+
+function guarded(work: () => Answer): Answer {
+  try {
+    return work();
+  } catch (cause) {
+    if (cause instanceof Unacceptable) return json(cause.status, cause.body, cause.headers);
+    throw cause;
+  }
+}
+
+function run(world: LicensingWorld, request: Request, methods: Readonly<Record<string, Step>>, code: string): Answer {
+  const app_code = appOf(request.headers.authorization);
+  const step = methods[request.method === 'HEAD' ? 'GET' : request.method];
+  const allow = [...Object.keys(methods), ...('GET' in methods ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+  if (request.method === 'OPTIONS') return json(200, { name: 'License', renders: ['application/json'] }, { allow });
+  if (!step) return json(405, { detail: `Method "${request.method}" not allowed.` }, { allow });
+  const answer = step({ ...world, request, app_code, code });
+  return { ...answer, headers: { allow, vary: 'Accept', ...answer.headers } };
+}
+
+/** @throws Unacceptable 401 */
+function appOf(header: string | undefined): number {
+  const words = (header ?? '').split(' ').filter((word) => word !== '');
+  if (words[0]?.toLowerCase() !== 'token') throw unauthenticated('Authentication credentials were not provided.');
+  if (words.length === 1) throw unauthenticated('Invalid token header. No credentials provided.');
+  if (words.length > 2) throw unauthenticated('Invalid token header. Token string should not contain spaces.');
+  const app = sampleApps.find(({ api_key }) => api_key === words[1]);
+  if (!app) throw unauthenticated('Invalid token.');
+  return app.app_code;
+}
+
+function unauthenticated(detail: string): Unacceptable {
+  return new Unacceptable(401, { detail }, { 'www-authenticate': 'Token' });
+}
+
+function create({ state, clock, request, app_code, shape }: LicensingCall): Answer {
+  const fields = readLicense(request, app_code, 'whole');
+  const license = { license_code: newLicenseCode(state), ...fields, created: timeText(clock.now()) };
+  state.licenses.put(license.license_code, license);
+  if (shape.afterPost === 'empty') return empty(201);
+  if (shape.afterPost === 'no content') return empty(204);
+  return json(201, bodyOf(license, shape));
+}
+
+/** RFC 3339 with whole seconds. */
+function timeText(time: Milliseconds): string {
+  return new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+function view(call: LicensingCall): Answer {
+  return json(200, bodyOf(licenseOf(call), call.shape));
+}
+
+function replace(call: LicensingCall): Answer {
+  const license = licenseOf(call);
+  return keep(call, { ...license, ...readLicense(call.request, call.app_code, 'whole') });
+}
+
+function update(call: LicensingCall): Answer {
+  const license = licenseOf(call);
+  return keep(call, { ...license, ...(readLicense(call.request, call.app_code, 'part') as Partial<LicenseInput>) });
+}
+
+function keep({ state, shape }: LicensingCall, license: License): Answer {
+  state.licenses.put(license.license_code, license);
+  return json(200, bodyOf(license, shape));
+}
+
+/** @throws Unacceptable 404 */
+function licenseOf({ state, code, app_code }: LicensingCall): License {
+  const license = state.licenses.get(code);
+  if (license?.app_code !== app_code) throw new Unacceptable(404, { detail: 'Not found.' });
+  return license;
+}
+
+/** The earliest license of the application that the sensor was activated with. */
+function firstActivation({ state, request, app_code, shape }: LicensingCall): Answer {
+  const asked = request.query.get('app_code');
+  if (asked !== null && !/^-?\d+$/.test(asked))
+    throw new Unacceptable(400, { app_code: ['A valid integer is required.'] });
+  const mac = request.query.get('mac_address');
+  if (!mac) throw new Unacceptable(400, { mac_address: ['This field is required.'] });
+  const licenses = state.activations
+    .rows()
+    .filter((row) => row.mac_address === hexadecimal(mac))
+    .sort((one, other) => one.time - other.time)
+    .map((row) => state.licenses.get(row.license_code))
+    .filter((license) => license?.app_code === app_code && (asked === null || Number(asked) === app_code));
+  const [first] = licenses;
+  return first ? json(200, bodyOf(first, shape)) : neverActivated(shape);
+}
+
+function hexadecimal(mac: string): string {
+  return mac.replace(/[^0-9a-f]/gi, '').toUpperCase();
+}
+
+function neverActivated({ noActivation = '404' }: LicenseShape): Answer {
+  if (noActivation === '404') return json(404, { detail: 'Not found.' });
+  if (noActivation === 'empty') return empty(200);
+  return { ...html(200, noActivation), headers: { 'content-type': 'application/json' } };
+}

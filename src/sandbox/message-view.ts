@@ -1,0 +1,125 @@
+import { avatarOf } from './avatar.ts';
+import type { UserCall } from './chat-routes.ts';
+import { flagsOf } from './flags.ts';
+import { emptyTopicName } from './organization.ts';
+import type { Edit, Message, Reaction, User } from './records.ts';
+import { escapeHtml } from './render.ts';
+import { highlight } from './search.ts';
+
+/** How the caller wants messages to be shown. */
+export interface Look {
+  readonly apply_markdown: boolean;
+  readonly client_gravatar: boolean;
+  readonly allow_empty_topic_name: boolean;
+  /** The words that were searched for. */
+  readonly search: string | undefined;
+}
+
+/** A message as GET /messages gives it (specification, Message; shapes of earlier levels as the facts page tells them). */
+export function showMessage(call: UserCall, message: Message, look: Look): Record<string, unknown> {
+  const { level, organization, state } = call;
+  const sender = state.users.get(message.sender_id);
+  return {
+    id: message.id,
+    sender_id: message.sender_id,
+    content: look.apply_markdown ? message.rendered : message.content,
+    recipient_id: message.recipient_id,
+    timestamp: message.timestamp,
+    client: message.client,
+    subject: topicFor(call, message, look),
+    topic_links: topicLinks(message, level),
+    is_me_message: message.content.startsWith('/me '),
+    reactions: message.reactions.map((reaction) => showReaction(call, reaction)),
+    submessages: [],
+    flags: showFlags(flagsOf(call.user, message, state), level),
+    sender_full_name: sender?.full_name ?? '',
+    sender_email: sender?.email ?? '',
+    sender_realm_str: organization.realm_str,
+    ...(level < 26 ? { sender_short_name: sender?.email.split('@')[0] ?? '' } : {}),
+    ...placeOf(call, message),
+    avatar_url: sender && !(look.client_gravatar && sender.email_visible) ? avatarOf(sender) : null,
+    content_type: look.apply_markdown ? 'text/html' : 'text/x-markdown',
+    ...(organization.edit_history_visible ? historyOf(call, message, look) : {}),
+    ...changeTimes(message, level),
+    ...matches(message, look),
+  };
+}
+
+function topicFor({ level }: UserCall, { stream_id, subject }: Message, look: Look): string {
+  if (stream_id === undefined || subject !== '' || look.allow_empty_topic_name) return subject;
+  return level >= 334 ? emptyTopicName : '(no topic)';
+}
+
+/** Plain URLs below level 46. */
+function topicLinks({ topic_links = [] }: Message, level: number): readonly unknown[] {
+  return level >= 46 ? topic_links : topic_links.map(({ url }) => url);
+}
+
+/** The user who reacted was an object of its own below level 328. */
+function showReaction({ level, state }: UserCall, reaction: Reaction): Record<string, unknown> {
+  const user = state.users.get(reaction.user_id);
+  if (level >= 328 || !user) return { ...reaction };
+  return { ...reaction, user: { id: user.user_id, email: user.email, full_name: user.full_name } };
+}
+
+const wildcards = ['stream_wildcard_mentioned', 'topic_wildcard_mentioned'];
+
+/** The old flag stands beside the two that replaced it at level 224. */
+function showFlags(flags: readonly string[], level: number): readonly string[] {
+  if (!flags.some((flag) => wildcards.includes(flag))) return flags;
+  const own = level >= 224 ? flags : flags.filter((flag) => !wildcards.includes(flag));
+  return [...own, 'wildcard_mentioned'];
+}
+
+function placeOf({ state }: UserCall, { stream_id, people = [] }: Message): Record<string, unknown> {
+  if (stream_id !== undefined) {
+    return { type: 'stream', stream_id, display_recipient: state.channels.get(stream_id)?.name ?? '' };
+  }
+  const users = people.map((id) => state.users.get(id)).filter((user) => user !== undefined);
+  return { type: 'private', display_recipient: users.map(showPerson) };
+}
+
+function showPerson({ user_id, email, full_name }: User) {
+  return { id: user_id, email, full_name, is_mirror_dummy: false };
+}
+
+function historyOf(call: UserCall, message: Message, look: Look): { edit_history?: readonly unknown[] } {
+  return message.edit_history
+    ? { edit_history: message.edit_history.map((edit) => showEdit(call, message, edit, look)) }
+    : {};
+}
+
+function showEdit(call: UserCall, message: Message, edit: Edit, look: Look): Record<string, unknown> {
+  const named = (topic: string) => topicFor(call, { ...message, subject: topic }, look);
+  const { prev_topic, topic, ...others } = edit;
+  const version =
+    call.level < 284 && edit.prev_rendered_content !== undefined ? { prev_rendered_content_version: 1 } : {};
+  if (prev_topic === undefined) return { ...others, ...version };
+  if (call.level < 118) return { ...others, ...version, prev_subject: named(prev_topic) };
+  return {
+    ...others,
+    ...version,
+    prev_topic: named(prev_topic),
+    ...(topic === undefined ? {} : { topic: named(topic) }),
+  };
+}
+
+/** Before level 365 the time of the last edit also covered moves. */
+function changeTimes({ last_edit_timestamp: edited, last_moved_timestamp: moved }: Message, level: number) {
+  if (level >= 365) {
+    return {
+      ...(edited === undefined ? {} : { last_edit_timestamp: edited }),
+      ...(moved === undefined ? {} : { last_moved_timestamp: moved }),
+    };
+  }
+  const last = Math.max(edited ?? 0, moved ?? 0);
+  return last > 0 ? { last_edit_timestamp: last } : {};
+}
+
+function matches(message: Message, { search }: Look): Record<string, string> {
+  if (search === undefined) return {};
+  return {
+    match_content: highlight(message.rendered, search),
+    match_subject: highlight(escapeHtml(message.subject), search),
+  };
+}

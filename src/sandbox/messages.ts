@@ -1,0 +1,120 @@
+import { maxMessages, newestAnchor } from '../spec/messages.ts';
+import { readAnchor, type Anchor } from './anchor.ts';
+import type { UserCall } from './chat-routes.ts';
+import { ignoredField, ignoredSince } from './ignored.ts';
+import { showMessage, type Look } from './message-view.ts';
+import { readNarrow, type Term } from './narrow-terms.ts';
+import { narrowed, type Narrowed } from './narrow.ts';
+import { boolean, natural, naturals, plain, readParameters, required, type Signature } from './parameters.ts';
+import { window } from './window.ts';
+import { Refusal } from './refusal.ts';
+import { resolveWith } from './with-operator.ts';
+
+const signature = {
+  anchor: plain,
+  anchor_date: plain,
+  apply_markdown: boolean,
+  client_gravatar: boolean,
+  include_anchor: boolean,
+  message_ids: naturals,
+  narrow: readNarrow,
+  num_before: natural,
+  num_after: natural,
+  use_first_unread_anchor: boolean,
+  allow_empty_topic_name: boolean,
+} as const satisfies Signature;
+
+/** Parameters that came with a level (facts page, 1.3). */
+const levels: Readonly<Record<string, number>> = {
+  include_anchor: 155,
+  message_ids: 300,
+  allow_empty_topic_name: 334,
+  anchor_date: 445,
+};
+
+/** GET /messages (facts page, 1.3). @throws Refusal */
+export function fetchMessages(call: UserCall) {
+  const { level } = call;
+  const { values, ignored } = readParameters(call.request, signatureAt(level));
+  if (level < 300) {
+    required('num_before', values.num_before);
+    required('num_after', values.num_after);
+  }
+  const answer = fetch(call, values);
+  return { ...answer, ...ignoredField(level, ignoredSince.others, ignored) };
+}
+
+function signatureAt(level: number): typeof signature {
+  return Object.fromEntries(
+    Object.entries(signature).filter(([name]) => (levels[name] ?? 0) <= level),
+  ) as typeof signature;
+}
+
+type Values = ReturnType<typeof readParameters<typeof signature>>['values'];
+
+function fetch(call: UserCall, values: Values) {
+  const { num_before = 0, num_after = 0, message_ids, include_anchor = true } = values;
+  if (message_ids && (num_before || num_after || values.anchor !== undefined || values.use_first_unread_anchor)) {
+    throw incompatible();
+  }
+  const anchor = message_ids ? undefined : readAnchor(call.level, values);
+  const terms = resolveWith(call, values.narrow ?? []);
+  if ((message_ids ? message_ids.length : num_before + num_after) > maxMessages) {
+    throw new Refusal(`Too many messages requested (maximum ${maxMessages}).`);
+  }
+  if (num_before > 0 && num_after > 0 && !include_anchor) {
+    throw new Refusal('The anchor can only be excluded at an end of the range');
+  }
+  const look = lookOf(call, values, terms);
+  const found = narrowed(call, terms);
+  if (!found) return nothing(anchor);
+  if (!anchor) return byIds(call, found, message_ids ?? [], look);
+  return byRange(call, found, { anchor, num_before, num_after, include_anchor }, look);
+}
+
+function incompatible(): Refusal {
+  const parameters = 'num_before, num_after, anchor, message_ids, include_anchor, use_first_unread_anchor';
+  return new Refusal(`Unsupported parameter combination: ${parameters}`, { extra: { parameters } });
+}
+
+function lookOf({ level }: UserCall, values: Values, terms: readonly Term[]): Look {
+  const words = terms.filter((term) => term.operator === 'search').map((term) => String(term.operand));
+  return {
+    apply_markdown: values.apply_markdown ?? true,
+    client_gravatar: values.client_gravatar ?? level >= 92,
+    allow_empty_topic_name: values.allow_empty_topic_name ?? false,
+    search: words.length > 0 ? words.join(' ') : undefined,
+  };
+}
+
+/** A narrow on what the caller may not read, in late levels: an empty success (facts page, 1.3). */
+function nothing(anchor: Anchor | undefined) {
+  const ends = { found_oldest: anchor !== undefined, found_newest: anchor !== undefined };
+  const empty = { messages: [], found_anchor: false, ...ends, history_limited: false };
+  return anchor ? { ...empty, anchor: newestAnchor } : empty;
+}
+
+/** Without an order on purpose, as the server's query has none; ids that are missing are left out without a word. */
+function byIds(call: UserCall, found: Narrowed, ids: readonly number[], look: Look) {
+  const wanted = new Set(ids);
+  const rows = found.rows.filter((row) => wanted.has(row.id) && found.matches(row));
+  return {
+    messages: rows.map((row) => showMessage(call, row, look)).reverse(),
+    found_anchor: false,
+    found_oldest: false,
+    found_newest: false,
+    history_limited: false,
+  };
+}
+
+interface Range {
+  readonly anchor: Anchor;
+  readonly num_before: number;
+  readonly num_after: number;
+  readonly include_anchor: boolean;
+}
+
+function byRange(call: UserCall, found: Narrowed, range: Range, look: Look) {
+  const { rows, ...flags } = window(call, found, range);
+  return { ...flags, messages: rows.map((row) => showMessage(call, row, look)) };
+}

@@ -1,0 +1,20 @@
+import type { Message, User } from './records.ts';
+import type { State } from './state.ts';
+import { policyKey } from './topics.ts';
+
+/** Whether the user muted the message's channel or topic; a followed topic is heard in a muted channel too. */
+export function isMuted(user: User, message: Message, state: State): boolean {
+  const policy = policyOf(user, message, state);
+  if (policy) return policy === 'muted';
+  if (message.stream_id === undefined) return false;
+  return state.channels.get(message.stream_id)?.muted_by.includes(user.user_id) ?? false;
+}
+
+export function policyOf(
+  { user_id }: User,
+  { stream_id, subject }: Message,
+  state: State,
+): 'muted' | 'followed' | undefined {
+  if (stream_id === undefined) return undefined;
+  return state.topicPolicies.get(policyKey({ user_id, stream_id, topic: subject }))?.policy;
+}

@@ -1,0 +1,78 @@
+import { isSubscribed, received, seesHistory } from './access.ts';
+import { badNarrow } from './bad-narrow.ts';
+import type { UserCall } from './chat-routes.ts';
+import { channelNamed, operators, type Predicate } from './narrow-operators.ts';
+import type { Term } from './narrow-terms.ts';
+import type { Channel, Message } from './records.ts';
+
+/** What a narrow lets through: all messages ascending by id, and the test that each has to pass. */
+export interface Narrowed {
+  readonly rows: readonly Message[];
+  readonly matches: (message: Message) => boolean;
+}
+
+/** From this level on a narrow on an unreadable channel, or on two channels, is an empty success (facts page, 1.3: flags). */
+const emptyAccessLevel = 460;
+
+/**
+ * Turns the terms into a test; undefined where late levels answer with an empty success. Shared history is searched only through a
+ * channel term (facts page, section 4).
+ * @throws Refusal BAD_NARROW
+ */
+export function narrowed(call: UserCall, terms: readonly Term[]): Narrowed | undefined {
+  const tests = terms.map((term) => testOf(call, term));
+  refuseMixture(terms);
+  if (call.level >= emptyAccessLevel && isBarred(call, terms)) return undefined;
+  const { user, state } = call;
+  const own: Predicate = searchesHistory(call, terms) ? () => true : (message) => received(user, message, state);
+  return {
+    rows: state.messages.rows(),
+    matches: (message) => own(message) && tests.every((test) => test(message)),
+  };
+}
+
+function testOf(call: UserCall, term: Term): Predicate {
+  const operator = operators[term.operator];
+  if (!operator || (operator.since ?? 0) > call.level) throw badNarrow(`unknown operator ${term.operator}`);
+  const test = operator.test(call, term.operand);
+  return term.negated && !operator.ignoresNegation ? (message) => !test(message) : test;
+}
+
+const channelTerms = ['channel', 'stream', 'channels', 'streams', 'topic'];
+const directTerms = ['dm', 'pm-with', 'pm_with', 'dm-including', 'group-pm-with', 'group_pm_with'];
+
+function refuseMixture(terms: readonly Term[]): void {
+  const positive = terms.filter(({ negated }) => !negated);
+  const direct = ({ operator, operand }: Term) =>
+    directTerms.includes(operator) || (operator === 'is' && (operand === 'dm' || operand === 'private'));
+  if (positive.some(({ operator }) => channelTerms.includes(operator)) && positive.some(direct)) {
+    throw badNarrow('No message can be both a channel message and direct message');
+  }
+}
+
+function isBarred(call: UserCall, terms: readonly Term[]): boolean {
+  const channels = channelsOf(call, terms);
+  return channels.length > 1 || channels.some((channel) => !mayNarrowTo(call, channel));
+}
+
+function mayNarrowTo({ user }: UserCall, channel: Channel): boolean {
+  return isSubscribed(user, channel) || seesHistory(user, channel);
+}
+
+function channelsOf(call: UserCall, terms: readonly Term[]): Channel[] {
+  return terms
+    .filter(({ operator, negated }) => (operator === 'channel' || operator === 'stream') && !negated)
+    .map(({ operand }) => channelNamed(call, operand));
+}
+
+function searchesHistory(call: UserCall, terms: readonly Term[]): boolean {
+  const { user, level } = call;
+  if (terms.some(({ operator, operand }) => operator === 'is' && operand !== 'resolved')) return false;
+  if (channelsOf(call, terms).some((channel) => seesHistory(user, channel))) return true;
+  return terms.some(
+    ({ operator, operand, negated }) =>
+      (operator === 'channels' || operator === 'streams') &&
+      !negated &&
+      ((operand === 'public' && user.role !== 'guest') || (operand === 'web-public' && level >= emptyAccessLevel)),
+  );
+}

@@ -1,0 +1,102 @@
+import { missing, Refusal } from './refusal.ts';
+import type { Request } from './request.ts';
+
+/** Reads the text of one parameter. @throws Refusal */
+export type Reader<T> = (name: string, text: string) => T;
+export type Signature = Readonly<Record<string, Reader<unknown>>>;
+type Read<S extends Signature> = { readonly [K in keyof S]?: ReturnType<S[K]> };
+
+export interface Arguments<S extends Signature> {
+  readonly values: Read<S>;
+  /** Sorted names that were sent and that the endpoint does not know (facts page, 2). */
+  readonly ignored: readonly string[];
+}
+
+/**
+ * The parameters of a request, checked one after another in the order of the signature; only the first fault is told. A name is
+ * looked up in the form, then in the query; the last of a repeated name counts (facts page, 1.1).
+ * @throws Refusal
+ */
+export function readParameters<S extends Signature>(request: Request, signature: S): Arguments<S> {
+  const values: Record<string, unknown> = {};
+  for (const [name, read] of Object.entries(signature)) {
+    const text = textOf(request, name);
+    if (text !== undefined) values[name] = read(name, text);
+  }
+  return { values: values as Read<S>, ignored: unknownNames(request, signature) };
+}
+
+/** @throws Refusal where the parameter was not sent */
+export function required<T>(name: string, value: T | undefined): T {
+  if (value === undefined) throw missing(name);
+  return value;
+}
+
+function textOf({ form, query }: Request, name: string): string | undefined {
+  return form.getAll(name).at(-1) ?? query.getAll(name).at(-1);
+}
+
+function unknownNames({ form, query }: Request, signature: Signature): string[] {
+  const names = new Set([...form.keys(), ...query.keys()]);
+  return [...names].filter((name) => name !== 'client' && !Object.hasOwn(signature, name)).sort();
+}
+
+export const plain: Reader<string> = (_name, text) => text;
+
+/** JSON text of any shape. */
+export const jsonValue: Reader<unknown> = (name, text) => {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    if (cause instanceof SyntaxError) throw new Refusal(`${name} is not valid JSON`);
+    throw cause;
+  }
+};
+
+export const boolean: Reader<boolean> = (name, text) => {
+  const value = jsonValue(name, text);
+  if (typeof value !== 'boolean') throw new Refusal(`${name} is not a boolean`);
+  return value;
+};
+
+export const integer: Reader<number> = (name, text) => {
+  const value = jsonValue(name, text);
+  if (typeof value !== 'number' || !/^\s*-?\d+\s*$/.test(text)) throw new Refusal(`${name} is not an integer`);
+  return value;
+};
+
+export const natural: Reader<number> = (name, text) => {
+  const value = integer(name, text);
+  if (value < 0) throw new Refusal(`${name} is too small`);
+  return value;
+};
+
+export const naturals: Reader<readonly number[]> = (name, text) => {
+  const value = jsonValue(name, text);
+  if (!Array.isArray(value)) throw new Refusal(`${name} is not a list`);
+  return value.map((item: unknown, index) => {
+    if (typeof item !== 'number' || !Number.isInteger(item)) throw new Refusal(`${name}[${index}] is not an integer`);
+    if (item < 0) throw new Refusal(`${name}[${index}] is too small`);
+    return item;
+  });
+};
+
+/** A string that had to be sent as JSON by early levels. */
+export const jsonString: Reader<string> = (name, text) => {
+  const value = jsonValue(name, text);
+  if (typeof value !== 'string') throw new Refusal(`${name} is not a string`);
+  return value;
+};
+
+/** One of the listed values. */
+export function among<T>(read: Reader<T>, choices: readonly T[]): Reader<T> {
+  return (name, text) => {
+    const value = read(name, text);
+    if (!choices.includes(value)) throw invalid(name, 'Not in the list of possible values');
+    return value;
+  };
+}
+
+export function invalid(name: string, reason: string): Refusal {
+  return new Refusal(`Invalid ${name}: Value error, ${reason}`);
+}

@@ -1,0 +1,42 @@
+/** An error answer of the chat service: thrown where a rule is broken, turned into the envelope in `chat.ts`. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly status: number;
+  readonly code: string;
+  /** Further fields of the body, such as `var_name`. */
+  readonly extra: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    msg: string,
+    {
+      status = 400,
+      code = 'BAD_REQUEST',
+      extra = {},
+      headers = {},
+    }: Partial<Pick<Refusal, 'status' | 'code' | 'extra' | 'headers'>> = {},
+  ) {
+    super(msg);
+    this.status = status;
+    this.code = code;
+    this.extra = extra;
+    this.headers = headers;
+  }
+}
+
+export function missing(name: string): Refusal {
+  return new Refusal(`Missing '${name}' argument`, { code: 'REQUEST_VARIABLE_MISSING', extra: { var_name: name } });
+}
+
+/** A thing that is not there: status 404, and yet the code BAD_REQUEST (facts page, 1.1). */
+export function absent(msg: string): Refusal {
+  return new Refusal(msg, { status: 404 });
+}
+
+export function unauthorized(msg: string): Refusal {
+  return new Refusal(msg, {
+    status: 401,
+    code: 'UNAUTHORIZED',
+    headers: { 'www-authenticate': 'Basic realm="zulip"' },
+  });
+}

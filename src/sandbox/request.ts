@@ -1,0 +1,67 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { readMultipart } from './multipart.ts';
+
+/** One request as both services read it. */
+export interface Request {
+  readonly method: string;
+  /** Path and query as they came. */
+  readonly target: string;
+  /** Percent-decoded, without the query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** The form in the body; empty where the body is something else. */
+  readonly form: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  readonly mediaType: string;
+  readonly body: Buffer;
+  /** Address of the caller. */
+  readonly address: string;
+}
+
+/** Largest body that the proxy of the chat service lets through (facts page, 1.1). */
+const largestBody = 25 * 1024 * 1024;
+
+/** The whole request, or undefined where its body is larger than the proxy accepts. Rejects when the client goes away. */
+export async function readRequest(incoming: IncomingMessage): Promise<Request | undefined> {
+  const body = await readBody(incoming);
+  if (!body) return undefined;
+  const target = incoming.url ?? '/';
+  const at = target.indexOf('?');
+  const contentType = incoming.headers['content-type'] ?? '';
+  return {
+    method: incoming.method ?? 'GET',
+    target,
+    path: decodePath(at < 0 ? target : target.slice(0, at)),
+    query: new URLSearchParams(at < 0 ? '' : target.slice(at + 1)),
+    form: readForm(contentType, body),
+    headers: incoming.headers,
+    mediaType: (contentType.split(';')[0] ?? '').trim().toLowerCase(),
+    body,
+    address: incoming.socket.remoteAddress ?? '',
+  };
+}
+
+async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size <= largestBody) chunks.push(chunk);
+  }
+  return size <= largestBody ? Buffer.concat(chunks) : undefined;
+}
+
+function decodePath(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch (cause) {
+    if (cause instanceof URIError) return path;
+    throw cause;
+  }
+}
+
+function readForm(contentType: string, body: Buffer): URLSearchParams {
+  if (/^application\/x-www-form-urlencoded\b/i.test(contentType)) return new URLSearchParams(body.toString('utf8'));
+  if (/^multipart\/form-data\b/i.test(contentType)) return readMultipart(contentType, body);
+  return new URLSearchParams();
+}

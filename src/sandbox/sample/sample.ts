@@ -1,0 +1,147 @@
+import { topicLevels } from '../../spec/topic.ts';
+import { addMessage } from '../new-message.ts';
+import { fallbackOrganization } from '../organization.ts';
+import type { State } from '../state.ts';
+import { licenseCode } from '../license-codes.ts';
+import { policyKey } from '../topics.ts';
+import { viewKey } from '../views.ts';
+import { sampleApps } from './apps.ts';
+import { sampleChannels } from './channels.ts';
+import { sampleConversations, type Conversation, type Line } from './conversations.ts';
+import { addSampleLicenses } from './licenses.ts';
+import { calibrationLog, nightlyBuilds } from './machine-talk.ts';
+import { samplePeople } from './people.ts';
+
+/** More of the same, for tests of size. */
+export interface Extras {
+  /** That many more messages at the end of a topic, a minute apart. */
+  readonly extraMessages?: { readonly channel: string; readonly topic: string; readonly count: number };
+  /** That many more licenses, of the first application unless another is named; users are `load-1`, `load-2` and so on. */
+  readonly extraLicenses?: { readonly app_code?: number; readonly count: number };
+}
+
+/** Everything that a sandbox begins with. The same at every start, and never written to a log. */
+export function addSample(state: State, level: number): void {
+  addSampleLicenses(state);
+  state.organization.put('chat', fallbackOrganization);
+  for (const user of samplePeople) state.users.put(user.user_id, user);
+  for (const { members, channel } of sampleChannels) {
+    state.channels.put(channel.stream_id, {
+      ...channel,
+      subscribers: members.map((user_id) => ({ user_id, since: 0 })),
+    });
+  }
+  addConversations(state, level);
+  addLateMembers(state);
+  addPersonal(state);
+}
+
+interface Spoken {
+  readonly time: number;
+  readonly conversation: Conversation;
+  readonly line: Line;
+}
+
+function addConversations(state: State, level: number): void {
+  const known = (row: Conversation) =>
+    row.stream_id === undefined || row.topic !== '' || level >= topicLevels.emptyTopic;
+  const all = [...sampleConversations.filter(known), calibrationLog, nightlyBuilds].flatMap(spoken);
+  state.counters.put('message', 1000);
+  for (const { time, conversation, line } of all.sort((one, other) => one.time - other.time)) {
+    const { topic, stream_id, people, recipient_id } = conversation;
+    const [sender_id, , content, more] = line;
+    const place = stream_id === undefined ? { people: people ?? [], recipient_id: recipient_id ?? 0 } : { stream_id };
+    addMessage(state, { client: 'website', subject: topic, sender_id, content, ...place, ...more }, time);
+  }
+}
+
+function spoken(conversation: Conversation): Spoken[] {
+  let time = Date.parse(conversation.begins);
+  return conversation.lines.map((line) => {
+    time += line[1] * 60_000;
+    return { time, conversation, line };
+  });
+}
+
+/** Who joined later received only what came after. */
+function addLateMembers(state: State): void {
+  for (const { channel: own, late } of sampleChannels) {
+    const channel = state.channels.get(own.stream_id);
+    if (!late || !channel) continue;
+    const first = state.messages.rows().find(({ timestamp }) => timestamp >= late.since)?.id ?? 0;
+    const subscribers = [...channel.subscribers, { user_id: late.user_id, since: first }];
+    state.channels.put(channel.stream_id, { ...channel, subscribers });
+  }
+}
+
+function addPersonal(state: State): void {
+  const views = [
+    { user_id: 8, fragment: 'inbox', is_pinned: true, name: null },
+    { user_id: 8, fragment: 'narrow/is/starred', is_pinned: false, name: null },
+    { user_id: 8, fragment: 'narrow/is/alerted', is_pinned: false, name: 'Alert Words' },
+    { user_id: 8, fragment: 'narrow/channel/1-general/topic/license.20audit', is_pinned: true, name: 'License audit' },
+    { user_id: 9, fragment: 'narrow/channel/2-firmware', is_pinned: true, name: 'Firmware' },
+    { user_id: 13, fragment: 'narrow/channel/3-releases', is_pinned: false, name: 'Releases' },
+  ];
+  for (const view of views) state.views.put(viewKey(view.user_id, view.fragment), view);
+  const snippets = [
+    {
+      id: 1,
+      user_id: 8,
+      title: 'Welcome',
+      content: 'Welcome to the team! Start at https://wiki.harbour.example/onboarding',
+      date_created: 1_768_204_800,
+    },
+    {
+      id: 2,
+      user_id: 8,
+      title: 'One key each',
+      content: 'A license key is for **one** user. Please ask for another one.',
+      date_created: 1_768_291_200,
+    },
+    {
+      id: 3,
+      user_id: 9,
+      title: 'Radio',
+      content: 'Which radio channel, and how many sensors?',
+      date_created: 1_768_809_600,
+    },
+    { id: 4, user_id: 13, title: 'Out', content: '**{version}** is out.', date_created: 1_769_616_000 },
+  ];
+  for (const snippet of snippets) state.snippets.put(snippet.id, snippet);
+  const policies = [
+    { user_id: 8, stream_id: 1, topic: 'license audit', policy: 'followed' },
+    { user_id: 8, stream_id: 1, topic: 'lunch', policy: 'muted' },
+    { user_id: 9, stream_id: 2, topic: 'nightly builds', policy: 'muted' },
+  ] as const;
+  for (const row of policies) state.topicPolicies.put(policyKey(row), row);
+}
+
+/** @throws Error where the channel is not in the sample */
+export function addExtras(state: State, { extraMessages, extraLicenses }: Extras): void {
+  if (extraMessages) addMessages(state, extraMessages);
+  const number = state.counters.get('license') ?? 0;
+  for (let index = 1; index <= (extraLicenses?.count ?? 0); index += 1) {
+    const license_code = licenseCode(number + index);
+    const app_code = extraLicenses?.app_code ?? sampleApps[0].app_code;
+    const row = { license_code, remote_user: `load-${index}`, app_code, size_allowance: 1 + (index % 18) };
+    state.licenses.put(license_code, { ...row, created: '2026-03-10T12:00:00Z' });
+  }
+  state.counters.put('license', number + (extraLicenses?.count ?? 0));
+}
+
+function addMessages(state: State, { channel, topic, count }: NonNullable<Extras['extraMessages']>): void {
+  const stream_id = state.channels.rows().find(({ name }) => name === channel)?.stream_id;
+  if (stream_id === undefined) throw new Error(`no channel ${channel}`);
+  const begins = Date.UTC(2026, 2, 13, 8);
+  for (let index = 0; index < count; index += 1) {
+    const draft = {
+      stream_id,
+      subject: topic,
+      sender_id: 13,
+      client: 'load',
+      content: `Measurement ${index + 1} stored.`,
+    };
+    addMessage(state, draft, begins + index * 60_000);
+  }
+}

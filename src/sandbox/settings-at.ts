@@ -1,0 +1,103 @@
+import type { Field } from '../spec/field.ts';
+import { identitySettings, settings } from '../spec/settings.ts';
+import { among, boolean, integer, jsonString, plain, type Reader, type Signature } from './parameters.ts';
+import { timeZone } from './time-zones.ts';
+
+type Group = 'all' | 'identity' | 'display' | 'notifications';
+
+/** What PATCH /settings (or its alias, below level 80) takes at that level, in the order of the specification. */
+export function settingsAt(level: number, group: Group): Signature {
+  const known = Object.entries<Field>(settings)
+    .filter(([name, field]) => (field.level ?? 0) <= level || renamed[name] !== undefined)
+    .flatMap(([name, field]): [string, Reader<unknown>][] => {
+      const wire = nameAt(level, name, field);
+      return wire === undefined ? [] : [[wire, readerAt(level, name, field)]];
+    });
+  const all = [...known, ...removedAt(level)];
+  return Object.fromEntries(all.filter(([name]) => group === 'all' || groupOf(name) === group));
+}
+
+/** Names that settings had before the level of their present name (specification, User settings). */
+const renamed: Readonly<Record<string, string>> = {
+  web_home_view: 'default_view',
+  web_escape_navigates_to_home_view: 'escape_navigates_to_default_view',
+};
+
+function nameAt(level: number, name: string, field: Field): string | undefined {
+  return (field.level ?? 0) <= level ? name : renamed[name];
+}
+
+/** Settings that later levels do not have (facts page, 5.2). */
+function removedAt(level: number): [string, Reader<unknown>][] {
+  const removed: [string, Reader<unknown>][] = [];
+  if (level < 364) removed.push(['dense_mode', boolean]);
+  if (level < 168) removed.push(['realm_name_in_notifications', boolean]);
+  return removed;
+}
+
+function readerAt(level: number, name: string, field: Field): Reader<unknown> {
+  const string = quotedBelow[name] !== undefined && level < quotedBelow[name] ? jsonString : plain;
+  if (name === 'timezone') return timeZone(string);
+  if (name === 'web_home_view') return among(string, homeViews(level));
+  if (name === 'web_channel_default_view') return among(integer, channelViews(level));
+  if (name === 'desktop_icon_count_display' && level < 227) return among(integer, [1, 2, 3]);
+  if (field.kind === 'boolean') return boolean;
+  if (field.kind === 'integer') return field.names ? among(integer, Object.values(field.names)) : integer;
+  return field.kind === 'string' && field.choices ? among(string, field.choices) : string;
+}
+
+/** Strings that had to be JSON below these levels (facts page, 1.2). */
+const quotedBelow: Readonly<Record<string, number>> = {
+  default_language: 63,
+  notification_sound: 63,
+  timezone: 64,
+  emojiset: 64,
+  web_home_view: 64,
+};
+
+function homeViews(level: number): string[] {
+  return [level >= 454 ? 'recent' : 'recent_topics', 'inbox', 'all_messages'];
+}
+
+function channelViews(level: number): number[] {
+  return [1, 2, ...(level >= 383 ? [3] : []), ...(level >= 401 ? [4] : [])];
+}
+
+function groupOf(name: string): Group {
+  if (identitySettings.has(name)) return 'identity';
+  return notifications.test(name) ? 'notifications' : 'display';
+}
+
+const notifications =
+  /^(enable_(?!drafts)|notification_sound|message_content_|pm_content_|wildcard_mentions_|desktop_icon_|realm_name_|presence_|email_notifications_)/;
+
+/** Values of an account that has not chosen; a setting without one here counts as false or unset. */
+export const defaultSettings: Readonly<Record<string, boolean | number | string>> = {
+  default_language: 'en',
+  color_scheme: 1,
+  emojiset: 'google',
+  web_font_size_px: 16,
+  web_line_height_percent: 140,
+  web_home_view: 'inbox',
+  default_view: 'recent_topics',
+  timezone: '',
+  notification_sound: 'zulip',
+  enter_sends: false,
+  email_notifications_batching_period_seconds: 120,
+};
+
+/** Languages that are installed here. */
+export const languages: ReadonlySet<string> = new Set(
+  'ar bg ca cs da de en en-gb es fa fi fr gl hi hu id it ja ko nl pl pt pt-br ro ru sr sv tr uk vi zh-hans zh-hant'.split(
+    ' ',
+  ),
+);
+
+/** Facts page, 1.2. */
+export const sounds: ReadonlySet<string> = new Set([
+  ...'ascend,beep_boop,bink,bright,brlip,chime,deep tom,ding,double tap,down,dry bongos,dutdut,fast ascend,flute'.split(
+    ',',
+  ),
+  ...'friendly,kick roll,loud tintong,metallic snare,pan,shaker,simple,stairs,subtle,swish,tintong,up'.split(','),
+  ...'wood block,zaping,zing,zulip'.split(','),
+]);

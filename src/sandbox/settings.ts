@@ -1,0 +1,99 @@
+import { identitySettings, unifiedSettingsLevel } from '../spec/settings.ts';
+import type { UserCall } from './chat-routes.ts';
+import { changeEmail, changeName, changePassword } from './identity.ts';
+import { ignoredField, ignoredSince } from './ignored.ts';
+import { readParameters } from './parameters.ts';
+import type { User } from './records.ts';
+import { Refusal } from './refusal.ts';
+import { defaultSettings, settingsAt, sounds, languages } from './settings-at.ts';
+import { canonicalZone } from './time-zones.ts';
+
+type SettingValue = boolean | number | string;
+type Values = Readonly<Record<string, SettingValue | undefined>>;
+
+/**
+ * PATCH /settings and its aliases (facts page, 1.2). Not atomic: language, sound and batching are checked, then password,
+ * e-mail, name, the other settings and the time zone are changed one after another; what was changed before a fault stays.
+ * @throws Refusal
+ */
+export function changeSettings(call: UserCall) {
+  const { level, request } = call;
+  const { values, ignored } = readParameters(request, settingsAt(level, aliasOf(call)));
+  const given = values as Values;
+  checkChoices(given);
+  const before = call.user;
+  changePassword(call, text(given['new_password']), text(given['old_password']));
+  changeEmail(call, text(given['email']));
+  changeName(call, text(given['full_name']));
+  changeOthers(call, given);
+  if (level < ignoredSince.settings) return changedValues(before, given, call);
+  return ignoredField(level, ignoredSince.settings, ignored);
+}
+
+/** Below level 80 each URL took settings of its own. */
+function aliasOf({ level, segment }: UserCall): 'all' | 'identity' | 'display' | 'notifications' {
+  if (level >= unifiedSettingsLevel) return 'all';
+  if (segment === '/display') return 'display';
+  return segment === '/notifications' ? 'notifications' : 'identity';
+}
+
+function text(value: SettingValue | undefined): string | undefined {
+  return value === undefined ? undefined : String(value);
+}
+
+function checkChoices(given: Values): void {
+  const language = given['default_language'];
+  if (language !== undefined && !languages.has(String(language))) throw new Refusal('Invalid default_language');
+  const sound = given['notification_sound'];
+  if (sound !== undefined && sound !== 'none' && !sounds.has(String(sound))) {
+    throw new Refusal(`Invalid notification sound '${sound}'`);
+  }
+  const period = given['email_notifications_batching_period_seconds'];
+  if (typeof period === 'number' && (period < 1 || period > 604_800)) {
+    throw new Refusal(`Invalid email batching period: ${period} seconds`);
+  }
+}
+
+function changeOthers(call: UserCall, given: Values): void {
+  const { timezone, ...others } = given;
+  for (const [name, value] of Object.entries(others)) {
+    if (value === undefined || identitySettings.has(name)) continue;
+    if (overflows(name, value)) throw new Refusal('Internal server error', { status: 500 });
+    keep(call, name, value);
+  }
+  if (timezone !== undefined) keep(call, 'timezone', canonicalZone(String(timezone)));
+}
+
+/** These two have no check of their own; the column of the database is a small unsigned integer (facts page, 1.2). */
+function overflows(name: string, value: SettingValue): boolean {
+  if (name !== 'web_font_size_px' && name !== 'web_line_height_percent') return false;
+  return Number(value) < 0 || Number(value) > 32_767;
+}
+
+function keep({ state, user }: UserCall, name: string, value: SettingValue): void {
+  const now = state.users.get(user.user_id) ?? user;
+  if (settingOf(now, name) === value) return;
+  state.users.put(user.user_id, { ...now, settings: { ...now.settings, [name]: value } });
+}
+
+function settingOf(user: User, name: string): SettingValue | undefined {
+  return user.settings[name] ?? defaultSettings[name];
+}
+
+/** Early servers said what they changed instead of what they ignored (facts page, 1.2). */
+function changedValues(before: User, given: Values, { state }: UserCall): Record<string, SettingValue> {
+  const after = state.users.get(before.user_id) ?? before;
+  const changed: Record<string, SettingValue> = {};
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined || name.endsWith('_password')) continue;
+    const [old, now] = [fieldOf(before, name), fieldOf(after, name)];
+    if (old !== now) changed[name] = now ?? value;
+  }
+  return changed;
+}
+
+function fieldOf(user: User, name: string): SettingValue | undefined {
+  if (name === 'full_name') return user.full_name;
+  if (name === 'email') return user.pending_email ?? user.email;
+  return settingOf(user, name);
+}

@@ -1,0 +1,82 @@
+import type {
+  Activation,
+  Channel,
+  License,
+  Message,
+  Organization,
+  SavedSnippet,
+  TopicPolicy,
+  User,
+  View,
+} from './records.ts';
+import { createTable, type Change, type Table } from './table.ts';
+
+/** Everything that the two services know. Rows are never changed in place: a changed row is put again. */
+export interface State {
+  readonly licenses: Table<string, License>;
+  readonly activations: Table<string, Activation>;
+  readonly users: Table<number, User>;
+  readonly channels: Table<number, Channel>;
+  readonly messages: Table<number, Message>;
+  readonly topicPolicies: Table<string, TopicPolicy>;
+  readonly views: Table<string, View>;
+  readonly snippets: Table<number, SavedSnippet>;
+  /** Last numbers given out, by name. */
+  readonly counters: Table<string, number>;
+  /** One row, under `chat`. */
+  readonly organization: Table<string, Organization>;
+}
+
+export interface Store {
+  readonly state: State;
+  /** The changes since the last `keep` or `undo`: one record of the log. */
+  changes(): readonly Change[];
+  /** Makes the changes final. */
+  keep(): void;
+  /** Takes them back. */
+  undo(): void;
+  /** Plays records of the log; what is not a record of ours is passed over. Playing one twice does no harm. */
+  replay(records: readonly unknown[]): void;
+}
+
+export function createStore(): Store {
+  const journal: { change: Change; before: unknown }[] = [];
+  const note = (change: Change, before: unknown) => void journal.push({ change, before });
+  const state: State = {
+    licenses: createTable('licenses', note),
+    activations: createTable('activations', note),
+    users: createTable('users', note),
+    channels: createTable('channels', note),
+    messages: createTable('messages', note),
+    topicPolicies: createTable('topicPolicies', note),
+    views: createTable('views', note),
+    snippets: createTable('snippets', note),
+    counters: createTable('counters', note),
+    organization: createTable('organization', note),
+  };
+  return {
+    state,
+    changes: () => journal.map(({ change }) => change),
+    keep: () => void journal.splice(0),
+    undo: () => {
+      for (const { change, before } of journal.splice(0).reverse()) play(state, { ...change, value: before });
+    },
+    replay: (records) => {
+      for (const change of records.flatMap(changesOf)) play(state, change);
+    },
+  };
+}
+
+type Playable = Pick<Table<string | number, unknown>, 'play'>;
+
+function play(state: State, { table, key, value }: Change): void {
+  new Map(Object.entries<Playable>({ ...state })).get(table)?.play(key, value);
+}
+
+function changesOf(record: unknown): Change[] {
+  return Array.isArray(record) ? record.filter(isChange) : [];
+}
+
+function isChange(value: unknown): value is Change {
+  return typeof value === 'object' && value !== null && 'table' in value && 'key' in value && 'value' in value;
+}

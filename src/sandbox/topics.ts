@@ -1,0 +1,85 @@
+import { topicLevels } from '../spec/topic.ts';
+import { proxyPage, type Answer } from './answer.ts';
+import type { UserCall } from './chat-routes.ts';
+import { canRead, mayEnter } from './access.ts';
+import { ignoredField, ignoredSince } from './ignored.ts';
+import { emptyTopicName } from './organization.ts';
+import { plain, readParameters, required } from './parameters.ts';
+import type { Message } from './records.ts';
+import { Refusal } from './refusal.ts';
+
+/** Messages that one transaction deletes, the newest first (facts page, section 6). */
+const batchSize = 100;
+
+/**
+ * POST /streams/{stream_id}/delete_topic (facts page, section 6). The 50 seconds of the real server are counted in batches: after
+ * `deleteBatches` of them its time is up.
+ * @throws Refusal
+ */
+export function deleteTopic(call: UserCall) {
+  const { state, user, segment, request, level } = call;
+  const { values, ignored } = readParameters(request, { topic_name: plain });
+  const topic = storedName(level, required('topic_name', values.topic_name));
+  const channel = state.channels.get(Number(segment));
+  if (!channel || channel.archived || !mayEnter(user, channel)) throw new Refusal('Invalid channel ID');
+  const doomed = state.messages
+    .rows()
+    .filter((message) => message.stream_id === channel.stream_id && sameTopic(message.subject, topic))
+    .filter((message) => canRead(user, message, state));
+  const outcome = purge(call, doomed);
+  if (isDone(outcome)) forgetPolicies(call, channel.stream_id, topic);
+  return 'status' in outcome ? outcome : { ...outcome, ...ignoredField(level, ignoredSince.others, ignored) };
+}
+
+/** The server's name of the empty topic stands for it; nothing is trimmed. */
+function storedName(level: number, name: string): string {
+  return level >= topicLevels.emptyTopic && name === emptyTopicName ? '' : name;
+}
+
+/** The whole name without regard to case. */
+export function sameTopic(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}
+
+type Outcome = Readonly<Record<string, unknown>> | Answer;
+
+function purge({ state, level, deleteBatches }: UserCall, doomed: readonly Message[]): Outcome {
+  const affordable = deleteBatches * batchSize;
+  const timesOut = doomed.length >= affordable;
+  if (timesOut && level < topicLevels.batches && doomed.length > affordable) return proxyPage(502);
+  const within = level < topicLevels.batches ? doomed : doomed.slice(Math.max(0, doomed.length - affordable));
+  for (const { id } of within) state.messages.remove(id);
+  if (level < topicLevels.batches) return {};
+  if (timesOut) return timeUp(level);
+  return level >= topicLevels.complete ? { complete: true } : {};
+}
+
+/** What a server of that level says when its time is up; the finished batches are kept. @throws Refusal */
+function timeUp(level: number): Outcome {
+  if (level >= topicLevels.complete) return { complete: false };
+  if (level >= topicLevels.partial) return { result: 'partially_completed', code: 'REQUEST_TIMEOUT' };
+  throw new Refusal('Request timed out.', { code: 'REQUEST_TIMEOUT' });
+}
+
+function isDone(outcome: Outcome): boolean {
+  return !('status' in outcome) && outcome['complete'] !== false && outcome['result'] === undefined;
+}
+
+/** The end of a topic takes away who follows or mutes it. */
+function forgetPolicies({ state }: UserCall, channel: number, topic: string): void {
+  for (const row of state.topicPolicies.rows()) {
+    if (row.stream_id === channel && sameTopic(row.topic, topic)) state.topicPolicies.remove(policyKey(row));
+  }
+}
+
+export function policyKey({
+  user_id,
+  stream_id,
+  topic,
+}: {
+  user_id: number;
+  stream_id: number;
+  topic: string;
+}): string {
+  return `${user_id}/${stream_id}/${topic.toLowerCase()}`;
+}
