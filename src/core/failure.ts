@@ -4,7 +4,8 @@ export const failures = {
   usage: { exit: 2, means: 'a bad option, value or input file; nothing was sent' },
   config: {
     exit: 3,
-    means: 'credentials are missing, incomplete, unsafe or for another host, or the profile is read-only; nothing was sent',
+    means:
+      'credentials are missing, incomplete, unsafe or for another host, or the profile is read-only; nothing was sent',
   },
   auth: { exit: 4, means: 'the server refused the identity or the right; for auth status, a credential is refused' },
   not_found: { exit: 5, means: 'the license, sensor, topic, view or snippet does not exist' },

@@ -13,6 +13,11 @@ export class Secret {
     return this.#value;
   }
 
+  /** A secret that holds this one, such as an Authorization header: both stay hidden. */
+  framed(frame: (value: string) => string): Secret {
+    return new Secret(frame(this.#value));
+  }
+
   /** `text` with every form of the value hidden: raw, URL-encoded, JSON-escaped, base64 at any alignment. */
   redact(text: string): string {
     if (this.#value === '') return text;
@@ -48,7 +53,9 @@ function base64Forms(value: string): string[] {
   const bytes = Buffer.from(value);
   if (bytes.length < 6) return [];
   return [0, 1, 2].flatMap((shift) => {
-    const text = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64').replace(/=+$/, '');
+    const text = Buffer.concat([Buffer.alloc(shift), bytes])
+      .toString('base64')
+      .replace(/=+$/, '');
     const start = shift === 0 ? 0 : shift + 1;
     const end = (shift + bytes.length) % 3 === 0 ? text.length : text.length - 1;
     const core = text.slice(start, end);

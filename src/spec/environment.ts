@@ -10,28 +10,61 @@ export const globalOptions = {
     placeholder: 'FORMAT',
   },
   json: { kind: 'boolean', help: 'Same as -o json' },
-  fields: { kind: 'string', nonempty: true, placeholder: 'a,b', help: 'Only these columns, or keys of JSON, in this order' },
+  fields: {
+    kind: 'string',
+    nonempty: true,
+    placeholder: 'a,b',
+    help: 'Only these columns, or keys of JSON, in this order',
+  },
   header: { kind: 'boolean', negatable: true, help: 'Header line of csv, tsv and table (default: yes)' },
   csv_safe: { kind: 'boolean', help: 'In csv, make cells harmless that a spreadsheet would run as formulas' },
-  quiet: { kind: 'boolean', short: 'q', help: 'No progress and no notes; commands that make a key print the key alone' },
+  quiet: {
+    kind: 'boolean',
+    short: 'q',
+    help: 'No progress and no notes; commands that make a key print the key alone',
+  },
   verbose: { kind: 'boolean', short: 'v', help: 'Say on stderr what is done: requests, waits, repeats' },
   trace: { kind: 'boolean', help: 'Show requests and answers on stderr, secrets removed' },
-  color: { kind: 'string', choices: ['auto', 'always', 'never'], placeholder: 'WHEN', help: 'Colour: auto, always or never' },
-  input: { kind: 'boolean', negatable: true, help: 'Ask questions on a terminal (default: yes); --no-input never asks' },
+  color: {
+    kind: 'string',
+    choices: ['auto', 'always', 'never'],
+    placeholder: 'WHEN',
+    help: 'Colour: auto, always or never',
+  },
+  input: {
+    kind: 'boolean',
+    negatable: true,
+    help: 'Ask questions on a terminal (default: yes); --no-input never asks',
+  },
   yes: { kind: 'boolean', short: 'y', help: 'Answer yes to questions of the kind "really so many?"' },
   dry_run: { kind: 'boolean', short: 'n', help: 'Send no write; show the exact requests that would be sent' },
   profile: { kind: 'string', short: 'p', nonempty: true, placeholder: 'NAME', help: 'The stored credential to use' },
   sandbox: { kind: 'boolean', help: 'Run against the embedded sandbox: nothing to start, nothing to sign in to' },
-  timeout: { kind: 'duration', placeholder: 'DURATION', help: 'Longest time of one request (default: 30s; messages 60s; topic deletion 75s)' },
+  timeout: {
+    kind: 'duration',
+    placeholder: 'DURATION',
+    help: 'Longest time of one request (default: 30s; messages 60s; topic deletion 75s)',
+  },
   deadline: { kind: 'duration', placeholder: 'DURATION', help: 'Longest time of the whole command' },
-  retries: { kind: 'integer', min: 0, max: 100, placeholder: 'N', help: 'How often a request that is safe to repeat is repeated (default: 5)' },
-  ca_file: { kind: 'string', nonempty: true, placeholder: 'FILE', help: 'Certificates of authorities to trust besides the usual ones (PEM)' },
+  retries: {
+    kind: 'integer',
+    min: 0,
+    max: 100,
+    placeholder: 'N',
+    help: 'How often a request that is safe to repeat is repeated (default: 5)',
+  },
+  ca_file: {
+    kind: 'string',
+    nonempty: true,
+    placeholder: 'FILE',
+    help: 'Certificates of authorities to trust besides the usual ones (PEM)',
+  },
 } as const satisfies Fields;
 
 export type GlobalOption = keyof typeof globalOptions;
 
 /** Options that the environment cannot set: they answer questions about this one run. */
-export const withoutTwin: ReadonlySet<string> = new Set(['yes', 'dry_run', 'confirm', 'exit_code', 'json']);
+export const withoutTwin: ReadonlySet<string> = new Set(['yes', 'dry_run', 'confirm', 'exit_code']);
 
 /** The environment variable of an option: `--ca-file` is CHATELAINE_CA_FILE, `--no-input` CHATELAINE_NO_INPUT. */
 export function twinOf(name: string, negated = false): string {

@@ -110,7 +110,10 @@ export function readField(label: string, field: Field, text: string): unknown {
         throw new Failure('usage', `${label}: not valid JSON: ${(cause as Error).message}`, { cause });
       }
     case 'secret':
-      throw usage(`${label}: a secret is never taken from the command line`, 'Give the bare name to be asked, or --from FILE.');
+      throw usage(
+        `${label}: a secret is never taken from the command line`,
+        'Give the bare name to be asked, or --from FILE.',
+      );
   }
 }
 

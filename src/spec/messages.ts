@@ -14,8 +14,18 @@ export const anchorWords = ['newest', 'oldest', 'first_unread'] as const;
 
 /** Query parameters of GET /messages under their wire names. */
 export const messageParameters = {
-  anchor: { kind: 'string', nonempty: true, placeholder: 'ID|newest|oldest|first_unread', help: 'Message to start from' },
-  include_anchor: { kind: 'boolean', negatable: true, level: 155, help: 'Include the anchor message itself (default: yes)' },
+  anchor: {
+    kind: 'string',
+    nonempty: true,
+    placeholder: 'ID|newest|oldest|first_unread',
+    help: 'Message to start from',
+  },
+  include_anchor: {
+    kind: 'boolean',
+    negatable: true,
+    level: 155,
+    help: 'Include the anchor message itself (default: yes)',
+  },
   num_before: { kind: 'integer', min: 0, max: 5000, placeholder: 'N', help: 'Messages with ids below the anchor' },
   num_after: { kind: 'integer', min: 0, max: 5000, placeholder: 'N', help: 'Messages with ids above the anchor' },
   narrow: { kind: 'json', placeholder: 'JSON', help: 'The whole filter as the API takes it: a JSON array' },
@@ -41,11 +51,27 @@ export const exclusions: readonly { readonly one: MessageParameter; readonly oth
 /** Operators of a narrow that have an option of their own (facts page, section 4). `integers`: digits are sent as a number. */
 export const narrowOperators = {
   channel: { kind: 'string', many: true, placeholder: 'NAME|ID', help: 'Messages of this channel' },
-  channels: { kind: 'string', many: true, placeholder: 'public|web-public|archived', help: 'Messages of all these channels' },
+  channels: {
+    kind: 'string',
+    many: true,
+    placeholder: 'public|web-public|archived',
+    help: 'Messages of all these channels',
+  },
   topic: { kind: 'string', many: true, placeholder: 'TOPIC', help: 'Messages of this topic, case ignored' },
   sender: { kind: 'string', many: true, placeholder: 'EMAIL|ID', help: 'Messages sent by this user' },
-  dm: { kind: 'string', many: true, placeholder: 'EMAILS|IDS', help: 'The direct conversation with these users, comma-separated' },
-  dm_including: { kind: 'string', many: true, level: 177, placeholder: 'EMAIL|ID', help: 'Every direct conversation with this user in it' },
+  dm: {
+    kind: 'string',
+    many: true,
+    placeholder: 'EMAILS|IDS',
+    help: 'The direct conversation with these users, comma-separated',
+  },
+  dm_including: {
+    kind: 'string',
+    many: true,
+    level: 177,
+    placeholder: 'EMAIL|ID',
+    help: 'Every direct conversation with this user in it',
+  },
   search: { kind: 'string', many: true, nonempty: true, placeholder: 'WORDS', help: 'Full-text search' },
   is: {
     kind: 'string',
@@ -54,11 +80,30 @@ export const narrowOperators = {
     placeholder: 'STATE',
     help: 'dm, starred, unread, mentioned, alerted, resolved, followed or muted',
   },
-  has: { kind: 'string', many: true, nonempty: true, placeholder: 'THING', help: 'attachment, image, link or reaction' },
+  has: {
+    kind: 'string',
+    many: true,
+    nonempty: true,
+    placeholder: 'THING',
+    help: 'attachment, image, link or reaction',
+  },
   in: { kind: 'string', many: true, nonempty: true, placeholder: 'home|all', help: 'home leaves out what is muted' },
   id: { kind: 'integer', many: true, min: 0, max: 2_147_483_647, placeholder: 'ID', help: 'The message with this id' },
-  with: { kind: 'integer', many: true, min: 0, level: 271, placeholder: 'ID', help: 'The conversation that this message is in now' },
-  mentions: { kind: 'string', many: true, level: 446, placeholder: 'EMAIL|ID', help: 'Messages that mention this user' },
+  with: {
+    kind: 'integer',
+    many: true,
+    min: 0,
+    level: 271,
+    placeholder: 'ID',
+    help: 'The conversation that this message is in now',
+  },
+  mentions: {
+    kind: 'string',
+    many: true,
+    level: 446,
+    placeholder: 'EMAIL|ID',
+    help: 'Messages that mention this user',
+  },
 } as const satisfies Fields;
 
 /** One term of a narrow, as it goes on the wire. */

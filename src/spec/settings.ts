@@ -24,7 +24,11 @@ const automatic = { automatic: 1, always: 2, never: 3 } as const;
  * others as JSON (facts page, 1.2). Limits that the specification lacks are the facts page's, section 5.2.
  */
 export const settings = {
-  full_name: { kind: 'string', nonempty: true, help: 'New display name; ignored where the organization forbids name changes' },
+  full_name: {
+    kind: 'string',
+    nonempty: true,
+    help: 'New display name; ignored where the organization forbids name changes',
+  },
   email: {
     kind: 'string',
     nonempty: true,
@@ -67,7 +71,11 @@ export const settings = {
   enable_drafts_synchronization: flag('Keep drafts on the server; turning it off deletes all drafts stored there', 87),
   translate_emoticons: flag('Translate emoticons to emoji in sent messages'),
   display_emoji_reaction_users: flag('Show names of reacting users instead of counts', 125),
-  default_language: { kind: 'string', nonempty: true, help: 'Language code of the interface and notification e-mails, such as en, de, pt-br' },
+  default_language: {
+    kind: 'string',
+    nonempty: true,
+    help: 'Language code of the interface and notification e-mails, such as en, de, pt-br',
+  },
   web_home_view: {
     kind: 'string',
     choices: ['recent_topics', 'recent', 'inbox', 'all_messages'],
@@ -101,12 +109,20 @@ export const settings = {
   hide_ai_features: flag('Hide AI features in all clients', 350),
   web_left_sidebar_show_channel_folders: flag("Show the organization's channel folders in the left sidebar", 411),
   web_left_sidebar_unreads_count_summary: flag('Show the unread-count summary in the left sidebar', 398),
-  timezone: { kind: 'string', nonempty: true, help: 'IANA identifier of the profile time zone; may be stored in canonical form' },
+  timezone: {
+    kind: 'string',
+    nonempty: true,
+    help: 'IANA identifier of the profile time zone; may be stored in canonical form',
+  },
   enable_stream_desktop_notifications: flag('Visual desktop notifications for channel messages'),
   enable_stream_email_notifications: flag('E-mail notifications for channel messages'),
   enable_stream_push_notifications: flag('Mobile notifications for channel messages'),
   enable_stream_audible_notifications: flag('Audible desktop notifications for channel messages'),
-  notification_sound: { kind: 'string', nonempty: true, help: 'Name of the sound, such as zulip or ding; none for silence' },
+  notification_sound: {
+    kind: 'string',
+    nonempty: true,
+    help: 'Name of the sound, such as zulip or ding; none for silence',
+  },
   enable_desktop_notifications: flag('Visual notifications for direct messages and mentions'),
   enable_sounds: flag('Audible notifications for direct messages and mentions'),
   email_notifications_batching_period_seconds: {
@@ -142,7 +158,11 @@ export const settings = {
     },
     'What the desktop icon counts; needs level 227, below which the numbers meant something else',
   ),
-  realm_name_in_email_notifications_policy: choice(automatic, "Put the organization's name in e-mail notifications", 168),
+  realm_name_in_email_notifications_policy: choice(
+    automatic,
+    "Put the organization's name in e-mail notifications",
+    168,
+  ),
   automatically_follow_topics_policy: choice(followPolicy, 'Topics that are followed automatically', 214),
   automatically_unmute_topics_in_muted_streams_policy: choice(
     followPolicy,
@@ -218,6 +238,18 @@ export const levelRules: readonly LevelRule[] = [
   },
   { name: 'web_channel_default_view', value: 3, from: 383, why: 'list-of-topics needs level 383' },
   { name: 'web_channel_default_view', value: 4, from: 401, why: 'top-unread-topic needs level 401' },
-  { name: 'web_home_view', value: 'recent', from: 454, instead: 'recent_topics', why: 'recent is named recent_topics below level 454' },
-  { name: 'web_home_view', value: 'recent_topics', until: 454, instead: 'recent', why: 'recent_topics is named recent from level 454 on' },
+  {
+    name: 'web_home_view',
+    value: 'recent',
+    from: 454,
+    instead: 'recent_topics',
+    why: 'recent is named recent_topics below level 454',
+  },
+  {
+    name: 'web_home_view',
+    value: 'recent_topics',
+    until: 454,
+    instead: 'recent',
+    why: 'recent_topics is named recent from level 454 on',
+  },
 ];

@@ -6,9 +6,20 @@ export const viewLevel = 390;
 
 /** PATCH /navigation_views/{fragment} (specification, Endpoints). */
 export const viewFields = {
-  fragment: { kind: 'string', required: true, nonempty: true, placeholder: 'FRAGMENT', help: "URL hash of the view, such as narrow/is/starred, without '#'" },
+  fragment: {
+    kind: 'string',
+    required: true,
+    nonempty: true,
+    placeholder: 'FRAGMENT',
+    help: "URL hash of the view, such as narrow/is/starred, without '#'",
+  },
   is_pinned: { kind: 'boolean', help: 'Pinned (true) or hidden in the menu (false)' },
-  name: { kind: 'string', nonempty: true, placeholder: 'NAME', help: 'Name of a custom view; built-in views have none' },
+  name: {
+    kind: 'string',
+    nonempty: true,
+    placeholder: 'NAME',
+    help: 'Name of a custom view; built-in views have none',
+  },
 } as const satisfies Fields;
 
 /**
@@ -17,7 +28,8 @@ export const viewFields = {
  */
 export function readFragment(text: string): string {
   const segments = text.split('/');
-  if (/^[#/]/.test(text)) throw usage(`fragment '${text}': must not begin with # or /`, `Write ${text.replace(/^[#/]+/, '')}.`);
+  if (/^[#/]/.test(text))
+    throw usage(`fragment '${text}': must not begin with # or /`, `Write ${text.replace(/^[#/]+/, '')}.`);
   if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) {
     throw usage(`fragment '${text}': empty, '.' and '..' segments are not allowed`);
   }

@@ -1,0 +1,52 @@
+import { Failure } from '../core/failure.ts';
+import type { Answer } from './http.ts';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function isSuccess({ status }: Answer): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** Most characters of a foreign body that an error repeats. */
+const mostWords = 300;
+
+/** What a body that is not of the API says, in one line: an HTML page by its title. */
+export function wordsOf(text: string): string {
+  const title = /<title[^>]*>([^<]*)<\/title>/i.exec(text)?.[1];
+  const words = (title ?? text.replace(/<(script|style)[\s\S]*?<\/\1>/gi, ' ').replace(/<[^>]*>/g, ' '))
+    .replace(/\s+/g, ' ')
+    .trim();
+  return words.length > mostWords ? `${words.slice(0, mostWords)}…` : words;
+}
+
+/** An answer in which something else than the API speaks: a proxy page, a login page, a cut document. */
+export function foreignBody(answer: Answer, api: string): Failure {
+  const words = wordsOf(answer.text.slice(0, 20_000));
+  const kind = /^\s*</.test(answer.text) ? 'an HTML page' : 'something that is not JSON';
+  return new Failure(
+    'unavailable',
+    `${api} answered ${answer.status} with ${kind}${words === '' ? '' : `: ${words}`}`,
+    {
+      hint: 'Check the URL of the profile; a proxy or login page may stand between.',
+      http: answer.http,
+    },
+  );
+}
+
+/** A redirect that is not followed: on a write, or out of the origin. */
+export function redirected(answer: Answer): Failure {
+  const location = answer.headers['location'];
+  const target = typeof location === 'string' ? ` to ${location}` : '';
+  return new Failure(
+    'rejected',
+    `the server redirects${target} (${answer.status}); the key is not sent elsewhere and writes are not redirected`,
+    {
+      hint: 'Store the final URL in the profile.',
+      http: answer.http,
+    },
+  );
+}

@@ -1,0 +1,85 @@
+import { pageSize } from '../spec/messages.ts';
+import type { ChatApi, Message, MessagePage, MessageQuery } from './chat.ts';
+
+export interface Walk {
+  /** Where to start: a message id, `oldest`, `newest` or `first_unread`. */
+  readonly anchor: string;
+  /** Most messages; all without it. */
+  readonly limit?: number | undefined;
+}
+
+/** Pages upward from the anchor, each message once and in order. */
+export function forward(chat: ChatApi, query: MessageQuery, walk: Walk): AsyncGenerator<MessagePage> {
+  return pages(chat, query, walk, {
+    around: (size) => ({ num_before: 0, num_after: size }),
+    isNew: (id, edge) => id > edge,
+    first: (messages, size) => messages.slice(0, size),
+    edge: (messages) => messages.at(-1),
+    ended: (page) => page.found_newest,
+    start: -Infinity,
+  });
+}
+
+/** Pages downward from the anchor; each page is in itself sorted upward. */
+export function backward(chat: ChatApi, query: MessageQuery, walk: Walk): AsyncGenerator<MessagePage> {
+  return pages(chat, query, walk, {
+    around: (size) => ({ num_before: size, num_after: 0 }),
+    isNew: (id, edge) => id < edge,
+    first: (messages, size) => messages.slice(-size),
+    edge: (messages) => messages[0],
+    ended: (page) => page.found_oldest,
+    start: Infinity,
+  });
+}
+
+/** Up to this many pages are held to be turned around; more are fetched twice, so that memory stays flat. */
+const heldPages = 5;
+
+/** The newest `limit` messages, ascending. */
+export async function* newestMessages(chat: ChatApi, query: MessageQuery, limit: number): AsyncGenerator<MessagePage> {
+  const held: MessagePage[] = [];
+  let count = 0;
+  let start: Message | undefined;
+  for await (const page of backward(chat, query, { anchor: 'newest', limit })) {
+    count += 1;
+    start = page.messages[0] ?? start;
+    if (count <= heldPages) held.push(page);
+    if (count > heldPages) held.length = 0;
+  }
+  if (count <= heldPages) yield* held.reverse();
+  if (count > heldPages && start) yield* forward(chat, query, { anchor: String(start.id), limit });
+}
+
+interface Direction {
+  readonly around: (size: number) => MessageQuery;
+  readonly isNew: (id: number, edge: number) => boolean;
+  readonly first: (messages: readonly Message[], size: number) => readonly Message[];
+  readonly edge: (messages: readonly Message[]) => Message | undefined;
+  readonly ended: (page: MessagePage) => boolean;
+  readonly start: number;
+}
+
+/**
+ * Ends at the flag of the direction, at an empty page, or where a page brings nothing new: the flag alone is not enough, and
+ * servers below level 155 repeat the anchor (facts page, "Correct paging").
+ */
+async function* pages(chat: ChatApi, query: MessageQuery, walk: Walk, way: Direction): AsyncGenerator<MessagePage> {
+  let { anchor } = walk;
+  let edge = way.start;
+  let excluding = {};
+  for (let left = walk.limit ?? Infinity; left > 0;) {
+    const page = await chat.messages({ ...query, ...way.around(Math.min(pageSize, left)), anchor, ...excluding });
+    const reached = edge;
+    const fresh = way.first(
+      page.messages.filter(({ id }) => way.isNew(id, reached)),
+      left,
+    );
+    const last = way.edge(fresh);
+    if (last || edge === way.start) yield { ...page, messages: fresh };
+    if (!last || way.ended(page)) return;
+    left -= fresh.length;
+    edge = last.id;
+    anchor = String(last.id);
+    excluding = { include_anchor: false };
+  }
+}

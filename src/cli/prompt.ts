@@ -1,0 +1,66 @@
+import { createInterface } from 'node:readline/promises';
+import { Failure, usage } from '../core/failure.ts';
+import { Secret } from '../core/secret.ts';
+import { plain } from '../output/plain.ts';
+import type { World } from './world.ts';
+
+/** Questions go to stderr and answers come from stdin, both of them terminals: stdout stays data. */
+export interface Prompt {
+  /** @throws Failure cancelled on anything but yes */
+  confirm(question: string): Promise<void>;
+  line(question: string): Promise<string>;
+  hidden(question: string): Promise<Secret>;
+}
+
+export function openPrompt(world: World, interactive: () => boolean, signal: AbortSignal): Prompt {
+  const line = async (question: string): Promise<string> => {
+    if (!interactive())
+      throw usage(`there is no terminal to ask: ${question}`, 'Give the answer as an option; see --help.');
+    return readLine(world, plain(question), signal);
+  };
+  return {
+    line,
+    async confirm(question) {
+      const answer = await line(`${question} [y/N]`);
+      if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('cancelled', 'cancelled: nothing was changed');
+    },
+    async hidden(question) {
+      if (!interactive()) {
+        throw usage(
+          `there is no terminal to ask: ${question}`,
+          'Give the secret on standard input, in a file, or by a key command; see --help.',
+        );
+      }
+      return readHidden(world, plain(question), signal);
+    },
+  };
+}
+
+/** readline's question never settles when its input closes: the closing ends it here (dependencies.md, section 8). */
+async function readLine(world: World, question: string, signal: AbortSignal): Promise<string> {
+  const lines = createInterface({ input: world.stdin, output: world.stderr });
+  const closed = new AbortController();
+  lines.once('close', () => closed.abort(new Failure('cancelled', 'cancelled: no answer')));
+  lines.once('SIGINT', () => closed.abort(new Failure('cancelled', 'cancelled by Ctrl-C')));
+  const either = AbortSignal.any([signal, closed.signal]);
+  try {
+    return await lines.question(`${question} `, { signal: either });
+  } catch (cause) {
+    if (either.aborted) throw either.reason;
+    throw cause;
+  } finally {
+    lines.close();
+  }
+}
+
+async function readHidden(world: World, question: string, signal: AbortSignal): Promise<Secret> {
+  const { askHidden } = await import('./hidden.ts');
+  try {
+    return new Secret(await askHidden(question, world.stdin, world.stderr, signal));
+  } catch (cause) {
+    if (signal.aborted) throw signal.reason;
+    if (cause instanceof Error && /Prompt/.test(cause.name))
+      throw new Failure('cancelled', 'cancelled: no answer', { cause });
+    throw cause;
+  }
+}

@@ -1,0 +1,141 @@
+import { join } from 'node:path';
+import type { SandboxAddress, SandboxControl, ServeOptions } from '../commands/context.ts';
+import { Failure } from '../core/failure.ts';
+import { Secret } from '../core/secret.ts';
+import type { Sandbox } from '../sandbox/server.ts';
+import type { ChatCredential, LicensingCredential, StoredApp } from '../store/credentials.ts';
+import { foldersOf } from '../store/folders.ts';
+import type { World } from './world.ts';
+
+/** Credentials of the embedded sandbox, in place of stored ones. */
+export interface SandboxCredentials {
+  licensing(choice: { readonly app_code?: number | undefined }): LicensingCredential;
+  chat(): ChatCredential;
+  licensingApps(): readonly StoredApp[];
+}
+
+export interface EmbeddedSandbox {
+  /** Starts the server at the first call. */
+  credentials(): Promise<SandboxCredentials>;
+  close(): Promise<void>;
+}
+
+/** Both services on loopback, in this process, for one command; what they hold stays in the state folder. */
+export function embeddedSandbox(world: World): EmbeddedSandbox {
+  let started: Promise<Sandbox> | undefined;
+  return {
+    async credentials() {
+      started ??= start(world);
+      return credentialsOf(await started);
+    },
+    async close() {
+      if (started) await (await started).close();
+    },
+  };
+}
+
+/** The file that keeps what the embedded sandbox holds. */
+function sandboxFile({ machine }: World): string {
+  return join(foldersOf(machine).state, 'sandbox.ndjson');
+}
+
+async function start(world: World): Promise<Sandbox> {
+  const { startSandbox } = await import('../sandbox/server.ts');
+  const { openSandboxLog } = await import('../store/sandbox-log.ts');
+  return startSandbox({ clock: world.clock, persistence: await openSandboxLog(sandboxFile(world), world) });
+}
+
+function credentialsOf(sandbox: Sandbox): SandboxCredentials {
+  const { base_url, apps } = sandbox.licensing;
+  const [administrator] = sandbox.chat.accounts;
+  const licensing = ({ app_code, api_key }: (typeof apps)[number]): LicensingCredential => ({
+    kind: 'licensing',
+    profile: 'sandbox',
+    base_url,
+    app_code,
+    key: new Secret(api_key),
+    read_only: false,
+  });
+  return {
+    licensing({ app_code }) {
+      const app = app_code === undefined ? apps[0] : apps.find((candidate) => candidate.app_code === app_code);
+      if (app) return licensing(app);
+      throw new Failure('config', `the sandbox has no application with code ${app_code ?? ''}`, {
+        hint: `Its applications are ${apps.map((known) => known.app_code).join(' and ')}.`,
+      });
+    },
+    chat() {
+      if (!administrator) throw new Error('the sandbox has no account');
+      return {
+        kind: 'chat',
+        profile: 'sandbox',
+        site: sandbox.chat.site,
+        email: administrator.email,
+        key: new Secret(administrator.api_key),
+        read_only: false,
+      };
+    },
+    licensingApps: () =>
+      apps.map((app) => ({
+        profile: `sandbox-${app.app_code}`,
+        app_code: app.app_code,
+        credential: () => Promise.resolve(licensing(app)),
+      })),
+  };
+}
+
+/** The sandbox as `sandbox serve` and `sandbox reset` see it. */
+export function sandboxControl(world: World, signal: AbortSignal, note: (text: string) => void): SandboxControl {
+  return {
+    serve: (options) => serve(world, options, signal, note),
+    async reset() {
+      const { resetSandboxLog } = await import('../store/sandbox-log.ts');
+      const file = sandboxFile(world);
+      await resetSandboxLog(file, world);
+      return file;
+    },
+  };
+}
+
+async function* serve(
+  world: World,
+  options: ServeOptions,
+  signal: AbortSignal,
+  note: (text: string) => void,
+): AsyncGenerator<SandboxAddress> {
+  const { startSandbox, readFaults, openSandboxLog, openLogFile, writeReady } = await import('./serving.ts');
+  const { port, data, feature_level, latency, fault, seed, log, ready } = options;
+  const logFile = log === undefined ? undefined : await openLogFile(log);
+  const sandbox = await startSandbox({
+    clock: world.clock,
+    ...(port === undefined ? {} : { port }),
+    ...(feature_level === undefined ? {} : { featureLevel: feature_level }),
+    ...(latency === undefined ? {} : { latency }),
+    ...(fault === undefined ? {} : { faults: readFaults(fault, seed ?? 1) }),
+    ...(logFile === undefined ? {} : { log: (entry) => logFile.write(`${JSON.stringify(entry)}\n`) }),
+    ...(data === undefined ? {} : { persistence: await openSandboxLog(data, world) }),
+  });
+  try {
+    const address = addressOf(sandbox);
+    if (ready) await writeReady(ready.file, ready.text(address));
+    yield address;
+    note(`serving on 127.0.0.1:${sandbox.port} until Ctrl-C`);
+    await new Promise((resolve) => {
+      if (signal.aborted) resolve(undefined);
+      signal.addEventListener('abort', resolve, { once: true });
+    });
+  } finally {
+    await sandbox.close();
+    logFile?.end();
+  }
+}
+
+function addressOf({ licensing, chat }: Sandbox): SandboxAddress {
+  const [app] = licensing.apps;
+  const [account] = chat.accounts;
+  if (!app || !account) throw new Error('the sandbox has no sample data');
+  return {
+    licensing: { base_url: licensing.base_url, ...app, apps: licensing.apps },
+    chat: { site: chat.site, ...account, accounts: chat.accounts },
+  };
+}

@@ -1,0 +1,71 @@
+import { isObject } from '../api/answer.ts';
+import type { WireEvent } from '../api/http.ts';
+import type { GlobalValues } from '../commands/context.ts';
+import { formatDuration } from '../core/duration.ts';
+import { parseJson } from '../core/json.ts';
+import type { Messages } from './messages.ts';
+
+/** Turns what happens on the wire into lines of stderr: `--verbose` a line each, `--trace` everything but secrets. */
+export function observer({ verbose, trace }: GlobalValues, messages: Messages): (event: WireEvent) => void {
+  if (trace) return (event) => messages.trace(traced(event));
+  if (verbose) return (event) => told(event).forEach((line) => messages.trace(line));
+  return () => undefined;
+}
+
+function told(event: WireEvent): string[] {
+  switch (event.kind) {
+    case 'request':
+      return [];
+    case 'answer':
+      return [`${event.method} ${event.url}: ${event.answer.status} in ${formatDuration(event.took)}`];
+    case 'trouble':
+      return [`${event.method} ${event.url}: ${event.message}`];
+    case 'wait':
+      return [`waiting ${formatDuration(event.span)}: ${event.why}`];
+  }
+}
+
+function traced(event: WireEvent): string {
+  switch (event.kind) {
+    case 'request':
+      return block(`> ${event.method} ${event.url}`, '> ', event.headers, event.body ?? '');
+    case 'answer': {
+      const body = event.sealed ? sealed(event.answer.text) : event.answer.text;
+      return block(
+        `< ${event.answer.status} ${event.method} ${event.url} (${formatDuration(event.took)})`,
+        '< ',
+        event.answer.headers,
+        body,
+      );
+    }
+    case 'trouble':
+      return `* ${event.method} ${event.url}: ${event.message}`;
+    case 'wait':
+      return `* waiting ${formatDuration(event.span)}: ${event.why}`;
+  }
+}
+
+const mostTraced = 10_000;
+
+function block(first: string, mark: string, headers: Readonly<Record<string, unknown>>, body: string): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${mark}${name}: ${String(value)}`);
+  const shown = body.length > mostTraced ? `${body.slice(0, mostTraced)}… (${body.length} characters)` : body;
+  return [first, ...lines, ...(shown === '' ? [] : shown.split('\n').map((line) => mark + line))].join('\n');
+}
+
+/** An answer of the licensing API as keys and types: any of its values may be a license key. */
+function sealed(text: string): string {
+  if (text.trim() === '') return '';
+  try {
+    return JSON.stringify(typesOf(parseJson(text)));
+  } catch {
+    return `[${text.length} characters that are not JSON]`;
+  }
+}
+
+function typesOf(value: unknown): unknown {
+  if (Array.isArray(value))
+    return value.length > 1 ? [typesOf(value[0]), `and ${value.length - 1} more`] : value.map(typesOf);
+  if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, typesOf(item)]));
+  return value === null ? 'null' : typeof value;
+}

@@ -1,0 +1,83 @@
+import type { AnyCommand } from '../commands/command.ts';
+import type { GlobalValues } from '../commands/context.ts';
+import { Failure, usage } from '../core/failure.ts';
+import { variable, type Environment } from '../core/world.ts';
+import { globalOptions, twinOf, withoutTwin } from '../spec/environment.ts';
+import { collect, flagOf, readField, type Field, type Fields } from '../spec/field.ts';
+
+/** Texts as they were typed, by name. */
+export type Texts = Readonly<Record<string, unknown>>;
+
+/**
+ * The typed values of a command from what was typed; every problem of the line is told at once.
+ * @throws Failure usage
+ */
+export function readValues(definition: AnyCommand, words: Texts, options: Texts): Record<string, unknown> {
+  const args = Object.entries(definition.args ?? {}).map(([name, field]) => ({
+    name,
+    field,
+    label: name,
+    text: words[name],
+  }));
+  const flags = Object.entries(definition.options ?? {}).map(([name, field]) => {
+    const flag = flagOf(name, field);
+    return { name, field, label: `--${flag}`, text: options[camel(flag)] };
+  });
+  const read = collect([...args, ...flags], ({ name, field, label, text }) => {
+    if (isAbsent(text)) {
+      if (field.required) throw usage(`${label} is required`, `See chatelaine ${definition.name} --help.`);
+      return [];
+    }
+    return [[name, readOne(label, field, text)] as const];
+  });
+  return Object.fromEntries(read.flat());
+}
+
+/** commander keeps `--size-allowance` as `sizeAllowance`. */
+function camel(flag: string): string {
+  return flag.replace(/-(.)/g, (_dash, letter: string) => letter.toUpperCase());
+}
+
+function isAbsent(text: unknown): boolean {
+  return text === undefined || (Array.isArray(text) && text.length === 0);
+}
+
+function readOne(label: string, field: Field, text: unknown): unknown {
+  if (typeof text === 'boolean') return text;
+  if (Array.isArray(text)) return collect(text, (item) => readField(label, field, String(item)));
+  return readField(label, field, String(text));
+}
+
+/**
+ * The global options: what was typed, else the twin in the environment (contract, section 2).
+ * @throws Failure usage
+ */
+export function readGlobals(typed: Texts, env: Environment, own: Fields): GlobalValues {
+  const read = collect(Object.entries<Field>(globalOptions), ([name, field]) => {
+    if (name in own) return [];
+    const text = typed[camel(flagOf(name, field))];
+    const value = isAbsent(text) ? twin(name, field, env) : readOne(`--${flagOf(name, field)}`, field, text);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const values = Object.fromEntries(read.flat()) as GlobalValues;
+  const asJson =
+    values.json === true &&
+    typed['output'] === undefined &&
+    (typed['json'] === true || variable(env, twinOf('output')) === undefined);
+  return { ...values, ...(asJson ? { output: 'json' as const } : {}) };
+}
+
+function twin(name: string, field: Field, env: Environment): unknown {
+  if (withoutTwin.has(name)) return undefined;
+  const negated = field.kind === 'boolean' && field.negatable ? variable(env, twinOf(name, true)) : undefined;
+  if (negated !== undefined) return !switchOf(twinOf(name, true), negated);
+  const text = variable(env, twinOf(name));
+  if (text === undefined) return undefined;
+  return field.kind === 'boolean' ? switchOf(twinOf(name), text) : readField(twinOf(name), field, text);
+}
+
+function switchOf(label: string, text: string): boolean {
+  if (text === 'true' || text === '1') return true;
+  if (text === 'false' || text === '0') return false;
+  throw new Failure('usage', `${label}: '${text}' is neither true nor false`);
+}

@@ -1,0 +1,22 @@
+import type { Readable, Writable } from 'node:stream';
+import type { Dispatcher } from 'undici';
+import type { Clock, Machine } from '../core/world.ts';
+
+export type Input = Readable & { readonly isTTY?: boolean };
+export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+
+/** Everything outside the program, so that a test can hold all of it. */
+export interface World {
+  readonly machine: Machine;
+  readonly clock: Clock;
+  readonly stdin: Input;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  /** Aborted by Ctrl-C and SIGTERM, with a Failure as reason. */
+  readonly interrupt: AbortSignal;
+  readonly version: string;
+  /** In place of real connections, in tests. */
+  readonly dispatcher?: Dispatcher;
+  /** Most bytes of an answer; the real one is generous. */
+  readonly bodyLimit?: number;
+}

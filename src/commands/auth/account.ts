@@ -1,0 +1,52 @@
+import { usage } from '../../core/failure.ts';
+import type { Secret } from '../../core/secret.ts';
+import type { ChatCredential, LicensingCredential } from '../../store/credentials.ts';
+import { firstLine, keyFrom } from '../../store/key-text.ts';
+import type { Profile } from '../../store/profile.ts';
+import type { Context } from '../context.ts';
+
+export interface KeySource {
+  readonly api_key_stdin?: boolean;
+  readonly api_key_file?: string;
+  readonly key_command?: string;
+}
+
+/**
+ * The key of a new profile from wherever the user keeps it. A key command is run once, to see that it works.
+ * @throws Failure usage, config
+ */
+export async function readKey(source: KeySource, context: Context): Promise<Secret> {
+  const given = Object.entries(source).filter(([, value]) => value !== undefined && value !== false);
+  if (given.length > 1) throw usage('give one of --api-key-stdin, --api-key-file and --key-command');
+  if (source.key_command !== undefined) return context.runKeyCommand(source.key_command);
+  if (source.api_key_file !== undefined) return context.keyFromFile(source.api_key_file);
+  if (source.api_key_stdin) return keyFrom(firstLine(await context.read('-')), 'standard input');
+  return context.secret('API key:');
+}
+
+/** A profile with its key, as a credential that can be tried before it is stored. */
+export function credentialFrom(profile: Profile, key: Secret): LicensingCredential | ChatCredential {
+  const { name, key_command: _, read_only = false, ...fields } = profile;
+  return { ...fields, profile: name, key, read_only };
+}
+
+/**
+ * Asks the server, with calls of the specification, whether it takes the key (contract, section 4).
+ * @throws Failure auth where it does not; unavailable where it cannot be asked
+ */
+export async function checkCredential(
+  credential: LicensingCredential | ChatCredential,
+  context: Context,
+): Promise<void> {
+  if (credential.kind === 'chat') {
+    await context.chatAs(credential).messages({ anchor: 'newest', num_before: 0, num_after: 0 });
+    return;
+  }
+  const remote_user = `chatelaine-check-${Math.trunc(context.now()).toString(36)}`;
+  for await (const _license of context.licensingAs(credential).list({ remote_user })) return;
+}
+
+/** The host as a profile name. */
+export function hostName(url: string): string {
+  return new URL(url).host.replaceAll(/[^A-Za-z0-9._-]/g, '-');
+}

@@ -1,0 +1,41 @@
+import { readProfileName } from '../../store/profile.ts';
+import { readZuliprc } from '../../store/zuliprc.ts';
+import { command } from '../command.ts';
+import { checkCredential, credentialFrom, hostName } from './account.ts';
+
+export default command({
+  name: 'auth import',
+  summary: 'Store the credential of a zuliprc file',
+  about: [
+    "Reads the file that the chat service's web application offers for download: section [api] with email, key and site. The key is tried before anything is stored.",
+  ],
+  args: { file: { kind: 'string', required: true, placeholder: 'FILE', help: 'The zuliprc file' } },
+  options: {
+    name: {
+      kind: 'string',
+      nonempty: true,
+      placeholder: 'NAME',
+      help: 'Name of the profile (default: the host of the site)',
+    },
+    read_only: { kind: 'boolean', help: 'Refuse every write with this profile' },
+    check: { kind: 'boolean', negatable: true, help: 'Try the key before it is stored (default: yes)' },
+  },
+  examples: ['chatelaine auth import zuliprc --name work --no-check'],
+
+  async run({ file, name, read_only, check }, context) {
+    const { site, email, key, notes } = readZuliprc(await context.read(file));
+    const profile = {
+      kind: 'chat' as const,
+      name: readProfileName(name ?? hostName(site)),
+      site,
+      email,
+      ...(read_only ? { read_only } : {}),
+    };
+    for (const note of notes) context.warn(note);
+    if (check !== false) await checkCredential(credentialFrom(profile, key), context);
+    await context.profiles().save(profile, key);
+    return { profile: profile.name, kind: 'chat', status: check === false ? 'stored unchecked' : 'stored' };
+  },
+
+  show: { columns: ['profile', 'kind', 'status'], line: ({ profile, status }) => `Profile ${profile}: ${status}` },
+});

@@ -1,0 +1,24 @@
+import { command } from '../command.ts';
+
+export default command({
+  name: 'auth list',
+  summary: 'List the stored profiles',
+  about: ['Nothing is asked of a server, and no key is shown.'],
+  examples: ['chatelaine auth list', 'chatelaine auth list -o json'],
+
+  async run(_values, context) {
+    const profiles = context.profiles();
+    const defaults = await profiles.defaults();
+    return (await profiles.all()).map((profile) => ({
+      profile: profile.name,
+      kind: profile.kind,
+      url: profile.kind === 'chat' ? profile.site : profile.base_url,
+      account: profile.kind === 'chat' ? profile.email : profile.app_code,
+      default: defaults[profile.kind] === profile.name,
+      read_only: profile.read_only ?? false,
+      key: profile.key_command === undefined ? 'stored' : 'command',
+    }));
+  },
+
+  show: { columns: ['profile', 'kind', 'url', 'account', 'default', 'read_only', 'key'] },
+});

@@ -1,0 +1,95 @@
+import { usage } from '../../core/failure.ts';
+import { readEmail, readProfileName, type Profile } from '../../store/profile.ts';
+import { readBaseUrl, readSite } from '../../store/url.ts';
+import { licenseFields } from '../../spec/license.ts';
+import { optional } from '../../spec/field.ts';
+import { command } from '../command.ts';
+import { checkCredential, credentialFrom, hostName, readKey } from './account.ts';
+
+const text = (placeholder: string, help: string) => ({ kind: 'string', nonempty: true, placeholder, help }) as const;
+
+export default command({
+  name: 'auth login',
+  summary: 'Store a credential',
+  about: [
+    'A profile is one credential: an application of the licensing API, or an account of the chat. The key comes from a hidden prompt, ' +
+      'standard input, a file, or a command that is run at each use; no option takes the key itself. It is tried before anything is stored.',
+    'Key commands for usual managers: secret-tool lookup service chatelaine account prod; pass show chatelaine/prod; op read op://vault/prod/key. ' +
+      'Words are split as a POSIX shell does, nothing is expanded, and no shell is run.',
+  ],
+  args: {
+    kind: {
+      kind: 'string',
+      required: true,
+      choices: ['licensing', 'chat'],
+      placeholder: 'licensing|chat',
+      help: 'What the credential is for',
+    },
+  },
+  options: {
+    base_url: text('URL', 'Licensing: URL of the API, without /v1'),
+    ...optional({ app_code: licenseFields.app_code }),
+    site: text('URL', 'Chat: URL of the organization'),
+    email: text('E-MAIL', 'Chat: address of the account'),
+    name: text('NAME', 'Name of the profile (default: app-CODE, or the host of the site)'),
+    api_key_stdin: { kind: 'boolean', help: 'Read the key from standard input' },
+    api_key_file: text('FILE', 'Read the key from the first line of a file that nobody else can read'),
+    key_command: text('COMMAND', 'Run this at each use; its first line is the key'),
+    key_field: text('FIELD', "Licensing: the field of the server's answers that holds a license key"),
+    read_only: { kind: 'boolean', help: 'Refuse every write with this profile' },
+    check: { kind: 'boolean', negatable: true, help: 'Try the key before it is stored (default: yes)' },
+  },
+  examples: [
+    'chatelaine auth login licensing --base-url https://licenses.example.com --app-code 7 --key-command "pass show chatelaine/prod"',
+    'chatelaine auth login chat --site https://chat.example.com --email ada@example.com --api-key-stdin',
+  ],
+
+  async run({ kind, check, api_key_stdin, api_key_file, key_command, ...fields }, context) {
+    const profile = { ...profileOf(kind, fields), ...(key_command === undefined ? {} : { key_command }) };
+    const key = await readKey(defined({ api_key_stdin, api_key_file, key_command }), context);
+    if (check !== false) await checkCredential(credentialFrom(profile, key), context);
+    await context.profiles().save(profile, key_command === undefined ? key : undefined);
+    return { profile: profile.name, kind, status: check === false ? 'stored unchecked' : 'stored' };
+  },
+
+  show: { columns: ['profile', 'kind', 'status'], line: ({ profile, status }) => `Profile ${profile}: ${status}` },
+});
+
+interface Fields {
+  readonly base_url?: string;
+  readonly app_code?: number;
+  readonly site?: string;
+  readonly email?: string;
+  readonly name?: string;
+  readonly key_field?: string;
+  readonly read_only?: boolean;
+}
+
+function profileOf(kind: 'licensing' | 'chat', fields: Fields): Profile {
+  const { base_url, app_code, site, email, name, key_field } = fields;
+  const shared = fields.read_only ? { read_only: true } : {};
+  if (kind === 'licensing') {
+    refuse({ site, email }, 'licensing');
+    if (base_url === undefined || app_code === undefined)
+      throw usage('auth login licensing needs --base-url and --app-code');
+    const named = readProfileName(name ?? `app-${app_code}`);
+    return { kind, name: named, base_url: readBaseUrl(base_url), app_code, ...defined({ key_field }), ...shared };
+  }
+  refuse({ base_url, app_code, key_field }, 'chat');
+  if (site === undefined || email === undefined) throw usage('auth login chat needs --site and --email');
+  const url = readSite(site);
+  return { kind, name: readProfileName(name ?? hostName(url)), site: url, email: readEmail(email), ...shared };
+}
+
+function refuse(foreign: Readonly<Record<string, unknown>>, kind: string): void {
+  const names = Object.entries(foreign).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name.replaceAll('_', '-')}`],
+  );
+  if (names.length > 0) throw usage(`auth login ${kind} does not take ${names.join(', ')}`);
+}
+
+type Defined<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
+
+function defined<T extends object>(values: T): Defined<T> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Defined<T>;
+}

@@ -1,0 +1,91 @@
+import { Failure } from '../../core/failure.ts';
+import type { ChatCredential, LicensingCredential } from '../../store/credentials.ts';
+import { command } from '../command.ts';
+import type { Context } from '../context.ts';
+import { checkCredential } from './account.ts';
+
+export default command({
+  name: 'auth status',
+  summary: 'Check credentials with the servers',
+  about: [
+    'Every stored profile, and the credentials of the environment, are tried. A refused one ends with exit code 4.',
+  ],
+  args: { name: { kind: 'string', many: true, placeholder: 'NAME', help: 'Profiles to check (default: all)' } },
+  options: {},
+  examples: ['chatelaine auth status'],
+
+  async *run({ name: names = [] }, context) {
+    const candidates = await candidatesOf(names, context);
+    if (candidates.length === 0)
+      throw new Failure('config', 'no credential is stored', { hint: 'Store one: chatelaine auth login.' });
+    const failures: Failure[] = [];
+    for (const { name, credential } of candidates) {
+      const row = await statusOf(name, credential, context, failures);
+      yield row;
+    }
+    const worst = failures.find(({ kind }) => kind === 'auth') ?? failures[0];
+    if (worst)
+      throw new Failure(
+        worst.kind,
+        `${failures.length} of ${candidates.length} credentials cannot be used: ${worst.message}`,
+        worst.details,
+      );
+  },
+
+  show: { columns: ['profile', 'kind', 'url', 'account', 'status', 'detail'] },
+});
+
+interface Candidate {
+  readonly name: string;
+  readonly credential: () => Promise<LicensingCredential | ChatCredential>;
+}
+
+async function candidatesOf(names: readonly string[], context: Context): Promise<Candidate[]> {
+  const chosen = names.length > 0 ? names : context.options.profile === undefined ? [] : [context.options.profile];
+  const stored = chosen.length > 0 ? chosen : (await context.profiles().all()).map(({ name }) => name);
+  const environment = chosen.length > 0 ? [] : context.environmentKinds();
+  return [
+    ...environment.map((kind) => ({
+      name: 'environment',
+      credential: async () => (kind === 'chat' ? context.chatAccount() : context.licensingAccount()),
+    })),
+    ...stored.map((name) => ({ name, credential: () => context.credentialOf(name) })),
+  ];
+}
+
+interface StatusRow {
+  readonly profile: string;
+  readonly kind?: string;
+  readonly url?: string;
+  readonly account?: string | number | null;
+  readonly status: string;
+  readonly detail: string | null;
+}
+
+const words: Partial<Record<Failure['kind'], string>> = {
+  auth: 'refused',
+  unavailable: 'unreachable',
+  config: 'unusable',
+};
+
+async function statusOf(
+  profile: string,
+  open: Candidate['credential'],
+  context: Context,
+  failures: Failure[],
+): Promise<StatusRow> {
+  let known: Pick<StatusRow, 'kind' | 'url' | 'account'> = {};
+  try {
+    const credential = await open();
+    known =
+      credential.kind === 'chat'
+        ? { kind: 'chat', url: credential.site, account: credential.email }
+        : { kind: 'licensing', url: credential.base_url, account: credential.app_code ?? null };
+    await checkCredential(credential, context);
+    return { profile, ...known, status: 'ok', detail: credential.read_only ? 'read-only' : null };
+  } catch (cause) {
+    if (!(cause instanceof Failure) || cause.kind === 'cancelled' || cause.kind === 'terminated') throw cause;
+    failures.push(cause);
+    return { profile, ...known, status: words[cause.kind] ?? 'failed', detail: cause.message };
+  }
+}

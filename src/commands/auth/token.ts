@@ -1,0 +1,29 @@
+import { usage } from '../../core/failure.ts';
+import type { ChatCredential, LicensingCredential } from '../../store/credentials.ts';
+import { command } from '../command.ts';
+import type { Context } from '../context.ts';
+
+export default command({
+  name: 'auth token',
+  summary: 'Print the key of a profile',
+  about: ['The words licensing and chat stand for the credential that the commands of that kind would use.'],
+  args: { name: { kind: 'string', placeholder: 'NAME|licensing|chat', help: 'Profile, or kind of credential' } },
+  examples: ['chatelaine auth token prod', 'chatelaine --sandbox auth token licensing'],
+
+  async run({ name }, context) {
+    const { key, profile } = await credentialFor(name ?? context.options.profile, context);
+    return { profile: profile ?? 'environment', api_key: key.reveal() };
+  },
+
+  show: { columns: ['profile', 'api_key'], quiet: ({ api_key }) => api_key, alwaysQuiet: true },
+});
+
+async function credentialFor(
+  name: string | undefined,
+  context: Context,
+): Promise<LicensingCredential | ChatCredential> {
+  if (name === 'licensing') return context.licensingAccount();
+  if (name === 'chat') return context.chatAccount();
+  if (name !== undefined) return context.credentialOf(name);
+  throw usage('whose key?', 'Give the name of a profile, licensing, or chat; chatelaine auth list shows the names.');
+}

@@ -1,0 +1,98 @@
+import type { ChatApi } from '../api/chat.ts';
+import type { LicensingApi } from '../api/licensing.ts';
+import type { Milliseconds } from '../core/duration.ts';
+import type { Secret } from '../core/secret.ts';
+import type { Values } from '../spec/field.ts';
+import type { globalOptions } from '../spec/environment.ts';
+import type { ChatCredential, LicensingCredential, StoredApp } from '../store/credentials.ts';
+import type { Profiles } from '../store/profiles.ts';
+
+export type GlobalValues = Values<typeof globalOptions>;
+
+export interface AppChoice {
+  /** Picks the stored application of that code. */
+  readonly app_code?: number | undefined;
+}
+
+/** All that a command may touch. A part is built when it is first called: `--help` touches no disk, key or network. */
+export interface Context {
+  readonly options: GlobalValues;
+  /** Ctrl-C, SIGTERM and the deadline, each with its Failure as reason. */
+  readonly signal: AbortSignal;
+
+  licensing(choice?: AppChoice): LicensingApi;
+  licensingAccount(choice?: AppChoice): Promise<LicensingCredential>;
+  /** The licensing API with a credential that is not stored (yet). */
+  licensingAs(credential: LicensingCredential): LicensingApi;
+  chat(): ChatApi;
+  chatAccount(): Promise<ChatCredential>;
+  chatAs(credential: ChatCredential): ChatApi;
+  /** Which complete credentials the environment holds. */
+  environmentKinds(): readonly ('licensing' | 'chat')[];
+  /** Every stored licensing application. */
+  licensingApps(): Promise<readonly StoredApp[]>;
+  profiles(): Profiles;
+  /** The credential of a stored profile. */
+  credentialOf(profile: string): Promise<LicensingCredential | ChatCredential>;
+  /** The key in the first line of a file that nobody else can read. */
+  keyFromFile(file: string): Promise<Secret>;
+  /** Runs a stored or a new key command. */
+  runKeyCommand(command: string): Promise<Secret>;
+
+  /** Whether there is a person to ask. */
+  interactive(): boolean;
+  /** A question whose answer is yes or no. @throws Failure cancelled on no; usage where nobody can be asked */
+  confirm(question: string): Promise<void>;
+  /** A line of text from the terminal. @throws Failure usage where nobody can be asked */
+  ask(question: string): Promise<string>;
+  /** A text that is not shown while it is typed. @throws Failure usage where nobody can be asked */
+  secret(question: string): Promise<Secret>;
+  /** A text that came as a secret from a file: hidden from here on. */
+  hide(text: string): Secret;
+  /** The text of a file; `-` is standard input. @throws Failure usage */
+  read(file: string): Promise<string>;
+
+  /** One line to stderr that `--quiet` drops. */
+  note(text: string): void;
+  /** One line to stderr that is never dropped. */
+  warn(text: string): void;
+  sandbox(): SandboxControl;
+  now(): Milliseconds;
+  sleep(span: Milliseconds): Promise<void>;
+}
+
+/** The sandbox as its own commands see it. */
+export interface SandboxControl {
+  /** Yields the address once it listens, and serves until the signal aborts. */
+  serve(options: ServeOptions): AsyncGenerator<SandboxAddress>;
+  /** Forgets everything but the sample data; the file that held it. */
+  reset(): Promise<string>;
+}
+
+export interface ServeOptions {
+  readonly port?: number | undefined;
+  readonly data?: string | undefined;
+  readonly feature_level?: number | undefined;
+  readonly latency?: Milliseconds | undefined;
+  readonly fault?: string | undefined;
+  readonly seed?: number | undefined;
+  readonly log?: string | undefined;
+  /** A file that is written, whole, once the server listens. */
+  readonly ready?: { readonly file: string; readonly text: (address: SandboxAddress) => string } | undefined;
+}
+
+/** What a client needs to reach a sandbox: the accounts are its sample data, no secrets. */
+export interface SandboxAddress {
+  readonly licensing: {
+    readonly base_url: string;
+    readonly app_code: number;
+    readonly api_key: string;
+    readonly apps: readonly unknown[];
+  };
+  readonly chat: {
+    readonly site: string;
+    readonly email: string;
+    readonly api_key: string;
+    readonly accounts: readonly unknown[];
+  };
+}

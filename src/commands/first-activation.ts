@@ -1,0 +1,51 @@
+import { withFields } from '../api/licensing.ts';
+import { usage } from '../core/failure.ts';
+import { each } from '../jobs/each.ts';
+import { collect, optional } from '../spec/field.ts';
+import { firstActivationFields, readMac } from '../spec/license.ts';
+import { command } from './command.ts';
+import { licenseShow } from './license/show.ts';
+
+const { mac_address, app_code } = firstActivationFields;
+
+export default command({
+  name: 'first-activation',
+  summary: 'Show the license that activated a sensor first',
+  about: [
+    'Tells whose sensor it is: a sensor that another user activated first was lent. An address is 12 or 16 hexadecimal digits in ' +
+      'any spelling and is sent as upper-case pairs with colons, or as typed where the profile says mac_format "as_is".',
+  ],
+  args: { mac_address: { ...mac_address, required: false, many: true } },
+  options: {
+    ...optional({ app_code }),
+    from: {
+      kind: 'string',
+      nonempty: true,
+      placeholder: 'FILE',
+      help: 'Read addresses from a file, one a line; - is standard input',
+    },
+  },
+  examples: [
+    'chatelaine first-activation 00:13:43:9A:01:7F',
+    'chatelaine first-activation 0013439a017f 0013439a0180 -o json',
+  ],
+
+  async *run({ mac_address: typed = [], from, app_code: code }, context) {
+    const lines = from === undefined ? [] : (await context.read(from)).split(/\r?\n/).map((line) => line.trim());
+    const addresses = [...typed, ...lines.filter((line) => line !== '')];
+    if (addresses.length === 0) throw usage('give at least one sensor address, or --from FILE');
+    const { mac_format, ...account } = await context.licensingAccount({ app_code: code });
+    const macs = mac_format === 'as_is' ? addresses : collect(addresses, readMac);
+    const licensing = context.licensing({ app_code: code });
+    yield* each(
+      macs,
+      (mac) => mac,
+      async (mac) => {
+        const first = await licensing.firstActivation({ mac_address: mac, app_code: code ?? account.app_code });
+        return withFields({ mac_address: mac }, first);
+      },
+    );
+  },
+
+  show: { ...licenseShow, columns: ['mac_address', ...licenseShow.columns] },
+});

@@ -1,0 +1,54 @@
+import type { AnyCommand } from './command.ts';
+
+/** A row of the table of commands: what help needs without loading the command. */
+export interface CommandEntry {
+  readonly name: string;
+  readonly summary: string;
+  readonly load: () => Promise<AnyCommand>;
+}
+
+/** What the commands of a noun have in common. */
+export const nouns: Readonly<Record<string, string>> = {
+  license: 'License keys of an application: one for each end user',
+  'first-activation': 'Which license activated a sensor first',
+  settings: "The chat account's own settings",
+  messages: 'Messages of the team chat',
+  topic: 'Topics of the team chat',
+  view: 'Navigation views of the team chat',
+  snippet: 'Saved snippets of the team chat',
+  auth: 'Stored credentials',
+  sandbox: 'Both services on this machine, for trying and testing',
+};
+
+const entry = (name: string, summary: string, load: () => Promise<{ readonly default: AnyCommand }>): CommandEntry => ({
+  name,
+  summary,
+  load: async () => (await load()).default,
+});
+
+/** Every command, in the order of help and manual. */
+export const commandTable: readonly CommandEntry[] = [
+  entry('license create', 'Create the license key of one end user', () => import('./license/create.ts')),
+  entry('license list', 'List licenses', () => import('./license/list.ts')),
+  entry('license view', 'Show one license, or all of one user', () => import('./license/view.ts')),
+  entry('license edit', 'Change a license in place', () => import('./license/edit.ts')),
+  entry('first-activation', 'Show the license that activated a sensor first', () => import('./first-activation.ts')),
+  entry('settings set', "Change the account's settings", () => import('./settings/set.ts')),
+  entry('settings list', 'List every setting with its values', () => import('./settings/list.ts')),
+  entry('settings describe', 'Explain one setting', () => import('./settings/describe.ts')),
+  entry('messages fetch', 'Fetch messages', () => import('./messages/fetch.ts')),
+  entry('topic delete', 'Delete topics with all their messages', () => import('./topic/delete.ts')),
+  entry('view pin', 'Pin navigation views', () => import('./view/pin.ts')),
+  entry('view hide', 'Hide navigation views in the menu', () => import('./view/hide.ts')),
+  entry('view rename', 'Rename a custom navigation view', () => import('./view/rename.ts')),
+  entry('snippet rm', 'Delete saved snippets', () => import('./snippet/rm.ts')),
+  entry('auth login', 'Store a credential', () => import('./auth/login.ts')),
+  entry('auth import', 'Store the credential of a zuliprc file', () => import('./auth/import.ts')),
+  entry('auth status', 'Check credentials with the servers', () => import('./auth/status.ts')),
+  entry('auth list', 'List the stored profiles', () => import('./auth/list.ts')),
+  entry('auth use', 'Make a profile the default of its kind', () => import('./auth/use.ts')),
+  entry('auth logout', 'Forget a profile and its key', () => import('./auth/logout.ts')),
+  entry('auth token', 'Print the key of a profile', () => import('./auth/token.ts')),
+  entry('sandbox serve', 'Serve both APIs on loopback', () => import('./sandbox/serve.ts')),
+  entry('sandbox reset', "Put the embedded sandbox's sample data back", () => import('./sandbox/reset.ts')),
+];

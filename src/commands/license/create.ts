@@ -1,0 +1,36 @@
+import { findKey } from '../../api/licensing.ts';
+import { createLicense } from '../../jobs/create-license.ts';
+import { optional } from '../../spec/field.ts';
+import { licenseFields, licenseRules } from '../../spec/license.ts';
+import { command } from '../command.ts';
+import { appCodeOf, settleOptions, settlingOf } from './options.ts';
+import { keyAlone, licenseShow } from './show.ts';
+
+export default command({
+  name: 'license create',
+  summary: 'Create the license key of one end user',
+  about: [
+    licenseRules,
+    'One POST is sent. Where no whole answer comes, the licenses of that user are listed after --settle: exactly one with the ' +
+      'asked size is the one that was created; none, and it is asked for again; anything else ends with exit code 9. This command ' +
+      'makes a second license for a user when told to; license ensure does not.',
+  ],
+  options: { ...licenseFields, ...optional({ app_code: licenseFields.app_code }), ...settleOptions },
+  examples: [
+    'chatelaine license create --remote-user ada --size-allowance 4',
+    'chatelaine license create --remote-user ada --size-allowance 4 -q',
+  ],
+
+  async run({ settle, ...typed }, context) {
+    const app_code = await appCodeOf(context, typed.app_code);
+    const license = await createLicense(context.licensing(typed), { ...typed, app_code }, settlingOf(context, settle));
+    if (findKey(license) === undefined) {
+      context.warn(
+        `the license was created, but none of its fields is known to be its key: ${Object.keys(license).join(', ')}; name it with --key-field at auth login`,
+      );
+    }
+    return license;
+  },
+
+  show: { ...licenseShow, ...keyAlone },
+});

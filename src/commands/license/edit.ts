@@ -1,0 +1,30 @@
+import { usage } from '../../core/failure.ts';
+import { optional } from '../../spec/field.ts';
+import { licenseCode, licenseFields } from '../../spec/license.ts';
+import { command } from '../command.ts';
+import { keyAlone, licenseShow } from './show.ts';
+
+export default command({
+  name: 'license edit',
+  summary: 'Change a license in place',
+  about: ['Only what is given is changed (PATCH). Here --app-code is the new value, and does not choose a credential.'],
+  args: { license_code: licenseCode },
+  options: {
+    ...optional(licenseFields),
+    replace: { kind: 'boolean', help: 'Send the whole license (PUT), not just what changes; needs all three fields' },
+  },
+  examples: ['chatelaine license view --remote-user ada -q | chatelaine license edit - --size-allowance 6'],
+
+  async run({ license_code, replace, ...fields }, { licensing }) {
+    if (Object.keys(fields).length === 0)
+      throw usage('nothing to change', 'Give --remote-user, --app-code or --size-allowance.');
+    if (!replace) return licensing().update(license_code, fields);
+    const { remote_user, app_code, size_allowance } = fields;
+    if (remote_user === undefined || app_code === undefined || size_allowance === undefined) {
+      throw usage('--replace needs --remote-user, --app-code and --size-allowance');
+    }
+    return licensing().replace(license_code, { remote_user, app_code, size_allowance });
+  },
+
+  show: { ...licenseShow, ...keyAlone },
+});

@@ -1,0 +1,38 @@
+import { Failure } from '../../core/failure.ts';
+import type { Fields } from '../../spec/field.ts';
+import type { Context } from '../context.ts';
+
+/** Options of every command that may have to settle a doubt. */
+export const settleOptions = {
+  settle: {
+    kind: 'duration',
+    placeholder: 'DURATION',
+    help: 'How long after an unanswered request the server may still carry it out; then one list settles it (default: 5s)',
+  },
+} as const satisfies Fields;
+
+const defaultSettle = 5000;
+
+/** What a job needs to settle a doubt. */
+export function settlingOf(
+  context: Context,
+  settle = defaultSettle,
+): {
+  readonly settle: number;
+  readonly sleep: (span: number) => Promise<void>;
+  readonly note: (text: string) => void;
+} {
+  return { settle, sleep: (span) => context.sleep(span), note: (text) => context.note(text) };
+}
+
+/**
+ * The code of the application: typed, else that of the credential.
+ * @throws Failure config where nobody tells it
+ */
+export async function appCodeOf(context: Context, typed: number | undefined): Promise<number> {
+  const code = typed ?? (await context.licensingAccount({ app_code: typed })).app_code;
+  if (code !== undefined) return code;
+  throw new Failure('config', 'the code of the application is not known', {
+    hint: 'Give --app-code C, or set CHATELAINE_APP_CODE.',
+  });
+}

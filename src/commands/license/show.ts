@@ -1,0 +1,19 @@
+import { findKey, keyOf, type License } from '../../api/licensing.ts';
+import type { Show } from '../../output/show.ts';
+import { licenseColumns } from '../../spec/license.ts';
+
+/** How licenses look: the key first, whatever the server calls its field. */
+export const licenseShow = {
+  columns: licenseColumns,
+  others: true,
+  cell: (license, column) => (column === 'license_code' ? keyCell(license) : undefined),
+  consumed: (license) => [findKey(license) ?? 'license_code'],
+} satisfies Show<License>;
+
+function keyCell(license: License): unknown {
+  const name = findKey(license);
+  return name === undefined ? undefined : license[name];
+}
+
+/** `-q`: the key and nothing else. */
+export const keyAlone = { quiet: (license: License) => keyOf(license) } satisfies Show<License>;

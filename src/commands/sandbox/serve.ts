@@ -1,0 +1,69 @@
+import { writeJson } from '../../core/json.ts';
+import { command } from '../command.ts';
+import type { SandboxAddress } from '../context.ts';
+
+export default command({
+  name: 'sandbox serve',
+  summary: 'Serve both APIs on loopback',
+  about: [
+    'Serves the licensing API and the chat API on 127.0.0.1 until Ctrl-C, with sample data: two applications with licenses and ' +
+      'activations, an organization with channels, topics, views and snippets. Once it listens it prints the variables that point ' +
+      'this tool at it; evaluate them in a shell, or take them as one object with -o json.',
+    'With --fault it misbehaves on purpose, so that scripts can be tried against a bad network.',
+  ],
+  options: {
+    port: { kind: 'integer', min: 0, max: 65535, placeholder: 'N', help: 'Port (default: any free one)' },
+    data: {
+      kind: 'string',
+      nonempty: true,
+      placeholder: 'FILE',
+      help: 'Keep what is changed in this file (default: in memory)',
+    },
+    feature_level: {
+      kind: 'integer',
+      min: 0,
+      placeholder: 'N',
+      help: 'Feature level of the chat server (default: 489)',
+    },
+    latency: { kind: 'integer', min: 0, placeholder: 'MS', help: 'Milliseconds before each answer' },
+    fault: {
+      kind: 'string',
+      nonempty: true,
+      placeholder: 'SPEC',
+      help: 'Faults, as in "POST /v1/license/=drop-after:0.05;*=429:0.02"',
+    },
+    seed: { kind: 'integer', placeholder: 'N', help: 'Seed of the faults (default: 1)' },
+    log: { kind: 'string', nonempty: true, placeholder: 'FILE', help: 'Append a JSON line for each request' },
+    ready_file: {
+      kind: 'string',
+      nonempty: true,
+      placeholder: 'FILE',
+      help: 'Write what is printed to this file too, once it listens',
+    },
+  },
+  examples: [
+    'chatelaine sandbox serve',
+    'chatelaine sandbox serve --port 8080 --fault "POST /v1/license/=drop-after:0.2" --seed 7',
+  ],
+
+  run({ ready_file, ...options }, context) {
+    const asJson = context.options.output === 'json' || context.options.output === 'ndjson';
+    const text = (address: SandboxAddress): string => `${asJson ? writeJson(address) : exportsOf(address)}\n`;
+    return context
+      .sandbox()
+      .serve({ ...options, ready: ready_file === undefined ? undefined : { file: ready_file, text } });
+  },
+
+  show: { quiet: exportsOf, alwaysQuiet: true, single: true },
+});
+
+function exportsOf({ licensing, chat }: SandboxAddress): string {
+  return [
+    `export CHATELAINE_BASE_URL=${licensing.base_url}`,
+    `export CHATELAINE_API_KEY=${licensing.api_key}`,
+    `export CHATELAINE_APP_CODE=${licensing.app_code}`,
+    `export CHATELAINE_CHAT_SITE=${chat.site}`,
+    `export CHATELAINE_CHAT_EMAIL=${chat.email}`,
+    `export CHATELAINE_CHAT_API_KEY=${chat.api_key}`,
+  ].join('\n');
+}

@@ -1,0 +1,15 @@
+import type { Field } from '../../spec/field.ts';
+import { settings } from '../../spec/settings.ts';
+import { command } from '../command.ts';
+import { describe, settingCell, settingColumns } from './row.ts';
+
+export default command({
+  name: 'settings list',
+  summary: 'List every setting with its values',
+  about: ['Nothing is sent: these are the settings that this version knows, not their values on the server.'],
+  examples: ['chatelaine settings list', 'chatelaine settings list --fields name,values'],
+
+  run: () => Promise.resolve(Object.entries<Field>(settings).map(([name, field]) => describe(name, field))),
+
+  show: { columns: settingColumns, cell: settingCell },
+});

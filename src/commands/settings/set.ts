@@ -1,0 +1,122 @@
+import { usage } from '../../core/failure.ts';
+import { parseJson } from '../../core/json.ts';
+import { changeSettings } from '../../jobs/change-settings.ts';
+import { collect, fieldNamed, readField, type Assignment } from '../../spec/field.ts';
+import { removedSettings, settings } from '../../spec/settings.ts';
+import { command } from '../command.ts';
+import type { Context } from '../context.ts';
+
+export default command({
+  name: 'settings set',
+  summary: "Change the account's settings",
+  about: [
+    'Values are checked before anything is sent; enumerations are taken by name or number. Names may be written with dashes. ' +
+      'Passwords are never arguments: the bare names old_password and new_password are asked for without being shown, or come from --from.',
+    'A password, an e-mail address and a name are sent in requests of their own, and passwords and e-mail are never repeated in doubt.',
+    'What the server ignores is named, exit code 6. settings list shows every setting.',
+  ],
+  args: {
+    setting: {
+      kind: 'string',
+      many: true,
+      placeholder: 'NAME=VALUE',
+      help: 'Setting and value; a bare password name asks for it',
+    },
+  },
+  options: {
+    from: {
+      kind: 'string',
+      nonempty: true,
+      placeholder: 'FILE',
+      help: 'Read NAME=VALUE lines or a JSON object from a file; - is standard input',
+    },
+    raw: {
+      kind: 'string',
+      many: true,
+      placeholder: 'NAME=TEXT',
+      help: 'Send a setting that this version does not know, its text as it is',
+    },
+  },
+  examples: [
+    'chatelaine settings set color_scheme=dark twenty_four_hour_time=true',
+    'chatelaine settings set email-address-visibility=admins-only',
+    'chatelaine settings set --raw web_future_setting=true',
+  ],
+
+  async *run({ setting: words = [], from, raw = [] }, context) {
+    const lines = from === undefined ? [] : linesOf(await context.read(from));
+    const typed = collect(
+      [...words.map((word) => ({ word, secret: false })), ...lines.map((word) => ({ word, secret: true }))],
+      ({ word, secret }) => readWord(word, secret, context),
+    );
+    const values = [...typed, ...collect(raw, readRaw)];
+    checkSet(values);
+    yield* changeSettings(context.chat(), await askSecrets(values, context), (text) => context.note(text));
+  },
+
+  show: { columns: ['name', 'value', 'status'] },
+});
+
+/** A value that is asked for when all else has been found right. */
+const toBeAsked = Symbol('to be asked');
+
+function readWord(word: string, mayHoldSecret: boolean, context: Context): Assignment {
+  const at = word.indexOf('=');
+  const typed = at < 0 ? word : word.slice(0, at);
+  const name = typed.replaceAll('-', '_');
+  const removed = Object.hasOwn(removedSettings, name) ? removedSettings[name] : undefined;
+  if (removed !== undefined) throw usage(removed);
+  const field = fieldNamed(settings, name, typed);
+  if (field.kind !== 'secret') {
+    if (at < 0) throw usage(`'${word}': expected NAME=VALUE`);
+    return { name, field, value: readField(name, field, word.slice(at + 1)) };
+  }
+  if (at < 0) return { name, field, value: toBeAsked };
+  if (!mayHoldSecret) return { name, field, value: readField(name, field, '') };
+  return { name, field, value: context.hide(word.slice(at + 1)) };
+}
+
+function readRaw(word: string): Assignment {
+  const at = word.indexOf('=');
+  if (at < 1) throw usage(`--raw '${word}': expected NAME=TEXT`);
+  const name = word.slice(0, at);
+  if (/password/.test(name)) throw usage(`--raw ${name}: a secret is never taken from the command line`);
+  return { name, field: { kind: 'string', help: '' }, value: word.slice(at + 1) };
+}
+
+function linesOf(text: string): string[] {
+  if (text.trimStart().startsWith('{')) {
+    return Object.entries(objectOf(text)).map(
+      ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+    );
+  }
+  return text.split(/\r?\n/).filter((line) => line.trim() !== '' && !line.trimStart().startsWith('#'));
+}
+
+function objectOf(text: string): object {
+  try {
+    return parseJson(text) as object;
+  } catch {
+    throw usage('--from: the file begins like JSON, and is not valid JSON');
+  }
+}
+
+function checkSet(values: readonly Assignment[]): void {
+  const names = values.map(({ name }) => name);
+  if (names.length === 0) throw usage('nothing to set', 'Give NAME=VALUE; settings list shows the names.');
+  const twice = names.filter((name, index) => names.indexOf(name) !== index);
+  if (twice.length > 0) throw usage(`given twice: ${[...new Set(twice)].join(', ')}`);
+  if (names.includes('new_password') !== names.includes('old_password'))
+    throw usage('old_password and new_password go together');
+}
+
+async function askSecrets(values: readonly Assignment[], context: Context): Promise<Assignment[]> {
+  const asked: Assignment[] = [];
+  for (const assignment of values) {
+    const { name, value } = assignment;
+    asked.push(
+      value === toBeAsked ? { ...assignment, value: await context.secret(`${name.replace('_', ' ')}:`) } : assignment,
+    );
+  }
+  return asked;
+}

@@ -1,0 +1,35 @@
+import { Failure } from '../../core/failure.ts';
+import { each } from '../../jobs/each.ts';
+import { snippetFields } from '../../spec/snippet.ts';
+import { command } from '../command.ts';
+
+export default command({
+  name: 'snippet rm',
+  summary: 'Delete saved snippets',
+  args: { saved_snippet_id: { ...snippetFields.saved_snippet_id, many: true } },
+  options: { missing_ok: { kind: 'boolean', help: 'A snippet that does not exist is no failure' } },
+  examples: ['chatelaine snippet rm 2', 'chatelaine snippet rm 2 3 --missing-ok'],
+
+  run: ({ saved_snippet_id: ids, missing_ok }, { chat }) => {
+    const api = chat();
+    return each(
+      ids,
+      (id) => String(id),
+      async (id) => {
+        try {
+          await api.deleteSnippet(id);
+          return { saved_snippet_id: id, status: 'deleted' };
+        } catch (cause) {
+          if (missing_ok && cause instanceof Failure && cause.kind === 'not_found')
+            return { saved_snippet_id: id, status: 'missing' };
+          throw cause;
+        }
+      },
+    );
+  },
+
+  show: {
+    columns: ['saved_snippet_id', 'status'],
+    line: ({ saved_snippet_id, status }) => `Snippet ${saved_snippet_id}: ${status}`,
+  },
+});
