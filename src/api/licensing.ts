@@ -156,7 +156,7 @@ function rowOf(row: unknown, answer: Answer, line: LicensingLine): License {
 /** Exact text where the row has the field; a row of a filtered answer without it is trusted (contract, section 5). */
 export function matches(row: License, filter: LicenseFilter): boolean {
   return (['remote_user', 'app_code'] as const).every(
-    (name) => filter[name] === undefined || row[name] === undefined || String(row[name]) === String(filter[name]),
+    (name) => filter[name] === undefined || row[name] === undefined || wordOf(row[name]) === String(filter[name]),
   );
 }
 
@@ -171,7 +171,7 @@ function licenseOf(answer: Answer, line: LicensingLine): License {
 
 function isNothing({ text, body }: Answer): boolean {
   if (text.trim() === '' || body === null || body === '') return true;
-  return typeof body === 'object' && body !== null && Object.keys(body).length === 0;
+  return typeof body === 'object' && Object.keys(body).length === 0;
 }
 
 /** The profile's name for the key's field travels with the license, unseen by JSON. */

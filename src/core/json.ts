@@ -13,18 +13,10 @@ export function parseJson(text: string): unknown {
 
 /** `indent` as in JSON.stringify. A value that JSON cannot hold (undefined at the top) is written as null. */
 export function writeJson(value: unknown, indent?: number): string {
-  let big = false;
-  const text = JSON.stringify(
-    value,
-    (_key, item: unknown) => {
-      if (typeof item !== 'bigint') return item;
-      big = true;
-      return `${mark}${item}`;
-    },
-    indent,
-  ) as string | undefined;
+  const marked = (_key: string, item: unknown): unknown => (typeof item === 'bigint' ? `${mark}${item}` : item);
+  const text = JSON.stringify(value, marked, indent) as string | undefined;
   if (text === undefined) return 'null';
-  return big ? text.replace(markedInteger, '$1') : text;
+  return text.includes(mark) ? text.replace(markedInteger, '$1') : text;
 }
 
 /** Private-use characters that no field of either service begins with. */

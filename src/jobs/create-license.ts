@@ -94,7 +94,7 @@ async function rowsOf(
 }
 
 function hasSize(license: License, size: number): boolean {
-  return license['size_allowance'] === undefined || String(license['size_allowance']) === String(size);
+  return license['size_allowance'] === undefined || Number(license['size_allowance']) === size;
 }
 
 function unsettled(fields: LicenseFields, why: string, doubt: Failure | undefined): Failure {
