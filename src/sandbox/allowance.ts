@@ -21,11 +21,11 @@ export type Allowance = (name: string, rules: readonly Rule[], now: Milliseconds
 export function createAllowance(): Allowance {
   const calls = new Map<string, Milliseconds[]>();
   return (name, rules, now) => {
-    const longest = Math.max(...rules.map(({ span }) => span));
-    const past = (calls.get(name) ?? []).filter((time) => time > now - longest);
+    const past = calls.get(name) ?? [];
+    calls.set(name, past);
+    past.splice(0, countUpTo(past, now - Math.max(...rules.map(({ span }) => span))));
     const wait = Math.max(...rules.map((rule) => waitFor(rule, past, now)));
     if (wait <= 0) past.push(now);
-    calls.set(name, past);
     const windows = rules.map((rule) => ({ rule, left: rule.calls - within(rule, past, now) }));
     const strictest = windows.reduce((one, other) => (other.left < one.left ? other : one));
     return {
@@ -37,12 +37,23 @@ export function createAllowance(): Allowance {
   };
 }
 
-function waitFor({ calls, span }: Rule, past: readonly Milliseconds[], now: Milliseconds): Milliseconds {
-  const recent = past.filter((time) => time > now - span);
-  const oldestThatCounts = recent[recent.length - calls];
-  return oldestThatCounts === undefined ? 0 : oldestThatCounts + span - now;
+/** Until the oldest of the calls that fill the window has left it. */
+function waitFor(rule: Rule, past: readonly Milliseconds[], now: Milliseconds): Milliseconds {
+  const first = past[past.length - rule.calls];
+  return within(rule, past, now) < rule.calls || first === undefined ? 0 : first + rule.span - now;
 }
 
 function within({ span }: Rule, past: readonly Milliseconds[], now: Milliseconds): number {
-  return past.filter((time) => time > now - span).length;
+  return past.length - countUpTo(past, now - span);
+}
+
+/** How many of the ascending times are at or before `time`. */
+function countUpTo(past: readonly Milliseconds[], time: Milliseconds): number {
+  let [low, high] = [0, past.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((past[middle] ?? Infinity) > time) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

@@ -1,11 +1,11 @@
 import type { Clock } from '../core/world.ts';
 import type { Allowance, Verdict } from './allowance.ts';
 import { empty, html, json, unknownPage, type Answer } from './answer.ts';
-import { identify, requireAdministrator, requirePerson } from './caller.ts';
-import { chatRoutes, type Call, type Endpoint } from './chat-routes.ts';
-import { fallbackOrganization } from './organization.ts';
+import { identify, requireAdministrator, requirePerson } from './chat/caller.ts';
+import { chatRoutes, type Call, type Endpoint } from './chat/routes.ts';
+import { fallbackOrganization } from './chat/organization.ts';
 import type { Organization } from './records.ts';
-import { Refusal } from './refusal.ts';
+import { rateLimitMessage, Refusal, tooMany } from './chat/refusal.ts';
 import type { Request } from './request.ts';
 import type { State } from './state.ts';
 
@@ -67,14 +67,14 @@ function run(
   try {
     if (endpoint.who === 'anybody') {
       verdict = admit(world, `address ${request.address}`, world.perMinute.address);
-      return answerOf(world, endpoint.run(callOf(world, organization, request, match)), verdict);
+      return answerOf(endpoint.run(callOf(world, organization, request, match)), verdict);
     }
     if (wantsPage(request)) return empty(302, { location: `/login/?next=${encodeURIComponent(request.target)}` });
     const user = identify(request, world.state, organization);
     verdict = admit(world, `account ${user.user_id}`, world.perMinute.account);
     if (endpoint.who === 'administrators') requireAdministrator(user);
     if (endpoint.who === 'people') requirePerson(user);
-    return answerOf(world, endpoint.run({ ...callOf(world, organization, request, match), user }), verdict);
+    return answerOf(endpoint.run({ ...callOf(world, organization, request, match), user }), verdict);
   } catch (cause) {
     if (!(cause instanceof Refusal)) throw cause;
     return refuse(world.level, cause, verdict);
@@ -93,20 +93,16 @@ function callOf(world: ChatWorld, organization: Organization, request: Request, 
 /** @throws Refusal where the allowance is used up */
 function admit(world: ChatWorld, name: string, calls: number): Verdict {
   const verdict = world.allowance(name, [{ calls, span: 60_000 }], world.clock.now());
-  if (verdict.wait !== undefined) throw tooMany(verdict.wait, verdict);
+  if (verdict.wait !== undefined) throw tooMany(verdict.wait, limits(verdict));
   return verdict;
 }
 
-/** 429; `wait` in seconds stands in the header and the body as the same float (facts page, 3.1). */
-export function tooMany(wait: number, verdict?: Verdict): Refusal {
-  return new Refusal('API usage exceeded rate limit', {
-    status: 429,
-    code: 'RATE_LIMIT_HIT',
-    extra: { 'retry-after': wait },
-    headers: { 'retry-after': String(wait), ...(verdict ? limits(verdict) : {}) },
-  });
+function answerOf(outcome: Readonly<Record<string, unknown>> | Answer, verdict: Verdict): Answer {
+  if (isAnswer(outcome)) return { ...outcome, headers: { ...limits(verdict), ...outcome.headers } };
+  return json(200, { result: 'success', msg: '', ...outcome }, limits(verdict));
 }
 
+/** The headers of every answer that counts against an allowance (facts page, 3.1). */
 function limits({ limit, remaining, reset }: Verdict): Answer['headers'] {
   return {
     'x-ratelimit-limit': String(limit),
@@ -115,25 +111,18 @@ function limits({ limit, remaining, reset }: Verdict): Answer['headers'] {
   };
 }
 
-function answerOf(_world: ChatWorld, outcome: Readonly<Record<string, unknown>> | Answer, verdict: Verdict): Answer {
-  if (isAnswer(outcome)) return { ...outcome, headers: { ...limits(verdict), ...outcome.headers } };
-  return json(200, { result: 'success', msg: '', ...outcome }, limits(verdict));
-}
-
 function isAnswer(outcome: object): outcome is Answer {
   return 'status' in outcome && 'headers' in outcome && 'body' in outcome;
 }
 
 function refuse(level: number, refusal: Refusal, verdict: Verdict | undefined): Answer {
-  const body: Record<string, unknown> = { result: 'error', msg: messageOf(level, refusal), ...refusal.extra };
+  const body: Record<string, unknown> = {
+    result: 'error',
+    msg: refusal.status === 429 ? rateLimitMessage(level) : refusal.message,
+    ...refusal.extra,
+  };
   if (codeIsKnown(level, refusal)) body['code'] = refusal.code;
   return json(refusal.status, body, { ...(verdict ? limits(verdict) : {}), ...refusal.headers });
-}
-
-/** The wording of 2026 names the page that explains it; the level is our guess. */
-function messageOf(level: number, { status, message }: Refusal): string {
-  if (status !== 429 || level < 450) return message;
-  return `${message}; see https://zulip.com/api/http-headers#rate-limiting-response-headers`;
 }
 
 /** Errors carry a code from level 76 on, rate limits from 36; before that only specific ones did (facts page, 1.1 and 3.1). */

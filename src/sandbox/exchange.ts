@@ -9,6 +9,8 @@ import type { Fault } from './faults.ts';
 export interface Exchange {
   readonly outgoing: ServerResponse;
   readonly api: Api;
+  /** Of the chat service. */
+  readonly level: number;
   readonly clock: Clock;
   /** Aborts when the sandbox closes. */
   readonly closing: AbortSignal;
@@ -21,7 +23,7 @@ export async function finish(exchange: Exchange, fault: Fault | undefined): Prom
   if (!fault) return send(exchange, await exchange.carryOut());
   const { kind, argument } = fault;
   if (kind === 'delay-commit' || kind === 'delay-commit-504') return carryOutLater(exchange, fault);
-  const instead = faultAnswer(fault, exchange.api, exchange.clock.now());
+  const instead = answerInstead(exchange, fault);
   if (kind.endsWith('-after')) await exchange.carryOut();
   if (instead) return send(exchange, instead);
   if (kind.startsWith('reset')) return reset(exchange);
@@ -31,9 +33,13 @@ export async function finish(exchange: Exchange, fault: Fault | undefined): Prom
   return spoil(exchange, await exchange.carryOut(), kind, Number(argument));
 }
 
+function answerInstead({ api, level, clock }: Exchange, fault: Fault): Answer | undefined {
+  return faultAnswer(fault, { api, level, now: clock.now() });
+}
+
 /** The client is turned away at once; closing the sandbox carries out what is still due, so that nothing is lost. */
 async function carryOutLater(exchange: Exchange, fault: Fault): Promise<number | null> {
-  const page = faultAnswer(fault, exchange.api, exchange.clock.now());
+  const page = answerInstead(exchange, fault);
   const status = page ? send(exchange, page) : drop(exchange);
   await pause(exchange, Number(fault.argument));
   await exchange.carryOut();

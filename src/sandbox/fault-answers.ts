@@ -1,13 +1,22 @@
 import type { Milliseconds } from '../core/duration.ts';
 import { html, json, proxyPage, type Answer } from './answer.ts';
+import { rateLimitMessage } from './chat/refusal.ts';
 import type { FaultKind } from './fault-kinds.ts';
 import type { Fault } from './faults.ts';
 
 export type Api = 'licensing' | 'chat' | 'none';
 
-/** The answer that stands in for the service's own, or undefined for faults of the connection. `now` in milliseconds. */
-export function faultAnswer({ kind, argument }: Fault, api: Api, now: Milliseconds): Answer | undefined {
-  if (kind.startsWith('429')) return tooMany(kind, Number(argument) / 1000, api, now);
+/** What an answer depends on, besides the fault. */
+interface Setting {
+  readonly api: Api;
+  /** Of the chat service. */
+  readonly level: number;
+  readonly now: Milliseconds;
+}
+
+/** The answer that stands in for the service's own, or undefined for faults of the connection. */
+export function faultAnswer({ kind, argument }: Fault, { api, level, now }: Setting): Answer | undefined {
+  if (kind.startsWith('429')) return tooMany(kind, Number(argument) / 1000, { api, level, now });
   if (kind === 'delay-commit-504') return proxyPage(504);
   if (kind === '500' || kind === '500-after') return ownError(api);
   if (/^50[234]/.test(kind)) return proxyPage(Number(kind.slice(0, 3)));
@@ -35,25 +44,35 @@ const loginPage =
   '<input name="user"><input name="password" type="password"></form></body></html>';
 
 /** Every form in which a wait was seen (facts page, 3.1); `wait` in seconds. */
-function tooMany(kind: FaultKind, wait: number, api: Api, now: Milliseconds): Answer {
+function tooMany(kind: FaultKind, wait: number, setting: Setting): Answer {
   if (kind === '429-html') return proxyPage(429);
-  if (kind === '429-null') return limited(api, null);
-  if (kind === '429-tiny') return limited(api, 0.008);
-  if (kind === '429-date') {
-    const date = new Date(now + wait * 1000).toUTCString();
-    return { ...limited(api, undefined), headers: { 'content-type': 'application/json', 'retry-after': date } };
-  }
-  if (kind === '429' || kind === '429-float') return limited(api, wait + 0.000_807_374_954_224);
-  return limited(api, Math.ceil(wait));
+  if (kind === '429-null') return limited(setting, { field: null });
+  if (kind === '429-tiny') return limited(setting, { field: 0.008, header: '0.008' });
+  if (kind === '429-date') return limited(setting, { header: new Date(setting.now + wait * 1000).toUTCString() });
+  if (kind === '429-int' || kind === '429-long')
+    return limited(setting, { field: Math.ceil(wait), header: String(Math.ceil(wait)) });
+  const field = wait + 0.000_807_374_954_224;
+  return limited(setting, { field, header: String(field) });
 }
 
-/** `wait` in seconds; null: the field is there and empty; undefined: no field. */
-function limited(api: Api, wait: number | null | undefined): Answer {
-  const header = typeof wait === 'number' ? { 'retry-after': String(wait) } : {};
+/** Null: the field is there and says nothing. */
+interface Wait {
+  readonly field?: number | null;
+  readonly header?: string;
+}
+
+function limited({ api, level, now }: Setting, { field, header }: Wait): Answer {
+  const headers = header === undefined ? {} : { 'retry-after': header };
   if (api !== 'chat') {
-    const when = typeof wait === 'number' ? ` Expected available in ${Math.ceil(wait)} seconds.` : '';
-    return json(429, { detail: `Request was throttled.${when}` }, header);
+    const when = typeof field === 'number' ? ` Expected available in ${Math.ceil(field)} seconds.` : '';
+    return json(429, { detail: `Request was throttled.${when}` }, headers);
   }
-  const field = wait === undefined ? {} : { 'retry-after': wait };
-  return json(429, { result: 'error', msg: 'API usage exceeded rate limit', ...field, code: 'RATE_LIMIT_HIT' }, header);
+  const limits = {
+    'x-ratelimit-limit': '200',
+    'x-ratelimit-remaining': '0',
+    'x-ratelimit-reset': String(Math.ceil(now / 1000 + (field ?? 0))),
+  };
+  const wait = field === undefined ? {} : { 'retry-after': field };
+  const body = { result: 'error', msg: rateLimitMessage(level), ...wait, code: 'RATE_LIMIT_HIT' };
+  return json(429, body, { ...limits, ...headers });
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../core/world.ts';
-import { addMessage } from './new-message.ts';
+import { addMessage } from './chat/new-message.ts';
 import type { Activation, Channel, License, Message, Organization, SavedSnippet, User, View } from './records.ts';
 import type { State, Store } from './state.ts';
 

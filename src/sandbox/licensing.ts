@@ -1,10 +1,10 @@
 import type { Milliseconds } from '../core/duration.ts';
 import type { Clock } from '../core/world.ts';
 import { empty, html, json, unknownPage, type Answer } from './answer.ts';
-import { readLicense, Unacceptable, type LicenseInput } from './license-input.ts';
-import { bodyOf, type LicenseShape } from './license-shape.ts';
-import { listLicenses } from './license-list.ts';
-import { newLicenseCode } from './license-codes.ts';
+import { readLicense, Unacceptable, type LicenseInput } from './licensing/input.ts';
+import { bodyOf, type LicenseShape } from './licensing/shape.ts';
+import { listLicenses } from './licensing/list.ts';
+import { newLicenseCode } from './licensing/codes.ts';
 import type { License } from './records.ts';
 import type { Request } from './request.ts';
 import { sampleApps } from './sample/apps.ts';

@@ -9,7 +9,7 @@ import { finish, send } from './exchange.ts';
 import { ownError, type Api } from './fault-answers.ts';
 import type { Faults } from './faults.ts';
 import { inspect, type Inspection } from './inspection.ts';
-import type { LicenseShape } from './license-shape.ts';
+import type { LicenseShape } from './licensing/shape.ts';
 import { answerLicensing, type LicensingWorld } from './licensing.ts';
 import { createTransaction, type Persistence } from './persistence.ts';
 import type { User } from './records.ts';
@@ -20,7 +20,7 @@ import { samplePeople } from './sample/people.ts';
 import { createStore, type State } from './state.ts';
 
 export type { Persistence } from './persistence.ts';
-export type { LicenseShape } from './license-shape.ts';
+export type { LicenseShape } from './licensing/shape.ts';
 
 /** The newest level that the facts page describes. */
 const defaultLevel = 489;
@@ -170,7 +170,12 @@ async function serve(session: Session, incoming: IncomingMessage, outgoing: Serv
       committed = outcome.committed;
       return outcome.answer;
     };
-    end(await finish({ outgoing, api, clock: options.clock, closing, carryOut }, fault));
+    end(
+      await finish(
+        { outgoing, api, level: session.services.chat.level, clock: options.clock, closing, carryOut },
+        fault,
+      ),
+    );
   } catch (cause) {
     problem = cause instanceof Error ? cause.message : String(cause);
     end(breakDown(outgoing, api));

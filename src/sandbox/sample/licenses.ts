@@ -1,4 +1,4 @@
-import { licenseCode } from '../license-codes.ts';
+import { licenseCode } from '../licensing/codes.ts';
 import type { State } from '../state.ts';
 
 /** Users of the two sample applications; the number of the license is its place in the sequence of codes. */

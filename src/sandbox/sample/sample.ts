@@ -1,10 +1,10 @@
 import { topicLevels } from '../../spec/topic.ts';
-import { addMessage } from '../new-message.ts';
-import { fallbackOrganization } from '../organization.ts';
+import { addMessage } from '../chat/new-message.ts';
+import { fallbackOrganization } from '../chat/organization.ts';
 import type { State } from '../state.ts';
-import { licenseCode } from '../license-codes.ts';
-import { policyKey } from '../topics.ts';
-import { viewKey } from '../views.ts';
+import { licenseCode } from '../licensing/codes.ts';
+import { policyKey } from '../chat/topic-names.ts';
+import { viewKey } from '../chat/views.ts';
 import { sampleApps } from './apps.ts';
 import { sampleChannels } from './channels.ts';
 import { sampleConversations, type Conversation, type Line } from './conversations.ts';

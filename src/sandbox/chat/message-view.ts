@@ -1,8 +1,8 @@
 import { avatarOf } from './avatar.ts';
-import type { UserCall } from './chat-routes.ts';
+import type { UserCall } from './routes.ts';
 import { flagsOf } from './flags.ts';
 import { emptyTopicName } from './organization.ts';
-import type { Edit, Message, Reaction, User } from './records.ts';
+import type { Edit, Message, Reaction, User } from '../records.ts';
 import { escapeHtml } from './render.ts';
 import { highlight } from './search.ts';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { State } from './state.ts';
+import type { State } from '../state.ts';
 
 /** The next license key; the same sequence in every sandbox, so that examples and tests can be repeated. */
 export function newLicenseCode(state: State): string {

@@ -1,7 +1,7 @@
-import type { Organization, User } from './records.ts';
+import type { Organization, User } from '../records.ts';
 import { Refusal, unauthorized } from './refusal.ts';
-import type { Request } from './request.ts';
-import type { State } from './state.ts';
+import type { Request } from '../request.ts';
+import type { State } from '../state.ts';
 
 /**
  * The account that makes the request (facts page, 1.1). Every fault of a credential is 401 UNAUTHORIZED; another scheme is 400.

@@ -1,8 +1,8 @@
 import { canRead } from './access.ts';
 import { badNarrow } from './bad-narrow.ts';
-import type { UserCall } from './chat-routes.ts';
+import type { UserCall } from './routes.ts';
 import type { Term } from './narrow-terms.ts';
-import type { Message } from './records.ts';
+import type { Message } from '../records.ts';
 import { Refusal } from './refusal.ts';
 
 const channelTerms: ReadonlySet<string> = new Set(['channel', 'stream', 'topic']);

@@ -1,8 +1,8 @@
 import { mayEnter } from './access.ts';
-import type { UserCall } from './chat-routes.ts';
+import type { UserCall } from './routes.ts';
 import { ignoredField, ignoredSince } from './ignored.ts';
 import { plain, readParameters, required } from './parameters.ts';
-import type { Channel } from './records.ts';
+import type { Channel } from '../records.ts';
 import { Refusal } from './refusal.ts';
 import { addMessage } from './new-message.ts';
 import { emptyTopicName } from './organization.ts';

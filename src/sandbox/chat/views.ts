@@ -1,9 +1,9 @@
-import type { UserCall } from './chat-routes.ts';
+import type { UserCall } from './routes.ts';
 import { ignoredField, ignoredSince } from './ignored.ts';
 import { boolean, plain, readParameters } from './parameters.ts';
-import type { View } from './records.ts';
+import type { View } from '../records.ts';
 import { absent, Refusal } from './refusal.ts';
-import type { State } from './state.ts';
+import type { State } from '../state.ts';
 
 /** Views that every user has by nature; they have a row only after somebody made one (facts page, 1.5). */
 const builtIn: ReadonlySet<string> = new Set([

@@ -1,4 +1,4 @@
-import type { License } from './records.ts';
+import type { License } from '../records.ts';
 
 /** How answers look whose form the specification leaves open; each choice is a server that a client may meet. */
 export interface LicenseShape {

@@ -1,6 +1,6 @@
-import type { Message, User } from './records.ts';
-import type { State } from './state.ts';
-import { policyKey } from './topics.ts';
+import type { Message, User } from '../records.ts';
+import type { State } from '../state.ts';
+import { policyKey } from './topic-names.ts';
 
 /** Whether the user muted the message's channel or topic; a followed topic is heard in a muted channel too. */
 export function isMuted(user: User, message: Message, state: State): boolean {

@@ -1,9 +1,9 @@
 import { isSubscribed, received, seesHistory } from './access.ts';
 import { badNarrow } from './bad-narrow.ts';
-import type { UserCall } from './chat-routes.ts';
+import type { UserCall } from './routes.ts';
 import { channelNamed, operators, type Predicate } from './narrow-operators.ts';
 import type { Term } from './narrow-terms.ts';
-import type { Channel, Message } from './records.ts';
+import type { Channel, Message } from '../records.ts';
 
 /** What a narrow lets through: all messages ascending by id, and the test that each has to pass. */
 export interface Narrowed {

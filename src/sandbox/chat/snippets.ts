@@ -1,4 +1,4 @@
-import type { UserCall } from './chat-routes.ts';
+import type { UserCall } from './routes.ts';
 import { absent } from './refusal.ts';
 
 /** GET /saved_snippets. */

@@ -1,5 +1,5 @@
 import { missing, Refusal } from './refusal.ts';
-import type { Request } from './request.ts';
+import type { Request } from '../request.ts';
 
 /** Reads the text of one parameter. @throws Refusal */
 export type Reader<T> = (name: string, text: string) => T;

@@ -1,9 +1,9 @@
-import type { Answer } from './answer.ts';
-import type { ChatWorld } from './chat.ts';
+import type { Answer } from '../answer.ts';
+import type { ChatWorld } from '../chat.ts';
 import { aboutMe, aboutServer } from './about.ts';
 import { fetchMessages } from './messages.ts';
-import type { Organization, User } from './records.ts';
-import type { Request } from './request.ts';
+import type { Organization, User } from '../records.ts';
+import type { Request } from '../request.ts';
 import { changeSettings } from './settings.ts';
 import { deleteSnippet, listSnippets } from './snippets.ts';
 import { deleteTopic } from './topics.ts';

@@ -1,5 +1,5 @@
-import type { Channel, Message, User } from './records.ts';
-import type { State } from './state.ts';
+import type { Channel, Message, User } from '../records.ts';
+import type { State } from '../state.ts';
 
 /** Whether the message was delivered to the user: personal history is made of these rows (facts page, section 4). */
 export function received(user: User, message: Message, state: State): boolean {

@@ -40,3 +40,19 @@ export function unauthorized(msg: string): Refusal {
     headers: { 'www-authenticate': 'Basic realm="zulip"' },
   });
 }
+
+/** 429; `wait` in seconds stands in the header and the body as the same float (facts page, 3.1). */
+export function tooMany(wait: number, headers: Refusal['headers'] = {}): Refusal {
+  return new Refusal(rateLimitMessage(0), {
+    status: 429,
+    code: 'RATE_LIMIT_HIT',
+    extra: { 'retry-after': wait },
+    headers: { 'retry-after': String(wait), ...headers },
+  });
+}
+
+/** The wording of 2026 names the page that explains it; from which level on is our guess. */
+export function rateLimitMessage(level: number): string {
+  const message = 'API usage exceeded rate limit';
+  return level < 450 ? message : `${message}; see https://zulip.com/api/http-headers#rate-limiting-response-headers`;
+}

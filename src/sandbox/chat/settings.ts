@@ -1,9 +1,9 @@
-import { identitySettings, unifiedSettingsLevel } from '../spec/settings.ts';
-import type { UserCall } from './chat-routes.ts';
+import { identitySettings, unifiedSettingsLevel } from '../../spec/settings.ts';
+import type { UserCall } from './routes.ts';
 import { changeEmail, changeName, changePassword } from './identity.ts';
 import { ignoredField, ignoredSince } from './ignored.ts';
 import { readParameters } from './parameters.ts';
-import type { User } from './records.ts';
+import type { User } from '../records.ts';
 import { Refusal } from './refusal.ts';
 import { defaultSettings, settingsAt, sounds, languages } from './settings-at.ts';
 import { canonicalZone } from './time-zones.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { User } from './records.ts';
+import type { User } from '../records.ts';
 
 /** The picture that belongs to the address, as the server computes it. */
 export function avatarOf({ email }: User): string {

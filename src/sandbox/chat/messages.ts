@@ -1,6 +1,6 @@
-import { maxMessages, newestAnchor } from '../spec/messages.ts';
+import { maxMessages, newestAnchor } from '../../spec/messages.ts';
 import { readAnchor, type Anchor } from './anchor.ts';
-import type { UserCall } from './chat-routes.ts';
+import type { UserCall } from './routes.ts';
 import { ignoredField, ignoredSince } from './ignored.ts';
 import { showMessage, type Look } from './message-view.ts';
 import { readNarrow, type Term } from './narrow-terms.ts';

@@ -1,8 +1,7 @@
-import type { UserCall } from './chat-routes.ts';
-import { tooMany } from './chat.ts';
-import type { Organization, User } from './records.ts';
-import { Refusal } from './refusal.ts';
-import type { State } from './state.ts';
+import type { UserCall } from './routes.ts';
+import type { Organization, User } from '../records.ts';
+import { Refusal, tooMany } from './refusal.ts';
+import type { State } from '../state.ts';
 
 /** @throws Refusal (facts page, 1.2: password) */
 export function changePassword(call: UserCall, wanted: string | undefined, present = ''): void {

@@ -1,12 +1,12 @@
 import { badNarrow } from './bad-narrow.ts';
-import type { UserCall } from './chat-routes.ts';
+import type { UserCall } from './routes.ts';
 import { flagsOf } from './flags.ts';
 import { isMuted, policyOf } from './muted.ts';
 import type { Operand } from './narrow-terms.ts';
 import { emptyTopicName } from './organization.ts';
-import type { Channel, Message, User } from './records.ts';
+import type { Channel, Message, User } from '../records.ts';
 import { searchTest } from './search.ts';
-import { sameTopic } from './topics.ts';
+import { sameTopic } from './topic-names.ts';
 
 export type Predicate = (message: Message) => boolean;
 

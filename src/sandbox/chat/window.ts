@@ -1,10 +1,10 @@
-import { newestAnchor } from '../spec/messages.ts';
+import { newestAnchor } from '../../spec/messages.ts';
 import type { Anchor } from './anchor.ts';
-import type { UserCall } from './chat-routes.ts';
+import type { UserCall } from './routes.ts';
 import { isUnread } from './flags.ts';
 import type { Narrowed } from './narrow.ts';
 import { isMuted } from './muted.ts';
-import type { Message } from './records.ts';
+import type { Message } from '../records.ts';
 
 interface Range {
   readonly anchor: Anchor;

@@ -1,7 +1,7 @@
-import { licenseFields } from '../spec/license.ts';
-import type { Answer } from './answer.ts';
-import type { License } from './records.ts';
-import type { Request } from './request.ts';
+import { licenseFields } from '../../spec/license.ts';
+import type { Answer } from '../answer.ts';
+import type { License } from '../records.ts';
+import type { Request } from '../request.ts';
 
 export type LicenseInput = Pick<License, 'remote_user' | 'app_code' | 'size_allowance'>;
 

@@ -1,9 +1,9 @@
-import { json, type Answer } from './answer.ts';
-import { Unacceptable } from './license-input.ts';
-import { rowOf, type LicenseShape } from './license-shape.ts';
-import type { License } from './records.ts';
-import type { Request } from './request.ts';
-import type { State } from './state.ts';
+import { json, type Answer } from '../answer.ts';
+import { Unacceptable } from './input.ts';
+import { rowOf, type LicenseShape } from './shape.ts';
+import type { License } from '../records.ts';
+import type { Request } from '../request.ts';
+import type { State } from '../state.ts';
 
 interface ListCall {
   readonly state: State;

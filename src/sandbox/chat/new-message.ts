@@ -1,7 +1,7 @@
-import type { Milliseconds } from '../core/duration.ts';
-import type { Message } from './records.ts';
+import type { Milliseconds } from '../../core/duration.ts';
+import type { Message } from '../records.ts';
 import { render } from './render.ts';
-import type { State } from './state.ts';
+import type { State } from '../state.ts';
 
 type Draft = Pick<Message, 'stream_id' | 'subject' | 'sender_id' | 'content'> & Partial<Message>;
 

@@ -1,6 +1,6 @@
 import { received } from './access.ts';
-import type { Message, User } from './records.ts';
-import type { State } from './state.ts';
+import type { Message, User } from '../records.ts';
+import type { State } from '../state.ts';
 
 /** The caller's flags for a message; shared history that was never delivered is read and historical (facts page, 1.3: content). */
 export function flagsOf(user: User, message: Message, state: State): readonly string[] {

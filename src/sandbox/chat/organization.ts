@@ -1,4 +1,4 @@
-import type { Organization } from './records.ts';
+import type { Organization } from '../records.ts';
 
 /** How the empty topic is shown to clients that do not know it (`realm_empty_topic_display_name`). */
 export const emptyTopicName = 'general chat';

@@ -1,4 +1,4 @@
-import type { Message } from './records.ts';
+import type { Message } from '../records.ts';
 
 interface Query {
   /** Stems of the loose words. */

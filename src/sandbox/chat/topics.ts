@@ -1,19 +1,20 @@
-import { topicLevels } from '../spec/topic.ts';
-import { proxyPage, type Answer } from './answer.ts';
-import type { UserCall } from './chat-routes.ts';
+import { topicLevels } from '../../spec/topic.ts';
+import { proxyPage, type Answer } from '../answer.ts';
+import type { UserCall } from './routes.ts';
 import { canRead, mayEnter } from './access.ts';
+import { policyKey, sameTopic } from './topic-names.ts';
 import { ignoredField, ignoredSince } from './ignored.ts';
 import { emptyTopicName } from './organization.ts';
 import { plain, readParameters, required } from './parameters.ts';
-import type { Message } from './records.ts';
+import type { Message } from '../records.ts';
 import { Refusal } from './refusal.ts';
 
 /** Messages that one transaction deletes, the newest first (facts page, section 6). */
 const batchSize = 100;
 
 /**
- * POST /streams/{stream_id}/delete_topic (facts page, section 6). The 50 seconds of the real server are counted in batches: after
- * `deleteBatches` of them its time is up.
+ * POST /streams/{stream_id}/delete_topic (facts page, section 6). The 50 seconds of the real server are counted in messages: a batch
+ * takes its share of them, and `deleteBatches` full ones take them all.
  * @throws Refusal
  */
 export function deleteTopic(call: UserCall) {
@@ -34,11 +35,6 @@ export function deleteTopic(call: UserCall) {
 /** The server's name of the empty topic stands for it; nothing is trimmed. */
 function storedName(level: number, name: string): string {
   return level >= topicLevels.emptyTopic && name === emptyTopicName ? '' : name;
-}
-
-/** The whole name without regard to case. */
-export function sameTopic(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase();
 }
 
 type Outcome = Readonly<Record<string, unknown>> | Answer;
@@ -70,16 +66,4 @@ function forgetPolicies({ state }: UserCall, channel: number, topic: string): vo
   for (const row of state.topicPolicies.rows()) {
     if (row.stream_id === channel && sameTopic(row.topic, topic)) state.topicPolicies.remove(policyKey(row));
   }
-}
-
-export function policyKey({
-  user_id,
-  stream_id,
-  topic,
-}: {
-  user_id: number;
-  stream_id: number;
-  topic: string;
-}): string {
-  return `${user_id}/${stream_id}/${topic.toLowerCase()}`;
 }

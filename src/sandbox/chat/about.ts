@@ -1,4 +1,4 @@
-import type { Call, UserCall } from './chat-routes.ts';
+import type { Call, UserCall } from './routes.ts';
 import { avatarOf } from './avatar.ts';
 import { ignoredField, ignoredSince } from './ignored.ts';
 import { readParameters } from './parameters.ts';
