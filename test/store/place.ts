@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
+import { Failure } from '../../src/core/failure.ts';
+import type { Clock, Environment, Machine } from '../../src/core/world.ts';
+
+export interface Place {
+  readonly folder: string;
+  readonly machine: Machine;
+  readonly clock: Clock;
+}
+
+/** A computer whose home is an empty folder of its own, removed after the test. */
+export function place(env: Environment = {}): Place {
+  const folder = mkdtempSync(join(tmpdir(), 'chatelaine-test-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return { folder, machine: machineIn(folder, env), clock };
+}
+
+export function machineIn(folder: string, env: Environment = {}): Machine {
+  return {
+    env,
+    platform: process.platform,
+    home: join(folder, 'home'),
+    temporary: folder,
+    uid: process.getuid?.(),
+    pid: process.pid,
+    kill: (pid, signal) => void process.kill(pid, signal),
+  };
+}
+
+export const clock: Clock = {
+  now: () => Date.now(),
+  random: () => Math.random(),
+  async sleep(span, signal) {
+    try {
+      await sleep(span, undefined, signal ? { signal } : {});
+    } catch (cause) {
+      throw signal?.aborted ? signal.reason : cause;
+    }
+  },
+};
+
+/** A clock whose time passes only by sleeping. */
+export function stillClock(): Clock {
+  let now = 0;
+  return {
+    now: () => now,
+    random: () => 0.5,
+    sleep(span) {
+      now += span;
+      return Promise.resolve();
+    },
+  };
+}
+
+/** How a failure reads: its kind, message and hint. */
+export interface Told {
+  readonly kind: string;
+  readonly message: string;
+  readonly hint: string | undefined;
+}
+
+/** The failure that the work ends with; fails the test when it ends otherwise. */
+export async function failureOf(work: () => unknown): Promise<Told> {
+  try {
+    await work();
+  } catch (cause) {
+    if (!(cause instanceof Failure)) throw cause;
+    return { kind: cause.kind, message: cause.message, hint: cause.details.hint };
+  }
+  throw new Error('the work did not fail');
+}

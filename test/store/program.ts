@@ -1,0 +1,94 @@
+// Runs in processes of their own, as a bundle: node PROGRAM VERB FOLDER ARGUMENT…
+import { existsSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Secret } from '../../src/core/secret.ts';
+import { openJournal } from '../../src/store/journal.ts';
+import { acquireLock, withLock } from '../../src/store/lock.ts';
+import { openProfiles } from '../../src/store/profiles.ts';
+import { openSandboxLog } from '../../src/store/sandbox-log.ts';
+import type { Clock, Machine } from '../../src/core/world.ts';
+
+const [verb = '', folder = '', ...rest] = process.argv.slice(2);
+
+const machine: Machine = {
+  env: {},
+  platform: process.platform,
+  home: join(folder, 'home'),
+  temporary: folder,
+  uid: process.getuid?.(),
+  pid: process.pid,
+  kill: (pid, signal) => void process.kill(pid, signal),
+};
+const clock: Clock = {
+  now: () => Date.now(),
+  random: () => Math.random(),
+  sleep: (span) => new Promise((resolve) => setTimeout(resolve, span)),
+};
+const world = { machine, clock };
+const lock = join(folder, 'x.lock');
+
+const verbs: Record<string, () => Promise<void>> = {
+  async save() {
+    const [name = ''] = rest;
+    await openProfiles(machine, clock).save(
+      { kind: 'licensing', name, base_url: 'https://a.example', app_code: 1 },
+      new Secret(`key-of-${name}`),
+    );
+  },
+  async hold() {
+    await acquireLock(lock, world);
+    process.stdout.write('held\n');
+    setInterval(() => undefined, 60_000);
+  },
+  /** Adds 1 to a number, so many times; nobody but the lock keeps two from adding to the same number. */
+  async count() {
+    const file = join(folder, 'count');
+    for (let left = Number(rest[0]); left > 0; left -= 1) {
+      await withLock(lock, world, async () => {
+        const count = Number(readFileSync(file, 'utf8'));
+        await clock.sleep(1);
+        writeFileSync(file, String(count + 1));
+      });
+    }
+  },
+  /** Looks for another living process inside the lock, and dies there. */
+  async die() {
+    await acquireLock(lock, world);
+    for (const name of readdirSync(folder).filter((entry) => entry.startsWith('inside-'))) {
+      const pid = Number(name.slice(7));
+      if (existsSync(join(folder, name)) && isRunning(pid))
+        writeFileSync(join(folder, 'violated'), `${process.pid} ${pid}`);
+      else unlinkSync(join(folder, name));
+    }
+    writeFileSync(join(folder, `inside-${process.pid}`), '');
+    await clock.sleep(3);
+    writeFileSync(join(folder, 'deaths'), '.', { flag: 'a' });
+    process.kill(process.pid, 'SIGKILL');
+  },
+  async journal() {
+    const journal = await openJournal(join(folder, 'job.ndjson'), { job: 'endless' }, world);
+    for (let step = 0; ; step += 1) {
+      await journal.append({ step });
+      process.stdout.write(`${step}\n`);
+    }
+  },
+  async log() {
+    const log = await openSandboxLog(join(folder, 'sandbox.ndjson'), world);
+    for (let step = 0; step < Number(rest[1]); step += 1) {
+      await log.exclusively(async ({ read, append }) => {
+        await read();
+        await append({ by: rest[0], step });
+      });
+    }
+  },
+};
+
+function isRunning(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+void verbs[verb]?.();

@@ -1,0 +1,55 @@
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { build } from 'rolldown';
+
+/** test/store/program.ts as something that node runs by itself. */
+export interface Program {
+  readonly file: string;
+  remove(): void;
+}
+
+export async function bundleProgram(): Promise<Program> {
+  const folder = mkdtempSync(join(tmpdir(), 'chatelaine-program-'));
+  const file = join(folder, 'program.mjs');
+  await build({
+    input: join(import.meta.dirname, 'program.ts'),
+    platform: 'node',
+    output: { dir: folder, entryFileNames: 'program.mjs', format: 'esm' },
+    logLevel: 'silent',
+  });
+  return { file, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export type Child = ChildProcessByStdio<null, Readable, Readable>;
+
+export function start(program: Program, ...words: string[]): Child {
+  return spawn(process.execPath, [program.file, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+export function ended(child: Child): Promise<Ended> {
+  const output = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
+  return new Promise((resolve) => child.once('close', (code, signal) => resolve({ code, signal, ...output })));
+}
+
+/** Resolves when the child printed that text. */
+export function printed(child: Child, text: string): Promise<void> {
+  let output = '';
+  return new Promise((resolve) => {
+    child.stdout.on('data', (chunk: Buffer | string) => {
+      output += chunk.toString();
+      if (output.includes(text)) resolve();
+    });
+  });
+}
