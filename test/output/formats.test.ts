@@ -109,6 +109,10 @@ test('yaml quotes what one of its versions would read as something else', async 
   );
 });
 
+test('yaml quotes a line of nothing but spaces, which other readers drop from a block', async () => {
+  expect(await written({ one: ['a\n  \nb', 'a\n\n b'] }, look('yaml'))).toBe('- "a\\n \\ \\nb"\n- |-\n  a\n\n   b\n');
+});
+
 test('yaml repeats a value that stands twice, and folds no long line', async () => {
   const shared = { text: 'word '.repeat(40).trim() };
   const lines = `- text: ${shared.text}\n`;
@@ -210,14 +214,17 @@ test('safe csv leaves numbers alone, and makes names of columns harmless too', a
   expect(await written(many(row), look('csv'))).toBe('n,big,text,=cmd\n-5,-12345678901234567890,-5,true\n');
 });
 
-test.each(['tsv', 'csv', 'table', 'yaml'] as const)('%s on a terminal is harmless', async (format) => {
-  await fc.assert(
-    fc.asyncProperty(table, async (rows) => {
-      const shown = await written(many(...rows.map(rowOf)), look(format, { terminal: true, width: 40 }));
-      expect(shown.replaceAll('\n', '').replaceAll(format === 'tsv' ? '\t' : '\n', '')).not.toMatch(
-        /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u,
-      );
-    }),
-    seed,
-  );
-});
+test.each(['tsv', 'csv', 'table', 'yaml', 'json', 'ndjson'] as const)(
+  '%s on a terminal is harmless',
+  async (format) => {
+    await fc.assert(
+      fc.asyncProperty(table, async (rows) => {
+        const shown = await written(many(...rows.map(rowOf)), look(format, { terminal: true, width: 40 }));
+        expect(shown.replaceAll('\n', '').replaceAll(format === 'tsv' ? '\t' : '\n', '')).not.toMatch(
+          /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u,
+        );
+      }),
+      seed,
+    );
+  },
+);

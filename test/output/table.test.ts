@@ -65,6 +65,11 @@ describe('a table of more than a thousand rows', () => {
     expect(lines.slice(1000)).toEqual(['999  n999', '12345  n', '12…  a n…', '']);
   });
 
+  test('shortens nothing in a pipe', async () => {
+    const text = await written(many(...numbered(1000), { id: 123456, name: 'a name' }), look('table', { width: 12 }));
+    expect(text.split('\n').slice(1000)).toEqual(['999  n999', '123456  a name', '']);
+  });
+
   test('holds its first thousand rows only', async () => {
     const pieces: number[] = [];
     const { writeResult } = await import('../../src/output/write.ts');
