@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import type { Clock } from '../core/world.ts';
 import type { Allowance, Verdict } from './allowance.ts';
 import { empty, html, json, unknownPage, type Answer } from './answer.ts';
@@ -22,14 +23,15 @@ export interface ChatWorld {
 }
 
 /**
- * The answer of the chat service. Order of the checks: route, method, credentials, rate limit, role, parameters (facts page,
+ * The answer of the chat service. The proxy merges double slashes and resolves dot segments before (facts page, 1.5). Order of the checks: route, method, credentials, rate limit, role, parameters (facts page,
  * 1.1). What an endpoint changed before it refused stays changed, as there.
  */
 export function answerChat(world: ChatWorld, request: Request): Answer {
   const organization = world.state.organization.get('chat') ?? fallbackOrganization;
   const method = methodOf(request);
+  const path = posix.normalize(request.path);
   const matches = chatRoutes(world.level).flatMap((route) => {
-    const match = route.pattern.exec(request.path);
+    const match = route.pattern.exec(path);
     return match ? [{ route, match }] : [];
   });
   const [first] = matches;

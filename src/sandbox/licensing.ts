@@ -1,5 +1,6 @@
 import type { Milliseconds } from '../core/duration.ts';
 import type { Clock } from '../core/world.ts';
+import type { Allowance } from './allowance.ts';
 import { empty, html, json, unknownPage, type Answer } from './answer.ts';
 import { readLicense, Unacceptable, type LicenseInput } from './licensing/input.ts';
 import { bodyOf, type LicenseShape } from './licensing/shape.ts';
@@ -15,6 +16,9 @@ export interface LicensingWorld {
   readonly clock: Clock;
   readonly origin: () => string;
   readonly shape: LicenseShape;
+  readonly allowance: Allowance;
+  /** Calls of an application a minute; undefined: as many as it likes. */
+  readonly perMinute: number | undefined;
 }
 
 interface LicensingCall extends LicensingWorld {
@@ -61,6 +65,7 @@ function guarded(work: () => Answer): Answer {
 
 function run(world: LicensingWorld, request: Request, methods: Readonly<Record<string, Step>>, code: string): Answer {
   const app_code = appOf(request.headers.authorization);
+  throttle(world, app_code);
   const step = methods[request.method === 'HEAD' ? 'GET' : request.method];
   const allow = [...Object.keys(methods), ...('GET' in methods ? ['HEAD'] : []), 'OPTIONS'].join(', ');
   if (request.method === 'OPTIONS') return json(200, { name: 'License', renders: ['application/json'] }, { allow });
@@ -82,6 +87,16 @@ function appOf(header: string | undefined): number {
 
 function unauthenticated(detail: string): Unacceptable {
   return new Unacceptable(401, { detail }, { 'www-authenticate': 'Token' });
+}
+
+/** @throws Unacceptable 429 */
+function throttle({ allowance, clock, perMinute }: LicensingWorld, app_code: number): void {
+  if (perMinute === undefined) return;
+  const { wait } = allowance(`application ${app_code}`, [{ calls: perMinute, span: 60_000 }], clock.now());
+  if (wait === undefined) return;
+  const seconds = Math.ceil(wait);
+  const detail = `Request was throttled. Expected available in ${seconds} seconds.`;
+  throw new Unacceptable(429, { detail }, { 'retry-after': String(seconds) });
 }
 
 function create({ state, clock, request, app_code, shape }: LicensingCall): Answer {

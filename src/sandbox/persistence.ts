@@ -6,7 +6,7 @@ export interface SharedLog {
   /**
    * The records that this handle has not seen yet, oldest first: all of them at the first call, later only what other processes
    * appended since. What this handle itself appended is not given again. (A record given twice does no harm: records say what a
-   * row is now, not how it changed.)
+   * row is now, not how it changed.) Where the log was begun anew meanwhile, `{ reset: true }` comes before its records.
    */
   read(): Promise<readonly unknown[]>;
   /** Adds one record after all others; once resolved it survives a crash. A record is added whole or not at all. */

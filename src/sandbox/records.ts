@@ -31,8 +31,6 @@ export interface User {
   readonly password: string;
   /** Values other than the defaults, under the names on the wire. */
   readonly settings: Readonly<Record<string, boolean | number | string>>;
-  /** Whether everybody may see the address; then a client can compute the avatar's URL. */
-  readonly email_visible: boolean;
   /** Address that awaits confirmation. */
   readonly pending_email: string | null;
   /** UNIX seconds. */

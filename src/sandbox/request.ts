@@ -33,7 +33,7 @@ export async function readRequest(incoming: IncomingMessage): Promise<Request | 
     target,
     path: decodePath(at < 0 ? target : target.slice(0, at)),
     query: new URLSearchParams(at < 0 ? '' : target.slice(at + 1)),
-    form: readForm(contentType, body),
+    form: takesForm(incoming.method) ? readForm(contentType, body) : new URLSearchParams(),
     headers: incoming.headers,
     mediaType: (contentType.split(';')[0] ?? '').trim().toLowerCase(),
     body,
@@ -58,6 +58,11 @@ function decodePath(path: string): string {
     if (cause instanceof URIError) return path;
     throw cause;
   }
+}
+
+/** The body of a GET is not looked at (facts page, 1.1). */
+function takesForm(method: string | undefined): boolean {
+  return method !== 'GET' && method !== 'HEAD';
 }
 
 function readForm(contentType: string, body: Buffer): URLSearchParams {

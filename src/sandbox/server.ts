@@ -40,8 +40,11 @@ export interface SandboxOptions extends Extras {
   readonly persistence?: Persistence;
   /** Batches of 100 messages that one delete_topic call has time for; default 2. */
   readonly deleteBatches?: number;
-  /** Calls of an account a minute, half of it for an address without credentials; default 200 and 100. Chat only. */
-  readonly rateLimit?: { readonly perMinute: number };
+  /**
+   * Calls a minute: of a chat account, default 200, and half of it for an address without credentials; of an application of the
+   * licensing service, by default as many as it likes.
+   */
+  readonly rateLimit?: { readonly perMinute?: number; readonly licensing?: number };
   /** Forms of licensing answers that the specification leaves open. */
   readonly licenseShape?: LicenseShape;
   /** Changes the sample data before the first request; part of the fixed data, never of the log. */
@@ -86,11 +89,11 @@ export interface Sandbox {
 
 /** Starts both services on 127.0.0.1. Rejects where the port is taken. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const store = createStore();
-  addSample(store.state, options.featureLevel ?? defaultLevel);
-  addExtras(store.state, options);
-  options.seed?.(store.state);
-  store.keep();
+  const store = createStore((state) => {
+    addSample(state, options.featureLevel ?? defaultLevel);
+    addExtras(state, options);
+    options.seed?.(state);
+  });
   const closing = new AbortController();
   let origin = '';
   const services = servicesOf(options, store.state, () => origin);
@@ -132,10 +135,11 @@ interface Services {
 function servicesOf(options: SandboxOptions, state: State, origin: () => string): Services {
   const { clock, licenseShape = {}, featureLevel = defaultLevel, rateLimit, deleteBatches = 2 } = options;
   const account = rateLimit?.perMinute ?? 200;
+  const allowance = createAllowance();
   return {
-    licensing: { state, clock, origin, shape: licenseShape },
+    licensing: { state, clock, origin, allowance, shape: licenseShape, perMinute: rateLimit?.licensing },
     chat: {
-      ...{ state, clock, origin, deleteBatches, level: featureLevel, allowance: createAllowance() },
+      ...{ state, clock, origin, deleteBatches, level: featureLevel, allowance },
       perMinute: { account, address: Math.ceil(account / 2) },
     },
   };

@@ -35,11 +35,15 @@ export interface Store {
   keep(): void;
   /** Takes them back. */
   undo(): void;
-  /** Plays records of the log; what is not a record of ours is passed over. Playing one twice does no harm. */
+  /**
+   * Plays records of the log; what is not a record of ours is passed over. Playing one twice does no harm. `{ reset: true }` says
+   * that the log was begun anew: everything goes back to the fixed data.
+   */
   replay(records: readonly unknown[]): void;
 }
 
-export function createStore(): Store {
+/** `fill` makes the fixed data: once at the start, and again after a reset. */
+export function createStore(fill: (state: State) => void): Store {
   const journal: { change: Change; before: unknown }[] = [];
   const note = (change: Change, before: unknown) => void journal.push({ change, before });
   const state: State = {
@@ -54,6 +58,12 @@ export function createStore(): Store {
     counters: createTable('counters', note),
     organization: createTable('organization', note),
   };
+  const begin = () => {
+    for (const table of tablesOf(state).values()) table.clear();
+    fill(state);
+    journal.splice(0);
+  };
+  begin();
   return {
     state,
     changes: () => journal.map(({ change }) => change),
@@ -62,19 +72,30 @@ export function createStore(): Store {
       for (const { change, before } of journal.splice(0).reverse()) play(state, { ...change, value: before });
     },
     replay: (records) => {
-      for (const change of records.flatMap(changesOf)) play(state, change);
+      for (const record of records) {
+        if (isReset(record)) begin();
+        else for (const change of changesOf(record)) play(state, change);
+      }
     },
   };
 }
 
-type Playable = Pick<Table<string | number, unknown>, 'play'>;
+type Playable = Pick<Table<string | number, unknown>, 'play' | 'clear'>;
+
+function tablesOf(state: State): ReadonlyMap<string, Playable> {
+  return new Map(Object.entries<Playable>({ ...state }));
+}
 
 function play(state: State, { table, key, value }: Change): void {
-  new Map(Object.entries<Playable>({ ...state })).get(table)?.play(key, value);
+  tablesOf(state).get(table)?.play(key, value);
 }
 
 function changesOf(record: unknown): Change[] {
   return Array.isArray(record) ? record.filter(isChange) : [];
+}
+
+function isReset(record: unknown): boolean {
+  return typeof record === 'object' && record !== null && 'reset' in record && record.reset === true;
 }
 
 function isChange(value: unknown): value is Change {

@@ -14,6 +14,8 @@ export interface Table<K extends string | number, T> {
   rows(): readonly T[];
   /** Puts or removes (null) without noting the change. */
   play(key: K, value: unknown): void;
+  /** Removes all rows without noting it. */
+  clear(): void;
 }
 
 export function createTable<K extends string | number, T>(
@@ -37,6 +39,10 @@ export function createTable<K extends string | number, T>(
     remove: (key) => change(key, null),
     rows: () => (sorted ??= inOrder(rows)),
     play,
+    clear: () => {
+      sorted = undefined;
+      rows.clear();
+    },
   };
 }
 

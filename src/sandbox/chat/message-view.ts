@@ -1,4 +1,4 @@
-import { avatarOf } from './avatar.ts';
+import { avatarOf, showsAddress } from './avatar.ts';
 import type { UserCall } from './routes.ts';
 import { flagsOf } from './flags.ts';
 import { emptyTopicName } from './organization.ts';
@@ -37,7 +37,7 @@ export function showMessage(call: UserCall, message: Message, look: Look): Recor
     sender_realm_str: organization.realm_str,
     ...(level < 26 ? { sender_short_name: sender?.email.split('@')[0] ?? '' } : {}),
     ...placeOf(call, message),
-    avatar_url: sender && !(look.client_gravatar && sender.email_visible) ? avatarOf(sender) : null,
+    avatar_url: sender && !(look.client_gravatar && showsAddress(sender)) ? avatarOf(sender) : null,
     content_type: look.apply_markdown ? 'text/html' : 'text/x-markdown',
     ...(organization.edit_history_visible ? historyOf(call, message, look) : {}),
     ...changeTimes(message, level),

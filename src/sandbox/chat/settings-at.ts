@@ -83,6 +83,7 @@ export const defaultSettings: Readonly<Record<string, boolean | number | string>
   timezone: '',
   notification_sound: 'zulip',
   enter_sends: false,
+  email_address_visibility: 1,
   email_notifications_batching_period_seconds: 120,
 };
 

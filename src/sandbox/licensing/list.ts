@@ -46,7 +46,7 @@ function page(call: ListCall, rows: readonly License[], show: (part: readonly Li
     linkTo(call, byOffset ? { limit: size, offset: from } : { page: Math.floor(from / size) + 1 });
   return json(200, {
     count: rows.length,
-    next: start + size < rows.length ? at(start + size) : null,
+    next: call.shape.nextRepeats ? at(start) : start + size < rows.length ? at(start + size) : null,
     previous: start > 0 ? at(Math.max(0, start - size)) : null,
     results: show(rows.slice(start, start + size)),
   });
@@ -56,8 +56,8 @@ function natural(text: string | null): number | undefined {
   return text !== null && /^[0-9]{1,9}$/.test(text) && Number(text) > 0 ? Number(text) : undefined;
 }
 
-function linkTo({ origin, request }: ListCall, place: Readonly<Record<string, number>>): string {
+function linkTo({ origin, request, shape }: ListCall, place: Readonly<Record<string, number>>): string {
   const query = new URLSearchParams(request.query);
   for (const [name, value] of Object.entries(place)) query.set(name, String(value));
-  return `${origin()}/v1/license/?${query.toString()}`;
+  return `${shape.nextOrigin ?? origin()}/v1/license/?${query.toString()}`;
 }

@@ -14,6 +14,10 @@ export interface LicenseShape {
   readonly rows?: 'whole' | 'anonymous' | 'keys';
   /** Most rows of a page; default 100. */
   readonly pageSize?: number;
+  /** Origin of the links between pages; default our own. */
+  readonly nextOrigin?: string;
+  /** Every page names itself as the next. */
+  readonly nextRepeats?: boolean;
   /** The list takes no notice of `remote_user` and `app_code`. */
   readonly ignoresFilters?: boolean;
   /** What a sensor gets that no license activated: a 404, or that body with 200. */

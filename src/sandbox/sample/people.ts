@@ -16,7 +16,6 @@ function person(user_id: number, name: string, full_name: string, traits: Partia
     api_key: keyOf(name),
     password: `sandbox-password-of-${name.toLowerCase()}`,
     settings: {},
-    email_visible: true,
     pending_email: null,
     joined: Date.UTC(2026, 0, 5, 8) / 1000,
     ...traits,
@@ -25,9 +24,9 @@ function person(user_id: number, name: string, full_name: string, traits: Partia
 
 /** The accounts of the chat organization. */
 export const samplePeople: readonly User[] = [
-  person(8, 'Mara', 'Mara Lindqvist', { role: 'administrator', email_visible: false }),
+  person(8, 'Mara', 'Mara Lindqvist', { role: 'administrator', settings: { email_address_visibility: 3 } }),
   person(9, 'Tomas', 'Tomás Ferreira', { settings: { timezone: 'Europe/Lisbon' } }),
-  person(10, 'Ines', 'Ines Okafor', { email_visible: false }),
+  person(10, 'Ines', 'Ines Okafor', { settings: { email_address_visibility: 2 } }),
   person(11, 'Jonas', 'Jonas Weber', { joined: Date.UTC(2026, 1, 9, 8) / 1000 }),
   person(12, 'Priya', 'Priya Raman', { role: 'guest' }),
   person(13, 'ReleaseBot', 'Release Bot', { bot: 'generic', email: 'release-bot@harbour.example' }),

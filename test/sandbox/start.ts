@@ -1,0 +1,116 @@
+import { onTestFinished } from 'vitest';
+import type { Clock } from '../../src/core/world.ts';
+import { startSandbox, type LogEntry, type Sandbox, type SandboxOptions } from '../../src/sandbox/server.ts';
+
+/** A clock that stands still until a test moves it; sleepers wake when it passes their time. */
+export interface StillClock extends Clock {
+  advance(span: number): void;
+  readonly sleeping: () => number;
+}
+
+export function stillClock(now = Date.parse('2026-03-16T09:00:00Z')): StillClock {
+  const sleepers = new Set<{ until: number; wake: () => void }>();
+  let time = now;
+  return {
+    now: () => time,
+    random: () => 0.5,
+    sleeping: () => sleepers.size,
+    sleep: (span, signal) =>
+      new Promise((resolve, reject) => {
+        const sleeper = { until: time + span, wake: resolve };
+        sleepers.add(sleeper);
+        signal?.addEventListener('abort', () => {
+          sleepers.delete(sleeper);
+          reject(signal.reason as Error);
+        });
+      }),
+    advance(span) {
+      time += span;
+      for (const sleeper of [...sleepers].filter(({ until }) => until <= time)) {
+        sleepers.delete(sleeper);
+        sleeper.wake();
+      }
+    },
+  };
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  /** Parsed where it is JSON, else the text. */
+  readonly body: unknown;
+}
+
+interface Send {
+  readonly query?: Record<string, string>;
+  readonly form?: Record<string, string>;
+  readonly json?: unknown;
+  readonly headers?: Record<string, string>;
+  /** First name of the sample person; default Mara, the administrator. `null`: no credentials. */
+  readonly as?: string | null;
+  /** Code of the application; default 4711. */
+  readonly app?: number;
+}
+
+export interface Running {
+  readonly sandbox: Sandbox;
+  readonly log: LogEntry[];
+  readonly clock: StillClock;
+  chat(method: string, path: string, send?: Send): Promise<Reply>;
+  licensing(method: string, path: string, send?: Send): Promise<Reply>;
+}
+
+/** A sandbox that ends with the test. */
+export async function started(options: Partial<SandboxOptions> & { clock?: StillClock } = {}): Promise<Running> {
+  const clock = options.clock ?? stillClock();
+  const log: LogEntry[] = [];
+  const sandbox = await startSandbox({ ...options, clock, log: (entry) => void log.push(entry) });
+  onTestFinished(() => sandbox.close());
+  return {
+    sandbox,
+    log,
+    clock,
+    chat: (method, path, send = {}) => call(`${sandbox.chat.site}/api/v1${path}`, method, send, basic(sandbox, send)),
+    licensing: (method, path, send = {}) =>
+      call(`${sandbox.licensing.base_url}/v1${path}`, method, send, token(sandbox, send)),
+  };
+}
+
+export function basic(sandbox: Sandbox, { as = 'mara' }: Pick<Send, 'as'>): Record<string, string> {
+  if (as === null) return {};
+  const user = sandbox.state.users().find(({ email }) => email.startsWith(`${as}@`));
+  if (!user) throw new Error(`nobody is named ${as}`);
+  return { authorization: `Basic ${Buffer.from(`${user.email}:${user.api_key}`).toString('base64')}` };
+}
+
+function token(sandbox: Sandbox, { as, app = 4711 }: Send): Record<string, string> {
+  if (as === null) return {};
+  const own = sandbox.licensing.apps.find(({ app_code }) => app_code === app);
+  return { authorization: `Token ${own?.api_key ?? ''}` };
+}
+
+async function call(url: string, method: string, send: Send, credential: Record<string, string>): Promise<Reply> {
+  const query = send.query ? `?${new URLSearchParams(send.query).toString()}` : '';
+  const body = send.json !== undefined ? JSON.stringify(send.json) : send.form ? new URLSearchParams(send.form) : null;
+  const answer = await fetch(url + query, {
+    method,
+    redirect: 'manual',
+    body,
+    headers: {
+      ...credential,
+      ...(send.json === undefined ? {} : { 'content-type': 'application/json' }),
+      ...send.headers,
+    },
+  });
+  const text = await answer.text();
+  return { status: answer.status, headers: Object.fromEntries(answer.headers), body: parsed(text) };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    if (cause instanceof SyntaxError) return text;
+    throw cause;
+  }
+}
