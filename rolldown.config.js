@@ -1,13 +1,53 @@
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'rolldown';
+import { licences } from './scripts/bundle/licences.js';
+import { replace } from './scripts/bundle/replace.js';
+
+/** @param {string} path */
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+/** What our dependencies load and this program never reaches; each row is start-up time (bench/figures/start-up.js). */
+const replaced = replace([
+  { module: 'undici', from: /\/src\/api\/transport\.ts$/, file: here('scripts/bundle/undici.cjs') },
+  {
+    module: './client-h2.js',
+    from: /\/undici\/lib\/dispatcher\/client\.js$/,
+    code: "module.exports = () => { throw new Error('HTTP/2 is never negotiated'); };",
+  },
+  {
+    module: '../web/fetch/body.js',
+    from: /\/undici\/lib\/dispatcher\/client-h1\.js$/,
+    code: "exports.extractBody = () => { throw new Error('bodies are strings'); };",
+  },
+  {
+    module: 'node:child_process',
+    from: /\/commander\/lib\/command\.js$/,
+    code: "exports.spawn = () => { throw new Error('no command is a program of its own'); };",
+  },
+]);
 
 export default defineConfig({
-  input: { main: 'src/cli/process.ts' },
+  input: { main: here('src/cli/process.ts') },
   platform: 'node',
+  plugins: [replaced, licences()],
+  // The entry may export to its chunks, so that what every run loads is one file.
+  preserveEntrySignatures: 'allow-extension',
   output: {
     dir: 'dist',
     format: 'cjs',
     entryFileNames: '[name].cjs',
-    chunkFileNames: '[name]-[hash].cjs',
+    chunkFileNames: nameOf,
     cleanDir: true,
   },
 });
+
+/**
+ * A chunk that is loaded lazily has the name of its source; what several share stands in a folder of its own.
+ * @param {import('rolldown').PreRenderedChunk} chunk
+ */
+function nameOf({ facadeModuleId, name }) {
+  if (!facadeModuleId) return 'shared/[name].cjs';
+  const source = relative(here('src'), facadeModuleId).replaceAll('\\', '/');
+  return source.startsWith('..') ? `${name}.cjs` : source.replace(/\.ts$/, '.cjs');
+}
