@@ -25,6 +25,12 @@ const replaced = replace([
     from: /\/commander\/lib\/command\.js$/,
     code: "exports.spawn = () => { throw new Error('no command is a program of its own'); };",
   },
+  {
+    module: 'ajv/dist/2020.js',
+    from: /\/conf\/dist\/source\/index\.js$/,
+    code: "exports.Ajv2020 = class { constructor() { throw new Error('our files have no schema'); } };",
+  },
+  { module: 'ajv-formats', from: /\/conf\/dist\/source\/index\.js$/, code: 'exports.default = undefined;' },
 ]);
 
 export default defineConfig({

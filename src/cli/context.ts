@@ -8,7 +8,6 @@ import { Failure } from '../core/failure.ts';
 import { Secret } from '../core/secret.ts';
 import { openCredentials, type ChatCredential, type LicensingCredential } from '../store/credentials.ts';
 import { readKeyFile } from '../store/key-text.ts';
-import { runKeyCommand } from '../store/key-command.ts';
 import { openProfiles } from '../store/profiles.ts';
 import { chatUnit, licensingUnit } from '../store/unit.ts';
 import { readText } from './input.ts';
@@ -57,10 +56,11 @@ export function openSession(world: World, options: Options, messages: Messages, 
     observe: observer(options, messages),
   };
   const profiles = openProfiles(machine, clock);
-  const keyCommand = async (command: string): Promise<Secret> =>
-    redactor.watch(
-      await runKeyCommand(command, { machine, clock, signal, verbose: options.verbose ? messages.note : undefined }),
-    );
+  const keyCommand = async (command: string): Promise<Secret> => {
+    const { runKeyCommand } = await import('../store/key-command.ts');
+    const verbose = options.verbose ? messages.note : undefined;
+    return redactor.watch(await runKeyCommand(command, { machine, clock, signal, verbose }));
+  };
   const credentials = openCredentials(machine, clock, profiles, keyCommand);
   const prompt = openPrompt(world, () => isInteractive(world, options), signal);
 

@@ -66,8 +66,10 @@ function prepare(command: Command, help: () => string, result: { request?: Reque
 function addNoun(program: Command, groups: Map<string, Command>, noun: string, result: { request?: Request }): Command {
   const group = prepare(new Command(noun), () => nounHelp(noun, commandTable), result).description(nouns[noun] ?? '');
   group.enablePositionalOptions();
-  addOptions(group, globalOptions);
   program.addCommand(group);
+  program.hook('preSubcommand', (_program, chosen) => {
+    if (chosen === group) addOptions(group, globalOptions);
+  });
   groups.set(noun, group);
   return group;
 }
