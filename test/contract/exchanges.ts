@@ -1,0 +1,290 @@
+import { expect } from 'vitest';
+
+/** One request and its answer, typed from the specification: the client sends it, and the sandbox answers it. */
+export interface Exchange {
+  readonly method: string;
+  /** With the query as it stands on the wire. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body as it stands on the wire. */
+  readonly body?: string;
+  readonly answer: {
+    readonly status: number;
+    /** What a client may count on; a sandbox may say more. */
+    readonly body: unknown;
+  };
+}
+
+/** A command line, what it sends one after another, and what it prints as JSON. */
+export interface Contract {
+  readonly call: string;
+  readonly line: string;
+  readonly exchanges: readonly Exchange[];
+  readonly prints: unknown;
+}
+
+const token = { authorization: 'Token sandbox-key-of-app-4711' };
+const json = { 'content-type': 'application/json' };
+/** mara@harbour.example and her key. */
+const basic = {
+  authorization: 'Basic bWFyYUBoYXJib3VyLmV4YW1wbGU6U2FuZGJveEtleU9mTWFyYTAwMDAwMDAwMDAwMDAwMDA=',
+};
+const form = { 'content-type': 'application/x-www-form-urlencoded' };
+
+const license = {
+  license_code: 'CD3AE-2B80E-1662B-2FCA2',
+  remote_user: 'physio-7731',
+  app_code: 4711,
+  size_allowance: 4,
+};
+const code = '/v1/license/CD3AE-2B80E-1662B-2FCA2/';
+const done = { result: 'success', msg: '' };
+
+const serverSettings: Exchange = {
+  method: 'GET',
+  path: '/api/v1/server_settings',
+  headers: {},
+  answer: { status: 200, body: { ...done, zulip_feature_level: 489 } },
+};
+
+/** Some message id. */
+const someId = expect.any(Number) as number;
+
+const oldest = {
+  id: someId,
+  type: 'stream',
+  subject: 'onboarding',
+  sender_id: 8,
+  sender_full_name: 'Mara Lindqvist',
+  display_recipient: 'general',
+  stream_id: 1,
+  timestamp: 1_768_204_920,
+};
+
+/** Each call of the specification, and the one that tells the level. */
+export const contracts: readonly Contract[] = [
+  {
+    call: 'POST /license/',
+    line: 'license create --remote-user ada --size-allowance 4',
+    exchanges: [
+      {
+        method: 'POST',
+        path: '/v1/license/',
+        headers: { ...token, ...json },
+        body: '{"remote_user":"ada","app_code":4711,"size_allowance":4}',
+        answer: {
+          status: 201,
+          body: {
+            license_code: expect.stringMatching(/^\S+$/) as string,
+            remote_user: 'ada',
+            app_code: 4711,
+            size_allowance: 4,
+          },
+        },
+      },
+    ],
+    prints: { license_code: expect.any(String) as string, remote_user: 'ada', app_code: 4711, size_allowance: 4 },
+  },
+  {
+    call: 'GET /license/ with both filters',
+    line: 'license list --remote-user physio-7731 --app-code 4711',
+    exchanges: [
+      {
+        method: 'GET',
+        path: '/v1/license/?remote_user=physio-7731&app_code=4711',
+        headers: token,
+        answer: { status: 200, body: [license] },
+      },
+    ],
+    prints: [license],
+  },
+  {
+    call: 'GET /license/ without filters',
+    line: 'license list --limit 1',
+    exchanges: [
+      {
+        method: 'GET',
+        path: '/v1/license/',
+        headers: token,
+        answer: {
+          status: 200,
+          body: expect.arrayContaining([expect.objectContaining(license)]) as unknown[],
+        },
+      },
+    ],
+    prints: [expect.objectContaining({ app_code: 4711 })],
+  },
+  {
+    call: 'GET /license/<license_code>/',
+    line: 'license view CD3AE-2B80E-1662B-2FCA2',
+    exchanges: [{ method: 'GET', path: code, headers: token, answer: { status: 200, body: license } }],
+    prints: [license],
+  },
+  {
+    call: 'PUT /license/<license_code>/',
+    line: 'license edit CD3AE-2B80E-1662B-2FCA2 --replace --remote-user physio-8000 --app-code 4711 --size-allowance 18',
+    exchanges: [
+      {
+        method: 'PUT',
+        path: code,
+        headers: { ...token, ...json },
+        body: '{"remote_user":"physio-8000","app_code":4711,"size_allowance":18}',
+        answer: { status: 200, body: { ...license, remote_user: 'physio-8000', size_allowance: 18 } },
+      },
+    ],
+    prints: { ...license, remote_user: 'physio-8000', size_allowance: 18 },
+  },
+  {
+    call: 'PATCH /license/<license_code>/',
+    line: 'license edit CD3AE-2B80E-1662B-2FCA2 --size-allowance 6',
+    exchanges: [
+      {
+        method: 'PATCH',
+        path: code,
+        headers: { ...token, ...json },
+        body: '{"size_allowance":6}',
+        answer: { status: 200, body: { ...license, size_allowance: 6 } },
+      },
+    ],
+    prints: { ...license, size_allowance: 6 },
+  },
+  {
+    call: 'GET /first-activation/',
+    line: 'first-activation d4-22-cd-00-03-02',
+    exchanges: [
+      {
+        method: 'GET',
+        path: '/v1/first-activation/?mac_address=D4%3A22%3ACD%3A00%3A03%3A02&app_code=4711',
+        headers: token,
+        answer: { status: 200, body: license },
+      },
+    ],
+    prints: [{ mac_address: 'D4:22:CD:00:03:02', ...license }],
+  },
+  {
+    call: 'PATCH /settings',
+    line: 'settings set twenty_four_hour_time=true timezone=Europe/Lisbon color_scheme=dark',
+    exchanges: [
+      serverSettings,
+      {
+        method: 'PATCH',
+        path: '/api/v1/settings',
+        headers: { ...basic, ...form },
+        body: 'twenty_four_hour_time=true&timezone=Europe%2FLisbon&color_scheme=2',
+        answer: { status: 200, body: done },
+      },
+    ],
+    prints: [
+      { name: 'twenty_four_hour_time', value: true, status: 'set' },
+      { name: 'timezone', value: 'Europe/Lisbon', status: 'set' },
+      { name: 'color_scheme', value: 2, status: 'set' },
+    ],
+  },
+  {
+    call: 'GET /messages',
+    line: 'messages fetch --channel general --topic onboarding --anchor oldest --num-after 1 --no-client-gravatar --raw-content',
+    exchanges: [
+      {
+        method: 'GET',
+        path:
+          '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22%2C%22operand%22%3A%22general%22%7D%2C%7B%22operator%22%3A%22topic%22%2C' +
+          '%22operand%22%3A%22onboarding%22%7D%5D&client_gravatar=false&apply_markdown=false&anchor=oldest&num_before=0&num_after=1',
+        headers: basic,
+        answer: {
+          status: 200,
+          body: {
+            ...done,
+            anchor: 0,
+            found_oldest: true,
+            found_newest: false,
+            found_anchor: false,
+            history_limited: false,
+            messages: [expect.objectContaining({ ...oldest, content_type: 'text/x-markdown' })],
+          },
+        },
+      },
+    ],
+    prints: [expect.objectContaining(oldest)],
+  },
+  {
+    call: 'POST /streams/{stream_id}/delete_topic',
+    line: 'topic delete 1 onboarding --confirm onboarding --no-archive',
+    exchanges: [
+      {
+        method: 'GET',
+        path:
+          '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22%2C%22operand%22%3A1%7D%2C%7B%22operator%22%3A%22topic%22%2C' +
+          '%22operand%22%3A%22onboarding%22%7D%5D&apply_markdown=false&num_before=0&num_after=1000&anchor=oldest',
+        headers: basic,
+        answer: {
+          status: 200,
+          body: {
+            ...done,
+            anchor: 0,
+            found_newest: true,
+            messages: expect.arrayContaining([expect.objectContaining(oldest)]) as unknown[],
+          },
+        },
+      },
+      {
+        method: 'GET',
+        path:
+          '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22%2C%22operand%22%3A1%7D%2C%7B%22operator%22%3A%22topic%22%2C' +
+          '%22operand%22%3A%22onboarding%22%7D%5D&apply_markdown=false&anchor=newest&num_before=1&num_after=0',
+        headers: basic,
+        answer: {
+          status: 200,
+          body: {
+            ...done,
+            anchor: 10_000_000_000_000_000,
+            found_newest: true,
+            messages: [expect.objectContaining({ id: someId, subject: 'onboarding' })],
+          },
+        },
+      },
+      {
+        method: 'POST',
+        path: '/api/v1/streams/1/delete_topic',
+        headers: { ...basic, ...form },
+        body: 'topic_name=onboarding',
+        answer: { status: 200, body: { ...done, complete: true } },
+      },
+      {
+        method: 'GET',
+        path:
+          '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22%2C%22operand%22%3A1%7D%2C%7B%22operator%22%3A%22topic%22%2C' +
+          '%22operand%22%3A%22onboarding%22%7D%5D&apply_markdown=false&anchor=newest&num_before=1&num_after=0',
+        headers: basic,
+        answer: { status: 200, body: { ...done, messages: [] } },
+      },
+    ],
+    prints: [expect.objectContaining({ stream_id: 1, topic_name: 'onboarding', status: 'deleted' })],
+  },
+  {
+    call: 'PATCH /navigation_views/{fragment}',
+    line: "view rename narrow/is/alerted 'Watch & words' --pin",
+    exchanges: [
+      {
+        method: 'PATCH',
+        path: '/api/v1/navigation_views/narrow/is/alerted',
+        headers: { ...basic, ...form },
+        body: 'is_pinned=true&name=Watch+%26+words',
+        answer: { status: 200, body: done },
+      },
+    ],
+    prints: { fragment: 'narrow/is/alerted', name: 'Watch & words', is_pinned: true },
+  },
+  {
+    call: 'DELETE /saved_snippets/{saved_snippet_id}',
+    line: 'snippet rm 2',
+    exchanges: [
+      {
+        method: 'DELETE',
+        path: '/api/v1/saved_snippets/2',
+        headers: basic,
+        answer: { status: 200, body: done },
+      },
+    ],
+    prints: [{ saved_snippet_id: 2, status: 'deleted' }],
+  },
+];

@@ -1,0 +1,207 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Readable, Writable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
+import { main } from '../../src/cli/main.ts';
+import type { World } from '../../src/cli/world.ts';
+import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server.ts';
+import { keys, type FakeService } from './service.ts';
+
+export { fakeService } from './service.ts';
+
+export interface RunOptions {
+  /** Over the credentials that stand in the environment; undefined takes a variable away. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly stdin?: string;
+  /** Whether stdin, stdout and stderr are terminals; what is typed is `stdin`. */
+  readonly tty?: boolean;
+  /** A home folder of several runs; else each run has its own. */
+  readonly home?: string;
+  /** No credential in the environment. */
+  readonly bare?: boolean;
+  readonly interrupt?: AbortSignal;
+  /** The moment at which the run begins; default 2026-03-01 12:00 UTC. */
+  readonly now?: number;
+}
+
+export interface Ran {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** The lines of stderr. */
+  readonly lines: readonly string[];
+  /** The error that `-o json` writes as the last line of stderr; undefined where that is no JSON. */
+  readonly error: ErrorLine | undefined;
+  /** Every span that was slept, in milliseconds. */
+  readonly slept: readonly number[];
+  readonly home: string;
+}
+
+export interface ErrorLine {
+  readonly code: string;
+  readonly exit: number;
+  readonly message: string;
+  readonly hint?: string;
+  readonly http?: { readonly method: string; readonly url: string; readonly status?: number };
+  readonly server?: { readonly code?: string; readonly msg?: string };
+  readonly retryable: boolean;
+}
+
+/** Runs one command line through `main` in this process, against the fake service. */
+export function run(service: FakeService, line: string | readonly string[], options: RunOptions = {}): Promise<Ran> {
+  return runMain(line, { ...(options.bare ? {} : keys), ...options.env }, options, service.agent);
+}
+
+export interface RunningSandbox {
+  readonly sandbox: Sandbox;
+  /** The environment that points at it. */
+  readonly env: Readonly<Record<string, string>>;
+  run(line: string | readonly string[], options?: RunOptions): Promise<Ran>;
+}
+
+/** A sandbox on loopback that ends with the test; runs go over real connections. */
+export async function openSandbox(options: Partial<SandboxOptions> = {}): Promise<RunningSandbox> {
+  const sandbox = await startSandbox({ clock: realClock, ...options });
+  onTestFinished(() => sandbox.close());
+  const env = environmentOf(sandbox);
+  return {
+    sandbox,
+    env,
+    run: (line, given = {}) => runMain(line, { ...(given.bare ? {} : env), ...given.env }, given, undefined),
+  };
+}
+
+/** One command line against a sandbox of its own. */
+export async function sandboxed(
+  options: Partial<SandboxOptions>,
+  line: string | readonly string[],
+  given: RunOptions = {},
+): Promise<Ran> {
+  return (await openSandbox(options)).run(line, given);
+}
+
+/** An empty home for several runs, removed after the test. */
+export function emptyHome(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'chatelaine-run-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  mkdirSync(join(folder, 'tmp'));
+  return folder;
+}
+
+/** Splits as a shell does: blanks, single and double quotes; nothing is expanded. */
+export function words(line: string): string[] {
+  return [...line.matchAll(/(?:[^\s'"]+|'[^']*'|"[^"]*")+/g)].map(([word]) =>
+    word.replace(/'([^']*)'|"([^"]*)"/g, (_all, single?: string, double?: string) => single ?? double ?? ''),
+  );
+}
+
+async function runMain(
+  line: string | readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+  options: RunOptions,
+  dispatcher: FakeService['agent'] | undefined,
+): Promise<Ran> {
+  const home = options.home ?? emptyHome();
+  const stdout = collector(options.tty ?? false);
+  const stderr = collector(options.tty ?? false);
+  const slept: number[] = [];
+  const world: World = {
+    machine: {
+      env,
+      platform: process.platform,
+      home,
+      temporary: join(home, 'tmp'),
+      uid: process.getuid?.(),
+      pid: process.pid,
+      kill: (pid, signal) => void process.kill(pid, signal),
+    },
+    clock: fakeClock(options.now ?? Date.UTC(2026, 2, 1, 12), slept),
+    stdin: inputOf(options),
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+    interrupt: options.interrupt ?? new AbortController().signal,
+    version: '9.9.9',
+    ...(dispatcher === undefined ? {} : { dispatcher }),
+  };
+  const exitCode = await main(typeof line === 'string' ? words(line) : line, world);
+  const lines = stderr.text().split('\n').slice(0, -1);
+  return {
+    exitCode,
+    stdout: stdout.text(),
+    stderr: stderr.text(),
+    lines,
+    error: errorIn(lines.at(-1)),
+    slept,
+    home,
+  };
+}
+
+function errorIn(line: string | undefined): ErrorLine | undefined {
+  if (!line?.startsWith('{"error":')) return undefined;
+  return (JSON.parse(line) as { error: ErrorLine }).error;
+}
+
+function collector(isTTY: boolean): { readonly stream: World['stdout']; text(): string } {
+  const chunks: Buffer[] = [];
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      chunks.push(Buffer.from(chunk));
+      done();
+    },
+  });
+  return {
+    stream: Object.assign(stream, { isTTY, columns: 100 }),
+    text: () => Buffer.concat(chunks).toString('utf8'),
+  };
+}
+
+function inputOf({ stdin = '', tty = false }: RunOptions): World['stdin'] {
+  if (!tty) return Object.assign(Readable.from(stdin === '' ? [] : [Buffer.from(stdin)]), { isTTY: false });
+  const typed = new PassThrough();
+  if (stdin !== '') typed.write(stdin);
+  return Object.assign(typed, { isTTY: true });
+}
+
+/** Time passes by sleeping alone; chance is a sequence of its own, the same in every run. */
+function fakeClock(begin: number, slept: number[]): World['clock'] {
+  let now = begin;
+  let state = 1;
+  return {
+    now: () => now,
+    random: () => {
+      state = (state * 48_271) % 2_147_483_647;
+      return state / 2_147_483_647;
+    },
+    async sleep(span, signal) {
+      await setImmediate();
+      if (signal?.aborted) throw signal.reason as Error;
+      slept.push(span);
+      now += span;
+    },
+  };
+}
+
+const realClock: World['clock'] = {
+  now: () => Date.now(),
+  random: () => 0.5,
+  sleep: async (span, signal) => {
+    const { setTimeout: sleep } = await import('node:timers/promises');
+    await sleep(span, undefined, signal ? { signal } : {});
+  },
+};
+
+function environmentOf({ licensing, chat }: Sandbox): Record<string, string> {
+  const [app] = licensing.apps;
+  const [account] = chat.accounts;
+  if (!app || !account) throw new Error('the sandbox has no sample data');
+  return {
+    CHATELAINE_BASE_URL: licensing.base_url,
+    CHATELAINE_API_KEY: app.api_key,
+    CHATELAINE_APP_CODE: String(app.app_code),
+    CHATELAINE_CHAT_SITE: chat.site,
+    CHATELAINE_CHAT_EMAIL: account.email,
+    CHATELAINE_CHAT_API_KEY: account.api_key,
+  };
+}
