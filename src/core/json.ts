@@ -23,8 +23,9 @@ export function writeJson(value: unknown, indent?: number): string {
 const mark = '\uE0B1big\uE0B1';
 const markedText = new RegExp(`^${mark}-?\\d+$`);
 const markedInteger = new RegExp(`"${mark}(-?\\d+)"`, 'g');
-const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+/** A string is matched in runs, since one choice a character would overflow the stack on a long text; an open one to the end. */
+const stringOrNumber = /"[^"\\]*(?:\\[^][^"\\]*)*"?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 function isExact(token: string): boolean {
-  return !/^-?\d{16,}$/.test(token) || String(Number(token)) === token;
+  return !/^-?[1-9]\d{15,}$/.test(token) || String(Number(token)) === token;
 }

@@ -1,0 +1,131 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parseJson, writeJson } from '../../src/core/json.ts';
+
+test.each<[string, unknown]>([
+  ['9007199254740993', 9007199254740993n],
+  ['-12345678901234567890', -12345678901234567890n],
+  ['9007199254740991', 9007199254740991],
+  ['1234567890123456', 1234567890123456],
+  ['{"id":12345678901234567890,"n":1}', { id: 12345678901234567890n, n: 1 }],
+  ['[12345678901234567890,[98765432109876543210]]', [12345678901234567890n, [98765432109876543210n]]],
+  ['{"s":"12345678901234567890"}', { s: '12345678901234567890' }],
+  ['{"s":"a \\"12345678901234567890\\" b"}', { s: 'a "12345678901234567890" b' }],
+  ['{"12345678901234567890":1}', { '12345678901234567890': 1 }],
+  ['1.2345678901234567', 1.2345678901234567],
+  ['12345678901234567890e2', 12345678901234567890e2],
+  ['"\\\\"', '\\'],
+])('%s is read exactly', (text, value) => {
+  expect(parseJson(text)).toEqual(value);
+});
+
+test.each([
+  '',
+  '{',
+  '{"a":12345678901234567890',
+  '01234567890123456789',
+  '12345678901234567890abc',
+  '"1234567890123456',
+  '[1234567890123456,]',
+])('%j is not JSON', (text) => {
+  expect(() => parseJson(text)).toThrow(SyntaxError);
+});
+
+test.each<[unknown, string]>([
+  [undefined, 'null'],
+  [null, 'null'],
+  [12345678901234567890n, '12345678901234567890'],
+  [
+    { a: [-12345678901234567890n], b: '12345678901234567890' },
+    '{"a":[-12345678901234567890],"b":"12345678901234567890"}',
+  ],
+])('%o is written %s', (value, text) => {
+  expect(writeJson(value)).toBe(text);
+});
+
+test('the indent is that of JSON.stringify', () => {
+  expect(writeJson({ a: 12345678901234567890n }, 2)).toBe('{\n  "a": 12345678901234567890\n}');
+});
+
+test('a text of many millions of characters is read', () => {
+  const text = `{"id":12345678901234567890,"s":"${'x'.repeat(20_000_000)}"}`;
+  expect((parseJson(text) as { id: bigint }).id).toBe(12345678901234567890n);
+});
+
+const runs = { seed: 1, numRuns: 500 };
+
+test('whatever the platform reads is read the same, while its integers are safe', () => {
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      expect(parseJson(text)).toEqual(JSON.parse(text));
+    }),
+    runs,
+  );
+});
+
+test('integers of any size survive reading and writing', () => {
+  const value = fc.letrec<{ value: unknown }>((tie) => ({
+    value: fc.oneof(
+      { depthSize: 'small' },
+      fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n }),
+      fc.string(),
+      fc.boolean(),
+      fc.constant(null),
+      fc.array(tie('value'), { maxLength: 4 }),
+      fc.dictionary(
+        fc.string().filter((name) => name !== '__proto__'),
+        tie('value'),
+        { maxKeys: 4 },
+      ),
+    ),
+  })).value;
+  fc.assert(
+    fc.property(value, (item) => {
+      const text = writeJson(item);
+      expect(writeJson(parseJson(text))).toBe(text);
+    }),
+    runs,
+  );
+});
+
+test('what is refused is exactly what the platform refuses', () => {
+  const pieces = fc.array(
+    fc.constantFrom(
+      '12345678901234567890',
+      '0',
+      '-',
+      '.',
+      'e',
+      '"',
+      '\\',
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      ' ',
+      '"a"',
+      'null',
+      '\n',
+    ),
+    { maxLength: 12 },
+  );
+  fc.assert(
+    fc.property(pieces, (words) => {
+      const text = words.join('');
+      expect(accepts(() => parseJson(text))).toBe(accepts(() => JSON.parse(text) as unknown));
+    }),
+    { seed: 1, numRuns: 20_000 },
+  );
+});
+
+function accepts(read: () => unknown): boolean {
+  try {
+    read();
+    return true;
+  } catch (cause) {
+    if (cause instanceof SyntaxError) return false;
+    throw cause;
+  }
+}
