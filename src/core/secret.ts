@@ -37,15 +37,23 @@ export class Secret {
   }
 }
 
-/** Longest first, so that one form is never left half-hidden by another. */
+/** Longest first, so that one form is never left half-hidden by another. A lone surrogate is sent as U+FFFD. */
 function formsOf(value: string): string[] {
-  const plain = [
-    value,
-    encodeURIComponent(value),
-    new URLSearchParams([['', value]]).toString().slice(1),
-    JSON.stringify(value).slice(1, -1),
-  ];
+  const sent = Buffer.from(value).toString();
+  const urls = [encodeURIComponent(sent), new URLSearchParams([['', sent]]).toString().slice(1)];
+  const json = JSON.stringify(value).slice(1, -1);
+  const plain = [value, sent, ...urls, ...urls.map(lowerEscapes), json, asciiJson(json), json.replaceAll('/', '\\/')];
   return [...new Set([...plain, ...base64Forms(value)])].sort((one, other) => other.length - one.length);
+}
+
+/** `%2f` for `%2F`, as some servers answer. */
+function lowerEscapes(url: string): string {
+  return url.replace(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase());
+}
+
+/** The spelling of servers that write JSON in ASCII alone. */
+function asciiJson(json: string): string {
+  return json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** Base64 of a text that holds the value (`user:key`) shows it at one of three alignments; the edge characters mix with neighbours. */
