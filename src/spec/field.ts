@@ -134,7 +134,8 @@ function isAscii(text: string): boolean {
 }
 
 function readInteger(label: string, field: IntegerShape, text: string): number {
-  const named = field.names?.[text.toLowerCase().replaceAll('_', '-')];
+  const name = text.toLowerCase().replaceAll('_', '-');
+  const named = field.names && Object.hasOwn(field.names, name) ? field.names[name] : undefined;
   if (named !== undefined) return named;
   if (!/^-?(0|[1-9]\d*)$/.test(text)) {
     const known = field.names ? Object.entries(field.names).map(([name, number]) => `${number} ${name}`) : [];

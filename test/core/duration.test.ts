@@ -1,0 +1,68 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { formatDuration, parseDuration } from '../../src/core/duration.ts';
+
+test.each([
+  ['0s', 0],
+  ['400ms', 400],
+  ['30s', 30_000],
+  ['5m', 300_000],
+  ['12h', 43_200_000],
+  ['7d', 604_800_000],
+  ['007s', 7000],
+])('%s is %i ms', (text, span) => {
+  expect(parseDuration(text)).toBe(span);
+});
+
+test.each([
+  '',
+  '5',
+  's',
+  '-5s',
+  '+5s',
+  '1.5s',
+  '5 s',
+  ' 5s',
+  '5s ',
+  '5S',
+  '5w',
+  '5m30s',
+  '1e3s',
+  '٥s',
+  '1234567890s',
+  '5s\n',
+])('%j is no duration', (text) => {
+  expect(() => parseDuration(text)).toThrow(
+    expect.objectContaining({
+      kind: 'usage',
+      message: `'${text}' is not a duration`,
+      details: { hint: 'Write a number and a unit: 400ms, 30s, 5m, 12h, 7d.' },
+    }) as Error,
+  );
+});
+
+test.each([
+  [0, '0ms'],
+  [999, '999ms'],
+  [1000, '1s'],
+  [1500, '1.5s'],
+  [59_940, '59.9s'],
+  [60_000, '1m'],
+  [90_000, '90s'],
+  [120_000, '2m'],
+  [3_600_000, '1h'],
+  [5_400_000, '90m'],
+  [86_400_000, '1d'],
+  [129_600_000, '36h'],
+])('%i ms reads %s', (span, text) => {
+  expect(formatDuration(span)).toBe(text);
+});
+
+test('whole seconds below a thousand days come back as they were', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 86_400_000 }), (seconds) => {
+      expect(parseDuration(formatDuration(seconds * 1000))).toBe(seconds * 1000);
+    }),
+    { seed: 1 },
+  );
+});
