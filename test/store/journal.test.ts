@@ -1,0 +1,256 @@
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { openJournal, type JournalOptions } from '../../src/store/journal.ts';
+import { failureOf, place } from './place.ts';
+import { bundleProgram, ended, printed, start, type Program } from './spawning.ts';
+
+const header = { job: 'apply', input: 'sha256:1' };
+const headerLine = '{"journal":1,"job":"apply","input":"sha256:1"}\n';
+
+interface Opened {
+  readonly path: string;
+  readonly open: (options?: JournalOptions, about?: object) => ReturnType<typeof openJournal>;
+}
+
+function at(): Opened & { readonly folder: string } {
+  const world = place();
+  const path = join(world.folder, 'journals/job.ndjson');
+  return {
+    folder: world.folder,
+    path,
+    open: (options, about = header) => openJournal(path, { ...about }, world, options),
+  };
+}
+
+const umask = process.umask(0o022);
+afterEach(() => void process.umask(umask));
+
+test('what was appended is read by the next run', async () => {
+  const { path, open } = at();
+  const first = await open();
+  expect(first.records).toEqual([]);
+  await first.append({ intent: 1 });
+  await first.append({ result: 12345678901234567890n, text: 'a\nb ' });
+  await first.close();
+  expect(readFileSync(path, 'utf8')).toBe(
+    `${headerLine}{"intent":1}\n{"result":12345678901234567890,"text":"a\\nb "}\n`,
+  );
+  const second = await open();
+  expect(second.records).toEqual([{ intent: 1 }, { result: 12345678901234567890n, text: 'a\nb ' }]);
+  await second.close();
+});
+
+test.each([0o000, 0o077])('under umask %i it is 0600 in a folder of 0700', async (mask) => {
+  const { folder, path, open } = at();
+  process.umask(mask);
+  await (await open()).close();
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(statSync(join(folder, 'journals')).mode & 0o777).toBe(0o700);
+  expect(readdirSync(join(folder, 'journals'))).toEqual(['job.ndjson']);
+});
+
+test.each(['{"step":2', '{"step":2}', 'garbage\n', '\0\0\0\0', '{"step":2}\0\0', '"', '\n'])(
+  'a torn end %j is cut away, and what is appended then is whole',
+  async (torn) => {
+    const { path, open } = at();
+    const first = await open();
+    await first.append({ step: 1 });
+    await first.close();
+    appendFileSync(path, torn);
+    const second = await open();
+    expect(second.records).toEqual([{ step: 1 }]);
+    await second.append({ step: 3 });
+    await second.close();
+    expect(readFileSync(path, 'utf8')).toBe(`${headerLine}{"step":1}\n{"step":3}\n`);
+  },
+);
+
+test.each(['', '{', '{"journal":1,"jo', headerLine.slice(0, -1), '\0\0\0'])(
+  'a journal that ends inside its header %j begins anew',
+  async (text) => {
+    const { folder, path, open } = at();
+    mkdirSync(join(folder, 'journals'));
+    writeFileSync(path, text);
+    const journal = await open();
+    expect(journal.records).toEqual([]);
+    await journal.close();
+    expect(readFileSync(path, 'utf8')).toBe(headerLine);
+  },
+);
+
+test.each([
+  ['of another input', '{"journal":1,"job":"apply","input":"sha256:2"}\n{"step":1}\n'],
+  ['of a later version', '{"journal":2,"job":"apply","input":"sha256:1"}\n'],
+  ['that is a roster', 'remote_user,size_allowance\nanna,3\n'],
+  ['that is a roster of one line', '[{"remote_user":"anna","size_allowance":3}]'],
+  ['of one word', 'important'],
+])('a file %s is refused and left as it is', async (_name, text) => {
+  const { folder, path, open } = at();
+  mkdirSync(join(folder, 'journals'));
+  writeFileSync(path, text);
+  expect((await failureOf(open)).kind).toBe('config');
+  expect(readFileSync(path, 'utf8')).toBe(text);
+  expect(readdirSync(join(folder, 'journals'))).toEqual(['job.ndjson']);
+});
+
+test('a journal of another job says what to do', async () => {
+  const { path, open } = at();
+  await (await open()).close();
+  expect(await failureOf(() => open({}, { job: 'other' }))).toEqual({
+    kind: 'config',
+    message: `${path} is not the journal of this job and input`,
+    hint: 'Name another file with --journal, or move this one away if its job is not to be resumed.',
+  });
+});
+
+test('a journal that is broken in its middle is refused', async () => {
+  const { path, open } = at();
+  await (await open()).close();
+  appendFileSync(path, '{"step":1}\nbroken\n{"step":2}\n');
+  expect(await failureOf(open)).toEqual({
+    kind: 'config',
+    message: `the journal ${path} is damaged: line 3 is not valid JSON`,
+    hint: 'Move it away; the next run plans afresh.',
+  });
+});
+
+test('a second run at once is refused, naming the first', async () => {
+  const { path, open } = at();
+  const first = await open();
+  expect(await failureOf(open)).toEqual({
+    kind: 'unavailable',
+    message: `the journal ${path} is in use by process ${process.pid}`,
+    hint: 'Run it again when that process has ended.',
+  });
+  await first.close();
+  await (await open()).close();
+});
+
+test('a finished one is kept beside, and the next run begins anew', async () => {
+  const { folder, path, open } = at();
+  const first = await open();
+  await first.append({ step: 1 });
+  await first.finish();
+  await first.close();
+  expect(readdirSync(join(folder, 'journals'))).toEqual(['job.ndjson.done']);
+  expect(readFileSync(`${path}.done`, 'utf8')).toBe(`${headerLine}{"step":1}\n`);
+  const second = await open();
+  expect(second.records).toEqual([]);
+  await second.finish();
+  expect(readFileSync(`${path}.done`, 'utf8')).toBe(headerLine);
+});
+
+test('records that are appended together share a write, in order', async () => {
+  const { path, open } = at();
+  const writes: string[] = [];
+  const journal = await open({
+    async write(file, lines) {
+      writes.push(lines);
+      await file.appendFile(lines);
+    },
+  });
+  await Promise.all([1, 2, 3, 4].map((step) => journal.append({ step })));
+  await journal.append({ step: 5 });
+  expect(writes).toEqual(['{"step":1}\n{"step":2}\n{"step":3}\n{"step":4}\n', '{"step":5}\n']);
+  await journal.close();
+  expect(readFileSync(path, 'utf8')).toBe(`${headerLine}${writes.join('')}`);
+});
+
+test('while one group is written, the next gathers', async () => {
+  const { open } = at();
+  const writes: string[] = [];
+  let begun: () => void = () => undefined;
+  let go: () => void = () => undefined;
+  const writing = new Promise<void>((resolve) => (begun = resolve));
+  const gate = new Promise<void>((resolve) => (go = resolve));
+  const journal = await open({
+    async write(_file, lines) {
+      writes.push(lines);
+      begun();
+      await gate;
+    },
+  });
+  const first = journal.append(1);
+  await writing;
+  const others = [journal.append(2), journal.append(3)];
+  go();
+  await Promise.all([first, ...others]);
+  expect(writes).toEqual(['1\n', '2\n3\n']);
+  await journal.close();
+});
+
+test('closing waits for what is being written', async () => {
+  const { path, open } = at();
+  const journal = await open();
+  const appended = journal.append({ step: 1 });
+  await journal.close();
+  await appended;
+  expect(readFileSync(path, 'utf8')).toBe(`${headerLine}{"step":1}\n`);
+});
+
+test('a full disk ends every append, and the next run goes on from what was whole', async () => {
+  const { path, open } = at();
+  const first = await open({
+    async write(file, lines) {
+      if (!lines.includes('2')) return file.appendFile(lines);
+      await file.appendFile(lines.slice(0, 4));
+      throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC', syscall: 'write' });
+    },
+  });
+  await first.append({ step: 1 });
+  const told = {
+    kind: 'unavailable',
+    message: `disk full: cannot write the journal ${path}`,
+    hint: 'Make room, then run the same command again.',
+  };
+  expect(await failureOf(() => first.append({ step: 2 }))).toEqual(told);
+  expect(await failureOf(() => first.append({ step: 3 }))).toEqual(told);
+  await first.close();
+  const second = await open();
+  expect(second.records).toEqual([{ step: 1 }]);
+  await second.close();
+});
+
+test.each([
+  ['a file stands where its folder should be', (folder: string) => writeFileSync(join(folder, 'journals'), '')],
+  [
+    'a folder stands in its place',
+    (folder: string) => mkdirSync(join(folder, 'journals/job.ndjson'), { recursive: true }),
+  ],
+])('%s: --journal is named', async (_name, make) => {
+  const { folder, open } = at();
+  make(folder);
+  const told = await failureOf(open);
+  expect([told.kind, told.hint]).toEqual(['config', 'Name a file that can be written with --journal.']);
+});
+
+test.runIf(process.platform === 'linux')('a device is no journal', async () => {
+  const world = place();
+  const { symlinkSync } = await import('node:fs');
+  symlinkSync('/dev/null', join(world.folder, 'null'));
+  const told = await failureOf(() => openJournal(join(world.folder, 'null'), header, world));
+  expect(told.message).toBe(`the journal ${join(world.folder, 'null')} is not a regular file`);
+});
+
+describe('a process of its own', () => {
+  let program: Program;
+  beforeAll(async () => {
+    program = await bundleProgram();
+  }, 30_000);
+  afterAll(() => program.remove());
+
+  test('that is killed leaves every record that it was told of', async () => {
+    const world = place();
+    const child = start(program, 'journal', world.folder);
+    const end = ended(child);
+    await printed(child, '\n50\n');
+    child.kill('SIGKILL');
+    const told = (await end).stdout.split('\n').filter((line) => line !== '').length;
+    const journal = await openJournal(join(world.folder, 'job.ndjson'), { job: 'endless' }, world);
+    expect(journal.records.length).toBeGreaterThanOrEqual(told);
+    expect(journal.records).toEqual(journal.records.map((_record, step) => ({ step })));
+    await journal.close();
+    expect(existsSync(join(world.folder, 'job.ndjson.lock'))).toBe(false);
+  }, 20_000);
+});
