@@ -17,12 +17,17 @@ export function stillClock(now = Date.parse('2026-03-16T09:00:00Z')): StillClock
     sleeping: () => sleepers.size,
     sleep: (span, signal) =>
       new Promise((resolve, reject) => {
-        const sleeper = { until: time + span, wake: resolve };
-        sleepers.add(sleeper);
-        signal?.addEventListener('abort', () => {
+        const give = () => {
           sleepers.delete(sleeper);
-          reject(signal.reason as Error);
-        });
+          reject(signal?.reason as Error);
+        };
+        const wake = () => {
+          signal?.removeEventListener('abort', give);
+          resolve();
+        };
+        const sleeper = { until: time + span, wake };
+        sleepers.add(sleeper);
+        signal?.addEventListener('abort', give);
       }),
     advance(span) {
       time += span;

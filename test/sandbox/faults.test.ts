@@ -1,0 +1,254 @@
+import { request } from 'node:http';
+import { expect, test } from 'vitest';
+import { faultKinds, type FaultKind } from '../../src/sandbox/fault-kinds.ts';
+import { readFaults, type Fault } from '../../src/sandbox/faults.ts';
+import { started, type Running } from './start.ts';
+
+const kinds = (faults: readonly (Fault | undefined)[]) => faults.map((fault) => fault?.kind ?? '-');
+
+test('the first matching rule that draws a fault decides', () => {
+  const faults = readFaults('POST /v1/license/=drop-after#1; /api/v1/*=502#1,cut; *=429', 1);
+
+  const drawn = [
+    faults.draw('POST', '/v1/license/'),
+    faults.draw('POST', '/v1/license/'),
+    faults.draw('GET', '/v1/license/'),
+    faults.draw('GET', '/api/v1/messages'),
+    faults.draw('GET', '/api/v1/messages'),
+    faults.draw('GET', '/api'),
+  ];
+
+  expect(kinds(drawn)).toEqual(['drop-after', '429', '429', '502', 'cut', '429']);
+});
+
+test('counted faults: the next N, after S have passed', () => {
+  const faults = readFaults('* /v1/*=reset#2+1,500#1+4', 1);
+
+  const drawn = Array.from({ length: 6 }, () => faults.draw('GET', '/v1/license/'));
+
+  expect(kinds(drawn)).toEqual(['-', 'reset', 'reset', '-', '500', '-']);
+});
+
+test('the seed alone decides which requests are hit', () => {
+  const draw = (seed: number) => {
+    const faults = readFaults('*=502:0.2,cut:0.1', seed);
+    return kinds(Array.from({ length: 2000 }, (_, index) => faults.draw('GET', `/${index}`)));
+  };
+
+  expect(draw(42)).toEqual(draw(42));
+  expect(draw(42)).not.toEqual(draw(43));
+  const share = (kind: string) => draw(42).filter((drawn) => drawn === kind).length / 2000;
+  expect(share('502')).toBeCloseTo(0.2, 1);
+  expect(share('cut')).toBeCloseTo(0.1, 1);
+});
+
+test.each([
+  ['*=delay-commit@3s', { kind: 'delay-commit', argument: 3000 }],
+  ['*=delay-commit:1@400ms', { kind: 'delay-commit', argument: 400 }],
+  ['*=slow', { kind: 'slow', argument: 2000 }],
+  ['*=429-long', { kind: '429-long', argument: 86_400_000 }],
+  ['*=redirect#1@http://127.0.0.1:1/x?y=1', { kind: 'redirect', argument: 'http://127.0.0.1:1/x?y=1' }],
+  ['*=cut:1', { kind: 'cut', argument: undefined }],
+])('%s', (spec, fault) => {
+  expect(readFaults(spec, 1).draw('GET', '/')).toEqual(fault);
+});
+
+test.each([
+  ['', '--fault: nothing is asked for'],
+  ['nonsense', "--fault 'nonsense': expected [METHOD ]PATH=FAULT,… or *=FAULT,…"],
+  ['get /x=502', "--fault 'get /x=502': expected [METHOD ]PATH=FAULT,… or *=FAULT,…"],
+  ['*=', "--fault '': expected KIND:PROBABILITY or KIND#COUNT, with @ARGUMENT at the end if any"],
+  ['*=drop-aftr:0.1', "--fault 'drop-aftr:0.1': no fault is named 'drop-aftr'"],
+  ['*=502:1.5', "--fault '502:1.5': a probability is a number from 0 to 1"],
+  ['*=502:', "--fault '502:': a probability is a number from 0 to 1"],
+  ['*=502:0.6,cut:0.6', "--fault '*=502:0.6,cut:0.6': the probabilities add up to more than 1"],
+  ['*=502@3s', "--fault '502@3s': 502 takes no argument"],
+  ['*=slow@fast', "--fault 'slow@fast': 'fast' is not a duration"],
+  [
+    '*=odd;/x=502:2,cut',
+    "--fault 'odd': no fault is named 'odd'\n--fault '502:2': a probability is a number from 0 to 1",
+  ],
+])('"%s" is refused', (spec, message) => {
+  expect(() => readFaults(spec, 1)).toThrow(expect.objectContaining({ kind: 'usage', message }) as Error);
+});
+
+interface Seen {
+  readonly status: number | 'broken';
+  /** Bytes of the body that came. */
+  readonly body: string;
+  readonly headers: Record<string, unknown>;
+  readonly error: string;
+}
+
+/** One POST of a license over a connection of its own, seen as bytes. */
+function post({ sandbox }: Running): Promise<Seen> {
+  const body = JSON.stringify({ remote_user: 'faulty', app_code: 4711, size_allowance: 1 });
+  return new Promise((resolve) => {
+    let text = '';
+    const seen = (status: Seen['status'], error: string, headers = {}) =>
+      resolve({ status, body: text, headers, error });
+    const outgoing = request(`${sandbox.licensing.base_url}/v1/license/`, {
+      ...{ method: 'POST', agent: false },
+      headers: { authorization: 'Token sandbox-key-of-app-4711', 'content-type': 'application/json' },
+    });
+    outgoing.on('error', (cause) => seen('broken', 'code' in cause ? String(cause.code) : cause.message));
+    outgoing.on('response', (incoming) => {
+      incoming.on('data', (chunk: Buffer) => {
+        text += chunk.toString();
+        if (text.length > 3_000_000) outgoing.destroy();
+      });
+      incoming.on('error', (cause) => seen(incoming.statusCode ?? 0, cause.message, incoming.headers));
+      incoming.on('end', () => seen(incoming.statusCode ?? 0, '', incoming.headers));
+    });
+    outgoing.end(body);
+  });
+}
+
+const whole = /^\{"license_code":.*\}$/;
+const done = true;
+const notDone = false;
+
+/** What each fault looks like from outside, and whether the license was issued. `slow`, `hang` and the delays have tests of their own. */
+test.each([
+  ['drop-before', 'broken', /^$/, 'ECONNRESET', notDone],
+  ['drop-after', 'broken', /^$/, 'ECONNRESET', done],
+  ['reset', 'broken', /^$/, 'ECONNRESET', notDone],
+  ['reset-after', 'broken', /^$/, 'ECONNRESET', done],
+  ['500', 500, /Server Error \(500\)/, '', notDone],
+  ['502', 502, /^<!DOCTYPE html>/, '', notDone],
+  ['503', 503, /^<!DOCTYPE html>/, '', notDone],
+  ['504', 504, /^<!DOCTYPE html>/, '', notDone],
+  ['500-after', 500, /Server Error \(500\)/, '', done],
+  ['502-after', 502, /^<!DOCTYPE html>/, '', done],
+  ['503-after', 503, /^<!DOCTYPE html>/, '', done],
+  ['504-after', 504, /^<!DOCTYPE html>/, '', done],
+  ['429', 429, /Expected available in 2 seconds/, '', notDone],
+  ['429-html', 429, /^<html>.*Too Many Requests/, '', notDone],
+  ['cut', 201, /^\{"license_code":[^}]*$/, 'aborted', done],
+  ['content-type', 201, whole, '', done],
+  ['html', 200, /<title>Log in<\/title>/, '', notDone],
+  ['huge', 200, /^\{"result":"success","msg":"x{1000}/, 'aborted', notDone],
+  ['redirect', 302, /^$/, '', notDone],
+  ['redirect-307', 307, /^$/, '', notDone],
+  ['error-in-200', 200, /^\{"detail":"Something went wrong."\}$/, '', notDone],
+  ['empty', 201, /^$/, '', done],
+  ['json-garbage', 201, /Z",,$/, '', done],
+] as const)('%s: status %s', async (kind, status, body, error, committed) => {
+  const running = await started({ faults: readFaults(`*=${kind}#1`, 1) });
+
+  const seen = await post(running);
+
+  expect({ status: seen.status, error: seen.error }).toEqual({ status, error });
+  expect(seen.body).toMatch(body);
+  const issued = () => running.sandbox.state.licenses().some(({ remote_user }) => remote_user === 'faulty');
+  expect(issued()).toBe(committed);
+  expect((await post(running)).body).toMatch(whole);
+  expect(running.log[0]).toMatchObject({ fault: kind, committed, status: status === 'broken' ? null : status });
+});
+
+test('every kind of fault is tried in this file', () => {
+  const elsewhere: FaultKind[] = ['delay-commit', 'delay-commit-504', 'hang', 'hang-after', 'slow'];
+  const waits: FaultKind[] = ['429-float', '429-int', '429-date', '429-null', '429-tiny', '429-long'];
+  const table =
+    'drop-before drop-after reset reset-after 500 502 503 504 500-after 502-after 503-after 504-after 429 429-html cut';
+  const rest = 'content-type html huge redirect redirect-307 error-in-200 empty json-garbage';
+
+  expect(Object.keys(faultKinds).sort()).toEqual(
+    [...elsewhere, ...waits, ...table.split(' '), ...rest.split(' ')].sort(),
+  );
+});
+
+test.each([
+  ['429-float', '1.500807374954224', 1.500807374954224],
+  ['429@3s', '3.000807374954224', 3.000807374954224],
+  ['429-int', '2', 2],
+  ['429-date', 'Mon, 16 Mar 2026 09:00:02 GMT', undefined],
+  ['429-null', undefined, null],
+  ['429-tiny', '0.008', 0.008],
+  ['429-long', '86400', 86400],
+])('%s: retry-after is %s in the header and %j in the body', async (fault, header, field) => {
+  const { chat } = await started({ faults: readFaults(`*=${fault}`, 1) });
+
+  const { status, headers, body } = await chat('GET', '/users/me');
+
+  expect(status).toBe(429);
+  expect(headers['retry-after']).toBe(header);
+  expect((body as Record<string, unknown>)['retry-after']).toBe(field);
+});
+
+test.each([
+  ['delay-commit', 'broken'],
+  ['delay-commit-504', 504],
+] as const)('%s: the client is turned away, the commit comes later', async (kind, status) => {
+  const running = await started({ faults: readFaults(`POST /v1/license/=${kind}#1@5s`, 1) });
+  const issued = () => running.sandbox.state.licenses().filter(({ remote_user }) => remote_user === 'faulty').length;
+
+  expect((await post(running)).status).toBe(status);
+  await expect.poll(running.clock.sleeping).toBe(1);
+  running.clock.advance(4999);
+  expect(issued()).toBe(0);
+  running.clock.advance(1);
+
+  await expect.poll(issued).toBe(1);
+  expect(running.log).toMatchObject([{ fault: kind, committed: true, status: status === 504 ? 504 : null }]);
+});
+
+test('closing commits what is delayed, at once', async () => {
+  const running = await started({ faults: readFaults('*=delay-commit@1d', 1) });
+  await post(running);
+  await expect.poll(running.clock.sleeping).toBe(1);
+
+  await running.sandbox.close();
+
+  expect(running.sandbox.state.licenses().at(-1)).toMatchObject({ remote_user: 'faulty' });
+});
+
+test.each([
+  ['hang', 0],
+  ['hang-after', 1],
+])('%s: no answer until the sandbox closes', async (kind, issued) => {
+  const running = await started({ faults: readFaults(`*=${kind}`, 1) });
+  const answer = post(running);
+  await expect.poll(() => running.log.length).toBe(1);
+
+  expect(running.sandbox.state.licenses().filter(({ remote_user }) => remote_user === 'faulty')).toHaveLength(issued);
+  await running.sandbox.close();
+
+  expect((await answer).status).toBe('broken');
+});
+
+test('slow: the answer comes whole, piece by piece over its time', async () => {
+  const running = await started({ faults: readFaults('*=slow@20s', 1) });
+  let seen: Seen | undefined;
+  const answer = post(running).then((all) => (seen = all));
+  let pieces = 0;
+  while (!seen) {
+    await expect.poll(() => running.clock.sleeping() === 1 || seen !== undefined, { interval: 1 }).toBe(true);
+    pieces += running.clock.sleeping();
+    running.clock.advance(1000);
+  }
+
+  expect((await answer).body).toMatch(whole);
+  expect(pieces).toBeGreaterThan(10);
+});
+
+test('latency comes before the answer', async () => {
+  const running = await started({ latency: 300 });
+  const answer = post(running);
+  await expect.poll(running.clock.sleeping).toBe(1);
+  expect(running.sandbox.state.licenses().at(-1)?.remote_user).not.toBe('faulty');
+  running.clock.advance(300);
+
+  expect((await answer).status).toBe(201);
+});
+
+test('a body above 25 MB ends at the proxy', async () => {
+  const { sandbox } = await started();
+
+  const answer = await fetch(`${sandbox.chat.site}/api/v1/settings`, {
+    method: 'PATCH',
+    body: Buffer.alloc(26 * 1024 * 1024),
+  });
+
+  expect(answer.status).toBe(413);
+});

@@ -1,0 +1,331 @@
+import { expect, test } from 'vitest';
+import { started } from './start.ts';
+
+const ward = {
+  license_code: '0191A-86552-95939-DF69B',
+  remote_user: 'clinic-north/ward-3',
+  app_code: 4711,
+  size_allowance: 6,
+  created: '2026-01-14T09:20:11Z',
+};
+const fresh = { remote_user: 'physio-9', app_code: 4711, size_allowance: 4 };
+const created = { license_code: 'E936F-9B9E4-8FF8B-D3C75', ...fresh, created: '2026-03-16T09:00:00Z' };
+const wardPath = `/license/${ward.license_code}/`;
+const codes = (body: unknown) => (body as { license_code: string }[]).map(({ license_code }) => license_code);
+
+test('POST issues a license: 201 and the license', async () => {
+  const { licensing, log } = await started();
+
+  expect(await licensing('POST', '/license/', { json: fresh })).toMatchObject({ status: 201, body: created });
+
+  expect(log).toEqual([
+    {
+      ...{ time: Date.parse('2026-03-16T09:00:00Z'), api: 'licensing', method: 'POST', path: '/v1/license/' },
+      ...{ status: 201, fault: null, committed: true },
+    },
+  ]);
+});
+
+test('a form is as good as JSON', async () => {
+  const { licensing } = await started();
+
+  const answer = await licensing('POST', '/license/', {
+    form: { remote_user: 'physio-9', app_code: '4711', size_allowance: '4' },
+  });
+
+  expect(answer).toMatchObject({ status: 201, body: created });
+});
+
+test('names are not unique: the same user gets another license each time', async () => {
+  const { licensing } = await started();
+
+  const first = await licensing('POST', '/license/', { json: fresh });
+  const second = await licensing('POST', '/license/', { json: fresh });
+  const list = await licensing('GET', '/license/', { query: { remote_user: 'physio-9' } });
+
+  expect(list.body).toEqual([first.body, second.body]);
+  expect(new Set(codes(list.body)).size).toBe(2);
+});
+
+test.each([
+  [
+    {},
+    {
+      remote_user: ['This field is required.'],
+      app_code: ['This field is required.'],
+      size_allowance: ['This field is required.'],
+    },
+  ],
+  [{ ...fresh, remote_user: '' }, { remote_user: ['This field may not be blank.'] }],
+  [{ ...fresh, remote_user: null }, { remote_user: ['This field may not be null.'] }],
+  [{ ...fresh, remote_user: true }, { remote_user: ['Not a valid string.'] }],
+  [{ ...fresh, remote_user: 'x'.repeat(128) }, { remote_user: ['Ensure this field has no more than 127 characters.'] }],
+  [{ ...fresh, remote_user: 'Zoë' }, { remote_user: ['Enter ASCII characters only.'] }],
+  [{ ...fresh, app_code: 'x' }, { app_code: ['A valid integer is required.'] }],
+  [{ ...fresh, size_allowance: 1.5 }, { size_allowance: ['A valid integer is required.'] }],
+  [{ ...fresh, size_allowance: 0 }, { size_allowance: ['Ensure this value is greater than or equal to 1.'] }],
+  [{ ...fresh, size_allowance: 19 }, { size_allowance: ['Ensure this value is less than or equal to 18.'] }],
+])('POST %j is 400 %j', async (json, body) => {
+  const { licensing, sandbox } = await started();
+  const before = sandbox.state.licenses().length;
+
+  expect(await licensing('POST', '/license/', { json })).toMatchObject({ status: 400, body });
+
+  expect(sandbox.state.licenses()).toHaveLength(before);
+});
+
+test.each([
+  ['{', 'application/json', 400, { detail: 'JSON parse error - Expecting value: line 1 column 1 (char 0)' }],
+  ['[1]', 'application/json', 400, { non_field_errors: ['Invalid data. Expected a dictionary.'] }],
+  ['x', 'text/plain', 415, { detail: 'Unsupported media type "text/plain" in request.' }],
+])('the body %s as %s is %i', async (body, type, status, expected) => {
+  const { sandbox } = await started();
+
+  const answer = await fetch(`${sandbox.licensing.base_url}/v1/license/`, {
+    ...{ method: 'POST', body },
+    headers: { authorization: 'Token sandbox-key-of-app-4711', 'content-type': type },
+  });
+
+  expect({ status: answer.status, body: await answer.json() }).toEqual({ status, body: expected });
+});
+
+test.each([
+  [undefined, 'Authentication credentials were not provided.'],
+  ['Basic eDp5', 'Authentication credentials were not provided.'],
+  ['Token', 'Invalid token header. No credentials provided.'],
+  ['Token a b', 'Invalid token header. Token string should not contain spaces.'],
+  ['Token nobody', 'Invalid token.'],
+])('Authorization: %s is 401: %s', async (authorization, detail) => {
+  const { licensing } = await started();
+
+  const answer = await licensing('GET', '/license/', { as: null, headers: authorization ? { authorization } : {} });
+
+  expect(answer).toMatchObject({ status: 401, body: { detail }, headers: { 'www-authenticate': 'Token' } });
+});
+
+test('the scheme is compared without regard to case', async () => {
+  const { licensing } = await started();
+  const headers = { authorization: 'tOkEn sandbox-key-of-app-4711' };
+
+  expect((await licensing('GET', '/license/', { as: null, headers })).status).toBe(200);
+});
+
+test('the list shows the licenses of the key’s application alone', async () => {
+  const { licensing } = await started();
+
+  expect((await licensing('GET', '/license/')).body).toHaveLength(6);
+  expect((await licensing('GET', '/license/', { app: 4712 })).body).toHaveLength(4);
+});
+
+test.each([
+  [{ remote_user: 'clinic-north/ward-3' }, [ward.license_code]],
+  [{ remote_user: 'Clinic-North/ward-3' }, []],
+  [{ remote_user: 'clinic-north/ward-3', app_code: '4711' }, [ward.license_code]],
+  [{ app_code: '4712' }, []],
+])('filter %j finds %j', async (query, found) => {
+  const { licensing } = await started();
+
+  expect(codes((await licensing('GET', '/license/', { query })).body)).toEqual(found);
+});
+
+test('an app_code that is no number is 400', async () => {
+  const { licensing } = await started();
+
+  expect(await licensing('GET', '/license/', { query: { app_code: 'x' } })).toMatchObject({
+    status: 400,
+    body: { app_code: ['Enter a number.'] },
+  });
+});
+
+test('pages by limit and offset, and by page', async () => {
+  const { licensing, sandbox } = await started({ licenseShape: { pageSize: 2 } });
+  const at = (query: string) => `${sandbox.licensing.base_url}/v1/license/?${query}`;
+
+  const middle = await licensing('GET', '/license/', { query: { limit: '3', offset: '2' } });
+  expect(middle.body).toMatchObject({ count: 6, next: at('limit=2&offset=4'), previous: at('limit=2&offset=0') });
+  const last = await licensing('GET', '/license/', { query: { page: '3', app_code: '4711' } });
+  expect(last.body).toMatchObject({ count: 6, next: null, previous: at('page=2&app_code=4711') });
+  expect((last.body as { results: unknown[] }).results).toHaveLength(2);
+  expect(await licensing('GET', '/license/', { query: { page: '4' } })).toMatchObject({
+    status: 404,
+    body: { detail: 'Invalid page.' },
+  });
+});
+
+test('following next by pages meets every license once', async () => {
+  const { licensing, sandbox } = await started({
+    licenseShape: { list: 'pages', pageSize: 4 },
+    extraLicenses: { count: 250 },
+  });
+  const seen: string[] = [];
+  let query: string | null = '';
+  while (query !== null) {
+    const { body } = await licensing('GET', `/license/${query}`);
+    const { next, results } = body as { next: string | null; results: unknown[] };
+    seen.push(...codes(results));
+    query = next && new URL(next).search;
+  }
+
+  const own = sandbox.state.licenses().filter(({ app_code }) => app_code === 4711);
+  expect(seen).toEqual(own.map(({ license_code }) => license_code));
+  expect(seen).toHaveLength(256);
+});
+
+test('GET, PUT and PATCH of one license', async () => {
+  const { licensing } = await started();
+
+  expect(await licensing('GET', wardPath)).toMatchObject({ status: 200, body: ward });
+  expect(await licensing('PATCH', wardPath, { json: { size_allowance: 9 } })).toMatchObject({
+    status: 200,
+    body: { ...ward, size_allowance: 9 },
+  });
+  expect(await licensing('PUT', wardPath, { json: { remote_user: 'ward-3' } })).toMatchObject({
+    status: 400,
+    body: { app_code: ['This field is required.'], size_allowance: ['This field is required.'] },
+  });
+  const next = { remote_user: 'ward-3', app_code: 4711, size_allowance: 18 };
+  expect((await licensing('PUT', wardPath, { json: next })).body).toEqual({ ...ward, ...next });
+  expect((await licensing('GET', wardPath)).body).toEqual({ ...ward, ...next });
+  expect((await licensing('PATCH', wardPath, { json: {} })).status).toBe(200);
+});
+
+test('another application’s license is not seen, and nothing is written for another application', async () => {
+  const { licensing, sandbox } = await started();
+  const before = sandbox.state.licenses();
+
+  for (const method of ['GET', 'PUT', 'PATCH']) {
+    const answer = await licensing(method, wardPath, { app: 4712, ...(method === 'GET' ? {} : { json: fresh }) });
+    expect(answer, method).toMatchObject({ status: 404, body: { detail: 'Not found.' } });
+  }
+  const forbidden = { status: 403, body: { detail: 'The API key belongs to another application.' } };
+  expect(await licensing('POST', '/license/', { json: { ...fresh, app_code: 4712 } })).toMatchObject(forbidden);
+  expect(await licensing('PATCH', wardPath, { json: { app_code: 4712 } })).toMatchObject(forbidden);
+  expect(sandbox.state.licenses()).toBe(before);
+});
+
+test.each([
+  ['DELETE', '/license/', 'GET, POST, HEAD, OPTIONS'],
+  ['POST', wardPath, 'GET, PUT, PATCH, HEAD, OPTIONS'],
+  ['POST', '/first-activation/', 'GET, HEAD, OPTIONS'],
+])('%s %s is 405', async (method, path, allow) => {
+  const { licensing } = await started();
+
+  expect(await licensing(method, path)).toMatchObject({
+    status: 405,
+    headers: { allow },
+    body: { detail: `Method "${method}" not allowed.` },
+  });
+  expect((await licensing(method, path, { as: null })).status).toBe(401);
+});
+
+test.each(['/license', `/license/${ward.license_code}`, '/first-activation', '/licenses/'])(
+  '%s is an unknown page',
+  async (path) => {
+    const { licensing } = await started();
+
+    const answer = await licensing('GET', path);
+
+    expect(answer).toMatchObject({ status: 404, headers: { 'content-type': 'text/html; charset=utf-8' } });
+  },
+);
+
+test.each([
+  ['a sensor that was lent: the earliest', { mac_address: 'D4:22:CD:00:03:02' }, 200, 'physio-7731'],
+  ['any spelling', { mac_address: 'd422cd000302' }, 200, 'physio-7731'],
+  ['with its application', { mac_address: 'D4-22-CD-00-03-01', app_code: '4711' }, 200, 'clinic-north/ward-3'],
+])('first activation of %s', async (_name, query, status, remote_user) => {
+  const { licensing } = await started();
+
+  expect(await licensing('GET', '/first-activation/', { query })).toMatchObject({ status, body: { remote_user } });
+});
+
+test.each([
+  [{ mac_address: 'FF:FF:FF:FF:FF:FF' }, 404, { detail: 'Not found.' }],
+  [{ mac_address: 'D4:22:CD:00:03:04' }, 404, { detail: 'Not found.' }],
+  [{ mac_address: 'D4:22:CD:00:03:01', app_code: '4712' }, 404, { detail: 'Not found.' }],
+  [{ mac_address: 'D4:22:CD:00:03:01', app_code: 'x' }, 400, { app_code: ['A valid integer is required.'] }],
+  [{}, 400, { mac_address: ['This field is required.'] }],
+])('first activation of %j is %i', async (query, status, body) => {
+  const { licensing } = await started();
+
+  expect(await licensing('GET', '/first-activation/', { query })).toMatchObject({ status, body });
+});
+
+test.each([
+  ['null', null],
+  ['[]', []],
+  ['{}', {}],
+  ['empty', ''],
+] as const)('a server may answer %s where no license activated a sensor', async (noActivation, body) => {
+  const { licensing } = await started({ licenseShape: { noActivation } });
+
+  const answer = await licensing('GET', '/first-activation/', { query: { mac_address: 'FFFFFFFFFFFF' } });
+
+  expect({ status: answer.status, body: answer.body }).toEqual({ status: 200, body });
+});
+
+const { license_code, ...others } = created;
+
+test.each([
+  [{ keyField: 'foo_bar' }, 201, { foo_bar: license_code, ...others }],
+  [{ one: 'key' }, 201, license_code],
+  [{ afterPost: 'empty' }, 201, ''],
+  [{ afterPost: 'no content' }, 204, ''],
+] as const)('a server of shape %j answers a POST with %i %j', async (licenseShape, status, body) => {
+  const { licensing } = await started({ licenseShape });
+
+  const answer = await licensing('POST', '/license/', { json: fresh });
+
+  expect({ status: answer.status, body: answer.body }).toEqual({ status, body });
+});
+
+const wardRow = { license_code: ward.license_code, size_allowance: 6, created: ward.created };
+
+test.each([
+  [{ list: 'wrapped' }, { licenses: [ward] }],
+  [{ list: 'pages' }, { count: 1, next: null, previous: null, results: [ward] }],
+  [{ rows: 'anonymous' }, [wardRow]],
+  [{ rows: 'keys' }, [ward.license_code]],
+] as const)('a server of shape %j lists %j', async (licenseShape, body) => {
+  const { licensing } = await started({ licenseShape });
+
+  expect((await licensing('GET', '/license/', { query: { remote_user: ward.remote_user } })).body).toEqual(body);
+});
+
+test('a server may take no notice of filters, repeat a page, or link elsewhere', async () => {
+  const { licensing } = await started({
+    licenseShape: {
+      list: 'pages',
+      pageSize: 2,
+      ignoresFilters: true,
+      nextRepeats: true,
+      nextOrigin: 'https://elsewhere.example',
+    },
+  });
+
+  expect((await licensing('GET', '/license/', { query: { remote_user: 'nobody', page: '2' } })).body).toMatchObject({
+    count: 6,
+    next: 'https://elsewhere.example/v1/license/?remote_user=nobody&page=2',
+  });
+});
+
+test('calls may be limited: 429 with whole seconds', async () => {
+  const { licensing, clock } = await started({ rateLimit: { licensing: 1 } });
+  await licensing('GET', wardPath);
+  clock.advance(12_400);
+
+  expect(await licensing('GET', wardPath)).toMatchObject({
+    status: 429,
+    headers: { 'retry-after': '48' },
+    body: { detail: 'Request was throttled. Expected available in 48 seconds.' },
+  });
+  expect((await licensing('GET', '/license/', { app: 4712 })).status).toBe(200);
+});
+
+test('the log hides license codes and holds no query', async () => {
+  const { licensing, log } = await started();
+
+  await licensing('GET', `${wardPath}?secret=x`);
+
+  expect(log.map(({ path }) => path)).toEqual(['/v1/license/[license_code]/']);
+});

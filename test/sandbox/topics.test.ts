@@ -1,0 +1,149 @@
+import { expect, test } from 'vitest';
+import { started, type Running } from './start.ts';
+
+const remove = ({ chat }: Running, channel: number, topic_name: string, as = 'mara') =>
+  chat('POST', `/streams/${channel}/delete_topic`, { as, form: { topic_name } });
+
+const success = (more: object = {}) => ({ result: 'success', msg: '', ...more });
+
+test('a long topic goes in batches of 100, the newest first, until complete', async () => {
+  const running = await started();
+  const left = () => running.sandbox.state.topic('general', 'calibration log');
+  const ids = left().map(({ id }) => id);
+  expect(ids).toHaveLength(320);
+
+  expect((await remove(running, 1, 'calibration log')).body).toEqual(success({ complete: false }));
+  expect(left().map(({ id }) => id)).toEqual(ids.slice(0, 120));
+  expect((await remove(running, 1, 'calibration log')).body).toEqual(success({ complete: true }));
+  expect(left()).toEqual([]);
+  expect((await remove(running, 1, 'calibration log')).body).toEqual(success({ complete: true }));
+  expect(running.log.map(({ committed }) => committed)).toEqual([true, true, false]);
+});
+
+test.each([
+  [146, 502, undefined, 320],
+  [147, 400, { result: 'error', msg: 'Request timed out.', code: 'REQUEST_TIMEOUT' }, 120],
+  [153, 400, { result: 'error', msg: 'Request timed out.', code: 'REQUEST_TIMEOUT' }, 120],
+  [154, 200, { result: 'partially_completed', msg: '', code: 'REQUEST_TIMEOUT' }, 120],
+  [210, 200, { result: 'partially_completed', msg: '', code: 'REQUEST_TIMEOUT' }, 120],
+  [211, 200, { result: 'success', msg: '', complete: false }, 120],
+])('level %i: a time-out answers %i and leaves messages', async (featureLevel, status, body, left) => {
+  const running = await started({ featureLevel });
+
+  const answer = await remove(running, 1, 'calibration log');
+
+  expect(answer.status).toBe(status);
+  if (body) expect(answer.body).toEqual(body);
+  else expect(answer.headers['content-type']).toBe('text/html');
+  expect(running.sandbox.state.topic('general', 'calibration log')).toHaveLength(left);
+});
+
+test.each([
+  [100, {}],
+  [147, {}],
+  [210, {}],
+  [211, { complete: true }],
+])('level %i: what fits into one call is a success with %j', async (featureLevel, more) => {
+  const running = await started({ featureLevel, deleteBatches: 5 });
+
+  expect((await remove(running, 1, 'calibration log')).body).toEqual(success(more));
+  expect(running.sandbox.state.topic('general', 'calibration log')).toEqual([]);
+});
+
+test('exactly as many messages as there is time for: incomplete, though nothing is left', async () => {
+  const running = await started({ extraMessages: { channel: 'firmware', topic: 'load', count: 200 } });
+
+  expect((await remove(running, 2, 'load')).body).toEqual(success({ complete: false }));
+  expect(running.sandbox.state.topic('firmware', 'load')).toEqual([]);
+});
+
+test('without time for a batch nothing is ever deleted', async () => {
+  const running = await started({ deleteBatches: 0 });
+
+  expect((await remove(running, 1, 'lunch')).body).toEqual(success({ complete: false }));
+  expect(running.sandbox.state.topic('general', 'lunch')).toHaveLength(5);
+});
+
+test('the name is compared without regard to case, whole and untrimmed', async () => {
+  const running = await started();
+  const count = () => running.sandbox.state.messages().length;
+  const before = count();
+
+  expect((await remove(running, 1, 'lunch ')).body).toEqual(success({ complete: true }));
+  expect((await remove(running, 1, 'lun')).body).toEqual(success({ complete: true }));
+  expect((await remove(running, 1, 'dropped samples at 120 Hz')).body).toEqual(success({ complete: true }));
+  expect(count()).toBe(before);
+  await remove(running, 1, 'LUNCH');
+  expect(count()).toBe(before - 8);
+  await remove(running, 1, '✔ DROPPED samples at 120 Hz');
+  expect(count()).toBe(before - 14);
+});
+
+test('the same topic of another channel stays', async () => {
+  const running = await started();
+  running.sandbox.state.post({ channel: 'firmware', topic: 'lunch', content: 'Here too.' });
+
+  await remove(running, 1, 'lunch');
+
+  expect(running.sandbox.state.topic('firmware', 'lunch')).toHaveLength(1);
+});
+
+test.each([
+  ['', 0],
+  ['general chat', 0],
+  ['(no topic)', 3],
+])('the empty topic: "%s" leaves %i of its messages', async (name, left) => {
+  const running = await started();
+
+  expect((await remove(running, 1, name)).body).toEqual(success({ complete: true }));
+
+  expect(running.sandbox.state.topic('general', '')).toHaveLength(left);
+});
+
+test.each([
+  ['that is not there', 99],
+  ['with a number beyond any', 99999999999999999999n],
+  ['that is archived', 6],
+  ['that is private and not entered', 4],
+])('a channel %s is invalid, for an administrator too', async (_name, channel) => {
+  const running = await started();
+
+  expect(await running.chat('POST', `/streams/${channel}/delete_topic`, { form: { topic_name: 'x' } })).toMatchObject({
+    status: 400,
+    body: { result: 'error', msg: 'Invalid channel ID', code: 'BAD_REQUEST' },
+  });
+});
+
+test('unknown parameters are named', async () => {
+  const { chat } = await started();
+
+  const { body } = await chat('POST', '/streams/1/delete_topic', { form: { topic_name: 'x', dont_block: 'true' } });
+
+  expect(body).toEqual(success({ complete: true, ignored_parameters_unsupported: ['dont_block'] }));
+});
+
+test('the end of a topic takes away who follows it', async () => {
+  const running = await started();
+  await remove(running, 1, 'License Audit');
+  running.sandbox.state.post({ channel: 'general', topic: 'license audit', content: 'Anew.' });
+
+  const query = { anchor: 'newest', num_before: '9', narrow: '[{"operator":"is","operand":"followed"}]' };
+  expect((await running.chat('GET', '/messages', { query })).body).toMatchObject({ messages: [] });
+});
+
+test('messages can be sent to a channel, so that a topic grows while it is purged', async () => {
+  const running = await started();
+
+  const sent = await running.chat('POST', '/messages', {
+    as: 'tomas',
+    form: { type: 'stream', to: 'general', topic: 'lunch', content: 'Soup **again**?' },
+  });
+
+  const [last] = running.sandbox.state.topic('general', 'lunch').slice(-1);
+  expect(sent.body).toEqual(success({ id: last?.id }));
+  expect(last).toMatchObject({
+    sender_id: 9,
+    rendered: '<p>Soup <strong>again</strong>?</p>',
+    timestamp: running.clock.now() / 1000,
+  });
+});

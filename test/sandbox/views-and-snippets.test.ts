@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest';
+import { started } from './start.ts';
+
+const success = { status: 200, body: { result: 'success', msg: '' } };
+const refused = (status: number, msg: string) => ({ status, body: { result: 'error', msg, code: 'BAD_REQUEST' } });
+const audit = 'narrow/channel/1-general/topic/license.20audit';
+
+test('the list of views is of the caller alone; built-in ones have no name', async () => {
+  const { chat } = await started();
+
+  expect((await chat('GET', '/navigation_views')).body).toEqual({
+    ...success.body,
+    navigation_views: [
+      { fragment: 'inbox', is_pinned: true, name: null },
+      { fragment: 'narrow/is/starred', is_pinned: false, name: null },
+      { fragment: 'narrow/is/alerted', is_pinned: false, name: 'Alert Words' },
+      { fragment: audit, is_pinned: true, name: 'License audit' },
+    ],
+  });
+  expect((await chat('GET', '/navigation_views', { as: 'ines' })).body).toEqual({
+    ...success.body,
+    navigation_views: [],
+  });
+});
+
+test('a view is hidden, pinned and renamed', async () => {
+  const { chat, sandbox } = await started();
+  const view = () => sandbox.state.views().find(({ fragment }) => fragment === audit);
+
+  expect(await chat('PATCH', `/navigation_views/${audit}`, { form: { is_pinned: 'false' } })).toMatchObject(success);
+  expect(view()).toMatchObject({ is_pinned: false, name: 'License audit' });
+  expect(await chat('PATCH', `/navigation_views/${audit}`, { form: { name: ' Audit ' } })).toMatchObject(success);
+  expect(view()).toMatchObject({ is_pinned: false, name: 'Audit' });
+});
+
+test('a fragment may come with slashes, encoded slashes, double slashes', async () => {
+  const { chat } = await started();
+
+  for (const fragment of ['narrow/is/alerted', 'narrow%2Fis%2Falerted', 'narrow//is/alerted']) {
+    expect(
+      await chat('PATCH', `/navigation_views/${fragment}`, { form: { is_pinned: 'true' } }),
+      fragment,
+    ).toMatchObject(success);
+  }
+});
+
+test('neither pin nor name is a success that changes nothing; a bot may', async () => {
+  const { chat, log } = await started();
+
+  const answer = await chat('PATCH', '/navigation_views/narrow/channel/3-releases', {
+    as: 'release-bot',
+    form: { x: '1' },
+  });
+
+  expect(answer.body).toEqual({ ...success.body, ignored_parameters_unsupported: ['x'] });
+  expect(log.map(({ committed }) => committed)).toEqual([false]);
+});
+
+test.each([
+  ['a built-in one with a name', 'inbox', { name: 'Mine' }, 400, 'Built-in views cannot have a custom name.'],
+  ['a built-in one without a row', 'drafts', { is_pinned: 'true' }, 404, 'Navigation view does not exist.'],
+  ['a name of another view', audit, { name: 'Alert Words' }, 400, 'Navigation view already exists.'],
+  ['the name that it has', audit, { name: 'License audit' }, 400, 'Navigation view already exists.'],
+  [
+    'a taken name, before what is missing',
+    'narrow/nosuch',
+    { name: 'Alert Words' },
+    400,
+    'Navigation view already exists.',
+  ],
+  ['what is missing', 'narrow/nosuch', { name: 'Other' }, 404, 'Navigation view does not exist.'],
+  [
+    'the view of somebody else',
+    'narrow/channel/2-firmware',
+    { is_pinned: 'true' },
+    404,
+    'Navigation view does not exist.',
+  ],
+  ['a blank name', audit, { name: '' }, 400, 'name cannot be blank'],
+  ['a pin that is no boolean', audit, { is_pinned: '1' }, 400, 'is_pinned is not a boolean'],
+])('%s is refused', async (_name, fragment, form, status, msg) => {
+  const { chat } = await started();
+
+  expect(await chat('PATCH', `/navigation_views/${fragment}`, { form })).toMatchObject(refused(status, msg));
+});
+
+test('snippets are listed and deleted by their owner alone, once', async () => {
+  const { chat, sandbox } = await started();
+  const absent = refused(404, 'Saved snippet does not exist.');
+
+  expect((await chat('GET', '/saved_snippets', { as: 'tomas' })).body).toEqual({
+    ...success.body,
+    saved_snippets: [
+      { id: 3, title: 'Radio', content: 'Which radio channel, and how many sensors?', date_created: 1768809600 },
+    ],
+  });
+  expect(await chat('DELETE', '/saved_snippets/3')).toMatchObject(absent);
+  expect(await chat('DELETE', '/saved_snippets/3', { as: 'tomas' })).toMatchObject(success);
+  expect(await chat('DELETE', '/saved_snippets/3', { as: 'tomas' })).toMatchObject(absent);
+  expect(sandbox.state.snippets().map(({ id }) => id)).toEqual([1, 2, 4]);
+});
+
+test.each([
+  [389, 'PATCH', '/navigation_views/inbox', 404],
+  [390, 'PATCH', '/navigation_views/inbox', 200],
+  [389, 'GET', '/navigation_views', 404],
+  [296, 'DELETE', '/saved_snippets/1', 404],
+  [297, 'DELETE', '/saved_snippets/1', 200],
+  [296, 'GET', '/saved_snippets', 404],
+])('level %i: %s %s is %i', async (featureLevel, method, path, status) => {
+  const { chat } = await started({ featureLevel });
+
+  const answer = await chat(method, path);
+
+  expect(answer.status).toBe(status);
+  expect(answer.headers['content-type']).toBe(status === 404 ? 'text/html; charset=utf-8' : 'application/json');
+});
