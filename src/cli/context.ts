@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { chatApi } from '../api/chat.ts';
 import { connect, type Connection, type PlannedRequest, type Send } from '../api/http.ts';
 import { licensingApi } from '../api/licensing.ts';
@@ -5,13 +7,18 @@ import { openGate } from '../api/retry.ts';
 import type { Context, GlobalValues } from '../commands/context.ts';
 import { formatDuration } from '../core/duration.ts';
 import { Failure } from '../core/failure.ts';
+import { writeJson } from '../core/json.ts';
 import { Secret } from '../core/secret.ts';
 import { openCredentials, type ChatCredential, type LicensingCredential } from '../store/credentials.ts';
+import { foldersOf } from '../store/folders.ts';
+import type { JournalHeader } from '../store/journal.ts';
 import { readKeyFile } from '../store/key-text.ts';
 import { openProfiles } from '../store/profiles.ts';
+import { originOf } from '../store/url.ts';
 import { chatUnit, licensingUnit } from '../store/unit.ts';
 import { readText } from './input.ts';
 import type { Messages } from './messages.ts';
+import { openProgress } from './progress.ts';
 import { openPrompt } from './prompt.ts';
 import type { Redactor } from './redactor.ts';
 import { embeddedSandbox, sandboxControl } from './sandbox.ts';
@@ -59,7 +66,7 @@ export function openSession(world: World, options: Options, messages: Messages, 
   const keyCommand = async (command: string): Promise<Secret> => {
     const { runKeyCommand } = await import('../store/key-command.ts');
     const verbose = options.verbose ? messages.note : undefined;
-    return redactor.watch(await runKeyCommand(command, { machine, clock, signal, verbose }));
+    return redactor.watch(await runKeyCommand(command, { machine, signal, verbose }));
   };
   const credentials = openCredentials(machine, clock, profiles, keyCommand);
   const prompt = openPrompt(world, () => isInteractive(world, options), signal);
@@ -119,6 +126,16 @@ export function openSession(world: World, options: Options, messages: Messages, 
     read: (file) => readText(world, file),
     note: (text) => messages.note(text),
     warn: (text) => messages.warn(text),
+    journal: async (header, file) => {
+      const { openJournal } = await import('../store/journal.ts');
+      return openJournal(file ?? journalFile(world, header), header, world, { signal });
+    },
+    identityOf: ({ base_url }) => (options.sandbox ? 'sandbox' : originOf(base_url)),
+    claims: async (job, identity, app_code) => {
+      const { openClaims } = await import('../store/claims.ts');
+      return openClaims(`${identity} ${app_code}`, world, { job, signal, note: (text) => messages.note(text) });
+    },
+    progress: (label, total) => openProgress(world, options, label, total),
     sandbox: () => sandboxControl(world, signal, messages.note),
     now: () => clock.now(),
     sleep: (span) => clock.sleep(span, signal),
@@ -143,6 +160,12 @@ export function openSession(world: World, options: Options, messages: Messages, 
     };
     return { send: chatSend(credential), sendUnauthenticated: connect(base) };
   }
+}
+
+/** One journal for each job: its name is a hash of what the job is. */
+function journalFile({ machine }: World, header: JournalHeader): string {
+  const name = createHash('sha256').update(writeJson(header)).digest('hex').slice(0, 32);
+  return join(foldersOf(machine).state, 'journals', `${name}.ndjson`);
 }
 
 type Shared = Omit<Connection, 'base' | 'authorization' | 'sealed' | 'readOnly'>;

@@ -1,5 +1,6 @@
 import type { Failure } from '../core/failure.ts';
 import { plainLines } from '../output/plain.ts';
+import { warningJson } from '../output/warnings.ts';
 import type { Redactor } from './redactor.ts';
 import type { Output } from './world.ts';
 
@@ -27,7 +28,7 @@ export function openMessages(stderr: Output, style: MessageStyle, redactor: Reda
     note(text) {
       if (!style.quiet) write(shown(text));
     },
-    warn: (text) => write(style.json ? JSON.stringify({ warning: text }) : shown(`warning: ${text}`)),
+    warn: (text) => write(style.json ? warningJson(text) : shown(`warning: ${text}`)),
     trace: (text) => write(shown(text)),
     async fail(failure) {
       const { failureJson, failureText } = await import('../output/errors.ts');

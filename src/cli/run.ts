@@ -76,7 +76,7 @@ async function printPlan(
   world: World,
   redactor: Redactor,
 ): Promise<number> {
-  const rows = planned.map((request) => JSON.parse(redactor.clean(JSON.stringify(request))) as PlannedRequest);
+  const rows = planned.map((request) => cleaned(request, redactor));
   await print(
     Promise.resolve(rows),
     { columns: ['method', 'url', 'content_type', 'body'] },
@@ -84,4 +84,9 @@ async function printPlan(
     world,
   );
   return 0;
+}
+
+/** Value by value: a password may be a word or a sign of JSON itself. */
+function cleaned(request: PlannedRequest, redactor: Redactor): object {
+  return Object.fromEntries(Object.entries<string>({ ...request }).map(([name, text]) => [name, redactor.clean(text)]));
 }

@@ -5,6 +5,8 @@ import type { Secret } from '../core/secret.ts';
 import type { Values } from '../spec/field.ts';
 import type { globalOptions } from '../spec/environment.ts';
 import type { ChatCredential, LicensingCredential, StoredApp } from '../store/credentials.ts';
+import type { Claims } from '../store/claims.ts';
+import type { Journal, JournalHeader } from '../store/journal.ts';
 import type { Profiles } from '../store/profiles.ts';
 
 export type GlobalValues = Values<typeof globalOptions>;
@@ -56,9 +58,24 @@ export interface Context {
   note(text: string): void;
   /** One line to stderr that is never dropped. */
   warn(text: string): void;
+  /** The journal of a job, held by this process alone; without a file it is named by the job's header. */
+  journal(header: JournalHeader, file?: string): Promise<Journal>;
+  /** What tells one server from another in journals and claims: an origin; the embedded sandbox is one, whatever its port. */
+  identityOf(credential: LicensingCredential): string;
+  /** The claims on the users of one application, taken for that job. */
+  claims(job: string, identity: string, app_code: number): Promise<Claims>;
+  /** Shows how far a job of so many steps is; nothing with `--quiet`. */
+  progress(label: string, total: number): Progress;
   sandbox(): SandboxControl;
   now(): Milliseconds;
   sleep(span: Milliseconds): Promise<void>;
+}
+
+export interface Progress {
+  /** One step more is done. */
+  step(): void;
+  /** Takes the line away. */
+  end(): void;
 }
 
 /** The sandbox as its own commands see it. */

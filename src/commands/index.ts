@@ -32,7 +32,27 @@ export const commandTable: readonly CommandEntry[] = [
   entry('license list', 'List licenses', () => import('./license/list.ts')),
   entry('license view', 'Show one license, or all of one user', () => import('./license/view.ts')),
   entry('license edit', 'Change a license in place', () => import('./license/edit.ts')),
-  entry('first-activation', 'Show the license that activated a sensor first', () => import('./first-activation.ts')),
+  entry(
+    'license ensure',
+    'Make sure that a user has one license, and print its key',
+    () => import('./license/ensure.ts'),
+  ),
+  entry(
+    'license apply',
+    'Give each user of a file one license of the size it says',
+    () => import('./license/apply.ts'),
+  ),
+  entry('license audit', 'Find licenses that should not be as they are', () => import('./license/audit.ts')),
+  entry(
+    'first-activation',
+    'Show the license that activated a sensor first',
+    () => import('./first-activation/view.ts'),
+  ),
+  entry(
+    'first-activation audit',
+    'Compare who should have activated each sensor first with who did',
+    () => import('./first-activation/audit.ts'),
+  ),
   entry('settings set', "Change the account's settings", () => import('./settings/set.ts')),
   entry('settings list', 'List every setting with its values', () => import('./settings/list.ts')),
   entry('settings describe', 'Explain one setting', () => import('./settings/describe.ts')),

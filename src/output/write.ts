@@ -1,3 +1,4 @@
+import { Failure } from '../core/failure.ts';
 import { batched, type Batch } from './batch.ts';
 import { unknownFields } from './fields.ts';
 import type { Form } from './form.ts';
@@ -11,8 +12,8 @@ export type Result = { readonly many: AsyncIterable<unknown> } | { readonly one:
  * Writes a result in the look's format; an array is a list. What the rows throw is thrown on when the document is closed, so
  * that what came before is whole. When nobody reads any longer (EPIPE), the rows are told to end and this resolves, but
  * `show.toTheEnd` draws the rows to their end.
- * @throws Failure usage for a field of `--fields` that the first row does not have: a list is not written then; one value is
- * written whole, because what a command did cannot be repeated for a slip. Failure incomplete when the sink fails.
+ * @throws Failure usage for a field of `--fields` that the first row does not have: a list is not written then. Failure rejected for
+ * one value, which is written whole, because what a command did cannot be repeated for a slip. Failure incomplete when the sink fails.
  */
 export async function writeResult(
   result: Result,
@@ -35,7 +36,7 @@ async function writeOne(value: unknown, show: Show<unknown> | undefined, look: L
   const form = await formOf(show, refusal ? { ...look, fields: undefined } : look);
   const text = form.one(value);
   if (text !== '') await sink.write(text);
-  if (refusal) throw refusal;
+  if (refusal) throw new Failure('rejected', `${refusal.message}; the result is shown whole`, refusal.details);
 }
 
 function listed(values: readonly unknown[]): AsyncIterable<unknown> {

@@ -40,6 +40,20 @@ export const firstActivationFields = {
   app_code: licenseFields.app_code,
 } as const satisfies Fields;
 
+/** The columns of a roster of licenses (contract, section 1.3). */
+export const rosterFields = {
+  remote_user: licenseFields.remote_user,
+  size_allowance: licenseFields.size_allowance,
+  app_code: { ...licenseFields.app_code, required: false },
+} as const satisfies Fields;
+
+/** The columns of a roster of sensors (contract, section 1). */
+export const sensorRosterFields = {
+  mac_address: firstActivationFields.mac_address,
+  remote_user: licenseFields.remote_user,
+  app_code: { ...licenseFields.app_code, required: false },
+} as const satisfies Fields;
+
 /** The order of a license's columns in tables, csv and tsv; the server's other scalars follow. */
 export const licenseColumns = ['license_code', 'remote_user', 'app_code', 'size_allowance'] as const;
 

@@ -78,7 +78,8 @@ export async function lockPath(machine: Machine, name: string): Promise<string> 
   return join(await lockFolder(machine), file);
 }
 
-async function lockFolder(machine: Machine): Promise<string> {
+/** The folder of locks and claims: it works without a writable home too. */
+export async function lockFolder(machine: Machine): Promise<string> {
   const folder = join(foldersOf(machine).state, 'locks');
   try {
     await makePrivateFolder(folder, machine);

@@ -214,7 +214,7 @@ describe('fields', () => {
     const writing = writeResult({ one: { a: 1 } }, undefined, look('tsv', { fields: ['x'] }), {
       write: (text) => Promise.resolve(void pieces.push(text)),
     });
-    await expect(writing).rejects.toMatchObject({ kind: 'usage' });
+    await expect(writing).rejects.toMatchObject({ kind: 'rejected' });
     expect(pieces).toEqual(['a\n1\n']);
   });
 });

@@ -64,6 +64,8 @@ function readWord(word: string, mayHoldSecret: boolean, context: Context): Assig
   const at = word.indexOf('=');
   const typed = at < 0 ? word : word.slice(0, at);
   const name = typed.replaceAll('-', '_');
+  // A line of a file may be a password that lost its name: it is not repeated.
+  if (mayHoldSecret && at < 0 && !Object.hasOwn(settings, name)) throw usage('--from: a line is not NAME=VALUE');
   const removed = Object.hasOwn(removedSettings, name) ? removedSettings[name] : undefined;
   if (removed !== undefined) throw usage(removed);
   const field = fieldNamed(settings, name, typed);
@@ -86,16 +88,20 @@ function readRaw(word: string): Assignment {
 
 function linesOf(text: string): string[] {
   if (text.trimStart().startsWith('{')) {
-    return Object.entries(objectOf(text)).map(
-      ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
-    );
+    return collect(Object.entries<unknown>(objectOf(text)), ([name, value]) => `${name}=${scalarText(name, value)}`);
   }
   return text.split(/\r?\n/).filter((line) => line.trim() !== '' && !line.trimStart().startsWith('#'));
 }
 
-function objectOf(text: string): object {
+function scalarText(name: string, value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
+  throw usage(`--from: ${name} is neither a text, a number, nor true or false`);
+}
+
+function objectOf(text: string): Readonly<Record<string, unknown>> {
   try {
-    return parseJson(text) as object;
+    return parseJson(text) as Readonly<Record<string, unknown>>;
   } catch {
     throw usage('--from: the file begins like JSON, and is not valid JSON');
   }

@@ -1,10 +1,10 @@
-import { withFields } from '../api/licensing.ts';
-import { usage } from '../core/failure.ts';
-import { each } from '../jobs/each.ts';
-import { collect, optional } from '../spec/field.ts';
-import { firstActivationFields, readMac } from '../spec/license.ts';
-import { command } from './command.ts';
-import { licenseShow } from './license/show.ts';
+import { withFields } from '../../api/licensing.ts';
+import { usage } from '../../core/failure.ts';
+import { each } from '../../jobs/each.ts';
+import { collect, optional } from '../../spec/field.ts';
+import { firstActivationFields, readMac } from '../../spec/license.ts';
+import { command } from '../command.ts';
+import { licenseShow } from '../license/show.ts';
 
 const { mac_address, app_code } = firstActivationFields;
 

@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import { usage } from '../../core/failure.ts';
+import { auditSensors, type ExpectedSensor } from '../../jobs/audit-sensors.ts';
+import { readRows, refuseRepeats, within, type Unique } from '../../jobs/read-roster.ts';
+import { collect, optional } from '../../spec/field.ts';
+import { readMac, sensorRosterFields } from '../../spec/license.ts';
+import { formatOf, rosterFormats } from '../../store/roster.ts';
+import { command } from '../command.ts';
+import type { Context } from '../context.ts';
+
+const defaultConcurrency = 4;
+
+export default command({
+  name: 'first-activation audit',
+  summary: 'Compare who should have activated each sensor first with who did',
+  about: [
+    'Columns: mac_address, remote_user and optionally app_code. Each row ends as ok, lent (the license of another user activated the ' +
+      'sensor first), never-activated or error. Exit code 10 if a sensor was lent, 8 if one could not be looked up. A run that was cut off ' +
+      'goes on where it stopped.',
+  ],
+  args: {
+    roster: {
+      kind: 'string',
+      required: true,
+      placeholder: 'ROSTER',
+      help: 'The file of expected users; - is standard input',
+    },
+  },
+  options: {
+    input_format: {
+      kind: 'string',
+      choices: rosterFormats,
+      placeholder: 'FORMAT',
+      help: 'csv, ndjson or json (default: by extension, else by how the text begins)',
+    },
+    ...optional({ app_code: sensorRosterFields.app_code }),
+    concurrency: {
+      kind: 'integer',
+      min: 1,
+      max: 64,
+      placeholder: 'N',
+      help: 'Requests under way at once (default: 4)',
+    },
+    journal: {
+      kind: 'string',
+      nonempty: true,
+      placeholder: 'FILE',
+      help: 'Where answers are kept until the audit is whole (default: under the state folder)',
+    },
+  },
+  examples: ['chatelaine first-activation audit sensors.csv'],
+
+  async *run(
+    { roster: file, input_format, app_code: typed, concurrency = defaultConcurrency, journal: journalFile },
+    context,
+  ) {
+    const text = await context.read(file);
+    const sensors = await sensorsOf(text, input_format ?? formatOf(file, text), typed, context);
+    const identity = context.identityOf(await context.licensingAccount({ app_code: typed }));
+    const header = {
+      job: 'first-activation audit',
+      identity,
+      app_code: typed ?? null,
+      input: createHash('sha256').update(text).digest('hex'),
+    };
+    const journal = await context.journal(header, journalFile);
+    const progress = context.progress('sensors', sensors.length);
+    let isWhole = false;
+    try {
+      const apis = new Map<number | undefined, ReturnType<Context['licensing']>>();
+      const licensing = (code: number | undefined): ReturnType<Context['licensing']> => {
+        const api = apis.get(code) ?? context.licensing({ app_code: code });
+        apis.set(code, api);
+        return api;
+      };
+      let errors = 0;
+      let rows = 0;
+      for await (const row of auditSensors(sensors, { licensing, journal, concurrency, signal: context.signal })) {
+        progress.step();
+        rows += 1;
+        if (row.status === 'error') errors += 1;
+        isWhole = rows === sensors.length && errors === 0;
+        yield row;
+      }
+    } finally {
+      progress.end();
+      await (isWhole ? journal.finish() : journal.close());
+    }
+  },
+
+  show: { columns: ['mac_address', 'remote_user', 'app_code', 'status', 'first_user'], others: true },
+});
+
+/** The rows of the roster with their addresses as they are sent. */
+async function sensorsOf(
+  text: string,
+  format: (typeof rosterFormats)[number],
+  typed: number | undefined,
+  context: Context,
+): Promise<ExpectedSensor[]> {
+  const rows = await readRows(text, format, sensorRosterFields, uniqueSensor);
+  if (rows.length === 0) throw usage('no rows');
+  const { mac_format, app_code } = await context.licensingAccount({ app_code: typed });
+  const read = mac_format === 'as_is' ? (mac: string) => mac : readMac;
+  const sensors = collect(rows, ({ place, row }) => ({
+    place,
+    row: {
+      ...row,
+      mac_address: within(place, () => read(row.mac_address)),
+      app_code: row.app_code ?? typed ?? app_code,
+    },
+  }));
+  refuseRepeats(sensors, uniqueSensor);
+  return sensors.map(({ row }) => row);
+}
+
+const uniqueSensor: Unique<{ readonly mac_address: string; readonly app_code?: number | undefined }> = {
+  key: ({ mac_address, app_code }) => `${app_code ?? ''} ${mac_address}`,
+  label: ({ mac_address }) => `the sensor ${mac_address}`,
+};

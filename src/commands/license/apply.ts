@@ -1,0 +1,268 @@
+import { createHash } from 'node:crypto';
+import { findKey, type License } from '../../api/licensing.ts';
+import { Failure, usage } from '../../core/failure.ts';
+import { applyRoster, planRows, type AppliedRow, type Applying } from '../../jobs/apply-roster.ts';
+import { readRows, refuseRepeats, uniqueUser, type Placed } from '../../jobs/read-roster.ts';
+import { rosterJournal } from '../../jobs/roster-journal.ts';
+import { rosterFields, type LicenseFields } from '../../spec/license.ts';
+import { optional } from '../../spec/field.ts';
+import { formatOf, rosterFormats } from '../../store/roster.ts';
+import type { Claims } from '../../store/claims.ts';
+import { command } from '../command.ts';
+import type { Context } from '../context.ts';
+import { appCodeOf, settleOptions, settlingOf } from './options.ts';
+
+const defaultConcurrency = 4;
+/** On a terminal more changes than these are asked about once. */
+const manyChanges = 100;
+
+export default command({
+  name: 'license apply',
+  summary: 'Give each user of a file one license of the size it says',
+  about: [
+    'Columns: remote_user, size_allowance and optionally app_code, which picks the stored key of that application; others are ignored. ' +
+      'CSV with a header, a JSON object a line, or a JSON array. A file with bad rows is refused whole, every bad line named.',
+    'Each row ends with one license of that size: created, resized, unchanged, failed or unknown. A second license is never made. ' +
+      'Every step is on disk before and after its request, so the same command goes on after a crash, a kill or a full disk. Rows in doubt ' +
+      'are settled at the end by one list, --settle after the last request without an answer. "Never two" holds for servers that carry a ' +
+      'request out within --settle, or not at all.',
+    'Exit code 9 if a row is unknown, else 8 if one failed; 4 where the key is refused.',
+  ],
+  args: { file: { kind: 'string', placeholder: 'FILE', help: 'The roster; -f FILE is the same' } },
+  options: {
+    file_option: {
+      kind: 'string',
+      flag: 'file',
+      short: 'f',
+      nonempty: true,
+      placeholder: 'FILE',
+      help: 'The roster; - is standard input',
+    },
+    input_format: {
+      kind: 'string',
+      choices: rosterFormats,
+      placeholder: 'FORMAT',
+      help: 'csv, ndjson or json (default: by extension, else by how the text begins)',
+    },
+    ...optional({ app_code: rosterFields.app_code }),
+    concurrency: {
+      kind: 'integer',
+      min: 1,
+      max: 64,
+      placeholder: 'N',
+      help: 'Requests under way at once (default: 4)',
+    },
+    journal: {
+      kind: 'string',
+      nonempty: true,
+      placeholder: 'FILE',
+      help: 'Where the steps are recorded (default: under the state folder, by origin, application and content)',
+    },
+    exit_code: { kind: 'boolean', help: 'With --dry-run: exit code 10 if anything would change' },
+    ...settleOptions,
+  },
+  examples: ['chatelaine license apply roster.csv --dry-run', 'chatelaine license apply roster.csv -o ndjson'],
+
+  async *run(
+    {
+      file: argument,
+      file_option,
+      input_format,
+      concurrency = defaultConcurrency,
+      journal,
+      exit_code,
+      settle,
+      ...typed
+    },
+    context,
+  ) {
+    const file = argument ?? file_option;
+    if (file === undefined || (argument !== undefined && file_option !== undefined))
+      throw usage('give one roster: FILE or --file FILE');
+    if (exit_code && !context.options.dry_run) throw usage('--exit-code needs --dry-run');
+    const text = await context.read(file);
+    const rows = await readRowsOf(file, text, input_format, typed.app_code, context);
+    const applying = { licensing: apis(context), concurrency };
+    if (context.options.dry_run) {
+      yield* plan(rows, applying, exit_code ?? false);
+      return;
+    }
+    const target = await targetOf(rows, context);
+    yield* apply(rows, { ...applying, ...settlingOf(context, settle) }, { text, target, journal }, context);
+  },
+
+  show: {
+    toTheEnd: true,
+    columns: ['remote_user', 'app_code', 'size_allowance', 'status', 'license'],
+    cell: (row, column) => (column === 'license' ? keyCell(row) : undefined),
+    others: true,
+  },
+});
+
+async function readRowsOf(
+  file: string,
+  text: string,
+  format: (typeof rosterFormats)[number] | undefined,
+  typed: number | undefined,
+  context: Context,
+): Promise<LicenseFields[]> {
+  const placed = await readRows(text, format ?? formatOf(file, text), rosterFields, uniqueUser);
+  if (placed.length === 0) throw usage(`${file}: no rows`);
+  const ownCode = placed.some(({ row }) => row.app_code === undefined) ? await appCodeOf(context, typed) : undefined;
+  const rows: Placed<LicenseFields>[] = placed.map(({ place, row }) => ({
+    place,
+    row: { remote_user: row.remote_user, app_code: row.app_code ?? ownCode ?? 0, size_allowance: row.size_allowance },
+  }));
+  refuseRepeats(rows, uniqueUser);
+  return rows.map(({ row }) => row);
+}
+
+/** One API for each application, on the key that is stored for it. */
+function apis(context: Context): Applying['licensing'] {
+  const known = new Map<number, ReturnType<Context['licensing']>>();
+  return (app_code) => {
+    const api = known.get(app_code) ?? context.licensing({ app_code });
+    known.set(app_code, api);
+    return api;
+  };
+}
+
+interface Target {
+  readonly app_code: number;
+  readonly origin: string;
+}
+
+/** Where each application's licenses are made; a missing credential is told before anything is sent. */
+async function targetOf(rows: readonly LicenseFields[], context: Context): Promise<Target[]> {
+  const codes = [...new Set(rows.map(({ app_code }) => app_code))].sort((one, other) => one - other);
+  const targets: Target[] = [];
+  for (const app_code of codes)
+    targets.push({ app_code, origin: context.identityOf(await context.licensingAccount({ app_code })) });
+  return targets;
+}
+
+interface Job {
+  readonly text: string;
+  readonly target: readonly Target[];
+  readonly journal: string | undefined;
+}
+
+async function* apply(
+  rows: readonly LicenseFields[],
+  how: Pick<Applying, 'licensing' | 'concurrency' | 'settle' | 'sleep' | 'note'>,
+  { text, target, journal: file }: Job,
+  context: Context,
+): AsyncGenerator<AppliedRow> {
+  const header = { job: 'license apply', target, input: createHash('sha256').update(text).digest('hex') };
+  const journal = await context.journal(header, file);
+  const progress = context.progress('licenses', rows.length);
+  let isDone = false;
+  let claimed: Claimed | undefined;
+  try {
+    claimed = await claim(rows, `license apply ${header.input}`, target, context);
+    await askAboutMany(rows, how, context);
+    const { abandoned } = claimed;
+    const applying = {
+      ...how,
+      abandoned,
+      journal: rosterJournal(journal),
+      now: context.now,
+      signal: context.signal,
+      warn: context.warn,
+    };
+    for await (const row of applyRoster(rows, applying)) {
+      progress.step();
+      if (row.status !== 'unknown') await claimed.free(row);
+      yield row;
+    }
+    isDone = true;
+  } finally {
+    progress.end();
+    await claimed?.freeAll();
+    await (isDone ? journal.finish() : journal.close());
+  }
+}
+
+/** The rows' users, kept from other processes until their outcome is known. */
+interface Claimed {
+  /** Whether another job died while it was at work on one of the rows. */
+  readonly abandoned: boolean;
+  /** Gives a row back, now or with others a little later. */
+  free(row: LicenseFields): Promise<void>;
+  freeAll(): Promise<void>;
+}
+
+/** Claims are given back in portions, since each time their file is written anew. */
+const freeEvery = 2000;
+
+async function claim(
+  rows: readonly LicenseFields[],
+  job: string,
+  target: readonly Target[],
+  context: Context,
+): Promise<Claimed> {
+  const taken = new Map<number, { readonly claims: Claims; users: string[] }>();
+  let abandoned = false;
+  for (const { app_code, origin } of target) {
+    const claims = await context.claims(job, origin, app_code);
+    const users = rows.filter((row) => row.app_code === app_code).map(({ remote_user }) => remote_user);
+    const jobs = await claims.take(users);
+    abandoned ||= [...jobs].some((other) => other !== job);
+    taken.set(app_code, { claims, users: [] });
+  }
+  let last = context.now();
+  const freeAll = async (): Promise<void> => {
+    last = context.now();
+    for (const own of taken.values()) await own.claims.free(own.users.splice(0));
+  };
+  return {
+    abandoned,
+    freeAll,
+    async free({ app_code, remote_user }) {
+      taken.get(app_code)?.users.push(remote_user);
+      if (context.now() - last > freeEvery) await freeAll();
+    },
+  };
+}
+
+/** A question on a terminal only: a script has said what it wants. */
+async function askAboutMany(
+  rows: readonly LicenseFields[],
+  how: Pick<Applying, 'licensing' | 'concurrency'>,
+  context: Context,
+): Promise<void> {
+  if (rows.length <= manyChanges || !context.interactive() || context.options.yes) return;
+  const changes = (await planRows(rows, how)).filter(({ decision }) => decision.step !== 'unchanged').length;
+  if (changes > manyChanges) await context.confirm(`${changes} licenses will be created or resized. Go on?`);
+}
+
+interface PlannedRow extends LicenseFields {
+  readonly status: 'create' | 'resize' | 'unchanged';
+  readonly license: AppliedRow['license'];
+  /** The change of size, as in `4 -> 6`; null where a license is created or left. */
+  readonly change: string | null;
+}
+
+async function* plan(
+  rows: readonly LicenseFields[],
+  how: Pick<Applying, 'licensing' | 'concurrency'>,
+  tell: boolean,
+): AsyncGenerator<PlannedRow> {
+  let changes = 0;
+  for (const { row, decision } of await planRows(rows, how)) {
+    if (decision.step !== 'unchanged') changes += 1;
+    const license = decision.step === 'create' ? null : decision.license;
+    const change = decision.step === 'resize' ? `${sizeText(decision.license)} -> ${row.size_allowance}` : null;
+    yield { ...row, status: decision.step, license, change };
+  }
+  if (tell && changes > 0) throw new Failure('differences', `${changes} licenses would change`);
+}
+
+function keyCell({ license }: AppliedRow | PlannedRow): unknown {
+  const name = license ? findKey(license) : undefined;
+  return license && name !== undefined ? license[name] : undefined;
+}
+
+function sizeText({ size_allowance }: License): string {
+  return typeof size_allowance === 'number' || typeof size_allowance === 'string' ? String(size_allowance) : '?';
+}

@@ -1,0 +1,82 @@
+import { findKey, type License } from '../../api/licensing.ts';
+import { Failure } from '../../core/failure.ts';
+import { auditLicenses, type FindingRow } from '../../jobs/audit-licenses.ts';
+import { readRows, uniqueUser } from '../../jobs/read-roster.ts';
+import { optional } from '../../spec/field.ts';
+import { rosterFields, type LicenseFields } from '../../spec/license.ts';
+import { formatOf, rosterFormats } from '../../store/roster.ts';
+import { command } from '../command.ts';
+import type { Context } from '../context.ts';
+import { appCodeOf } from './options.ts';
+
+const auditFields = { remote_user: rosterFields.remote_user, app_code: rosterFields.app_code };
+
+export default command({
+  name: 'license audit',
+  summary: 'Find licenses that should not be as they are',
+  about: [
+    'Findings: several-licenses (one user, one application), shared-key (one key under two users), bad-name and bad-size (outside the ' +
+      'rules); with --roster also missing (a user of the roster without a license) and unexpected (a license of nobody in it). ' +
+      'Exit code 10 if there is a finding.',
+  ],
+  options: {
+    ...optional({ app_code: rosterFields.app_code }),
+    roster: {
+      kind: 'string',
+      nonempty: true,
+      placeholder: 'FILE',
+      help: 'Who should have a license: remote_user, optional app_code; - is standard input',
+    },
+    input_format: {
+      kind: 'string',
+      choices: rosterFormats,
+      placeholder: 'FORMAT',
+      help: 'csv, ndjson or json (default: by extension, else by how the text begins)',
+    },
+  },
+  examples: ['chatelaine license audit', 'chatelaine license audit --roster roster.csv -o json'],
+
+  async *run({ app_code, roster, input_format }, context) {
+    const expected = roster === undefined ? undefined : await readExpected(roster, input_format, app_code, context);
+    let findings = 0;
+    for await (const finding of auditLicenses(licensesOf(expected, app_code, context), expected)) {
+      findings += 1;
+      yield finding;
+    }
+    if (findings > 0) throw new Failure('differences', `${findings} findings`);
+  },
+
+  show: {
+    columns: ['finding', 'remote_user', 'app_code', 'license', 'detail'],
+    cell: (row, column) => (column === 'license' ? keyCell(row) : undefined),
+  },
+});
+
+type Expected = Pick<LicenseFields, 'remote_user' | 'app_code'>;
+
+async function readExpected(
+  file: string,
+  format: (typeof rosterFormats)[number] | undefined,
+  typed: number | undefined,
+  context: Context,
+): Promise<Expected[]> {
+  const text = await context.read(file);
+  const rows = await readRows(text, format ?? formatOf(file, text), auditFields, uniqueUser);
+  const ownCode = rows.some(({ row }) => row.app_code === undefined) ? await appCodeOf(context, typed) : 0;
+  return rows.map(({ row }) => ({ remote_user: row.remote_user, app_code: row.app_code ?? ownCode }));
+}
+
+/** The licenses of every application that is asked about. */
+async function* licensesOf(
+  expected: readonly Expected[] | undefined,
+  typed: number | undefined,
+  context: Context,
+): AsyncGenerator<License> {
+  const codes = expected ? [...new Set(expected.map(({ app_code }) => app_code))] : [typed];
+  for (const app_code of codes) yield* context.licensing({ app_code }).list({ app_code });
+}
+
+function keyCell({ license }: FindingRow): unknown {
+  const name = license ? findKey(license) : undefined;
+  return license && name !== undefined ? license[name] : undefined;
+}

@@ -1,0 +1,33 @@
+import { ensureLicense } from '../../jobs/ensure-license.ts';
+import { licenseFields, licenseRules } from '../../spec/license.ts';
+import { optional } from '../../spec/field.ts';
+import { command } from '../command.ts';
+import { appCodeOf, settleOptions, settlingOf } from './options.ts';
+import { keyAlone, licenseShow } from './show.ts';
+
+export default command({
+  name: 'license ensure',
+  summary: 'Make sure that a user has one license, and print its key',
+  about: [
+    'Looks first: a license of the asked size is left as it is, one of another size is resized, and only where there is none one is ' +
+      'created. Prints the key alone unless -o is json, ndjson or yaml.',
+    'Safe to repeat, and safe beside other processes of this machine; across machines use the concurrency group of your CI. ' +
+      '"Never two" holds for servers that carry a request out within --settle, or not at all.',
+    licenseRules,
+  ],
+  options: { ...licenseFields, ...optional({ app_code: licenseFields.app_code }), ...settleOptions },
+  examples: ['chatelaine license ensure --remote-user ada --size-allowance 4'],
+
+  async run({ settle, ...typed }, context) {
+    const app_code = await appCodeOf(context, typed.app_code);
+    const identity = context.identityOf(await context.licensingAccount(typed));
+    const claims = context.options.dry_run ? unclaimed : await context.claims('license ensure', identity, app_code);
+    const ensuring = { ...settlingOf(context, settle), warn: (text: string) => context.warn(text) };
+    return ensureLicense(context.licensing(typed), { ...typed, app_code }, claims, ensuring);
+  },
+
+  show: { ...licenseShow, ...keyAlone, alwaysQuiet: true },
+});
+
+/** A dry run writes nothing, claims included. */
+const unclaimed = { take: () => Promise.resolve(new Set<string>()), free: () => Promise.resolve() };

@@ -1,0 +1,69 @@
+import type { License, LicensingApi } from '../api/licensing.ts';
+import { gather } from '../core/gather.ts';
+import type { LicenseFields } from '../spec/license.ts';
+import { pool } from './pool.ts';
+
+/** Up to so many users are looked up one by one; for more, one list of all licenses is cheaper. */
+const fewUsers = 20;
+
+/**
+ * The licenses that each of the users has in one application, in the order of the server's list. Rows of an unfiltered list that do
+ * not name their user are of no use: then users are looked up one by one (contract, section 5).
+ * @throws Failure of the list
+ */
+export async function takeCensus(
+  api: LicensingApi,
+  app_code: number,
+  users: readonly string[],
+  concurrency: number,
+): Promise<Map<string, License[]>> {
+  if (users.length > fewUsers) {
+    const census = await fromList(api, app_code, users);
+    if (census) return census;
+  }
+  const census = new Map<string, License[]>();
+  const look = async (remote_user: string): Promise<readonly [string, License[]]> => [
+    remote_user,
+    await gather(api.list({ remote_user, app_code })),
+  ];
+  for await (const [user, licenses] of pool(users, concurrency, look)) census.set(user, licenses);
+  return census;
+}
+
+async function fromList(
+  api: LicensingApi,
+  app_code: number,
+  users: readonly string[],
+): Promise<Map<string, License[]> | undefined> {
+  const census = new Map<string, License[]>(users.map((user) => [user, []]));
+  for await (const license of api.list({ app_code })) {
+    const { remote_user } = license;
+    if (typeof remote_user !== 'string' && typeof remote_user !== 'number') return undefined;
+    census.get(String(remote_user))?.push(license);
+  }
+  return census;
+}
+
+/** What has to happen so that a user has one license of the asked size (contract, section 1.3). */
+export type Decision =
+  | { readonly step: 'create' }
+  | { readonly step: 'unchanged' | 'resize'; readonly license: License; readonly several: boolean };
+
+/** Never a second license: of several, the one of the asked size is kept, else the first listed is resized. */
+export function decide(found: readonly License[], { size_allowance }: Pick<LicenseFields, 'size_allowance'>): Decision {
+  const [first] = found;
+  if (!first) return { step: 'create' };
+  const several = found.length > 1;
+  const fitting = found.find((license) => hasSize(license, size_allowance));
+  return fitting ? { step: 'unchanged', license: fitting, several } : { step: 'resize', license: first, several };
+}
+
+/** A license that does not tell its size cannot be known to fit. */
+export function hasSize(license: License, size: number): boolean {
+  return Number(license['size_allowance']) === size;
+}
+
+/** The warning for a user with several licenses. */
+export function severalWarning({ remote_user, app_code }: Pick<LicenseFields, 'remote_user' | 'app_code'>): string {
+  return `${remote_user} has several licenses in application ${app_code}: see chatelaine license audit`;
+}

@@ -1,0 +1,52 @@
+import { keyOf, type License, type LicensingApi } from '../api/licensing.ts';
+import { formatDuration } from '../core/duration.ts';
+import { Failure } from '../core/failure.ts';
+import { gather } from '../core/gather.ts';
+import type { LicenseFields } from '../spec/license.ts';
+import type { Claims } from '../store/claims.ts';
+import { decide, severalWarning } from './census.ts';
+import { createLicense, type Settling } from './create-license.ts';
+
+export interface Ensuring extends Settling {
+  readonly warn: (text: string) => void;
+}
+
+/**
+ * Makes sure that the user has one license of that size: creates it, resizes it, or leaves it. Safe to repeat, and safe beside other
+ * processes of this machine. After one that died at work it waits until the server must have committed what that one asked for.
+ * @throws Failure unknown in doubt, and the failures of the calls
+ */
+export async function ensureLicense(
+  api: LicensingApi,
+  fields: LicenseFields,
+  claims: Claims,
+  ensuring: Ensuring,
+): Promise<License> {
+  const { settle, sleep, note } = ensuring;
+  const abandoned = await claims.take([fields.remote_user]);
+  try {
+    if (abandoned.size > 0) {
+      note(`an earlier run ended while it was at work on ${fields.remote_user}: waiting ${formatDuration(settle)}`);
+      await sleep(settle);
+    }
+    const license = await bringAbout(api, fields, ensuring);
+    await claims.free([fields.remote_user]);
+    return license;
+  } catch (cause) {
+    if (cause instanceof Failure && isKnown(cause)) await claims.free([fields.remote_user]);
+    throw cause;
+  }
+}
+
+async function bringAbout(api: LicensingApi, fields: LicenseFields, ensuring: Ensuring): Promise<License> {
+  const { remote_user, app_code, size_allowance } = fields;
+  const decision = decide(await gather(api.list({ remote_user, app_code })), fields);
+  if (decision.step === 'create') return createLicense(api, fields, ensuring);
+  if (decision.several) ensuring.warn(severalWarning(fields));
+  return decision.step === 'unchanged' ? decision.license : api.update(keyOf(decision.license), { size_allowance });
+}
+
+/** A claim is kept where a license may still appear: the next run then waits first. */
+function isKnown({ kind }: Failure): boolean {
+  return kind !== 'unknown' && kind !== 'cancelled' && kind !== 'terminated';
+}

@@ -1,0 +1,39 @@
+/** Does the work of many items, `size` at a time, yielding results as they come. It ends, early too, when what is under way has ended. */
+export async function* pool<I, T>(items: Iterable<I>, size: number, work: (item: I) => Promise<T>): AsyncGenerator<T> {
+  const running = new Map<number, Promise<Finished<T>>>();
+  const source = items[Symbol.iterator]();
+  let count = 0;
+  const next = async (): Promise<Finished<T> | undefined> => {
+    while (running.size < size) {
+      const item = source.next();
+      if (item.done) break;
+      const id = count++;
+      running.set(id, finish(id, work(item.value)));
+    }
+    if (running.size === 0) return undefined;
+    const finished = await Promise.race(running.values());
+    running.delete(finished.id);
+    return finished;
+  };
+  try {
+    for (let result = await next(); result; result = await next()) yield valueOf(result);
+  } finally {
+    await Promise.all(running.values());
+  }
+}
+
+type Finished<T> = { readonly id: number } & ({ readonly value: T } | { readonly error: unknown });
+
+/** Never rejects, so that an error that nobody waits for yet does not end the process. */
+async function finish<T>(id: number, work: Promise<T>): Promise<Finished<T>> {
+  try {
+    return { id, value: await work };
+  } catch (error) {
+    return { id, error };
+  }
+}
+
+function valueOf<T>(finished: Finished<T>): T {
+  if ('error' in finished) throw finished.error;
+  return finished.value;
+}

@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { Milliseconds } from '../core/duration.ts';
+import { Failure } from '../core/failure.ts';
+import { parseJson, writeJson } from '../core/json.ts';
+import { readPrivate, writePrivate } from './files.ts';
+import { lockFolder, withLock, type Surroundings } from './lock.ts';
+import { isGone, thisOwner, type Owner } from './owner.ts';
+
+/**
+ * Which process of this machine is creating licenses of which users of one application (contract, section 1: `ensure` is safe in
+ * parallel). A claim comes before the look at the server's list, so that nobody plans on a list that another is changing.
+ */
+export interface Claims {
+  /**
+   * Claims the users, waiting while a living process holds one of them. Resolves with the jobs of processes that died holding one of
+   * them: they may have asked for a license that the server has not committed yet.
+   * @throws Failure unavailable when the wait is over, config when no folder can be written
+   */
+  take(users: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Gives users back whose license is known. What is not given back counts as abandoned once this process has ended. */
+  free(users: readonly string[]): Promise<void>;
+}
+
+interface Claim {
+  readonly owner: Owner;
+  readonly job: string;
+  /** Hashes: a claim does not tell who the users are. */
+  readonly users: readonly string[];
+}
+
+export interface ClaimOptions {
+  /** What the claims are for: a job knows what it left open itself. */
+  readonly job: string;
+  readonly signal: AbortSignal;
+  /** Told once when there is something to wait for. */
+  readonly note: (text: string) => void;
+}
+
+const longestWait: Milliseconds = 300_000;
+
+/** The claims on the users of one application, named by its origin and code. */
+export async function openClaims(
+  name: string,
+  world: Surroundings,
+  { job, signal, note }: ClaimOptions,
+): Promise<Claims> {
+  const file = join(await lockFolder(world.machine), `claims-${hash(name)}.json`);
+  const me = await thisOwner(world.machine);
+  const change = <T>(edit: (claims: readonly Claim[]) => Promise<Change<T>>): Promise<T> =>
+    withLock(
+      `${file}.lock`,
+      world,
+      async () => {
+        const { claims, result } = await edit(await read(file, world));
+        if (claims) await writePrivate(file, writeJson({ claims }));
+        return result;
+      },
+      { signal, wait: 60_000 },
+    );
+
+  return {
+    async take(users) {
+      const wanted = new Set(users.map(hash));
+      const end = world.clock.now() + longestWait;
+      for (let round = 0; ; round += 1) {
+        const outcome = await change((claims) => attempt(claims, wanted, { owner: me, job }, world));
+        if ('abandoned' in outcome) return outcome.abandoned;
+        if (round === 0) note(`waiting for process ${outcome.holder.pid}, which is at work on the same licenses`);
+        if (world.clock.now() > end) throw held(outcome.holder);
+        await world.clock.sleep(20 + world.clock.random() * 80, signal);
+      }
+    },
+
+    async free(users) {
+      if (users.length === 0) return;
+      const given = new Set(users.map(hash));
+      await change((claims) => Promise.resolve({ claims: without(claims, given, me), result: undefined }));
+    },
+  };
+}
+
+interface Change<T> {
+  /** Undefined leaves the file as it is. */
+  readonly claims: readonly Claim[] | undefined;
+  readonly result: T;
+}
+
+type Outcome = { readonly abandoned: ReadonlySet<string> } | { readonly holder: Owner };
+
+async function attempt(
+  claims: readonly Claim[],
+  wanted: ReadonlySet<string>,
+  mine: Omit<Claim, 'users'>,
+  { machine }: Surroundings,
+): Promise<Change<Outcome>> {
+  const abandoned = new Set<string>();
+  const kept: Claim[] = [];
+  for (const claim of claims) {
+    const common = claim.users.filter((user) => wanted.has(user));
+    if (common.length > 0 && claim.owner.token !== mine.owner.token) {
+      if (!(await isGone(claim.owner, mine.owner, machine)))
+        return { claims: undefined, result: { holder: claim.owner } };
+      abandoned.add(claim.job);
+    }
+    const rest = claim.users.filter((user) => !wanted.has(user));
+    if (rest.length > 0) kept.push({ ...claim, users: rest });
+  }
+  return { claims: [...kept, { ...mine, users: [...wanted] }], result: { abandoned } };
+}
+
+function without(claims: readonly Claim[], users: ReadonlySet<string>, me: Owner): readonly Claim[] {
+  return claims
+    .map((claim) =>
+      claim.owner.token === me.token ? { ...claim, users: claim.users.filter((user) => !users.has(user)) } : claim,
+    )
+    .filter((claim) => claim.users.length > 0);
+}
+
+async function read(file: string, { machine }: Surroundings): Promise<readonly Claim[]> {
+  const text = await readPrivate(file, machine);
+  if (text === undefined) return [];
+  try {
+    const { claims } = parseJson(text) as { claims: readonly Claim[] };
+    return claims.map(({ owner, job, users }) => ({ owner, job, users: [...users] }));
+  } catch (cause) {
+    throw new Failure('config', `the file of claims ${file} is damaged`, {
+      hint: `Make sure that no chatelaine runs, and remove it: rm '${file}'`,
+      cause,
+    });
+  }
+}
+
+function held({ pid }: Owner): Failure {
+  return new Failure('unavailable', `process ${pid} is at work on the same licenses`, {
+    hint: 'Run the command again when it has ended.',
+  });
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 20);
+}
