@@ -1,0 +1,24 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+const built = 'dist/main.cjs';
+const sources = ['src', 'scripts/bundle', 'rolldown.config.js', 'package-lock.json'];
+
+/** What these tests run is the built program: an old one would prove nothing about the sources. */
+export default function setup(): void {
+  const time = changed(built);
+  const newer = sources.flatMap(filesIn).filter((file) => changed(file) > time);
+  if (time === 0) throw new Error(`there is no ${built}: run \`npm run build\` first, or \`npm test\``);
+  if (newer.length > 0)
+    throw new Error(`${newer.join(', ')} changed after ${built}: run \`npm run build\` first, or \`npm test\``);
+}
+
+function filesIn(path: string): string[] {
+  if (!statSync(path).isDirectory()) return [path];
+  return readdirSync(path, { recursive: true, encoding: 'utf8' }).map((name) => join(path, name));
+}
+
+/** Milliseconds since 1970; 0 where there is no such file. */
+function changed(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}

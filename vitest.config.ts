@@ -1,0 +1,22 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+    coverage: { include: ['src/**/*.ts'] },
+    projects: [
+      {
+        extends: true,
+        test: { name: 'source', include: ['test/**/*.test.ts'], exclude: ['test/e2e/**'] },
+      },
+      {
+        extends: true,
+        // Only these run the built program, so only they ask for a build.
+        test: { name: 'program', include: ['test/e2e/**/*.test.ts'], globalSetup: ['test/e2e/built.ts'] },
+      },
+    ],
+  },
+});
