@@ -1,6 +1,7 @@
 import { Planned, type PlannedRequest } from '../api/http.ts';
 import type { AnyCommand } from '../commands/command.ts';
 import type { GlobalValues } from '../commands/context.ts';
+import { Failure } from '../core/failure.ts';
 import type { Show } from '../output/show.ts';
 import { writeResult, type Result } from '../output/write.ts';
 import { openSession, type Options } from './context.ts';
@@ -22,13 +23,39 @@ export async function runCommand(
     messages.warn('CHATELAINE_SANDBOX is set: running against the embedded sandbox');
   const session = openSession(world, options, messages, redactor);
   try {
-    await print(command.run(values, session.context), command.show, options, world);
-    return session.planned.length > 0 ? await printPlan(session.planned, options, world, redactor) : 0;
-  } catch (cause) {
-    if (cause instanceof Planned) return await printPlan(session.planned, options, world, redactor);
-    throw cause;
+    const outcome = command.run(values, session.context);
+    await (options.dry_run
+      ? printDry(outcome, command.show, session.planned, options, world, redactor)
+      : print(outcome, command.show, options, world));
+    return 0;
   } finally {
     await session.close();
+  }
+}
+
+/** The requests that would have been sent; where there are none, what the command says itself. */
+async function printDry(
+  outcome: unknown,
+  show: Show<unknown> | undefined,
+  planned: readonly PlannedRequest[],
+  options: GlobalValues,
+  world: World,
+  redactor: Redactor,
+): Promise<void> {
+  const { value, error } = await settled(outcome);
+  if (planned.length > 0) await printPlan(planned, options, world, redactor);
+  else if (error === undefined || (Array.isArray(value) && value.length > 0)) await print(value, show, options, world);
+  if (error !== undefined && !(error instanceof Planned)) throw error;
+}
+
+async function settled(outcome: unknown): Promise<{ value: unknown; error?: unknown }> {
+  const rows: unknown[] = [];
+  try {
+    if (!isRows(outcome)) return { value: await outcome };
+    for await (const row of outcome) rows.push(row);
+    return { value: rows };
+  } catch (error) {
+    return { value: rows, error };
   }
 }
 
@@ -56,9 +83,36 @@ async function printFirst(
 }
 
 async function resultOf(outcome: unknown): Promise<Result> {
-  if (isRows(outcome)) return { many: outcome };
+  if (isRows(outcome)) return { many: await begun(outcome) };
   const value: unknown = await outcome;
   return Array.isArray(value) ? { many: rowsOf(value) } : { one: value };
+}
+
+/**
+ * The rows, once the first is there: a command that fails before it prints nothing at all, where an empty document would pass for
+ * an answer. A list that was begun and is known to be incomplete is a document.
+ */
+async function begun(rows: AsyncIterable<unknown>): Promise<AsyncIterable<unknown>> {
+  const iterator = rows[Symbol.asyncIterator]();
+  try {
+    return continued(await iterator.next(), iterator);
+  } catch (cause) {
+    if (cause instanceof Failure && (cause.kind === 'incomplete' || cause.kind === 'differences')) return failing(cause);
+    throw cause;
+  }
+}
+
+async function* continued(first: IteratorResult<unknown>, rest: AsyncIterator<unknown>): AsyncGenerator {
+  try {
+    for (let item = first; !item.done; item = await rest.next()) yield item.value;
+  } finally {
+    await rest.return?.();
+  }
+}
+
+async function* failing(failure: Failure): AsyncGenerator {
+  throw failure;
+  yield;
 }
 
 function isRows(outcome: unknown): outcome is AsyncIterable<unknown> {
@@ -75,7 +129,7 @@ async function printPlan(
   options: GlobalValues,
   world: World,
   redactor: Redactor,
-): Promise<number> {
+): Promise<void> {
   const rows = planned.map((request) => cleaned(request, redactor));
   await print(
     Promise.resolve(rows),
@@ -83,7 +137,6 @@ async function printPlan(
     { ...options, quiet: false },
     world,
   );
-  return 0;
 }
 
 /** Value by value: a password may be a word or a sign of JSON itself. */

@@ -1,0 +1,650 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { emptyHome, fakeService, openSandbox, run } from '../../helpers/run.ts';
+import type { FakeService } from '../../helpers/service.ts';
+
+const done = { result: 'success', msg: '' };
+
+/** A server that tells its level and takes one change. */
+function serverAt(level: number | undefined): FakeService {
+  const settings = level === undefined ? {} : { zulip_feature_level: level };
+  const service = fakeService();
+  service
+    .expect('GET /api/v1/server_settings')
+    .reply(level === undefined ? 404 : 200, { ...done, zulip_version: '11.0', ...settings });
+  return service;
+}
+
+function expectSettings(service: FakeService, form: Readonly<Record<string, string>>): FakeService {
+  return service.expect({ method: 'PATCH', path: '/api/v1/settings', form }).reply(200, done);
+}
+
+/** Typed by hand from the specification: name, what is typed, what goes on the wire. */
+const booleans = `
+twenty_four_hour_time starred_message_counts receives_typing_notifications web_suggest_update_timezone fluid_layout_width
+high_contrast_mode enable_drafts_synchronization translate_emoticons display_emoji_reaction_users
+web_escape_navigates_to_home_view left_side_userlist hide_ai_features web_left_sidebar_show_channel_folders
+web_left_sidebar_unreads_count_summary enable_stream_desktop_notifications enable_stream_email_notifications
+enable_stream_push_notifications enable_stream_audible_notifications enable_desktop_notifications enable_sounds
+enable_offline_email_notifications enable_offline_push_notifications enable_online_push_notifications
+enable_followed_topic_desktop_notifications enable_followed_topic_email_notifications
+enable_followed_topic_push_notifications enable_followed_topic_audible_notifications enable_digest_emails
+enable_marketing_emails enable_login_emails message_content_in_email_notifications
+pm_content_in_desktop_notifications wildcard_mentions_notify enable_followed_topic_wildcard_mentions_notify
+automatically_follow_topics_where_mentioned presence_enabled enter_sends send_private_typing_notifications
+send_stream_typing_notifications send_read_receipts allow_private_data_export web_navigate_to_sent_message
+`
+  .trim()
+  .split(/\s+/);
+
+const enumerations: readonly (readonly [name: string, largest: number, ...names: readonly string[]])[] = [
+  ['web_mark_read_on_scroll_policy', 3, 'always', 'conversation-views', 'never'],
+  ['web_channel_default_view', 4, 'top-topic', 'channel-feed', 'list-of-topics', 'top-unread-topic'],
+  ['color_scheme', 3, 'automatic', 'dark', 'light'],
+  ['demote_inactive_streams', 3, 'automatic', 'always', 'never'],
+  ['user_list_style', 3, 'compact', 'with-status', 'with-avatar-and-status'],
+  ['web_stream_unreads_count_display_policy', 3, 'all-channels', 'unmuted-channels-and-topics', 'no-channels'],
+  ['desktop_icon_count_display', 4, 'all-unread', 'dms-mentions-followed', 'dms-mentions', 'none'],
+  ['realm_name_in_email_notifications_policy', 3, 'automatic', 'always', 'never'],
+  ['automatically_follow_topics_policy', 4, 'participates', 'sends', 'starts', 'never'],
+  ['automatically_unmute_topics_in_muted_streams_policy', 4, 'participates', 'sends', 'starts', 'never'],
+  ['email_address_visibility', 5, 'everyone', 'members-only', 'admins-only', 'nobody', 'moderators-only'],
+];
+
+const integers = ['web_font_size_px', 'web_line_height_percent', 'email_notifications_batching_period_seconds'];
+
+const plain: readonly (readonly [name: string, text: string])[] = [
+  ['default_language', 'pt-br'],
+  ['web_home_view', 'inbox'],
+  ['web_home_view', 'all_messages'],
+  ['emojiset', 'google'],
+  ['emojiset', 'google-blob'],
+  ['emojiset', 'twitter'],
+  ['emojiset', 'text'],
+  ['web_animate_image_previews', 'always'],
+  ['web_animate_image_previews', 'on_hover'],
+  ['web_animate_image_previews', 'never'],
+  ['timezone', 'America/Argentina/Buenos_Aires'],
+  ['notification_sound', 'deep tom'],
+  ['resolved_topic_notice_auto_read_policy', 'always'],
+  ['resolved_topic_notice_auto_read_policy', 'except_followed'],
+  ['resolved_topic_notice_auto_read_policy', 'never'],
+];
+
+describe('a legal value is sent as the server reads it', () => {
+  test('every boolean, as JSON', async () => {
+    const service = serverAt(489);
+    expectSettings(service, Object.fromEntries(booleans.map((name, index) => [name, String(index % 2 === 0)])));
+
+    const { exitCode } = await run(service, [
+      'settings',
+      'set',
+      ...booleans.map((name, index) => `${name}=${String(index % 2 === 0)}`),
+    ]);
+
+    service.done();
+    expect(exitCode).toBe(0);
+  });
+
+  test.each(enumerations)('%s by number and by name', async (...row) => {
+    const [name, largest, ...names] = row as (typeof enumerations)[number];
+    for (let number = 1; number <= largest; number += 1) {
+      for (const typed of [String(number), names[number - 1] ?? '', (names[number - 1] ?? '').toUpperCase()]) {
+        const service = expectSettings(serverAt(489), { [name]: String(number) });
+
+        const { exitCode, stderr } = await run(service, ['settings', 'set', `${name}=${typed}`]);
+
+        service.done();
+        expect({ typed, exitCode, stderr }).toEqual({ typed, exitCode: 0, stderr: '' });
+      }
+    }
+  });
+
+  test.each(integers)('%s as digits', async (name) => {
+    const service = expectSettings(serverAt(489), { [name]: '140' });
+
+    expect((await run(service, `settings set ${name}=140`)).exitCode).toBe(0);
+    service.done();
+  });
+
+  test.each(plain)('%s=%s as plain text, not as JSON', async (name, text) => {
+    const service = expectSettings(serverAt(489), { [name]: text });
+
+    expect((await run(service, ['settings', 'set', `${name}=${text}`])).exitCode).toBe(0);
+    service.done();
+  });
+
+  test('with its name written with dashes, and a value that holds an equals sign', async () => {
+    const service = expectSettings(serverAt(489), { notification_sound: 'a=b' });
+
+    expect((await run(service, 'settings set notification-sound=a=b')).exitCode).toBe(0);
+    service.done();
+  });
+
+  test('in one request, and shown with its status', async () => {
+    const service = expectSettings(serverAt(489), { color_scheme: '2', enter_sends: 'false' });
+
+    const { stdout } = await run(service, 'settings set color_scheme=dark enter_sends=false');
+
+    service.done();
+    expect(stdout).toBe('name\tvalue\tstatus\ncolor_scheme\t2\tset\nenter_sends\tfalse\tset\n');
+  });
+
+  test('with --raw word for word, for a setting that this version does not know', async () => {
+    const service = expectSettings(serverAt(489), { web_future: '{"a": 1}' });
+
+    expect((await run(service, ['settings', 'set', '--raw', 'web_future={"a": 1}'])).exitCode).toBe(0);
+    service.done();
+  });
+});
+
+describe('what is wrong is refused before anything is sent', () => {
+  const wrong: readonly (readonly [name: string, message: RegExp, ...texts: readonly string[]])[] = [
+    ...booleans.map((name) => [name, /not a boolean/, 'yes', '1', 'True', '', '"true"'] as const),
+    ...enumerations.map(
+      ([name, largest]) =>
+        [name, /is not one of 1 /, '0', `${largest + 1}`, 'nonsense', '1.0', '01', '+1', '', 'true', '-1'] as const,
+    ),
+    ...integers.flatMap((name) => [
+      [name, /is not an integer/, '01', '+1', '1.0', '1e3', ' 1', '', 'big', '0x10'] as const,
+      [name, /beyond/, '9007199254740992'] as const,
+      [name, /out of range/, '0', '-1'] as const,
+    ]),
+    ['email_notifications_batching_period_seconds', /must be 1 to 604800/, '604801'],
+    ['web_font_size_px', /must be 1 to 32767/, '32768'],
+    ['emojiset', /is not one of google, /, 'nonsense', '"google"', '1', ''],
+    ['web_home_view', /is not one of recent_topics, /, 'nonsense', '"inbox"', '1', ''],
+    ['web_animate_image_previews', /is not one of always, /, 'nonsense', 'true', ''],
+    ['resolved_topic_notice_auto_read_policy', /is not one of always, /, 'nonsense', 'true', ''],
+    ...['full_name', 'email', 'default_language', 'timezone', 'notification_sound'].map(
+      (name) => [name, /must not be empty/, ''] as const,
+    ),
+  ];
+
+  test.each(wrong)('%s: %s', async (name, message, ...texts) => {
+    for (const text of texts) {
+      const service = fakeService();
+
+      const { exitCode, error } = await run(service, ['settings', 'set', '-o', 'json', `${name}=${text}`]);
+
+      expect({ text, exitCode, sent: service.seen }).toEqual({ text, exitCode: 2, sent: [] });
+      expect(error?.message).toMatch(message);
+    }
+  });
+
+  test.each([
+    ['color_sheme=dark', 'Did you mean color_scheme?'],
+    ['colour-scheme=dark', 'Did you mean color_scheme?'],
+    ['color_scheme=drak', 'Did you mean dark?'],
+    ['emojiset=gogle', 'Did you mean google?'],
+    ['emial=a@example.com', 'Did you mean email?'],
+  ])('%s: %s', async (word, hint) => {
+    const service = fakeService();
+
+    const { exitCode, error } = await run(service, ['settings', 'set', '-o', 'json', word]);
+
+    expect({ exitCode, hint: error?.hint, sent: service.seen }).toEqual({ exitCode: 2, hint, sent: [] });
+  });
+
+  test.each([
+    ['dense_mode=true', /web_font_size_px and web_line_height_percent/],
+    ['dense-mode=true', /web_font_size_px and web_line_height_percent/],
+    ['default_view=inbox', /web_home_view/],
+    ['escape_navigates_to_default_view=true', /web_escape_navigates_to_home_view/],
+    ['realm_name_in_notifications=true', /realm_name_in_email_notifications_policy/],
+  ])('%s, which was removed: the error names what replaced it', async (word, message) => {
+    const service = fakeService();
+
+    const { exitCode, error } = await run(service, ['settings', 'set', '-o', 'json', word]);
+
+    expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
+    expect(error?.message).toMatch(message);
+  });
+
+  test('every bad word of a line is told at once', async () => {
+    const service = fakeService();
+
+    const { exitCode, error } = await run(service, 'settings set color_scheme=9 enter_sends=maybe nonsense=1 -o json');
+
+    expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
+    expect(error?.message.split('\n')).toHaveLength(3);
+  });
+
+  test.each([
+    [[], /nothing to set/],
+    [['color_scheme=1', 'color-scheme=2'], /given twice: color_scheme/],
+    [['color_scheme=1', '--raw', 'color_scheme=2'], /given twice: color_scheme/],
+    [['enter_sends'], /expected NAME=VALUE/],
+    [['=x'], /unknown name/],
+    [['--raw', 'x'], /expected NAME=TEXT/],
+    [['--raw', '=x'], /expected NAME=TEXT/],
+    [['__proto__=1'], /unknown name/],
+    [['constructor=1'], /unknown name/],
+  ])('%j', async (args, message) => {
+    const service = fakeService();
+
+    const { exitCode, error } = await run(service, ['settings', 'set', '-o', 'json', ...args]);
+
+    expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
+    expect(error?.message).toMatch(message);
+  });
+});
+
+describe('a level decides what may be sent', () => {
+  test.each([
+    [226, ['desktop_icon_count_display=1'], /below level 227 the numbers .* had other meanings; this server has 226/],
+    [382, ['web_channel_default_view=3'], /list-of-topics needs level 383/],
+    [400, ['web_channel_default_view=4'], /top-unread-topic needs level 401/],
+    [79, ['color_scheme=2'], /below 80 only full_name, email and passwords/],
+    [0, ['enter_sends=true', 'full_name=Ada'], /below 80 only full_name, email and passwords/],
+  ])('level %d refuses %j: exit 6, and no write', async (level, args, message) => {
+    const service = serverAt(level);
+
+    const { exitCode, error } = await run(service, ['settings', 'set', '-o', 'json', ...args]);
+
+    service.done();
+    expect(exitCode).toBe(6);
+    expect(error?.message).toMatch(message);
+  });
+
+  test.each([
+    [227, 'desktop_icon_count_display=1', { desktop_icon_count_display: '1' }],
+    [383, 'web_channel_default_view=list-of-topics', { web_channel_default_view: '3' }],
+    [382, 'web_channel_default_view=2', { web_channel_default_view: '2' }],
+    [401, 'web_channel_default_view=4', { web_channel_default_view: '4' }],
+    [453, 'web_home_view=recent_topics', { web_home_view: 'recent_topics' }],
+    [454, 'web_home_view=recent', { web_home_view: 'recent' }],
+    [80, 'color_scheme=2', { color_scheme: '2' }],
+    [undefined, 'desktop_icon_count_display=2', { desktop_icon_count_display: '2' }],
+    [undefined, 'web_channel_default_view=4', { web_channel_default_view: '4' }],
+  ])('level %s takes %s', async (level, word, form) => {
+    const service = expectSettings(serverAt(level), form);
+
+    const { exitCode, stderr } = await run(service, ['settings', 'set', word]);
+
+    service.done();
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  });
+
+  test.each([
+    [453, 'recent', 'recent_topics'],
+    [454, 'recent_topics', 'recent'],
+  ])('level %d: web_home_view=%s is sent as %s, with a note', async (level, typed, sent) => {
+    const service = expectSettings(serverAt(level), { web_home_view: sent });
+
+    const { exitCode, stderr } = await run(service, `settings set web_home_view=${typed}`);
+
+    service.done();
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain(`sending ${sent}`);
+  });
+
+  test('a server that tells its version and no level is older than levels', async () => {
+    const service = fakeService();
+    service.expect('GET /api/v1/server_settings').reply(200, { ...done, zulip_version: '2.1.8' });
+
+    expect((await run(service, 'settings set color_scheme=2')).exitCode).toBe(6);
+    service.done();
+  });
+
+  test.each([['full_name=Ada'], ['email=ada@example.com']])(
+    '%s is sent to any server, and its level is not asked',
+    async (word) => {
+      const service = fakeService();
+      const [name = '', value = ''] = word.split('=');
+      expectSettings(service, { [name]: value });
+      if (name === 'full_name') service.expect('GET /api/v1/users/me').reply(404, '<h1>not here</h1>');
+
+      const { exitCode, stdout } = await run(service, ['settings', 'set', word, '-o', 'json']);
+
+      service.done();
+      expect(exitCode).toBe(0);
+      expect(JSON.parse(stdout)).toEqual([{ name, value, status: name === 'email' ? 'confirmation_sent' : 'set' }]);
+    },
+  );
+});
+
+describe('what the server did not take', () => {
+  test('ignored settings are named, exit 6, and the data is printed', async () => {
+    const service = serverAt(100);
+    service
+      .expect({
+        method: 'PATCH',
+        path: '/api/v1/settings',
+        form: { color_scheme: '2', hide_ai_features: 'true' },
+      })
+      .reply(200, { ...done, ignored_parameters_unsupported: ['hide_ai_features'] });
+
+    const { exitCode, stdout, error } = await run(service, 'settings set color_scheme=2 hide_ai_features=true -o json');
+
+    service.done();
+    expect(exitCode).toBe(6);
+    expect(JSON.parse(stdout)).toEqual([
+      { name: 'color_scheme', value: 2, status: 'set' },
+      { name: 'hide_ai_features', value: true, status: 'ignored' },
+    ]);
+    expect(error?.code).toBe('rejected');
+    expect(error?.message).toContain('hide_ai_features');
+  });
+
+  test('a name that the organization keeps is exit 6', async () => {
+    const service = fakeService();
+    expectSettings(service, { full_name: 'Ada L.' });
+    service.expect('GET /api/v1/users/me').reply(200, { ...done, full_name: 'Ada Lovelace' });
+    service.expect('GET /api/v1/server_settings').reply(200, { ...done, zulip_feature_level: 489 });
+
+    const { exitCode, stdout, error } = await run(service, ['settings', 'set', '-o', 'json', 'full_name=Ada L.']);
+
+    service.done();
+    expect(exitCode).toBe(6);
+    expect(JSON.parse(stdout)).toEqual([{ name: 'full_name', value: 'Ada L.', status: 'ignored' }]);
+    expect(error?.message).toContain('full_name');
+  });
+
+  test('a name is read back as the server trims it', async () => {
+    const service = fakeService();
+    expectSettings(service, { full_name: ' Ada ' });
+    service.expect('GET /api/v1/users/me').reply(200, { ...done, full_name: 'Ada' });
+
+    expect((await run(service, ['settings', 'set', 'full_name= Ada '])).exitCode).toBe(0);
+    service.done();
+  });
+
+  test('a read-back that is not answered is no failure', async () => {
+    const service = fakeService();
+    expectSettings(service, { full_name: 'Ada' });
+    service.expect('GET /api/v1/users/me', 6).fail('ECONNRESET');
+
+    expect((await run(service, 'settings set full_name=Ada')).exitCode).toBe(0);
+    service.done();
+  });
+});
+
+describe('requests of their own', () => {
+  const all = ['color_scheme=2', 'full_name=Ada', 'email=ada@example.com', 'timezone=UTC'];
+  const passwords = 'old_password=correct horse\nnew_password=battery&staple\n';
+
+  test('passwords, then e-mail, then name, then the rest', async () => {
+    const service = serverAt(489);
+    expectSettings(service, { old_password: 'correct horse', new_password: 'battery&staple' });
+    expectSettings(service, { email: 'ada@example.com' });
+    expectSettings(service, { full_name: 'Ada' });
+    service.expect('GET /api/v1/users/me').reply(200, { ...done, full_name: 'Ada' });
+    expectSettings(service, { color_scheme: '2', timezone: 'UTC' });
+
+    const { exitCode, stdout, stderr } = await run(service, ['settings', 'set', ...all, '--from', '-', '-o', 'json'], {
+      stdin: passwords,
+    });
+
+    service.done();
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toEqual([
+      { name: 'old_password', value: '[secret]', status: 'set' },
+      { name: 'new_password', value: '[secret]', status: 'set' },
+      { name: 'email', value: 'ada@example.com', status: 'confirmation_sent' },
+      { name: 'full_name', value: 'Ada', status: 'set' },
+      { name: 'color_scheme', value: 2, status: 'set' },
+      { name: 'timezone', value: 'UTC', status: 'set' },
+    ]);
+  });
+
+  test('a later one that is refused: what is set and what is not is named, exit 8', async () => {
+    const service = serverAt(489);
+    expectSettings(service, { email: 'ada@example.com' });
+    service
+      .expect({ method: 'PATCH', path: '/api/v1/settings', form: { timezone: 'Mars/Base' } })
+      .reply(400, { result: 'error', code: 'BAD_REQUEST', msg: 'Invalid timezone' });
+
+    const { exitCode, stdout, error } = await run(
+      service,
+      'settings set email=ada@example.com timezone=Mars/Base -o json',
+    );
+
+    service.done();
+    expect(exitCode).toBe(8);
+    expect(JSON.parse(stdout)).toEqual([{ name: 'email', value: 'ada@example.com', status: 'confirmation_sent' }]);
+    expect(error?.message).toContain('set: email; not set: timezone');
+  });
+
+  test('the first one refused: its own exit code, and nothing more is sent', async () => {
+    const service = serverAt(489);
+    service
+      .expect({
+        method: 'PATCH',
+        path: '/api/v1/settings',
+        form: { old_password: 'wrong one', new_password: 'right one' },
+      })
+      .reply(400, { result: 'error', code: 'BAD_REQUEST', msg: 'Wrong password!' });
+
+    const { exitCode } = await run(service, 'settings set timezone=UTC --from - -o json', {
+      stdin: '{"old_password":"wrong one","new_password":"right one"}',
+    });
+
+    service.done();
+    expect(exitCode).toBe(6);
+  });
+
+  test.each([
+    ['email', { email: 'ada@example.com' }, 'email=ada@example.com', ''],
+    ['passwords', { old_password: 'old secret', new_password: 'new secret' }, '', passwords],
+  ])('%s in doubt are not sent again: exit 9', async (_what, form, word, stdin) => {
+    for (const trouble of ['ECONNRESET', 502, 503, 504, 500] as const) {
+      const service = fakeService();
+      const sent = stdin === '' ? form : { old_password: 'correct horse', new_password: 'battery&staple' };
+      const planned = service.expect({ method: 'PATCH', path: '/api/v1/settings', form: sent });
+      if (typeof trouble === 'number') planned.reply(trouble, '<h1>trouble</h1>');
+      else planned.fail(trouble);
+
+      const { exitCode, error } = await run(
+        service,
+        ['settings', 'set', '-o', 'json', ...(word === '' ? ['--from', '-'] : [word])],
+        { stdin },
+      );
+
+      service.done();
+      expect({ trouble, exitCode, code: error?.code, retryable: error?.retryable }).toEqual({
+        trouble,
+        exitCode: 9,
+        code: 'unknown',
+        retryable: false,
+      });
+    }
+  });
+
+  test('other settings in doubt are sent again', async () => {
+    const service = serverAt(489);
+    service.expect({ method: 'PATCH', path: '/api/v1/settings', form: { color_scheme: '2' } }).fail('ECONNRESET');
+    service
+      .expect({ method: 'PATCH', path: '/api/v1/settings', form: { color_scheme: '2' } })
+      .reply(502, '<h1>no</h1>');
+    expectSettings(service, { color_scheme: '2' });
+
+    expect((await run(service, 'settings set color_scheme=2')).exitCode).toBe(0);
+    service.done();
+  });
+
+  test('a refused e-mail change that may be made tomorrow is exit 7 and names the wait', async () => {
+    const service = fakeService();
+    service
+      .expect({ method: 'PATCH', path: '/api/v1/settings', form: { email: 'ada@example.com' } })
+      .reply(429, { result: 'error', code: 'RATE_LIMIT_HIT', msg: 'API usage exceeded', 'retry-after': 3600.5 });
+
+    const { exitCode, error, slept } = await run(service, 'settings set email=ada@example.com -o json');
+
+    service.done();
+    expect({ exitCode, slept }).toEqual({ exitCode: 7, slept: [] });
+    expect(error?.message).toContain('3600.6s');
+  });
+});
+
+describe('a password is never told', () => {
+  const secret = 'hunter2-and-more';
+
+  test.each([
+    [`old_password=${secret}`],
+    [`new-password=${secret}`],
+    [`old_pasword=${secret}`],
+    [`Old_Password=${secret}`],
+  ])('%s as an argument is exit 2 and not echoed', async (word) => {
+    const service = fakeService();
+
+    const { exitCode, stdout, stderr } = await run(service, ['settings', 'set', word, '--trace']);
+
+    expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
+    expect(stdout + stderr).not.toContain(secret);
+  });
+
+  test('--raw refuses it, and does not echo it', async () => {
+    const service = fakeService();
+
+    const { exitCode, stderr } = await run(service, ['settings', 'set', '--raw', `old_password=${secret}`]);
+
+    expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
+    expect(stderr).not.toContain(secret);
+  });
+
+  test('a line of a file without a name is not echoed', async () => {
+    const service = fakeService();
+
+    const { exitCode, stderr } = await run(service, 'settings set --from -', {
+      stdin: `new_password: ${secret}\n`,
+    });
+
+    expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
+    expect(stderr).not.toContain(secret);
+  });
+
+  test('in a trace, in the plan of a dry run, and in the error of the server', async () => {
+    for (const flag of ['--trace', '--dry-run']) {
+      const service = fakeService();
+      if (flag === '--trace') {
+        service
+          .expect({ method: 'PATCH', path: '/api/v1/settings', form: { old_password: secret, new_password: 'p&q r"' } })
+          .reply(400, { result: 'error', code: 'BAD_REQUEST', msg: `Wrong password ${secret} p&q r"` });
+      }
+
+      const { stdout, stderr } = await run(service, `settings set --from - ${flag}`, {
+        stdin: JSON.stringify({ old_password: secret, new_password: 'p&q r"' }),
+      });
+
+      service.done();
+      expect(stdout + stderr).toContain('old_password=[secret]&new_password=[secret]');
+      expect(stdout + stderr).not.toMatch(/hunter2|p&q|p%26q/);
+    }
+  });
+
+  test('whatever it is, the plan of a dry run stays whole', async () => {
+    const service = fakeService();
+
+    const { exitCode, stdout } = await run(service, 'settings set --from - --dry-run -o ndjson', {
+      stdin: JSON.stringify({ old_password: 'method', new_password: '"' }),
+    });
+
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({
+      method: 'PATCH',
+      url: 'https://chat.test/api/v1/settings',
+      content_type: 'application/x-www-form-urlencoded',
+      body: 'old_password=[secret]&new_password=[secret]',
+    });
+  });
+
+  test.each([
+    ['new_password', /go together/],
+    ['old_password', /go together/],
+  ])('the bare name %s alone is refused: both are needed', async (word, message) => {
+    const service = fakeService();
+
+    const { exitCode, error } = await run(service, `settings set ${word} -o json`);
+
+    expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
+    expect(error?.message).toMatch(message);
+  });
+
+  test('bare names without a terminal are exit 2: there is nobody to ask', async () => {
+    const service = fakeService();
+
+    const { exitCode, error } = await run(service, 'settings set old_password new_password -o json');
+
+    expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
+    expect(error?.message).toContain('no terminal');
+  });
+});
+
+describe('--from', () => {
+  test.each([
+    ['lines', '# a comment\n\ncolor_scheme=dark\r\nfull-name=Ada = L.\n'],
+    ['a JSON object', '{"color_scheme": "dark", "full_name": "Ada = L."}'],
+    ['a JSON object with numbers', ' \n{"color_scheme": 2, "full_name": "Ada = L."}'],
+  ])('reads %s', async (_what, text) => {
+    const home = emptyHome();
+    const file = join(home, 'settings');
+    writeFileSync(file, text);
+    const service = serverAt(489);
+    expectSettings(service, { full_name: 'Ada = L.' });
+    service.expect('GET /api/v1/users/me').reply(200, { ...done, full_name: 'Ada = L.' });
+    expectSettings(service, { color_scheme: '2' });
+
+    const { exitCode, stderr } = await run(service, ['settings', 'set', '--from', file], { home });
+
+    service.done();
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  });
+
+  test.each([
+    ['{"color_scheme": ', /not valid JSON/],
+    ['{"color_scheme": null}', /color_scheme/],
+    ['{"full_name": null}', /full_name/],
+    ['{"full_name": ["a"]}', /full_name/],
+    ['{"web_font_size_px": 12345678901234567890}', /web_font_size_px/],
+    ['["color_scheme=2"]', /JSON|unknown name/],
+    ['', /nothing to set/],
+    ['color_scheme=dark\ncolor_scheme=light\n', /given twice/],
+  ])('refuses %s', async (stdin, message) => {
+    const service = fakeService();
+
+    const { exitCode, error } = await run(service, 'settings set --from - -o json', { stdin });
+
+    expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
+    expect(error?.message).toMatch(message);
+  });
+
+  test('a file that is not there is exit 2', async () => {
+    const service = fakeService();
+
+    const { exitCode, error } = await run(service, 'settings set --from /nowhere/settings -o json');
+
+    expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
+    expect(error?.message).toContain('/nowhere/settings');
+  });
+});
+
+test('the sandbox stores what was set', async () => {
+  const { sandbox, run: runThere } = await openSandbox();
+
+  const { exitCode } = await runThere('settings set color_scheme=dark enter_sends=true timezone=Europe/Lisbon');
+
+  expect(exitCode).toBe(0);
+  expect(sandbox.state.users().find(({ user_id }) => user_id === 8)?.settings).toMatchObject({
+    color_scheme: 2,
+    enter_sends: true,
+    timezone: 'Europe/Lisbon',
+  });
+});
+
+test('bots may not set settings: exit 6 with the words of the server', async () => {
+  const { sandbox, run: runThere } = await openSandbox();
+  const bot = sandbox.chat.accounts.find(({ role }) => role === 'bot');
+
+  const { exitCode, error } = await runThere('settings set color_scheme=dark -o json', {
+    env: {
+      CHATELAINE_CHAT_SITE: sandbox.chat.site,
+      CHATELAINE_CHAT_EMAIL: bot?.email,
+      CHATELAINE_CHAT_API_KEY: bot?.api_key,
+    },
+  });
+
+  expect(exitCode).toBe(6);
+  expect(error?.server?.msg).toBe('This endpoint does not accept bot requests.');
+});
