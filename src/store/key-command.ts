@@ -4,7 +4,7 @@ import { posix, win32 } from 'node:path';
 import type { Milliseconds } from '../core/duration.ts';
 import { Failure, usage } from '../core/failure.ts';
 import type { Secret } from '../core/secret.ts';
-import { variable, type Clock, type Machine } from '../core/world.ts';
+import { variable, type Machine } from '../core/world.ts';
 import { codeOf } from './files.ts';
 import { firstLine, keyFrom } from './key-text.ts';
 import { ProgramTrouble, runProgram, type Outcome } from './run-program.ts';
@@ -45,7 +45,6 @@ function literalOf(groups: Readonly<Record<string, string | undefined>>): string
 
 export interface KeyCommandOptions {
   readonly machine: Machine;
-  readonly clock: Clock;
   /** Default 30 s. */
   readonly timeout?: Milliseconds | undefined;
   readonly signal?: AbortSignal | undefined;

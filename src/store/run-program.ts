@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { formatDuration, type Milliseconds } from '../core/duration.ts';
-import type { Clock, Environment, Machine } from '../core/world.ts';
+import type { Environment, Machine } from '../core/world.ts';
 import { codeOf } from './files.ts';
 
 export interface Outcome {
@@ -12,7 +12,6 @@ export interface Outcome {
 
 export interface ProgramOptions {
   readonly machine: Machine;
-  readonly clock: Clock;
   readonly env: Environment;
   readonly timeout: Milliseconds;
   readonly signal?: AbortSignal | undefined;
@@ -28,21 +27,25 @@ export class ProgramTrouble extends Error {}
  * @throws ProgramTrouble when it cannot be run, is too slow or prints too much; the signal's reason when that aborts
  */
 export async function runProgram(file: string, words: readonly string[], options: ProgramOptions): Promise<Outcome> {
-  const { machine, clock, timeout, signal } = options;
+  const { machine, timeout, signal } = options;
   signal?.throwIfAborted();
   const child = start(file, words, options);
-  const over = new AbortController();
-  const stop = (): void => over.abort(signal?.reason);
-  signal?.addEventListener('abort', stop, { once: true });
+  const late = AbortSignal.timeout(timeout);
   try {
-    const outcome = await Promise.race([endOf(child), clock.sleep(timeout, over.signal)]);
-    if (outcome) return outcome;
+    return await Promise.race([endOf(child), aborted(late), ...(signal ? [aborted(signal)] : [])]);
+  } catch (cause) {
+    if (!late.aborted || cause !== late.reason) throw cause;
     throw new ProgramTrouble(`was still running after ${formatDuration(timeout)}`);
   } finally {
-    signal?.removeEventListener('abort', stop);
-    over.abort();
-    await endGroup(child, machine, clock);
+    await endGroup(child, machine);
   }
+}
+
+/** Rejects with the signal's reason. A program lives in real time, which no clock of a test can hold. */
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
 }
 
 function start(file: string, words: readonly string[], { machine, env, interactive }: ProgramOptions): ChildProcess {
@@ -85,17 +88,15 @@ function endOf(child: ChildProcess): Promise<Outcome> {
 }
 
 /** SIGTERM first: a program that hid the typing on the terminal can restore it. */
-async function endGroup(child: ChildProcess, machine: Machine, clock: Clock): Promise<void> {
+async function endGroup(child: ChildProcess, machine: Machine): Promise<void> {
   child.stdout?.destroy();
   child.stderr?.destroy();
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
   const gone = new Promise((resolve) => child.once('exit', resolve));
-  signalGroup(child, machine, 'SIGTERM');
-  const over = new AbortController();
-  const grace = clock.sleep(1000, over.signal).catch(() => undefined);
-  await Promise.race([gone, grace]);
-  over.abort();
-  signalGroup(child, machine, 'SIGKILL');
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    signalGroup(child, machine, signal);
+    await Promise.race([gone, aborted(AbortSignal.timeout(1000)).catch(() => undefined)]);
+  }
 }
 
 function signalGroup(child: ChildProcess, { platform, kill }: Machine, signal: NodeJS.Signals): void {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { runKeyCommand, splitWords, type KeyCommandOptions } from '../../src/store/key-command.ts';
 import type { Environment } from '../../src/core/world.ts';
-import { failureOf, place } from './place.ts';
+import { clock, failureOf, place } from './place.ts';
 
 describe('words', () => {
   test.each<[string, string[]]>([
@@ -59,8 +59,8 @@ describe('words', () => {
 const shell = '/bin/sh';
 
 function options(env: Environment = { PATH: '/usr/bin:/bin' }): KeyCommandOptions & { readonly folder: string } {
-  const { folder, machine, clock } = place(env);
-  return { folder, machine, clock };
+  const { folder, machine } = place(env);
+  return { folder, machine };
 }
 
 test.each([
@@ -141,22 +141,39 @@ test('it cannot eat what is piped to us', async () => {
   expect((await runKeyCommand(`${shell} -c 'cat; echo end'`, options())).reveal()).toBe('end');
 });
 
-test('a slow one is ended with all that it started', async () => {
+test('a slow one is told', async () => {
+  expect(await failureOf(() => runKeyCommand('sleep 60', { ...options(), timeout: 50 }))).toEqual({
+    kind: 'config',
+    message: "the key command 'sleep' was still running after 50ms",
+    hint,
+  });
+});
+
+/** Runs it until it wrote that file, then stops it. */
+async function stopAfter(path: string, command: string, rest: KeyCommandOptions): Promise<void> {
+  const controller = new AbortController();
+  const running = runKeyCommand(command, { ...rest, signal: controller.signal });
+  while (!existsSync(path)) await clock.sleep(5);
+  controller.abort(new Error('enough'));
+  await expect(running).rejects.toThrow('enough');
+}
+
+test('it is ended with all that it started', async () => {
   const { folder, ...rest } = options();
   const pids = join(folder, 'pids');
-  const command = `${shell} -c 'sleep 60 & echo $! $$ > ${pids}; wait'`;
-  const told = await failureOf(() => runKeyCommand(command, { ...rest, timeout: 200 }));
-  expect(told.message).toBe("the key command '/bin/sh' was still running after 200ms");
+  const command = `${shell} -c 'sleep 60 & echo $! $$ > ${pids}.new; mv ${pids}.new ${pids}; wait'`;
+  await stopAfter(pids, command, rest);
   const started = readFileSync(pids, 'utf8').trim().split(' ');
   expect(started).toHaveLength(2);
-  expect(started.filter((pid) => isRunning(pid))).toEqual([]);
+  await expect.poll(() => started.filter((pid) => isRunning(pid))).toEqual([]);
 });
 
 test('one that ignores SIGTERM is killed', async () => {
   const { folder, ...rest } = options();
-  const command = `${shell} -c 'trap "" TERM; echo $$ > ${folder}/pid; while :; do sleep 1; done'`;
-  await failureOf(() => runKeyCommand(command, { ...rest, timeout: 200 }));
-  expect(isRunning(readFileSync(join(folder, 'pid'), 'utf8').trim())).toBe(false);
+  const path = join(folder, 'pid');
+  const command = `${shell} -c 'trap "" TERM; echo $$ > ${path}.new; mv ${path}.new ${path}; while :; do sleep 1; done'`;
+  await stopAfter(path, command, rest);
+  expect(isRunning(readFileSync(path, 'utf8').trim())).toBe(false);
 });
 
 test('Ctrl-C ends it with its reason', async () => {
