@@ -17,6 +17,7 @@ export async function start(version: string): Promise<void> {
       temporary: tmpdir(),
       uid: process.getuid?.(),
       pid: process.pid,
+      kill: (pid, signal) => void process.kill(pid, signal),
     },
     clock,
     // Making a stream costs time at start-up: each is made when it is first used.
