@@ -13,7 +13,7 @@ export interface LicenseFilter {
 }
 
 export interface LicensingApi {
-  /** POST. Undefined: created, and the answer was empty. @throws Failure unknown in doubt */
+  /** POST. Undefined: created, and the answer holds no license. @throws Failure unknown in doubt */
   create(license: LicenseFields): Promise<License | undefined>;
   /** GET, all pages; filtered again here. @throws Failure incomplete where a later page fails */
   list(filter?: LicenseFilter): AsyncGenerator<License>;
@@ -44,9 +44,9 @@ export function licensingApi(open: () => Promise<LicensingLine>): LicensingApi {
       const line = await open();
       const answer = await line.send({ method: 'POST', path: licenses, json: fields, repeat: 'if unprocessed' });
       refuse(answer);
-      if (answer.text.trim() === '') return undefined;
+      if (isNothing(answer)) return undefined;
       if (answer.body === undefined) throw inDoubt(answer);
-      return licenseOf(answer, line);
+      return createdIn(answer, line);
     },
 
     list: (filter = {}) => listPages(open, filter),
@@ -74,6 +74,16 @@ export function licensingApi(open: () => Promise<LicensingLine>): LicensingApi {
   };
 }
 
+/** Something else than a license: it was created all the same, and must not be reported as safe to run again. */
+function createdIn(answer: Answer, line: LicensingLine): License | undefined {
+  try {
+    return licenseOf(answer, line);
+  } catch (cause) {
+    if (cause instanceof Failure) return undefined;
+    throw cause;
+  }
+}
+
 async function edit(
   line: LicensingLine,
   method: 'PUT' | 'PATCH',
@@ -82,7 +92,7 @@ async function edit(
 ): Promise<License> {
   const answer = await line.send({ method, path: license(code), json: fields, repeat: 'safe' });
   refuse(answer, 'no license has this code');
-  return answer.text.trim() === '' ? { license_code: code, ...fields } : licenseOf(answer, line);
+  return isNothing(answer) ? { license_code: code, ...fields } : licenseOf(answer, line);
 }
 
 function parametersOf(values: Readonly<Record<string, string | number | undefined>>): Parameters {
@@ -90,6 +100,9 @@ function parametersOf(values: Readonly<Record<string, string | number | undefine
     value === undefined ? [] : [[name, String(value)] as const],
   );
 }
+
+/** Of a `next` only the query is used. */
+const anyOrigin = 'http://page.invalid';
 
 async function* listPages(open: () => Promise<LicensingLine>, filter: LicenseFilter): AsyncGenerator<License> {
   const line = await open();
@@ -100,7 +113,9 @@ async function* listPages(open: () => Promise<LicensingLine>, filter: LicenseFil
     const page = await readPage(line, query, pages);
     for (const row of page.rows) if (matches(row, filter)) yield row;
     if (page.next === undefined) return;
-    query = [...new URL(page.next, 'http://page.invalid').searchParams];
+    if (!URL.canParse(page.next, anyOrigin))
+      throw brokenList('the server names a next page that is no URL', page.answer);
+    query = [...new URL(page.next, anyOrigin).searchParams];
     if (seen.has(encodeParameters(query)))
       throw brokenList('the server names a page as next that was read before', page.answer);
   }
@@ -165,8 +180,15 @@ function licenseOf(answer: Answer, line: LicensingLine): License {
   const only = Array.isArray(answer.body) && answer.body.length === 1 ? (answer.body[0] as unknown) : answer.body;
   if (!isObject(only)) return rowOf(only, answer, line);
   const [inner, ...others] = Object.values(only).filter((value) => isObject(value));
-  const wrapped = inner && others.length === 0 && findKey(withKeyField(only, line.key_field)) === undefined;
-  return withKeyField(wrapped ? inner : only, line.key_field);
+  const outer = withKeyField(only, line.key_field);
+  const wrapped =
+    inner && others.length === 0 && (findKey(outer) === undefined || isLicense(inner)) && !isLicense(outer);
+  return wrapped ? withKeyField(inner, line.key_field) : outer;
+}
+
+/** Whether it has a field of a license that the specification names: then no other text in it is the key. */
+function isLicense(value: JsonObject): boolean {
+  return 'remote_user' in value || 'size_allowance' in value;
 }
 
 function isNothing({ text, body }: Answer): boolean {

@@ -3,9 +3,10 @@ import { Failure } from '../core/failure.ts';
 import { variable, type Environment } from '../core/world.ts';
 import type { Ending } from './retry.ts';
 
+/** A name without an address is not asked for again: the contract's table of what is repeated does not list it. */
+const nameless: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN']);
+
 const unsent: ReadonlySet<string> = new Set([
-  'ENOTFOUND',
-  'EAI_AGAIN',
   'ECONNREFUSED',
   'EHOSTUNREACH',
   'ENETUNREACH',
@@ -15,7 +16,7 @@ const unsent: ReadonlySet<string> = new Set([
 
 /** What a thrown error of the transport means for repeating the call. */
 export function endingOfError(error: unknown): Ending {
-  if (error instanceof Failure || isTls(codeOf(error))) return 'barred';
+  if (error instanceof Failure || isTls(codeOf(error)) || nameless.has(codeOf(error))) return 'barred';
   const proxy = proxyStatus(error);
   if (proxy !== undefined) return proxy >= 500 ? 'unsent' : 'barred';
   return unsent.has(codeOf(error)) ? 'unsent' : 'doubtful';
@@ -36,7 +37,7 @@ export function barrier(
 function explain(error: unknown, url: URL, env: Environment, timeout: Milliseconds): [string, string] {
   const code = codeOf(error);
   const name = error instanceof Error ? error.constructor.name : '';
-  const proxy = url.protocol === 'https:' ? proxyHost(env) : undefined;
+  const proxy = proxyFor(url.href, env);
   if (name === 'TimedOut') {
     return [
       `timeout: no whole answer from ${url.host} within ${formatDuration(timeout)}`,
@@ -59,7 +60,7 @@ function explain(error: unknown, url: URL, env: Environment, timeout: Millisecon
       'Give the authority that signed it with --ca-file FILE or NODE_EXTRA_CA_CERTS.',
     ];
   }
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
+  if (nameless.has(code)) {
     return [
       `DNS: no address for ${hostOf(error) ?? url.hostname} (${code})`,
       'Check the URL of the profile, the network and the proxy.',
@@ -109,9 +110,22 @@ function proxyStatus(error: unknown): number | undefined {
   return undefined;
 }
 
-function proxyHost(env: Environment): string | undefined {
+/** The proxy that a request to the URL goes through, without its password: https only, and not for hosts of NO_PROXY. */
+export function proxyFor(url: string, env: Environment): string | undefined {
+  const { protocol, hostname, port } = new URL(url);
   const text = variable(env, 'HTTPS_PROXY') ?? variable(env, 'https_proxy');
-  if (text === undefined) return undefined;
-  const url = text.includes('://') ? text : `http://${text}`;
-  return URL.canParse(url) ? new URL(url).host : undefined;
+  if (protocol !== 'https:' || text === undefined || isExempt(hostname, port, env)) return undefined;
+  const proxy = text.includes('://') ? text : `http://${text}`;
+  return URL.canParse(proxy) ? new URL(proxy).host : undefined;
+}
+
+/** `host`, `.domain`, `host:port` or `*`, as undici reads NO_PROXY. */
+function isExempt(hostname: string, port: string, env: Environment): boolean {
+  const entries = (variable(env, 'NO_PROXY') ?? variable(env, 'no_proxy') ?? '').toLowerCase().split(/[\s,]+/);
+  return entries.some((entry) => {
+    const [, host = '', only] = /^(?:\*?\.)?(.+?)(?::(\d+))?$/.exec(entry) ?? [];
+    if (host === '') return false;
+    const isNamed = host === '*' || hostname === host || hostname.endsWith(`.${host}`);
+    return isNamed && (only === undefined || only === (port === '' ? '443' : port));
+  });
 }

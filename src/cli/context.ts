@@ -66,7 +66,9 @@ export function openSession(world: World, options: Options, messages: Messages, 
   const keyCommand = async (command: string): Promise<Secret> => {
     const { runKeyCommand } = await import('../store/key-command.ts');
     const verbose = options.verbose ? messages.note : undefined;
-    return redactor.watch(await runKeyCommand(command, { machine, signal, verbose }));
+    return redactor.watch(
+      await runKeyCommand(command, { machine, signal, verbose, interactive: isInteractive(world, options) }),
+    );
   };
   const credentials = openCredentials(machine, clock, profiles, keyCommand);
   const prompt = openPrompt(world, () => isInteractive(world, options), signal);
@@ -136,6 +138,19 @@ export function openSession(world: World, options: Options, messages: Messages, 
       return openClaims(`${identity} ${app_code}`, world, { job, signal, note: (text) => messages.note(text) });
     },
     progress: (label, total) => openProgress(world, options, label, total),
+    reach: async (url) => {
+      const { reach } = await import('../api/reach.ts');
+      const send = connect({
+        ...shared,
+        base: new URL(url).origin,
+        authorization: undefined,
+        sealed: true,
+        readOnly: true,
+        plan: undefined,
+      });
+      return reach(send, url, machine.env, clock);
+    },
+    files: () => ({ config: foldersOf(machine).config, state: foldersOf(machine).state }),
     sandbox: () => sandboxControl(world, signal, messages.note),
     now: () => clock.now(),
     sleep: (span) => clock.sleep(span, signal),

@@ -48,13 +48,14 @@ async function printDry(
   if (error !== undefined && !(error instanceof Planned)) throw error;
 }
 
-async function settled(outcome: unknown): Promise<{ value: unknown; error?: unknown }> {
+async function settled(outcome: unknown): Promise<{ value: unknown; error?: Error }> {
   const rows: unknown[] = [];
   try {
     if (!isRows(outcome)) return { value: await outcome };
     for await (const row of outcome) rows.push(row);
     return { value: rows };
   } catch (error) {
+    if (!(error instanceof Error)) throw error;
     return { value: rows, error };
   }
 }
@@ -97,7 +98,8 @@ async function begun(rows: AsyncIterable<unknown>): Promise<AsyncIterable<unknow
   try {
     return continued(await iterator.next(), iterator);
   } catch (cause) {
-    if (cause instanceof Failure && (cause.kind === 'incomplete' || cause.kind === 'differences')) return failing(cause);
+    if (cause instanceof Failure && (cause.kind === 'incomplete' || cause.kind === 'differences'))
+      return failing(cause);
     throw cause;
   }
 }

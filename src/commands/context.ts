@@ -1,5 +1,6 @@
 import type { ChatApi } from '../api/chat.ts';
 import type { LicensingApi } from '../api/licensing.ts';
+import type { Reach } from '../api/reach.ts';
 import type { Milliseconds } from '../core/duration.ts';
 import type { Secret } from '../core/secret.ts';
 import type { Values } from '../spec/field.ts';
@@ -66,6 +67,10 @@ export interface Context {
   claims(job: string, identity: string, app_code: number): Promise<Claims>;
   /** Shows how far a job of so many steps is; nothing with `--quiet`. */
   progress(label: string, total: number): Progress;
+  /** Asks a server for anything, without a credential. @throws Failure unavailable naming what stands in the way */
+  reach(url: string): Promise<Reach>;
+  /** Where configuration and state stand. */
+  files(): { readonly config: string; readonly state: string };
   sandbox(): SandboxControl;
   now(): Milliseconds;
   sleep(span: Milliseconds): Promise<void>;

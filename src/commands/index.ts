@@ -71,4 +71,5 @@ export const commandTable: readonly CommandEntry[] = [
   entry('auth token', 'Print the key of a profile', () => import('./auth/token.ts')),
   entry('sandbox serve', 'Serve both APIs on loopback', () => import('./sandbox/serve.ts')),
   entry('sandbox reset', "Put the embedded sandbox's sample data back", () => import('./sandbox/reset.ts')),
+  entry('doctor', 'Find out what is wrong, and what to do', () => import('./doctor.ts')),
 ];

@@ -1,0 +1,159 @@
+import { formatDuration } from '../core/duration.ts';
+import { Failure } from '../core/failure.ts';
+import type { ChatCredential, LicensingCredential } from '../store/credentials.ts';
+import { checkCredential } from './auth/account.ts';
+import { command } from './command.ts';
+import type { Context } from './context.ts';
+
+/** One thing that was looked at. */
+interface Check {
+  readonly check: 'configuration' | 'environment' | 'key' | 'network' | 'clock' | 'credential' | 'feature level';
+  /** The profile, file or host that it is about. */
+  readonly subject: string;
+  readonly status: 'ok' | 'note' | 'problem';
+  readonly detail: string;
+  /** What to do. */
+  readonly advice: string | null;
+}
+
+export default command({
+  name: 'doctor',
+  summary: 'Find out what is wrong, and what to do',
+  about: [
+    'Looks at configuration and file modes, at the credentials of the environment, and for every stored profile at its key, DNS, ' +
+      'proxy, TLS, the clock, the credential and the feature level of the chat server. The exit code is that of the first problem.',
+  ],
+  args: { name: { kind: 'string', many: true, placeholder: 'NAME', help: 'Profiles to look at (default: all)' } },
+  options: {},
+  examples: ['chatelaine --sandbox doctor'],
+
+  async *run({ name: names = [] }, context) {
+    const problems: Failure[] = [];
+    for await (const check of examine(names, context)) {
+      if (check.failure) problems.push(check.failure);
+      yield check.row;
+    }
+    const [first] = problems;
+    if (first)
+      throw new Failure(
+        first.kind,
+        `${problems.length} problem${problems.length === 1 ? '' : 's'} found: ${first.message}`,
+        first.details,
+      );
+  },
+
+  show: { columns: ['check', 'subject', 'status', 'detail', 'advice'] },
+});
+
+interface Examined {
+  readonly row: Check;
+  readonly failure?: Failure;
+}
+
+async function* examine(names: readonly string[], context: Context): AsyncGenerator<Examined> {
+  const { config } = context.files();
+  const stored = yield* attempt(
+    'configuration',
+    config,
+    async () => (await context.profiles().all()).map(({ name }) => name),
+    (all) => `${all.length} profiles`,
+  );
+  const environment = yield* attempt(
+    'environment',
+    'CHATELAINE_…',
+    async () => context.environmentKinds(),
+    (kinds) => (kinds.length === 0 ? 'no credential' : `complete: ${kinds.join(', ')}`),
+  );
+  const chosen = names.length > 0 ? names : (stored ?? []);
+  if (context.options.sandbox) {
+    yield* examineAccount('sandbox licensing', () => context.licensingAccount(), context);
+    yield* examineAccount('sandbox chat', () => context.chatAccount(), context);
+    return;
+  }
+  for (const kind of names.length > 0 ? [] : (environment ?? [])) {
+    yield* examineAccount(
+      `environment ${kind}`,
+      () => (kind === 'chat' ? context.chatAccount() : context.licensingAccount()),
+      context,
+    );
+  }
+  for (const name of chosen) yield* examineAccount(name, () => context.credentialOf(name), context);
+  if (chosen.length + (environment?.length ?? 0) === 0) yield nothingStored(config);
+}
+
+function nothingStored(subject: string): Examined {
+  return {
+    row: {
+      check: 'configuration',
+      subject,
+      status: 'note',
+      detail: 'no credential is stored',
+      advice: 'Run chatelaine auth login, or try --sandbox.',
+    },
+  };
+}
+
+/** From the key outwards; what a step needs that failed is not tried. */
+async function* examineAccount(
+  subject: string,
+  open: () => Promise<LicensingCredential | ChatCredential>,
+  context: Context,
+): AsyncGenerator<Examined> {
+  const credential = yield* attempt('key', subject, open, ({ read_only }) =>
+    read_only ? 'found, read-only' : 'found',
+  );
+  if (!credential) return;
+  const url = credential.kind === 'chat' ? credential.site : credential.base_url;
+  const reached = yield* attempt(
+    'network',
+    new URL(url).host,
+    () => context.reach(credential.kind === 'chat' ? `${url}/api/v1/server_settings` : `${url}/v1/license/`),
+    ({ proxy }) => (proxy === undefined ? 'reached' : `reached through the proxy ${proxy}`),
+  );
+  if (!reached) return;
+  if (reached.skew !== undefined) yield clockCheck(new URL(url).host, reached.skew);
+  const accepted = yield* attempt(
+    'credential',
+    subject,
+    async () => checkCredential(credential, context).then(() => true),
+    () => 'accepted',
+  );
+  if (accepted && credential.kind === 'chat') {
+    const level = await context.chatAs(credential).level();
+    const detail =
+      level === undefined ? 'the server does not tell its level: it is taken for the newest' : `level ${level}`;
+    yield {
+      row: { check: 'feature level', subject, status: level === undefined ? 'note' : 'ok', detail, advice: null },
+    };
+  }
+}
+
+/** Certificates and retry-after dates go wrong when the clock is off by more. */
+const mostSkew = 120_000;
+
+function clockCheck(subject: string, skew: number): Examined {
+  const off = `${formatDuration(Math.abs(skew))} ${skew > 0 ? 'ahead of' : 'behind'} the server`;
+  if (Math.abs(skew) <= mostSkew)
+    return { row: { check: 'clock', subject, status: 'ok', detail: 'agrees with the server', advice: null } };
+  return { row: { check: 'clock', subject, status: 'note', detail: off, advice: 'Set the clock of this machine.' } };
+}
+
+async function* attempt<T>(
+  check: Check['check'],
+  subject: string,
+  look: () => Promise<T>,
+  tell: (found: T) => string,
+): AsyncGenerator<Examined, T | undefined> {
+  try {
+    const found = await look();
+    yield { row: { check, subject, status: 'ok', detail: tell(found), advice: null } };
+    return found;
+  } catch (cause) {
+    if (!(cause instanceof Failure) || cause.kind === 'cancelled' || cause.kind === 'terminated') throw cause;
+    yield {
+      row: { check, subject, status: 'problem', detail: cause.message, advice: cause.details.hint ?? null },
+      failure: cause,
+    };
+    return undefined;
+  }
+}
