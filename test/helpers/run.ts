@@ -24,6 +24,10 @@ export interface RunOptions {
   readonly interrupt?: AbortSignal;
   /** The moment at which the run begins; default 2026-03-01 12:00 UTC. */
   readonly now?: number;
+  /** In place of the one that only sleeping moves; its sleeps are not in `slept`. */
+  readonly clock?: World['clock'];
+  /** Most bytes of an answer; the real limit is 64 MiB. */
+  readonly bodyLimit?: number;
 }
 
 export interface Ran {
@@ -117,13 +121,14 @@ async function runMain(
       pid: process.pid,
       kill: (pid, signal) => void process.kill(pid, signal),
     },
-    clock: fakeClock(options.now ?? Date.UTC(2026, 2, 1, 12), slept),
+    clock: options.clock ?? fakeClock(options.now ?? Date.UTC(2026, 2, 1, 12), slept),
     stdin: inputOf(options),
     stdout: stdout.stream,
     stderr: stderr.stream,
     interrupt: options.interrupt ?? new AbortController().signal,
     version: '9.9.9',
     ...(dispatcher === undefined ? {} : { dispatcher }),
+    ...(options.bodyLimit === undefined ? {} : { bodyLimit: options.bodyLimit }),
   };
   const exitCode = await main(typeof line === 'string' ? words(line) : line, world);
   const lines = stderr.text().split('\n').slice(0, -1);
