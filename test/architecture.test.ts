@@ -1,0 +1,304 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import ts from 'typescript';
+import { expect, test } from 'vitest';
+
+/** The doors of the house (CONTRIBUTING.md): imports go down a floor, never sideways or up. */
+const floors: Readonly<Record<string, number>> = {
+  core: 0,
+  spec: 1,
+  api: 2,
+  store: 2,
+  output: 2,
+  sandbox: 2,
+  jobs: 3,
+  commands: 4,
+  cli: 5,
+};
+
+/** The one file that each package is loaded by. */
+const homes: Readonly<Record<string, string>> = {
+  '@inquirer/password': 'cli/hidden.ts',
+  chalk: 'output/paint.ts',
+  'cli-table3': 'output/grid.ts',
+  commander: 'cli/program.ts',
+  conf: 'store/conf.ts',
+  'csv-parse/sync': 'store/csv.ts',
+  'csv-stringify/sync': 'output/csv.ts',
+  'fast-string-width': 'output/width.ts',
+  undici: 'api/transport.ts',
+  yaml: 'output/yaml.ts',
+};
+
+/** Dynamic imports beside those of commands/index.ts: each puts off a heavy package, a server, or what help does not need. */
+const lateImports = [
+  'api/http.ts: ./transport.ts',
+  'cli/context.ts: ../api/reach.ts',
+  'cli/context.ts: ../store/claims.ts',
+  'cli/context.ts: ../store/journal.ts',
+  'cli/context.ts: ../store/key-command.ts',
+  'cli/input.ts: node:fs/promises',
+  'cli/main.ts: ./run.ts',
+  'cli/messages.ts: ../output/errors.ts',
+  'cli/prompt.ts: ./hidden.ts',
+  'cli/sandbox.ts: ../sandbox/server.ts',
+  'cli/sandbox.ts: ../store/sandbox-log.ts',
+  'cli/sandbox.ts: ./serving.ts',
+  'output/formats.ts: ./csv.ts',
+  'output/formats.ts: ./json.ts',
+  'output/formats.ts: ./ndjson.ts',
+  'output/formats.ts: ./paint.ts',
+  'output/formats.ts: ./table.ts',
+  'output/formats.ts: ./tsv.ts',
+  'output/formats.ts: ./yaml.ts',
+  'store/configuration.ts: ./conf.ts',
+  'store/roster.ts: ./csv.ts',
+];
+
+/** Where a secret becomes text: to be sent, to be kept, to be printed on request. */
+const revealing = ['api/http.ts', 'commands/auth/token.ts', 'store/credentials.ts'];
+
+/** Tables of the specification and of the sample data: rows, not code. */
+const tables = ['spec/field.ts', 'spec/settings.ts', 'sandbox/sample/conversations.ts'];
+
+/** Files of more than one thing that wait for their split: the list only shrinks. */
+const tooLong: readonly string[] = [
+  'api/chat.ts',
+  'api/http.ts',
+  'api/licensing.ts',
+  'cli/context.ts',
+  'commands/license/apply.ts',
+  'jobs/apply-roster.ts',
+  'sandbox/server.ts',
+];
+
+/** Functions that wait for the same. */
+const tooLongFunctions: readonly string[] = [
+  'api/network.ts: explain',
+  'cli/context.ts: openSession',
+  'commands/first-activation/audit.ts: run',
+  'commands/license/apply.ts: apply',
+  'commands/messages/fetch.ts: run',
+  'sandbox/sample/sample.ts: addPersonal',
+];
+
+const forbiddenWords = [
+  'utils',
+  'util',
+  'helpers',
+  'helper',
+  'common',
+  'manager',
+  'types',
+  'data',
+  'handle',
+  'handler',
+];
+
+const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  .map((name) => name.replaceAll('\\', '/'))
+  .filter((name) => name.endsWith('.ts'))
+  .sort()
+  .map((name) => {
+    const text = readFileSync(join('src', name), 'utf8');
+    return { name, text, tree: ts.createSourceFile(name, text, ts.ScriptTarget.ES2023, true) };
+  });
+
+type Source = (typeof sources)[number];
+
+test('imports go down a floor or stay in their room', () => {
+  const wrong = importsOf(sources).filter(({ source, target }) => {
+    if (!target.startsWith('.')) return false;
+    const from = roomOf(source.name);
+    const to = roomOf(posix.join(posix.dirname(source.name), target));
+    return from !== to && floorOf(to) >= floorOf(from);
+  });
+  expect(wrong.map(({ at, target }) => `${at} imports ${target}`)).toEqual([]);
+});
+
+test('each package is loaded by one file, its home', () => {
+  const loaded = importsOf(sources)
+    .filter(({ target, typeOnly }) => !typeOnly && !target.startsWith('.') && !target.startsWith('node:'))
+    .map(({ source, target }) => `${target}: ${source.name}`);
+  expect(sorted(loaded)).toEqual(sorted(Object.entries(homes).map(([name, home]) => `${name}: ${home}`)));
+});
+
+test('dynamic imports stand where they are worth it, and load modules of ours', () => {
+  const late = importsOf(sources).filter(({ dynamic, source }) => dynamic && source.name !== 'commands/index.ts');
+  const doors = late.map(({ source, target }) => `${source.name}: ${target}`);
+  expect(doors.filter((door) => !lateImports.includes(door))).toEqual([]);
+});
+
+test('commands are loaded only when they are reached', () => {
+  const eager = importsOf(sources.filter(({ name }) => roomOf(name) === 'cli' || name === 'commands/index.ts'))
+    .filter(({ dynamic, typeOnly }) => !dynamic && !typeOnly)
+    .map(({ source, target }) => posix.join(posix.dirname(source.name), target));
+  const commands = eager.filter((target) => target.startsWith('commands/'));
+  expect([...new Set(commands)]).toEqual(['commands/index.ts']);
+});
+
+test('nobody below src/cli names process', () => {
+  const below = sources.filter((source) => roomOf(source.name) !== 'cli');
+  expect(places(below, (node) => isGlobal(node, 'process'))).toEqual([]);
+});
+
+test('nobody writes to the console, or ends the process, which would cut what a pipe has not taken', () => {
+  const found = places(
+    sources,
+    (node) => isGlobal(node, 'console') || (ts.isPropertyAccessExpression(node) && node.getText() === 'process.exit'),
+  );
+  expect(found).toEqual([]);
+});
+
+test('the clock and chance are read in src/cli and given to everybody else', () => {
+  const below = sources.filter((source) => roomOf(source.name) !== 'cli');
+  expect(places(below, readsClockOrChance)).toEqual([]);
+});
+
+test('no await and no import.meta at the top of a module, since the bundle is CommonJS', () => {
+  const found = places(sources, (node) => ts.isMetaProperty(node) || (isAwait(node) && !isInFunction(node)));
+  expect(found).toEqual([]);
+});
+
+test('secrets are revealed in three files', () => {
+  const files = sources.filter(({ tree }) => find(tree, isReveal).length > 0).map(({ name }) => name);
+  expect(files).toEqual(revealing);
+});
+
+test('no any and no non-null assertion', () => {
+  const found = places(sources, (node) => node.kind === ts.SyntaxKind.AnyKeyword || ts.isNonNullExpression(node));
+  expect(found).toEqual([]);
+});
+
+test('files are named after what they hold', () => {
+  const words = (name: string): string[] => name.replace(/\.ts$/, '').split(/[/-]/);
+  const wrong = sources.filter(({ name }) => words(name).some((word) => forbiddenWords.includes(word)));
+  expect(wrong.map(({ name }) => name)).toEqual([]);
+  expect(sources.map(({ name }) => name).filter((name) => !/^[a-z0-9/-]+\.ts$/.test(name))).toEqual([]);
+});
+
+test('files stay within 200 lines, tables excepted', () => {
+  const long = sources.filter(({ name, text }) => !tables.includes(name) && linesOf(text) > 200);
+  expect(long.map(({ name }) => name)).toEqual(tooLong);
+});
+
+test('functions stay within 30 lines, not counting the functions that they are made of', () => {
+  const long = sources.flatMap(({ name, tree }) =>
+    find(tree, isFunction)
+      .filter((node) => ownLines(node) > 30)
+      .map((node) => `${name}: ${functionName(node)}`),
+  );
+  expect(long).toEqual(tooLongFunctions);
+});
+
+interface Import {
+  readonly source: Source;
+  /** File and line. */
+  readonly at: string;
+  readonly target: string;
+  readonly typeOnly: boolean;
+  readonly dynamic: boolean;
+}
+
+function importsOf(files: readonly Source[]): Import[] {
+  return files.flatMap((source) =>
+    find(source.tree, (node) => targetOf(node) !== undefined).map((node) => ({
+      source,
+      at: placeOf(source, node),
+      target: targetOf(node) ?? '',
+      typeOnly: isTypeOnly(node),
+      dynamic: ts.isCallExpression(node),
+    })),
+  );
+}
+
+function targetOf(node: ts.Node): string | undefined {
+  const isStatic = ts.isImportDeclaration(node) || ts.isExportDeclaration(node);
+  const isDynamic = ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword;
+  const named = isStatic ? node.moduleSpecifier : isDynamic ? node.arguments[0] : undefined;
+  if (!named) return undefined;
+  return ts.isStringLiteral(named) ? named.text : named.getText();
+}
+
+function isTypeOnly(node: ts.Node): boolean {
+  if (ts.isExportDeclaration(node)) return node.isTypeOnly;
+  return ts.isImportDeclaration(node) && node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword;
+}
+
+/** The name itself, not a property or a part of a type that is called the same. */
+function isGlobal(node: ts.Node, name: string): boolean {
+  if (!ts.isIdentifier(node) || node.text !== name) return false;
+  const { parent } = node;
+  return !(ts.isPropertyAccessExpression(parent) && parent.name === node) && !ts.isPropertyAssignment(parent);
+}
+
+function readsClockOrChance(node: ts.Node): boolean {
+  if (ts.isNewExpression(node)) return node.expression.getText() === 'Date' && !node.arguments?.length;
+  return ts.isPropertyAccessExpression(node) && ['Date.now', 'Math.random'].includes(node.getText());
+}
+
+function isAwait(node: ts.Node): boolean {
+  return ts.isAwaitExpression(node) || (ts.isForOfStatement(node) && node.awaitModifier !== undefined);
+}
+
+function isInFunction(node: ts.Node): boolean {
+  for (let outer = node.parent; !ts.isSourceFile(outer); outer = outer.parent) if (isFunction(outer)) return true;
+  return false;
+}
+
+function isFunction(node: ts.Node): boolean {
+  return ts.isFunctionLike(node) && 'body' in node && node.body !== undefined;
+}
+
+/** Lines of a function, each function inside it counted as one. */
+function ownLines(node: ts.Node): number {
+  const inner = node.getChildren().flatMap(outermostFunctions);
+  return inner.reduce((lines, one) => lines - linesOf(one.getText()) + 1, linesOf(node.getText()));
+}
+
+function outermostFunctions(node: ts.Node): ts.Node[] {
+  return isFunction(node) ? [node] : node.getChildren().flatMap(outermostFunctions);
+}
+
+function functionName(node: ts.Node): string {
+  const named = 'name' in node ? (node.name as ts.Node | undefined) : undefined;
+  if (named) return named.getText();
+  return ts.isVariableDeclaration(node.parent) || ts.isPropertyAssignment(node.parent)
+    ? node.parent.name.getText()
+    : '(unnamed)';
+}
+
+function isReveal(node: ts.Node): boolean {
+  return ts.isCallExpression(node) && /\.reveal$/.test(node.expression.getText());
+}
+
+function find(node: ts.Node, wanted: (node: ts.Node) => boolean): ts.Node[] {
+  const inside = node.getChildren().flatMap((child) => find(child, wanted));
+  return wanted(node) ? [node, ...inside] : inside;
+}
+
+function places(files: readonly Source[], wanted: (node: ts.Node) => boolean): string[] {
+  return files.flatMap((source) => find(source.tree, wanted).map((node) => placeOf(source, node)));
+}
+
+function placeOf({ name, tree }: Source, node: ts.Node): string {
+  return `${name}:${tree.getLineAndCharacterOfPosition(node.getStart()).line + 1}`;
+}
+
+function roomOf(name: string): string {
+  return name.split('/')[0] ?? '';
+}
+
+function floorOf(room: string): number {
+  const floor = floors[room];
+  if (floor === undefined) throw new Error(`src/${room} is not a room of the house: add it to the table of floors`);
+  return floor;
+}
+
+function linesOf(text: string): number {
+  return text.trimEnd().split('\n').length;
+}
+
+function sorted(texts: readonly string[]): string[] {
+  return texts.toSorted();
+}
