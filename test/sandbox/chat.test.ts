@@ -265,3 +265,35 @@ test('HEAD answers like GET without a body', async () => {
 
   expect({ status: answer.status, body: answer.body }).toEqual({ status: 200, body: '' });
 });
+
+test.each([
+  [76, 'BAD_REQUEST'],
+  [75, undefined],
+])('level %i: the code of a plain refusal is %s', async (featureLevel, code) => {
+  const { chat } = await started({ featureLevel });
+
+  const { body } = await chat('GET', '/messages', { query: { anchor: 'x', num_before: '0', num_after: '0' } });
+
+  expect(body).toEqual({ result: 'error', msg: 'Invalid anchor', ...(code ? { code } : {}) });
+});
+
+test.each([
+  [36, 'RATE_LIMIT_HIT'],
+  [35, undefined],
+])('level %i: the code of a rate limit is %s', async (featureLevel, code) => {
+  const { chat } = await started({ featureLevel, rateLimit: { perMinute: 1 } });
+  await chat('GET', '/users/me');
+
+  const { body } = await chat('GET', '/users/me');
+
+  const known = { result: 'error', msg: 'API usage exceeded rate limit', 'retry-after': 60 };
+  expect(body).toEqual({ ...known, ...(code ? { code } : {}) });
+});
+
+test('specific codes are there at every level', async () => {
+  const { chat } = await started({ featureLevel: 1 });
+
+  const { body } = await chat('POST', '/streams/1/delete_topic', { form: {} });
+
+  expect(body).toMatchObject({ code: 'REQUEST_VARIABLE_MISSING', var_name: 'topic_name' });
+});

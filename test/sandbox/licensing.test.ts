@@ -152,6 +152,16 @@ test('pages by limit and offset, and by page', async () => {
   });
 });
 
+test('an offset beyond the end is an empty page', async () => {
+  const { licensing } = await started();
+
+  expect((await licensing('GET', '/license/', { query: { limit: '5', offset: '90' } })).body).toMatchObject({
+    count: 6,
+    next: null,
+    results: [],
+  });
+});
+
 test('following next by pages meets every license once', async () => {
   const { licensing, sandbox } = await started({
     licenseShape: { list: 'pages', pageSize: 4 },

@@ -205,3 +205,12 @@ test('level 372: a channel without access gives what one received there, that is
 
   expect(body).toMatchObject({ messages: [], anchor: 0, found_oldest: true, found_newest: true });
 });
+
+test('is:resolved does not switch shared history off, every other is: term does', async () => {
+  const channel = term('channel', 'general');
+  const resolved = await search([channel, ...is('resolved')], { as: 'jonas' });
+  const unread = await search([channel, term('is', 'starred', true)], { as: 'jonas' });
+
+  expect(resolved.found.messages).toHaveLength(6);
+  expect(unread.found.messages.filter(({ subject }) => subject.startsWith('✔'))).toEqual([]);
+});
