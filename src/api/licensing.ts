@@ -181,12 +181,18 @@ function licenseOf(answer: Answer, line: LicensingLine): License {
   if (!isObject(only)) return rowOf(only, answer, line);
   const [inner, ...others] = Object.values(only).filter((value) => isObject(value));
   const outer = withKeyField(only, line.key_field);
-  const wrapped =
-    inner && others.length === 0 && (findKey(outer) === undefined || isLicense(inner)) && !isLicense(outer);
-  return wrapped ? withKeyField(inner, line.key_field) : outer;
+  return inner && others.length === 0 && isWrapper(outer, inner, line) ? withKeyField(inner, line.key_field) : outer;
 }
 
-/** Whether it has a field of a license that the specification names: then no other text in it is the key. */
+/** Whether the license is the inner object: a text such as `message` beside it is not the key. */
+function isWrapper(outer: License, inner: JsonObject, { key_field }: LicensingLine): boolean {
+  if (isLicense(outer)) return false;
+  if (findKey(outer) === undefined) return true;
+  const isNamed = key_field !== undefined || licenseKeyFields.some((name) => typeof outer[name] === 'string');
+  return isLicense(inner) && !isNamed;
+}
+
+/** Whether it has a field of a license that the specification names. */
 function isLicense(value: JsonObject): boolean {
   return 'remote_user' in value || 'size_allowance' in value;
 }

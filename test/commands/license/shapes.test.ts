@@ -1,0 +1,437 @@
+import { describe, expect, test } from 'vitest';
+import { fakeService, openSandbox, run } from '../../helpers/run.ts';
+import type { FakeService } from '../../helpers/service.ts';
+import type { LicenseShape } from '../../../src/sandbox/server.ts';
+
+const create = 'license create --remote-user ada --size-allowance 4';
+const posted = { method: 'POST', path: '/v1/license/', json: { remote_user: 'ada', size_allowance: 4, app_code: 7 } };
+const listOfAda = 'GET /v1/license/?remote_user=ada&app_code=7';
+
+/** A service that answers the POST with this body. */
+function creates(body: unknown): FakeService {
+  const service = fakeService();
+  service.expect(posted).reply(201, body);
+  return service;
+}
+
+describe('the key of a license, whatever its field is called', () => {
+  test.each([
+    ['license_code', { license_code: 'K-1', remote_user: 'ada' }],
+    ['code', { code: 'K-1', remote_user: 'ada' }],
+    ['license_key', { remote_user: 'ada', license_key: 'K-1' }],
+    ['key', { key: 'K-1', size_allowance: 4 }],
+    ['license', { license: 'K-1' }],
+    ['the first known name', { key: 'no', license_code: 'K-1' }],
+    [
+      'the only text that nothing else explains',
+      { remote_user: 'ada', serial: 'K-1', created: '2026-03-01T12:00:00Z' },
+    ],
+    ['beside a link and a long text', { serial: 'K-1', url: 'https://licenses.test/K-1/', terms: 'x'.repeat(200) }],
+    ['a bare JSON string', 'K-1'],
+    ['an array of one', [{ license_code: 'K-1' }]],
+    ['an object around it', { license: { license_code: 'K-1', remote_user: 'ada' } }],
+    [
+      'an object around it with a word beside it',
+      { message: 'created', data: { license_code: 'K-1', remote_user: 'ada' } },
+    ],
+    ['an object inside it', { license_code: 'K-1', remote_user: 'ada', app: { name: 'Harbour' } }],
+    ['a named key beside an object', { license_code: 'K-1', holder: { remote_user: 'ada', mail: 'a@b.example' } }],
+  ])('%s', async (_what, body) => {
+    const service = creates(typeof body === 'string' ? JSON.stringify(body) : body);
+
+    const { exitCode, stdout, stderr } = await run(service, `${create} -q`);
+
+    service.done();
+    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: 'K-1\n', stderr: '' });
+  });
+
+  test.each([
+    ['1234567890123456789012', '1234567890123456789012'],
+    ['12345', '12345'],
+    ['{"license_code": 98765432109876543210, "app_code": 7}', '98765432109876543210'],
+    ['{"code": 0}', '0'],
+  ])('a number keeps its digits: %s', async (body, key) => {
+    const service = creates(body);
+
+    const { exitCode, stdout } = await run(service, `${create} -q`);
+
+    service.done();
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `${key}\n` });
+  });
+
+  test('json keeps the digits of every number and the form of the license', async () => {
+    const service = creates(
+      '{"license_code":98765432109876543210,"nested":{"serial":12345678901234567890},"rate":1.5}',
+    );
+
+    const { stdout } = await run(service, `${create} -o ndjson`);
+
+    expect(stdout).toBe('{"license_code":98765432109876543210,"nested":{"serial":12345678901234567890},"rate":1.5}\n');
+  });
+
+  test('a bare key is a license with that code', async () => {
+    const service = creates('"K-1"');
+
+    expect((await run(service, `${create} -o ndjson`)).stdout).toBe('{"license_code":"K-1"}\n');
+  });
+
+  test('the key stands in the first column, once, and the server’s other fields follow', async () => {
+    const service = creates({
+      remote_user: 'ada',
+      app_code: 7,
+      size_allowance: 4,
+      serial: 'K-1',
+      used: 0,
+      tags: ['a'],
+    });
+
+    expect((await run(service, create)).stdout).toBe(
+      'license_code\tremote_user\tapp_code\tsize_allowance\tused\nK-1\tada\t7\t4\t0\n',
+    );
+  });
+
+  test('two texts that may be the key: a warning names the fields, and the license is printed as it came', async () => {
+    const service = creates({ one: 'K-1', two: 'K-2' });
+
+    const { exitCode, stdout, lines } = await run(service, `${create} -o json`);
+
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({ one: 'K-1', two: 'K-2' });
+    expect(JSON.parse(lines.at(-1) ?? '')).toEqual({ warning: expect.stringContaining('one, two') as string });
+  });
+});
+
+describe('the profile names the field of the key', () => {
+  async function withKeyField(
+    field: string,
+    body: unknown,
+  ): Promise<{ exitCode: number; stdout: string; stderr: string }> {
+    const service = fakeService();
+    const bare = { bare: true, home: (await import('../../helpers/run.ts')).emptyHome() };
+    const login = `auth login licensing --base-url https://licenses.test --app-code 7 --key-field ${field} --api-key-stdin --no-check`;
+    await run(service, login, { ...bare, stdin: 'licensing-key-5f1d0c\n' });
+    service.expect(posted).reply(201, body);
+    const ran = await run(service, `${create} -q`, bare);
+    service.done();
+    return ran;
+  }
+
+  test('it goes before the usual names', async () => {
+    expect(await withKeyField('two', { license_code: 'no', one: 'no', two: 'K-2' })).toMatchObject({
+      exitCode: 0,
+      stdout: 'K-2\n',
+    });
+  });
+
+  test('inside a wrapped object too', async () => {
+    expect(await withKeyField('two', { status: 'ok', license: { one: 'no', two: 'K-2' } })).toMatchObject({
+      exitCode: 0,
+      stdout: 'K-2\n',
+    });
+  });
+});
+
+describe('a list in every form', () => {
+  const ada = { license_code: 'K-1', remote_user: 'ada', app_code: 7, size_allowance: 4 };
+  const bob = { license_code: 'K-2', remote_user: 'bob', app_code: 7, size_allowance: 2 };
+
+  test.each([
+    ['an array', [ada, bob]],
+    ['pages with one page', { count: 2, next: null, previous: null, results: [ada, bob] }],
+    ['an object around it', { licenses: [ada, bob] }],
+    ['an empty next', { results: [ada, bob], next: '' }],
+  ])('%s', async (_what, body) => {
+    const service = fakeService();
+    service.expect('GET /v1/license/').reply(200, body);
+
+    const { exitCode, stdout } = await run(service, 'license list -o json');
+
+    service.done();
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toEqual([ada, bob]);
+  });
+
+  test.each([
+    ['an empty array', '[]'],
+    ['an empty body', ''],
+    ['an empty page', '{"count":0,"next":null,"results":[]}'],
+  ])('%s is an empty list, exit 0', async (_what, body) => {
+    const service = fakeService();
+    service.expect('GET /v1/license/').reply(200, body);
+
+    expect(await run(service, 'license list -o json')).toMatchObject({ exitCode: 0, stdout: '[]\n' });
+    service.done();
+  });
+
+  test('bare keys', async () => {
+    const service = fakeService();
+    service.expect('GET /v1/license/').reply(200, '["K-1", 98765432109876543210]');
+
+    const { stdout } = await run(service, 'license list -q');
+
+    expect(stdout).toBe('K-1\n98765432109876543210\n');
+  });
+
+  test('pages: only the query of next is used, on our own URL', async () => {
+    const service = fakeService();
+    service
+      .expect('GET /v1/license/?remote_user=a%2Bb')
+      .reply(200, {
+        results: [{ ...ada, remote_user: 'a+b' }],
+        next: 'https://evil.example/v1/steal/?page=2&remote_user=a%2Bb',
+      });
+    service
+      .expect('GET /v1/license/?page=2&remote_user=a%2Bb')
+      .reply(200, { results: [{ ...bob, remote_user: 'a+b' }], next: '?cursor=x' });
+    service.expect('GET /v1/license/?cursor=x').reply(200, { results: [{ ...bob, remote_user: 'c' }], next: null });
+
+    const { exitCode, stdout } = await run(service, 'license list --remote-user a+b -q');
+
+    service.done();
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'K-1\nK-2\n' });
+  });
+
+  test.each([
+    ['the same page', ['?page=1', '?page=1']],
+    ['a page before the last', ['?page=2', '?page=3', '?page=2']],
+    ['the list without a query', ['?page=2', '/v1/license/']],
+    ['no URL', ['http://']],
+  ])('a next that names %s ends the list with 8, and what came is whole', async (_what, nexts) => {
+    const service = fakeService();
+    nexts.forEach((next, index) => {
+      const query = index === 0 ? '' : (nexts[index - 1] ?? '');
+      service
+        .expect(`GET /v1/license/${query}`)
+        .reply(200, { results: [{ ...ada, license_code: `K-${index}` }], next });
+    });
+
+    const { exitCode, stdout, error } = await run(service, 'license list -o json');
+
+    service.done();
+    expect({ exitCode, code: error?.code }).toEqual({ exitCode: 8, code: 'incomplete' });
+    expect((JSON.parse(stdout) as unknown[]).length).toBe(nexts.length);
+  });
+
+  test.each([
+    ['502', (service: FakeService) => service.expect('GET /v1/license/?page=2', 6).reply(502, '<h1>Bad gateway</h1>')],
+    ['reset', (service: FakeService) => service.expect('GET /v1/license/?page=2', 6).fail('ECONNRESET')],
+    ['500', (service: FakeService) => service.expect('GET /v1/license/?page=2').reply(500, '{}')],
+    ['401', (service: FakeService) => service.expect('GET /v1/license/?page=2').reply(401, { detail: 'Expired.' })],
+    ['no JSON', (service: FakeService) => service.expect('GET /v1/license/?page=2').reply(200, '<html>')],
+  ])('a later page that fails (%s) is 8 with a whole document', async (_what, trouble) => {
+    const service = fakeService();
+    service.expect('GET /v1/license/').reply(200, { results: [ada], next: '/v1/license/?page=2' });
+    trouble(service);
+
+    const { exitCode, stdout, error } = await run(service, 'license list -o json');
+
+    service.done();
+    expect({ exitCode, code: error?.code }).toEqual({ exitCode: 8, code: 'incomplete' });
+    expect(JSON.parse(stdout)).toEqual([ada]);
+  });
+
+  test.each([
+    ['502', (service: FakeService) => service.expect('GET /v1/license/', 6).reply(502, '<h1>Bad gateway</h1>')],
+    ['refused', (service: FakeService) => service.expect('GET /v1/license/', 6).fail('ECONNREFUSED')],
+    ['an HTML page inside 200', (service: FakeService) => service.expect('GET /v1/license/').reply(200, '<html>')],
+    ['no list', (service: FakeService) => service.expect('GET /v1/license/').reply(200, { count: 3 })],
+    ['a row that is no license', (service: FakeService) => service.expect('GET /v1/license/').reply(200, [[1]])],
+  ])('a first page that fails (%s) is 7', async (_what, trouble) => {
+    const service = fakeService();
+    trouble(service);
+
+    const { exitCode, error } = await run(service, 'license list -o json');
+
+    service.done();
+    expect({ exitCode, code: error?.code }).toEqual({ exitCode: 7, code: 'unavailable' });
+  });
+});
+
+describe('filters are checked again', () => {
+  const row = (fields: object): object => ({ license_code: 'K', ...fields });
+
+  test('as exact text where a row has the field; a row without it is trusted', async () => {
+    const service = fakeService();
+    service
+      .expect('GET /v1/license/?remote_user=ada&app_code=7')
+      .reply(200, [
+        row({ license_code: 'yes', remote_user: 'ada', app_code: 7 }),
+        row({ license_code: 'text', remote_user: 'ada', app_code: '7' }),
+        row({ license_code: 'trusted' }),
+        row({ license_code: 'case', remote_user: 'Ada', app_code: 7 }),
+        row({ license_code: 'longer', remote_user: 'ada2', app_code: 7 }),
+        row({ license_code: 'blank', remote_user: 'ada ', app_code: 7 }),
+        row({ license_code: 'other', remote_user: 'ada', app_code: 8 }),
+        row({ license_code: 'null', remote_user: null, app_code: 7 }),
+      ]);
+
+    expect((await run(service, 'license list --remote-user ada --app-code 7 -q')).stdout).toBe('yes\ntext\ntrusted\n');
+  });
+
+  test('--limit ends before the next page is asked', async () => {
+    const service = fakeService();
+    service.expect('GET /v1/license/').reply(200, { results: ['a', 'b', 'c'], next: '?page=2' });
+
+    expect(await run(service, 'license list --limit 2 -q')).toMatchObject({ exitCode: 0, stdout: 'a\nb\n' });
+    service.done();
+  });
+
+  test('license view of a user without a license is exit 5', async () => {
+    const service = fakeService();
+    service.expect('GET /v1/license/?remote_user=ada').reply(200, [row({ remote_user: 'bob' })]);
+
+    const { exitCode, error } = await run(service, 'license view --remote-user ada -o json');
+
+    expect({ exitCode, code: error?.code }).toEqual({ exitCode: 5, code: 'not_found' });
+  });
+
+  test('license view of a user with several licenses shows them all', async () => {
+    const service = fakeService();
+    service.expect('GET /v1/license/?remote_user=ada').reply(200, ['K-1', 'K-2']);
+
+    expect((await run(service, 'license view --remote-user ada -q')).stdout).toBe('K-1\nK-2\n');
+  });
+});
+
+describe('errors have no shape: what they say is shown with the status', () => {
+  test.each([
+    [401, { detail: 'Invalid token.' }, 4, 'auth', 'Invalid token.'],
+    [403, { detail: 'Not yours.' }, 4, 'auth', 'Not yours.'],
+    [403, '<html><title>Forbidden by the firewall</title></html>', 4, 'auth', 'Forbidden by the firewall'],
+    [
+      400,
+      { size_allowance: ['Too large.', 'No.'], remote_user: ['Taken.'] },
+      6,
+      'rejected',
+      'size_allowance: Too large. No.; remote_user: Taken.',
+    ],
+    [400, ['First.', 'Second.'], 6, 'rejected', 'First. Second.'],
+    [400, '"just a text"', 6, 'rejected', 'just a text'],
+    [422, { error: { reason: 'odd' } }, 6, 'rejected', '{"reason":"odd"}'],
+    [409, '', 6, 'rejected', 'no reason given'],
+    [404, { detail: 'Not found.' }, 6, 'rejected', 'Not found.'],
+    [405, { detail: 'Method "POST" not allowed.' }, 6, 'rejected', 'not allowed'],
+    [301, '', 6, 'rejected', 'redirects'],
+  ])('%d %j', async (status, body, exitCode, code, said) => {
+    const service = fakeService();
+    service.expect(posted).reply(status, body);
+
+    const ran = await run(service, `${create} -o json`);
+
+    service.done();
+    expect({ exitCode: ran.exitCode, code: ran.error?.code, stdout: ran.stdout }).toEqual({
+      exitCode,
+      code,
+      stdout: '',
+    });
+    expect(ran.error?.message).toContain(said);
+    expect(ran.error?.message).toContain(String(status));
+    expect(ran.error?.http).toEqual({ method: 'POST', url: 'https://licenses.test/v1/license/', status });
+  });
+
+  test.each(['license view K/1', 'license edit K/1 --size-allowance 3'])(
+    '%s: 404 is exit 5, its URL without the key',
+    async (line) => {
+      const service = fakeService();
+      const path = '/v1/license/K%2F1/';
+      if (line.startsWith('license view')) service.expect(`GET ${path}`).reply(404, { detail: 'Not found.' });
+      else service.expect({ method: 'PATCH', path, json: { size_allowance: 3 } }).reply(404, '<html>');
+
+      const { exitCode, error, stderr } = await run(service, `${line} -o json`);
+
+      service.done();
+      expect({ exitCode, url: error?.http?.url }).toEqual({
+        exitCode: 5,
+        url: 'https://licenses.test/v1/license/[license_code]/',
+      });
+      expect(stderr).not.toContain('K%2F1');
+    },
+  );
+
+  test.each([
+    ['404', 404, { detail: 'Not found.' }],
+    ['null', 200, 'null'],
+    ['[]', 200, '[]'],
+    ['{}', 200, '{}'],
+    ['an empty body', 200, ''],
+    ['no content', 204, ''],
+  ])('first activation answered with %s is exit 5', async (_what, status, body) => {
+    const service = fakeService();
+    service.expect('GET /v1/first-activation/?mac_address=00%3A13%3A43%3A9A%3A01%3A7F&app_code=7').reply(status, body);
+
+    const { exitCode, error } = await run(service, 'first-activation 0013439a017f -o json');
+
+    service.done();
+    expect({ exitCode, code: error?.code }).toEqual({ exitCode: 5, code: 'not_found' });
+    expect(error?.message).toContain('00:13:43:9A:01:7F');
+  });
+});
+
+describe('every shape that the sandbox can take', () => {
+  const shapes: readonly (readonly [string, LicenseShape])[] = [
+    ['another key field', { keyField: 'serial' }],
+    ['a bare key', { one: 'key' }],
+    ['an empty answer to POST', { afterPost: 'empty' }],
+    ['no content after POST', { afterPost: 'no content' }],
+    ['an empty answer, and rows without names', { afterPost: 'empty', rows: 'anonymous' }],
+    ['an empty answer, and rows of bare keys', { afterPost: 'empty', rows: 'keys' }],
+    ['pages', { list: 'pages', pageSize: 2 }],
+    ['a wrapped list', { list: 'wrapped' }],
+    ['links to another origin', { list: 'pages', pageSize: 2, nextOrigin: 'https://elsewhere.example' }],
+    ['a list that takes no notice of filters', { ignoresFilters: true, afterPost: 'empty' }],
+  ];
+
+  test.each(shapes)('%s: create, list, view, edit', async (_what, licenseShape) => {
+    const { sandbox, run: runThere } = await openSandbox({ licenseShape });
+
+    const created = await runThere('license create --remote-user ada --size-allowance 4 -q');
+    const key = created.stdout.trim();
+    const viewed = await runThere(['license', 'view', key, '-q']);
+    const listed = await runThere('license list --remote-user ada -q');
+    const edited = await runThere(['license', 'edit', key, '--size-allowance', '9', '-q']);
+
+    const [stored] = sandbox.state.licenses().filter(({ remote_user }) => remote_user === 'ada');
+    expect([created, viewed, listed, edited].map(({ exitCode, stdout }) => ({ exitCode, stdout }))).toEqual(
+      Array.from({ length: 4 }, () => ({ exitCode: 0, stdout: `${stored?.license_code ?? ''}\n` })),
+    );
+    expect(stored?.size_allowance).toBe(9);
+  });
+});
+
+describe('no license in the answer to POST: one list finds it', () => {
+  test.each([
+    ['nothing', ''],
+    ['null', 'null'],
+    ['an empty object', '{}'],
+    ['an empty list', '[]'],
+    ['true', 'true'],
+    ['a list of two', '["K-1","K-2"]'],
+  ])('%s', async (_what, body) => {
+    const service = creates(body);
+    service.expect(listOfAda).reply(200, [{ license_code: 'K-1', remote_user: 'ada', app_code: 7, size_allowance: 4 }]);
+
+    const { exitCode, stdout, slept } = await run(service, `${create} -q`);
+
+    service.done();
+    expect({ exitCode, stdout, slept }).toEqual({ exitCode: 0, stdout: 'K-1\n', slept: [] });
+  });
+
+  test.each([
+    ['shows none', []],
+    ['shows two', ['K-1', 'K-2']],
+    ['shows another size', [{ license_code: 'K-1', remote_user: 'ada', size_allowance: 9 }]],
+  ])('a list that %s is exit 9', async (_what, rows) => {
+    const service = creates('');
+    service.expect(listOfAda).reply(200, rows);
+
+    const { exitCode, error } = await run(service, `${create} -o json`);
+
+    service.done();
+    expect({ exitCode, code: error?.code, retryable: error?.retryable }).toEqual({
+      exitCode: 9,
+      code: 'unknown',
+      retryable: false,
+    });
+    expect(error?.hint).toContain('license list --remote-user');
+  });
+});
