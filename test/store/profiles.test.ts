@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -263,4 +264,19 @@ describe('many processes', () => {
     const expected = names.map((name) => [name, { origin: 'https://a.example', api_key: `key-of-${name}` }]);
     expect(jsonIn(world, 'credentials.json')).toMatchObject({ keys: Object.fromEntries(expected) as object });
   }, 120_000);
+
+  test.runIf(process.platform !== 'win32')('a file that the disk cuts is put back as it was', async () => {
+    const world = place();
+    await openProfiles(world.machine, world.clock).save(app, key);
+    const before = `{"pad":"${'x'.repeat(4040)}","keys":{}}`;
+    write(world, 'credentials.json', before);
+    // 8 blocks of 512 bytes; the write that crosses them is short, as on a full disk.
+    const limited = ['-c', 'trap "" XFSZ; ulimit -f 8; exec "$0" "$@"', process.execPath, program.file, 'save-cut'];
+    const child = spawn('/bin/sh', [...limited, world.folder, 'second'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const { code, stderr } = await ended(child);
+    expect(code).not.toBe(0);
+    expect(stderr).toContain(`${fileIn(world, 'credentials.json')} was not written whole`);
+    expect(readFileSync(fileIn(world, 'credentials.json'), 'utf8')).toBe(before);
+    expect((await openProfiles(world.machine, world.clock).all()).map(({ name }) => name)).toEqual(['app']);
+  });
 });
