@@ -25,8 +25,10 @@ interface Outcome {
   readonly committed: boolean;
 }
 
+export type Transaction = (work: () => Answer) => Promise<Outcome>;
+
 /** Runs the work of one request as a whole: its changes are durable before it is answered, or undone where that fails. */
-export function createTransaction(store: Store, persistence?: Persistence): (work: () => Answer) => Promise<Outcome> {
+export function createTransaction(store: Store, persistence?: Persistence): Transaction {
   if (!persistence) return (work) => Promise.resolve().then(() => inMemory(store, work));
   return (work) => persistence.exclusively((log) => inLog(store, log, work));
 }

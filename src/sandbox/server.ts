@@ -1,25 +1,21 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Milliseconds } from '../core/duration.ts';
 import type { Clock } from '../core/world.ts';
 import { createAllowance } from './allowance.ts';
-import { proxyPage, unknownPage, type Answer } from './answer.ts';
-import { answerChat, type ChatWorld } from './chat.ts';
-import { finish, send } from './exchange.ts';
-import { ownError, type Api } from './fault-answers.ts';
 import type { Faults } from './faults.ts';
 import { inspect, type Inspection } from './inspection.ts';
 import type { LicenseShape } from './licensing/shape.ts';
-import { answerLicensing, type LicensingWorld } from './licensing.ts';
 import { createTransaction, type Persistence } from './persistence.ts';
 import type { User } from './records.ts';
-import { readRequest, type Request } from './request.ts';
 import { sampleApps } from './sample/apps.ts';
 import { addExtras, addSample, type Extras } from './sample/sample.ts';
 import { samplePeople } from './sample/people.ts';
+import { serve, type LogEntry, type Services } from './serve.ts';
 import { createStore, type State } from './state.ts';
 
 export type { Persistence } from './persistence.ts';
+export type { LogEntry } from './serve.ts';
 export type { LicenseShape } from './licensing/shape.ts';
 
 /** The newest level that the facts page describes. */
@@ -27,44 +23,28 @@ const defaultLevel = 489;
 
 export interface SandboxOptions extends Extras {
   /** 0 or none: any free port. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** Of the chat service; default 489. */
-  readonly featureLevel?: number;
+  readonly featureLevel?: number | undefined;
   /** Added before each answer. */
-  readonly latency?: Milliseconds;
-  readonly faults?: Faults;
+  readonly latency?: Milliseconds | undefined;
+  readonly faults?: Faults | undefined;
   readonly clock: Clock;
   /** One entry for each request, when it has ended; for a delayed commit that is after the commit. */
-  readonly log?: (entry: LogEntry) => void;
+  readonly log?: ((entry: LogEntry) => void) | undefined;
   /** Without it the state is in memory. */
-  readonly persistence?: Persistence;
+  readonly persistence?: Persistence | undefined;
   /** Batches of 100 messages that one delete_topic call has time for; default 2. */
-  readonly deleteBatches?: number;
+  readonly deleteBatches?: number | undefined;
   /**
    * Calls a minute: of a chat account, default 200, and half of it for an address without credentials; of an application of the
    * licensing service, by default as many as it likes.
    */
-  readonly rateLimit?: { readonly perMinute?: number; readonly licensing?: number };
+  readonly rateLimit?: { readonly perMinute?: number; readonly licensing?: number } | undefined;
   /** Forms of licensing answers that the specification leaves open. */
-  readonly licenseShape?: LicenseShape;
+  readonly licenseShape?: LicenseShape | undefined;
   /** Changes the sample data before the first request; part of the fixed data, never of the log. */
-  readonly seed?: (state: State) => void;
-}
-
-/** What happened to a request. Holds no credential, no query and no body; a license code in the path is hidden. */
-export interface LogEntry {
-  /** When it came, in milliseconds. */
-  readonly time: Milliseconds;
-  readonly api: Api;
-  readonly method: string;
-  readonly path: string;
-  /** Null where the client got none. */
-  readonly status: number | null;
-  readonly fault: string | null;
-  /** Whether it changed something for good. */
-  readonly committed: boolean;
-  /** A bug of the sandbox, or a log that could not be written. */
-  readonly error?: string;
+  readonly seed?: ((state: State) => void) | undefined;
 }
 
 export interface Sandbox {
@@ -97,10 +77,15 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const closing = new AbortController();
   let origin = '';
   const services = servicesOf(options, store.state, () => origin);
-  const transaction = createTransaction(store, options.persistence);
+  const session = {
+    ...{ clock: options.clock, faults: options.faults, latency: options.latency ?? 0, services },
+    log: options.log ?? (() => undefined),
+    transaction: createTransaction(store, options.persistence),
+    closing: closing.signal,
+  };
   const running = new Set<Promise<void>>();
   const server = createServer({ maxHeaderSize: 131_072, keepAliveTimeout: 65_000 }, (incoming, outgoing) => {
-    const work = serve({ options, services, transaction, closing: closing.signal }, incoming, outgoing);
+    const work = serve(session, incoming, outgoing);
     running.add(work);
     void work.finally(() => running.delete(work));
   });
@@ -127,11 +112,6 @@ function accountOf({ email, api_key, role, bot }: User) {
   } as const;
 }
 
-interface Services {
-  readonly licensing: LicensingWorld;
-  readonly chat: ChatWorld;
-}
-
 function servicesOf(options: SandboxOptions, state: State, origin: () => string): Services {
   const { clock, licenseShape = {}, featureLevel = defaultLevel, rateLimit, deleteBatches = 2 } = options;
   const account = rateLimit?.perMinute ?? 200;
@@ -143,72 +123,6 @@ function servicesOf(options: SandboxOptions, state: State, origin: () => string)
       perMinute: { account, address: Math.ceil(account / 2) },
     },
   };
-}
-
-interface Session {
-  readonly options: SandboxOptions;
-  readonly services: Services;
-  readonly transaction: ReturnType<typeof createTransaction>;
-  readonly closing: AbortSignal;
-}
-
-async function serve(session: Session, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-  const { options, closing } = session;
-  const time = options.clock.now();
-  const path = (incoming.url ?? '/').replace(/\?.*/s, '');
-  const method = incoming.method ?? 'GET';
-  const fault = options.faults?.draw(method, path);
-  const api = apiOf(path);
-  let committed = false;
-  let problem: string | undefined;
-  const end = (status: number | null) =>
-    options.log?.({
-      ...{ time, api, method, path: hideCode(path), status, fault: fault?.kind ?? null, committed },
-      ...(problem === undefined ? {} : { error: problem }),
-    });
-  try {
-    const request = await readRequest(incoming);
-    if (options.latency) await options.clock.sleep(options.latency, closing);
-    const carryOut = async () => {
-      const outcome = await session.transaction(() => answer(session, api, request));
-      committed = outcome.committed;
-      return outcome.answer;
-    };
-    end(
-      await finish(
-        { outgoing, api, level: session.services.chat.level, clock: options.clock, closing, carryOut },
-        fault,
-      ),
-    );
-  } catch (cause) {
-    problem = cause instanceof Error ? cause.message : String(cause);
-    end(breakDown(outgoing, api));
-  }
-}
-
-function apiOf(path: string): Api {
-  if (path.startsWith('/v1/')) return 'licensing';
-  return path.startsWith('/api/v1/') ? 'chat' : 'none';
-}
-
-function hideCode(path: string): string {
-  return path.replace(/^(\/v1\/license\/)[^/]+/, '$1[license_code]');
-}
-
-/** Request lines above 8 KiB and bodies above 25 MB end at the proxy (facts page, 1.1). */
-function answer({ services }: Session, api: Api, request: Request | undefined): Answer {
-  if (!request) return proxyPage(413);
-  if (request.method.length + request.target.length + ' HTTP/1.1'.length + 3 > 8192) return proxyPage(414);
-  if (api === 'licensing') return answerLicensing(services.licensing, request);
-  return api === 'chat' ? answerChat(services.chat, request) : unknownPage();
-}
-
-function breakDown(outgoing: ServerResponse, api: Api): number | null {
-  if (outgoing.headersSent || outgoing.destroyed) {
-    outgoing.destroy();
-    return null;
-  }
-  return send({ outgoing }, ownError(api));
 }
 
 function listen(server: Server, port: number): Promise<number> {

@@ -1,0 +1,99 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Milliseconds } from '../core/duration.ts';
+import type { Clock } from '../core/world.ts';
+import { proxyPage, unknownPage, type Answer } from './answer.ts';
+import { answerChat, type ChatWorld } from './chat.ts';
+import { finish, send } from './exchange.ts';
+import { ownError, type Api } from './fault-answers.ts';
+import type { Faults } from './faults.ts';
+import { answerLicensing, type LicensingWorld } from './licensing.ts';
+import type { Transaction } from './persistence.ts';
+import { readRequest, type Request } from './request.ts';
+
+/** What happened to a request. Holds no credential, no query and no body; a license code in the path is hidden. */
+export interface LogEntry {
+  /** When it came, in milliseconds. */
+  readonly time: Milliseconds;
+  readonly api: Api;
+  readonly method: string;
+  readonly path: string;
+  /** Null where the client got none. */
+  readonly status: number | null;
+  readonly fault: string | null;
+  /** Whether it changed something for good. */
+  readonly committed: boolean;
+  /** A bug of the sandbox, data that could not be written, or a client that left before it had asked. */
+  readonly error?: string;
+}
+
+export interface Services {
+  readonly licensing: LicensingWorld;
+  readonly chat: ChatWorld;
+}
+
+export interface Session {
+  readonly clock: Clock;
+  readonly faults: Faults | undefined;
+  /** Added before each answer. */
+  readonly latency: Milliseconds;
+  readonly log: (entry: LogEntry) => void;
+  readonly services: Services;
+  readonly transaction: Transaction;
+  /** Aborts when the sandbox closes. */
+  readonly closing: AbortSignal;
+}
+
+/** Reads one request, draws its fault, lets a service answer it, and writes the log entry. Never rejects because of a client. */
+export async function serve(session: Session, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  const { clock, closing, services } = session;
+  const time = clock.now();
+  const path = (incoming.url ?? '/').replace(/\?.*/s, '');
+  const method = incoming.method ?? 'GET';
+  const fault = session.faults?.draw(method, path);
+  const api = apiOf(path);
+  let committed = false;
+  let problem: string | undefined;
+  const end = (status: number | null) =>
+    session.log({
+      ...{ time, api, method, path: hideCode(path), status, fault: fault?.kind ?? null, committed },
+      ...(problem === undefined ? {} : { error: problem }),
+    });
+  try {
+    const request = await readRequest(incoming);
+    if (session.latency > 0) await clock.sleep(session.latency, closing);
+    const carryOut = async () => {
+      const outcome = await session.transaction(() => answer(session, api, request));
+      committed = outcome.committed;
+      return outcome.answer;
+    };
+    end(await finish({ outgoing, api, level: services.chat.level, clock, closing, carryOut }, fault));
+  } catch (cause) {
+    problem = cause instanceof Error ? cause.message : String(cause);
+    end(breakDown(outgoing, api));
+  }
+}
+
+function apiOf(path: string): Api {
+  if (path.startsWith('/v1/')) return 'licensing';
+  return path.startsWith('/api/v1/') ? 'chat' : 'none';
+}
+
+function hideCode(path: string): string {
+  return path.replace(/^(\/v1\/license\/)[^/]+/, '$1[license_code]');
+}
+
+/** Request lines above 8 KiB and bodies above 25 MB end at the proxy (facts page, 1.1). */
+function answer({ services }: Session, api: Api, request: Request | undefined): Answer {
+  if (!request) return proxyPage(413);
+  if (request.method.length + request.target.length + ' HTTP/1.1'.length + 3 > 8192) return proxyPage(414);
+  if (api === 'licensing') return answerLicensing(services.licensing, request);
+  return api === 'chat' ? answerChat(services.chat, request) : unknownPage();
+}
+
+function breakDown(outgoing: ServerResponse, api: Api): number | null {
+  if (outgoing.headersSent || outgoing.destroyed) {
+    outgoing.destroy();
+    return null;
+  }
+  return send({ outgoing }, ownError(api));
+}
