@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { build } from 'rolldown';
+import { onTestFinished } from 'vitest';
 
 /** test/store/program.ts as something that node runs by itself. */
 export interface Program {
@@ -32,8 +33,11 @@ export interface Ended {
 
 export type Child = ChildProcessByStdio<null, Readable, Readable>;
 
+/** Ends with the test at the latest. */
 export function start(program: Program, ...words: string[]): Child {
-  return spawn(process.execPath, [program.file, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [program.file, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return child;
 }
 
 export function ended(child: Child): Promise<Ended> {
