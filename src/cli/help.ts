@@ -1,36 +1,37 @@
 import type { AnyCommand } from '../commands/command.ts';
-import { nouns, type CommandEntry } from '../commands/index.ts';
+import { commandTable, nouns, type CommandEntry } from '../commands/index.ts';
+import { failures } from '../core/failure.ts';
 import { globalOptions } from '../spec/environment.ts';
-import { flagOf, type Field, type Fields } from '../spec/field.ts';
-
-/** One line of a list in help and manual: what is typed, and what it means. */
-export interface Entry {
-  readonly term: string;
-  readonly text: string;
-}
+import { licenseRules } from '../spec/license.ts';
+import { argumentEntries, optionEntries, synopsis, type Entry } from './entries.ts';
 
 /** Text of `chatelaine --help`. */
 export function programHelp(table: readonly CommandEntry[]): string {
   return sections([
-    ['', ['chatelaine: license keys and team chat from one command line']],
+    ['', ['License keys and team chat from one command line']],
     ['Usage', ['chatelaine COMMAND [OPTION…]']],
-    ['Commands', entryLines(table.map(({ name, summary }) => ({ term: name, text: summary })))],
-    ['Options of every command', entryLines(optionEntries(globalOptions))],
     [
-      'Try it',
-      ['chatelaine --sandbox license create --remote-user ada --size-allowance 4', 'chatelaine COMMAND --help'],
+      'Try it, nothing to sign in to',
+      ['chatelaine --sandbox license create --remote-user ada --size-allowance 4', 'chatelaine --sandbox license list'],
     ],
+    ...groupsOf(table).map(({ title, entries }) => [title, entryLines(entries.map(commandEntry))] as const),
+    ['Options of every command', entryLines(optionEntries(globalOptions))],
+    ['', wrap(twins, width)],
+    ['Exit codes', exitCodes()],
+    ['More', ['chatelaine COMMAND --help', 'man chatelaine', 'chatelaine --version']],
   ]);
 }
 
 /** Text of `chatelaine NOUN --help`. */
 export function nounHelp(noun: string, table: readonly CommandEntry[]): string {
   const own = table.filter(({ name }) => name.startsWith(`${noun} `));
+  const [first] = own;
   return sections([
     ['', [nouns[noun] ?? noun]],
+    ...(noun === 'license' ? [['', wrap(licenseRules, width)] as const] : []),
     ['Usage', [`chatelaine ${noun} COMMAND [OPTION…]`]],
-    ['Commands', entryLines(own.map(({ name, summary }) => ({ term: name, text: summary })))],
-    ['More', [`chatelaine ${noun} COMMAND --help`]],
+    ['Commands', entryLines(own.map(commandEntry))],
+    ['More', [`chatelaine ${first?.name ?? noun} --help`, 'chatelaine --help']],
   ]);
 }
 
@@ -38,76 +39,87 @@ export function nounHelp(noun: string, table: readonly CommandEntry[]): string {
 export function commandHelp(command: AnyCommand): string {
   const args = argumentEntries(command.args ?? {});
   const options = optionEntries(command.options ?? {});
+  const below = commandTable.filter(({ name }) => name.startsWith(`${command.name} `));
   return sections([
-    ['', [command.summary, ...(command.about ?? []).flatMap((paragraph) => ['', ...wrap(paragraph, 100)])]],
+    ['', [command.summary]],
     ['Usage', [synopsis(command)]],
+    ...(below.length > 0 ? [['Commands', entryLines(below.map(commandEntry))] as const] : []),
     ...(args.length > 0 ? [['Arguments', entryLines(args)] as const] : []),
     ...(options.length > 0 ? [['Options', entryLines(options)] as const] : []),
-    ['Examples', command.examples],
-    ['More', [`Options of every command (-o FORMAT, --profile NAME, --sandbox, …): chatelaine --help`]],
+    ...(command.about ?? []).map((paragraph) => ['', wrap(paragraph, width)] as const),
+    ['Examples', command.examples.flatMap(exampleLines)],
+    ['Options of every command', ['-o FORMAT, -q, -v, -n, --profile NAME, --sandbox and more: chatelaine --help']],
   ]);
 }
 
-/** The command line's form, as in `chatelaine license view [CODE] [OPTION…]`. */
-export function synopsis(command: AnyCommand): string {
-  const args = Object.entries(command.args ?? {}).map(([name, field]) => {
-    const word = (field.placeholder ?? name.toUpperCase()) + (field.many ? '…' : '');
-    return field.required ? word : `[${word}]`;
-  });
-  const required = Object.entries(command.options ?? {})
-    .filter(([, field]) => field.required)
-    .map(([name, field]) => `--${flagOf(name, field)} ${placeholderOf(name, field)}`);
-  return ['chatelaine', command.name, ...args, ...required, '[OPTION…]'].join(' ');
+/** Commands that a reader looks for together. */
+export interface Group {
+  readonly title: string;
+  readonly entries: readonly CommandEntry[];
 }
 
-export function argumentEntries(fields: Fields): Entry[] {
-  return Object.entries(fields).map(([name, field]) => ({
-    term: field.placeholder ?? name.toUpperCase(),
-    text: field.help,
+const groupTitles: readonly (readonly [title: string, nouns: readonly string[]])[] = [
+  ['License keys', ['license', 'first-activation']],
+  ['Team chat', ['messages', 'archive', 'topic', 'settings', 'view', 'snippet']],
+  ['Credentials', ['auth']],
+  ['Sandbox: both services on this machine', ['sandbox']],
+];
+
+/** Every command of the table, once; those of no group stand in the last. */
+export function groupsOf(table: readonly CommandEntry[]): readonly Group[] {
+  const nounOf = ({ name }: CommandEntry): string => name.split(' ')[0] ?? name;
+  const grouped = new Set(groupTitles.flatMap(([, names]) => names));
+  const groups = groupTitles.map(([title, names]) => ({
+    title,
+    entries: names.flatMap((noun) => table.filter((entry) => nounOf(entry) === noun)),
   }));
+  const others = { title: 'Others', entries: table.filter((entry) => !grouped.has(nounOf(entry))) };
+  return [...groups, others].filter(({ entries }) => entries.length > 0);
 }
 
-export function optionEntries(fields: Fields): Entry[] {
-  return Object.entries(fields)
-    .filter(([, field]) => !field.hidden)
-    .map(([name, field]) => ({ term: optionTerm(name, field), text: optionText(field) }));
+/** What help and manual say of the environment's share in the options. */
+export const twins =
+  'Each of these can be set in the environment too, as CHATELAINE_OUTPUT=json or CHATELAINE_NO_INPUT=1; only --yes and --dry-run ' +
+  'must be typed.';
+
+/** A code stays beside its name. */
+function exitCodes(): string[] {
+  const codes = Object.entries(failures).map(([name, { exit }]) => `${exit}\u00a0${name.replace('_', '-')}`);
+  return wrap(['0\u00a0ok', ...codes].join(', '), width - indent).map((line) => line.replaceAll('\u00a0', ' '));
 }
 
-function optionTerm(name: string, field: Field): string {
-  const flag = flagOf(name, field);
-  const short = field.short === undefined ? '' : `-${field.short}, `;
-  if (field.kind !== 'boolean') return `${short}--${flag} ${placeholderOf(name, field)}`;
-  return field.negatable ? `${short}--${flag}, --no-${flag}` : `${short}--${flag}`;
+function commandEntry({ name, summary }: CommandEntry): Entry {
+  return { term: name, text: summary };
 }
 
-function placeholderOf(name: string, field: Field): string {
-  return field.placeholder ?? (flagOf(name, field).split('-').at(-1) ?? name).toUpperCase();
-}
-
-function optionText(field: Field): string {
-  const required = field.required ? ' (required)' : '';
-  const many = field.many ? ' (repeatable)' : '';
-  const level = field.level === undefined ? '' : ` (from feature level ${field.level})`;
-  return `${field.help}${required}${many}${level}`;
-}
-
-const termWidth = 30;
-const textWidth = 88;
+/** Wide enough for sentences, narrow enough for every terminal. */
+const width = 80;
+const indent = 2;
+const termWidth = 24;
 
 function entryLines(entries: readonly Entry[]): string[] {
+  const margin = ' '.repeat(termWidth + indent);
   return entries.flatMap(({ term, text }) => {
-    const [first = '', ...rest] = wrap(text, textWidth);
-    const indent = ' '.repeat(termWidth + 2);
-    if (term.length > termWidth) return [term, indent + first, ...rest.map((line) => indent + line)];
-    return [`${term.padEnd(termWidth)}  ${first}`, ...rest.map((line) => indent + line)];
+    const [first = '', ...rest] = wrap(text, width - indent - margin.length);
+    const begin = term.length > termWidth ? [term, margin + first] : [`${term.padEnd(termWidth + indent)}${first}`];
+    return [...begin, ...rest.map((line) => margin + line)];
   });
 }
 
-function wrap(text: string, width: number): string[] {
+/** A long example goes on in a second line, as a shell reads it. */
+function exampleLines(example: string): string[] {
+  if (example.length <= width - indent) return [example];
+  const [first = '', ...rest] = wrap(example.replaceAll(/ (?!--|\|)/g, '\u00a0'), width - indent - 2);
+  const lines = [first, ...rest.map((line) => `  ${line}`)].map((line) => line.replaceAll('\u00a0', ' '));
+  return lines.map((line, index) => (index < lines.length - 1 ? `${line} \\` : line));
+}
+
+/** Lines of at most so many characters; a longer word has a line of its own. */
+export function wrap(text: string, most: number): string[] {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
+    if (line !== '' && line.length + 1 + word.length > most) {
       lines.push(line);
       line = word;
     } else {
@@ -119,7 +131,7 @@ function wrap(text: string, width: number): string[] {
 
 function sections(parts: readonly (readonly [title: string, lines: readonly string[]])[]): string {
   const texts = parts.map(([title, lines]) =>
-    title === '' ? lines.join('\n') : `${title}:\n${lines.map((line) => `  ${line}`).join('\n')}`,
+    title === '' ? lines.join('\n') : `${title}:\n${lines.map((line) => ' '.repeat(indent) + line).join('\n')}`,
   );
   return `${texts.join('\n\n')}\n`;
 }

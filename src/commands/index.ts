@@ -32,16 +32,8 @@ export const commandTable: readonly CommandEntry[] = [
   entry('license list', 'List licenses', () => import('./license/list.ts')),
   entry('license view', 'Show one license, or all of one user', () => import('./license/view.ts')),
   entry('license edit', 'Change a license in place', () => import('./license/edit.ts')),
-  entry(
-    'license ensure',
-    'Make sure that a user has one license, and print its key',
-    () => import('./license/ensure.ts'),
-  ),
-  entry(
-    'license apply',
-    'Give each user of a file one license of the size it says',
-    () => import('./license/apply.ts'),
-  ),
+  entry('license ensure', 'Give a user one license, and print its key', () => import('./license/ensure.ts')),
+  entry('license apply', 'Give every user of a file one license', () => import('./license/apply.ts')),
   entry('license audit', 'Find licenses that should not be as they are', () => import('./license/audit.ts')),
   entry(
     'first-activation',
@@ -50,7 +42,7 @@ export const commandTable: readonly CommandEntry[] = [
   ),
   entry(
     'first-activation audit',
-    'Compare who should have activated each sensor first with who did',
+    'Find the sensors of a file that were lent',
     () => import('./first-activation/audit.ts'),
   ),
   entry('settings set', "Change the account's settings", () => import('./settings/set.ts')),

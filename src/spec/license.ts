@@ -10,16 +10,21 @@ export const licenseFields = {
     below: 128,
     ascii: true,
     placeholder: 'U',
-    help: 'Your own unique name for the end user: one license key is for one user; below 128 ASCII characters',
+    help: 'Your own unique name for the end user, below 128 ASCII characters',
   },
-  app_code: { kind: 'integer', required: true, placeholder: 'C', help: 'Code of the application' },
+  app_code: {
+    kind: 'integer',
+    required: true,
+    placeholder: 'C',
+    help: 'Code of the application (default: that of the profile)',
+  },
   size_allowance: {
     kind: 'integer',
     required: true,
     min: 1,
     max: 18,
     placeholder: 'N',
-    help: 'Most sensors that can take part in one measurement together, 1 to 18',
+    help: 'Most sensors in one measurement together, 1 to 18',
   },
 } as const satisfies Fields;
 
@@ -62,8 +67,8 @@ export const licenseKeyFields = ['license_code', 'code', 'license_key', 'key', '
 
 /** What the specification says of keys in passing; help, manual and README show it. */
 export const licenseRules =
-  'A license key is for one user of one application: it must not be shared between users or built into the application. ' +
-  'How often one key may be activated is restricted by the service; the number is not published and is raised through its support.';
+  'A license key is for one user of one application: never give the same key to two users, and never build one into the application. ' +
+  'The service limits how often one key can be activated; the number is not published, and its support can change it.';
 
 /**
  * A sensor's address as it is sent: upper-case pairs joined by colons, from 12 or 16 hexadecimal digits in any spelling

@@ -11,7 +11,7 @@ export const viewFields = {
     required: true,
     nonempty: true,
     placeholder: 'FRAGMENT',
-    help: "URL hash of the view, such as narrow/is/starred, without '#'",
+    help: "What follows # in the view's URL, such as narrow/is/starred",
   },
   is_pinned: { kind: 'boolean', help: 'Pinned (true) or hidden in the menu (false)' },
   name: {

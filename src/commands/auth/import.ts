@@ -7,7 +7,7 @@ export default command({
   name: 'auth import',
   summary: 'Store the credential of a zuliprc file',
   about: [
-    "Reads the file that the chat service's web application offers for download: section [api] with email, key and site. The key is tried before anything is stored.",
+    'A zuliprc file is what the chat offers for download where it shows your API key. The key is tried before anything is stored.',
   ],
   args: { file: { kind: 'string', required: true, placeholder: 'FILE', help: 'The zuliprc file' } },
   options: {

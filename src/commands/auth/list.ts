@@ -3,7 +3,7 @@ import { command } from '../command.ts';
 export default command({
   name: 'auth list',
   summary: 'List the stored profiles',
-  about: ['Nothing is asked of a server, and no key is shown.'],
+  about: ['No server is asked, and no key is shown.'],
   examples: ['chatelaine auth list', 'chatelaine auth list -o json'],
 
   async run(_values, context) {

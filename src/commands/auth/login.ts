@@ -2,7 +2,6 @@ import { usage } from '../../core/failure.ts';
 import { readEmail, readProfileName, type Profile } from '../../store/profile.ts';
 import { readBaseUrl, readSite } from '../../store/url.ts';
 import { licenseFields } from '../../spec/license.ts';
-import { optional } from '../../spec/field.ts';
 import { command } from '../command.ts';
 import { checkCredential, credentialFrom, hostName, readKey } from './account.ts';
 
@@ -12,10 +11,12 @@ export default command({
   name: 'auth login',
   summary: 'Store a credential',
   about: [
-    'A profile is one credential: an application of the licensing API, or an account of the chat. The key comes from a hidden prompt, ' +
-      'standard input, a file, or a command that is run at each use; no option takes the key itself. It is tried before anything is stored.',
-    'Key commands for usual managers: secret-tool lookup service chatelaine account prod; pass show chatelaine/prod; op read op://vault/prod/key. ' +
-      'Words are split as a POSIX shell does, nothing is expanded, and no shell is run.',
+    'A profile is one credential: an application of the licensing API, or an account of the chat. The first profile of a kind becomes ' +
+      'its default; auth use changes that.',
+    'The key is asked for without being shown, or comes from standard input, a file, or a command that is run at each use; no option ' +
+      'takes the key itself. It is tried before anything is stored.',
+    'Key commands of usual managers: pass show chatelaine/prod; secret-tool lookup service chatelaine account prod; ' +
+      'op read op://vault/chatelaine/key. No shell runs them: quotes are understood, nothing is expanded.',
   ],
   args: {
     kind: {
@@ -28,14 +29,17 @@ export default command({
   },
   options: {
     base_url: text('URL', 'Licensing: URL of the API, without /v1'),
-    ...optional({ app_code: licenseFields.app_code }),
+    app_code: { ...licenseFields.app_code, required: false, help: 'Licensing: code of the application' },
     site: text('URL', 'Chat: URL of the organization'),
     email: text('E-MAIL', 'Chat: address of the account'),
     name: text('NAME', 'Name of the profile (default: app-CODE, or the host of the site)'),
     api_key_stdin: { kind: 'boolean', help: 'Read the key from standard input' },
     api_key_file: text('FILE', 'Read the key from the first line of a file that nobody else can read'),
-    key_command: text('COMMAND', 'Run this at each use; its first line is the key'),
-    key_field: text('FIELD', "Licensing: the field of the server's answers that holds a license key"),
+    key_command: text('COMMAND', 'Run this command at each use; the first line it prints is the key'),
+    key_field: text(
+      'FIELD',
+      "Licensing: the field of the server's answers that holds the license key (default: found by itself)",
+    ),
     read_only: { kind: 'boolean', help: 'Refuse every write with this profile' },
     check: { kind: 'boolean', negatable: true, help: 'Try the key before it is stored (default: yes)' },
   },

@@ -7,9 +7,7 @@ import { checkCredential } from './account.ts';
 export default command({
   name: 'auth status',
   summary: 'Check credentials with the servers',
-  about: [
-    'Every stored profile, and the credentials of the environment, are tried. A refused one ends with exit code 4.',
-  ],
+  about: ['Tries every stored profile, and the credentials of the environment. Exit code 4 if one is refused.'],
   args: { name: { kind: 'string', many: true, placeholder: 'NAME', help: 'Profiles to check (default: all)' } },
   options: {},
   examples: ['chatelaine auth status'],

@@ -6,8 +6,14 @@ import type { Context } from '../context.ts';
 export default command({
   name: 'auth token',
   summary: 'Print the key of a profile',
-  about: ['The words licensing and chat stand for the credential that the commands of that kind would use.'],
-  args: { name: { kind: 'string', placeholder: 'NAME|licensing|chat', help: 'Profile, or kind of credential' } },
+  about: ['For other programs that need the key, as in curl. licensing and chat stand for the credential in use.'],
+  args: {
+    name: {
+      kind: 'string',
+      placeholder: 'NAME|licensing|chat',
+      help: 'A profile, or the kind whose credential is in use',
+    },
+  },
   examples: ['chatelaine auth token prod', 'chatelaine --sandbox auth token licensing'],
 
   async run({ name }, context) {

@@ -12,7 +12,7 @@ const defaultConcurrency = 4;
 
 export default command({
   name: 'first-activation audit',
-  summary: 'Compare who should have activated each sensor first with who did',
+  summary: 'Find the sensors of a file that were lent',
   about: [
     'Columns: mac_address, remote_user and optionally app_code. Each row ends as ok, lent (the license of another user activated the ' +
       'sensor first), never-activated or error. Exit code 10 if a sensor was lent, 8 if one could not be looked up. A run that was cut off ' +
@@ -39,13 +39,13 @@ export default command({
       min: 1,
       max: 64,
       placeholder: 'N',
-      help: 'Requests under way at once (default: 4)',
+      help: 'Most requests at the same time (default: 4)',
     },
     journal: {
       kind: 'string',
       nonempty: true,
       placeholder: 'FILE',
-      help: 'Where answers are kept until the audit is whole (default: under the state folder)',
+      help: 'Where answers are kept until the audit is whole (default: in the state folder)',
     },
   },
   examples: ['chatelaine first-activation audit sensors.csv'],

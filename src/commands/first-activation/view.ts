@@ -12,8 +12,8 @@ export default command({
   name: 'first-activation',
   summary: 'Show the license that activated a sensor first',
   about: [
-    'Tells whose sensor it is: a sensor that another user activated first was lent. An address is 12 or 16 hexadecimal digits in ' +
-      'any spelling and is sent as upper-case pairs with colons, or as typed where the profile says mac_format "as_is".',
+    'Tells whose sensor it is: one that another user activated first was lent. An address is 12 or 16 hexadecimal digits in any ' +
+      'spelling; it is sent as upper-case pairs with colons (as typed, where the profile says mac_format "as_is").',
   ],
   args: { mac_address: { ...mac_address, required: false, many: true } },
   options: {
@@ -26,8 +26,8 @@ export default command({
     },
   },
   examples: [
-    'chatelaine first-activation 00:13:43:9A:01:7F',
-    'chatelaine first-activation 0013439a017f 0013439a0180 -o json',
+    'chatelaine first-activation D4:22:CD:00:03:01',
+    'chatelaine first-activation d422cd000302 d422cd000303 -o json',
   ],
 
   async *run({ mac_address: typed = [], from, app_code: code }, context) {

@@ -18,15 +18,15 @@ const manyChanges = 100;
 
 export default command({
   name: 'license apply',
-  summary: 'Give each user of a file one license of the size it says',
+  summary: 'Give every user of a file one license',
   about: [
-    'Columns: remote_user, size_allowance and optionally app_code, which picks the stored key of that application; others are ignored. ' +
-      'CSV with a header, a JSON object a line, or a JSON array. A file with bad rows is refused whole, every bad line named.',
-    'Each row ends with one license of that size: created, resized, unchanged, failed or unknown. A second license is never made. ' +
-      'Every step is on disk before and after its request, so the same command goes on after a crash, a kill or a full disk. Rows in doubt ' +
-      'are settled at the end by one list, --settle after the last request without an answer. "Never two" holds for servers that carry a ' +
-      'request out within --settle, or not at all.',
-    'Exit code 9 if a row is unknown, else 8 if one failed; 4 where the key is refused.',
+    'The file is CSV with a header, a JSON object on each line, or a JSON array. Columns: remote_user, size_allowance and, if you like, ' +
+      'app_code, which picks the stored key of that application; others are ignored. A file with bad rows is refused whole, every bad ' +
+      'line named, and nothing is sent.',
+    'A user without a license gets one; a license of another size is resized; one of the right size stays. Each row ends as created, ' +
+      'resized, unchanged, failed or unknown. Exit code 9 if a row is unknown, else 8 if one failed; 4 where the key is refused.',
+    'Every step is on disk before and after its request: the same command goes on after Ctrl-C, a crash or a full disk. A user never ' +
+      'gets two licenses, as long as the server carries a request out within --settle, or not at all.',
   ],
   args: { file: { kind: 'string', placeholder: 'FILE', help: 'The roster; -f FILE is the same' } },
   options: {
@@ -50,18 +50,22 @@ export default command({
       min: 1,
       max: 64,
       placeholder: 'N',
-      help: 'Requests under way at once (default: 4)',
+      help: 'Most requests at the same time (default: 4)',
     },
     journal: {
       kind: 'string',
       nonempty: true,
       placeholder: 'FILE',
-      help: 'Where the steps are recorded (default: under the state folder, by origin, application and content)',
+      help: 'Where the steps are recorded (default: in the state folder, a journal for each server and file)',
     },
     exit_code: { kind: 'boolean', help: 'With --dry-run: exit code 10 if anything would change' },
     ...settleOptions,
   },
-  examples: ['chatelaine license apply roster.csv --dry-run', 'chatelaine license apply roster.csv -o ndjson'],
+  examples: [
+    'chatelaine license apply roster.csv --dry-run',
+    'chatelaine license apply roster.csv',
+    'chatelaine license apply - --input-format csv -o ndjson < roster.csv',
+  ],
 
   async *run(
     {

@@ -15,9 +15,9 @@ export default command({
   name: 'license audit',
   summary: 'Find licenses that should not be as they are',
   about: [
-    'Findings: several-licenses (one user, one application), shared-key (one key under two users), bad-name and bad-size (outside the ' +
-      'rules); with --roster also missing (a user of the roster without a license) and unexpected (a license of nobody in it). ' +
-      'Exit code 10 if there is a finding.',
+    'Finds several-licenses (of one user in one application), shared-key (one key under two users), bad-name and bad-size (outside ' +
+      'the rules); with --roster also missing (a user without a license) and unexpected (a license of nobody in the roster). ' +
+      'Exit code 10 if something was found.',
   ],
   options: {
     ...optional({ app_code: rosterFields.app_code }),

@@ -11,9 +11,9 @@ export default command({
   summary: 'Create the license key of one end user',
   about: [
     licenseRules,
-    'One POST is sent. Where no whole answer comes, the licenses of that user are listed after --settle: exactly one with the ' +
-      'asked size is the one that was created; none, and it is asked for again; anything else ends with exit code 9. This command ' +
-      'makes a second license for a user when told to; license ensure does not.',
+    'Run twice, this makes two licenses; license ensure and license apply make one.',
+    'Where the answer is lost, the licenses of that user are listed after --settle. Exactly one of the asked size is the new one; ' +
+      'if there is none, it is asked for again; anything else ends with exit code 9 and says what to look at.',
   ],
   options: { ...licenseFields, ...optional({ app_code: licenseFields.app_code }), ...settleOptions },
   examples: [

@@ -7,13 +7,17 @@ import { keyAlone, licenseShow } from './show.ts';
 export default command({
   name: 'license edit',
   summary: 'Change a license in place',
-  about: ['Only what is given is changed (PATCH). Here --app-code is the new value, and does not choose a credential.'],
+  about: ['Only what you give is changed. --app-code is the new value here, and does not choose a credential.'],
   args: { license_code: licenseCode },
   options: {
     ...optional(licenseFields),
-    replace: { kind: 'boolean', help: 'Send the whole license (PUT), not just what changes; needs all three fields' },
+    app_code: { ...licenseFields.app_code, required: false, help: 'The new code of the application' },
+    replace: { kind: 'boolean', help: 'Replace the whole license (PUT in place of PATCH); needs all three fields' },
   },
-  examples: ['chatelaine license view --remote-user ada -q | chatelaine license edit - --size-allowance 6'],
+  examples: [
+    'chatelaine license edit 0191A-86552-95939-DF69B --size-allowance 8',
+    'chatelaine license view --remote-user physio-7731 -q | chatelaine license edit - --size-allowance 6',
+  ],
 
   async run({ license_code, replace, ...fields }, { licensing }) {
     if (Object.keys(fields).length === 0)

@@ -7,12 +7,12 @@ import { keyAlone, licenseShow } from './show.ts';
 
 export default command({
   name: 'license ensure',
-  summary: 'Make sure that a user has one license, and print its key',
+  summary: 'Give a user one license, and print its key',
   about: [
-    'Looks first: a license of the asked size is left as it is, one of another size is resized, and only where there is none one is ' +
-      'created. Prints the key alone unless -o is json, ndjson or yaml.',
-    'Safe to repeat, and safe beside other processes of this machine; across machines use the concurrency group of your CI. ' +
-      '"Never two" holds for servers that carry a request out within --settle, or not at all.',
+    'Looks first: a license of the asked size stays as it is, one of another size is resized, and only where there is none one is ' +
+      'created. Prints the key alone, unless -o is json, ndjson or yaml.',
+    'Safe to repeat, and safe beside other processes on this machine; across machines let your CI run one at a time (a concurrency ' +
+      'group). A user never gets two licenses, as long as the server carries a request out within --settle, or not at all.',
     licenseRules,
   ],
   options: { ...licenseFields, ...optional({ app_code: licenseFields.app_code }), ...settleOptions },

@@ -11,20 +11,18 @@ const { remote_user, app_code } = licenseFields;
 export default command({
   name: 'license list',
   summary: 'List licenses',
-  about: [
-    'Without filters every license of the application is listed. The filters are sent to the server and checked again here.',
-  ],
+  about: ['Without filters, every license of the application is listed.'],
   options: {
     ...optional({ remote_user, app_code }),
     all_apps: {
       kind: 'boolean',
-      help: 'Ask with the key of every stored application; one that fails is named, exit code 8',
+      help: 'Ask with the key of every stored application; one that fails is named, and the exit code is 8',
     },
-    limit: { kind: 'integer', min: 1, placeholder: 'N', help: 'At most so many' },
+    limit: { kind: 'integer', min: 1, placeholder: 'N', help: 'At most so many (default: all)' },
   },
   examples: [
     'chatelaine license list',
-    'chatelaine license list --remote-user ada -o json',
+    'chatelaine license list --remote-user physio-7731 -o json',
     'chatelaine license list --all-apps',
   ],
 

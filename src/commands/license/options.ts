@@ -7,7 +7,7 @@ export const settleOptions = {
   settle: {
     kind: 'duration',
     placeholder: 'DURATION',
-    help: 'How long after an unanswered request the server may still carry it out; then one list settles it (default: 5s)',
+    help: 'How long to wait after a lost answer before a list tells whether the request was carried out (default: 5s)',
   },
 } as const satisfies Fields;
 

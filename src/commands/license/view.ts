@@ -11,7 +11,7 @@ export default command({
   summary: 'Show one license, or all of one user',
   args: { license_code: { ...licenseCode, required: false } },
   options: optional({ remote_user, app_code }),
-  examples: ['chatelaine license view --remote-user ada', 'chatelaine license view --remote-user ada -o json'],
+  examples: ['chatelaine license view 0191A-86552-95939-DF69B', 'chatelaine license view --remote-user physio-7731 -q'],
 
   async *run({ license_code, ...filter }, context) {
     if ((license_code === undefined) === (filter.remote_user === undefined))

@@ -13,9 +13,10 @@ export default command({
   name: 'messages fetch',
   summary: 'Fetch messages',
   about: [
-    'Without a range: the newest 100. --limit N: the newest N, or with --anchor the N from there on. --all: everything, by pages. ' +
-      '--num-before and --num-after are the API’s own: one request. The output ascends by id, always.',
-    'The options that select are joined to one narrow; a narrow without --channel or --channels searches the account’s own history.',
+    'Which messages: those that match all the selecting options. Without --channel or --channels, only messages that the account ' +
+      'itself received are searched.',
+    'How many: the newest 100; with --limit N the newest N, or with --anchor the N from there on; with --all every one. --num-before and ' +
+      '--num-after are one request of the API as it is. The output is always sorted by id.',
   ],
   options: {
     ...narrowOperators,
@@ -23,16 +24,17 @@ export default command({
       kind: 'string',
       many: true,
       placeholder: 'OPERATOR=VALUE',
-      help: 'Messages that do not match, such as --not sender=bot@example.com',
+      help: 'Leave these out, as in --not sender=bot@example.com',
     },
     ...parameters,
     limit: { kind: 'integer', min: 1, placeholder: 'N', help: 'At most so many messages (default: 100)' },
-    all: { kind: 'boolean', help: 'Every message that matches' },
-    raw_content: { kind: 'boolean', help: 'The Markdown source in place of HTML (apply_markdown false)' },
+    all: { kind: 'boolean', help: 'Every message that matches, in pages of 1000' },
+    raw_content: { kind: 'boolean', help: 'The Markdown source in place of HTML' },
   },
   examples: [
     'chatelaine messages fetch --channel general --topic lunch --raw-content',
     'chatelaine messages fetch --channel general --all -o ndjson',
+    'chatelaine messages fetch --search battery --not sender=11 --limit 5',
     'chatelaine messages fetch --anchor first_unread --num-before 10 --num-after 20 -o json',
   ],
 

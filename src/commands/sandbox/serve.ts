@@ -7,9 +7,11 @@ export default command({
   summary: 'Serve both APIs on loopback',
   about: [
     'Serves the licensing API and the chat API on 127.0.0.1 until Ctrl-C, with sample data: two applications with licenses and ' +
-      'activations, an organization with channels, topics, views and snippets. Once it listens it prints the variables that point ' +
-      'this tool at it; evaluate them in a shell, or take them as one object with -o json.',
-    'With --fault it misbehaves on purpose, so that scripts can be tried against a bad network.',
+      'activations, and an organization with channels, topics, views and snippets.',
+    'Once it listens it prints the variables that point chatelaine at it, to be evaluated in another shell; -o json prints one object.',
+    'With --fault it misbehaves on purpose, so that you can try your scripts against a bad network: ' +
+      '[METHOD ]PATH=FAULT:PROBABILITY, or FAULT#N for the next N requests; rules are separated by a semicolon, and the manual lists ' +
+      'every fault.',
   ],
   options: {
     port: { kind: 'integer', min: 0, max: 65535, placeholder: 'N', help: 'Port (default: any free one)' },
@@ -25,20 +27,20 @@ export default command({
       placeholder: 'N',
       help: 'Feature level of the chat server (default: 489)',
     },
-    latency: { kind: 'integer', min: 0, placeholder: 'MS', help: 'Milliseconds before each answer' },
+    latency: { kind: 'integer', min: 0, placeholder: 'MS', help: 'Milliseconds before each answer (default: 0)' },
     fault: {
       kind: 'string',
       nonempty: true,
       placeholder: 'SPEC',
-      help: 'Faults, as in "POST /v1/license/=drop-after:0.05;*=429:0.02"',
+      help: 'What goes wrong, as in "POST /v1/license/=drop-after:0.05;*=429:0.02" (default: nothing)',
     },
-    seed: { kind: 'integer', placeholder: 'N', help: 'Seed of the faults (default: 1)' },
+    seed: { kind: 'integer', placeholder: 'N', help: 'Another seed draws other faults (default: 1)' },
     log: { kind: 'string', nonempty: true, placeholder: 'FILE', help: 'Append a JSON line for each request' },
     ready_file: {
       kind: 'string',
       nonempty: true,
       placeholder: 'FILE',
-      help: 'Write what is printed to this file too, once it listens',
+      help: 'Write what is printed to this file too, whole, once it listens',
     },
   },
   examples: [

@@ -10,17 +10,18 @@ export default command({
   name: 'settings set',
   summary: "Change the account's settings",
   about: [
-    'Values are checked before anything is sent; enumerations are taken by name or number. Names may be written with dashes. ' +
-      'Passwords are never arguments: the bare names old_password and new_password are asked for without being shown, or come from --from.',
-    'A password, an e-mail address and a name are sent in requests of their own, and passwords and e-mail are never repeated in doubt.',
-    'What the server ignores is named, exit code 6. settings list shows every setting.',
+    'Every value is checked before anything is sent. Choices are taken by name or number, and names may be written with dashes. ' +
+      'settings list shows every setting.',
+    'Passwords are never arguments: type the bare names old_password new_password to be asked for them, or use --from.',
+    'A password, an e-mail address and a name are sent in requests of their own; passwords and e-mail are not sent again when the ' +
+      'answer is lost (exit code 9). What the server ignored is named (exit code 6).',
   ],
   args: {
     setting: {
       kind: 'string',
       many: true,
       placeholder: 'NAME=VALUE',
-      help: 'Setting and value; a bare password name asks for it',
+      help: 'A setting and its value',
     },
   },
   options: {
@@ -34,13 +35,13 @@ export default command({
       kind: 'string',
       many: true,
       placeholder: 'NAME=TEXT',
-      help: 'Send a setting that this version does not know, its text as it is',
+      help: 'Send a setting that this version does not know, as it is typed',
     },
   },
   examples: [
     'chatelaine settings set color_scheme=dark twenty_four_hour_time=true',
     'chatelaine settings set email-address-visibility=admins-only',
-    'chatelaine settings set --raw web_future_setting=true',
+    'chatelaine settings set timezone=Europe/Berlin --dry-run',
   ],
 
   async *run({ setting: words = [], from, raw = [] }, context) {

@@ -50,7 +50,10 @@ export default command({
       help: 'Reserved for the archive before deletion, which this version does not make',
     },
   },
-  examples: ["chatelaine topic delete general 'release 2.4' --confirm 'release 2.4' --no-archive"],
+  examples: [
+    "chatelaine topic delete general 'calibration log' --dry-run",
+    "chatelaine topic delete general 'calibration log' --confirm 'calibration log' --no-archive",
+  ],
 
   async *run({ channel, topic: names, confirm, max_messages, archive }, context) {
     const chat = context.chat();

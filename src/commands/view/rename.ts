@@ -8,14 +8,15 @@ export default command({
   name: 'view rename',
   summary: 'Rename a custom navigation view',
   about: [
-    'Built-in views have no name of their own. With --pin or --hide the view is pinned or hidden in the same request.',
+    'Only custom views have a name; the built-in ones (inbox, narrow/is/starred, …) are refused. With --pin or --hide the view is ' +
+      'pinned or hidden in the same request.',
   ],
   args: { fragment: viewFields.fragment, name: { ...viewFields.name, required: true } },
   options: {
     pin: { kind: 'boolean', help: 'Pin it too' },
     hide: { kind: 'boolean', help: 'Hide it too' },
   },
-  examples: ["chatelaine view rename narrow/channel/5-general 'Front desk' --pin"],
+  examples: ["chatelaine view rename narrow/is/alerted 'My words' --pin"],
 
   async run({ fragment: text, name: typed, pin, hide }, { chat }) {
     if (pin && hide) throw usage('--pin and --hide exclude each other');
