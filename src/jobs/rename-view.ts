@@ -14,14 +14,17 @@ export async function renameView(
   fragment: string,
   change: ViewChange,
 ): Promise<{ readonly ignored: readonly string[] }> {
+  let doubt: Failure | undefined;
   for (let attempts = 1; ; attempts += 1) {
     try {
       return await chat.updateView(fragment, change);
     } catch (cause) {
-      if (!(cause instanceof Failure) || cause.kind !== 'unknown') throw cause;
-      const view = await lookUp(chat, fragment, cause);
-      if (isChanged(view, change)) return { ignored: [] };
-      if (attempts === mostAttempts) throw cause;
+      if (!(cause instanceof Failure)) throw cause;
+      if (cause.kind === 'unknown') doubt = cause;
+      // After a doubt "already exists" may speak of the name that the first attempt has set.
+      if (!doubt || (cause !== doubt && cause.kind !== 'rejected')) throw cause;
+      if (isChanged(await lookUp(chat, fragment, doubt), change)) return { ignored: [] };
+      if (cause !== doubt || attempts === mostAttempts) throw cause;
     }
   }
 }
