@@ -1,4 +1,4 @@
-import { Failure } from '../core/failure.ts';
+import { Failure, type FailureKind } from '../core/failure.ts';
 import type { Answer } from './http.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -25,8 +25,10 @@ export function wordsOf(text: string): string {
 
 /** An answer in which something else than the API speaks: a proxy page, a login page, a cut document. */
 export function foreignBody(answer: Answer, api: string): Failure {
-  const words = wordsOf(answer.text.slice(0, 20_000));
-  const kind = /^\s*</.test(answer.text) ? 'an HTML page' : 'something that is not JSON';
+  // Only a page is quoted: what was to be data may hold license keys.
+  const isPage = /^\s*</.test(answer.text);
+  const words = isPage ? wordsOf(answer.text.slice(0, 20_000)) : '';
+  const kind = isPage ? 'an HTML page' : answer.text.trim() === '' ? 'nothing' : 'something that is not JSON';
   return new Failure(
     'unavailable',
     `${api} answered ${answer.status} with ${kind}${words === '' ? '' : `: ${words}`}`,
@@ -50,3 +52,15 @@ export function redirected(answer: Answer): Failure {
     },
   );
 }
+
+/** What the failure of a later page means: the list is there in part (contract, section 3). Being interrupted stays what it is. */
+export function incompleteAfter(pages: number, cause: unknown): unknown {
+  if (!(cause instanceof Failure) || unchanged.has(cause.kind)) return cause;
+  return new Failure('incomplete', `the list ends after ${pages} page${pages === 1 ? '' : 's'}: ${cause.message}`, {
+    ...cause.details,
+    retryable: true,
+    cause,
+  });
+}
+
+const unchanged: ReadonlySet<FailureKind> = new Set(['cancelled', 'terminated', 'incomplete', 'usage', 'internal']);

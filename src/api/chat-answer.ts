@@ -15,6 +15,20 @@ export function accept(answer: Answer): { readonly ignored: readonly string[] } 
   throw refusal(answer);
 }
 
+/**
+ * Takes the answer to a call that must not be sent twice: a success that cannot be read leaves open what was done.
+ * @throws Failure unknown, and what `accept` throws
+ */
+export function acceptOnce(answer: Answer): { readonly ignored: readonly string[] } {
+  try {
+    return accept(answer);
+  } catch (cause) {
+    if (!(cause instanceof Failure) || cause.kind !== 'unavailable' || !isSuccess(answer)) throw cause;
+    const message = `${cause.message}; the request may or may not have been carried out`;
+    throw new Failure('unknown', message, { ...cause.details, retryable: false, cause });
+  }
+}
+
 function namesIn(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : [];
 }

@@ -5,7 +5,7 @@ import type { Assignment } from '../spec/field.ts';
 import { snippetLevel } from '../spec/snippet.ts';
 import { viewLevel } from '../spec/view.ts';
 import { isObject, isSuccess, type JsonObject } from './answer.ts';
-import { accept, isMissingRoute, refusal, routeMissing } from './chat-answer.ts';
+import { accept, acceptOnce, isMissingRoute, refusal, routeMissing } from './chat-answer.ts';
 import type { Answer, Call, Parameters, Send } from './http.ts';
 import { legacyNarrow } from './legacy.ts';
 import { path } from './path.ts';
@@ -83,7 +83,8 @@ export function chatApi(send: Send, sendUnauthenticated: Send): ChatApi {
 
     async updateSettings(values, repeat) {
       const form = values.map(({ name, field, value }) => [name, formText(field.kind, value)] as const);
-      return accept(await send({ method: 'PATCH', path: path`/api/v1/settings`, form, repeat }));
+      const answer = await send({ method: 'PATCH', path: path`/api/v1/settings`, form, repeat });
+      return repeat === 'safe' ? accept(answer) : acceptOnce(answer);
     },
 
     async messages(query) {
@@ -120,7 +121,8 @@ export function chatApi(send: Send, sendUnauthenticated: Send): ChatApi {
         repeat: change.name === undefined ? 'safe' : 'if unprocessed',
       });
       if (isMissingRoute(answer)) throw routeMissing(answer, 'navigation views', viewLevel, await level());
-      return { ...accept(answer), afterDoubt: answer.afterDoubt };
+      const accepted = change.name === undefined ? accept(answer) : acceptOnce(answer);
+      return { ...accepted, afterDoubt: answer.afterDoubt };
     },
 
     async views() {

@@ -183,19 +183,20 @@ function guardWrite({ readOnly, plan }: Connection, request: Request): void {
 async function repeatUntilDone(connection: Connection, call: Call, request: Request): Promise<Answer> {
   const { clock, signal, gate, observe } = connection;
   const started = clock.now();
+  const line = `${connection.base} ${connection.authorization === undefined ? 'open' : 'signed in'}`;
   let doubted = false;
   let held = 0;
   for (let failures = 0; ;) {
-    await gate.pass(signal);
+    await passGate(connection, line, started, request);
     const attempt = await attemptOnce(connection, call, request);
     const decision = decide(call.repeat, attempt.ending);
     if (decision === 'take') return toAnswer(request, attempt, doubted);
     if (decision === 'doubt') throw doubtOf(request, attempt);
     if (decision === 'wait') {
       const wait = holdBack(askedWait(attempt, clock.now()), held, clock.random());
-      if (connection.retries === 0 || !fits(connection, started, wait)) throw beyondWait(request, attempt, wait);
+      gate.closeUntil(line, clock.now() + wait);
+      if (connection.retries === 0 || !fits(connection, started, wait)) throw beyondWait(request, wait);
       observe({ kind: 'wait', span: wait, why: 'the server asks to wait (429)' });
-      gate.closeUntil(clock.now() + wait);
       held += 1;
       continue;
     }
@@ -206,6 +207,15 @@ async function repeatUntilDone(connection: Connection, call: Call, request: Requ
     }
     failures += 1;
     observe({ kind: 'wait', span: wait, why: `repeat ${failures} of ${connection.retries}` });
+    await clock.sleep(wait, signal);
+  }
+}
+
+/** Waits until the server wants requests again; a wait that is too long is not begun, and nothing is sent. */
+async function passGate(connection: Connection, line: string, started: Milliseconds, request: Request): Promise<void> {
+  const { clock, signal, gate } = connection;
+  for (let wait = gate.wait(line); wait > 0; wait = gate.wait(line)) {
+    if (!fits(connection, started, wait)) throw beyondWait(request, wait);
     await clock.sleep(wait, signal);
   }
 }
@@ -312,10 +322,12 @@ function fitsDeadline({ deadline, clock }: Connection, wait: Milliseconds): bool
   return deadline === undefined || clock.now() + wait < deadline;
 }
 
-function beyondWait(request: Request, attempt: Attempt, wait: Milliseconds): Failure {
-  return new Failure('unavailable', `the server asks to wait ${formatDuration(wait)} before the next request (429)`, {
-    hint: `Run the command again after that, or give --deadline more than ${formatDuration(wait)}.`,
-    http: httpOf(request, attempt),
+/** Rounded up to what `--deadline` takes. */
+function beyondWait({ method, shown: url }: Request, wait: Milliseconds): Failure {
+  const span = formatDuration(Math.ceil(wait / 1000) * 1000);
+  return new Failure('unavailable', `the server asks to wait ${span} before the next request (429)`, {
+    hint: `Run the command again after that, or give --deadline more than ${span}.`,
+    http: { method, url, status: 429 },
   });
 }
 

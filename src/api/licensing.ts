@@ -1,6 +1,6 @@
 import { Failure } from '../core/failure.ts';
-import { licenseKeyFields, type LicenseFields } from '../spec/license.ts';
-import { foreignBody, isObject, isSuccess, redirected, wordsOf, type JsonObject } from './answer.ts';
+import { licenseFields, licenseKeyFields, type LicenseFields } from '../spec/license.ts';
+import { foreignBody, incompleteAfter, isObject, isSuccess, redirected, wordsOf, type JsonObject } from './answer.ts';
 import { encodeParameters, type Answer, type Parameters, type Send } from './http.ts';
 import { path, type Path } from './path.ts';
 
@@ -55,7 +55,7 @@ export function licensingApi(open: () => Promise<LicensingLine>): LicensingApi {
       const line = await open();
       const answer = await line.send({ method: 'GET', path: license(code), repeat: 'safe' });
       refuse(answer, 'no license has this code');
-      return licenseOf(answer, line);
+      return shownLicense(answer, line);
     },
 
     replace: async (code, fields) => edit(await open(), 'PUT', code, fields),
@@ -69,7 +69,7 @@ export function licensingApi(open: () => Promise<LicensingLine>): LicensingApi {
       const missing = `no license has activated the sensor ${mac_address}`;
       refuse(answer, missing);
       if (isNothing(answer)) throw new Failure('not_found', missing, { http: answer.http });
-      return licenseOf(answer, line);
+      return shownLicense(answer, line);
     },
   };
 }
@@ -127,13 +127,7 @@ async function readPage(line: LicensingLine, query: Parameters, pages: number): 
     refuse(answer);
     return { ...pageOf(answer, line), answer };
   } catch (cause) {
-    if (pages === 0 || !(cause instanceof Failure) || cause.kind === 'cancelled' || cause.kind === 'terminated')
-      throw cause;
-    throw new Failure('incomplete', `the list ends after ${pages} pages: ${cause.message}`, {
-      ...cause.details,
-      retryable: true,
-      cause,
-    });
+    throw pages === 0 ? cause : incompleteAfter(pages, cause);
   }
 }
 
@@ -148,7 +142,8 @@ interface Page {
 
 function pageOf(answer: Answer, line: LicensingLine): Page {
   const { body } = answer;
-  if (answer.text.trim() === '') return { rows: [], next: undefined };
+  // An empty body is a cut one: taken for an empty list, it would make a second license.
+  if (answer.status === 204) return { rows: [], next: undefined };
   if (body === undefined) throw foreignBody(answer, 'the licensing API');
   if (Array.isArray(body)) return { rows: body.map((row) => rowOf(row, answer, line)), next: undefined };
   const rows = isObject(body)
@@ -195,6 +190,18 @@ function isWrapper(outer: License, inner: JsonObject, { key_field }: LicensingLi
 /** Whether it has a field of a license that the specification names. */
 function isLicense(value: JsonObject): boolean {
   return 'remote_user' in value || 'size_allowance' in value;
+}
+
+/** @throws Failure unavailable naming the fields of what is no license */
+function shownLicense(answer: Answer, line: LicensingLine): License {
+  const license = licenseOf(answer, line);
+  if (isLicense(license)) return license;
+  throw unreadable(answer, 'no license');
+}
+
+/** Whether an object is of this API at all: it holds a key, or one of the fields that every license has. */
+function isLicense(license: License): boolean {
+  return findKey(license) !== undefined || Object.keys(licenseFields).some((name) => license[name] !== undefined);
 }
 
 function isNothing({ text, body }: Answer): boolean {
@@ -254,13 +261,13 @@ export function findKey(license: License): string | undefined {
   return others.length === 0 ? only?.[0] : undefined;
 }
 
-/** A date or a URL explains itself: it is no key. */
+/** A date, a URL or a sentence explains itself: it is no key. */
 function mayBeKey(value: unknown): boolean {
   return (
     typeof value === 'string' &&
     value !== '' &&
     value.length < longestKey &&
-    !/^(\d{4}-\d\d-\d\d|https?:\/\/)/.test(value)
+    !/^(\d{4}-\d\d-\d\d|https?:\/\/)|\s/.test(value)
   );
 }
 

@@ -35,19 +35,23 @@ export function backward(chat: ChatApi, query: MessageQuery, walk: Walk): AsyncG
 /** Up to this many pages are held to be turned around; more are fetched twice, so that memory stays flat. */
 const heldPages = 5;
 
-/** The newest `limit` messages, ascending. */
+/** The newest `limit` messages, ascending. Where a page fails, those above it come first. */
 export async function* newestMessages(chat: ChatApi, query: MessageQuery, limit: number): AsyncGenerator<MessagePage> {
   const held: MessagePage[] = [];
-  let count = 0;
   let start: Message | undefined;
-  for await (const page of backward(chat, query, { anchor: 'newest', limit })) {
-    count += 1;
-    start = page.messages[0] ?? start;
-    if (count <= heldPages) held.push(page);
-    if (count > heldPages) held.length = 0;
+  let isFar = false;
+  try {
+    for await (const page of backward(chat, query, { anchor: 'newest', limit })) {
+      start = page.messages[0] ?? start;
+      isFar ||= held.push(page) > heldPages;
+      if (isFar) held.length = 0;
+    }
+  } catch (cause) {
+    yield* held.reverse();
+    throw cause;
   }
-  if (count <= heldPages) yield* held.reverse();
-  if (count > heldPages && start) yield* forward(chat, query, { anchor: String(start.id), limit });
+  yield* held.reverse();
+  if (isFar && start) yield* forward(chat, query, { anchor: String(start.id), limit });
 }
 
 interface Direction {

@@ -86,22 +86,18 @@ function secondsOf(value: unknown, now: Milliseconds): Milliseconds | undefined 
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** Holds all workers of the process back after a 429. */
+/** Holds all workers of the process back after a 429: those of the same line, a server together with who asks it. */
 export interface Gate {
-  /** No request before this moment. */
-  closeUntil(moment: Milliseconds): void;
-  /** Resolves when requests may go. */
-  pass(signal: AbortSignal): Promise<void>;
+  /** No request on this line before this moment. */
+  closeUntil(line: string, moment: Milliseconds): void;
+  /** How long no request may go yet. */
+  wait(line: string): Milliseconds;
 }
 
-export function openGate(clock: Clock): Gate {
-  let opens = 0;
+export function openGate(clock: Pick<Clock, 'now'>): Gate {
+  const opens = new Map<string, Milliseconds>();
   return {
-    closeUntil(moment) {
-      opens = Math.max(opens, moment);
-    },
-    async pass(signal) {
-      for (let wait = opens - clock.now(); wait > 0; wait = opens - clock.now()) await clock.sleep(wait, signal);
-    },
+    closeUntil: (line, moment) => void opens.set(line, Math.max(opens.get(line) ?? 0, moment)),
+    wait: (line) => Math.max(0, (opens.get(line) ?? 0) - clock.now()),
   };
 }

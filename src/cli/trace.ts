@@ -34,7 +34,7 @@ function traced(event: WireEvent): string {
       return block(
         `< ${event.answer.status} ${event.method} ${event.url} (${formatDuration(event.took)})`,
         '< ',
-        event.answer.headers,
+        shownHeaders(event),
         body,
       );
     }
@@ -43,6 +43,14 @@ function traced(event: WireEvent): string {
     case 'wait':
       return `* waiting ${formatDuration(event.span)}: ${event.why}`;
   }
+}
+
+/** Cookies are credentials, and a Location may hold a license code. */
+function shownHeaders({ answer, sealed }: Extract<WireEvent, { kind: 'answer' }>): Readonly<Record<string, unknown>> {
+  const hidden = new Set(['set-cookie', ...(sealed ? ['location', 'link', 'content-location'] : [])]);
+  return Object.fromEntries(
+    Object.entries(answer.headers).map(([name, value]) => [name, hidden.has(name) ? '[hidden]' : value]),
+  );
 }
 
 const mostTraced = 10_000;

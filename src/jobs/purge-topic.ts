@@ -60,16 +60,36 @@ const mostIdleRounds = 2;
  * last look shows it empty.
  * @throws Failure auth, rejected; incomplete with what is left
  */
-export async function purgeTopic(chat: ChatApi, topic: Topic, { sleep, note }: Purging): Promise<void> {
-  let newest = (await newestOf(chat, topic))?.id;
-  for (let idle = 0, troubles = 0; newest !== undefined;) {
+export async function purgeTopic(chat: ChatApi, topic: Topic, purging: Purging): Promise<void> {
+  const newest = (await newestOf(chat, topic))?.id;
+  if (newest === undefined) return;
+  try {
+    await deleteDown(chat, topic, newest, purging);
+  } catch (cause) {
+    throw cause instanceof Failure && cause.kind === 'unavailable' ? cutOff(topic, cause) : cause;
+  }
+}
+
+/** The deadline, or a server that is away for good, once messages may have been deleted. */
+function cutOff({ topic_name }: Topic, cause: Failure): Failure {
+  return new Failure('incomplete', `the topic '${topic_name}' may be deleted in part: ${cause.message}`, {
+    ...cause.details,
+    hint: 'Run the same command again: it goes on.',
+    retryable: true,
+    cause,
+  });
+}
+
+async function deleteDown(chat: ChatApi, topic: Topic, from: number, { sleep, note }: Purging): Promise<void> {
+  let newest = from;
+  for (let idle = 0, troubles = 0; ;) {
     const trouble = await deleteOnce(chat, topic);
     if (trouble === 'complete') return checkEmpty(chat, topic);
     if (trouble) {
       note(`${trouble.message}: looking what is left`);
       await sleep(backoff(troubles++, 1));
     }
-    const left = await lookAgain(chat, topic, trouble);
+    const left = (await newestOf(chat, topic))?.id;
     if (left === undefined) return;
     idle = left < newest ? 0 : idle + 1;
     newest = left;
@@ -100,23 +120,6 @@ async function mayGoOn(chat: ChatApi, { kind, details }: Failure): Promise<boole
   if (kind !== 'rejected' && kind !== 'not_found') return false;
   const level = await chat.level();
   return level !== undefined && level < topicLevels.partial;
-}
-
-async function lookAgain(chat: ChatApi, topic: Topic, trouble: Failure | undefined): Promise<number | undefined> {
-  try {
-    return (await newestOf(chat, topic))?.id;
-  } catch (cause) {
-    if (!(cause instanceof Failure) || cause.kind !== 'unavailable') throw cause;
-    throw new Failure(
-      'incomplete',
-      `it is not known what is left of the topic '${topic.topic_name}': ${(trouble ?? cause).message}`,
-      {
-        ...cause.details,
-        hint: 'Run the same command again: it goes on.',
-        cause,
-      },
-    );
-  }
 }
 
 async function stuck(chat: ChatApi, topic: Topic, trouble: Failure | undefined): Promise<Failure> {

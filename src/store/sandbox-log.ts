@@ -90,6 +90,9 @@ function logOn(path: string, file: FileHandle, seen: Seen): OpenLog {
   };
 }
 
+/** What a reader of an earlier log finds first: all that it has read so far is gone. */
+const resetRecord = { reset: true };
+
 /** The length of every log's first line. */
 const nameLength = recordLine({ log: randomBytes(8).toString('hex') }).length;
 
@@ -98,7 +101,7 @@ async function beginLog(path: string, file: FileHandle, seen: Seen): Promise<voi
   const name = await bytesAt(file, 0, nameLength);
   const log = name.toString('latin1');
   if (log !== '' && log === seen.log) return;
-  Object.assign(seen, { log, size: nameLength, unread: [] });
+  Object.assign(seen, { log, size: nameLength, unread: seen.log === '' ? [] : [resetRecord] });
   if (/^\{"log":"[0-9a-f]{16}"\}\n$/.test(log)) return;
   if (name.length === nameLength || !isCutBefore(name, '{"log":"')) throw damaged(path, 'it is no data of a sandbox');
   await file.truncate(0);

@@ -79,10 +79,10 @@ test('after a reset everybody begins anew, whatever was appended since', async (
   await reset();
   expect(existsSync(path)).toBe(false);
   await append(await open(), { new: 'as long as the old one, or longer' });
-  expect(await read(log)).toEqual([{ new: 'as long as the old one, or longer' }]);
+  expect(await read(log)).toEqual([{ reset: true }, { new: 'as long as the old one, or longer' }]);
   await reset();
   await reset();
-  expect(await read(log)).toEqual([]);
+  expect(await read(log)).toEqual([{ reset: true }]);
 });
 
 test.each(['remote_user,size_allowance\nanna,3\n', 'short', '{"log":"a line of some container"}\n'])(

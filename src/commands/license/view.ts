@@ -1,3 +1,4 @@
+import type { License, LicenseFilter, LicensingApi } from '../../api/licensing.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { optional } from '../../spec/field.ts';
 import { licenseCode, licenseFields } from '../../spec/license.ts';
@@ -13,21 +14,21 @@ export default command({
   options: optional({ remote_user, app_code }),
   examples: ['chatelaine license view 0191A-86552-95939-DF69B', 'chatelaine license view --remote-user physio-7731 -q'],
 
-  async *run({ license_code, ...filter }, context) {
+  run({ license_code, ...filter }, context) {
     if ((license_code === undefined) === (filter.remote_user === undefined))
       throw usage('give either CODE or --remote-user U');
     const licensing = context.licensing(filter);
-    if (license_code !== undefined) {
-      yield await licensing.view(license_code);
-      return;
-    }
-    let count = 0;
-    for await (const license of licensing.list(filter)) {
-      count += 1;
-      yield license;
-    }
-    if (count === 0) throw new Failure('not_found', `no license of ${filter.remote_user ?? ''}`);
+    return license_code === undefined ? ofUser(licensing, filter) : licensing.view(license_code);
   },
 
   show: { ...licenseShow, ...keyAlone },
 });
+
+async function* ofUser(licensing: LicensingApi, filter: LicenseFilter): AsyncGenerator<License> {
+  let count = 0;
+  for await (const license of licensing.list(filter)) {
+    count += 1;
+    yield license;
+  }
+  if (count === 0) throw new Failure('not_found', `no license of ${filter.remote_user ?? ''}`);
+}

@@ -1,9 +1,10 @@
 import type { ChatApi, Message, MessagePage, MessageQuery } from '../../api/chat.ts';
 import { forward, newestMessages } from '../../api/message-pages.ts';
 import { Failure } from '../../core/failure.ts';
-import { isObject } from '../../api/answer.ts';
+import { incompleteAfter, isObject } from '../../api/answer.ts';
 import { maxMessages, maxUrlBytes, messageParameters, narrowOperators } from '../../spec/messages.ts';
 import { command } from '../command.ts';
+import type { Context } from '../context.ts';
 import { narrowOf } from './narrow.ts';
 import { rangeOf, type Range } from './range.ts';
 
@@ -38,55 +39,13 @@ export default command({
     'chatelaine messages fetch --anchor first_unread --num-before 10 --num-after 20 -o json',
   ],
 
-  async *run(values, context) {
-    const { not = [], narrow: json, client_gravatar, allow_empty_topic_name, raw_content, ...rest } = values;
-    const {
-      channel,
-      channels,
-      topic,
-      sender,
-      dm,
-      dm_including,
-      search,
-      is,
-      has,
-      in: within,
-      id,
-      with: joined,
-      mentions,
-      ...range
-    } = rest;
-    const operators = dropUndefined({
-      channel,
-      channels,
-      topic,
-      sender,
-      dm,
-      dm_including,
-      search,
-      is,
-      has,
-      in: within,
-      id,
-      with: joined,
-      mentions,
-    });
-    const asked = rangeOf(range);
-    const narrow = narrowOf(operators, not, json);
+  run({ not = [], narrow: json, raw_content, ...values }, context) {
+    const operators = Object.keys(narrowOperators) as (keyof typeof narrowOperators)[];
+    const range = rangeOf(values);
+    const narrow = narrowOf(subset(values, operators), not, json);
+    const { client_gravatar, allow_empty_topic_name } = values;
     const query = { narrow, client_gravatar, allow_empty_topic_name, apply_markdown: raw_content ? false : undefined };
-    const ignored = new Set<string>();
-    let limited = false;
-    for await (const page of pagesOf(context.chat(), query, asked)) {
-      yield* page.messages;
-      for (const name of page.ignored) if (wasTyped(name, values)) ignored.add(name);
-      limited ||= page.history_limited;
-    }
-    if (limited)
-      context.warn(
-        'the history is cut by the plan of the organization: older messages exist that the server does not show',
-      );
-    if (ignored.size > 0)
-      throw new Failure('rejected', `the server is too old for, and ignored: ${[...ignored].join(', ')}`);
+    return messagesOf(pagesOf(context.chat(), query, range), { ...values, apply_markdown: raw_content }, context);
   },
 
   show: {
@@ -95,10 +54,45 @@ export default command({
   },
 });
 
-type Defined<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
+function subset<T extends object, K extends keyof T>(values: T, names: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(
+    names.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])),
+  ) as Pick<T, K>;
+}
 
-function dropUndefined<T extends object>(values: T): Defined<T> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Defined<T>;
+/**
+ * The messages of the pages; what the server ignored of what the user typed is told at the end.
+ * @throws Failure incomplete where a later page fails
+ */
+async function* messagesOf(
+  pages: AsyncIterable<MessagePage>,
+  typed: object,
+  context: Context,
+): AsyncGenerator<Message> {
+  const ignored = new Set<string>();
+  let count = 0;
+  let limited = false;
+  try {
+    for await (const page of pages) {
+      yield* page.messages;
+      count += 1;
+      for (const name of page.ignored) if (isTyped(name, typed)) ignored.add(name);
+      limited ||= page.history_limited;
+    }
+  } catch (cause) {
+    throw count > 0 ? incompleteAfter(count, cause) : cause;
+  }
+  if (limited)
+    context.warn(
+      'the history is cut by the plan of the organization: older messages exist that the server does not show',
+    );
+  if (ignored.size > 0)
+    throw new Failure('rejected', `the server is too old for, and ignored: ${[...ignored].join(', ')}`);
+}
+
+/** Paging sends parameters of its own: only what the user set is worth a word. */
+function isTyped(name: string, typed: object): boolean {
+  return Object.entries(typed).some(([known, value]) => known === name && value !== undefined);
 }
 
 function pagesOf(chat: ChatApi, query: MessageQuery, range: Range): AsyncGenerator<MessagePage> {
@@ -154,11 +148,6 @@ function portions(ids: readonly number[]): number[][] {
     }
   }
   return all;
-}
-
-/** Paging sends parameters of its own: only what the user set is worth a word. */
-function wasTyped(name: string, values: Readonly<Record<string, unknown>>): boolean {
-  return values[name] !== undefined || (name === 'apply_markdown' && values['raw_content'] !== undefined);
 }
 
 function recipients({ display_recipient }: Message): unknown {
