@@ -195,12 +195,12 @@ function isLicense(value: JsonObject): boolean {
 /** @throws Failure unavailable naming the fields of what is no license */
 function shownLicense(answer: Answer, line: LicensingLine): License {
   const license = licenseOf(answer, line);
-  if (isLicense(license)) return license;
+  if (isOfThisApi(license)) return license;
   throw unreadable(answer, 'no license');
 }
 
 /** Whether an object is of this API at all: it holds a key, or one of the fields that every license has. */
-function isLicense(license: License): boolean {
+function isOfThisApi(license: License): boolean {
   return findKey(license) !== undefined || Object.keys(licenseFields).some((name) => license[name] !== undefined);
 }
 
