@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { usage } from '../core/failure.ts';
+import type { Field, Fields } from '../spec/field.ts';
 import type { Texts } from './values.ts';
 import type { World } from './world.ts';
 
@@ -19,12 +20,13 @@ export async function readText({ stdin }: World, file: string): Promise<string> 
 }
 
 /**
- * Arguments written as `-` come from standard input: the first line for one word, every line for a list of words.
+ * Arguments written as `-` come from standard input: the first line for one word, every line for a list of words. A file named
+ * `-` is left to the command.
  * @throws Failure usage where two arguments ask for it, or it is empty
  */
-export async function fillFromInput(words: Texts, world: World): Promise<Texts> {
+export async function fillFromInput(words: Texts, args: Fields, world: World): Promise<Texts> {
   const asking = Object.entries(words).filter(
-    ([, word]) => word === '-' || (Array.isArray(word) && word.includes('-')),
+    ([name, word]) => !isFile(args[name]) && (word === '-' || (Array.isArray(word) && word.includes('-'))),
   );
   const [first, ...others] = asking;
   if (!first) return words;
@@ -34,6 +36,10 @@ export async function fillFromInput(words: Texts, world: World): Promise<Texts> 
   if (lines.length === 0) throw usage(`${name}: standard input is empty`);
   const filled = Array.isArray(word) ? word.flatMap((item: unknown) => (item === '-' ? lines : [item])) : lines[0];
   return { ...words, [name]: filled };
+}
+
+function isFile(field: Field | undefined): boolean {
+  return field?.kind === 'string' && field.file === true;
 }
 
 async function readStream(stream: Readable): Promise<string> {

@@ -19,7 +19,8 @@ export async function main(argv: readonly string[], world: World): Promise<numbe
       return 0;
     }
     messages = openMessages(world.stderr, styleOf(request.options, world), redactor);
-    const values = readValues(request.command, await fillFromInput(request.words, world), request.flags);
+    const words = await fillFromInput(request.words, request.command.args ?? {}, world);
+    const values = readValues(request.command, words, request.flags);
     const options = { ...request.options, profileTyped: request.flags['profile'] !== undefined };
     // Help needs nothing of what runs a command.
     const { runCommand } = await import('./run.ts');

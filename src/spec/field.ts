@@ -28,6 +28,8 @@ interface StringShape extends Shape {
   readonly below?: number;
   readonly ascii?: boolean;
   readonly nonempty?: boolean;
+  /** A path: as an argument, `-` stays for the command, which reads standard input whole. */
+  readonly file?: boolean;
 }
 
 interface IntegerShape extends Shape {

@@ -21,6 +21,7 @@ export default command({
   args: {
     roster: {
       kind: 'string',
+      file: true,
       required: true,
       placeholder: 'ROSTER',
       help: 'The file of expected users; - is standard input',
