@@ -77,7 +77,7 @@ export function licensingApi(open: () => Promise<LicensingLine>): LicensingApi {
 /** Something else than a license: it was created all the same, and must not be reported as safe to run again. */
 function createdIn(answer: Answer, line: LicensingLine): License | undefined {
   try {
-    return licenseOf(answer, line);
+    return shownLicense(answer, line);
   } catch (cause) {
     if (cause instanceof Failure) return undefined;
     throw cause;

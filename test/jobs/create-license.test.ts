@@ -174,6 +174,15 @@ describe('what was certainly not processed is sent again without a list', () => 
   });
 });
 
+test('an error inside 200 was perhaps not created: the list shows none, exit 9', async () => {
+  const service = fakeService();
+  post(service).reply(200, { detail: 'Something went wrong.' });
+  list(service).reply(200, []);
+
+  expect(await run(service, `${create} -o json`)).toMatchObject({ exitCode: 9, stdout: '' });
+  service.done();
+});
+
 test('--retries 0 does not send a POST in doubt again without a list', async () => {
   const service = fakeService();
   post(service).fail('ECONNRESET');
@@ -185,7 +194,7 @@ test('--retries 0 does not send a POST in doubt again without a list', async () 
 
 test('a key that cannot be told apart under -q is not "safe to run again": the license was created', async () => {
   const service = fakeService();
-  post(service).reply(201, { one: 'K-1', two: 'K-2' });
+  post(service).reply(201, { remote_user: 'ada', one: 'K-1', two: 'K-2' });
 
   const { exitCode, lines } = await run(service, `${create} -q`);
 
@@ -199,7 +208,13 @@ describe('against the sandbox with faults there is one license, never two', () =
     ['the answer is lost after the commit', 'drop-after#1'],
     ['the connection breaks before the commit', 'drop-before#1'],
     ['a gateway gives up before', '502#1'],
-    ['the answer is cut', 'truncate#1'],
+    ['the answer is cut', 'cut#1'],
+    ['the connection is reset after the commit', 'reset-after#1'],
+    ['the service breaks after the commit', '500-after#1'],
+    ['a gateway gives up after the commit', '504-after#1'],
+    ['a proxy answers in its place', 'html#1'],
+    ['the answer is no JSON', 'json-garbage#1'],
+    ['the answer is empty', 'empty#1'],
     ['both, one after another', 'drop-before#1,drop-after#1'],
   ])('%s', async (_what, fault) => {
     const { sandbox, run: runThere } = await openSandbox({ faults: readFaults(`POST /v1/license/=${fault}`, 1) });

@@ -91,12 +91,12 @@ describe('the key of a license, whatever its field is called', () => {
   });
 
   test('two texts that may be the key: a warning names the fields, and the license is printed as it came', async () => {
-    const service = creates({ one: 'K-1', two: 'K-2' });
+    const service = creates({ app_code: 7, one: 'K-1', two: 'K-2' });
 
     const { exitCode, stdout, lines } = await run(service, `${create} -o json`);
 
     expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout)).toEqual({ one: 'K-1', two: 'K-2' });
+    expect(JSON.parse(stdout)).toEqual({ app_code: 7, one: 'K-1', two: 'K-2' });
     expect(JSON.parse(lines.at(-1) ?? '')).toEqual({ warning: expect.stringContaining('one, two') as string });
   });
 });
@@ -153,7 +153,6 @@ describe('a list in every form', () => {
 
   test.each([
     ['an empty array', '[]'],
-    ['an empty body', ''],
     ['an empty page', '{"count":0,"next":null,"results":[]}'],
   ])('%s is an empty list, exit 0', async (_what, body) => {
     const service = fakeService();
@@ -174,12 +173,10 @@ describe('a list in every form', () => {
 
   test('pages: only the query of next is used, on our own URL', async () => {
     const service = fakeService();
-    service
-      .expect('GET /v1/license/?remote_user=a%2Bb')
-      .reply(200, {
-        results: [{ ...ada, remote_user: 'a+b' }],
-        next: 'https://evil.example/v1/steal/?page=2&remote_user=a%2Bb',
-      });
+    service.expect('GET /v1/license/?remote_user=a%2Bb').reply(200, {
+      results: [{ ...ada, remote_user: 'a+b' }],
+      next: 'https://evil.example/v1/steal/?page=2&remote_user=a%2Bb',
+    });
     service
       .expect('GET /v1/license/?page=2&remote_user=a%2Bb')
       .reply(200, { results: [{ ...bob, remote_user: 'a+b' }], next: '?cursor=x' });
@@ -234,6 +231,7 @@ describe('a list in every form', () => {
     ['502', (service: FakeService) => service.expect('GET /v1/license/', 6).reply(502, '<h1>Bad gateway</h1>')],
     ['refused', (service: FakeService) => service.expect('GET /v1/license/', 6).fail('ECONNREFUSED')],
     ['an HTML page inside 200', (service: FakeService) => service.expect('GET /v1/license/').reply(200, '<html>')],
+    ['an empty body', (service: FakeService) => service.expect('GET /v1/license/').reply(200, '')],
     ['no list', (service: FakeService) => service.expect('GET /v1/license/').reply(200, { count: 3 })],
     ['a row that is no license', (service: FakeService) => service.expect('GET /v1/license/').reply(200, [[1]])],
   ])('a first page that fails (%s) is 7', async (_what, trouble) => {
