@@ -1,0 +1,183 @@
+import { nouns, type CommandEntry } from '../../commands/index.ts';
+import { failures } from '../../core/failure.ts';
+import { globalOptions, twinOf, variables, withoutTwin } from '../../spec/environment.ts';
+import type { Field } from '../../spec/field.ts';
+import { licenseRules } from '../../spec/license.ts';
+import { optionEntries, type Entry } from '../entries.ts';
+import { groupsOf, twins } from '../help.ts';
+import { journals, neverTwo } from './chapters.ts';
+import type { Block, Chapter } from './roff.ts';
+
+/** The chapters of chatelaine(1). */
+export function programChapters(table: readonly CommandEntry[]): Chapter[] {
+  return [
+    { title: 'SYNOPSIS', blocks: [{ lines: ['chatelaine COMMAND [OPTION…]', 'chatelaine COMMAND --help'] }] },
+    { title: 'DESCRIPTION', blocks: description.map((text) => ({ text })) },
+    { title: 'COMMANDS', blocks: commandBlocks(table) },
+    {
+      title: 'OPTIONS',
+      blocks: [
+        { text: 'Of every command:' },
+        { entries: optionEntries(globalOptions) },
+        { entries: ownOptions },
+        { text: twins },
+      ],
+    },
+    { title: 'OUTPUT', blocks: output },
+    { title: 'CREDENTIALS', blocks: credentials },
+    neverTwo(),
+    journals(),
+    { title: 'NETWORK', blocks: network.map((text) => ({ text })) },
+    { title: 'ENVIRONMENT', blocks: [{ entries: environment() }] },
+    { title: 'FILES', blocks: [{ entries: files }] },
+    exitStatus(),
+    { title: 'EXAMPLES', blocks: examples },
+    {
+      title: 'SEE ALSO',
+      blocks: [{ text: table.map(({ name }) => `chatelaine-${name.replaceAll(' ', '-')}(1)`).join(', ') }],
+    },
+  ];
+}
+
+/** The table of exit codes: the same of every command. */
+export function exitStatus(): Chapter {
+  const codes = Object.entries(failures).map(([name, { exit, means }]) => ({
+    term: `${exit}`,
+    text: `${name.replace('_', '-')}: ${means}.`,
+  }));
+  return {
+    title: 'EXIT STATUS',
+    blocks: [{ entries: [{ term: '0', text: 'ok: done, an empty result included.' }, ...codes] }],
+  };
+}
+
+const description = [
+  'chatelaine issues and manages the license keys of an application’s users, and does chores of a team chat: messages, topics, ' +
+    'settings, navigation views and saved snippets. It is made for people at a terminal and for scripts in CI: it never makes a ' +
+    'second license for a user by accident, and never calls a topic deleted that is not.',
+  licenseRules,
+  'chatelaine --sandbox COMMAND runs any command against an embedded server with sample data: nothing to start, nothing to sign in ' +
+    'to. Its data stays until chatelaine sandbox reset.',
+  'An argument that is - comes from standard input: the first line for one word, every line for a list of words. A file that is - ' +
+    'is standard input. Durations are 400ms, 30s, 5m, 12h, 7d.',
+].map((text) => text.replaceAll('’', "'"));
+
+function commandBlocks(table: readonly CommandEntry[]): Block[] {
+  return groupsOf(table).flatMap(({ title, entries }) => [
+    { heading: title },
+    { entries: entries.map(({ name, summary }) => ({ term: `chatelaine ${name}`, text: `${summary}.` })) },
+  ]);
+}
+
+const ownOptions: readonly Entry[] = [
+  { term: '-h, --help', text: 'Help of the command' },
+  { term: '-V, --version', text: 'The version; alone on the command line' },
+];
+
+const output: readonly Block[] = [
+  {
+    text:
+      'Standard output carries data and nothing else; progress, questions, notes, warnings and errors go to standard error. On a ' +
+      'terminal a result is a table or a sentence, fitted to the width; in a pipe it is tsv, whole and without colour, with a header ' +
+      '(--no-header), where a tab, line break or backslash in a value is written \\t, \\n, \\r or \\\\.',
+  },
+  {
+    text:
+      'json is one document, an array where the result is a list; ndjson is one object a line, as they come. Fields of the servers ' +
+      'keep their names and values: a timestamp stays an integer. Text of a server is made harmless before a terminal shows it; the ' +
+      'machine formats carry it unchanged. --csv-safe is for files that go into a spreadsheet.',
+  },
+  {
+    text: 'With json and ndjson the last line of standard error is the error, and each warning is a line {"warning":"..."}:',
+  },
+  {
+    lines: [
+      '{"error":{"code":"not_found","exit":5,"message":"...","hint":"...",',
+      ' "http":{"method":"GET","url":"...","status":404},"retryable":false}}',
+    ],
+  },
+  {
+    text:
+      'It is written on one line. A list that could not be completed is a valid document too, and the exit code is 8: it never ' +
+      'passes for a whole one. A closed pipe (chatelaine license list | head -1) is exit code 0.',
+  },
+];
+
+const credentials: readonly Block[] = [
+  {
+    text:
+      'A profile is one credential: an application of the licensing API or an account of the chat. chatelaine auth login stores one, ' +
+      'chatelaine auth import reads a zuliprc file. Each kind has a default; --profile names another, and --app-code finds the stored ' +
+      'application of that code.',
+  },
+  {
+    text:
+      'The environment can hold one of each kind in place of profiles. CHATELAINE_BASE_URL with CHATELAINE_API_KEY (or ' +
+      'CHATELAINE_API_KEY_FILE) is one, CHATELAINE_APP_CODE completes it; CHATELAINE_CHAT_SITE, CHATELAINE_CHAT_EMAIL and ' +
+      'CHATELAINE_CHAT_API_KEY (or CHATELAINE_CHAT_API_KEY_FILE) are the other. A complete one serves every command of its kind, ' +
+      'unless --profile is typed; a part of one is exit code 3. The two are never mixed, and no file of the current folder is read.',
+  },
+  {
+    text:
+      'No option takes a key or password as its value. A key is sent to the origin that it was stored for and nowhere else. Plain ' +
+      'http is accepted for this machine only. Keys are removed from whatever is traced, logged or reported.',
+  },
+];
+
+const network = [
+  'A request has 30 seconds, fetching messages 60, deleting a topic 75 (--timeout). What is safe to repeat is repeated up to 5 times ' +
+    '(--retries) after a lost connection, a time-out, 502, 503 or 504. What is not safe is settled by looking, or ends with exit code ' +
+    '9: creating a license, renaming a view, changing an e-mail address or password.',
+  'A server that answers 429 is waited for as long as it says, by all requests of the run, but never beyond --deadline, or two ' +
+    'minutes without one: then the exit code is 7. chatelaine license apply and chatelaine topic delete go on where they stopped ' +
+    'when they are run again.',
+];
+
+function environment(): Entry[] {
+  const names = Object.entries<Field>(globalOptions)
+    .filter(([name]) => !withoutTwin.has(name))
+    .map(([name, field]) => twinOf(name, field.kind === 'boolean' && field.negatable === true));
+  const own = Object.entries(variables).map(([term, text]) => ({ term, text: `${text}.` }));
+  return [...own, { term: names.join(', '), text: 'The options of those names; a switch is true, 1, false or 0.' }];
+}
+
+const files: readonly Entry[] = [
+  {
+    term: '~/.config/chatelaine/config.json',
+    text: 'Profiles, without keys. The folder is $XDG_CONFIG_HOME/chatelaine, or CHATELAINE_CONFIG_DIR; on Windows %APPDATA%\\chatelaine.',
+  },
+  { term: '~/.config/chatelaine/credentials.json', text: 'Keys; refused where others can read it.' },
+  {
+    term: '~/.local/state/chatelaine/journals/',
+    text: 'Journals of unfinished jobs. The folder is $XDG_STATE_HOME/chatelaine; on Windows %LOCALAPPDATA%\\chatelaine.',
+  },
+  {
+    term: '~/.local/state/chatelaine/locks/',
+    text: 'Which process works on which users; in a folder of the temporary directory where the home cannot be written.',
+  },
+  { term: '~/.local/state/chatelaine/sandbox.ndjson', text: 'What was changed in the embedded sandbox.' },
+];
+
+const examples: readonly Block[] = [
+  { text: 'Try it, with nothing to sign in to:' },
+  {
+    lines: [
+      'chatelaine --sandbox license create --remote-user ada --size-allowance 4',
+      'chatelaine --sandbox license list',
+    ],
+  },
+  { text: 'The key of a user in a script, made if there is none:' },
+  { lines: ['key=$(chatelaine license ensure --remote-user ada --size-allowance 4) || exit'] },
+  { text: 'One license for every user of a file; first what would change, as exit code 10:' },
+  { lines: ['chatelaine license apply roster.csv --dry-run --exit-code', 'chatelaine license apply roster.csv'] },
+  { text: 'Every message of a channel, one object a line:' },
+  { lines: ['chatelaine messages fetch --channel general --all -o ndjson > general.ndjson'] },
+];
+
+/** The heading of a noun's pages, for SEE ALSO of each. */
+export function siblings(name: string, table: readonly CommandEntry[]): string {
+  const [noun = ''] = name.split(' ');
+  const own = table.filter((entry) => entry.name !== name && entry.name.split(' ')[0] === noun);
+  const pages = own.map((entry) => `chatelaine-${entry.name.replaceAll(' ', '-')}(1)`);
+  return ['chatelaine(1)', ...(noun in nouns ? pages : [])].join(', ');
+}
