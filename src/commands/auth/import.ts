@@ -9,7 +9,7 @@ export default command({
   about: [
     'A zuliprc file is what the chat offers for download where it shows your API key. The key is tried before anything is stored.',
   ],
-  args: { file: { kind: 'string', required: true, placeholder: 'FILE', help: 'The zuliprc file' } },
+  args: { file: { kind: 'string', file: true, required: true, placeholder: 'FILE', help: 'The zuliprc file' } },
   options: {
     name: {
       kind: 'string',
