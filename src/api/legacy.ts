@@ -6,9 +6,14 @@ const operators: Readonly<Record<string, string>> = { channel: 'stream', channel
 /** The same narrow in the words of old servers. */
 export function legacyNarrow(narrow: readonly unknown[] | undefined): readonly unknown[] | undefined {
   return narrow?.map((term) => {
+    if (Array.isArray(term)) return legacyWords(term[0], term[1]);
     if (!isObject(term)) return term;
-    const { operator, operand } = term;
-    if (operator === 'is' && operand === 'dm') return { ...term, operand: 'private' };
-    return typeof operator === 'string' && operator in operators ? { ...term, operator: operators[operator] } : term;
+    const [operator, operand] = legacyWords(term['operator'], term['operand']);
+    return { ...term, operator, operand };
   });
+}
+
+function legacyWords(operator: unknown, operand: unknown): readonly [unknown, unknown] {
+  if (operator === 'is' && operand === 'dm') return [operator, 'private'];
+  return [typeof operator === 'string' && Object.hasOwn(operators, operator) ? operators[operator] : operator, operand];
 }

@@ -40,9 +40,11 @@ export async function* newestMessages(chat: ChatApi, query: MessageQuery, limit:
   const held: MessagePage[] = [];
   let start: Message | undefined;
   let isFar = false;
+  let isLimited = false;
   try {
     for await (const page of backward(chat, query, { anchor: 'newest', limit })) {
       start = page.messages[0] ?? start;
+      isLimited ||= page.history_limited;
       isFar ||= held.push(page) > heldPages;
       if (isFar) held.length = 0;
     }
@@ -51,7 +53,10 @@ export async function* newestMessages(chat: ChatApi, query: MessageQuery, limit:
     throw cause;
   }
   yield* held.reverse();
-  if (isFar && start) yield* forward(chat, query, { anchor: String(start.id), limit });
+  if (!isFar || !start) return;
+  // Only the page that reaches the oldest message tells that the history is cut.
+  for await (const page of forward(chat, query, { anchor: String(start.id), limit }))
+    yield { ...page, history_limited: isLimited };
 }
 
 interface Direction {

@@ -41,6 +41,7 @@ function encode(value: string | number | Hidden | Segments): Path {
 }
 
 function segment(text: string): string {
-  if (text === '' || text === '.' || text === '..') throw usage(`'${text}' cannot be part of a URL`);
+  if (text === '' || text === '.' || text === '..' || /\p{Surrogate}/u.test(text))
+    throw usage(`'${text}' cannot be part of a URL`);
   return encodeURIComponent(text);
 }
