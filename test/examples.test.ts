@@ -1,0 +1,107 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { commandTable } from '../src/commands/index.ts';
+import { Failure } from '../src/core/failure.ts';
+import { emptyHome, openSandbox, words, type Ran, type RunningSandbox } from './helpers/run.ts';
+
+/** Every example of help and manual, as a reader would type it: against the sample data, in a home of its own. */
+
+const examples = (await Promise.all(commandTable.map(async ({ load }) => (await load()).examples))).flat();
+
+/** Exit codes of examples that end with another than 0. */
+const otherwise: Readonly<Record<string, number>> = {
+  'chatelaine license audit --roster roster.csv -o json': 10,
+  'chatelaine first-activation audit sensors.csv': 10,
+  'chatelaine sandbox serve': 130,
+  'chatelaine sandbox serve --port 8080 --fault "POST /v1/license/=drop-after:0.2" --seed 7': 130,
+};
+
+const files: Readonly<Record<string, string>> = {
+  'roster.csv': 'remote_user,size_allowance\nada,4\nphysio-7731,6\nclinic-north/ward-3,6\n',
+  'sensors.csv': 'mac_address,remote_user\nD4:22:CD:00:03:01,clinic-north/ward-3\nD4:22:CD:00:03:02,physio-7740\n',
+  zuliprc: '[api]\nemail=mara@harbour.example\nkey=SandboxKeyOfMara0000000000000000\nsite=https://chat.example.com\n',
+};
+
+test.each(examples)('%s', async (example) => {
+  const sandbox = await openSandbox();
+  const home = await furnished(sandbox);
+  const last = await runPipe(example, sandbox, home);
+
+  expect({ exitCode: last.exitCode, stderr: troubles(last) }).toEqual({
+    exitCode: otherwise[example] ?? 0,
+    stderr: [],
+  });
+  expect(last.stdout).not.toBe('');
+});
+
+test('exceptions are examples that exist', () => {
+  expect(examples).toEqual(expect.arrayContaining(Object.keys(otherwise)));
+});
+
+/** What is neither a note nor a warning. */
+function troubles({ exitCode, lines }: Ran): readonly string[] {
+  return exitCode === 130 ? [] : lines.filter((line) => line.startsWith('chatelaine: ') || line.startsWith('{"error"'));
+}
+
+/** A home with the files, the profiles and the password manager that the examples speak of. */
+async function furnished({ env, run }: RunningSandbox): Promise<string> {
+  const home = emptyHome();
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(home, name), text, { mode: 0o600 });
+  mkdirSync(join(home, 'bin'));
+  writeFileSync(join(home, 'bin', 'pass'), `#!/bin/sh\necho ${env['CHATELAINE_API_KEY'] ?? ''}\n`);
+  chmodSync(join(home, 'bin', 'pass'), 0o755);
+  const login = ['auth', 'login', 'licensing', '--base-url', env['CHATELAINE_BASE_URL'] ?? '', '--app-code', '4711'];
+  for (const name of ['old', 'prod']) {
+    const { exitCode } = await run([...login, '--name', name, '--api-key-stdin'], {
+      home,
+      bare: true,
+      stdin: `${env['CHATELAINE_API_KEY'] ?? ''}\n`,
+    });
+    expect(exitCode).toBe(0);
+  }
+  return home;
+}
+
+/** Commands joined by `|`, the first with a file behind `<`. */
+async function runPipe(example: string, sandbox: RunningSandbox, home: string): Promise<Ran> {
+  const [line = '', file] = example.split(' < ');
+  let stdin = file === undefined ? keyFor(example, sandbox) : (files[file] ?? '');
+  let last: Ran | undefined;
+  for (const part of line.split(' | ')) {
+    last = await runOne(words(part), stdin, sandbox, home);
+    stdin = last.stdout;
+  }
+  if (!last) throw new Error('an example is no command');
+  return last;
+}
+
+async function runOne(typed: readonly string[], stdin: string, sandbox: RunningSandbox, home: string): Promise<Ran> {
+  const [program, ...line] = typed.map((word) => (word in files ? join(home, word) : standIn(word, sandbox)));
+  expect(program).toBe('chatelaine');
+  const isStored = line[0] === 'auth' || line.includes('--sandbox');
+  const interrupt = new AbortController();
+  if (line[1] === 'serve') setTimeout(() => interrupt.abort(new Failure('cancelled', 'interrupted')), 200);
+  return sandbox.run(isStored ? line : ['--sandbox', ...line], {
+    home,
+    bare: true,
+    stdin,
+    env: { PATH: `${join(home, 'bin')}:/usr/bin:/bin` },
+    interrupt: interrupt.signal,
+  });
+}
+
+/** Servers of the examples are the sandbox, and a fixed port is any. */
+function standIn(word: string, { env }: RunningSandbox): string {
+  const stand: Readonly<Record<string, string | undefined>> = {
+    'https://licenses.example.com': env['CHATELAINE_BASE_URL'],
+    'https://chat.example.com': env['CHATELAINE_CHAT_SITE'],
+    'ada@example.com': env['CHATELAINE_CHAT_EMAIL'],
+    '8080': '0',
+  };
+  return stand[word] ?? word;
+}
+
+function keyFor(example: string, { env }: RunningSandbox): string {
+  return example.includes('--api-key-stdin') ? `${env['CHATELAINE_CHAT_API_KEY'] ?? ''}\n` : '';
+}
