@@ -26,11 +26,14 @@ export async function readCommandLine(argv: readonly string[], env: Environment)
     await program.parseAsync([...words], { from: 'user' });
   } catch (cause) {
     if (!(cause instanceof CommanderError)) throw cause;
-    if (cause.code !== 'commander.helpDisplayed') throw usage(...wordsOf(cause));
+    if (!helpCodes.has(cause.code)) throw usage(...wordsOf(cause));
   }
   if (!result.request) throw new Error('the command line came to nothing');
   return result.request;
 }
+
+/** Help was asked for, or nothing at all was. */
+const helpCodes: ReadonlySet<string> = new Set(['commander.helpDisplayed', 'commander.help']);
 
 function wordsOf(cause: CommanderError): [string, string] {
   const [first = '', ...rest] = cause.message.replace(/^error: /, '').split('\n');

@@ -120,10 +120,12 @@ async function* serve(
     if (ready) await writeReady(ready.file, ready.text(address));
     yield address;
     note(`serving on 127.0.0.1:${sandbox.port} until Ctrl-C`);
+    // A server ends by a signal alone, and says by which.
     await new Promise((resolve) => {
       if (signal.aborted) resolve(undefined);
       signal.addEventListener('abort', resolve, { once: true });
     });
+    throw signal.reason;
   } finally {
     await sandbox.close();
     logFile?.end();

@@ -48,6 +48,14 @@ test.each(commandTable.map(({ name, summary, load }) => ({ name, summary, load }
   },
 );
 
+test.each(['', 'license', 'auth'])('`chatelaine %s` alone shows help', async (line) => {
+  const [alone, asked] = await Promise.all(
+    [line, `${line} --help`].map((text) => run(fakeService(), text, { bare: true })),
+  );
+
+  expect(alone).toMatchObject({ exitCode: 0, stdout: asked?.stdout, stderr: '' });
+});
+
 test('every command stands in one group of the program’s help', () => {
   const grouped = groupsOf(commandTable).flatMap(({ entries }) => entries.map(({ name }) => name));
 
