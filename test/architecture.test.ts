@@ -58,8 +58,8 @@ const lateImports = [
 /** Where a secret becomes text: to be sent, to be kept, to be printed on request. */
 const revealing = ['api/http.ts', 'commands/auth/token.ts', 'store/credentials.ts'];
 
-/** Tables of the specification and of the sample data: rows, not code. */
-const tables = ['spec/field.ts', 'spec/settings.ts', 'sandbox/sample/conversations.ts'];
+/** Tables of the specification, the sample data and the texts of the manual: rows, not code. */
+const tables = ['cli/manual/chapters.ts', 'spec/field.ts', 'spec/settings.ts', 'sandbox/sample/conversations.ts'];
 
 /** Files of more than one thing that wait for their split: the list only shrinks. */
 const tooLong: readonly string[] = [
@@ -69,7 +69,6 @@ const tooLong: readonly string[] = [
   'cli/context.ts',
   'commands/license/apply.ts',
   'jobs/apply-roster.ts',
-  'sandbox/server.ts',
 ];
 
 /** Functions that wait for the same. */
@@ -78,7 +77,6 @@ const tooLongFunctions: readonly string[] = [
   'cli/context.ts: openSession',
   'commands/first-activation/audit.ts: run',
   'commands/license/apply.ts: apply',
-  'commands/messages/fetch.ts: run',
   'sandbox/sample/sample.ts: addPersonal',
 ];
 
@@ -183,7 +181,8 @@ test('files stay within 200 lines, tables excepted', () => {
 });
 
 test('functions stay within 30 lines, not counting the functions that they are made of', () => {
-  const long = sources.flatMap(({ name, tree }) =>
+  const code = sources.filter(({ name }) => !tables.includes(name));
+  const long = code.flatMap(({ name, tree }) =>
     find(tree, isFunction)
       .filter((node) => ownLines(node) > 30)
       .map((node) => `${name}: ${functionName(node)}`),

@@ -120,16 +120,20 @@ async function* serve(
     if (ready) await writeReady(ready.file, ready.text(address));
     yield address;
     note(`serving on 127.0.0.1:${sandbox.port} until Ctrl-C`);
-    // A server ends by a signal alone, and says by which.
-    await new Promise((resolve) => {
-      if (signal.aborted) resolve(undefined);
-      signal.addEventListener('abort', resolve, { once: true });
-    });
-    throw signal.reason;
+    await aborted(signal);
   } finally {
     await sandbox.close();
     logFile?.end();
   }
+}
+
+/** A server ends by a signal alone, and says by which. */
+async function aborted(signal: AbortSignal): Promise<never> {
+  await new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    signal.addEventListener('abort', resolve, { once: true });
+  });
+  throw signal.reason;
 }
 
 function addressOf({ licensing, chat }: Sandbox): SandboxAddress {

@@ -118,14 +118,14 @@ async function* examineAccount(
     async () => checkCredential(credential, context).then(() => true),
     () => 'accepted',
   );
-  if (accepted && credential.kind === 'chat') {
-    const level = await context.chatAs(credential).level();
-    const detail =
-      level === undefined ? 'the server does not tell its level: it is taken for the newest' : `level ${level}`;
-    yield {
-      row: { check: 'feature level', subject, status: level === undefined ? 'note' : 'ok', detail, advice: null },
-    };
-  }
+  if (accepted && credential.kind === 'chat') yield levelCheck(subject, await context.chatAs(credential).level());
+}
+
+function levelCheck(subject: string, level: number | undefined): Examined {
+  const status = level === undefined ? 'note' : 'ok';
+  const detail =
+    level === undefined ? 'the server does not tell its level: it is taken for the newest' : `level ${level}`;
+  return { row: { check: 'feature level', subject, status, detail, advice: null } };
 }
 
 /** Certificates and retry-after dates go wrong when the clock is off by more. */
