@@ -35,7 +35,7 @@ export async function readRows<const T extends Fields>(
   const records = await readRoster(text, format, required);
   const refuse = refuserOfRepeats(unique);
   return collect(records, ({ place, values }) => {
-    const row = readRow(place, values, fields);
+    const row = readRow(place, values(), fields);
     refuse(place, row);
     return { place, row };
   });

@@ -1,6 +1,6 @@
 import { usage } from '../core/failure.ts';
 import { parseJson } from '../core/json.ts';
-import { collect, suggestion } from '../spec/field.ts';
+import { suggestion } from '../spec/field.ts';
 
 export const rosterFormats = ['csv', 'ndjson', 'json'] as const;
 export type RosterFormat = (typeof rosterFormats)[number];
@@ -8,7 +8,8 @@ export type RosterFormat = (typeof rosterFormats)[number];
 /** A row of a roster as texts by column, with the line or place it stands on. */
 export interface RosterRecord {
   readonly place: string;
-  readonly values: Readonly<Record<string, string>>;
+  /** @throws Failure usage where this place holds no row, so that it is told with what is wrong in others */
+  readonly values: () => Readonly<Record<string, string>>;
 }
 
 /** The format of a file by its extension; of anything else by how it begins. */
@@ -22,7 +23,7 @@ export function formatOf(file: string, text: string): RosterFormat {
 
 /**
  * The rows of a roster: CSV with a header, a JSON object a line, or a JSON array. Cells that are empty or null are absent.
- * @throws Failure usage naming every line that is no row
+ * @throws Failure usage where the whole is no roster
  */
 export async function readRoster(
   text: string,
@@ -30,36 +31,56 @@ export async function readRoster(
   columns: readonly string[],
 ): Promise<RosterRecord[]> {
   if (format === 'csv') return fromCsv(text, columns);
-  if (format === 'json') return collect(arrayOf(text), (item, index) => recordOf(item, `row ${index + 1}`));
-  const lines = text
+  if (format === 'json')
+    return arrayOf(text).map((item, index) => ({
+      place: `row ${index + 1}`,
+      values: () => valuesOf(item, `row ${index + 1}`),
+    }));
+  return text
     .replace(/^\uFEFF/, '')
     .split('\n')
-    .map((line, index) => ({ line: line.trim(), place: `line ${index + 1}` }));
-  return collect(
-    lines.filter(({ line }) => line !== ''),
-    ({ line, place }) => recordOf(parsed(line, place), place),
-  );
+    .map((line, index) => ({ line: line.trim(), place: `line ${index + 1}` }))
+    .filter(({ line }) => line !== '')
+    .map(({ line, place }) => ({ place, values: () => valuesOf(parsed(line, place), place) }));
 }
 
 async function fromCsv(text: string, columns: readonly string[]): Promise<RosterRecord[]> {
   const { parseCsv } = await import('./csv.ts');
-  const records = parseCsv(text);
-  const names = Object.keys(records[0]?.values ?? {});
-  const missing = records.length === 0 ? [] : columns.filter((column) => !names.includes(column));
+  const [header, ...records] = parseCsv(text);
+  if (!header) return [];
+  const names = header.cells.map((name) => name.trim());
+  refuseHeader(names, columns);
+  return records.map(({ line, cells }) => ({
+    place: `line ${line}`,
+    values: () => named(`line ${line}`, names, cells),
+  }));
+}
+
+/** A column that stands twice would leave it to chance which one counts. */
+function refuseHeader(names: readonly string[], columns: readonly string[]): void {
+  const missing = columns.filter((column) => !names.includes(column));
   if (missing.length > 0)
     throw usage(
       `the header lacks ${missing.join(' and ')}; it has ${names.join(', ')}`,
       suggestion(missing[0] ?? '', names),
     );
-  return records.map(({ line, values }) => ({ place: `line ${line}`, values: present(values) }));
+  const repeated = names.find((name, index) => name !== '' && names.indexOf(name) !== index);
+  if (repeated !== undefined) throw usage(`the header has ${repeated} twice`);
 }
 
-function present(values: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));
+function named(place: string, names: readonly string[], cells: readonly string[]): Record<string, string> {
+  if (cells.length !== names.length)
+    throw usage(`${place}: ${cells.length} cells, and the header has ${names.length}`, 'Quote cells that hold commas.');
+  return Object.fromEntries(
+    names.flatMap((name, index) => {
+      const cell = cells[index] ?? '';
+      return cell === '' ? [] : [[name, cell] as const];
+    }),
+  );
 }
 
 function arrayOf(text: string): readonly unknown[] {
-  const value = parsed(text, 'the file');
+  const value = parsed(text.replace(/^\uFEFF/, ''), 'the file');
   if (Array.isArray(value)) return value as unknown[];
   throw usage('the file is not a JSON array', 'Give an array of objects, or name the format with --input-format.');
 }
@@ -72,7 +93,7 @@ function parsed(text: string, place: string): unknown {
   }
 }
 
-function recordOf(item: unknown, place: string): RosterRecord {
+function valuesOf(item: unknown, place: string): Record<string, string> {
   if (typeof item !== 'object' || item === null || Array.isArray(item)) throw usage(`${place}: not an object`);
   const values = Object.entries(item).flatMap(([name, value]: [string, unknown]) => {
     if (value === null || value === '') return [];
@@ -80,5 +101,5 @@ function recordOf(item: unknown, place: string): RosterRecord {
       ? [[name, String(value)] as const]
       : [];
   });
-  return { place, values: Object.fromEntries(values) };
+  return Object.fromEntries(values);
 }
