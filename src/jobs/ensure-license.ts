@@ -30,11 +30,25 @@ export async function ensureLicense(
       await sleep(settle);
     }
     const license = await bringAbout(api, fields, ensuring);
-    await claims.free([fields.remote_user]);
+    await freeOrTell(claims, [fields.remote_user], ensuring);
     return license;
   } catch (cause) {
-    if (cause instanceof Failure && isKnown(cause)) await claims.free([fields.remote_user]);
+    if (cause instanceof Failure && isKnown(cause)) await freeOrTell(claims, [fields.remote_user], ensuring);
     throw cause;
+  }
+}
+
+/** A claim that cannot be given back, for a full disk perhaps, only makes later runs wait: what was done is told all the same. */
+export async function freeOrTell(
+  claims: Claims,
+  users: readonly string[],
+  { warn }: Pick<Ensuring, 'warn'>,
+): Promise<void> {
+  try {
+    await claims.free(users);
+  } catch (cause) {
+    if (!(cause instanceof Failure)) throw cause;
+    warn(`${cause.message}; later runs for the same users will wait a little`);
   }
 }
 

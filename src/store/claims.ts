@@ -47,7 +47,7 @@ export async function openClaims(
 ): Promise<Claims> {
   const file = join(await lockFolder(world.machine), `claims-${hash(name)}.json`);
   const me = await thisOwner(world.machine);
-  const change = <T>(edit: (claims: readonly Claim[]) => Promise<Change<T>>): Promise<T> =>
+  const change = <T>(edit: (claims: readonly Claim[]) => Promise<Change<T>>, given?: AbortSignal): Promise<T> =>
     withLock(
       `${file}.lock`,
       world,
@@ -56,7 +56,7 @@ export async function openClaims(
         if (claims) await writePrivate(file, writeJson({ claims }));
         return result;
       },
-      { signal, wait: 60_000 },
+      { signal: given, wait: 60_000 },
     );
 
   return {
@@ -64,7 +64,7 @@ export async function openClaims(
       const wanted = new Set(users.map(hash));
       const end = world.clock.now() + longestWait;
       for (let round = 0; ; round += 1) {
-        const outcome = await change((claims) => attempt(claims, wanted, { owner: me, job }, world));
+        const outcome = await change((claims) => attempt(claims, wanted, { owner: me, job }, world), signal);
         if ('abandoned' in outcome) return outcome.abandoned;
         if (round === 0) note(`waiting for process ${outcome.holder.pid}, which is at work on the same licenses`);
         if (world.clock.now() > end) throw held(outcome.holder);
@@ -72,6 +72,7 @@ export async function openClaims(
       }
     },
 
+    // Also after Ctrl-C and the deadline: what is not given back makes others wait.
     async free(users) {
       if (users.length === 0) return;
       const given = new Set(users.map(hash));
