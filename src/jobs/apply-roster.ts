@@ -1,6 +1,7 @@
 import { keyOf, type License, type LicensingApi } from '../api/licensing.ts';
 import { formatDuration, type Milliseconds } from '../core/duration.ts';
-import { Failure } from '../core/failure.ts';
+import { Failure, type FailureKind } from '../core/failure.ts';
+import { gather } from '../core/gather.ts';
 import type { LicenseFields } from '../spec/license.ts';
 import { decide, severalWarning, takeCensus, type Decision } from './census.ts';
 import { pool } from './pool.ts';
@@ -43,19 +44,23 @@ interface Task {
 interface Run {
   readonly counts: Record<Status, number>;
   readonly troubled: string[];
-  /** Rows whose license was asked for without an answer. */
-  doubtful: LicenseFields[];
+  /** Rows whose license was asked for without an answer, by `rowKey`. */
+  readonly doubtful: Map<string, LicenseFields>;
   /** Rows that the server said it created without showing them: they are never asked for again. */
   readonly acknowledged: Set<string>;
   /** When the last doubtful request ended. */
   lastDoubt: Milliseconds;
   /** Calls in a row that found the server unavailable. */
   outages: number;
+  /** Licenses in a row that were asked for without an answer. */
+  silences: number;
   stopped: Failure | undefined;
 }
 
 /** So many calls in a row that find the server unavailable end the run: the rest would wait in vain. */
 const mostOutages = 3;
+/** After so many requests in a row without an answer the server has to show that it is there at all. */
+const mostSilences = 20;
 /** Lists by which doubts are settled before rows that still do not show count as failed. */
 const mostRounds = 10;
 
@@ -67,7 +72,7 @@ const mostRounds = 10;
 export async function* applyRoster(rows: readonly LicenseFields[], applying: Applying): AsyncGenerator<AppliedRow> {
   const run = newRun();
   await waitForEarlierRun(rows, applying);
-  const tasks = await planRows(rows, applying);
+  const tasks = await planAtFirst(rows, applying);
   try {
     yield* counted(run, workOff(run, tasks, applying));
     yield* counted(run, settleDoubts(run, applying));
@@ -87,10 +92,11 @@ function newRun(): Run {
   return {
     counts: { created: 0, resized: 0, unchanged: 0, failed: 0, unknown: 0 },
     troubled: [],
-    doubtful: [],
+    doubtful: new Map(),
     acknowledged: new Set(),
     lastDoubt: 0,
     outages: 0,
+    silences: 0,
     stopped: undefined,
   };
 }
@@ -116,6 +122,16 @@ async function waitForEarlierRun(
     `going on with an earlier run${wait > 0 ? `: its last request may be carried out for another ${formatDuration(wait)}` : ''}`,
   );
   if (wait > 0) await sleep(wait);
+}
+
+/** Before anything was done, a list that breaks off is as good as none. */
+async function planAtFirst(rows: readonly LicenseFields[], applying: Applying): Promise<Task[]> {
+  try {
+    return await planRows(rows, applying);
+  } catch (cause) {
+    if (!(cause instanceof Failure) || cause.kind !== 'incomplete') throw cause;
+    throw new Failure('unavailable', `${cause.message}; nothing was changed`, { ...cause.details, cause });
+  }
 }
 
 /** What has to be done for each row, by the server's own list. */
@@ -147,15 +163,16 @@ function byApp(rows: readonly LicenseFields[]): Map<number, LicenseFields[]> {
 }
 
 async function* workOff(run: Run, tasks: readonly Task[], applying: Applying): AsyncGenerator<AppliedRow> {
-  for await (const row of pool(untilStopped(run, tasks), applying.concurrency, (task) =>
+  for await (const row of pool(untilStopped(run, tasks, applying), applying.concurrency, (task) =>
     carryOut(run, task, applying),
   )) {
     if (row) yield row;
   }
 }
 
-function* untilStopped(run: Run, tasks: readonly Task[]): Generator<Task> {
+function* untilStopped(run: Run, tasks: readonly Task[], { signal }: Applying): Generator<Task> {
   for (const task of tasks) {
+    if (signal.aborted && signal.reason instanceof Failure) run.stopped ??= signal.reason;
     if (run.stopped) return;
     yield task;
   }
@@ -167,41 +184,55 @@ async function carryOut(run: Run, { row, decision }: Task, applying: Applying): 
   try {
     const done =
       decision.step === 'create' ? await create(run, row, applying) : await keep(run, row, decision, applying);
-    run.outages = 0;
+    if (done) Object.assign(run, { outages: 0, silences: 0 });
     return done;
   } catch (cause) {
-    if (!(cause instanceof Failure) || applying.signal.aborted) throw cause;
+    if (!(cause instanceof Failure)) throw cause;
     return failed(run, row, cause, applying);
   }
 }
 
-async function create(
-  run: Run,
-  row: LicenseFields,
-  { licensing, journal, now }: Applying,
-): Promise<AppliedRow | undefined> {
-  const earlier = journal.past.get(rowKey(row));
-  if (earlier?.status === 'created') return { ...row, status: 'created', license: null };
+async function create(run: Run, row: LicenseFields, applying: Applying): Promise<AppliedRow | undefined> {
+  const { licensing, journal, now } = applying;
+  if (journal.past.get(rowKey(row))?.status === 'created') {
+    doubt(run, row, applying, 'acknowledged');
+    return undefined;
+  }
   await journal.before(row, 'create', now());
   try {
     const license = await licensing(row.app_code).create(row);
     if (!license) {
-      addDoubt(run, row, now(), true);
+      doubt(run, row, applying, 'acknowledged');
       return undefined;
     }
-    await record(run, row, 'created', { journal, now });
+    await record(run, row, 'created', applying);
     return { ...row, status: 'created', license };
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.kind !== 'unknown') throw cause;
-    addDoubt(run, row, now(), false);
+    doubt(run, row, applying, 'unanswered');
+    await provePresence(run, row, applying);
     return undefined;
   }
 }
 
-function addDoubt(run: Run, row: LicenseFields, time: Milliseconds, acknowledged: boolean): void {
-  run.doubtful.push(row);
-  run.lastDoubt = time;
-  if (acknowledged) run.acknowledged.add(rowKey(row));
+/** The row goes to the end of the queue. */
+function doubt(run: Run, row: LicenseFields, { now }: Applying, why: 'acknowledged' | 'unanswered'): void {
+  run.doubtful.set(rowKey(row), row);
+  run.lastDoubt = now();
+  if (why === 'acknowledged') run.acknowledged.add(rowKey(row));
+}
+
+/** A server that is gone must not bring every row into doubt. */
+async function provePresence(run: Run, { remote_user, app_code }: LicenseFields, applying: Applying): Promise<void> {
+  run.silences += 1;
+  if (run.silences < mostSilences) return;
+  run.silences = 0;
+  try {
+    await gather(applying.licensing(app_code).list({ remote_user, app_code }));
+  } catch (cause) {
+    if (!(cause instanceof Failure)) throw cause;
+    run.stopped ??= cause;
+  }
 }
 
 async function keep(
@@ -238,14 +269,15 @@ async function record(
   }
 }
 
-/** A refused row fails alone; a refused key, a full disk or a server that is away ends the run. */
+/** A refused row fails alone; a refused key, a full disk, a server that is away, Ctrl-C and the deadline end the run. */
 async function failed(
   run: Run,
   row: LicenseFields,
   cause: Failure,
   applying: Applying,
 ): Promise<AppliedRow | undefined> {
-  if (['auth', 'config', 'internal', 'usage'].includes(cause.kind) || cause === applying.journal.broken()) {
+  const { journal, signal } = applying;
+  if (endsRun.has(cause.kind) || cause === journal.broken() || signal.aborted) {
     run.stopped ??= cause;
     return undefined;
   }
@@ -255,17 +287,16 @@ async function failed(
   return { ...row, status: 'failed', license: null, error: cause.message };
 }
 
+const endsRun: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'internal', 'usage', 'cancelled', 'terminated']);
+
 async function* settleDoubts(run: Run, applying: Applying): AsyncGenerator<AppliedRow> {
-  for (let round = 0; run.doubtful.length > 0 && round < mostRounds && !run.stopped; round += 1) {
+  for (let round = 0; run.doubtful.size > 0 && round < mostRounds && !run.stopped; round += 1) {
     const wait = run.lastDoubt + applying.settle - applying.now();
-    applying.note(
-      `${run.doubtful.length} rows in doubt: ${wait > 0 ? `listing in ${formatDuration(wait)}` : 'listing'}`,
-    );
+    applying.note(`${run.doubtful.size} rows in doubt: ${wait > 0 ? `listing in ${formatDuration(wait)}` : 'listing'}`);
     if (wait > 0) await applying.sleep(wait);
-    const tasks = await planRows(run.doubtful, applying);
-    run.doubtful = [];
+    const tasks = await planRows([...run.doubtful.values()], applying);
     const isLast = round === mostRounds - 1;
-    for await (const row of pool(untilStopped(run, tasks), applying.concurrency, (task) =>
+    for await (const row of pool(untilStopped(run, tasks, applying), applying.concurrency, (task) =>
       settle(run, task, applying, isLast),
     )) {
       if (row) yield row;
@@ -273,37 +304,42 @@ async function* settleDoubts(run: Run, applying: Applying): AsyncGenerator<Appli
   }
 }
 
+/** The list tells what came of a doubt: from here on the row is in doubt only if it is asked for again. */
 async function settle(run: Run, task: Task, applying: Applying, isLast: boolean): Promise<AppliedRow | undefined> {
   const { row, decision } = task;
+  run.doubtful.delete(rowKey(row));
   if (decision.step === 'unchanged') {
     if (decision.several) applying.warn(severalWarning(row));
     await record(run, row, 'created', applying);
     return { ...row, status: 'created', license: decision.license };
   }
-  if (decision.step === 'create' && run.acknowledged.has(rowKey(row))) {
-    await record(run, row, 'unknown', applying);
-    return {
-      ...row,
-      status: 'unknown',
-      license: null,
-      error: 'the server said that it created the license, and its list does not show it',
-    };
-  }
-  if (decision.step === 'create' && isLast) {
-    await record(run, row, 'failed', applying);
-    return {
-      ...row,
-      status: 'failed',
-      license: null,
-      error: `asked for ${mostRounds} times, and the list does not show it`,
-    };
-  }
+  if (decision.step === 'create' && run.acknowledged.has(rowKey(row)))
+    return missing(
+      run,
+      row,
+      'unknown',
+      'the server said that it created the license, and its list does not show it',
+      applying,
+    );
+  if (decision.step === 'create' && isLast)
+    return missing(run, row, 'failed', `asked for ${mostRounds} times, and the list does not show it`, applying);
   return carryOut(run, task, applying);
+}
+
+async function missing(
+  run: Run,
+  row: LicenseFields,
+  status: 'unknown' | 'failed',
+  error: string,
+  applying: Applying,
+): Promise<AppliedRow> {
+  await record(run, row, status, applying);
+  return { ...row, status, license: null, error };
 }
 
 /** What the end of the run left open: the next run settles it first. */
 async function* leftInDoubt(run: Run, applying: Applying): AsyncGenerator<AppliedRow> {
-  for (const row of run.doubtful) {
+  for (const row of run.doubtful.values()) {
     if (!applying.journal.broken()) await record(run, row, 'unknown', applying);
     yield { ...row, status: 'unknown', license: null, error: run.stopped?.message ?? 'in doubt' };
   }
@@ -318,8 +354,7 @@ const mostNamed = 20;
 
 function verdict(run: Run, left: number): Failure | undefined {
   const { counts, stopped, troubled } = run;
-  if (stopped && ['auth', 'config', 'cancelled', 'terminated', 'internal', 'usage'].includes(stopped.kind))
-    return stopped;
+  if (stopped && endsRun.has(stopped.kind)) return stopped;
   if (counts.failed + counts.unknown + left === 0) return undefined;
   const named =
     troubled.slice(0, mostNamed).join(', ') +

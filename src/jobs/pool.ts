@@ -1,10 +1,14 @@
-/** Does the work of many items, `size` at a time, yielding results as they come. It ends, early too, when what is under way has ended. */
+/**
+ * Does the work of many items, `size` at a time, yielding results as they come. After a failure nothing more is begun, and what is
+ * under way is still yielded, then the failure is thrown. It ends, early too, when what is under way has ended.
+ */
 export async function* pool<I, T>(items: Iterable<I>, size: number, work: (item: I) => Promise<T>): AsyncGenerator<T> {
   const running = new Map<number, Promise<Finished<T>>>();
   const source = items[Symbol.iterator]();
   let count = 0;
+  let failed: { readonly error: unknown } | undefined;
   const next = async (): Promise<Finished<T> | undefined> => {
-    while (running.size < size) {
+    while (running.size < size && !failed) {
       const item = source.next();
       if (item.done) break;
       const id = count++;
@@ -16,10 +20,14 @@ export async function* pool<I, T>(items: Iterable<I>, size: number, work: (item:
     return finished;
   };
   try {
-    for (let result = await next(); result; result = await next()) yield valueOf(result);
+    for (let result = await next(); result; result = await next()) {
+      if ('error' in result) failed ??= result;
+      else yield result.value;
+    }
   } finally {
     await Promise.all(running.values());
   }
+  if (failed) throw failed.error;
 }
 
 type Finished<T> = { readonly id: number } & ({ readonly value: T } | { readonly error: unknown });
@@ -31,9 +39,4 @@ async function finish<T>(id: number, work: Promise<T>): Promise<Finished<T>> {
   } catch (error) {
     return { id, error };
   }
-}
-
-function valueOf<T>(finished: Finished<T>): T {
-  if ('error' in finished) throw finished.error;
-  return finished.value;
 }

@@ -5,7 +5,7 @@ import type { Journal } from '../store/journal.ts';
 
 /** What earlier runs of the same job left on record of one row. */
 export interface Past {
-  /** When a license was asked for without a recorded answer. */
+  /** When a request for a license ended without an answer; Infinity where its end is not on record, as after a kill. */
   readonly asked?: Milliseconds;
   /** The last recorded outcome. */
   readonly status?: 'created' | 'resized';
@@ -16,6 +16,8 @@ export interface RosterJournal {
   readonly past: ReadonlyMap<string, Past>;
   /** Why nothing more can be recorded, such as a full disk. */
   broken(): Failure | undefined;
+  /** Whether a license was asked for whose outcome is not on record. */
+  isOpen(row: LicenseFields): boolean;
   before(row: LicenseFields, step: 'create' | 'resize', time: Milliseconds): Promise<void>;
   after(row: LicenseFields, status: 'created' | 'resized' | 'failed' | 'unknown', time: Milliseconds): Promise<void>;
 }
@@ -27,6 +29,8 @@ export function rowKey({ app_code, remote_user }: Pick<LicenseFields, 'app_code'
 
 export function rosterJournal(journal: Pick<Journal, 'records' | 'append'>): RosterJournal {
   let broken: Failure | undefined;
+  const past = replay(journal.records);
+  const open = new Set([...past].flatMap(([key, { asked }]) => (asked === undefined ? [] : [key])));
   const append = async (record: Entry): Promise<void> => {
     try {
       await journal.append(record);
@@ -36,11 +40,17 @@ export function rosterJournal(journal: Pick<Journal, 'records' | 'append'>): Ros
     }
   };
   return {
-    past: replay(journal.records),
+    past,
     broken: () => broken,
-    before: ({ remote_user, app_code, size_allowance }, step, time) =>
-      append({ remote_user, app_code, size_allowance, step, time }),
-    after: ({ remote_user, app_code }, status, time) => append({ remote_user, app_code, status, time }),
+    isOpen: (row) => open.has(rowKey(row)),
+    before({ remote_user, app_code, size_allowance }, step, time) {
+      if (step === 'create') open.add(rowKey({ app_code, remote_user }));
+      return append({ remote_user, app_code, size_allowance, step, time });
+    },
+    async after({ remote_user, app_code }, status, time) {
+      await append({ remote_user, app_code, status, time });
+      if (status !== 'unknown') open.delete(rowKey({ app_code, remote_user }));
+    },
   };
 }
 
@@ -53,13 +63,17 @@ interface Entry {
   readonly time: Milliseconds;
 }
 
-/** An asked license stays asked until an outcome is recorded; `unknown` is none. A resize that was cut off is simply done again. */
+/**
+ * An asked license stays asked until an outcome is recorded; `unknown` is none, and tells when its request ended. When it was sent is
+ * not known: it may have waited long for its turn. A resize that was cut off is simply done again.
+ */
 function replay(records: readonly unknown[]): Map<string, Past> {
   const past = new Map<string, Past>();
   for (const { step, status, time, ...row } of records as readonly Entry[]) {
     const key = rowKey(row);
     const known = past.get(key) ?? {};
-    if (step === 'create') past.set(key, { ...known, asked: time });
+    if (step === 'create') past.set(key, { ...known, asked: Infinity });
+    if (status === 'unknown' && known.asked !== undefined) past.set(key, { ...known, asked: time });
     if (status === 'created' || status === 'resized')
       past.set(key, { status: known.status === 'created' ? 'created' : status });
     if (status === 'failed') past.set(key, known.status === undefined ? {} : { status: known.status });

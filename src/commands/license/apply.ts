@@ -10,11 +10,14 @@ import { formatOf, rosterFormats } from '../../store/roster.ts';
 import type { Claims } from '../../store/claims.ts';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
-import { appCodeOf, settleOptions, settlingOf } from './options.ts';
+import { freeOrTell } from '../../jobs/ensure-license.ts';
+import { appCodeOf, refuseReadOnly, settleOptions, settlingOf } from './options.ts';
 
 const defaultConcurrency = 4;
 /** On a terminal more changes than these are asked about once. */
 const manyChanges = 100;
+
+const columns = ['remote_user', 'app_code', 'size_allowance', 'status', 'license'] as const;
 
 export default command({
   name: 'license apply',
@@ -84,6 +87,7 @@ export default command({
     if (file === undefined || (argument !== undefined && file_option !== undefined))
       throw usage('give one roster: FILE or --file FILE');
     if (exit_code && !context.options.dry_run) throw usage('--exit-code needs --dry-run');
+    refuseStrangeFields(context.options);
     const text = await context.read(file);
     const rows = await readRowsOf(file, text, input_format, typed.app_code, context);
     const applying = { licensing: apis(context), concurrency };
@@ -97,11 +101,25 @@ export default command({
 
   show: {
     toTheEnd: true,
-    columns: ['remote_user', 'app_code', 'size_allowance', 'status', 'license'],
+    columns,
     cell: (row, column) => (column === 'license' ? keyCell(row) : undefined),
     others: true,
   },
 });
+
+/** A name that no row has would be noticed at the first row, when licenses have been made already. */
+function refuseStrangeFields({ fields = '', dry_run }: Context['options']): void {
+  const known = [...columns, dry_run ? 'change' : 'error'];
+  const strange = fields
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && !known.includes(name));
+  if (strange.length > 0)
+    throw usage(
+      strange.map((name) => `There is no field '${name}' in the result.`),
+      `Its fields are ${known.join(', ')}.`,
+    );
+}
 
 async function readRowsOf(
   file: string,
@@ -140,8 +158,11 @@ interface Target {
 async function targetOf(rows: readonly LicenseFields[], context: Context): Promise<Target[]> {
   const codes = [...new Set(rows.map(({ app_code }) => app_code))].sort((one, other) => one - other);
   const targets: Target[] = [];
-  for (const app_code of codes)
-    targets.push({ app_code, origin: context.identityOf(await context.licensingAccount({ app_code })) });
+  for (const app_code of codes) {
+    const account = await context.licensingAccount({ app_code });
+    refuseReadOnly(account);
+    targets.push({ app_code, origin: context.identityOf(account) });
+  }
   return targets;
 }
 
@@ -156,35 +177,37 @@ async function* apply(
   how: Pick<Applying, 'licensing' | 'concurrency' | 'settle' | 'sleep' | 'note'>,
   { text, target, journal: file }: Job,
   context: Context,
-): AsyncGenerator<AppliedRow> {
+): AsyncGenerator<ToldRow> {
   const header = { job: 'license apply', target, input: createHash('sha256').update(text).digest('hex') };
   const journal = await context.journal(header, file);
-  const progress = context.progress('licenses', rows.length);
   let isDone = false;
-  let claimed: Claimed | undefined;
   try {
-    claimed = await claim(rows, `license apply ${header.input}`, target, context);
-    await askAboutMany(rows, how, context);
-    const { abandoned } = claimed;
-    const applying = {
-      ...how,
-      abandoned,
-      journal: rosterJournal(journal),
-      now: context.now,
-      signal: context.signal,
-      warn: context.warn,
-    };
-    for await (const row of applyRoster(rows, applying)) {
-      progress.step();
-      if (row.status !== 'unknown') await claimed.free(row);
-      yield row;
+    const record = rosterJournal(journal);
+    const job = `license apply ${header.input} ${file ?? ''}`;
+    const claimed = await claim(rows, journal.records.length > 0 ? job : undefined, job, target, context);
+    const progress = context.progress('licenses', rows.length);
+    try {
+      await askAboutMany(rows, how, context);
+      const { now, signal, warn } = context;
+      const applying = { ...how, abandoned: claimed.abandoned, journal: record, now, signal, warn };
+      for await (const row of applyRoster(rows, applying)) {
+        progress.step();
+        if (!record.isOpen(row)) await claimed.free(row);
+        yield { ...row, error: row.error ?? null };
+      }
+      isDone = true;
+    } finally {
+      progress.end();
+      await claimed.freeAll(rows.filter((row) => !record.isOpen(row)));
     }
-    isDone = true;
   } finally {
-    progress.end();
-    await claimed?.freeAll();
     await (isDone ? journal.finish() : journal.close());
   }
+}
+
+/** The reason stands in every row, so that tables and CSV have its column whatever the first row is. */
+interface ToldRow extends Omit<AppliedRow, 'error'> {
+  readonly error: string | null;
 }
 
 /** The rows' users, kept from other processes until their outcome is known. */
@@ -193,14 +216,16 @@ interface Claimed {
   readonly abandoned: boolean;
   /** Gives a row back, now or with others a little later. */
   free(row: LicenseFields): Promise<void>;
-  freeAll(): Promise<void>;
+  freeAll(rows: readonly LicenseFields[]): Promise<void>;
 }
 
 /** Claims are given back in portions, since each time their file is written anew. */
 const freeEvery = 2000;
 
+/** `known` is the job whose open steps are on record here; what any other left open is not known. */
 async function claim(
   rows: readonly LicenseFields[],
+  known: string | undefined,
   job: string,
   target: readonly Target[],
   context: Context,
@@ -211,20 +236,24 @@ async function claim(
     const claims = await context.claims(job, origin, app_code);
     const users = rows.filter((row) => row.app_code === app_code).map(({ remote_user }) => remote_user);
     const jobs = await claims.take(users);
-    abandoned ||= [...jobs].some((other) => other !== job);
+    abandoned ||= [...jobs].some((other) => other !== known);
     taken.set(app_code, { claims, users: [] });
   }
   let last = context.now();
-  const freeAll = async (): Promise<void> => {
+  const give = async (): Promise<void> => {
     last = context.now();
-    for (const own of taken.values()) await own.claims.free(own.users.splice(0));
+    for (const { claims, users } of taken.values()) await freeOrTell(claims, users.splice(0), context);
   };
+  const put = ({ app_code, remote_user }: LicenseFields): void => void taken.get(app_code)?.users.push(remote_user);
   return {
     abandoned,
-    freeAll,
-    async free({ app_code, remote_user }) {
-      taken.get(app_code)?.users.push(remote_user);
-      if (context.now() - last > freeEvery) await freeAll();
+    async free(row) {
+      put(row);
+      if (context.now() - last > freeEvery) await give();
+    },
+    async freeAll(left) {
+      left.forEach(put);
+      await give();
     },
   };
 }
@@ -262,7 +291,7 @@ async function* plan(
   if (tell && changes > 0) throw new Failure('differences', `${changes} licenses would change`);
 }
 
-function keyCell({ license }: AppliedRow | PlannedRow): unknown {
+function keyCell({ license }: ToldRow | PlannedRow): unknown {
   const name = license ? findKey(license) : undefined;
   return license && name !== undefined ? license[name] : undefined;
 }

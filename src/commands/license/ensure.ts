@@ -2,7 +2,7 @@ import { ensureLicense } from '../../jobs/ensure-license.ts';
 import { licenseFields, licenseRules } from '../../spec/license.ts';
 import { optional } from '../../spec/field.ts';
 import { command } from '../command.ts';
-import { appCodeOf, settleOptions, settlingOf } from './options.ts';
+import { appCodeOf, refuseReadOnly, settleOptions, settlingOf } from './options.ts';
 import { keyAlone, licenseShow } from './show.ts';
 
 export default command({
@@ -20,7 +20,9 @@ export default command({
 
   async run({ settle, ...typed }, context) {
     const app_code = await appCodeOf(context, typed.app_code);
-    const identity = context.identityOf(await context.licensingAccount(typed));
+    const account = await context.licensingAccount(typed);
+    refuseReadOnly(account);
+    const identity = context.identityOf(account);
     const claims = context.options.dry_run ? unclaimed : await context.claims('license ensure', identity, app_code);
     const ensuring = { ...settlingOf(context, settle), warn: (text: string) => context.warn(text) };
     return ensureLicense(context.licensing(typed), { ...typed, app_code }, claims, ensuring);

@@ -1,5 +1,6 @@
 import { Failure } from '../../core/failure.ts';
 import type { Fields } from '../../spec/field.ts';
+import type { LicensingCredential } from '../../store/credentials.ts';
 import type { Context } from '../context.ts';
 
 /** Options of every command that may have to settle a doubt. */
@@ -34,5 +35,16 @@ export async function appCodeOf(context: Context, typed: number | undefined): Pr
   if (code !== undefined) return code;
   throw new Failure('config', 'the code of the application is not known', {
     hint: 'Give --app-code C, or set CHATELAINE_APP_CODE.',
+  });
+}
+
+/**
+ * Refuses a credential that may not write before anything at all is sent, the looks that come before a write included.
+ * @throws Failure config
+ */
+export function refuseReadOnly({ read_only, profile }: LicensingCredential): void {
+  if (!read_only) return;
+  throw new Failure('config', `the profile ${profile ?? ''} is read-only: nothing was sent`, {
+    hint: 'Choose another profile with --profile, or sign in again without --read-only.',
   });
 }
