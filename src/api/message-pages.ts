@@ -16,7 +16,8 @@ export function forward(chat: ChatApi, query: MessageQuery, walk: Walk): AsyncGe
     first: (messages, size) => messages.slice(0, size),
     edge: (messages) => messages.at(-1),
     ended: (page) => page.found_newest,
-    start: -Infinity,
+    // Servers below level 155 give the anchor all the same.
+    start: query.include_anchor === false && /^\d+$/.test(walk.anchor) ? Number(walk.anchor) : -Infinity,
   });
 }
 

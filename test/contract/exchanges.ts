@@ -118,7 +118,7 @@ export const contracts: readonly Contract[] = [
     call: 'GET /license/<license_code>/',
     line: 'license view CD3AE-2B80E-1662B-2FCA2',
     exchanges: [{ method: 'GET', path: code, headers: token, answer: { status: 200, body: license } }],
-    prints: [license],
+    prints: license,
   },
   {
     call: 'PUT /license/<license_code>/',

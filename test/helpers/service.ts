@@ -135,7 +135,7 @@ interface Came {
 function wireOf({ method, origin, path, headers, body }: Came): Wire {
   return {
     method,
-    url: `${origin}${path}`,
+    url: ordinary(`${origin}${path}`),
     authorization: headers['authorization'],
     accept: headers['accept'],
     acceptLanguage: headers['accept-language'],
@@ -143,6 +143,12 @@ function wireOf({ method, origin, path, headers, body }: Came): Wire {
     contentType: headers['content-type'],
     body: headers['content-type'] === 'application/json' ? ordered(body ?? '') : (body ?? undefined),
   };
+}
+
+/** The order of a query's parameters says nothing: they are compared sorted, each as it stands on the wire. */
+function ordinary(url: string): string {
+  const [path = '', query] = url.split('?');
+  return query === undefined ? path : `${path}?${query.split('&').sort().join('&')}`;
 }
 
 /** The order of an object's keys says nothing: they are compared sorted. */
@@ -162,10 +168,11 @@ function expectedWire(request: Expected | string): Wire {
   const isOpen = expected.path === '/api/v1/server_settings';
   return {
     method: expected.method,
-    url:
+    url: ordinary(
       (expected.origin ?? (isChat ? chatUrl : licensingUrl)) +
-      expected.path +
-      (query === undefined ? '' : `?${encoded(query)}`),
+        expected.path +
+        (query === undefined ? '' : `?${encoded(query)}`),
+    ),
     authorization: expected.authorization ?? (isOpen ? undefined : isChat ? basic : token),
     accept: 'application/json',
     acceptLanguage: 'en',

@@ -1,6 +1,7 @@
 import type { ChatApi, Message, MessagePage, MessageQuery } from '../../api/chat.ts';
 import { forward, newestMessages } from '../../api/message-pages.ts';
 import { Failure } from '../../core/failure.ts';
+import { writeJson } from '../../core/json.ts';
 import { incompleteAfter, isObject } from '../../api/answer.ts';
 import { maxMessages, maxUrlBytes, messageParameters, narrowOperators } from '../../spec/messages.ts';
 import { command } from '../command.ts';
@@ -117,7 +118,7 @@ async function* onePage(chat: ChatApi, query: MessageQuery): AsyncGenerator<Mess
 /** As many requests as the limits of count and URL need; what the server does not show is named at the end. */
 async function* byIds(chat: ChatApi, query: MessageQuery, ids: readonly number[]): AsyncGenerator<MessagePage> {
   const found = new Set<number>();
-  for (const message_ids of portions(ids)) {
+  for (const message_ids of portions(ids, otherBytes(query))) {
     const page = await chat.messages({ ...query, message_ids });
     for (const { id } of page.messages) found.add(id);
     yield page;
@@ -130,10 +131,12 @@ async function* byIds(chat: ChatApi, query: MessageQuery, ids: readonly number[]
   }
 }
 
-/** Room for path, narrow and other parameters in the URL. */
-const otherBytes = 1000;
+/** Room in the URL for origin, path, narrow and other parameters. */
+function otherBytes({ narrow }: MessageQuery): number {
+  return 1000 + encodeURIComponent(writeJson(narrow)).length;
+}
 
-function portions(ids: readonly number[]): number[][] {
+function portions(ids: readonly number[], others: number): number[][] {
   const all: number[][] = [];
   let bytes = Infinity;
   for (const id of ids) {
@@ -144,7 +147,7 @@ function portions(ids: readonly number[]): number[][] {
       bytes += size;
     } else {
       all.push([id]);
-      bytes = otherBytes + size;
+      bytes = others + size;
     }
   }
   return all;

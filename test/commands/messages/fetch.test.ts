@@ -1,0 +1,554 @@
+import { describe, expect, test } from 'vitest';
+import { fakeService, openSandbox, run } from '../../helpers/run.ts';
+import type { FakeService } from '../../helpers/service.ts';
+
+const done = { result: 'success', msg: '' };
+const newest = 10_000_000_000_000_000;
+
+interface Page {
+  readonly ids: readonly number[];
+  readonly newest?: boolean;
+  readonly oldest?: boolean;
+  readonly more?: object;
+}
+
+type Query = Readonly<Record<string, string>>;
+
+/** Plans one request and its page. */
+function page(
+  service: FakeService,
+  query: Query,
+  { ids, newest: found_newest = false, oldest = false, more }: Page,
+): void {
+  service.expect({ method: 'GET', path: '/api/v1/messages', query }).reply(200, {
+    ...done,
+    anchor: newest,
+    found_anchor: false,
+    found_newest,
+    found_oldest: oldest,
+    history_limited: false,
+    messages: ids.map((id) => ({ id, content: `message ${id}` })),
+    ...more,
+  });
+}
+
+const forward = (anchor: string | number, size = 1000, more: Query = {}): Query => ({
+  anchor: String(anchor),
+  num_before: '0',
+  num_after: String(size),
+  ...more,
+});
+const backward = (anchor: string | number, size = 1000, more: Query = {}): Query => ({
+  anchor: String(anchor),
+  num_before: String(size),
+  num_after: '0',
+  ...more,
+});
+const without = { include_anchor: 'false' };
+
+/** The integers from one to the other, both included. */
+const ids = (first: number, last: number): number[] =>
+  Array.from({ length: last - first + 1 }, (_, index) => first + index);
+
+async function fetched(
+  service: FakeService,
+  line: string,
+): Promise<{ exitCode: number; ids: number[]; lines: readonly string[] }> {
+  const { exitCode, stdout, lines } = await run(service, `messages fetch ${line} -o ndjson`);
+  const rows = stdout.split('\n').filter((row) => row !== '');
+  return { exitCode, lines, ids: rows.map((row) => (JSON.parse(row) as { id: number }).id) };
+}
+
+describe('what a range asks for', () => {
+  test.each<[string, Query]>([
+    ['', backward('newest', 100)],
+    ['--limit 7', backward('newest', 7)],
+    ['--anchor newest --limit 7', backward('newest', 7)],
+    ['--anchor oldest --limit 7', forward('oldest', 7)],
+    ['--anchor first_unread --limit 7', forward('first_unread', 7)],
+    ['--anchor 42 --limit 7', forward(42, 7)],
+    ['--anchor 42', forward(42, 100)],
+    ['--anchor 0', forward(0, 100)],
+    ['--anchor 10000000000000000', forward('10000000000000000', 100)],
+    ['--anchor 42 --no-include-anchor', forward(42, 100, without)],
+    ['--all', forward('oldest')],
+    ['--anchor 42 --all', forward(42)],
+    ['--use-first-unread-anchor --limit 5', forward('first_unread', 5)],
+    ['--anchor 42 --num-before 3 --num-after 4', { anchor: '42', num_before: '3', num_after: '4' }],
+    ['--num-before 3', { anchor: 'newest', num_before: '3', num_after: '0' }],
+    ['--anchor oldest --num-after 3', { anchor: 'oldest', num_before: '0', num_after: '3' }],
+    ['--anchor 42 --num-before 0 --num-after 0', { anchor: '42', num_before: '0', num_after: '0' }],
+    ['--anchor 42 --num-before 5000', { anchor: '42', num_before: '5000', num_after: '0' }],
+    ['--anchor 42 --num-before 2500 --num-after 2500', { anchor: '42', num_before: '2500', num_after: '2500' }],
+    ['--anchor 42 --num-after 5 --no-include-anchor', { anchor: '42', num_before: '0', num_after: '5', ...without }],
+    [
+      '--anchor 42 --num-after 5 --include-anchor',
+      { anchor: '42', num_before: '0', num_after: '5', include_anchor: 'true' },
+    ],
+    ['--ids 3,1,2,1', { message_ids: '[1,2,3]' }],
+    ['--limit 1 --raw-content', backward('newest', 1, { apply_markdown: 'false' })],
+    ['--limit 1 --no-client-gravatar', backward('newest', 1, { client_gravatar: 'false' })],
+    ['--limit 1 --client-gravatar', backward('newest', 1, { client_gravatar: 'true' })],
+    ['--limit 1 --allow-empty-topic-name', backward('newest', 1, { allow_empty_topic_name: 'true' })],
+  ])('%s', async (line, query) => {
+    const service = fakeService();
+    const all = line.startsWith('--ids') ? [1, 2, 3] : [];
+    page(service, query, { ids: all, newest: true, oldest: true });
+
+    expect(await fetched(service, line)).toEqual({ exitCode: 0, lines: [], ids: all });
+    service.done();
+  });
+});
+
+describe('what selects becomes one narrow', () => {
+  test.each<[string, unknown]>([
+    ['--channel general', [{ operator: 'channel', operand: 'general' }]],
+    ['--channel 5', [{ operator: 'channel', operand: 5 }]],
+    ['--topic 5', [{ operator: 'topic', operand: '5' }]],
+    ["--topic ''", [{ operator: 'topic', operand: '' }]],
+    ['--sender ada@chat.test', [{ operator: 'sender', operand: 'ada@chat.test' }]],
+    ['--sender 9', [{ operator: 'sender', operand: 9 }]],
+    ['--dm 9', [{ operator: 'dm', operand: [9] }]],
+    ['--dm 9,10', [{ operator: 'dm', operand: [9, 10] }]],
+    ['--dm a@chat.test,b@chat.test', [{ operator: 'dm', operand: 'a@chat.test,b@chat.test' }]],
+    ['--dm-including 9', [{ operator: 'dm-including', operand: 9 }]],
+    ['--mentions 9', [{ operator: 'mentions', operand: 9 }]],
+    ['--channels public', [{ operator: 'channels', operand: 'public' }]],
+    ['--id 42', [{ operator: 'id', operand: 42 }]],
+    ['--with 42', [{ operator: 'with', operand: 42 }]],
+    ['--in home', [{ operator: 'in', operand: 'home' }]],
+    [
+      '--is unread --is starred',
+      [
+        { operator: 'is', operand: 'unread' },
+        { operator: 'is', operand: 'starred' },
+      ],
+    ],
+    [
+      '--has link --search "coffee machine"',
+      [
+        { operator: 'search', operand: 'coffee machine' },
+        { operator: 'has', operand: 'link' },
+      ],
+    ],
+    [
+      '--channel general --not sender=9',
+      [
+        { operator: 'channel', operand: 'general' },
+        { operator: 'sender', operand: 9, negated: true },
+      ],
+    ],
+    ['--not topic=a=b', [{ operator: 'topic', operand: 'a=b', negated: true }]],
+    ['--not is=dm', [{ operator: 'is', operand: 'dm', negated: true }]],
+    [
+      `--narrow '[["channel","general"],{"operator":"near","operand":"5"}]'`,
+      [['channel', 'general'], { operator: 'near', operand: '5' }],
+    ],
+  ])('%s', async (line, narrow) => {
+    const service = fakeService();
+    page(service, backward('newest', 1, { narrow: JSON.stringify(narrow) }), { ids: [1], oldest: true });
+
+    expect(await fetched(service, `${line} --limit 1`)).toEqual({ exitCode: 0, lines: [], ids: [1] });
+    service.done();
+  });
+});
+
+describe('what is refused before anything is sent', () => {
+  test.each([
+    ['--ids 1 --anchor 5', /--ids and --anchor exclude/],
+    ['--ids 1 --include-anchor', /--ids and --include-anchor exclude/],
+    ['--ids 1 --no-include-anchor', /--ids and --include-anchor exclude/],
+    ['--ids 1 --num-before 0', /--ids and --num-before exclude/],
+    ['--ids 1 --num-after 1', /--ids and --num-after exclude/],
+    ['--ids 1 --use-first-unread-anchor', /--ids and --use-first-unread-anchor exclude/],
+    ['--ids 1 --limit 5', /exclude each other/],
+    ['--ids 1 --all', /exclude each other/],
+    ['--all --limit 5', /exclude each other/],
+    ['--num-before 1 --limit 5', /--num-before and --num-after exclude --limit/],
+    ['--num-after 1 --all', /exclude --all/],
+    ['--use-first-unread-anchor --anchor 5', /exclude each other/],
+    ['--num-before 5000 --num-after 1', /5001 messages; at most 5000/],
+    ['--num-before 2501 --num-after 2500', /5001 messages; at most 5000/],
+    ['--num-before 5001', /must be 0 to 5000/],
+    ['--num-after 5001', /must be 0 to 5000/],
+    ['--num-before -1', /must be 0 to 5000/],
+    ['--num-before 01', /not an integer/],
+    ['--num-before +1', /not an integer/],
+    ['--num-before 1.0', /not an integer/],
+    ['--num-before 1e3', /not an integer/],
+    ['--num-before 9007199254740992', /beyond/],
+    ['--num-before 1 --num-after 1 --no-include-anchor', /at an end of the range only/],
+    ['--limit 0', /at least 1/],
+    ['--limit -5', /at least 1/],
+    ['--anchor 01', /neither a message id/],
+    ['--anchor -1', /neither a message id/],
+    ['--anchor 1.5', /neither a message id/],
+    ['--anchor latest', /neither a message id/],
+    ["--anchor ''", /must not be empty/],
+    ["--ids ''", /not message ids/],
+    ['--ids 1,,2', /not message ids/],
+    ['--ids 1;2', /not message ids/],
+    ['--ids -1', /not message ids/],
+    ['--ids 01', /not message ids/],
+    ['--ids 1.5', /not message ids/],
+    ['--id 2147483648', /out of range/],
+    ['--id -1', /out of range/],
+    ['--with x', /not an integer/],
+    ['--not search=x', /cannot negate search/],
+    ['--not with=5', /cannot negate with/],
+    ['--not nonsense', /expected OPERATOR=VALUE/],
+    ['--not =5', /expected OPERATOR=VALUE/],
+    ["--search ''", /must not be empty/],
+    ['--narrow {}', /not a JSON array/],
+    ['--narrow [1]', /--narrow\[0\]: neither/],
+    ['--narrow [["a"]]', /not valid JSON|--narrow\[0\]/],
+    [`--narrow '[{"operator":"channel"}]'`, /--narrow\[0\]: neither/],
+    ['--narrow nonsense', /not valid JSON/],
+    [`--narrow '[]' --channel general`, /--narrow excludes/],
+    ['extra', /too many arguments|argument/],
+    ['--nonsense', /unknown option/],
+  ])('%s', async (line, message) => {
+    const service = fakeService();
+
+    const { exitCode, stdout, error } = await run(service, `messages fetch ${line} -o json`);
+
+    expect({ exitCode, stdout, sent: service.seen, code: error?.code }).toEqual({
+      exitCode: 2,
+      stdout: '',
+      sent: [],
+      code: 'usage',
+    });
+    expect(error?.message).toMatch(message);
+  });
+});
+
+describe('forward by pages', () => {
+  test('a page of N+1 from a known id, then without the anchor, until found_newest', async () => {
+    const service = fakeService();
+    page(service, forward(500), { ids: ids(500, 1500) });
+    page(service, forward(1500, 1000, without), { ids: [1501, 1502], newest: true });
+
+    expect(await fetched(service, '--anchor 500 --all')).toEqual({ exitCode: 0, lines: [], ids: ids(500, 1502) });
+    service.done();
+  });
+
+  test('an exactly full last page is followed by an empty one', async () => {
+    const service = fakeService();
+    page(service, forward('oldest'), { ids: ids(1, 1000), oldest: true });
+    page(service, forward(1000, 1000, without), { ids: [], newest: true });
+
+    expect(await fetched(service, '--all')).toEqual({ exitCode: 0, lines: [], ids: ids(1, 1000) });
+    service.done();
+  });
+
+  test('an empty page ends it where both flags are false', async () => {
+    const service = fakeService();
+    page(service, forward('oldest'), { ids: [1, 2] });
+    page(service, forward(2, 1000, without), { ids: [] });
+
+    expect(await fetched(service, '--all')).toEqual({ exitCode: 0, lines: [], ids: [1, 2] });
+    service.done();
+  });
+
+  test('an empty first page with both flags false is an empty result', async () => {
+    const service = fakeService();
+    page(service, forward('first_unread', 5), { ids: [] });
+
+    expect(await fetched(service, '--anchor first_unread --limit 5')).toEqual({ exitCode: 0, lines: [], ids: [] });
+    service.done();
+  });
+
+  test('the anchor that servers below level 155 repeat is not shown twice, and a page of nothing else ends it', async () => {
+    const service = fakeService();
+    page(service, forward('oldest'), { ids: [1, 2, 3] });
+    page(service, forward(3, 1000, without), { ids: [3, 4] });
+    page(service, forward(4, 1000, without), { ids: [4] });
+
+    expect(await fetched(service, '--all')).toEqual({ exitCode: 0, lines: [], ids: [1, 2, 3, 4] });
+    service.done();
+  });
+
+  test('messages that moved in between are shown once, ascending', async () => {
+    const service = fakeService();
+    page(service, forward('oldest'), { ids: [2, 4, 3] });
+    page(service, forward(4, 1000, without), { ids: [3, 6, 5, 2] });
+    page(service, forward(6, 1000, without), { ids: [5, 7], newest: true });
+
+    expect(await fetched(service, '--all')).toEqual({ exitCode: 0, lines: [], ids: [2, 3, 4, 5, 6, 7] });
+    service.done();
+  });
+
+  test('--limit cuts the row that the anchor adds, and asks for no more than is left', async () => {
+    const service = fakeService();
+    page(service, forward(10, 1000), { ids: ids(10, 1010) });
+    page(service, forward(1010, 199, without), { ids: ids(1011, 1209) });
+
+    expect(await fetched(service, '--anchor 10 --limit 1200')).toEqual({ exitCode: 0, lines: [], ids: ids(10, 1209) });
+    service.done();
+  });
+
+  test('a later page that fails: what came is shown, exit 8', async () => {
+    const service = fakeService();
+    page(service, forward('oldest'), { ids: ids(1, 1000) });
+    service
+      .expect({ method: 'GET', path: '/api/v1/messages', query: forward(1000, 1000, without) }, 6)
+      .reply(502, '<h1>Bad gateway</h1>');
+
+    const { exitCode, ids: shown } = await fetched(service, '--all');
+
+    service.done();
+    expect({ exitCode, shown }).toEqual({ exitCode: 8, shown: ids(1, 1000) });
+  });
+});
+
+describe('the newest N', () => {
+  test('by pages downward, shown ascending', async () => {
+    const service = fakeService();
+    page(service, backward('newest'), { ids: ids(2001, 3000) });
+    page(service, backward(2001, 1000, without), { ids: ids(1001, 2000) });
+    page(service, backward(1001, 500, without), { ids: ids(501, 1000) });
+
+    expect(await fetched(service, '--limit 2500')).toEqual({ exitCode: 0, lines: [], ids: ids(501, 3000) });
+    service.done();
+  });
+
+  test('fewer than asked for', async () => {
+    const service = fakeService();
+    page(service, backward('newest', 50), { ids: ids(1, 3), oldest: true });
+
+    expect(await fetched(service, '--limit 50')).toEqual({ exitCode: 0, lines: [], ids: [1, 2, 3] });
+    service.done();
+  });
+
+  test('exactly as many, the flag false, then an empty page is not asked for', async () => {
+    const service = fakeService();
+    page(service, backward('newest', 3), { ids: ids(1, 3) });
+
+    expect(await fetched(service, '--limit 3')).toEqual({ exitCode: 0, lines: [], ids: [1, 2, 3] });
+    service.done();
+  });
+
+  test('more than five pages are found first and fetched then, so that memory stays flat', async () => {
+    const service = fakeService();
+    page(service, backward('newest'), { ids: ids(5001, 6000) });
+    for (let first = 4001; first > 0; first -= 1000) {
+      page(service, backward(first + 1000, 1000, without), { ids: ids(first, first + 999), oldest: first === 1 });
+    }
+    page(service, forward(1), { ids: ids(1, 1001) });
+    for (let last = 1001; last < 6000; last += 1000) {
+      const end = Math.min(last + 1000, 6000);
+      page(service, forward(last, Math.min(1000, 6500 - last), without), {
+        ids: ids(last + 1, end),
+        newest: end === 6000,
+      });
+    }
+
+    const { exitCode, ids: shown } = await fetched(service, '--limit 6500');
+
+    service.done();
+    expect({ exitCode, shown }).toEqual({ exitCode: 0, shown: ids(1, 6000) });
+  });
+
+  test('a history that the plan cuts is a warning, also where it is told five pages before', async () => {
+    const limited = { history_limited: true };
+    const near = fakeService();
+    page(near, backward('newest', 100), { ids: [5], oldest: true, more: limited });
+    const far = fakeService();
+    page(far, backward('newest'), { ids: ids(5001, 6000) });
+    for (let first = 4001; first > 0; first -= 1000) {
+      page(far, backward(first + 1000, 1000, without), {
+        ids: ids(first, first + 999),
+        oldest: first === 1,
+        more: first === 1 ? limited : {},
+      });
+    }
+    page(far, forward(1), { ids: ids(1, 6000), newest: true });
+
+    for (const [service, line] of [
+      [near, ''],
+      [far, '--limit 9000'],
+    ] as const) {
+      const { exitCode, lines } = await fetched(service, line);
+
+      service.done();
+      expect(exitCode).toBe(0);
+      expect(lines.map((text) => JSON.parse(text) as unknown)).toEqual([
+        { warning: expect.stringContaining('history is cut') as string },
+      ]);
+    }
+  });
+});
+
+describe('--ids', () => {
+  test('sorted by id whatever the server does, and missing ones are named: exit 8', async () => {
+    const service = fakeService();
+    page(service, { message_ids: '[5,7,9]' }, { ids: [9, 5] });
+
+    const { exitCode, ids: shown, lines } = await fetched(service, '--ids 7,9,5');
+
+    service.done();
+    expect({ exitCode, shown }).toEqual({ exitCode: 8, shown: [5, 9] });
+    expect(lines.at(-1)).toContain('that you may read: 7"');
+  });
+
+  test('is split so that no request line is above 7000 bytes, nor any list above 5000', async () => {
+    const { run: runThere, sandbox } = await openSandbox({
+      extraMessages: { channel: 'general', topic: 'load', count: 1500 },
+    });
+    const wanted = sandbox.state.topic('general', 'load').map(({ id }) => id);
+
+    const { exitCode, stdout } = await runThere(['messages', 'fetch', '--ids', wanted.join(','), '-o', 'json']);
+
+    expect(exitCode).toBe(0);
+    expect((JSON.parse(stdout) as { id: number }[]).map(({ id }) => id)).toEqual(wanted);
+  });
+
+  test.each([
+    ['no narrow', [] as string[]],
+    ['a long narrow', ['--search', 'coffee '.repeat(300)]],
+  ])('every URL stays below 8 KiB: %s', async (_what, more) => {
+    const service = fakeService();
+    const wanted = ids(1_000_000, 1_002_000);
+
+    await run(service, ['messages', 'fetch', '--ids', wanted.join(','), ...more, '-o', 'json']);
+
+    expect(service.seen.every((request) => request.length < 7100)).toBe(true);
+  });
+});
+
+describe('old servers', () => {
+  const badNarrow = {
+    result: 'error',
+    code: 'BAD_NARROW',
+    msg: 'Invalid narrow operator: unknown operator channel',
+    desc: 'unknown operator channel',
+  };
+  const refused = (service: FakeService, narrow: unknown): void => {
+    service
+      .expect({
+        method: 'GET',
+        path: '/api/v1/messages',
+        query: backward('newest', 1, { narrow: JSON.stringify(narrow) }),
+      })
+      .reply(400, badNarrow);
+  };
+
+  test.each([
+    [
+      '--channel general --dm 9 --is dm',
+      [
+        { operator: 'channel', operand: 'general' },
+        { operator: 'dm', operand: [9] },
+        { operator: 'is', operand: 'dm' },
+      ],
+      [
+        { operator: 'stream', operand: 'general' },
+        { operator: 'pm-with', operand: [9] },
+        { operator: 'is', operand: 'private' },
+      ],
+    ],
+    ['--channels public', [{ operator: 'channels', operand: 'public' }], [{ operator: 'streams', operand: 'public' }]],
+    [
+      '--not channel=a',
+      [{ operator: 'channel', operand: 'a', negated: true }],
+      [{ operator: 'stream', operand: 'a', negated: true }],
+    ],
+    [
+      `--narrow '[["channel","a"],["is","dm"]]'`,
+      [
+        ['channel', 'a'],
+        ['is', 'dm'],
+      ],
+      [
+        ['stream', 'a'],
+        ['is', 'private'],
+      ],
+    ],
+  ])('below level 250 %s is asked again in their words', async (line, narrow, legacy) => {
+    const service = fakeService();
+    refused(service, narrow);
+    service.expect('GET /api/v1/server_settings').reply(200, { ...done, zulip_feature_level: 249 });
+    page(service, backward('newest', 1, { narrow: JSON.stringify(legacy) }), { ids: [1], oldest: true });
+
+    expect(await fetched(service, `${line} --limit 1`)).toMatchObject({ exitCode: 0, ids: [1] });
+    service.done();
+  });
+
+  test.each([250, undefined])('at level %s a bad narrow is a refusal with the reason', async (level) => {
+    const service = fakeService();
+    refused(service, [{ operator: 'channel', operand: 'nowhere' }]);
+    service
+      .expect('GET /api/v1/server_settings')
+      .reply(level === undefined ? 404 : 200, { ...done, zulip_feature_level: level });
+
+    const { exitCode, error } = await run(service, 'messages fetch --channel nowhere --limit 1 -o json');
+
+    service.done();
+    expect({ exitCode, server: error?.server }).toEqual({
+      exitCode: 6,
+      server: { code: 'BAD_NARROW', msg: badNarrow.msg },
+    });
+  });
+
+  test('a bad narrow without other words is a refusal at once', async () => {
+    const service = fakeService();
+    refused(service, [{ operator: 'sender', operand: 'x' }]);
+
+    expect(await run(service, 'messages fetch --sender x --limit 1')).toMatchObject({ exitCode: 6 });
+    service.done();
+  });
+
+  test('what the user typed and the server ignored is exit 6, with the messages', async () => {
+    const service = fakeService();
+    page(service, backward('newest', 1, { allow_empty_topic_name: 'true' }), {
+      ids: [1],
+      more: { ignored_parameters_unsupported: ['allow_empty_topic_name'] },
+    });
+
+    const { exitCode, ids: shown, lines } = await fetched(service, '--allow-empty-topic-name --limit 1');
+
+    expect({ exitCode, shown }).toEqual({ exitCode: 6, shown: [1] });
+    expect(lines.at(-1)).toContain('allow_empty_topic_name');
+  });
+
+  test('what paging alone has sent is not worth a word', async () => {
+    const service = fakeService();
+    page(service, forward('oldest'), { ids: [1, 2] });
+    page(service, forward(2, 1000, without), {
+      ids: [2],
+      more: { ignored_parameters_unsupported: ['include_anchor'] },
+    });
+
+    expect(await fetched(service, '--all')).toEqual({ exitCode: 0, lines: [], ids: [1, 2] });
+  });
+
+  test('--no-include-anchor leaves the anchor out where the server does not know it', async () => {
+    const service = fakeService();
+    page(service, forward(5, 10, without), { ids: [5, 6], newest: true });
+
+    expect((await fetched(service, '--anchor 5 --limit 10 --no-include-anchor')).ids).toEqual([6]);
+  });
+});
+
+test.each([100, 154, 155, 249, 250, 489])('at level %d the sandbox gives each message once', async (featureLevel) => {
+  const { run: runThere, sandbox } = await openSandbox({
+    featureLevel,
+    extraMessages: { channel: 'general', topic: 'load', count: 2300 },
+  });
+
+  const all = await runThere('messages fetch --channel general --topic load --all -o json');
+  const some = await runThere('messages fetch --channel general --topic load --limit 1234 -o json');
+
+  const wanted = sandbox.state.topic('general', 'load').map(({ id }) => id);
+  const idsOf = (text: string): number[] => (JSON.parse(text) as { id: number }[]).map(({ id }) => id);
+  expect([all.exitCode, some.exitCode]).toEqual([0, 0]);
+  expect(idsOf(all.stdout)).toEqual(wanted);
+  expect(idsOf(some.stdout)).toEqual(wanted.slice(-1234));
+});
+
+test('an answer that says success and holds no messages is exit 7', async () => {
+  const service = fakeService();
+  service.expect({ method: 'GET', path: '/api/v1/messages', query: backward('newest', 100) }).reply(200, done);
+
+  expect(await run(service, 'messages fetch')).toMatchObject({ exitCode: 7, stdout: '' });
+});
