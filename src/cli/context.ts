@@ -137,7 +137,7 @@ export function openSession(world: World, options: Options, messages: Messages, 
       const { openClaims } = await import('../store/claims.ts');
       return openClaims(`${identity} ${app_code}`, world, { job, signal, note: (text) => messages.note(text) });
     },
-    progress: (label, total) => openProgress(world, options, label, total),
+    progress: (label, total) => openProgress(world, options, messages, label, total),
     reach: async (url) => {
       const { reach } = await import('../api/reach.ts');
       const send = connect({

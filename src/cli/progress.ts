@@ -1,5 +1,6 @@
 import type { GlobalValues, Progress } from '../commands/context.ts';
 import { formatDuration } from '../core/duration.ts';
+import type { Messages } from './messages.ts';
 import type { World } from './world.ts';
 
 const redrawEvery = 100;
@@ -7,19 +8,27 @@ const lineEvery = 5000;
 const barWidth = 24;
 
 /** How far a job is, on stderr: one line redrawn on a terminal, a line every 5 s elsewhere, nothing with `--quiet`. */
-export function openProgress(world: World, { quiet }: GlobalValues, label: string, total: number): Progress {
-  const { stderr, clock } = world;
-  if (quiet || total === 0) return { step: () => undefined, end: () => undefined };
+export function openProgress(
+  world: World,
+  { quiet, output }: GlobalValues,
+  messages: Messages,
+  label: string,
+  total: number,
+): Progress {
+  const { stdout, stderr, clock } = world;
   const isTerminal = stderr.isTTY === true && world.machine.env['TERM'] !== 'dumb';
+  // Rows that come one by one on the same terminal are progress enough.
+  const isInTheWay = stdout.isTTY === true && output !== undefined && output !== 'table';
+  if (quiet || total === 0 || isInTheWay) return { step: () => undefined, end: () => undefined };
   const started = clock.now();
   let last = started;
   let done = 0;
-  let isDrawn = false;
 
   const text = (): string => {
     const elapsed = Math.max(1, clock.now() - started);
     const rate = (done * 1000) / elapsed;
-    const left = rate > 0 && done < total ? `, ${formatDuration(Math.round((total - done) / rate) * 1000)} left` : '';
+    const seconds = rate > 0 ? Math.ceil((total - done) / rate) : 0;
+    const left = seconds > 0 ? `, ${formatDuration(seconds * 1000)} left` : '';
     return `${label} ${done}/${total}, ${rate.toFixed(rate < 10 ? 1 : 0)}/s${left}`;
   };
   return {
@@ -28,12 +37,10 @@ export function openProgress(world: World, { quiet }: GlobalValues, label: strin
       const now = clock.now();
       if (now - last < (isTerminal ? redrawEvery : lineEvery)) return;
       last = now;
-      stderr.write(isTerminal ? `\r\u001b[K${fitted(bar(done / total), text(), stderr.columns ?? 80)}` : `${text()}\n`);
-      isDrawn = isTerminal;
+      if (isTerminal) messages.status(fitted(bar(done / total), text(), stderr.columns ?? 80));
+      else messages.note(text());
     },
-    end() {
-      if (isDrawn) stderr.write('\r\u001b[K');
-    },
+    end: () => messages.status(undefined),
   };
 }
 
