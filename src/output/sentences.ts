@@ -1,5 +1,5 @@
 import type { Form } from './form.ts';
-import { plain, plainLines } from './plain.ts';
+import { plainLines } from './plain.ts';
 import type { Look, Show } from './show.ts';
 
 /**
@@ -10,7 +10,7 @@ export function sentencesOf(show: Show<unknown> | undefined, look: Look): Form |
   if (look.format === 'json' || look.format === 'ndjson' || look.format === 'yaml') return undefined;
   const { quiet, line } = show ?? {};
   if (quiet && (look.quiet || show?.alwaysQuiet)) {
-    return sentences((row) => (look.terminal ? plain(quiet(row)) : quiet(row)));
+    return sentences((row) => (look.terminal ? plainLines(quiet(row)) : quiet(row)));
   }
   if (line && look.format === 'table' && !look.fields) return sentences((row) => plainLines(line(row)));
   return undefined;

@@ -1,0 +1,116 @@
+import { PassThrough } from 'node:stream';
+import { expect, test } from 'vitest';
+import { openMessages } from '../../src/cli/messages.ts';
+import { openProgress } from '../../src/cli/progress.ts';
+import { openRedactor } from '../../src/cli/redactor.ts';
+import type { World } from '../../src/cli/world.ts';
+import type { GlobalValues } from '../../src/commands/context.ts';
+
+const takeAway = '\r\u001b[K';
+
+test('without a terminal a line comes every five seconds, and none at the end', () => {
+  const { step, end, written } = job({ isTTY: false, total: 40 });
+  for (let done = 0; done < 40; done += 1) step(500);
+  end();
+
+  expect(written()).toBe(
+    'rows 10/40, 2.0/s, 15s left\nrows 20/40, 2.0/s, 10s left\nrows 30/40, 2.0/s, 5s left\nrows 40/40, 2.0/s\n',
+  );
+});
+
+test('on a terminal one line is drawn again and again, at most ten times a second, and taken away at the end', () => {
+  const { step, end, written } = job({ isTTY: true, total: 8 });
+  for (let done = 0; done < 8; done += 1) step(50);
+  end();
+
+  expect(written()).toBe(
+    [
+      '[######..................] rows 2/8, 20/s, 1s left',
+      '[############............] rows 4/8, 20/s, 1s left',
+      '[##################......] rows 6/8, 20/s, 1s left',
+      '[########################] rows 8/8, 20/s',
+      '',
+    ].join(takeAway),
+  );
+});
+
+test('a note takes the line away, and the next step draws it again below', () => {
+  const { step, note, end, written } = job({ isTTY: true, total: 4 });
+  step(200);
+  note('waiting');
+  note('still');
+  step(200);
+  end();
+
+  expect(written()).toBe(
+    `[######..................] rows 1/4, 5.0/s, 1s left${takeAway}waiting\nstill\n` +
+      `[############............] rows 2/4, 5.0/s, 1s left${takeAway}`,
+  );
+});
+
+test.each([
+  ['a terminal too narrow for the picture gets the words', 30, 'rows 1/4, 5.0/s, 1s left'],
+  ['and of words that do not fit their beginning', 10, 'rows 1/4,'],
+])('%s', (_name, columns, expected) => {
+  const { step, written } = job({ isTTY: true, total: 4, columns });
+  step(200);
+
+  expect(written()).toBe(expected);
+});
+
+test.each<[string, Partial<Parameters<typeof job>[0]>]>([
+  ['with --quiet', { options: { quiet: true } }],
+  ['of a job without steps', { total: 0 }],
+  ['where rows of json come one by one on the same terminal', { options: { output: 'ndjson' } }],
+])('nothing is written %s', (_when, given) => {
+  const { step, end, written } = job({ isTTY: true, total: 4, ...given });
+  step(10_000);
+  end();
+
+  expect(written()).toBe('');
+});
+
+test('a dumb terminal gets lines', () => {
+  const { step, end, written } = job({ isTTY: true, total: 2, env: { TERM: 'dumb' } });
+  step(5000);
+  end();
+
+  expect(written()).toBe('rows 1/2, 0.2/s, 5s left\n');
+});
+
+interface Job {
+  readonly isTTY: boolean;
+  readonly total: number;
+  readonly columns?: number;
+  readonly options?: GlobalValues;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A job on a terminal or a pipe; time passes before each step. */
+function job({ isTTY, total, columns = 80, options = {}, env = {} }: Job) {
+  let now = 1_000_000;
+  const chunks: string[] = [];
+  const stderr = Object.assign(new PassThrough(), { isTTY, columns });
+  stderr.on('data', (chunk: Buffer) => chunks.push(chunk.toString()));
+  const world: World = {
+    machine: { env, platform: 'linux', home: '/', temporary: '/tmp', uid: 1, pid: 1 },
+    clock: { now: () => now, random: () => 0, sleep: () => Promise.resolve() },
+    stdin: new PassThrough(),
+    stdout: Object.assign(new PassThrough(), { isTTY }),
+    stderr,
+    interrupt: new AbortController().signal,
+    version: '1',
+  };
+  const style = { json: false, quiet: options.quiet ?? false, color: false, verbose: false };
+  const messages = openMessages(stderr, style, openRedactor());
+  const { step, end } = openProgress(world, options, messages, 'rows', total);
+  return {
+    step: (after: number) => {
+      now += after;
+      step();
+    },
+    end,
+    note: (text: string) => messages.note(text),
+    written: () => chunks.join(''),
+  };
+}

@@ -1,0 +1,83 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { spawn } from '@lydell/node-pty';
+import { onTestFinished } from 'vitest';
+
+export interface TerminalOptions {
+  readonly columns?: number;
+  readonly env?: Readonly<Record<string, string>>;
+  /** A home of several runs; else each has its own. */
+  readonly home?: string;
+}
+
+/** A program on a real terminal. */
+export interface Terminal {
+  /** All that was written so far, control sequences included. */
+  output(): string;
+  type(text: string): void;
+  /** Resolves when something is on the terminal that was not there when it was last waited for. */
+  shows(pattern: RegExp): Promise<void>;
+  readonly ended: Promise<Ended>;
+}
+
+export interface Ended {
+  readonly exitCode: number;
+  /** With line ends as programs write them. */
+  readonly output: string;
+}
+
+/** Runs a line of the shell on a terminal of its own; `chatelaine` is the built program. */
+export function openTerminal(
+  line: string,
+  { columns = 80, env = {}, home = emptyHome() }: TerminalOptions = {},
+): Terminal {
+  const shell = `chatelaine() { "$NODE" "$PROGRAM" "$@"; }; ${line}`;
+  const terminal = spawn('/bin/bash', ['--norc', '--noprofile', '-c', shell], {
+    cols: columns,
+    rows: 50,
+    cwd: home,
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: home,
+      TERM: 'xterm-256color',
+      LANG: 'C.UTF-8',
+      NODE: process.execPath,
+      PROGRAM: resolve('bin/chatelaine.cjs'),
+      ...env,
+    },
+  });
+  let text = '';
+  let seen = 0;
+  let watch: (() => void) | undefined;
+  terminal.onData((piece) => {
+    text += piece;
+    watch?.();
+  });
+  const ended = new Promise<Ended>((done) => {
+    terminal.onExit(({ exitCode }) => done({ exitCode, output: text.replaceAll('\r\n', '\n') }));
+  });
+  return {
+    output: () => text,
+    type: (typed) => terminal.write(typed),
+    shows: (pattern) =>
+      new Promise((done) => {
+        watch = () => {
+          const found = pattern.exec(text.slice(seen));
+          if (!found) return;
+          seen += found.index + found[0].length;
+          watch = undefined;
+          done();
+        };
+        watch();
+      }),
+    ended,
+  };
+}
+
+/** An empty folder, removed after the test. */
+export function emptyHome(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'chatelaine-pty-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}

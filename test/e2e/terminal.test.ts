@@ -1,0 +1,236 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import stringWidth from 'fast-string-width';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server.ts';
+import { emptyHome, openTerminal, type Ended, type TerminalOptions } from './pty.ts';
+
+/** The built program on a real terminal, where people meet it. */
+
+const key = 'sandbox-key-of-app-4711';
+
+describe('the key of auth login', () => {
+  test('is asked for, not shown, and stored', async () => {
+    const { licensing } = await serve();
+    const home = emptyHome();
+    const login = openTerminal(`chatelaine auth login licensing --base-url ${licensing.base_url} --app-code 4711`, {
+      home,
+    });
+    await login.shows(/API key:/);
+    login.type(`${key}\r`);
+    const { exitCode, output } = await login.ended;
+
+    expect({ exitCode, isShown: output.includes(key) }).toEqual({ exitCode: 0, isShown: false });
+    expect(plainText(output)).toContain('Profile app-4711: stored');
+    expect(await on('chatelaine auth token app-4711', { home })).toEqual({ exitCode: 0, output: `${key}\n` });
+  });
+
+  test('is not asked for with --no-input', async () => {
+    const { exitCode, output } = await on(
+      'chatelaine auth login licensing --base-url https://licenses.example.com --app-code 7 --no-input',
+    );
+
+    expect(exitCode).toBe(2);
+    expect(output).toContain('there is no terminal to ask');
+  });
+
+  test('that is not given because of Ctrl-C leaves nothing behind, and the terminal as it was', async () => {
+    const home = emptyHome();
+    const login = 'chatelaine auth login licensing --base-url https://licenses.example.com --app-code 7';
+    const { output } = await interrupted(login, /API key:/, { home });
+
+    expect(output).toMatch(/code=130/);
+    expect(output).toMatch(/ icanon .* echo /s);
+    expect((await on('chatelaine auth list', { home })).output).not.toContain('app-7');
+  });
+});
+
+describe('topic delete', () => {
+  const line = "chatelaine --sandbox topic delete social 'friday cake' --no-archive";
+  const count =
+    "chatelaine --sandbox messages fetch --channel social --topic 'friday cake' -o ndjson --color never | wc -l";
+
+  test('asks for the name: another one deletes nothing, the right one everything', async () => {
+    const home = emptyHome();
+    const wrong = openTerminal(line, { home });
+    await wrong.shows(/Type the name of the topic/);
+    wrong.type('friday\r');
+    const cancelled = await wrong.ended;
+    const before = await on(count, { home });
+    const right = openTerminal(line, { home });
+    await right.shows(/Type the name of the topic/);
+    right.type('friday cake\r');
+    const deleted = await right.ended;
+    const after = await on(count, { home });
+
+    expect(cancelled.exitCode).toBe(130);
+    expect(cancelled.output).toContain("'friday' is not the name of the topic; nothing was deleted");
+    expect(before.output.trim()).toBe('2');
+    expect(deleted).toMatchObject({
+      exitCode: 0,
+      output: expect.stringContaining("Topic 'friday cake': 2 messages deleted") as string,
+    });
+    expect(after.output.trim()).toBe('0');
+  });
+
+  test('asks with --yes too, and not at all with --no-input', async () => {
+    const asked = openTerminal(`${line} --yes`);
+    await asked.shows(/Type the name of the topic/);
+    asked.type('\u0003');
+
+    expect(await asked.ended).toMatchObject({ exitCode: 130 });
+    expect(await on(`${line} --no-input`)).toMatchObject({
+      exitCode: 2,
+      output: expect.stringContaining('deleting needs --confirm') as string,
+    });
+  });
+
+  test('ends at Ctrl-C with the terminal as it was', async () => {
+    const { output } = await interrupted(line, /Type the name of the topic/);
+
+    expect(output).toMatch(/code=130/);
+    expect(output).toMatch(/ icanon .* echo /s);
+  });
+});
+
+test.each([60, 120])('on a terminal of %i columns no line is longer', async (columns) => {
+  const lines = [
+    'license list',
+    'messages fetch --channel general --limit 40',
+    'first-activation D4:22:CD:00:03:01',
+    'settings list',
+    'license create --remote-user ada --size-allowance 4 --dry-run',
+  ];
+  const typed = lines.map((line) => `chatelaine --sandbox ${line}`).join(' && ');
+  const { exitCode, output } = await on(typed, { columns, env: { NO_COLOR: '1' } });
+  const long = output.split('\n').filter((text) => stringWidth(text) > columns);
+
+  expect(exitCode).toBe(0);
+  expect(output).toMatch(/physio.*Mara.*color_scheme.*POST/s);
+  expect(long).toEqual([]);
+});
+
+describe('colour', () => {
+  const line = 'chatelaine --sandbox license list';
+
+  test('is there on a terminal', async () => {
+    expect((await on(line)).output).toContain('\u001b[');
+  });
+
+  test.each<[string, string, Readonly<Record<string, string>>]>([
+    ['with NO_COLOR', line, { NO_COLOR: '1' }],
+    ['on a dumb terminal', line, { TERM: 'dumb' }],
+    ['with --color never', `${line} --color never`, {}],
+    ['in a pipe', `${line} | cat`, {}],
+    ['in an error without colour', 'chatelaine --sandbox license view NOPE', { NO_COLOR: '1' }],
+  ])('is not there %s', async (_when, typed, env) => {
+    expect((await on(typed, { env })).output).not.toContain('\u001b');
+  });
+});
+
+describe('text of a server', () => {
+  const line =
+    "chatelaine --sandbox messages fetch --channel general --topic 'terminal colours in the logs' --raw-content --color never";
+  // Written with escapes: these are the signs that a terminal obeys, or that turn a text around.
+  const obeyed = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u202a-\u202e\u2066-\u2069]/;
+
+  test('moves nothing on a terminal, in no format', async () => {
+    const formats = ['table', 'json', 'ndjson', 'csv', 'tsv', 'yaml'];
+    const { exitCode, output } = await on(formats.map((format) => `${line} -o ${format}`).join(' && '), {
+      columns: 300,
+    });
+
+    expect(exitCode).toBe(0);
+    expect(output.match(/flash page 12/g)).toHaveLength(formats.length);
+    expect(obeyed.exec(output)).toBeNull();
+  });
+
+  test('goes through a pipe unchanged', async () => {
+    const { output } = await on(
+      `${line} -o ndjson | head -1 | "$NODE" -e 'process.stdout.write(String(JSON.parse(require("fs").readFileSync(0)).content.includes("\\u001b[31mERROR")))'`,
+    );
+
+    expect(output).toBe('true');
+  });
+});
+
+describe('sandbox serve', () => {
+  test('ends at Ctrl-C with the code of an interrupt and the terminal as it was', async () => {
+    const { output } = await interrupted('chatelaine sandbox serve', /until Ctrl-C/);
+
+    expect(output).toMatch(/export CHATELAINE_BASE_URL=http:\/\/127\.0\.0\.1:\d+\n/);
+    expect(output).toMatch(/code=130/);
+    expect(output).toMatch(/ icanon .* echo /s);
+  });
+});
+
+describe('license apply', () => {
+  const rows = Array.from({ length: 60 }, (_, index) => `user-${index},4`);
+
+  test('shows how far it is on one line, and takes it away', async () => {
+    const home = emptyHome();
+    writeFileSync(join(home, 'roster.csv'), ['remote_user,size_allowance', ...rows, ''].join('\n'));
+    const { licensing } = await serve({ latency: 20 });
+    const env = {
+      CHATELAINE_BASE_URL: licensing.base_url,
+      CHATELAINE_API_KEY: key,
+      CHATELAINE_APP_CODE: '4711',
+      NO_COLOR: '1',
+    };
+    const { exitCode, output } = await on('chatelaine license apply roster.csv', { home, env });
+    const [, drawn = ''] = /\r?(\[#+\.*\] licenses \d+\/60, [\d.]+\/s[^\r\n]*)\r\u001b\[K/.exec(output) ?? [];
+
+    expect(exitCode).toBe(0);
+    expect(drawn.length).toBeGreaterThan(30);
+    expect(drawn.length).toBeLessThan(80);
+    expect(shown(output)).not.toContain('licenses ');
+    expect(shown(output)).toContain('60 created');
+  });
+
+  test('asks before more than a hundred changes, and Ctrl-C is a no', async () => {
+    const home = emptyHome();
+    const many = Array.from({ length: 101 }, (_, index) => `user-${index},4`);
+    writeFileSync(join(home, 'roster.csv'), ['remote_user,size_allowance', ...many, ''].join('\n'));
+    const { output } = await interrupted(
+      'chatelaine --sandbox license apply roster.csv',
+      /101 licenses will be created or resized\. Go on\? \[y\/N\]/,
+      { home },
+    );
+    const { output: listed } = await on('chatelaine --sandbox license list --remote-user user-7 | cat', { home });
+
+    expect(output).toMatch(/code=130/);
+    expect(listed).not.toContain('user-7');
+  });
+});
+
+async function serve(options: Partial<SandboxOptions> = {}): Promise<Sandbox> {
+  const clock = { now: () => Date.now(), random: () => 0.5, sleep: (span: number) => sleep(span) };
+  const sandbox = await startSandbox({ clock, ...options });
+  onTestFinished(() => sandbox.close());
+  return sandbox;
+}
+
+async function on(line: string, options: TerminalOptions = {}): Promise<Ended> {
+  return openTerminal(line, options).ended;
+}
+
+/** Ctrl-C once the terminal shows something; then the exit code and the modes of the terminal. */
+async function interrupted(line: string, when: RegExp, options: TerminalOptions = {}): Promise<Ended> {
+  const terminal = openTerminal(`trap : INT; ${line}; echo "code=$?"; stty -a`, options);
+  await terminal.shows(when);
+  terminal.type('\u0003');
+  return terminal.ended;
+}
+
+function plainText(output: string): string {
+  return output.replaceAll(/\u001b\[[\d;?]*[a-zA-Z]/g, '');
+}
+
+/** What is left on the terminal of lines that were drawn over. */
+function shown(output: string): string {
+  return output
+    .split('\n')
+    .map((text) => text.split('\r\u001b[K').at(-1) ?? '')
+    .join('\n');
+}
