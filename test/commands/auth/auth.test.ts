@@ -1,0 +1,562 @@
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { emptyHome, fakeService, openSandbox, run, type Ran } from '../../helpers/run.ts';
+import { licensingUrl, type FakeService } from '../../helpers/service.ts';
+
+const done = { result: 'success', msg: '' };
+const check = '/v1/license/?remote_user=chatelaine-check-mm7p6yo0';
+const ask = { method: 'GET', path: '/api/v1/messages', query: { anchor: 'newest', num_before: '0', num_after: '0' } };
+const ok = { ...done, messages: [] };
+
+interface Place {
+  readonly home: string;
+  readonly config: string;
+  /** One command line in this home, without credentials in the environment. */
+  run(line: string, options?: { stdin?: string; service?: FakeService; env?: Record<string, string> }): Promise<Ran>;
+}
+
+function place(): Place {
+  const home = emptyHome();
+  return {
+    home,
+    config: join(home, '.config', 'chatelaine'),
+    run: (line, { service = fakeService(), ...options } = {}) => run(service, line, { ...options, home, bare: true }),
+  };
+}
+
+/** Stores a profile without asking the server. */
+async function store(at: Place, name: string, more = ''): Promise<void> {
+  const line = `auth login licensing --base-url ${licensingUrl} --app-code 7 --name ${name} --api-key-stdin --no-check ${more}`;
+  expect(await at.run(line, { stdin: `key-of-${name}\n` })).toMatchObject({ exitCode: 0, stderr: '' });
+}
+
+async function storeChat(at: Place, name: string, more = ''): Promise<void> {
+  const line = `auth login chat --site https://chat.test --email ada@chat.test --name ${name} --api-key-stdin --no-check ${more}`;
+  expect(await at.run(line, { stdin: `key-of-${name}\n` })).toMatchObject({ exitCode: 0, stderr: '' });
+}
+
+const json = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
+const mode = (file: string): string => (statSync(file).mode & 0o777).toString(8);
+
+describe('auth login', () => {
+  test('tries the key, then stores it in files that nobody else can read', async () => {
+    const at = place();
+    const service = fakeService();
+    service.expect({ method: 'GET', path: check, authorization: 'Token the key' }).reply(200, []);
+
+    const { exitCode, stdout } = await at.run(
+      `auth login licensing --base-url ${licensingUrl}/v1/ --app-code 7 --api-key-stdin -o json`,
+      { stdin: 'the key\nanother line\n', service },
+    );
+
+    service.done();
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({ profile: 'app-7', kind: 'licensing', status: 'stored' });
+    expect(
+      readdirSync(at.config)
+        .filter((name) => name.endsWith('.json'))
+        .sort(),
+    ).toEqual(['config.json', 'credentials.json']);
+    expect([at.config, join(at.config, 'config.json'), join(at.config, 'credentials.json')].map(mode)).toEqual([
+      '700',
+      '600',
+      '600',
+    ]);
+    expect(json(join(at.config, 'config.json'))).toMatchObject({
+      defaults: { licensing: 'app-7' },
+      profiles: { 'app-7': { kind: 'licensing', base_url: licensingUrl, app_code: 7 } },
+    });
+    expect(json(join(at.config, 'credentials.json'))).toMatchObject({
+      keys: { 'app-7': { origin: licensingUrl, api_key: 'the key' } },
+    });
+    expect(readFileSync(join(at.config, 'config.json'), 'utf8')).not.toContain('the key');
+  });
+
+  test('of a chat account asks for no message at all', async () => {
+    const at = place();
+    const service = fakeService();
+    service
+      .expect({ ...ask, authorization: `Basic ${Buffer.from('ada@chat.test:the-key').toString('base64')}` })
+      .reply(200, ok);
+
+    const { exitCode, stdout } = await at.run(
+      'auth login chat --site chat.test/api/ --email ada@chat.test --api-key-stdin -o json',
+      { stdin: 'the-key', service },
+    );
+
+    service.done();
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({ profile: 'chat.test', kind: 'chat', status: 'stored' });
+  });
+
+  test.each([
+    ['refused', 401, { detail: 'Invalid token.' }, 4],
+    ['not there', 404, '<html>', 6],
+    ['broken', 500, '{}', 7],
+    ['a login page', 200, '<html>', 7],
+  ])('a check that fails (%s) writes nothing', async (_what, status, body, exitCode) => {
+    const at = place();
+    const service = fakeService();
+    service.expect({ method: 'GET', path: check, authorization: 'Token wrong-key' }).reply(status, body);
+
+    const ran = await at.run(`auth login licensing --base-url ${licensingUrl} --app-code 7 --api-key-stdin --trace`, {
+      stdin: 'wrong-key\n',
+      service,
+    });
+
+    service.done();
+    expect(ran.exitCode).toBe(exitCode);
+    expect(existsSync(at.config)).toBe(false);
+    expect(ran.stderr).not.toContain('wrong-key');
+  });
+
+  test.each([
+    ['licensing --app-code 7', /needs --base-url and --app-code/],
+    [`licensing --base-url ${licensingUrl}`, /needs --base-url and --app-code/],
+    [`licensing --base-url ${licensingUrl} --app-code x`, /--app-code: 'x' is not an integer/],
+    [`licensing --base-url ${licensingUrl} --app-code 7 --site https://x.test`, /does not take --site/],
+    ['licensing --base-url ftp://x.test --app-code 7', /neither https nor http/],
+    ['licensing --base-url https://me:secret@x.test --app-code 7', /user name or password/],
+    ['licensing --base-url https://x.test?a=b --app-code 7', /query or fragment/],
+    ['licensing --base-url nonsense --app-code 7', /is not a URL/],
+    ['chat --site https://x.test', /needs --site and --email/],
+    ['chat --site https://x.test --email a:b', /e-mail address/],
+    ['chat --site https://x.test --email a@b.test --key-field code', /does not take --key-field/],
+    ['chat --site https://x.test --email a@b.test --name -x', /a profile name is/],
+    ['chat --site https://x.test --email a@b.test --name environment', /not free/],
+    ['nonsense', /is not one of licensing, chat/],
+    ['', /required|missing/],
+    [`licensing --base-url ${licensingUrl} --app-code 7 --api-key-file f`, /give one of/],
+  ])('%s is exit 2, and nothing is written', async (rest, message) => {
+    const at = place();
+
+    const { exitCode, error, stderr } = await at.run(`auth login ${rest} --api-key-stdin -o json`, { stdin: 'k' });
+
+    expect({ exitCode, config: existsSync(at.config) }).toEqual({ exitCode: 2, config: false });
+    expect(error?.message).toMatch(message);
+    expect(stderr).not.toContain('secret@');
+  });
+
+  test.each(['http://licenses.test', 'http://10.0.0.1:8000'])('%s is not encrypted: exit 3', async (url) => {
+    const at = place();
+
+    const { exitCode } = await at.run(`auth login licensing --base-url ${url} --app-code 7 --api-key-stdin`, {
+      stdin: 'k',
+    });
+
+    expect({ exitCode, config: existsSync(at.config) }).toEqual({ exitCode: 3, config: false });
+  });
+
+  test('no option takes the key itself', async () => {
+    const at = place();
+
+    const { exitCode } = await at.run(`auth login licensing --base-url ${licensingUrl} --app-code 7 --api-key k`);
+
+    expect(exitCode).toBe(2);
+  });
+
+  test('without a terminal there is nobody to ask for the key: exit 2', async () => {
+    expect(await place().run(`auth login licensing --base-url ${licensingUrl} --app-code 7`)).toMatchObject({
+      exitCode: 2,
+    });
+  });
+
+  test.each(['', '\n', 'two words\u0000'])(
+    'a key that is none (%j) is refused, and nothing is written',
+    async (stdin) => {
+      const at = place();
+
+      const { exitCode } = await at.run(
+        `auth login licensing --base-url ${licensingUrl} --app-code 7 --api-key-stdin --no-check`,
+        { stdin },
+      );
+
+      expect([2, 3]).toContain(exitCode);
+      expect(existsSync(at.config)).toBe(false);
+    },
+  );
+
+  test('the key from a file that others can read is refused', async () => {
+    const at = place();
+    const file = join(at.home, 'key');
+    writeFileSync(file, 'the-key\n', { mode: 0o644 });
+    const line = `auth login licensing --base-url ${licensingUrl} --app-code 7 --no-check --api-key-file ${file}`;
+
+    expect(await at.run(line)).toMatchObject({ exitCode: 3 });
+
+    const safe = join(at.home, 'safe');
+    writeFileSync(safe, 'the-key\n', { mode: 0o600 });
+    expect(await at.run(line.replace(file, safe))).toMatchObject({ exitCode: 0 });
+  });
+
+  test('a key command is kept and run at each use; its key is not stored', async () => {
+    const at = place();
+    const command = join(at.home, 'give-key');
+    writeFileSync(command, '#!/bin/sh\necho "key-of-$1"\n', { mode: 0o700 });
+    const login = `auth login licensing --base-url ${licensingUrl} --app-code 7 --no-check --key-command "${command} vault"`;
+
+    expect(await at.run(login)).toMatchObject({ exitCode: 0 });
+
+    expect(readFileSync(join(at.config, 'credentials.json'), 'utf8')).not.toContain('key-of-vault');
+    expect((await at.run('auth token app-7')).stdout).toBe('key-of-vault\n');
+  });
+});
+
+describe('auth import', () => {
+  test('reads a zuliprc', async () => {
+    const at = place();
+    const file = join(at.home, 'zuliprc');
+    writeFileSync(file, '[api]\nemail=ada@chat.test\nkey=chat-key-9b2e44\nsite=https://chat.test/\n', { mode: 0o600 });
+    const service = fakeService();
+    service.expect(ask).reply(200, ok);
+
+    const { exitCode, stdout } = await at.run(`auth import ${file} -o json`, { service });
+
+    service.done();
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({ profile: 'chat.test', kind: 'chat', status: 'stored' });
+    expect((await at.run('auth token chat')).stdout).toBe('chat-key-9b2e44\n');
+  });
+
+  test('a refused key writes nothing', async () => {
+    const at = place();
+    const service = fakeService();
+    service.expect(ask).reply(401, { result: 'error', code: 'UNAUTHORIZED', msg: 'Invalid API key' });
+
+    const { exitCode, error } = await at.run('auth import - -o json', {
+      stdin: '[api]\nemail=ada@chat.test\nkey=chat-key-9b2e44\nsite=https://chat.test\n',
+      service,
+    });
+
+    service.done();
+    expect({ exitCode, msg: error?.server?.msg, config: existsSync(at.config) }).toEqual({
+      exitCode: 4,
+      msg: 'Invalid API key',
+      config: false,
+    });
+  });
+
+  test.each([
+    ['no section', 'email=a@b.test\n'],
+    ['no key', '[api]\nemail=a@b.test\nsite=https://chat.test\n'],
+    ['plain http', '[api]\nemail=a@b.test\nkey=k\nsite=http://chat.test\n'],
+  ])('%s is refused', async (_what, stdin) => {
+    const at = place();
+
+    const { exitCode } = await at.run('auth import -', { stdin });
+
+    expect([2, 3]).toContain(exitCode);
+    expect(existsSync(at.config)).toBe(false);
+  });
+});
+
+describe('which credential is used', () => {
+  /** Whether a request was sent, else how it ended. */
+  async function outcome(at: Place, line: string, env: Record<string, string> = {}): Promise<string> {
+    const service = fakeService();
+    const { exitCode } = await at.run(line, { service, env });
+    return service.seen.length === 0 ? `exit ${exitCode}` : 'sent';
+  }
+
+  test('auth token says which: default, --profile, --app-code alone in the environment, the unit of the environment', async () => {
+    const at = place();
+    await store(at, 'first');
+    await store(at, 'second');
+    await at.run(
+      `auth login licensing --base-url ${licensingUrl} --app-code 8 --name eight --api-key-stdin --no-check`,
+      { stdin: 'key-of-eight' },
+    );
+    const token = async (line: string, env: Record<string, string> = {}): Promise<string> =>
+      (await at.run(`auth token ${line}`, { env })).stdout.trim();
+    const unit = { CHATELAINE_BASE_URL: 'https://other.test', CHATELAINE_API_KEY: 'key-of-environment' };
+
+    expect(await token('licensing')).toBe('key-of-first');
+    expect(await token('licensing --profile second')).toBe('key-of-second');
+    expect(await token('licensing', { CHATELAINE_PROFILE: 'second' })).toBe('key-of-second');
+    expect(await token('licensing', { CHATELAINE_APP_CODE: '8' })).toBe('key-of-eight');
+    expect(await token('licensing', unit)).toBe('key-of-environment');
+    expect(await token('licensing', { ...unit, CHATELAINE_PROFILE: 'second' })).toBe('key-of-environment');
+    expect(await token('licensing --profile second', unit)).toBe('key-of-second');
+    await at.run('auth use second');
+    expect(await token('licensing')).toBe('key-of-second');
+  });
+
+  test('--app-code picks the stored app; a code of two apps is exit 2, an unknown one exit 3', async () => {
+    const at = place();
+    await store(at, 'first');
+    await at.run(
+      `auth login licensing --base-url ${licensingUrl} --app-code 8 --name eight --api-key-stdin --no-check`,
+      { stdin: 'key-of-eight' },
+    );
+    const service = fakeService();
+    service
+      .expect({ method: 'GET', path: '/v1/license/?app_code=8', authorization: 'Token key-of-eight' })
+      .reply(200, []);
+    service.expect({ method: 'GET', path: '/v1/license/', authorization: 'Token key-of-first' }).reply(200, []);
+
+    expect(await at.run('license list --app-code 8', { service })).toMatchObject({ exitCode: 0 });
+    expect(await at.run('license list', { service })).toMatchObject({ exitCode: 0 });
+    expect(await at.run('license list --app-code 9', { service })).toMatchObject({ exitCode: 3 });
+    await store(at, 'twin');
+    expect(await at.run('license list --app-code 7', { service })).toMatchObject({ exitCode: 2 });
+    service.done();
+  });
+
+  test.each([['CHATELAINE_BASE_URL'], ['CHATELAINE_API_KEY'], ['CHATELAINE_API_KEY_FILE']])(
+    '%s alone is exit 3, even where a profile is stored',
+    async (name) => {
+      const at = place();
+      await store(at, 'first');
+
+      expect(await outcome(at, 'license list', { [name]: 'https://licenses.test' })).toBe('exit 3');
+    },
+  );
+
+  test.each([
+    [['CHATELAINE_CHAT_SITE']],
+    [['CHATELAINE_CHAT_EMAIL']],
+    [['CHATELAINE_CHAT_API_KEY']],
+    [['CHATELAINE_CHAT_SITE', 'CHATELAINE_CHAT_EMAIL']],
+    [['CHATELAINE_CHAT_SITE', 'CHATELAINE_CHAT_API_KEY']],
+    [['CHATELAINE_CHAT_SITE', 'CHATELAINE_CHAT_EMAIL', 'CHATELAINE_CHAT_API_KEY', 'CHATELAINE_CHAT_API_KEY_FILE']],
+  ])('%j alone is exit 3', async (names) => {
+    const at = place();
+    await storeChat(at, 'work');
+    const env = Object.fromEntries(
+      names.map((name) => [name, name.endsWith('SITE') ? 'https://chat.test' : 'a@b.test']),
+    );
+
+    expect(await outcome(at, 'messages fetch', env)).toBe('exit 3');
+  });
+
+  test('half a licensing unit does not keep the chat from working', async () => {
+    const at = place();
+    await storeChat(at, 'work');
+
+    expect(await outcome(at, 'messages fetch', { CHATELAINE_BASE_URL: 'https://x.test' })).toBe('sent');
+  });
+
+  test.each([
+    ['license list', /no licensing app is signed in/],
+    ['messages fetch', /no chat account is signed in/],
+    ['license list --profile nobody', /no profile 'nobody'/],
+  ])('nothing stored: %s is exit 3 with what to do', async (line, message) => {
+    const { exitCode, error } = await place().run(`${line} -o json`);
+
+    expect(exitCode).toBe(3);
+    expect(error?.message).toMatch(message);
+    expect(error?.hint).toContain('chatelaine auth');
+  });
+
+  test('a profile of the other kind is exit 3', async () => {
+    const at = place();
+    await storeChat(at, 'work');
+
+    expect(await outcome(at, 'license list --profile work')).toBe('exit 3');
+  });
+
+  test('a URL edited by hand does not send the key elsewhere', async () => {
+    const at = place();
+    await store(at, 'first');
+    const file = join(at.config, 'config.json');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(licensingUrl, 'https://evil.test'));
+
+    const { exitCode, error } = await at.run('license list -o json');
+
+    expect(exitCode).toBe(3);
+    expect(error?.message).toContain('for another host');
+  });
+
+  test('a credentials file that others can read is refused', async () => {
+    const at = place();
+    await store(at, 'first');
+    const { chmodSync } = await import('node:fs');
+    chmodSync(join(at.config, 'credentials.json'), 0o644);
+
+    expect(await outcome(at, 'license list')).toBe('exit 3');
+  });
+
+  test('no file of the current folder is read', async () => {
+    const at = place();
+    mkdirSync(join(at.home, 'repo', '.config', 'chatelaine'), { recursive: true });
+
+    expect(await at.run('license list', { env: { CHATELAINE_CONFIG_DIR: './.config/chatelaine' } })).toMatchObject({
+      exitCode: 3,
+    });
+  });
+});
+
+describe('a read-only profile', () => {
+  test.each([
+    'license create --remote-user ada --size-allowance 4',
+    'license edit K-1 --size-allowance 4',
+    'license edit K-1 --replace --remote-user ada --app-code 7 --size-allowance 4',
+  ])('refuses %s before the network', async (line) => {
+    const at = place();
+    await store(at, 'first', '--read-only');
+    const service = fakeService();
+
+    const { exitCode, error } = await at.run(`${line} -o json`, { service });
+
+    expect({ exitCode, code: error?.code, sent: service.seen }).toEqual({ exitCode: 3, code: 'config', sent: [] });
+  });
+
+  test.each(['settings set email=ada@example.com', 'view pin inbox', 'view rename inbox x', 'snippet rm 1'])(
+    'refuses %s before the network',
+    async (line) => {
+      const at = place();
+      await storeChat(at, 'work', '--read-only');
+      const service = fakeService();
+
+      expect(await at.run(line, { service })).toMatchObject({ exitCode: 3 });
+      expect(service.seen).toEqual([]);
+    },
+  );
+
+  test('reads, and says so', async () => {
+    const at = place();
+    await store(at, 'first', '--read-only');
+    const service = fakeService();
+    service.expect({ method: 'GET', path: '/v1/license/', authorization: 'Token key-of-first' }).reply(200, []);
+    service.expect({ method: 'GET', path: check, authorization: 'Token key-of-first' }).reply(200, []);
+
+    expect(await at.run('license list', { service })).toMatchObject({ exitCode: 0 });
+    const { stdout } = await at.run('auth status -o json', { service });
+
+    service.done();
+    expect(JSON.parse(stdout)).toMatchObject([{ profile: 'first', status: 'ok', detail: 'read-only' }]);
+  });
+});
+
+describe('auth list, use, logout, token, status', () => {
+  test('list shows what is stored, and no key', async () => {
+    const at = place();
+    await store(at, 'first');
+    await storeChat(at, 'work', '--read-only');
+
+    const { stdout } = await at.run('auth list -o json');
+
+    expect(JSON.parse(stdout)).toEqual([
+      {
+        profile: 'first',
+        kind: 'licensing',
+        url: licensingUrl,
+        account: 7,
+        default: true,
+        read_only: false,
+        key: 'stored',
+      },
+      {
+        profile: 'work',
+        kind: 'chat',
+        url: 'https://chat.test',
+        account: 'ada@chat.test',
+        default: true,
+        read_only: true,
+        key: 'stored',
+      },
+    ]);
+    expect(stdout).not.toContain('key-of');
+  });
+
+  test('an empty list is an empty list', async () => {
+    expect(await place().run('auth list -o json')).toMatchObject({ exitCode: 0, stdout: '[]\n' });
+  });
+
+  test('logout forgets profile and key; another default is not chosen silently', async () => {
+    const at = place();
+    await store(at, 'first');
+    await store(at, 'second');
+
+    expect(await at.run('auth logout first')).toMatchObject({ exitCode: 0 });
+
+    expect(readFileSync(join(at.config, 'credentials.json'), 'utf8')).not.toContain('key-of-first');
+    expect(await at.run('license list')).toMatchObject({ exitCode: 3 });
+    expect(await at.run('auth token second')).toMatchObject({ exitCode: 0, stdout: 'key-of-second\n' });
+  });
+
+  test.each(['auth logout nobody', 'auth use nobody', 'auth token nobody', 'auth status nobody'])(
+    '%s is exit 3',
+    async (line) => {
+      const at = place();
+      await store(at, 'first');
+
+      expect(await at.run(line)).toMatchObject({ exitCode: 3 });
+    },
+  );
+
+  test('token without a name is exit 2', async () => {
+    expect(await place().run('auth token')).toMatchObject({ exitCode: 2 });
+  });
+
+  test('status tries every profile: a refused one is exit 4, and the others are shown', async () => {
+    const at = place();
+    await store(at, 'first');
+    await storeChat(at, 'work');
+    const service = fakeService();
+    service.expect({ method: 'GET', path: check, authorization: 'Token key-of-first' }).reply(403, '{}');
+    service
+      .expect({ ...ask, authorization: `Basic ${Buffer.from('ada@chat.test:key-of-work').toString('base64')}` })
+      .reply(200, ok);
+
+    const { exitCode, stdout, stderr } = await at.run('auth status -o json', { service });
+
+    service.done();
+    expect(exitCode).toBe(4);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { profile: 'first', status: 'refused' },
+      { profile: 'work', status: 'ok', detail: null },
+    ]);
+    expect(stdout + stderr).not.toContain('key-of');
+  });
+
+  test('status tries the credentials of the environment too', async () => {
+    const { run: runThere } = await openSandbox();
+
+    const { exitCode, stdout } = await runThere('auth status -o json');
+
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { profile: 'environment', kind: 'licensing', account: 4711, status: 'ok' },
+      { profile: 'environment', kind: 'chat', account: 'mara@harbour.example', status: 'ok' },
+    ]);
+  });
+
+  test('status with nothing stored is exit 3', async () => {
+    expect(await place().run('auth status')).toMatchObject({ exitCode: 3 });
+  });
+
+  test('status of a server that is away is exit 7', async () => {
+    const at = place();
+    await store(at, 'first');
+    const service = fakeService();
+    service.expect({ method: 'GET', path: check, authorization: 'Token key-of-first' }).fail('ENOTFOUND');
+
+    const { exitCode, stdout } = await at.run('auth status -o json', { service });
+
+    expect(exitCode).toBe(7);
+    expect(JSON.parse(stdout)).toMatchObject([{ profile: 'first', status: 'unreachable' }]);
+  });
+});
+
+test('--all-apps: an app that fails is named, the rest is printed, exit 8', async () => {
+  const at = place();
+  await store(at, 'first');
+  await store(at, 'second');
+  await store(at, 'third');
+  const service = fakeService();
+  const listing = (name: string) =>
+    service.expect({ method: 'GET', path: '/v1/license/', authorization: `Token key-of-${name}` });
+  listing('first').reply(200, ['K-1']);
+  listing('second').reply(401, { detail: 'Invalid token.' });
+  listing('third').reply(200, ['K-3']);
+
+  const { exitCode, stdout, error } = await at.run('license list --all-apps -o json', { service });
+
+  service.done();
+  expect(exitCode).toBe(8);
+  expect(JSON.parse(stdout)).toEqual([{ license_code: 'K-1' }, { license_code: 'K-3' }]);
+  expect(error?.message).toContain('second: ');
+  expect(error?.message).toContain('Invalid token.');
+});
