@@ -32,7 +32,7 @@ const homes: Readonly<Record<string, string>> = {
 
 /** Dynamic imports beside those of commands/index.ts: each puts off a heavy package, a server, or what help does not need. */
 const lateImports = [
-  'api/http.ts: ./transport.ts',
+  'api/attempt.ts: ./transport.ts',
   'cli/context.ts: ../api/reach.ts',
   'cli/context.ts: ../store/claims.ts',
   'cli/context.ts: ../store/journal.ts',
@@ -56,16 +56,13 @@ const lateImports = [
 ];
 
 /** Where a secret becomes text: to be sent, to be kept, to be printed on request. */
-const revealing = ['api/http.ts', 'commands/auth/token.ts', 'store/credentials.ts'];
+const revealing = ['api/request.ts', 'commands/auth/token.ts', 'store/credentials.ts'];
 
 /** Tables of the specification, the sample data and the texts of the manual: rows, not code. */
 const tables = ['cli/manual/chapters.ts', 'spec/field.ts', 'spec/settings.ts', 'sandbox/sample/conversations.ts'];
 
 /** Files of more than one thing that wait for their split: the list only shrinks. */
 const tooLong: readonly string[] = [
-  'api/chat.ts',
-  'api/http.ts',
-  'api/licensing.ts',
   'cli/context.ts',
   'commands/license/apply.ts',
   'jobs/apply-roster.ts',

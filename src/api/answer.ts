@@ -1,5 +1,5 @@
 import { Failure, type FailureKind } from '../core/failure.ts';
-import type { Answer } from './http.ts';
+import type { Answer } from './call.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 import { Failure, type FailureKind } from '../core/failure.ts';
 import { foreignBody, isObject, isSuccess, redirected, wordsOf } from './answer.ts';
-import type { Answer } from './http.ts';
+import type { Answer } from './call.ts';
 
 /**
  * Takes an answer as success.

@@ -5,34 +5,11 @@ import type { Assignment } from '../spec/field.ts';
 import { snippetLevel } from '../spec/snippet.ts';
 import { viewLevel } from '../spec/view.ts';
 import { isObject, isSuccess, type JsonObject } from './answer.ts';
+import { isBadNarrow, messagesCall, pageOf, type MessagePage, type MessageQuery } from './chat-messages.ts';
 import { accept, acceptOnce, isMissingRoute, refusal, routeMissing } from './chat-answer.ts';
-import type { Answer, Call, Parameters, Send } from './http.ts';
+import type { Answer, Send } from './call.ts';
 import { legacyNarrow } from './legacy.ts';
 import { path } from './path.ts';
-
-/** A message as the server sent it (specification, Message). */
-export type Message = JsonObject & { readonly id: number };
-
-export interface MessageQuery {
-  readonly anchor?: string | undefined;
-  readonly include_anchor?: boolean | undefined;
-  readonly num_before?: number | undefined;
-  readonly num_after?: number | undefined;
-  readonly narrow?: readonly unknown[] | undefined;
-  readonly client_gravatar?: boolean | undefined;
-  readonly apply_markdown?: boolean | undefined;
-  readonly message_ids?: readonly number[] | undefined;
-  readonly allow_empty_topic_name?: boolean | undefined;
-}
-
-export interface MessagePage {
-  readonly messages: readonly Message[];
-  readonly found_newest: boolean;
-  readonly found_oldest: boolean;
-  readonly history_limited: boolean;
-  /** Names of parameters that the server did not know. */
-  readonly ignored: readonly string[];
-}
 
 /** What the server ignored of a request that it accepted. */
 export interface Accepted {
@@ -69,7 +46,6 @@ export interface ChatApi {
   level(): Promise<number | undefined>;
 }
 
-const messagesTimeout = 60_000;
 const deleteTimeout = 75_000;
 
 /** Each chat URL, basic auth left to `send`, and the result/msg/code envelope (specification, Endpoints). */
@@ -152,41 +128,6 @@ export function chatApi(send: Send, sendUnauthenticated: Send): ChatApi {
 function formText(kind: string, value: unknown): string | Secret {
   if (value instanceof Secret) return value;
   return kind === 'string' ? String(value) : writeJson(value);
-}
-
-function messagesCall(query: MessageQuery): Call {
-  const text = (value: unknown): string => (typeof value === 'string' ? value : writeJson(value));
-  const parameters: Parameters = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined || (name === 'narrow' && Array.isArray(value) && value.length === 0)
-      ? []
-      : [[name, text(value)] as const],
-  );
-  return { method: 'GET', path: path`/api/v1/messages`, query: parameters, repeat: 'safe', timeout: messagesTimeout };
-}
-
-function pageOf(answer: Answer): MessagePage {
-  const { ignored } = accept(answer);
-  const body = answer.body as JsonObject;
-  const messages = body['messages'];
-  if (
-    !Array.isArray(messages) ||
-    !messages.every((message) => isObject(message) && typeof message['id'] === 'number')
-  ) {
-    throw new Failure('unavailable', 'the chat server answered success without a list of messages', {
-      http: answer.http,
-    });
-  }
-  return {
-    messages: (messages as Message[]).toSorted((one, other) => one.id - other.id),
-    found_newest: body['found_newest'] === true,
-    found_oldest: body['found_oldest'] === true,
-    history_limited: body['history_limited'] === true,
-    ignored,
-  };
-}
-
-function isBadNarrow({ body }: Answer): boolean {
-  return isObject(body) && body['code'] === 'BAD_NARROW';
 }
 
 /** Levels 154 to 210 say so when a time-out left messages (specification, States and transitions). */

@@ -1,5 +1,6 @@
 import { pageSize } from '../spec/messages.ts';
-import type { ChatApi, Message, MessagePage, MessageQuery } from './chat.ts';
+import type { ChatApi } from './chat.ts';
+import type { Message, MessagePage, MessageQuery } from './chat-messages.ts';
 
 export interface Walk {
   /** Where to start: a message id, `oldest`, `newest` or `first_unread`. */

@@ -1,6 +1,6 @@
 import type { Milliseconds } from '../core/duration.ts';
 import type { Clock, Environment } from '../core/world.ts';
-import type { Send } from './http.ts';
+import type { Send } from './call.ts';
 import { proxyFor } from './network.ts';
 import { path } from './path.ts';
 

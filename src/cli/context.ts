@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { chatApi } from '../api/chat.ts';
-import { connect, type Connection, type PlannedRequest, type Send } from '../api/http.ts';
+import { connect } from '../api/http.ts';
+import type { Connection, PlannedRequest, Send } from '../api/call.ts';
 import { licensingApi } from '../api/licensing.ts';
 import { openGate } from '../api/retry.ts';
 import type { Context, GlobalValues } from '../commands/context.ts';

@@ -1,4 +1,4 @@
-import { findKey, type License } from '../api/licensing.ts';
+import { findKey, type License } from '../api/license-key.ts';
 import { Failure } from '../core/failure.ts';
 import { licenseFields, type LicenseFields } from '../spec/license.ts';
 import { readField } from '../spec/field.ts';

@@ -1,4 +1,5 @@
-import type { License, LicensingApi } from '../api/licensing.ts';
+import type { License } from '../api/license-key.ts';
+import type { LicensingApi } from '../api/licensing.ts';
 import { Failure } from '../core/failure.ts';
 import type { Journal } from '../store/journal.ts';
 import { pool } from './pool.ts';

@@ -1,4 +1,5 @@
-import type { License, LicensingApi } from '../api/licensing.ts';
+import type { License } from '../api/license-key.ts';
+import type { LicensingApi } from '../api/licensing.ts';
 import { gather } from '../core/gather.ts';
 import type { LicenseFields } from '../spec/license.ts';
 import { pool } from './pool.ts';

@@ -1,5 +1,5 @@
 import type { ChatApi } from '../api/chat.ts';
-import { Planned } from '../api/http.ts';
+import { Planned } from '../api/call.ts';
 import { Failure } from '../core/failure.ts';
 import type { Assignment } from '../spec/field.ts';
 import { identitySettings, levelRules, unifiedSettingsLevel, type LevelRule } from '../spec/settings.ts';

@@ -1,4 +1,5 @@
-import type { License, LicensingApi } from '../api/licensing.ts';
+import type { License } from '../api/license-key.ts';
+import type { LicensingApi } from '../api/licensing.ts';
 import { formatDuration, type Milliseconds } from '../core/duration.ts';
 import { Failure } from '../core/failure.ts';
 import { gather } from '../core/gather.ts';

@@ -1,4 +1,4 @@
-import { Planned } from '../api/http.ts';
+import { Planned } from '../api/call.ts';
 import { Failure, type FailureKind } from '../core/failure.ts';
 
 /** What ends a run over many arguments at once: going on would fail the same way, or was forbidden. */

@@ -1,4 +1,5 @@
-import { keyOf, type License, type LicensingApi } from '../api/licensing.ts';
+import { keyOf, type License } from '../api/license-key.ts';
+import type { LicensingApi } from '../api/licensing.ts';
 import { formatDuration } from '../core/duration.ts';
 import { Failure } from '../core/failure.ts';
 import { gather } from '../core/gather.ts';

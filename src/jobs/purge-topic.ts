@@ -1,4 +1,5 @@
-import type { ChatApi, Message } from '../api/chat.ts';
+import type { ChatApi } from '../api/chat.ts';
+import type { Message } from '../api/chat-messages.ts';
 import { forward } from '../api/message-pages.ts';
 import { backoff } from '../api/retry.ts';
 import { Failure } from '../core/failure.ts';

@@ -1,4 +1,4 @@
-import { withFields } from '../../api/licensing.ts';
+import { withFields } from '../../api/license-key.ts';
 import { usage } from '../../core/failure.ts';
 import { each } from '../../jobs/each.ts';
 import { collect, optional } from '../../spec/field.ts';

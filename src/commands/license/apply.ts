@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { findKey, type License } from '../../api/licensing.ts';
+import { findKey, type License } from '../../api/license-key.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { applyRoster, planRows, type AppliedRow, type Applying } from '../../jobs/apply-roster.ts';
 import { readRows, refuseRepeats, uniqueUser, type Placed } from '../../jobs/read-roster.ts';

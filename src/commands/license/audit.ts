@@ -1,4 +1,4 @@
-import { findKey, type License } from '../../api/licensing.ts';
+import { findKey, type License } from '../../api/license-key.ts';
 import { Failure } from '../../core/failure.ts';
 import { auditLicenses, type FindingRow } from '../../jobs/audit-licenses.ts';
 import { readRows, uniqueUser } from '../../jobs/read-roster.ts';

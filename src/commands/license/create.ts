@@ -1,4 +1,4 @@
-import { findKey, keyOf, type License } from '../../api/licensing.ts';
+import { findKey, keyOf, type License } from '../../api/license-key.ts';
 import { Failure } from '../../core/failure.ts';
 import { createLicense } from '../../jobs/create-license.ts';
 import { optional } from '../../spec/field.ts';

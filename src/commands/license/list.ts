@@ -1,4 +1,4 @@
-import type { License } from '../../api/licensing.ts';
+import type { License } from '../../api/license-key.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { optional } from '../../spec/field.ts';
 import { licenseFields } from '../../spec/license.ts';

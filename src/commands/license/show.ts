@@ -1,4 +1,4 @@
-import { findKey, keyOf, type License } from '../../api/licensing.ts';
+import { findKey, keyOf, type License } from '../../api/license-key.ts';
 import type { Show } from '../../output/show.ts';
 import { licenseColumns } from '../../spec/license.ts';
 

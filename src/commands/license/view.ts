@@ -1,4 +1,6 @@
-import type { License, LicenseFilter, LicensingApi } from '../../api/licensing.ts';
+import type { License } from '../../api/license-key.ts';
+import type { LicenseFilter } from '../../api/license-list.ts';
+import type { LicensingApi } from '../../api/licensing.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { optional } from '../../spec/field.ts';
 import { licenseCode, licenseFields } from '../../spec/license.ts';

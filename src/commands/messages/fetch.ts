@@ -1,4 +1,5 @@
-import type { ChatApi, Message, MessagePage, MessageQuery } from '../../api/chat.ts';
+import type { ChatApi } from '../../api/chat.ts';
+import type { Message, MessagePage, MessageQuery } from '../../api/chat-messages.ts';
 import { forward, newestMessages } from '../../api/message-pages.ts';
 import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';

@@ -1,5 +1,5 @@
 import type { ChatApi } from '../../api/chat.ts';
-import { Planned } from '../../api/http.ts';
+import { Planned } from '../../api/call.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { each } from '../../jobs/each.ts';
 import { purgeTopic, surveyTopic, type TopicContent } from '../../jobs/purge-topic.ts';
