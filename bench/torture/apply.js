@@ -1,0 +1,109 @@
+// `license apply` against a server that drops, delays, doubles its answers and asks to wait, killed at random moments: the same
+// command at last exits 0, and each user has one license of the size asked for. Every run that ends by itself is held to what it said.
+// SEEDS: how many (3), SEED: the first (1), ROWS (5000), KILLS of each seed (20), LISTS=failing: the list fails most of the time too.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chances, csvOf, faultsOf, liesIn, licensesOn, run } from '../licenses.js';
+import { bareEnvironment } from '../measure.js';
+import { serve } from '../sandbox.js';
+
+const seeds = Number(process.env['SEEDS'] ?? 3);
+const firstSeed = Number(process.env['SEED'] ?? 1);
+const count = Number(process.env['ROWS'] ?? 5000);
+const kills = Number(process.env['KILLS'] ?? 20);
+/** Longer than the latest commit. */
+const settle = 3500;
+const mostRuns = 60;
+
+const writes =
+  'drop-before:0.05,drop-after:0.05,502:0.03,429:0.02@200ms,delay-commit:0.02@3s,cut:0.01,reset-after:0.01,504-after:0.01';
+const reads = 'drop-before:0.05,502:0.03,429:0.02@200ms,cut:0.03';
+const failing = '502:0.5,drop-before:0.2,html:0.05';
+const faults = (/** @type {string} */ list) => `POST /v1/license/=${writes};PATCH /*=${writes};GET /*=${list}`;
+
+const isFailing = process.env['LISTS'] === 'failing';
+console.log(`license apply: ${count} rows, ${kills} kills a seed${isFailing ? ', the list fails too' : ''}`);
+console.log('seed  runs  kills  ends          duplicates  licenses  seconds');
+for (let seed = firstSeed; seed < firstSeed + seeds; seed += 1) await torture(seed);
+
+/** @param {number} seed */
+async function torture(seed) {
+  const home = mkdtempSync(join(tmpdir(), 'chatelaine-torture-'));
+  const random = chances(seed);
+  const bare = bareEnvironment(home);
+  const rows = Array.from({ length: count }, (_, index) => ({
+    remote_user: `user-${seed}-${index}`,
+    size_allowance: 1 + Math.floor(random() * 18),
+  }));
+  const data = ['--data', join(home, 'server.ndjson')];
+  const clean = await serve(bare, data);
+  const hard = await serve(bare, [...data, '--seed', String(seed), '--fault', faults(isFailing ? failing : reads)]);
+  const roster = join(home, 'roster.csv');
+  const env = { ...bare, ...hard.credential };
+  const apply = ['license', 'apply', roster, '--settle', `${settle}ms`, '-o', 'ndjson', '-q'];
+  const begun = Date.now();
+  /** @type {string[]} */
+  const wrongs = [];
+  const ends = [];
+  let killed = 0;
+  try {
+    await beginWithSome(rows, home, { ...bare, ...clean.credential });
+    writeFileSync(roster, csvOf(rows));
+    for (let runs = 0; runs < mostRuns; runs += 1) {
+      const ran = await run(apply, env, killed < kills ? 300 + random() * (settle + 2500) : undefined);
+      if (ran.signal === 'SIGKILL') {
+        killed += 1;
+        continue;
+      }
+      // What is still under way at the server is not what the run spoke of.
+      ends.push(ran.code);
+      const licenses = await licensesOn(clean.credential);
+      wrongs.push(
+        ...liesIn(ran, rows, licenses),
+        ...faultsOf(rows, licenses).doubled.map((user) => `two licenses: ${user}`),
+      );
+      if (ran.code === 0 || wrongs.length > 0) break;
+    }
+    const licenses = await licensesOn(clean.credential);
+    const { doubled, missing, sized } = faultsOf(rows, licenses);
+    if (ends.at(-1) !== 0) wrongs.push(`the last run ended with ${ends.at(-1)}`);
+    if (missing.length + sized.length > 0) wrongs.push(`missing: ${missing.length}, of another size: ${sized.length}`);
+    const own = licenses.filter((license) => license.remote_user.startsWith('user-')).length;
+    console.log(
+      [
+        String(seed).padStart(4),
+        String(killed + ends.length).padStart(4),
+        String(killed).padStart(5),
+        ends.join(',').padEnd(12),
+        String(doubled.length).padStart(10),
+        String(own).padStart(8),
+        ((Date.now() - begun) / 1000).toFixed(0).padStart(7),
+      ].join('  '),
+    );
+  } finally {
+    hard.stop();
+    clean.stop();
+    rmSync(home, { recursive: true, force: true });
+  }
+  if (wrongs.length === 0) return;
+  process.exitCode = 1;
+  console.log(`  seed ${seed}: ${wrongs.length} wrongs\n  ${wrongs.slice(0, 20).join('\n  ')}`);
+}
+
+/**
+ * A tenth of the users has a license already, half of them one of another size.
+ * @param {readonly import('../licenses.js').Wanted[]} rows
+ * @param {string} home
+ * @param {Record<string, string | undefined>} env
+ */
+async function beginWithSome(rows, home, env) {
+  const some = rows.filter((_, index) => index % 10 === 0);
+  const roster = join(home, 'begin.csv');
+  writeFileSync(
+    roster,
+    csvOf(some.map((row, index) => (index % 2 ? row : { ...row, size_allowance: 19 - row.size_allowance }))),
+  );
+  const { code, stderr } = await run(['license', 'apply', roster, '-q'], env);
+  if (code !== 0) throw new Error(`the first licenses could not be made: ${stderr}`);
+}
