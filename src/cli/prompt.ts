@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import type { GlobalValues } from '../commands/context.ts';
 import { Failure, usage } from '../core/failure.ts';
 import { Secret } from '../core/secret.ts';
 import { plain } from '../output/plain.ts';
@@ -34,6 +35,11 @@ export function openPrompt(world: World, interactive: () => boolean, signal: Abo
       return readHidden(world, plain(question), signal);
     },
   };
+}
+
+/** Whether there is a person to ask: questions are read from one terminal and written to another. */
+export function isInteractive({ stdin, stderr }: World, { input }: GlobalValues): boolean {
+  return input !== false && stdin.isTTY === true && stderr.isTTY === true;
 }
 
 /** readline's question never settles when its input closes: the closing ends it here (dependencies.md, section 8). */

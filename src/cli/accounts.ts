@@ -1,0 +1,81 @@
+import type { Context, GlobalValues } from '../commands/context.ts';
+import { Secret } from '../core/secret.ts';
+import { openCredentials } from '../store/credentials.ts';
+import { readKeyFile } from '../store/key-text.ts';
+import { openProfiles } from '../store/profiles.ts';
+import { chatUnit, licensingUnit } from '../store/unit.ts';
+import { originOf } from '../store/url.ts';
+import type { Messages } from './messages.ts';
+import { isInteractive } from './prompt.ts';
+import type { Redactor } from './redactor.ts';
+import type { EmbeddedSandbox } from './sandbox.ts';
+import type { World } from './world.ts';
+
+export interface Options extends GlobalValues {
+  /** Whether --profile was typed, and is not its twin in the environment. */
+  readonly profileTyped: boolean;
+}
+
+export type Accounts = Pick<
+  Context,
+  | 'licensingAccount'
+  | 'chatAccount'
+  | 'licensingApps'
+  | 'environmentKinds'
+  | 'profiles'
+  | 'credentialOf'
+  | 'keyFromFile'
+  | 'runKeyCommand'
+  | 'hide'
+  | 'identityOf'
+>;
+
+export interface Holding {
+  readonly world: World;
+  readonly options: Options;
+  readonly messages: Messages;
+  readonly redactor: Redactor;
+  readonly signal: AbortSignal;
+  readonly sandbox: EmbeddedSandbox;
+}
+
+/** The part of a context that chooses credentials: stored ones, the environment's, or the embedded sandbox's. */
+export function openAccounts(holding: Holding): Accounts {
+  const { world, options, redactor, sandbox } = holding;
+  const { machine, clock } = world;
+  const profiles = openProfiles(machine, clock);
+  const runKeyCommand = keyCommandRunner(holding);
+  const credentials = openCredentials(machine, clock, profiles, runKeyCommand);
+  const chosen = { profile: options.profile, typed: options.profileTyped };
+  return {
+    licensingAccount: async (choice = {}) =>
+      options.sandbox
+        ? (await sandbox.credentials()).licensing(choice)
+        : credentials.licensing({ ...chosen, ...choice }),
+    chatAccount: async () => (options.sandbox ? (await sandbox.credentials()).chat() : credentials.chat(chosen)),
+    licensingApps: async () =>
+      options.sandbox ? (await sandbox.credentials()).licensingApps() : credentials.licensingApps(),
+    environmentKinds: () => [
+      ...(licensingUnit(machine.env) ? ['licensing' as const] : []),
+      ...(chatUnit(machine.env) ? ['chat' as const] : []),
+    ],
+    profiles: () => profiles,
+    async credentialOf(name) {
+      const profile = await profiles.find(name);
+      return profile?.kind === 'chat' ? credentials.chat({ profile: name }) : credentials.licensing({ profile: name });
+    },
+    keyFromFile: async (file) => redactor.watch(await readKeyFile(file, '--api-key-file', machine)),
+    runKeyCommand,
+    hide: (text) => redactor.watch(new Secret(text)),
+    identityOf: ({ base_url }) => (options.sandbox ? 'sandbox' : originOf(base_url)),
+  };
+}
+
+function keyCommandRunner({ world, options, messages, redactor, signal }: Holding): Context['runKeyCommand'] {
+  return async (command) => {
+    const { runKeyCommand } = await import('../store/key-command.ts');
+    const verbose = options.verbose ? messages.note : undefined;
+    const interactive = isInteractive(world, options);
+    return redactor.watch(await runKeyCommand(command, { machine: world.machine, signal, verbose, interactive }));
+  };
+}

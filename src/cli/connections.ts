@@ -1,0 +1,82 @@
+import type { Connection, PlannedRequest, Send } from '../api/call.ts';
+import { connect } from '../api/http.ts';
+import type { LicensingLine } from '../api/license-answer.ts';
+import { openGate } from '../api/retry.ts';
+import type { GlobalValues } from '../commands/context.ts';
+import type { ChatCredential, LicensingCredential } from '../store/credentials.ts';
+import type { Messages } from './messages.ts';
+import type { Redactor } from './redactor.ts';
+import { observer } from './trace.ts';
+import type { World } from './world.ts';
+
+/** How to send for each credential; all of a process stand behind one gate. */
+export interface Connections {
+  licensing(credential: LicensingCredential): LicensingLine;
+  chat(credential: ChatCredential): ChatLine;
+  /** Without a credential, reads only. */
+  open(origin: string): Send;
+}
+
+export interface ChatLine {
+  readonly send: Send;
+  /** For the one call that needs no account. */
+  readonly sendUnauthenticated: Send;
+}
+
+export interface Wiring {
+  readonly world: World;
+  readonly options: GlobalValues;
+  readonly messages: Messages;
+  readonly redactor: Redactor;
+  readonly signal: AbortSignal;
+  /** Takes the requests that a dry run does not send. */
+  readonly plan: (request: PlannedRequest) => void;
+}
+
+const bodyLimit = 64 * 1024 * 1024;
+const defaultRetries = 5;
+
+export function openConnections(wiring: Wiring): Connections {
+  const shared = sharedBy(wiring);
+  const { redactor } = wiring;
+  const unauthenticated = { ...shared, authorization: undefined, sealed: false, readOnly: false, plan: undefined };
+  return {
+    licensing({ base_url: base, key, key_field, read_only: readOnly }) {
+      const authorization = redactor.watch(key).framed((value) => `Token ${value}`);
+      return { send: connect({ ...shared, base, authorization, sealed: true, readOnly }), key_field };
+    },
+    chat({ site: base, email, key, read_only: readOnly }) {
+      const basic = (value: string): string => `Basic ${Buffer.from(`${email}:${value}`).toString('base64')}`;
+      const authorization = redactor.watch(key).framed(basic);
+      return {
+        send: connect({ ...shared, base, authorization, sealed: false, readOnly }),
+        sendUnauthenticated: connect({ ...unauthenticated, base }),
+      };
+    },
+    open: (base) => connect({ ...unauthenticated, base, sealed: true, readOnly: true }),
+  };
+}
+
+function sharedBy({
+  world,
+  options,
+  messages,
+  signal,
+  plan,
+}: Wiring): Omit<Connection, 'base' | 'authorization' | 'sealed' | 'readOnly'> {
+  const { machine, clock } = world;
+  return {
+    userAgent: `chatelaine/${world.version} (${machine.platform}; ${process.arch}; node ${process.versions.node})`,
+    clock,
+    signal,
+    gate: openGate(clock),
+    retries: options.retries ?? defaultRetries,
+    timeout: options.timeout,
+    deadline: options.deadline === undefined ? undefined : clock.now() + options.deadline,
+    bodyLimit: world.bodyLimit ?? bodyLimit,
+    surroundings: { env: machine.env, caFile: options.ca_file },
+    dispatcher: world.dispatcher,
+    plan: options.dry_run ? plan : undefined,
+    observe: observer(options, messages),
+  };
+}
