@@ -38,6 +38,8 @@ export interface ClaimOptions {
 }
 
 const longestWait: Milliseconds = 300_000;
+/** Many that wait for one user would else keep the machine busy with looking. */
+const longestPause: Milliseconds = 400;
 
 /** The claims on the users of one application, named by its origin and code. */
 export async function openClaims(
@@ -68,7 +70,7 @@ export async function openClaims(
         if ('abandoned' in outcome) return outcome.abandoned;
         if (round === 0) note(`waiting for process ${outcome.holder.pid}, which is at work on the same licenses`);
         if (world.clock.now() > end) throw held(outcome.holder);
-        await world.clock.sleep(20 + world.clock.random() * 80, signal);
+        await world.clock.sleep(Math.min(40 * (round + 1), longestPause) * (0.5 + world.clock.random()), signal);
       }
     },
 
