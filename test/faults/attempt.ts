@@ -1,0 +1,108 @@
+import { parse as parseCsv } from 'csv-parse/sync';
+import { parse as parseYaml } from 'yaml';
+import { faultKinds, type FaultKind } from '../../src/sandbox/fault-kinds.ts';
+import { readFaults } from '../../src/sandbox/faults.ts';
+import { startSandbox, type LogEntry, type Sandbox } from '../../src/sandbox/server.ts';
+import { runAgainst, type Ran } from '../helpers/run.ts';
+import { linkedClock } from './linked-clock.ts';
+
+export const allFaults = Object.keys(faultKinds) as FaultKind[];
+
+/** A command line whose requests are disturbed. */
+export interface Attempt {
+  /** `{origin}` stands for the sandbox's own. */
+  readonly line: string;
+  readonly stdin?: string;
+  /** As after `sandbox serve --fault`. */
+  readonly faults: string;
+  readonly seed?: number;
+  readonly format?: string;
+  readonly home: string;
+}
+
+export interface Came {
+  readonly ran: Ran;
+  readonly log: readonly LogEntry[];
+  readonly slept: readonly number[];
+  readonly sandbox: Sandbox;
+  /** What no fault may ever bring about; empty when all is well. */
+  readonly wrongs: readonly string[];
+}
+
+/** Runs a command against a sandbox of its own that shares its time. */
+export async function attempt({ line, stdin, faults, seed = 1, format = 'json', home }: Attempt): Promise<Came> {
+  const clock = linkedClock();
+  const log: LogEntry[] = [];
+  const sandbox = await startSandbox({
+    clock: clock.sandbox,
+    faults: readFaults(faults, seed),
+    log: (entry) => void log.push(entry),
+  });
+  try {
+    const timeout = /hang/.test(faults) ? ' --timeout 1s --retries 1' : '';
+    const ran = await runAgainst(sandbox, `${line.replace('{origin}', sandbox.chat.site)} -o ${format}${timeout}`, {
+      home,
+      clock: clock.client,
+      bodyLimit: 1_000_000,
+      ...(stdin === undefined ? {} : { stdin }),
+    });
+    await sandbox.close();
+    const wrongs = [...wrongOutput(ran, format), ...twins(sandbox)];
+    return { ran, log, slept: clock.slept, sandbox, wrongs };
+  } finally {
+    await sandbox.close();
+  }
+}
+
+/** stdout is empty or a whole document; stderr ends with one JSON error exactly when the exit code is that of one. */
+function wrongOutput({ exitCode, stdout, lines, error }: Ran, format: string): string[] {
+  const wrongs: string[] = [];
+  if (exitCode === 1) wrongs.push(`a bug: ${lines.join(' | ')}`);
+  if (stdout !== '' && !isDocument(stdout, format)) wrongs.push(`not ${format}: ${stdout}`);
+  const machine = format === 'json' || format === 'ndjson';
+  if (machine && !lines.every(isJsonOrNote)) wrongs.push(`stderr: ${lines.join(' | ')}`);
+  const wanted = exitCode === 0 || exitCode === 10 ? undefined : exitCode;
+  if (machine && error?.exit !== wanted) wrongs.push(`exit ${exitCode}, and the error says ${String(error?.exit)}`);
+  return wrongs;
+}
+
+function isJsonOrNote(line: string): boolean {
+  return !line.startsWith('{') || isDocument(line, 'json');
+}
+
+function isDocument(text: string, format: string): boolean {
+  try {
+    if (format === 'json') return typeof JSON.parse(text) === 'object';
+    if (format === 'ndjson')
+      return text
+        .trimEnd()
+        .split('\n')
+        .every((line) => isDocument(line, 'json'));
+    if (format === 'csv') parseCsv(text);
+    if (format === 'yaml') parseYaml(text);
+    if (format === 'tsv')
+      return (
+        new Set(
+          text
+            .trimEnd()
+            .split('\n')
+            .map((line) => line.split('\t').length),
+        ).size === 1
+      );
+    return text.endsWith('\n');
+  } catch (cause) {
+    if (cause instanceof Error) return false;
+    throw cause;
+  }
+}
+
+/** Users with more than one license of an application: the sample has none. */
+export function twins({ state }: Pick<Sandbox, 'state'>): string[] {
+  const seen = new Set<string>();
+  return state.licenses().flatMap(({ remote_user, app_code }) => {
+    const key = `${app_code} ${remote_user}`;
+    if (seen.has(key)) return [`two licenses: ${key}`];
+    seen.add(key);
+    return [];
+  });
+}

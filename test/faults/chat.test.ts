@@ -1,0 +1,87 @@
+import { expect, test, vi } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/server.ts';
+import { chatCall, chatOnce, helpful, topicPost, viewRename, type Expected } from './expected.ts';
+import { expectedOf, hanging, prompt, tryAll, type Case } from './matrix.ts';
+
+type State = Sandbox['state'];
+
+const mara = (state: State) => state.users().find(({ user_id }) => user_id === 8);
+const view = (state: State, fragment: string) =>
+  state.views().find((row) => row.user_id === 8 && row.fragment === fragment);
+
+const color = {
+  line: 'settings set color_scheme=dark',
+  isDone: (state: State) => mara(state)?.settings['color_scheme'] === 2,
+};
+const name = { line: 'settings set full_name=Zed', isDone: (state: State) => mara(state)?.full_name === 'Zed' };
+const topic = {
+  line: 'topic delete general lunch --confirm lunch --no-archive',
+  isDone: (state: State) => state.topic('general', 'lunch').length === 0,
+};
+const rename = {
+  line: 'view rename narrow/is/alerted Zed',
+  isDone: (state: State) => view(state, 'narrow/is/alerted')?.name === 'Zed',
+  allOrNothing: true,
+};
+
+const cases: readonly (Case & { readonly expected: Expected })[] = [
+  { line: 'messages fetch', target: 'GET *', expected: chatCall },
+  { line: 'messages fetch --channel firmware --all', target: 'GET *', expected: chatCall },
+  { line: 'messages fetch --ids 1001,1002', target: 'GET *', expected: chatCall },
+  { ...color, target: 'GET *', expected: helpful },
+  { ...color, target: 'PATCH *', expected: chatCall },
+  { ...name, target: 'GET *', expected: helpful },
+  { ...name, target: 'PATCH *', expected: chatCall },
+  {
+    line: 'settings set email=new@harbour.example',
+    target: 'PATCH *',
+    isDone: (state) => mara(state)?.pending_email === 'new@harbour.example',
+    allOrNothing: true,
+    expected: chatOnce,
+  },
+  {
+    line: 'settings set --from -',
+    stdin: 'old_password=sandbox-password-of-mara\nnew_password=correct-horse-battery-42\n',
+    target: 'PATCH *',
+    isDone: (state) => mara(state)?.password === 'correct-horse-battery-42',
+    allOrNothing: true,
+    expected: chatOnce,
+  },
+  { ...topic, target: 'GET *', expected: chatCall },
+  { ...topic, target: 'POST *', expected: topicPost },
+  { ...topic, target: '*', expected: chatCall },
+  {
+    line: 'view pin narrow/is/starred',
+    target: 'PATCH *',
+    isDone: (state) => view(state, 'narrow/is/starred')?.is_pinned === true,
+    expected: chatCall,
+  },
+  {
+    line: 'view hide inbox',
+    target: '*',
+    isDone: (state) => view(state, 'inbox')?.is_pinned === false,
+    expected: chatCall,
+  },
+  { ...rename, target: 'PATCH *', expected: viewRename },
+  {
+    line: 'snippet rm 1',
+    target: 'DELETE *',
+    isDone: (state) => state.snippets().every(({ id }) => id !== 1),
+    expected: chatCall,
+  },
+  { line: 'auth status', target: 'GET /api/*', expected: chatCall },
+];
+
+// Two hundred command lines at once: on a busy machine that takes its time.
+vi.setConfig({ testTimeout: 120_000 });
+
+test.each(cases)('$line: faults of $target', async ({ expected, ...tried }) => {
+  const [once, always] = await Promise.all([tryAll(tried, 'once', prompt), tryAll(tried, 'always', prompt)]);
+  expect(once).toEqual(expectedOf(expected.once, prompt));
+  expect(always).toEqual(expectedOf(expected.always, prompt));
+});
+
+test.each(['once', 'always'] as const)('every command ends when its requests hang %s', async (times) => {
+  const came = await Promise.all(cases.map((tried) => tryAll(tried, times, hanging)));
+  expect(came).toEqual(cases.map(({ expected }) => expectedOf(expected[times], hanging)));
+});

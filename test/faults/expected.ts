@@ -1,0 +1,133 @@
+/** Faults by what a client can know after them; each fault of the sandbox stands in one group. */
+export const limits = '429 429-float 429-int 429-date 429-null 429-tiny 429-html';
+export const undone = '502 503 504 drop-before reset hang huge';
+export const carriedOut = '502-after 503-after 504-after drop-after reset-after hang-after cut';
+export const late = 'delay-commit delay-commit-504';
+export const lost = `${undone} ${carriedOut} ${late}`;
+export const broke = '500 500-after';
+export const unreadable = 'html empty json-garbage';
+export const harmless = 'slow content-type';
+export const elsewhere = 'redirect redirect-307';
+
+/** Exit codes, and after which faults they are due (contract, sections 3 and 5). */
+export type Exits = Readonly<Record<number, string>>;
+
+export interface Expected {
+  /** After the fault has met the first of the requests. */
+  readonly once: Exits;
+  /** After it has met every one of them. */
+  readonly always: Exits;
+}
+
+/** Reads of the licensing API: repeated where no answer came, never where one came that is none. */
+export const licensingRead: Expected = {
+  once: {
+    0: `${limits} ${lost} ${harmless}`,
+    6: elsewhere,
+    7: `429-long ${broke} ${unreadable} error-in-200`,
+  },
+  always: {
+    0: harmless,
+    6: elsewhere,
+    7: `${limits} 429-long ${lost} ${broke} ${unreadable} error-in-200`,
+  },
+};
+
+/** PUT and PATCH set absolute values: any 2xx is a success, an empty one too. */
+export const licenseEdit: Expected = {
+  once: {
+    0: `${limits} ${lost} ${harmless} empty error-in-200`,
+    6: elsewhere,
+    7: `429-long ${broke} html json-garbage`,
+  },
+  always: {
+    0: `${harmless} empty error-in-200`,
+    6: elsewhere,
+    7: `${limits} 429-long ${lost} ${broke} html json-garbage`,
+  },
+};
+
+/** POST /license/: a doubt is settled by one list; a 2xx that shows no license, and a list that does not show one, leave it open. */
+export const licensePost: Expected = {
+  once: {
+    0: `${limits} ${lost} ${broke} ${harmless} ${unreadable}`,
+    6: elsewhere,
+    7: '429-long',
+    9: 'error-in-200',
+  },
+  always: {
+    0: `${carriedOut} ${late} 500-after ${harmless} empty json-garbage`,
+    6: elsewhere,
+    7: `${limits} 429-long`,
+    9: `${undone} 500 html error-in-200`,
+  },
+};
+
+/** Reads and repeatable writes of the chat: an error in a 200 is the refusal that it says. */
+export const chatCall: Expected = {
+  once: {
+    0: `${limits} ${lost} ${harmless}`,
+    6: `${elsewhere} error-in-200`,
+    7: `429-long ${broke} ${unreadable}`,
+  },
+  always: {
+    0: harmless,
+    6: `${elsewhere} error-in-200`,
+    7: `${limits} 429-long ${lost} ${broke} ${unreadable}`,
+  },
+};
+
+/** E-mail and password: sent once; whatever leaves open what happened is 9. */
+export const chatOnce: Expected = {
+  once: {
+    0: `${limits} ${harmless}`,
+    6: `${elsewhere} error-in-200`,
+    7: '429-long',
+    9: `${lost} ${broke} ${unreadable}`,
+  },
+  always: {
+    0: harmless,
+    6: `${elsewhere} error-in-200`,
+    7: `${limits} 429-long`,
+    9: `${lost} ${broke} ${unreadable}`,
+  },
+};
+
+/** A rename is settled by the list of views. */
+export const viewRename: Expected = {
+  once: {
+    0: `${limits} ${lost} ${broke} ${harmless} ${unreadable}`,
+    6: `${elsewhere} error-in-200`,
+    7: '429-long',
+  },
+  always: {
+    0: `${carriedOut} 500-after ${harmless} empty json-garbage`,
+    6: `${elsewhere} error-in-200`,
+    7: `${limits} 429-long`,
+    9: `${undone} ${late} 500 html`,
+  },
+};
+
+/** Repeated by what is left of the topic; what stays in the way leaves a topic that may be deleted in part. */
+export const topicPost: Expected = {
+  once: {
+    0: `${limits} ${lost} ${broke} ${harmless} ${unreadable}`,
+    6: `${elsewhere} error-in-200`,
+    8: '429-long',
+  },
+  always: {
+    0: `${carriedOut} 500-after ${harmless} empty json-garbage`,
+    6: `${elsewhere} error-in-200`,
+    8: `${limits} 429-long ${undone} ${late} 500 html`,
+  },
+};
+
+/** What only explains or improves is never a failure. */
+export const helpful: Expected = {
+  once: {
+    0: `${limits} 429-long ${lost} ${broke} ${unreadable} ${harmless} ${elsewhere} error-in-200`,
+  },
+  always: {
+    0: `${limits} 429-long ${lost} ${broke} ${unreadable} ${harmless} ${elsewhere} error-in-200`,
+  },
+};

@@ -1,0 +1,158 @@
+import { expect, test, vi } from 'vitest';
+import { licenseCode } from '../../src/sandbox/licensing/codes.ts';
+import type { Sandbox } from '../../src/sandbox/server.ts';
+import {
+  broke,
+  carriedOut,
+  elsewhere,
+  harmless,
+  late,
+  licenseEdit,
+  licensePost,
+  licensingRead,
+  limits,
+  lost,
+  undone,
+  unreadable,
+  type Expected,
+} from './expected.ts';
+import { expectedOf, hanging, prompt, tryAll, type Case } from './matrix.ts';
+
+const code = licenseCode(1);
+const list = 'GET /v1/license/';
+const roster = 'remote_user,size_allowance\nzed,4\nyan,5\nphysio-7731,9\nclinic-north/ward-3,6\n';
+const sensors = 'mac_address,remote_user\nD422CD000301,clinic-north/ward-3\nD422CD000303,clinic-north/gait-lab\n';
+
+const sizes = (state: Sandbox['state'], user: string): number[] =>
+  state.licenses().flatMap(({ remote_user, size_allowance }) => (remote_user === user ? [size_allowance] : []));
+const has = (user: string, size: number) => (state: Sandbox['state']) => sizes(state, user).join() === String(size);
+
+const create = {
+  line: 'license create --remote-user zed --size-allowance 4',
+  isDone: has('zed', 4),
+  allOrNothing: true,
+};
+const ensureNew = { ...create, line: 'license ensure --remote-user zed --size-allowance 4' };
+const ensureOld = {
+  line: 'license ensure --remote-user physio-7731 --size-allowance 9',
+  isDone: has('physio-7731', 9),
+};
+const apply = {
+  line: 'license apply - --input-format csv',
+  stdin: roster,
+  isDone: (state: Sandbox['state']) => has('zed', 4)(state) && has('yan', 5)(state) && has('physio-7731', 9)(state),
+};
+
+/** A single request after which there is nothing to settle: what the contract says of an edit holds for each row. */
+const applyPatch: Expected = {
+  once: {
+    0: `${limits} ${lost} ${harmless} empty error-in-200`,
+    8: `429-long ${broke} html json-garbage ${elsewhere}`,
+  },
+  always: {
+    0: `${harmless} empty error-in-200`,
+    8: `${limits} 429-long ${lost} ${broke} html json-garbage ${elsewhere}`,
+  },
+};
+const applyPost: Expected = {
+  once: {
+    0: `${limits} ${lost} ${broke} ${harmless} ${unreadable}`,
+    8: `429-long ${elsewhere}`,
+    9: 'error-in-200',
+  },
+  always: {
+    0: `${carriedOut} ${late} 500-after ${harmless} empty json-garbage`,
+    8: `${limits} 429-long ${undone} 500 html ${elsewhere}`,
+    9: 'error-in-200',
+  },
+};
+/** An empty answer means that nobody activated the sensor (contract, section 3). */
+const activation: Expected = {
+  once: { ...licensingRead.once, 5: 'empty', 7: `429-long ${broke} html json-garbage error-in-200` },
+  always: {
+    ...licensingRead.always,
+    5: 'empty',
+    7: `${limits} 429-long ${lost} ${broke} html json-garbage error-in-200`,
+  },
+};
+const activationAudit: Expected = {
+  once: {
+    0: `${limits} ${lost} ${harmless} empty`,
+    8: `429-long ${broke} html json-garbage ${elsewhere} error-in-200`,
+  },
+  always: {
+    0: `${harmless} empty`,
+    8: `${limits} 429-long ${lost} ${broke} html json-garbage ${elsewhere} error-in-200`,
+  },
+};
+/** Every request of a command that looks after a doubt: the look fails too. */
+const createAlone: Expected = {
+  once: licensePost.once,
+  always: {
+    0: harmless,
+    6: elsewhere,
+    7: `${limits} 429-long`,
+    9: `${lost} ${broke} ${unreadable} error-in-200`,
+  },
+};
+
+const cases: readonly (Case & { readonly expected: Expected })[] = [
+  { line: 'license list', target: list, expected: licensingRead },
+  { line: `license view ${code}`, target: 'GET /v1/license/*', expected: licensingRead },
+  { line: 'license view --remote-user physio-7731', target: list, expected: licensingRead },
+  { line: 'license audit', target: list, expected: licensingRead },
+  {
+    line: `license edit ${code} --size-allowance 9`,
+    target: 'PATCH *',
+    isDone: has('clinic-north/ward-3', 9),
+    believed: 'error-in-200',
+    expected: licenseEdit,
+  },
+  {
+    line: `license edit ${code} --size-allowance 9 --remote-user zed --app-code 4711 --replace`,
+    target: 'PUT *',
+    isDone: has('zed', 9),
+    believed: 'error-in-200',
+    expected: licenseEdit,
+  },
+  { ...create, target: 'POST *', expected: licensePost },
+  { ...create, target: '*', expected: createAlone },
+  { ...ensureNew, target: 'GET *', expected: licensingRead },
+  { ...ensureNew, target: 'POST *', expected: licensePost },
+  { ...ensureNew, target: '*', expected: licensingRead },
+  { ...ensureOld, target: 'GET *', expected: licensingRead },
+  { ...ensureOld, target: 'PATCH *', believed: 'error-in-200', expected: licenseEdit },
+  { ...apply, target: 'GET *', expected: licensingRead },
+  { ...apply, target: 'POST *', expected: applyPost },
+  { ...apply, target: 'PATCH *', believed: 'error-in-200', expected: applyPatch },
+  { ...apply, target: '*', expected: licensingRead },
+  { line: `${apply.line} --dry-run`, stdin: roster, target: '*', expected: licensingRead },
+  { line: 'first-activation D422CD000301', target: 'GET *', expected: activation },
+  {
+    line: 'first-activation audit - --input-format csv',
+    stdin: sensors,
+    target: 'GET *',
+    expected: activationAudit,
+  },
+  { line: 'auth status', target: 'GET /v1/*', expected: licensingRead },
+  {
+    line: 'auth login licensing --base-url {origin} --app-code 4711 --api-key-stdin',
+    stdin: 'sandbox-key-of-app-4711\n',
+    target: '*',
+    expected: licensingRead,
+  },
+];
+
+// Two hundred command lines at once: on a busy machine that takes its time.
+vi.setConfig({ testTimeout: 120_000 });
+
+test.each(cases)('$line: faults of $target', async ({ expected, ...tried }) => {
+  const [once, always] = await Promise.all([tryAll(tried, 'once', prompt), tryAll(tried, 'always', prompt)]);
+  expect(once).toEqual(expectedOf(expected.once, prompt));
+  expect(always).toEqual(expectedOf(expected.always, prompt));
+});
+
+test.each(['once', 'always'] as const)('every command ends when its requests hang %s', async (times) => {
+  const came = await Promise.all(cases.map((tried) => tryAll(tried, times, hanging)));
+  expect(came).toEqual(cases.map(({ expected }) => expectedOf(expected[times], hanging)));
+});

@@ -1,0 +1,94 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FaultKind } from '../../src/sandbox/fault-kinds.ts';
+import type { LogEntry, Sandbox } from '../../src/sandbox/server.ts';
+import { emptyHome } from '../helpers/run.ts';
+import { allFaults, attempt, type Came } from './attempt.ts';
+import type { Exits } from './expected.ts';
+
+/** A command line, and which of its requests meet the fault. */
+export interface Case {
+  readonly line: string;
+  readonly stdin?: string;
+  /** `METHOD /path`, as in `--fault`. */
+  readonly target: string;
+  /** Whether what the command is for has happened. */
+  readonly isDone?: (state: Sandbox['state']) => boolean;
+  /** Faults after which a success says nothing of what was done. */
+  readonly believed?: string;
+  /** One call that must not be made twice: a failure that is safe to repeat means that nothing was done. */
+  readonly allOrNothing?: boolean;
+}
+
+export interface Outcomes {
+  /** Which faults came to which exit code. */
+  readonly exits: Exits;
+  /** Everything that must not be, with the fault that brought it about. */
+  readonly wrongs: readonly string[];
+}
+
+const isHanging = (kind: FaultKind): boolean => kind.startsWith('hang');
+/** Those that take real time are tried apart, or a busy machine would be taken for one that hangs. */
+export const hanging = allFaults.filter(isHanging);
+export const prompt = allFaults.filter((kind) => !isHanging(kind));
+
+/** Runs the case once for each of the faults, all at the same time. */
+export async function tryAll(tried: Case, times: 'once' | 'always', kinds: readonly FaultKind[]): Promise<Outcomes> {
+  const home = emptyHome();
+  const outcomes = await Promise.all(
+    kinds.map(async (kind) => {
+      const own = join(home, kind);
+      mkdirSync(join(own, 'tmp'), { recursive: true });
+      const faults = `${tried.target}=${kind}${times === 'once' ? '#1' : ''}`;
+      const stdin = tried.stdin === undefined ? {} : { stdin: tried.stdin };
+      return { kind, came: await attempt({ line: tried.line, faults, home: own, ...stdin }) };
+    }),
+  );
+  return {
+    exits: grouped(outcomes.map(({ kind, came }) => [came.ran.exitCode, kind])),
+    wrongs: outcomes.flatMap(({ kind, came }) => wrongsOf(tried, kind, came).map((wrong) => `${kind}: ${wrong}`)),
+  };
+}
+
+/** What is expected of those faults, in the order of the sandbox's table. */
+export function expectedOf(exits: Exits, kinds: readonly FaultKind[]): Outcomes {
+  const all = Object.entries(exits).flatMap(([exit, names]) =>
+    names.split(' ').map((name) => [Number(exit), name as FaultKind] as const),
+  );
+  return { exits: grouped(all.filter(([, kind]) => kinds.includes(kind))), wrongs: [] };
+}
+
+function grouped(pairs: readonly (readonly [number, FaultKind])[]): Exits {
+  const exits: Record<number, FaultKind[]> = {};
+  for (const [exit, kind] of pairs) (exits[exit] ??= []).push(kind);
+  const order = (kind: FaultKind): number => allFaults.indexOf(kind);
+  return Object.fromEntries(
+    Object.entries(exits).map(([exit, kinds]) => [
+      exit,
+      kinds.toSorted((one, other) => order(one) - order(other)).join(' '),
+    ]),
+  );
+}
+
+function wrongsOf({ isDone, believed = '', allOrNothing }: Case, kind: FaultKind, came: Came): string[] {
+  const { exitCode } = came.ran;
+  const done = isDone?.(came.sandbox.state);
+  const wrongs = [...came.wrongs, ...(allOrNothing ? blindRepeats(came.log) : [])];
+  if (done === false && exitCode === 0 && !believed.split(' ').includes(kind))
+    wrongs.push('success, and it is not done');
+  if (done === true && allOrNothing && (exitCode === 6 || exitCode === 7))
+    wrongs.push(`exit ${exitCode}, and it is done`);
+  return wrongs;
+}
+
+/** Of one user: a POST may follow another only after a list, or where the other was turned away by 429. */
+function blindRepeats(log: readonly LogEntry[]): string[] {
+  let open = false;
+  return log.flatMap(({ method, path, status }) => {
+    if (path === '/v1/license/' && method === 'GET') open = false;
+    if (path !== '/v1/license/' || method !== 'POST') return [];
+    const wrong = open ? ['a POST was repeated without a look'] : [];
+    open = status !== 429;
+    return wrong;
+  });
+}
