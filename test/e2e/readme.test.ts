@@ -1,0 +1,143 @@
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { commandTable } from '../../src/commands/index.ts';
+import { failures } from '../../src/core/failure.ts';
+import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { licenseRules } from '../../src/spec/license.ts';
+import { emptyHome, openTerminal } from './pty.ts';
+
+/**
+ * README.md is run: each line behind a `$` in a `console` block, on a terminal of 100 columns, and what comes out must be what
+ * stands there. `npm run golden` writes anew what has changed.
+ */
+
+const readme = readFileSync('README.md', 'utf8');
+const withTables = replaceBetween(replaceBetween(readme, 'commands', commandRows()), 'exit codes', exitRows());
+
+test('every session is what comes out when it is typed', { timeout: 120_000 }, async () => {
+  const place = await furnished();
+  let text = withTables;
+  for (const [block, session = ''] of withTables.matchAll(/```console\n(.*?)```/gs)) {
+    const fresh = await rerun(session, place);
+    text = text.replace(block, () => `\`\`\`console\n${fresh}\`\`\``);
+  }
+
+  await expect(text).toMatchFileSnapshot('../../README.md');
+});
+
+test('the first of the two commands works behind its installation, as it stands there', async () => {
+  const [, typed = ''] = /```sh\nnpm ci && (node bin.*)\n```/.exec(readme) ?? [];
+  const { exitCode, output } = await openTerminal(`cd ${process.cwd()} && ${typed}`, { columns: 100 }).ended;
+
+  expect(exitCode).toBe(0);
+  expect(output.match(/\bada\b/g)).toHaveLength(2);
+});
+
+test('the second of the two commands is the one that the machine of tests runs', () => {
+  expect(readme).toContain('```sh\nnpm ci && npm test\n```');
+  expect(readFileSync('.ci/run', 'utf8')).toContain('npm ci && npm test');
+});
+
+test('the rules of license keys stand there as in help', () => {
+  expect(readme.replace(/\s+/g, ' ')).toContain(licenseRules.split('. ')[0]);
+});
+
+test('no block of code is neither run nor one of the two commands', () => {
+  const kinds = [...readme.matchAll(/^```(\w+)$/gm)].map(([, kind]) => kind);
+
+  expect(kinds.filter((kind) => kind !== 'console')).toEqual(['sh', 'sh']);
+});
+
+interface Place {
+  readonly home: string;
+  readonly sandbox: Sandbox;
+}
+
+/** A home with what the sessions speak of: files, a password manager, and servers that stand in for real ones. */
+async function furnished(): Promise<Place> {
+  const clock = { now: () => Date.now(), random: () => 0.5, sleep: (span: number) => sleep(span) };
+  const sandbox = await startSandbox({ clock });
+  onTestFinished(() => sandbox.close());
+  const home = emptyHome();
+  const keep = (name: string, text: string): void => writeFileSync(join(home, name), text, { mode: 0o600 });
+  const [app] = sandbox.licensing.apps;
+  const [account] = sandbox.chat.accounts;
+  if (!app || !account) throw new Error('the sandbox has no sample data');
+  keep('roster.csv', 'remote_user,size_allowance\nada,6\nclinic-north/ward-3,6\nlinus,2\n');
+  keep('zuliprc', `[api]\nemail=${account.email}\nkey=${account.api_key}\nsite=${sandbox.chat.site}\n`);
+  keep('licensing.key', `${app.api_key}\n`);
+  mkdirSync(join(home, 'bin'));
+  keep('bin/pass', `#!/bin/sh\necho ${app.api_key}\n`);
+  chmodSync(join(home, 'bin/pass'), 0o755);
+  return { home, sandbox };
+}
+
+/** The session with what comes out now; a line that differs in what is another every time stays as it is. */
+async function rerun(session: string, { home, sandbox }: Place): Promise<string> {
+  const parts = session.split(/^(?=\$ )/m);
+  const typed = parts.map((part) => part.split('\n')[0] ?? '');
+  const script = typed.map((line) => `${realOf(line.slice(2), sandbox)}\nprintf '\\036'`).join('\n');
+  const env = { NO_COLOR: '1', PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}` };
+  const { output } = await openTerminal(script, { home, columns: 100, env }).ended;
+  const outputs = output.split('\u001e').map(shown);
+  return parts.map((part, index) => `${typed[index] ?? ''}\n${settled(outputs[index] ?? '', part)}`).join('');
+}
+
+function realOf(line: string, { licensing, chat }: Sandbox): string {
+  return line
+    .replaceAll('https://licenses.example.com', licensing.base_url)
+    .replaceAll('https://chat.example.com', chat.site);
+}
+
+/** What is another every time: the moment, and the port. */
+const passing = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|(?<=127\.0\.0\.1:)\d+/g;
+
+function settled(output: string, before: string): string {
+  const known = before.split('\n');
+  const same = (line: string): string | undefined =>
+    known.find((old) => old.replace(passing, '') === line.replace(passing, ''));
+  return output
+    .split('\n')
+    .map((line) => same(line) ?? line)
+    .join('\n');
+}
+
+/** What is left on the terminal of lines that were drawn over. */
+function shown(output: string): string {
+  return output
+    .split('\n')
+    .map((text) => text.split('\r\u001b[K').at(-1) ?? '')
+    .join('\n');
+}
+
+function replaceBetween(text: string, name: string, rows: readonly string[]): string {
+  const pattern = new RegExp(`(<!-- ${name} -->\n).*?(<!-- end -->)`, 's');
+  expect(text).toMatch(pattern);
+  return text.replace(pattern, (_all, begin: string, end: string) => `${begin}${rows.join('\n')}\n${end}`);
+}
+
+function commandRows(): string[] {
+  return [
+    '',
+    '| Command | What it does |',
+    '|---|---|',
+    ...commandTable.map(({ name, summary }) => `| \`${name}\` | ${summary} |`),
+    '',
+  ];
+}
+
+function exitRows(): string[] {
+  const rows = Object.entries(failures).map(
+    ([name, { exit, means }]) => `| ${exit} | ${name.replace('_', '-')} | ${means} |`,
+  );
+  return [
+    '',
+    '| Exit code | Name | When |',
+    '|---|---|---|',
+    '| 0 | ok | done, an empty result included |',
+    ...rows,
+    '',
+  ];
+}
