@@ -1,4 +1,4 @@
-import type { Failure } from '../core/failure.ts';
+import { Failure } from '../core/failure.ts';
 import { plainLines } from '../output/plain.ts';
 import { warningJson } from '../output/warnings.ts';
 import type { Redactor } from './redactor.ts';
@@ -27,15 +27,16 @@ export function openMessages(stderr: Output, style: MessageStyle, redactor: Reda
   const shown = (text: string): string => (terminal ? plainLines(text) : text);
   let isDrawn = false;
   const takeAway = (): string => (isDrawn ? '\r\u001b[K' : '');
-  const write = (text: string): void => {
-    stderr.write(`${takeAway()}${redactor.clean(text)}\n`);
+  const writeClean = (text: string): void => {
+    stderr.write(`${takeAway()}${text}\n`);
     isDrawn = false;
   };
+  const write = (text: string): void => writeClean(redactor.clean(text));
   return {
     note(text) {
       if (!style.quiet) write(shown(text));
     },
-    warn: (text) => write(style.json ? warningJson(text) : shown(`warning: ${text}`)),
+    warn: (text) => (style.json ? writeClean(warningJson(redactor.clean(text))) : write(shown(`warning: ${text}`))),
     trace: (text) => write(shown(text)),
     status(text) {
       if (isDrawn || text !== undefined) stderr.write(`${takeAway()}${text ?? ''}`);
@@ -43,11 +44,19 @@ export function openMessages(stderr: Output, style: MessageStyle, redactor: Reda
     },
     async fail(failure) {
       const { failureJson, failureText } = await import('../output/errors.ts');
-      write(
-        style.json
-          ? failureJson(failure)
-          : failureText(failure, { terminal, color: style.color, verbose: style.verbose }),
-      );
+      if (style.json) writeClean(failureJson(cleaned(failure, redactor)));
+      else write(failureText(failure, { terminal, color: style.color, verbose: style.verbose }));
     },
   };
+}
+
+/** Text by text: a secret may be a word or a sign of JSON itself. */
+function cleaned({ kind, message, details }: Failure, { clean }: Redactor): Failure {
+  const { hint, http, server, retryable } = details;
+  return new Failure(kind, clean(message), {
+    hint: hint && clean(hint),
+    http: http && { ...http, url: clean(http.url) },
+    server: server && { code: server.code && clean(server.code), msg: server.msg && clean(server.msg) },
+    retryable,
+  });
 }

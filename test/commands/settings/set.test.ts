@@ -178,9 +178,9 @@ describe('what is wrong is refused before anything is sent', () => {
     for (const text of texts) {
       const service = fakeService();
 
-      const { exitCode, error } = await run(service, ['settings', 'set', '-o', 'json', `${name}=${text}`]);
+      const { exitCode, stdout, error } = await run(service, ['settings', 'set', '-o', 'json', `${name}=${text}`]);
 
-      expect({ text, exitCode, sent: service.seen }).toEqual({ text, exitCode: 2, sent: [] });
+      expect({ text, exitCode, stdout, sent: service.seen }).toEqual({ text, exitCode: 2, stdout: '', sent: [] });
       expect(error?.message).toMatch(message);
     }
   });
@@ -486,7 +486,7 @@ describe('requests of their own', () => {
 
     service.done();
     expect({ exitCode, slept }).toEqual({ exitCode: 7, slept: [] });
-    expect(error?.message).toContain('3600.6s');
+    expect(error?.message).toContain('3601s');
   });
 });
 
@@ -546,20 +546,36 @@ describe('a password is never told', () => {
     }
   });
 
+  test('whatever it is, the error stays one line of JSON', async () => {
+    const service = fakeService();
+    service
+      .expect({ method: 'PATCH', path: '/api/v1/settings', form: { old_password: 'error', new_password: '"' } })
+      .reply(400, { result: 'error', code: 'BAD_REQUEST', msg: 'Not "error"!' });
+
+    const { exitCode, error } = await run(service, 'settings set --from - -o json', {
+      stdin: JSON.stringify({ old_password: 'error', new_password: '"' }),
+    });
+
+    expect(exitCode).toBe(6);
+    expect(error?.server).toEqual({ code: 'BAD_REQUEST', msg: 'Not [secret][secret][secret]!' });
+  });
+
   test('whatever it is, the plan of a dry run stays whole', async () => {
     const service = fakeService();
 
-    const { exitCode, stdout } = await run(service, 'settings set --from - --dry-run -o ndjson', {
+    const { exitCode, stdout } = await run(service, 'settings set --from - --dry-run -o json', {
       stdin: JSON.stringify({ old_password: 'method', new_password: '"' }),
     });
 
     expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout)).toEqual({
-      method: 'PATCH',
-      url: 'https://chat.test/api/v1/settings',
-      content_type: 'application/x-www-form-urlencoded',
-      body: 'old_password=[secret]&new_password=[secret]',
-    });
+    expect(JSON.parse(stdout)).toEqual([
+      {
+        method: 'PATCH',
+        url: 'https://chat.test/api/v1/settings',
+        content_type: 'application/x-www-form-urlencoded',
+        body: 'old_password=[secret]&new_password=[secret]',
+      },
+    ]);
   });
 
   test.each([
