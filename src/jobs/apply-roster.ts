@@ -55,6 +55,8 @@ interface Run {
   outages: number;
   /** Licenses in a row that were asked for without an answer. */
   silences: number;
+  /** Resolves when the server has shown that it is there, or the run is stopped. */
+  presence: Promise<void>;
   stopped: Failure | undefined;
 }
 
@@ -98,6 +100,7 @@ function newRun(): Run {
     lastDoubt: 0,
     outages: 0,
     silences: 0,
+    presence: Promise.resolve(),
     stopped: undefined,
   };
 }
@@ -199,6 +202,8 @@ async function create(run: Run, row: LicenseFields, applying: Applying): Promise
     doubt(run, row, applying, 'acknowledged');
     return undefined;
   }
+  await run.presence;
+  if (run.stopped) return undefined;
   await journal.before(row, 'create', now());
   try {
     const license = await licensing(row.app_code).create(row);
@@ -211,7 +216,8 @@ async function create(run: Run, row: LicenseFields, applying: Applying): Promise
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.kind !== 'unknown') throw cause;
     doubt(run, row, applying, 'unanswered');
-    await provePresence(run, row, applying);
+    run.silences += 1;
+    if (run.silences % mostSilences === 0) run.presence = provePresence(run, row, applying);
     return undefined;
   }
 }
@@ -225,9 +231,6 @@ function doubt(run: Run, row: LicenseFields, { now }: Applying, why: 'acknowledg
 
 /** A server that is gone must not bring every row into doubt. */
 async function provePresence(run: Run, { remote_user, app_code }: LicenseFields, applying: Applying): Promise<void> {
-  run.silences += 1;
-  if (run.silences < mostSilences) return;
-  run.silences = 0;
   try {
     await gather(applying.licensing(app_code).list({ remote_user, app_code }));
   } catch (cause) {
@@ -278,15 +281,17 @@ async function failed(
   applying: Applying,
 ): Promise<AppliedRow | undefined> {
   const { journal, signal } = applying;
-  if (endsRun.has(cause.kind) || cause === journal.broken() || signal.aborted) {
-    run.stopped ??= cause;
-    return undefined;
-  }
+  const ends = endsRun.has(cause.kind) || cause === journal.broken() || signal.aborted;
+  if (ends) run.stopped ??= cause;
+  if (ends && !refusals.has(cause.kind)) return undefined;
   run.outages = cause.kind === 'unavailable' ? run.outages + 1 : 0;
   if (run.outages >= mostOutages) run.stopped ??= cause;
   await record(run, row, 'failed', applying);
   return { ...row, status: 'failed', license: null, error: cause.message };
 }
+
+/** Of these the server certainly did nothing. */
+const refusals: ReadonlySet<FailureKind> = new Set(['auth', 'config']);
 
 const endsRun: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'internal', 'usage', 'cancelled', 'terminated']);
 
