@@ -1,0 +1,674 @@
+import { mkdirSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { Failure } from '../../../src/core/failure.ts';
+import { readFaults } from '../../../src/sandbox/faults.ts';
+import type { LogEntry, Sandbox, SandboxOptions } from '../../../src/sandbox/server.ts';
+import { emptyHome, openSandbox, type Ran, type RunOptions } from '../../helpers/run.ts';
+import { sharedTime } from './shared-time.ts';
+
+interface Row {
+  readonly remote_user: string;
+  readonly app_code: number;
+  readonly size_allowance: number;
+  readonly status: string;
+  readonly license: { readonly license_code: string } | null;
+  readonly error: string | null;
+}
+
+/** A service of its own for several runs from one home, in a time that only sleeping moves. */
+async function service(options: Partial<SandboxOptions> & { fault?: string; number?: number } = {}) {
+  const { fault, number = 1, ...rest } = options;
+  const time = sharedTime();
+  const log: LogEntry[] = [];
+  const home = emptyHome();
+  const { sandbox, run, env } = await openSandbox({
+    clock: time.sandbox,
+    log: (entry) => void log.push(entry),
+    ...(fault === undefined ? {} : { faults: readFaults(fault, number) }),
+    ...rest,
+  });
+  const apply = (words: string, stdin: string, given: RunOptions = {}) =>
+    run(`license apply - ${words}`, { home, stdin, clock: time.client, ...given });
+  return { sandbox, run, apply, log, time, home, env, writes: () => log.filter(({ method }) => method !== 'GET') };
+}
+
+function users(count: number, name = 'user'): string[] {
+  return Array.from({ length: count }, (_, index) => `${name}-${index}`);
+}
+
+function csv(names: readonly string[], size = 4): string {
+  return ['remote_user,size_allowance', ...names.map((name) => `${name},${size}`), ''].join('\n');
+}
+
+function rowsOf({ stdout }: Ran): Row[] {
+  return JSON.parse(stdout) as Row[];
+}
+
+function statuses(ran: Ran): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { status } of rowsOf(ran)) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+/** The tests are one process, which lives on: what it claimed is not abandoned as it is after the end of a real run. */
+function endProcess(home: string): void {
+  rmSync(join(home, '.local/state/chatelaine/locks'), { recursive: true });
+}
+
+/** How many licenses each of the users has, of what size. */
+function held({ state }: Sandbox, names: readonly string[]): (readonly number[])[] {
+  const sizes = new Map<string, number[]>(names.map((name) => [name, []]));
+  for (const { remote_user, size_allowance } of state.licenses()) sizes.get(remote_user)?.push(size_allowance);
+  return [...sizes.values()];
+}
+
+const each = (names: readonly string[], size = 4) => names.map(() => [size]);
+
+describe('the file', () => {
+  const wanted = [
+    { remote_user: 'ada', size_allowance: 3 },
+    { remote_user: 'O\'Neill, "Gait"', size_allowance: 18 },
+    { remote_user: '0x7F', size_allowance: 1 },
+  ];
+  const cells = 'ada,3\n"O\'Neill, ""Gait""",18\n0x7F,1\n';
+  test.each([
+    ['CSV', `remote_user,size_allowance\n${cells}`],
+    [
+      'CSV with a mark, other columns, CRLF and empty lines',
+      `\uFEFFnote,remote_user,size_allowance\r\n\r\n${cells.replaceAll(/^/gm, 'x,').replace(/x,$/, '').replaceAll('\n', '\r\n')}`,
+    ],
+    ['NDJSON', wanted.map((row) => JSON.stringify(row)).join('\n')],
+    [
+      'NDJSON with numbers as text and a mark',
+      `\uFEFF${wanted.map((row) => JSON.stringify({ ...row, size_allowance: String(row.size_allowance) })).join('\r\n')}`,
+    ],
+    ['JSON', JSON.stringify(wanted, null, 2)],
+    ['JSON with a mark', `\uFEFF${JSON.stringify(wanted)}`],
+  ])('%s', async (_form, text) => {
+    const { apply, sandbox } = await service();
+
+    const ran = await apply('-o json', text);
+
+    expect(ran.exitCode).toBe(0);
+    expect(rowsOf(ran).map(({ remote_user, size_allowance }) => ({ remote_user, size_allowance }))).toEqual(wanted);
+    expect(
+      held(
+        sandbox,
+        wanted.map(({ remote_user }) => remote_user),
+      ),
+    ).toEqual([[3], [18], [1]]);
+  });
+
+  test('every bad line is named, and nothing is sent', async () => {
+    const { apply, log, home } = await service();
+    const text = [
+      'remote_user,size_allowance,app_code',
+      'ada,4,4711',
+      'ada,5,4711',
+      '"two\r\nlines",0,4711',
+      'short',
+      ',4,4711',
+      'müller,4,4711',
+      `${'x'.repeat(128)},4,4711`,
+      'grace,19,4711',
+      'joan,4.5,4711',
+      'mary,,4711',
+      'kate,4,x',
+      'long,4,4711,9',
+    ].join('\n');
+
+    const ran = await apply('-o json', text);
+
+    expect(ran.error?.message.split('\n')).toEqual([
+      "line 3: the user 'ada' stands on line 2 already",
+      'line 4: size_allowance: 0 is out of range; must be 1 to 18',
+      'line 6: 1 cells, and the header has 3',
+      'line 7: remote_user is missing',
+      'line 8: remote_user: only ASCII characters are allowed',
+      'line 9: remote_user: 128 characters; must be below 128',
+      'line 10: size_allowance: 19 is out of range; must be 1 to 18',
+      "line 11: size_allowance: '4.5' is not an integer",
+      'line 12: size_allowance is missing',
+      "line 13: app_code: 'x' is not an integer",
+      'line 14: 4 cells, and the header has 3',
+    ]);
+    expect({ exitCode: ran.exitCode, stdout: ran.stdout, log }).toEqual({ exitCode: 2, stdout: '', log: [] });
+    expect(readdirSync(home)).toEqual(['tmp']);
+  });
+
+  test.each([
+    ['nothing', '', 'no rows'],
+    ['a header alone', 'remote_user,size_allowance\n', 'no rows'],
+    [
+      'a header that lacks a column',
+      'remote-user,size_allowance\na,1\n',
+      'the header lacks remote_user; it has remote-user, size_allowance',
+    ],
+    [
+      'a header that has one twice',
+      'remote_user,size_allowance,remote_user\na,1,b\n',
+      'the header has remote_user twice',
+    ],
+    ['an open quote', 'remote_user,size_allowance\n"a,1\n', 'not valid CSV'],
+    ['an object that is no list', '{"remote_user": "a",\n "size_allowance": 4}', 'line 1: not valid JSON'],
+    ['a list of words', '["a", 4]', 'row 1: not an object\nrow 2: not an object'],
+    [
+      'a user of the own application named twice',
+      'remote_user,size_allowance,app_code\na,1,\na,1,4711\n',
+      "line 3: the user 'a' stands on line 2 already",
+    ],
+  ])('%s is refused', async (_what, text, message) => {
+    const { apply, log } = await service();
+
+    const ran = await apply('-o json', text);
+
+    expect(ran.exitCode).toBe(2);
+    expect(ran.error?.message).toContain(message);
+    expect(log).toEqual([]);
+  });
+
+  test('what license list prints is read back unchanged', async () => {
+    const { apply, run, writes } = await service();
+    for (const format of ['csv', 'ndjson', 'json']) {
+      const { stdout } = await run(`license list -o ${format}`);
+
+      const ran = await apply('-o json', stdout);
+
+      expect({ exitCode: ran.exitCode, statuses: statuses(ran) }).toEqual({ exitCode: 0, statuses: { unchanged: 6 } });
+    }
+    expect(writes()).toEqual([]);
+  });
+});
+
+describe('the plan', () => {
+  const text = 'remote_user,size_allowance\nphysio-7731,4\nphysio-7740,9\nada,3\n';
+
+  test('a dry run shows it, and sends no write', async () => {
+    const { apply, writes, home } = await service();
+
+    const ran = await apply('--dry-run -o csv', text);
+
+    expect(ran.stdout.split('\n')).toEqual([
+      'remote_user,app_code,size_allowance,status,license,change',
+      expect.stringMatching(/^physio-7731,4711,4,unchanged,[-0-9A-Z]+,$/),
+      expect.stringMatching(/^physio-7740,4711,9,resize,[-0-9A-Z]+,4 -> 9$/),
+      'ada,4711,3,create,,',
+      '',
+    ]);
+    expect({ exitCode: ran.exitCode, writes: writes() }).toEqual({ exitCode: 0, writes: [] });
+    expect(readdirSync(home)).toEqual(['tmp']);
+  });
+
+  test('--exit-code tells whether anything would change', async () => {
+    const { apply } = await service();
+    expect((await apply('--dry-run --exit-code', text)).exitCode).toBe(10);
+    expect((await apply('', text)).exitCode).toBe(0);
+    expect((await apply('--dry-run --exit-code', text)).exitCode).toBe(0);
+    expect((await apply('--exit-code', text)).exitCode).toBe(2);
+  });
+
+  test('is carried out, told row by row, and not again', async () => {
+    const { apply, sandbox, writes } = await service();
+
+    const ran = await apply('-o tsv', text);
+
+    expect(ran.stdout.split('\n').sort()).toEqual([
+      '',
+      expect.stringMatching(/^ada\t4711\t3\tcreated\t[-0-9A-Z]+\t$/),
+      expect.stringMatching(/^physio-7731\t4711\t4\tunchanged\t[-0-9A-Z]+\t$/),
+      expect.stringMatching(/^physio-7740\t4711\t9\tresized\t[-0-9A-Z]+\t$/),
+      'remote_user\tapp_code\tsize_allowance\tstatus\tlicense\terror',
+    ]);
+    expect(ran.lines).toEqual(['1 created, 1 resized, 1 unchanged']);
+    expect(held(sandbox, ['ada', 'physio-7731', 'physio-7740'])).toEqual([[3], [4], [9]]);
+    expect(
+      writes()
+        .map(({ method }) => method)
+        .sort(),
+    ).toEqual(['PATCH', 'POST']);
+    expect(statuses(await apply('-o json', text))).toEqual({ unchanged: 3 });
+  });
+
+  test.each([20, 21])('of %i users costs one list where that is cheaper', async (count) => {
+    const { apply, log } = await service();
+
+    await apply('--dry-run', csv(users(count)));
+
+    expect(log).toHaveLength(count > 20 ? 1 : count);
+  });
+
+  test('of several licenses the fitting one is kept, else the first resized; none is made', async () => {
+    const { apply, sandbox, run } = await service();
+    for (const size of [2, 5]) await run(`license create --remote-user twin --size-allowance ${size}`);
+    for (const size of [2, 5]) await run(`license create --remote-user other --size-allowance ${size}`);
+
+    const ran = await apply('-o json', 'remote_user,size_allowance\ntwin,5\nother,7\n');
+
+    expect(rowsOf(ran).map(({ status }) => status)).toEqual(['unchanged', 'resized']);
+    expect(held(sandbox, ['twin', 'other'])).toEqual([
+      [2, 5],
+      [7, 5],
+    ]);
+    expect(ran.lines.filter((line) => line.includes('license audit'))).toHaveLength(2);
+  });
+
+  test.each([
+    ['an array', {}],
+    ['pages', { list: 'pages', pageSize: 7 }],
+    ['wrapped', { list: 'wrapped' }],
+    ['filters without effect', { ignoresFilters: true }],
+    ['rows without a user', { rows: 'anonymous' }],
+    ['bare keys', { rows: 'keys', one: 'key' }],
+    ['nothing after a POST', { afterPost: 'no content' }],
+    ['an empty text after a POST', { afterPost: 'empty', keyField: 'code' }],
+  ] as const)('on a server whose lists are %s, twice is once', async (_what, licenseShape) => {
+    const { apply, sandbox } = await service({ licenseShape });
+    const names = users(30);
+
+    const first = await apply('-o json', csv(names));
+    const second = await apply('-o json', csv(names));
+
+    expect([first.exitCode, second.exitCode]).toEqual([0, 0]);
+    expect(held(sandbox, names)).toEqual(each(names));
+  });
+});
+
+describe('faults', () => {
+  const writes = 'drop-before:0.05,drop-after:0.05,502:0.03,429:0.02,delay-commit:0.02@3s,cut:0.02';
+  const reads = 'drop-before:0.05,502:0.03,429:0.02,cut:0.03';
+
+  test('300 rows through drops, late commits, pages of a proxy and cut answers: one license for each', async () => {
+    const {
+      apply,
+      sandbox,
+      writes: sent,
+    } = await service({
+      fault: `POST /v1/license/=${writes};PATCH /*=${writes};GET /*=${reads}`,
+      number: 7,
+    });
+    const names = users(300);
+
+    const ran = await apply('-o json', csv(names));
+
+    expect({ exitCode: ran.exitCode, statuses: statuses(ran) }).toEqual({ exitCode: 0, statuses: { created: 300 } });
+    expect(held(sandbox, names)).toEqual(each(names));
+    expect(sent().filter(({ fault }) => fault === 'drop-after' || fault === 'delay-commit').length).toBeGreaterThan(5);
+  });
+
+  test.each(['drop-after', 'cut', '502-after', '500-after', 'json-garbage', 'delay-commit@3s', 'empty', 'reset-after'])(
+    'every POST answered with %s: the list settles them all',
+    async (kind) => {
+      const { apply, sandbox } = await service({ fault: `POST /v1/license/=${kind}` });
+      const names = users(45);
+
+      const ran = await apply('-o json -q', csv(names));
+
+      expect(statuses(ran)).toEqual({ created: 45 });
+      expect({ exitCode: ran.exitCode, stderr: ran.stderr }).toEqual({ exitCode: 0, stderr: '' });
+      expect(held(sandbox, names)).toEqual(each(names));
+    },
+  );
+
+  test.each(['502', 'drop-before', 'html', '429-long'])(
+    'a list that never comes (%s) is exit 7, and nothing is changed',
+    async (kind) => {
+      const { apply, writes: sent } = await service({ fault: `GET /*=${kind}` });
+
+      const ran = await apply('-o json', csv(users(30)));
+
+      expect({ exitCode: ran.exitCode, stdout: ran.stdout, sent: sent() }).toEqual({
+        exitCode: 7,
+        stdout: '',
+        sent: [],
+      });
+    },
+  );
+
+  test('a list that breaks off is as good as none', async () => {
+    const { apply, writes: sent } = await service({
+      licenseShape: { list: 'pages', pageSize: 2 },
+      fault: 'GET /*=502#99+1',
+    });
+
+    const ran = await apply('-o json', csv(users(30)));
+
+    expect({ exitCode: ran.exitCode, stdout: ran.stdout, sent: sent() }).toEqual({ exitCode: 7, stdout: '', sent: [] });
+  });
+
+  test('where the list fails in the end, rows in doubt are unknown; the same command settles them', async () => {
+    const { apply, sandbox, log, home } = await service({ fault: 'POST /v1/license/=drop-after#3;GET /*=502#18+1' });
+    const names = users(30);
+
+    const first = await apply('-o json', csv(names));
+    const posts = log.filter(({ method }) => method === 'POST').length;
+    endProcess(home);
+    const second = await apply('-o json', csv(names));
+
+    expect({ exitCode: first.exitCode, statuses: statuses(first) }).toEqual({
+      exitCode: 9,
+      statuses: { created: 27, unknown: 3 },
+    });
+    for (const { remote_user } of rowsOf(first).filter(({ status }) => status === 'unknown'))
+      expect(first.error?.message).toContain(remote_user);
+    expect({ exitCode: second.exitCode, statuses: statuses(second) }).toEqual({
+      exitCode: 0,
+      statuses: { created: 30 },
+    });
+    expect(log.filter(({ method }) => method === 'POST')).toHaveLength(posts);
+    expect(held(sandbox, names)).toEqual(each(names));
+  });
+
+  test('a server that is gone after the list does not bring every row into doubt', async () => {
+    const { apply, log, sandbox } = await service({ fault: 'POST /v1/license/=504;GET /*=502#999+1' });
+    const names = users(200);
+
+    const ran = await apply('-o json', csv(names));
+
+    expect(ran.exitCode).toBe(9);
+    expect(statuses(ran)['unknown']).toBeLessThan(30);
+    expect(ran.error?.message).toMatch(/\d+ unknown, 1\d\d not done/);
+    expect(log.filter(({ method }) => method === 'POST').length).toBeLessThan(30);
+    expect(held(sandbox, names)).toEqual(names.map(() => []));
+  });
+
+  test('a refused key stops the run', async () => {
+    const { apply } = await service();
+
+    const ran = await apply('-o json', csv(users(30)), { env: { CHATELAINE_API_KEY: 'wrong' } });
+
+    expect({ exitCode: ran.exitCode, stdout: ran.stdout }).toEqual({ exitCode: 4, stdout: '' });
+  });
+
+  test('a row that is refused fails alone, with its reason in every format', async () => {
+    const { apply } = await service({ fault: 'POST /v1/license/=redirect-307#1+5' });
+    const names = users(30);
+
+    const ran = await apply('--concurrency 1 -o csv', csv(names));
+
+    expect(ran.exitCode).toBe(8);
+    expect(ran.stdout.split('\n')[6]).toMatch(/^user-5,4711,4,failed,,the server redirects to/);
+    expect(ran.lines).toContain('29 created, 1 failed');
+    expect(statuses(await apply('-o json', csv(names)))).toEqual({ created: 30 });
+  });
+
+  test('a server that says yes and creates nothing is unknown, not created', async () => {
+    const { apply, sandbox } = await service({ fault: 'POST /v1/license/=error-in-200#1' });
+
+    const ran = await apply('-o json', csv(['ada']));
+
+    expect({ exitCode: ran.exitCode, statuses: statuses(ran), held: held(sandbox, ['ada']) }).toEqual({
+      exitCode: 9,
+      statuses: { unknown: 1 },
+      held: [[]],
+    });
+  });
+
+  test('all workers wait where one is asked to', async () => {
+    const { apply, time, log } = await service({ rateLimit: { licensing: 40 } });
+    const names = users(100);
+
+    const ran = await apply('-o json', csv(names));
+
+    expect({ exitCode: ran.exitCode, statuses: statuses(ran) }).toEqual({ exitCode: 0, statuses: { created: 100 } });
+    const refused = log.filter(({ status }) => status === 429).length;
+    expect(refused).toBeGreaterThan(1);
+    // Each refusal of one worker may find three others under way; no more are sent before the wait is over.
+    expect(refused).toBeLessThanOrEqual(time.slept.length * 4);
+  });
+
+  test('--retries 0 fails what is refused for now, and the same command goes on', async () => {
+    const { apply, sandbox } = await service({ fault: 'POST /v1/license/=429#2+3' });
+    const names = users(30);
+
+    const first = await apply('--retries 0 -o json', csv(names));
+    const second = await apply('--retries 0 -o json', csv(names));
+
+    expect({ exitCode: first.exitCode, failed: statuses(first)['failed'] }).toEqual({ exitCode: 8, failed: 2 });
+    expect(second.exitCode).toBe(0);
+    expect(held(sandbox, names)).toEqual(each(names));
+  });
+});
+
+describe('an early end', () => {
+  test('Ctrl-C is exit 130; the same command goes on, and nobody gets two', async () => {
+    const names = users(60);
+    const stop = new AbortController();
+    let posts = 0;
+    const { apply, sandbox, home } = await service({
+      fault: 'POST /v1/license/=delay-commit:0.2@3s',
+      log: ({ method }) => {
+        if (method === 'POST' && (posts += 1) === 20) stop.abort(new Failure('cancelled', 'interrupted'));
+      },
+    });
+
+    const first = await apply('-o json', csv(names), { interrupt: stop.signal });
+    const done = held(sandbox, names).filter((sizes) => sizes.length > 0).length;
+    endProcess(home);
+    const second = await apply('-o json', csv(names));
+
+    expect(first.exitCode).toBe(130);
+    expect(done).toBeGreaterThan(10);
+    expect(done).toBeLessThan(60);
+    expect({ exitCode: second.exitCode, rows: rowsOf(second).length }).toEqual({ exitCode: 0, rows: 60 });
+    expect(second.lines[0]).toContain('going on with an earlier run');
+    expect(held(sandbox, names)).toEqual(each(names));
+  });
+
+  test('the deadline is exit 8 or 9, only what was sent is in doubt, and the same command goes on', async () => {
+    const names = users(200);
+    const home = emptyHome();
+    const { sandbox, run } = await openSandbox({ latency: 20 });
+    const apply = (words: string) => run(`license apply - -o json ${words}`, { home, stdin: csv(names) });
+
+    const first = await apply('--deadline 500ms');
+    endProcess(home);
+    const second = await apply('');
+
+    expect([8, 9]).toContain(first.exitCode);
+    expect(first.error?.message).toContain('the deadline of 500ms was reached');
+    expect(statuses(first)['unknown'] ?? 0).toBeLessThanOrEqual(4);
+    expect(statuses(first)['created']).toBeGreaterThan(3);
+    expect(second.exitCode).toBe(0);
+    expect(held(sandbox, names)).toEqual(each(names));
+  });
+
+  test('a server that is not there is exit 7 within its retries, and leaves nothing open', async () => {
+    const { apply, home, sandbox, time } = await service();
+    await sandbox.close();
+
+    const ran = await apply('-o json', csv(users(30)));
+
+    expect(ran.exitCode).toBe(7);
+    expect(ran.error?.message).toContain('ECONNREFUSED');
+    expect(time.slept.reduce((sum, span) => sum + span, 0)).toBeLessThan(16_000);
+    expect(journalIn(home).split('\n')).toHaveLength(2);
+    expect((await apply('-o json --retries 0', csv(users(30)))).exitCode).toBe(7);
+  });
+
+  test('a journal that a crash cut is read up to the cut, and holds no key', async () => {
+    const { apply, sandbox, home } = await service({ fault: 'POST /v1/license/=redirect-307#1+20' });
+    const names = users(30);
+    await apply('--concurrency 1', csv(names));
+    const journal = journalFile(home);
+    expect(journalIn(home)).not.toContain(sandbox.state.licenses().at(-1)?.license_code);
+    truncateSync(journal, readFileSync(journal).length - 9);
+
+    const ran = await apply('-o json', csv(names));
+
+    expect({ exitCode: ran.exitCode, statuses: statuses(ran) }).toEqual({ exitCode: 0, statuses: { created: 30 } });
+    expect(held(sandbox, names)).toEqual(each(names));
+    expect(readdirSync(join(home, '.local/state/chatelaine/journals'))).toEqual([expect.stringMatching(/\.done$/)]);
+  });
+
+  test('a license that is gone since is not called created', async () => {
+    const { apply, sandbox } = await service({ fault: 'POST /v1/license/=redirect-307#1' });
+    const names = users(3);
+    await apply('--concurrency 1', csv(names));
+    const gone = sandbox.state.licenses().find(({ remote_user }) => remote_user === 'user-1');
+    sandbox.state.change((state) => state.licenses.remove(gone?.license_code ?? ''));
+
+    const ran = await apply('-o json', csv(names));
+
+    expect({ exitCode: ran.exitCode, statuses: statuses(ran) }).toEqual({
+      exitCode: 9,
+      statuses: { created: 2, unknown: 1 },
+    });
+  });
+});
+
+describe('where it may run', () => {
+  test('a state folder that cannot be written is exit 3, and nothing is sent', async () => {
+    const { apply, log, home } = await service();
+    mkdirSync(join(home, '.local'));
+    writeFileSync(join(home, '.local/state'), 'a file');
+
+    const ran = await apply('-o json', csv(users(3)));
+
+    expect({ exitCode: ran.exitCode, log }).toEqual({ exitCode: 3, log: [] });
+    expect(ran.error?.hint).toContain('--journal');
+  });
+
+  test('two runs of one file at once: the second is told who is at work', async () => {
+    const names = users(40);
+    const { apply, sandbox } = await service();
+
+    const [first, second] = await Promise.all([apply('-o json', csv(names)), apply('-o json', csv(names))]);
+
+    const codes = [first.exitCode, second.exitCode].sort();
+    expect(codes).toEqual([0, 7]);
+    expect([first, second].find(({ exitCode }) => exitCode === 7)?.error?.message).toMatch(
+      /the journal .* is in use by process \d+/,
+    );
+    expect(held(sandbox, names)).toEqual(each(names));
+  });
+
+  test('two files with the same users at once', async () => {
+    const names = users(40);
+    const { apply, sandbox } = await service();
+
+    const runs = await Promise.all([apply('-o json', csv(names)), apply('-o json', csv(names.toReversed()))]);
+
+    expect(runs.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+    expect(runs.map(statuses)).toContainEqual({ created: 40 });
+    expect(runs.map(statuses)).toContainEqual({ unchanged: 40 });
+    expect(held(sandbox, names)).toEqual(each(names));
+  });
+
+  test('a read-only profile is exit 3 before anything is sent', async () => {
+    const { run, log, home, sandbox } = await service();
+    const login = `auth login licensing --base-url ${sandbox.licensing.base_url} --app-code 4711 --api-key-stdin --read-only`;
+    await run(login, { home, bare: true, stdin: 'sandbox-key-of-app-4711\n' });
+    const before = log.length;
+
+    const ran = await run('license apply - -o json', { home, bare: true, stdin: csv(users(3)) });
+
+    expect({ exitCode: ran.exitCode, sent: log.length - before }).toEqual({ exitCode: 3, sent: 0 });
+    expect(ran.error?.message).toContain('read-only');
+  });
+
+  test('app_code picks the key of that stored app', async () => {
+    const { run, home, sandbox, writes } = await service();
+    for (const code of [4711, 4712])
+      await run(
+        `auth login licensing --base-url ${sandbox.licensing.base_url} --app-code ${code} --name app-${code} --api-key-stdin`,
+        {
+          home,
+          bare: true,
+          stdin: `sandbox-key-of-app-${code}\n`,
+        },
+      );
+    const stdin = 'remote_user,size_allowance,app_code\nada,3,4711\nada,5,4712\ngrace,2,\n';
+
+    const ran = await run('license apply - -o json --profile app-4712', { home, bare: true, stdin });
+    const good = await run('license apply - -o json --app-code 4712', { home, bare: true, stdin });
+
+    expect(ran.exitCode).not.toBe(0);
+    expect({
+      exitCode: good.exitCode,
+      rows: rowsOf(good).map(({ remote_user, app_code, status }) => [remote_user, app_code, status]),
+    }).toEqual({
+      exitCode: 0,
+      rows: expect.arrayContaining([
+        ['ada', 4711, 'created'],
+        ['ada', 4712, 'created'],
+        ['grace', 4712, 'created'],
+      ]) as unknown,
+    });
+    expect(writes().filter(({ status }) => status === 201)).toHaveLength(3);
+    const strange = await run('license apply - -o json', {
+      home,
+      bare: true,
+      stdin: 'remote_user,size_allowance,app_code\nada,3,99\n',
+    });
+    expect(strange.exitCode).toBe(3);
+  });
+});
+
+describe('what is shown', () => {
+  test('on a terminal more than 100 changes are asked about once', async () => {
+    const { apply, run, writes, home, time } = await service();
+    const answer = (words: string, count: number, stdin: string) => {
+      writeFileSync(join(home, 'roster.csv'), csv(users(count)));
+      return run(`license apply ${join(home, 'roster.csv')} ${words}`, { home, stdin, tty: true, clock: time.client });
+    };
+
+    const no = await answer('', 101, 'n\n');
+    expect({ exitCode: no.exitCode, writes: writes().length }).toEqual({ exitCode: 130, writes: 0 });
+    expect(no.stderr).toContain('101 licenses will be created or resized. Go on? [y/N]');
+    expect(
+      (await run('license ensure --remote-user user-1 --size-allowance 4', { home, clock: time.client })).slept,
+    ).toEqual([]);
+    expect(time.slept).toEqual([]);
+
+    const few = await answer('', 101, '');
+    expect(few).toMatchObject({ exitCode: 0 });
+    expect(few.stderr).not.toContain('Go on?');
+    const yes = await answer('', 250, 'y\n');
+    expect(yes.stderr).toContain('149 licenses will be created or resized. Go on?');
+    expect({ exitCode: yes.exitCode, writes: writes().length }).toEqual({ exitCode: 0, writes: 250 });
+    expect((await apply('', csv(users(200, 'other')))).exitCode).toBe(0);
+  });
+
+  test('a table of 1,500 rows on a terminal is whole', async () => {
+    const { run, home } = await service();
+    const names = users(1500);
+    writeFileSync(join(home, 'roster.csv'), csv(names));
+
+    const ran = await run(`license apply ${join(home, 'roster.csv')} --dry-run`, { home, tty: true });
+
+    const lines = ran.stdout.trimEnd().split('\n');
+    expect(lines).toHaveLength(1501);
+    expect(lines.slice(1).map((line) => line.split(/\s+/)[0])).toEqual(names);
+  });
+
+  test('--fields picks columns, and a name that is none is refused before anything is sent', async () => {
+    const { apply, log } = await service();
+
+    const strange = await apply('--fields remote_user,colour -o json', csv(users(3)));
+    expect({ exitCode: strange.exitCode, log }).toEqual({ exitCode: 2, log: [] });
+    const picked = await apply('--fields status,remote_user -o csv --no-header --concurrency 1', csv(users(2)));
+    expect(picked.stdout).toBe('created,user-0\ncreated,user-1\n');
+  });
+
+  test('progress is a line every 5 s where there is no terminal, and none with -q', async () => {
+    const { apply } = await service({ rateLimit: { licensing: 50 } });
+
+    const told = await apply('', csv(users(120)));
+    const quiet = await apply('-q', csv(users(120, 'other')));
+
+    expect(told.lines.filter((line) => /^licenses \d+\/120, [\d.]+\/s/.test(line)).length).toBeGreaterThan(0);
+    expect(told.lines.at(-1)).toBe('120 created');
+    expect(quiet.stderr).toBe('');
+  });
+});
+
+function journalFile(home: string): string {
+  const folder = join(home, '.local/state/chatelaine/journals');
+  const [name = ''] = readdirSync(folder).filter((file) => file.endsWith('.ndjson'));
+  return join(folder, name);
+}
+
+function journalIn(home: string): string {
+  return readFileSync(journalFile(home), 'utf8');
+}
