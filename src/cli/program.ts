@@ -26,7 +26,7 @@ export async function readCommandLine(argv: readonly string[], env: Environment)
     await program.parseAsync([...words], { from: 'user' });
   } catch (cause) {
     if (!(cause instanceof CommanderError)) throw cause;
-    if (!helpCodes.has(cause.code)) throw usage(...wordsOf(cause));
+    if (!helpCodes.has(cause.code)) throw usage(...wordsOf(cause, words));
   }
   if (!result.request) throw new Error('the command line came to nothing');
   return result.request;
@@ -35,10 +35,17 @@ export async function readCommandLine(argv: readonly string[], env: Environment)
 /** Help was asked for, or nothing at all was. */
 const helpCodes: ReadonlySet<string> = new Set(['commander.helpDisplayed', 'commander.help']);
 
-function wordsOf(cause: CommanderError): [string, string] {
+function wordsOf(cause: CommanderError, words: readonly string[]): [string, string] {
   const [first = '', ...rest] = cause.message.replace(/^error: /, '').split('\n');
   const hint = rest.join(' ').replace(/^\((.*)\)$/, '$1');
-  return [first, hint === '' ? 'See chatelaine --help.' : hint];
+  return [first, hint === '' ? `See ${['chatelaine', ...placeOf(words)].join(' ')} --help.` : hint];
+}
+
+/** The words that name the command or noun in which the line went wrong. */
+function placeOf(words: readonly string[]): string[] {
+  const [noun = '', verb = ''] = words.filter((word) => !word.startsWith('-'));
+  if (commandTable.some(({ name }) => name === `${noun} ${verb}`)) return [noun, verb];
+  return noun in nouns || commandTable.some(({ name }) => name === noun) ? [noun] : [];
 }
 
 function buildProgram(env: Environment, result: { request?: Request }): Command {

@@ -56,6 +56,21 @@ test.each(['', 'license', 'auth'])('`chatelaine %s` alone shows help', async (li
   expect(alone).toMatchObject({ exitCode: 0, stdout: asked?.stdout, stderr: '' });
 });
 
+test.each([
+  ['license create --frob', 'See chatelaine license create --help.'],
+  ['--sandbox license create --frob', 'See chatelaine license create --help.'],
+  ['license create --remote-user', 'See chatelaine license create --help.'],
+  ['first-activation --zzzzzz', 'See chatelaine first-activation --help.'],
+  ['license --frob', 'See chatelaine license --help.'],
+  ['license creat', 'Did you mean create?'],
+  ['license list --remote-usr ada', 'Did you mean --remote-user?'],
+  ['--frob', 'See chatelaine --help.'],
+])('a mistake in `chatelaine %s` points to the help of that place', async (line, hint) => {
+  const { exitCode, lines } = await run(fakeService(), line, { bare: true });
+
+  expect({ exitCode, hint: lines.at(-1) }).toEqual({ exitCode: 2, hint });
+});
+
 test('every command stands in one group of the program’s help', () => {
   const grouped = groupsOf(commandTable).flatMap(({ entries }) => entries.map(({ name }) => name));
 
