@@ -77,6 +77,11 @@ export async function openSandbox(options: Partial<SandboxOptions> = {}): Promis
   };
 }
 
+/** One command line over real connections, with nothing in the environment but `options.env`. */
+export function runAlone(line: string | readonly string[], options: RunOptions = {}): Promise<Ran> {
+  return runMain(line, { ...options.env }, options, undefined);
+}
+
 /** One command line against a sandbox that somebody else starts and ends. */
 export function runAgainst(sandbox: Sandbox, line: string | readonly string[], options: RunOptions = {}): Promise<Ran> {
   return runMain(line, { ...(options.bare ? {} : environmentOf(sandbox)), ...options.env }, options, undefined);

@@ -1,0 +1,60 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+import type { Certificate } from './authority.ts';
+
+export interface Seen {
+  readonly method: string;
+  readonly url: string;
+  readonly authorization: string | undefined;
+  /** When it came, in milliseconds. */
+  readonly time: number;
+}
+
+export interface Origin {
+  readonly port: number;
+  readonly seen: readonly Seen[];
+  /** Connections that were ever opened. */
+  connections(): number;
+}
+
+export interface Reply {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** Answers, or never (undefined). */
+export type Respond = (request: Seen, count: number) => Reply | undefined;
+
+/** A service on loopback that says what a test wants, over TLS where it has a certificate; ends with the test. */
+export async function openOrigin(respond: Respond = () => ({}), certificate?: Certificate): Promise<Origin> {
+  const seen: Seen[] = [];
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  const answer = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    const { method = '', url = '', headers } = incoming;
+    const request = { method, url, authorization: headers.authorization, time: performance.now() };
+    seen.push(request);
+    incoming.resume().once('end', () => {
+      const reply = respond(request, seen.length);
+      if (!reply) return;
+      const body = reply.body ?? (url.startsWith('/api/') ? '{"result":"success","msg":"","messages":[]}' : '[]');
+      outgoing.writeHead(reply.status ?? 200, { 'content-type': 'application/json', ...reply.headers });
+      outgoing.end(body);
+    });
+  };
+  const server: Server = certificate ? createTlsServer({ ...certificate }, answer) : createServer(answer);
+  server.on('connection', (socket: Socket) => {
+    connections += 1;
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { port: (server.address() as AddressInfo).port, seen, connections: () => connections };
+}
