@@ -41,16 +41,23 @@ export function foreignBody(answer: Answer, api: string): Failure {
 
 /** A redirect that is not followed: on a write, or out of the origin. */
 export function redirected(answer: Answer): Failure {
-  const location = answer.headers['location'];
-  const target = typeof location === 'string' ? ` to ${location}` : '';
+  const target = targetOf(answer);
   return new Failure(
     'rejected',
-    `the server redirects${target} (${answer.status}); the key is not sent elsewhere and writes are not redirected`,
+    `the server redirects${target === undefined ? '' : ` to ${target}`} (${answer.status}); the key is not sent elsewhere and writes are not redirected`,
     {
       hint: 'Store the final URL in the profile.',
       http: answer.http,
     },
   );
+}
+
+/** Where a URL hides a license code, the path of its redirect holds the same: only the host is told then. */
+function targetOf({ headers, http }: Answer): string | undefined {
+  const { location } = headers;
+  if (typeof location !== 'string') return undefined;
+  if (!http.url.includes('[')) return location;
+  return URL.canParse(location, http.url) ? new URL(location, http.url).origin : 'another place';
 }
 
 /** What the failure of a later page means: the list is there in part (contract, section 3). Being interrupted stays what it is. */

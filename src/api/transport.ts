@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
 import { rootCertificates } from 'node:tls';
 import { setFlagsFromString } from 'node:v8';
 import { Agent, EnvHttpProxyAgent, request, type Dispatcher } from 'undici';
@@ -95,7 +96,10 @@ export async function exchange(dispatcher: Dispatcher, call: WireRequest): Promi
       body: call.body ?? null,
       signal: AbortSignal.any([timer.signal, call.signal]),
     });
-    return { status: answer.statusCode, headers: answer.headers, text: await readBody(answer.body, call.bodyLimit) };
+    const text = await readBody(answer.body, call.bodyLimit);
+    // undici frees the connection a turn after the body: a request before that would open another one, with another handshake.
+    await setImmediate();
+    return { status: answer.statusCode, headers: answer.headers, text };
   } catch (cause) {
     if (call.signal.aborted) throw call.signal.reason;
     if (timer.signal.aborted) throw new TimedOut();
