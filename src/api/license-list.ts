@@ -25,7 +25,7 @@ export async function* listPages(open: () => Promise<LicensingLine>, filter: Lic
     const page = await readPage(line, query, pages);
     for (const row of page.rows) if (matches(row, filter)) yield row;
     if (page.next === undefined) return;
-    if (!URL.canParse(page.next, anyOrigin))
+    if (typeof page.next !== 'string' || !URL.canParse(page.next, anyOrigin))
       throw brokenList('the server names a next page that is no URL', page.answer);
     query = [...new URL(page.next, anyOrigin).searchParams];
     if (seen.has(encodeParameters(query)))
@@ -49,7 +49,8 @@ function brokenList(message: string, answer: Answer): Failure {
 
 interface Page {
   readonly rows: readonly License[];
-  readonly next: string | undefined;
+  /** The URL of the page after this one, by what the server calls it: judged when the rows have been given out. */
+  readonly next: unknown;
 }
 
 function pageOf(answer: Answer, line: LicensingLine): Page {
@@ -65,7 +66,7 @@ function pageOf(answer: Answer, line: LicensingLine): Page {
   const next = body['next'];
   return {
     rows: rows.map((row) => rowOf(row, answer, line)),
-    next: typeof next === 'string' && next !== '' ? next : undefined,
+    next: next === null || next === false || next === '' ? undefined : next,
   };
 }
 

@@ -4,9 +4,10 @@ import { variable, type Environment } from '../core/world.ts';
 import type { Ending } from './retry.ts';
 
 /** A name without an address is not asked for again: the contract's table of what is repeated does not list it. */
-const nameless: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN']);
+const nameless: ReadonlySet<string> = new Set(['ENOTFOUND']);
 
 const unsent: ReadonlySet<string> = new Set([
+  'EAI_AGAIN',
   'ECONNREFUSED',
   'EHOSTUNREACH',
   'ENETUNREACH',
@@ -60,7 +61,7 @@ function explain(error: unknown, url: URL, env: Environment, timeout: Millisecon
       'Give the authority that signed it with --ca-file FILE or NODE_EXTRA_CA_CERTS.',
     ];
   }
-  if (nameless.has(code)) {
+  if (nameless.has(code) || code === 'EAI_AGAIN') {
     return [
       `DNS: no address for ${hostOf(error) ?? url.hostname} (${code})`,
       'Check the URL of the profile, the network and the proxy.',

@@ -82,7 +82,7 @@ function secondsOf(value: unknown, now: Milliseconds): Milliseconds | undefined 
   if (typeof value !== 'string' || value.trim() === '') return undefined;
   const text = value.trim();
   if (/^\d+(\.\d*)?$|^\.\d+$/.test(text)) return Math.ceil(Number(text) * 1000);
-  const date = /[a-z]/i.test(text) ? Date.parse(text) : NaN;
+  const date = /^([a-z]{3,9},? \d|\d{4}-\d\d-\d\dT)/i.test(text) ? Date.parse(text) : NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 

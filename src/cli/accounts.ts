@@ -2,7 +2,7 @@ import type { Context, GlobalValues } from '../commands/context.ts';
 import { Secret } from '../core/secret.ts';
 import { openCredentials } from '../store/credentials.ts';
 import { readKeyFile } from '../store/key-text.ts';
-import { openProfiles } from '../store/profiles.ts';
+import { openProfiles, type Profiles } from '../store/profiles.ts';
 import { chatUnit, licensingUnit } from '../store/unit.ts';
 import { originOf } from '../store/url.ts';
 import type { Messages } from './messages.ts';
@@ -41,7 +41,7 @@ export interface Holding {
 
 /** The part of a context that chooses credentials: stored ones, the environment's, or the embedded sandbox's. */
 export function openAccounts(holding: Holding): Accounts {
-  const { world, options, redactor, sandbox } = holding;
+  const { world, options, messages, redactor, sandbox } = holding;
   const { machine, clock } = world;
   const profiles = openProfiles(machine, clock);
   const runKeyCommand = keyCommandRunner(holding);
@@ -59,7 +59,7 @@ export function openAccounts(holding: Holding): Accounts {
       ...(licensingUnit(machine.env) ? ['licensing' as const] : []),
       ...(chatUnit(machine.env) ? ['chat' as const] : []),
     ],
-    profiles: () => profiles,
+    profiles: () => (options.dry_run ? unchanged(profiles, messages) : profiles),
     async credentialOf(name) {
       const profile = await profiles.find(name);
       return profile?.kind === 'chat' ? credentials.chat({ profile: name }) : credentials.licensing({ profile: name });
@@ -69,6 +69,12 @@ export function openAccounts(holding: Holding): Accounts {
     hide: (text) => redactor.watch(new Secret(text)),
     identityOf: ({ base_url }) => (options.sandbox ? 'sandbox' : originOf(base_url)),
   };
+}
+
+/** In a dry run what is stored stays as it is. */
+function unchanged(profiles: Profiles, { note }: Messages): Profiles {
+  const skip = async (): Promise<void> => note('dry run: nothing is stored');
+  return { ...profiles, save: skip, use: skip, remove: skip };
 }
 
 function keyCommandRunner({ world, options, messages, redactor, signal }: Holding): Context['runKeyCommand'] {

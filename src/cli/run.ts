@@ -134,13 +134,21 @@ async function printPlan(
   redactor: Redactor,
 ): Promise<void> {
   const rows = planned.map((request) => cleaned(request, redactor));
-  await print(
-    Promise.resolve(rows),
-    { columns: ['method', 'url', 'content_type', 'body'] },
-    { ...options, quiet: false },
-    world,
-  );
+  await print(Promise.resolve(rows), planShow, { ...options, quiet: false }, world);
 }
+
+/** Whole on a terminal too: a request that is cut is not the exact one. */
+const planShow: Show<unknown> = {
+  columns: ['method', 'url', 'content_type', 'body'],
+  line(row) {
+    const { method, url, content_type, body } = row as PlannedRequest;
+    return [
+      `${method} ${url}`,
+      ...(content_type === undefined ? [] : [content_type]),
+      ...(body === undefined ? [] : [body]),
+    ].join(' ');
+  },
+};
 
 /** Value by value: a password may be a word or a sign of JSON itself. */
 function cleaned(request: PlannedRequest, redactor: Redactor): object {

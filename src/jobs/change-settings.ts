@@ -2,7 +2,7 @@ import type { ChatApi } from '../api/chat.ts';
 import { Planned } from '../api/call.ts';
 import { Failure } from '../core/failure.ts';
 import type { Assignment } from '../spec/field.ts';
-import { identitySettings, levelRules, unifiedSettingsLevel, type LevelRule } from '../spec/settings.ts';
+import { identitySettings, levelRules, settings, unifiedSettingsLevel, type LevelRule } from '../spec/settings.ts';
 
 export interface SettingRow {
   readonly name: string;
@@ -145,6 +145,8 @@ function notApplied(names: readonly string[], level: number | undefined): Failur
     : 'it may be too old for them';
   const known = level === undefined ? '' : ` (level ${level})`;
   return new Failure('rejected', `the server${known} ignored: ${names.join(', ')}; ${because}`, {
-    hint: 'See chatelaine settings describe NAME for the level that a setting needs.',
+    hint: names.every((name) => name in settings)
+      ? 'See chatelaine settings describe NAME for the level that a setting needs.'
+      : 'Check the name: a setting that the server does not know is ignored.',
   });
 }

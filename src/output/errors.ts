@@ -38,10 +38,9 @@ export function failureJson(failure: Failure): string {
 /** What the server said, unless the message says it already. */
 function reasons({ message, details: { server } }: Failure): string[] {
   const { msg = '', code } = server ?? {};
-  const said = message.includes(msg) ? '' : msg;
-  const named = code === undefined || message.includes(code) ? '' : `(${code})`;
-  const reason = [said, named].filter((part) => part !== '').join(' ');
-  return reason === '' ? [] : [`The server says: ${reason}`];
+  if (msg === '' || message.includes(msg)) return [];
+  const named = code === undefined || message.includes(code) ? '' : ` (${code})`;
+  return [`The server says: ${msg}${named}`];
 }
 
 function background({ details: { http }, cause }: Failure): string[] {

@@ -47,12 +47,14 @@ export function lineWidth(widths: readonly number[]): number {
 }
 
 /**
- * Widths that fit into `room` columns of a terminal: the widest give way first, so that short columns stay whole. With more
- * columns than room each keeps one.
+ * Widths that fit into `room` columns of a terminal: the widest give way first, so that short columns stay whole; a column that is
+ * kept gives way only where the others have nothing left to read. With more columns than room each keeps one.
  */
-export function fitWidths(wanted: readonly number[], room: number): readonly number[] {
+export function fitWidths(wanted: readonly number[], room: number, kept: readonly boolean[] = []): readonly number[] {
   if (lineWidth(wanted) <= room) return wanted;
-  const cut = (cap: number): number[] => wanted.map((width) => Math.min(width, cap));
+  const least = lineWidth(wanted.map((width, index) => (kept[index] ? width : Math.min(width, readable)))) <= room;
+  const cut = (cap: number): number[] =>
+    wanted.map((width, index) => (least && kept[index] ? width : Math.min(width, cap)));
   let cap = room;
   while (cap > 1 && lineWidth(cut(cap)) > room) cap -= 1;
   const widths = cut(cap);
@@ -63,6 +65,9 @@ export function fitWidths(wanted: readonly number[], room: number): readonly num
     return width + 1;
   });
 }
+
+/** Fewer columns of a text tell nothing. */
+const readable = 6;
 
 const standIn = 'x';
 

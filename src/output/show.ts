@@ -8,6 +8,8 @@ export interface Show<T> {
   readonly others?: boolean;
   /** Keys that are never shown as other columns, because a column of another name shows them. */
   readonly consumed?: (row: T) => readonly string[];
+  /** Columns that a terminal shows whole as long as others can give way, such as a key that is copied. */
+  readonly whole?: readonly string[];
   /** One sentence in place of the table on a terminal. */
   readonly line?: (row: T) => string;
   /** The one thing that `-q` prints, one line a row, unless the format is json, ndjson or yaml. */

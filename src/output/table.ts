@@ -26,23 +26,28 @@ export function table(show: Show<unknown> | undefined, look: Look, bold: ((text:
   const writeHeld = (): string => {
     const lines = [...head(), ...held];
     held = [];
-    writeLine = lineWriter(lines, look);
+    writeLine = lineWriter(lines, look, kept());
     return lines.map(writeLine).join('');
   };
-  const end = (): string => (held.length > 0 ? drawFitted([...head(), ...held], look) : '');
+  const kept = (): boolean[] => (columns ?? []).map((column) => show?.whole?.includes(column) ?? false);
+  const end = (): string => (held.length > 0 ? drawFitted([...head(), ...held], look, kept()) : '');
   return { one: (value) => (value === undefined || value === null ? '' : row(value) + end()), row, end };
 }
 
 /** Rows that decide the widths; cli-table3 is superlinear, and draws no more than that. */
 const heldRows = 1000;
 
-function lineWriter(first: readonly (readonly Cell[])[], look: Look): (cells: readonly Cell[]) => string {
-  const widths = widthsOf(first, look);
+function lineWriter(
+  first: readonly (readonly Cell[])[],
+  look: Look,
+  kept: readonly boolean[],
+): (cells: readonly Cell[]) => string {
+  const widths = widthsOf(first, look, kept);
   return (cells) => drawLine(fitted(cells, widths, look), widths);
 }
 
-function drawFitted(lines: readonly (readonly Cell[])[], look: Look): string {
-  const widths = widthsOf(lines, look);
+function drawFitted(lines: readonly (readonly Cell[])[], look: Look, kept: readonly boolean[]): string {
+  const widths = widthsOf(lines, look, kept);
   const cells = lines.map((line) => fitted(line, widths, look));
   return drawGrid(cells, widths);
 }
@@ -54,12 +59,12 @@ function measured(texts: readonly string[], paint?: (text: string) => string): r
   });
 }
 
-function widthsOf(lines: readonly (readonly Cell[])[], look: Look): readonly number[] {
+function widthsOf(lines: readonly (readonly Cell[])[], look: Look, kept: readonly boolean[]): readonly number[] {
   const widths: number[] = [];
   for (const cells of lines) {
     for (const [index, { width }] of cells.entries()) widths[index] = Math.max(1, widths[index] ?? 0, width);
   }
-  return look.terminal && look.width > 0 ? fitWidths(widths, look.width) : widths;
+  return look.terminal && look.width > 0 ? fitWidths(widths, look.width, kept) : widths;
 }
 
 /** Cells that keep their line within the terminal: a line that fits as it is stays whole. */

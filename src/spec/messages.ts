@@ -135,7 +135,7 @@ export function narrowTerm(operator: string, text: string): NarrowTerm {
 export function negatedTerm(word: string): NarrowTerm {
   const at = word.indexOf('=');
   if (at < 1) throw usage(`--not: expected OPERATOR=VALUE, not '${word}'`);
-  const operator = word.slice(0, at);
+  const operator = word.slice(0, at).replaceAll('_', '-');
   if (notNegatable.has(operator)) throw usage(`--not: the server cannot negate ${operator}`);
   return { ...narrowTerm(operator, word.slice(at + 1)), negated: true };
 }

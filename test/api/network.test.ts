@@ -17,7 +17,7 @@ describe('what an error of the transport means for repeating', () => {
     ['several addresses, each refused', new AggregateError([coded('ECONNREFUSED'), coded('ECONNREFUSED')]), 'unsent'],
     ['a cause that was refused', new Error('fetch failed', { cause: coded('ECONNREFUSED') }), 'unsent'],
     ['no such name', coded('ENOTFOUND'), 'barred'],
-    ['no answer of the name service', coded('EAI_AGAIN'), 'barred'],
+    ['no answer of the name service', coded('EAI_AGAIN'), 'unsent'],
     ['certificate', coded('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), 'barred'],
     ['expired certificate', coded('CERT_HAS_EXPIRED'), 'barred'],
     ['another name in the certificate', coded('ERR_TLS_CERT_ALTNAME_INVALID'), 'barred'],

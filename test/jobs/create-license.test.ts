@@ -161,7 +161,6 @@ describe('what was certainly not processed is sent again without a list', () => 
     ['SELF_SIGNED_CERT_IN_CHAIN', /--ca-file/],
     ['ERR_TLS_CERT_ALTNAME_INVALID', /--ca-file/],
     ['ENOTFOUND', /URL of the profile/],
-    ['EAI_AGAIN', /URL of the profile/],
   ])('%s is not tried again', async (code, hint) => {
     const service = fakeService();
     post(service).fail(code);

@@ -9,7 +9,9 @@ export default command({
   async run(_values, context) {
     const profiles = context.profiles();
     const defaults = await profiles.defaults();
-    return (await profiles.all()).map((profile) => ({
+    const stored = await profiles.all();
+    if (stored.length === 0) context.note('no profile is stored: chatelaine auth login stores one');
+    return stored.map((profile) => ({
       profile: profile.name,
       kind: profile.kind,
       url: profile.kind === 'chat' ? profile.site : profile.base_url,

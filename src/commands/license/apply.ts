@@ -101,6 +101,7 @@ export default command({
 
   show: {
     toTheEnd: true,
+    whole: ['license'],
     columns,
     cell: (row, column) => (column === 'license' ? keyCell(row) : undefined),
     others: true,

@@ -1,6 +1,6 @@
-import { findKey, type License } from '../../api/license-key.ts';
+import { findKey } from '../../api/license-key.ts';
 import { Failure } from '../../core/failure.ts';
-import { auditLicenses, type FindingRow } from '../../jobs/audit-licenses.ts';
+import { auditLicenses, type FindingRow, type Listed } from '../../jobs/audit-licenses.ts';
 import { readRows, uniqueUser } from '../../jobs/read-roster.ts';
 import { optional } from '../../spec/field.ts';
 import { rosterFields, type LicenseFields } from '../../spec/license.ts';
@@ -43,10 +43,12 @@ export default command({
       findings += 1;
       yield finding;
     }
+    if (findings === 0) context.note('no findings');
     if (findings > 0) throw new Failure('differences', `${findings} findings`);
   },
 
   show: {
+    whole: ['license'],
     columns: ['finding', 'remote_user', 'app_code', 'license', 'detail'],
     cell: (row, column) => (column === 'license' ? keyCell(row) : undefined),
   },
@@ -71,9 +73,12 @@ async function* licensesOf(
   expected: readonly Expected[] | undefined,
   typed: number | undefined,
   context: Context,
-): AsyncGenerator<License> {
+): AsyncGenerator<Listed> {
   const codes = expected ? [...new Set(expected.map(({ app_code }) => app_code))] : [typed];
-  for (const app_code of codes) yield* context.licensing({ app_code }).list({ app_code });
+  for (const app_code of codes) {
+    const own = app_code ?? (await context.licensingAccount({ app_code })).app_code;
+    for await (const license of context.licensing({ app_code }).list({ app_code })) yield { app_code: own, license };
+  }
 }
 
 function keyCell({ license }: FindingRow): unknown {

@@ -6,6 +6,7 @@ import { licenseColumns } from '../../spec/license.ts';
 export const licenseShow = {
   columns: licenseColumns,
   others: true,
+  whole: ['license_code'],
   cell: (license, column) => (column === 'license_code' ? keyCell(license) : undefined),
   consumed: (license) => [findKey(license) ?? 'license_code'],
 } satisfies Show<License>;

@@ -32,5 +32,5 @@ async function* ofUser(licensing: LicensingApi, filter: LicenseFilter): AsyncGen
     count += 1;
     yield license;
   }
-  if (count === 0) throw new Failure('not_found', `no license of ${filter.remote_user ?? ''}`);
+  if (count === 0) throw new Failure('not_found', `the user '${filter.remote_user ?? ''}' has no license`);
 }

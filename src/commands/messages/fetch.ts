@@ -11,6 +11,7 @@ import { narrowOf } from './narrow.ts';
 import { rangeOf, type Range } from './range.ts';
 
 const { apply_markdown: _, ...parameters } = messageParameters;
+const idsLevel = messageParameters.message_ids.level;
 
 export default command({
   name: 'messages fetch',
@@ -120,7 +121,7 @@ async function* onePage(chat: ChatApi, query: MessageQuery): AsyncGenerator<Mess
 async function* byIds(chat: ChatApi, query: MessageQuery, ids: readonly number[]): AsyncGenerator<MessagePage> {
   const found = new Set<number>();
   for (const message_ids of portions(ids, otherBytes(query))) {
-    const page = await chat.messages({ ...query, message_ids });
+    const page = await explained(chat, chat.messages({ ...query, message_ids }));
     for (const { id } of page.messages) found.add(id);
     yield page;
   }
@@ -135,6 +136,20 @@ async function* byIds(chat: ChatApi, query: MessageQuery, ids: readonly number[]
 /** Room in the URL for origin, path, narrow and other parameters. */
 function otherBytes({ narrow }: MessageQuery): number {
   return 1000 + encodeURIComponent(writeJson(narrow)).length;
+}
+
+/** Older servers do not know message_ids, and miss the anchor. */
+async function explained<T>(chat: ChatApi, answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (cause) {
+    const level = cause instanceof Failure && cause.kind === 'rejected' ? await chat.level() : undefined;
+    if (level === undefined || level >= idsLevel || !(cause instanceof Failure)) throw cause;
+    throw new Failure('rejected', `--ids needs level ${idsLevel}; this server has ${level}`, {
+      ...cause.details,
+      cause,
+    });
+  }
 }
 
 function portions(ids: readonly number[], others: number): number[][] {

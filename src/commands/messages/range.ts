@@ -56,6 +56,8 @@ function checkExclusions(values: RangeValues): void {
   if (counted && modes.length > 0 && !given('message_ids'))
     clashes.push(`--num-before and --num-after exclude ${modes.join(' and ')}`);
   if (modes.length > 1) clashes.push(`${modes.join(' and ')} exclude each other`);
+  if (values.all && values.anchor === 'newest')
+    clashes.push('--all goes upward from --anchor, and there is nothing above newest');
   if (clashes.length > 0) throw usage(clashes);
 }
 

@@ -102,7 +102,10 @@ async function checkEmptyTopic(chat: ChatApi): Promise<void> {
 async function channelId(chat: ChatApi, channel: string): Promise<number> {
   if (/^(0|[1-9]\d{0,14})$/.test(channel)) return Number(channel);
   const narrow = [{ operator: 'channel', operand: channel }];
-  const { messages } = await chat.messages({ narrow, anchor: 'newest', num_before: 1, num_after: 0 });
+  const { messages } = await knownChannel(
+    channel,
+    chat.messages({ narrow, anchor: 'newest', num_before: 1, num_after: 0 }),
+  );
   const id = messages[0]?.['stream_id'];
   if (typeof id === 'number') return id;
   throw new Failure('not_found', `no message of the channel '${channel}' tells its id`, {
@@ -110,9 +113,24 @@ async function channelId(chat: ChatApi, channel: string): Promise<number> {
   });
 }
 
+/** The server's word for a channel that is not there, or that the account may not see, is a narrow that it cannot read. */
+async function knownChannel<T>(channel: string, look: Promise<T>): Promise<T> {
+  try {
+    return await look;
+  } catch (cause) {
+    if (!(cause instanceof Failure) || cause.details.server?.code !== 'BAD_NARROW') throw cause;
+    throw new Failure('not_found', `no channel '${channel}': ${cause.message}`, {
+      ...cause.details,
+      hint: 'Give the name or the id of a channel that the account can see.',
+      cause,
+    });
+  }
+}
+
 async function survey(chat: ChatApi, stream_id: number, names: readonly string[]): Promise<TopicContent[]> {
   const contents: TopicContent[] = [];
-  for (const topic_name of names) contents.push(await surveyTopic(chat, { stream_id, topic_name }));
+  for (const topic_name of names)
+    contents.push(await knownChannel(String(stream_id), surveyTopic(chat, { stream_id, topic_name })));
   const empty = contents.filter(({ messages }) => messages === 0).map(({ topic_name }) => `'${topic_name}'`);
   if (empty.length > 0) {
     throw new Failure(
