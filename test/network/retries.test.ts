@@ -1,0 +1,220 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import type { Clock } from '../../src/core/world.ts';
+import { openOrigin, type Origin, type Respond } from '../helpers/origin.ts';
+import { runAlone, type Ran, type RunOptions } from '../helpers/run.ts';
+
+const realTime: Clock = {
+  now: () => Date.now(),
+  random: () => 0.01,
+  async sleep(span, signal) {
+    try {
+      await sleep(span, undefined, signal ? { signal } : {});
+    } catch (cause) {
+      throw signal?.aborted ? signal.reason : cause;
+    }
+  },
+};
+
+const license = { body: '{"license_code":"A","remote_user":"a"}' };
+
+async function runAt(respond: Respond, line: string, options: RunOptions = {}): Promise<{ ran: Ran; origin: Origin }> {
+  const origin = await openOrigin(respond);
+  const env = {
+    CHATELAINE_BASE_URL: `http://127.0.0.1:${origin.port}`,
+    CHATELAINE_API_KEY: 'licensing-key-1',
+    CHATELAINE_APP_CODE: '7',
+    CHATELAINE_CHAT_SITE: `http://127.0.0.1:${origin.port}`,
+    CHATELAINE_CHAT_EMAIL: 'ada@chat.test',
+    CHATELAINE_CHAT_API_KEY: 'chat-key-1',
+  };
+  return { ran: await runAlone(`${line} -o json`, { ...options, env: { ...env, ...options.env } }), origin };
+}
+
+const busy = { status: 503, body: 'busy' };
+const limited = (wait: string): ReturnType<Respond> => ({
+  status: 429,
+  headers: { 'retry-after': wait },
+  body: '{"detail":"slow down"}',
+});
+
+describe('--retries', () => {
+  test.each([
+    ['', {}, 6],
+    ['--retries 0', {}, 1],
+    ['--retries 2', {}, 3],
+    ['', { CHATELAINE_RETRIES: '1' }, 2],
+    ['--retries 3', { CHATELAINE_RETRIES: '1' }, 4],
+  ])('"%s" %j', async (option, env, requests) => {
+    const { ran, origin } = await runAt(() => busy, `license list ${option}`, { env });
+    expect({ exit: ran.exitCode, requests: origin.seen.length }).toEqual({ exit: 7, requests });
+  });
+
+  test('the waits grow from half a second, each by chance between nothing and its most', async () => {
+    const { ran } = await runAt(() => busy, 'license list --retries 8');
+    const most = [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000];
+    expect(ran.slept).toHaveLength(8);
+    expect(ran.slept.filter((span, index) => span < 0 || span > (most[index] ?? 0))).toEqual([]);
+  });
+
+  test('a 429 is no failure that counts', async () => {
+    const { ran, origin } = await runAt(
+      (_request, count) => (count < 5 ? limited('0.01') : {}),
+      'license list --retries 1',
+    );
+    expect({ exit: ran.exitCode, requests: origin.seen.length }).toEqual({ exit: 0, requests: 5 });
+  });
+
+  test('with none, a 429 is told at once', async () => {
+    const { ran, origin } = await runAt(() => limited('2'), 'license list --retries 0');
+    expect(ran.error).toMatchObject({ exit: 7, message: 'the server asks to wait 3s before the next request (429)' });
+    expect(origin.seen).toHaveLength(1);
+  });
+});
+
+describe('what a 429 asks for', () => {
+  test.each([
+    ['a float in the header', { 'retry-after': '0.3' }, '{}', 300],
+    ['a float in the body', {}, '{"retry-after":0.3}', 300],
+    ['both: the body', { 'retry-after': '0.1' }, '{"retry-after":0.3}', 300],
+    ['null in the body: the header', { 'retry-after': '0.3' }, '{"retry-after":null}', 300],
+    ['almost nothing', { 'retry-after': '0.008' }, '{}', 8],
+  ])('%s is waited for in real time', async (_what, headers, body, least) => {
+    const { ran, origin } = await runAt(
+      (_request, count) => (count === 1 ? { status: 429, headers, body } : {}),
+      'license list',
+      { clock: realTime },
+    );
+    const [first, second] = origin.seen;
+    expect(ran.exitCode).toBe(0);
+    expect((second?.time ?? 0) - (first?.time ?? 0)).toBeGreaterThanOrEqual(least);
+  });
+
+  test.each([
+    ['nothing', {}, '{}', 1000, 2000],
+    ['null', {}, '{"retry-after":null}', 1000, 2000],
+    ['a page', {}, '<html>slow down</html>', 1000, 2000],
+    ['a word', { 'retry-after': 'soon' }, '{}', 1000, 2000],
+    ['less than nothing', { 'retry-after': '-5' }, '{"retry-after":-5}', 1000, 2000],
+    ['a date', { 'retry-after': new Date(Date.UTC(2026, 2, 1, 12, 0, 9)).toUTCString() }, '{}', 9000, 9200],
+    ['a date that is over', { 'retry-after': new Date(0).toUTCString() }, '{}', 0, 200],
+    ['119 s, the longest that is waited for', { 'retry-after': '119' }, '{}', 119_000, 119_200],
+  ])('%s', async (_what, headers, body, least, most) => {
+    const { ran } = await runAt(
+      (_request, count) => (count === 1 ? { status: 429, headers, body } : {}),
+      'license list',
+    );
+    expect({ exit: ran.exitCode, waits: ran.slept.length }).toEqual({ exit: 0, waits: 1 });
+    expect(ran.slept[0]).toBeGreaterThanOrEqual(least);
+    expect(ran.slept[0]).toBeLessThanOrEqual(most);
+  });
+
+  test.each([
+    ['121', '', '122s'],
+    ['86400', '', '86401s'],
+    ['6', '--deadline 5s', '7s'],
+    ['300', '--deadline 200s', '301s'],
+  ])('%s s with "%s" is not begun', async (wait, option, named) => {
+    const { ran, origin } = await runAt(() => limited(wait), `license list ${option}`);
+    expect(ran.error).toMatchObject({
+      code: 'unavailable',
+      exit: 7,
+      message: `the server asks to wait ${named} before the next request (429)`,
+      hint: `Run the command again after that, or give --deadline more than ${named}.`,
+      retryable: true,
+    });
+    expect({ slept: ran.slept, requests: origin.seen.length }).toEqual({ slept: [], requests: 1 });
+  });
+
+  test('with a --deadline that leaves room, more than two minutes are waited for', async () => {
+    const { ran } = await runAt(
+      (_request, count) => (count === 1 ? limited('300') : {}),
+      'license list --deadline 400s',
+    );
+    expect(ran.exitCode).toBe(0);
+    expect(ran.slept[0]).toBeGreaterThanOrEqual(300_000);
+  });
+
+  test('two minutes are the sum of the waits of a request', async () => {
+    const { ran, origin } = await runAt(() => limited('50'), 'license list');
+    expect({ exit: ran.exitCode, requests: origin.seen.length }).toEqual({ exit: 7, requests: 3 });
+  });
+
+  test('a wait that was not begun holds for what would follow: nothing more is sent', async () => {
+    const { ran, origin } = await runAt(() => limited('86400'), 'first-activation D422CD000301 D422CD000302');
+    expect({ exit: ran.exitCode, requests: origin.seen.length }).toEqual({ exit: 7, requests: 1 });
+    const apply = await runAt(
+      ({ method }) => (method === 'GET' ? {} : limited('86400')),
+      'license apply - --input-format csv --concurrency 1',
+      { stdin: 'remote_user,size_allowance\na,1\nb,2\nc,3\n' },
+    );
+    expect(apply.ran.exitCode).toBe(8);
+    expect(apply.origin.seen.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+
+  test('the limit of those without credentials does not hold back the account', async () => {
+    const { ran, origin } = await runAt(
+      ({ url }) => (url.includes('server_settings') ? limited('86400') : { body: '{"result":"success","msg":""}' }),
+      'settings set color_scheme=dark',
+    );
+    expect(ran.exitCode).toBe(0);
+    expect(origin.seen.map(({ method }) => method)).toEqual(['GET', 'PATCH']);
+  });
+});
+
+test('one 429 holds back all four workers', async () => {
+  const macs = Array.from({ length: 24 }, (_unused, index) => `D422CD0003${String(index).padStart(2, '0')}`);
+  let told = 0;
+  const { ran, origin } = await runAt(
+    (_request, count) => {
+      if (count !== 6) return license;
+      told = performance.now();
+      return limited('0.4');
+    },
+    'first-activation audit - --input-format csv --concurrency 4',
+    { clock: realTime, stdin: ['mac_address,remote_user', ...macs.map((mac) => `${mac},a`)].join('\n') },
+  );
+  expect({ exit: ran.exitCode, requests: origin.seen.length }).toEqual({ exit: 0, requests: 25 });
+  const after = origin.seen.filter(({ time }) => time > told).map(({ time }) => time - told);
+  // Three requests were under way when the fourth was turned away.
+  expect(after.filter((span) => span < 400).length).toBeLessThanOrEqual(3);
+  expect(after.filter((span) => span >= 400).length).toBeGreaterThanOrEqual(16);
+});
+
+describe('--deadline and --timeout in real time', () => {
+  test('a deadline ends a request that hangs, and names itself', async () => {
+    const { ran, origin } = await runAt(() => undefined, 'license list --deadline 200ms', { clock: realTime });
+    expect(ran.error).toMatchObject({ exit: 7, message: 'the deadline of 200ms was reached' });
+    expect(origin.seen).toHaveLength(1);
+  });
+
+  test('a deadline ends a POST that hangs in doubt', async () => {
+    const { ran, origin } = await runAt(
+      () => undefined,
+      'license create --remote-user a --size-allowance 4 --deadline 200ms',
+      { clock: realTime },
+    );
+    expect(ran.error).toMatchObject({ code: 'unknown', exit: 9, retryable: false });
+    expect(origin.seen.map(({ method }) => method)).toEqual(['POST']);
+  });
+
+  test('a deadline ends the wait that settles a doubt', async () => {
+    const { ran, origin } = await runAt(
+      ({ method }) => (method === 'POST' ? busy : {}),
+      'license create --remote-user a --size-allowance 4 --deadline 200ms',
+      { clock: realTime },
+    );
+    expect(ran.error).toMatchObject({ code: 'unknown', exit: 9 });
+    expect(ran.error?.hint).toContain('chatelaine license list --remote-user');
+    expect(origin.seen.map(({ method }) => method)).toEqual(['POST']);
+  });
+
+  test('a time-out is that of one attempt', async () => {
+    const { ran, origin } = await runAt(
+      (_request, count) => (count < 3 ? undefined : {}),
+      'license list --timeout 150ms',
+      { clock: realTime },
+    );
+    expect({ exit: ran.exitCode, requests: origin.seen.length }).toEqual({ exit: 0, requests: 3 });
+  });
+});
