@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'vitest';
+import type { License } from '../../../src/sandbox/records.ts';
+import { fakeService, openSandbox, run, type Ran } from '../../helpers/run.ts';
+
+interface Finding {
+  readonly finding: string;
+  readonly remote_user: string | null;
+  readonly license: { readonly license_code: string } | null;
+  readonly detail: string;
+}
+
+function findings({ stdout }: Ran): string[] {
+  return (JSON.parse(stdout) as Finding[])
+    .map(({ finding, remote_user, license }) => `${finding} ${remote_user ?? ''} ${license?.license_code ?? ''}`.trim())
+    .sort();
+}
+
+function license(license_code: string, remote_user: string, size_allowance = 4, app_code = 4711): License {
+  return { license_code, remote_user, app_code, size_allowance, created: '2026-03-01T12:00:00Z' };
+}
+
+/** 500 licenses without a fault, and these. */
+async function sandboxWith(planted: readonly License[]) {
+  return openSandbox({
+    seed: (state) => {
+      for (const { license_code } of state.licenses.rows()) state.licenses.remove(license_code);
+      for (let index = 0; index < 500; index += 1)
+        state.licenses.put(`good-${index}`, license(`good-${index}`, `user-${index}`, 1 + (index % 18)));
+      planted.forEach((row, index) => state.licenses.put(`${row.license_code}#${index}`, row));
+    },
+  });
+}
+
+const good = Array.from({ length: 500 }, (_, index) => `user-${index}`);
+
+describe('finds each planted defect and no other', () => {
+  test('none', async () => {
+    const { run: ask } = await sandboxWith([]);
+
+    const ran = await ask('license audit -o json');
+
+    expect({ exitCode: ran.exitCode, stdout: ran.stdout, stderr: ran.stderr }).toEqual({
+      exitCode: 0,
+      stdout: '[]\n',
+      stderr: 'no findings\n',
+    });
+  });
+
+  test('one of each', async () => {
+    const { run: ask } = await sandboxWith([
+      license('twice-1', 'user-7', 4),
+      license('shared', 'ada'),
+      license('shared', 'grace'),
+      license('long', 'x'.repeat(128)),
+      license('foreign', 'müller'),
+      license('small', 'joan', 0),
+      license('large', 'mary', 19),
+      license('nobody', 'kate'),
+      license('elsewhere', 'lent', 4, 4712),
+    ]);
+    const roster = ['remote_user', ...good, 'ada', 'grace', 'joan', 'mary', 'gone', ''].join('\n');
+
+    const ran = await ask('license audit -o json --roster - --input-format csv', { stdin: roster });
+
+    expect(ran.exitCode).toBe(10);
+    expect(findings(ran)).toEqual(
+      [
+        'several-licenses user-7 good-7',
+        'several-licenses user-7 twice-1',
+        'shared-key ada shared',
+        'shared-key grace shared',
+        `bad-name ${'x'.repeat(128)} long`,
+        'bad-name müller foreign',
+        'bad-size joan small',
+        'bad-size mary large',
+        'missing gone',
+        'unexpected kate nobody',
+        `unexpected ${'x'.repeat(128)} long`,
+        'unexpected müller foreign',
+      ].sort(),
+    );
+    expect(ran.stderr).toBe('');
+  });
+});
+
+const list = 'GET /v1/license/';
+const rows = [
+  { license_code: 'K-1', remote_user: 'ada', size_allowance: 4 },
+  { license_code: 'K-2', remote_user: 'grace', size_allowance: 4 },
+];
+
+describe('what servers may answer', () => {
+  test('rows that do not name their application are of the one whose key listed them', async () => {
+    const service = fakeService();
+    service.expect('GET /v1/license/?app_code=7').reply(200, rows);
+
+    const ran = await run(service, 'license audit --roster - -o json', { stdin: 'remote_user\nada\ngrace\n' });
+
+    service.done();
+    expect({ exitCode: ran.exitCode, stdout: ran.stdout }).toEqual({ exitCode: 0, stdout: '[]\n' });
+  });
+
+  test('a license that is listed twice, because pages moved, is one license', async () => {
+    const service = fakeService();
+    service.expect(list).reply(200, { results: rows, next: 'https://licenses.test/v1/license/?page=2' });
+    service.expect('GET /v1/license/?page=2').reply(200, { results: [rows[1]], next: null });
+
+    const ran = await run(service, 'license audit -o json');
+
+    service.done();
+    expect({ exitCode: ran.exitCode, stdout: ran.stdout }).toEqual({ exitCode: 0, stdout: '[]\n' });
+  });
+
+  test('keys of any length of number, and names and sizes that are null', async () => {
+    const service = fakeService();
+    const body =
+      '[{"license_code": 12345678901234567890, "remote_user": "ada", "size_allowance": 4},' +
+      '{"license_code": 12345678901234567891, "remote_user": null, "size_allowance": 4},' +
+      '{"license_code": 12345678901234567890, "remote_user": "grace", "size_allowance": null}]';
+    service.expect(list).reply(200, body);
+
+    const ran = await run(service, 'license audit -o tsv');
+
+    service.done();
+    expect({ exitCode: ran.exitCode, lines: ran.stdout.trimEnd().split('\n') }).toEqual({
+      exitCode: 10,
+      lines: [
+        'finding\tremote_user\tapp_code\tlicense\tdetail',
+        'bad-name\t\t7\t12345678901234567891\tremote_user: the server does not say',
+        'bad-size\tgrace\t7\t12345678901234567890\tsize_allowance: the server does not say',
+        "shared-key\tada\t7\t12345678901234567890\tone key of 'ada' and 'grace'",
+        "shared-key\tgrace\t7\t12345678901234567890\tone key of 'ada' and 'grace'",
+      ],
+    });
+  });
+
+  test('a list without users cannot be audited, and is not called clean or bad', async () => {
+    const service = fakeService();
+    service.expect(list).reply(200, ['K-1', 'K-2']);
+
+    const ran = await run(service, 'license audit -o json');
+
+    expect({ exitCode: ran.exitCode, stdout: ran.stdout }).toEqual({ exitCode: 7, stdout: '' });
+    expect(ran.error?.message).toContain('does not tell whose the licenses are');
+  });
+});
