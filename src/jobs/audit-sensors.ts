@@ -26,6 +26,9 @@ export interface SensorAudit {
   readonly signal: AbortSignal;
 }
 
+/** So many look-ups in a row that find the server unavailable end the audit: the rest would wait in vain. */
+const mostOutages = 3;
+
 /**
  * Compares who should have activated each sensor first with who did. Answers are kept in the journal, so that a run that was cut
  * off goes on where it stopped.
@@ -34,17 +37,26 @@ export interface SensorAudit {
 export async function* auditSensors(sensors: readonly ExpectedSensor[], audit: SensorAudit): AsyncGenerator<SensorRow> {
   const known = new Map((audit.journal.records as readonly SensorRow[]).map((row) => [sensorKey(row), row]));
   const counts = { ok: 0, lent: 0, 'never-activated': 0, error: 0 };
-  for await (const row of pool(
-    sensors,
-    audit.concurrency,
-    async (sensor) => known.get(sensorKey(sensor)) ?? lookUp(sensor, audit),
-  )) {
+  let outages = 0;
+  const work = async (sensor: ExpectedSensor): Promise<SensorRow> => {
+    const { row, failure } = await lookUp(sensor, known, audit);
+    outages = failure?.kind === 'unavailable' ? outages + 1 : 0;
+    return row;
+  };
+  const untilGone = function* (): Generator<ExpectedSensor> {
+    for (const sensor of sensors) {
+      if (outages >= mostOutages) return;
+      yield sensor;
+    }
+  };
+  for await (const row of pool(untilGone(), audit.concurrency, work)) {
     counts[row.status] += 1;
     yield row;
   }
-  if (counts.error > 0)
-    throw new Failure('incomplete', `${counts.error} of ${sensors.length} sensors could not be looked up`, {
-      hint: 'Run the same command again.',
+  const left = sensors.length - counts.ok - counts.lent - counts['never-activated'];
+  if (left > 0)
+    throw new Failure('incomplete', `${left} of ${sensors.length} sensors could not be looked up`, {
+      hint: 'Run the same command again: it goes on where this run stopped.',
     });
   if (counts.lent > 0) throw new Failure('differences', `${counts.lent} sensors were lent`);
 }
@@ -61,26 +73,40 @@ function sensorKey({
   return `${app_code ?? ''} ${mac_address} ${remote_user}`;
 }
 
-async function lookUp(sensor: ExpectedSensor, { licensing, journal, signal }: SensorAudit): Promise<SensorRow> {
+interface LookedUp {
+  readonly row: SensorRow;
+  readonly failure?: Failure;
+}
+
+async function lookUp(
+  sensor: ExpectedSensor,
+  known: ReadonlyMap<string, SensorRow>,
+  { licensing, journal, signal }: SensorAudit,
+): Promise<LookedUp> {
   const { mac_address, app_code } = sensor;
-  const base = { ...sensor, app_code: app_code ?? null };
+  const earlier = known.get(sensorKey(sensor));
+  if (earlier) return { row: earlier };
+  const base = { ...sensor, app_code: app_code ?? null, first_user: null };
   try {
-    const license = await licensing(app_code).firstActivation({ mac_address, app_code });
-    const row = { ...base, ...judge(sensor, license) };
+    const row = { ...base, ...judge(sensor, await licensing(app_code).firstActivation({ mac_address, app_code })) };
     if (row.status !== 'error') await journal.append(row);
-    return row;
+    return { row };
   } catch (cause) {
     if (!(cause instanceof Failure) || signal.aborted || cause.kind === 'auth' || cause.kind === 'config') throw cause;
-    if (cause.kind !== 'not_found') return { ...base, status: 'error', first_user: null, error: cause.message };
-    const row = { ...base, status: 'never-activated' as const, first_user: null };
+    // A page in place of an answer comes with a hint: under a wrong base URL no sensor would seem to be activated.
+    const { hint } = cause.details;
+    const error = hint === undefined ? cause.message : `${cause.message}. ${hint}`;
+    if (cause.kind !== 'not_found' || hint !== undefined)
+      return { row: { ...base, status: 'error', error }, failure: cause };
+    const row = { ...base, status: 'never-activated' as const };
     await journal.append(row);
-    return row;
+    return { row };
   }
 }
 
 function judge({ remote_user }: ExpectedSensor, license: License): Pick<SensorRow, 'status' | 'first_user' | 'error'> {
   const first = license['remote_user'];
-  if (typeof first !== 'string' && typeof first !== 'number')
+  if (typeof first !== 'string' && typeof first !== 'number' && typeof first !== 'bigint')
     return { status: 'error', first_user: null, error: 'the license does not name its user' };
   return { status: String(first) === remote_user ? 'ok' : 'lent', first_user: String(first) };
 }

@@ -1,0 +1,112 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readFaults } from '../../../src/sandbox/faults.ts';
+import type { LogEntry } from '../../../src/sandbox/server.ts';
+import { emptyHome, fakeService, openSandbox, run as runFake, type Ran } from '../../helpers/run.ts';
+
+const sensors = [
+  'mac_address,remote_user',
+  'D4:22:CD:00:03:01,clinic-north/ward-3',
+  'd422cd000302,physio-7740',
+  'D4-22-CD-00-03-03,clinic-north/gait-lab',
+  'd4.22.cd.00.03.ff,physio-7731',
+  '',
+].join('\n');
+
+async function service(fault?: string) {
+  const log: LogEntry[] = [];
+  const home = emptyHome();
+  const { run } = await openSandbox({
+    log: (entry) => void log.push(entry),
+    ...(fault === undefined ? {} : { faults: readFaults(fault, 1) }),
+  });
+  const audit = (words = '', stdin = sensors) => run(`first-activation audit - -o json ${words}`, { home, stdin });
+  return { audit, log, home };
+}
+
+function statuses({ stdout }: Ran): Record<string, string> {
+  const rows = JSON.parse(stdout) as { mac_address: string; status: string }[];
+  return Object.fromEntries(rows.map(({ mac_address, status }) => [mac_address.slice(-2), status]));
+}
+
+const journals = (home: string) => readdirSync(join(home, '.local/state/chatelaine/journals'));
+
+describe('first-activation audit', () => {
+  test('ok, lent and never activated, in any spelling of the address: exit 10', async () => {
+    const { audit, home } = await service();
+
+    const ran = await audit();
+
+    expect(statuses(ran)).toEqual({ '01': 'ok', '02': 'lent', '03': 'ok', FF: 'never-activated' });
+    expect(JSON.parse(ran.stdout)).toContainEqual({
+      mac_address: 'D4:22:CD:00:03:02',
+      remote_user: 'physio-7740',
+      app_code: 4711,
+      status: 'lent',
+      first_user: 'physio-7731',
+    });
+    expect({ exitCode: ran.exitCode, stderr: ran.stderr }).toEqual({ exitCode: 10, stderr: '' });
+    expect(journals(home)).toEqual([expect.stringMatching(/\.done$/)]);
+  });
+
+  test('nobody lent anything: exit 0', async () => {
+    const { audit } = await service();
+    expect((await audit('', 'mac_address,remote_user\nD422CD000301,clinic-north/ward-3\n')).exitCode).toBe(0);
+  });
+
+  test('one that cannot be looked up is exit 8, also beside a lent one; the same command asks for that one alone', async () => {
+    const { audit, log } = await service('GET /*=html#1');
+
+    const first = await audit('--concurrency 1');
+    const asked = log.length;
+    const second = await audit();
+
+    expect(statuses(first)).toEqual({ '01': 'error', '02': 'lent', '03': 'ok', FF: 'never-activated' });
+    expect(first.exitCode).toBe(8);
+    expect(statuses(second)).toEqual({ '01': 'ok', '02': 'lent', '03': 'ok', FF: 'never-activated' });
+    expect({ exitCode: second.exitCode, asked: log.length - asked }).toEqual({ exitCode: 10, asked: 1 });
+  });
+
+  test('a server that is gone ends the audit after a few', async () => {
+    const { audit, log } = await service('GET /*=502');
+    const many = Array.from({ length: 200 }, (_, index) => `${(0xd422cd000000 + index).toString(16)},user-${index}`);
+
+    const ran = await audit('', ['mac_address,remote_user', ...many].join('\n'));
+
+    expect(ran.exitCode).toBe(8);
+    expect(ran.error?.message).toBe('200 of 200 sensors could not be looked up');
+    expect(log.length).toBeLessThan(8 * 6 + 1);
+  });
+
+  test('a refused key is exit 4', async () => {
+    const { run } = await openSandbox();
+    const ran = await run('first-activation audit -', { stdin: sensors, env: { CHATELAINE_API_KEY: 'wrong' } });
+    expect({ exitCode: ran.exitCode, stdout: ran.stdout }).toEqual({ exitCode: 4, stdout: '' });
+  });
+
+  test('a page in place of an answer does not make a sensor never-activated', async () => {
+    const fake = fakeService();
+    fake
+      .expect('GET /v1/first-activation/?mac_address=D4%3A22%3ACD%3A00%3A03%3A01&app_code=7')
+      .reply(404, '<html><title>Not found</title></html>');
+
+    const ran = await runFake(fake, 'first-activation audit - -o json', {
+      stdin: 'mac_address,remote_user\nD422CD000301,ada\n',
+    });
+
+    fake.done();
+    expect({ exitCode: ran.exitCode, statuses: statuses(ran) }).toEqual({ exitCode: 8, statuses: { '01': 'error' } });
+    expect(ran.stdout).toContain('the base URL of the profile may be wrong');
+  });
+
+  test('bad addresses and one that stands twice in other words are all named', async () => {
+    const { audit, log } = await service();
+    const ran = await audit('', 'mac_address,remote_user\nD422CD0003,ada\nD422CD000301,ada\n');
+    const twice = await audit('', 'mac_address,remote_user\nd4:22:cd:00:03:01,ada\nD422CD000301,ada\n');
+
+    expect([ran.exitCode, twice.exitCode, log.length]).toEqual([2, 2, 0]);
+    expect(ran.error?.message).toBe("line 2: 'D422CD0003' is not a sensor address");
+    expect(twice.error?.message).toBe('line 3: the sensor D4:22:CD:00:03:01 stands on line 2 already');
+  });
+});
