@@ -27,6 +27,7 @@ export type Accounts = Pick<
   | 'keyFromFile'
   | 'runKeyCommand'
   | 'hide'
+  | 'clean'
   | 'identityOf'
 >;
 
@@ -67,6 +68,7 @@ export function openAccounts(holding: Holding): Accounts {
     keyFromFile: async (file) => redactor.watch(await readKeyFile(file, '--api-key-file', machine)),
     runKeyCommand,
     hide: (text) => redactor.watch(new Secret(text)),
+    clean: (text) => redactor.clean(text),
     identityOf: ({ base_url }) => (options.sandbox ? 'sandbox' : originOf(base_url)),
   };
 }

@@ -52,6 +52,8 @@ export interface Context {
   secret(question: string): Promise<Secret>;
   /** A text that came as a secret from a file: hidden from here on. */
   hide(text: string): Secret;
+  /** Words of a server on their way to stdout, every secret that this run knows removed. */
+  clean(text: string): string;
   /** The text of a file; `-` is standard input. @throws Failure usage */
   read(file: string): Promise<string>;
 

@@ -31,7 +31,7 @@ export default command({
     const problems: Failure[] = [];
     for await (const check of examine(names, context)) {
       if (check.failure) problems.push(check.failure);
-      yield check.row;
+      yield { ...check.row, detail: context.clean(check.row.detail) };
     }
     const [first] = problems;
     if (first)

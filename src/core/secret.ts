@@ -41,9 +41,15 @@ export class Secret {
 function formsOf(value: string): string[] {
   const sent = Buffer.from(value).toString();
   const urls = [encodeURIComponent(sent), new URLSearchParams([['', sent]]).toString().slice(1)];
-  const json = JSON.stringify(value).slice(1, -1);
-  const plain = [value, sent, ...urls, ...urls.map(lowerEscapes), json, asciiJson(json), json.replaceAll('/', '\\/')];
+  const json = inJson(value);
+  const escaped = [json, asciiJson(json), json.replaceAll('/', '\\/')];
+  const plain = [value, sent, ...urls, ...urls.map(lowerEscapes), ...escaped, ...escaped.map(inJson)];
   return [...new Set([...plain, ...base64Forms(value)])].sort((one, other) => other.length - one.length);
+}
+
+/** A body of JSON that an error in JSON quotes. */
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
 }
 
 /** `%2f` for `%2F`, as some servers answer. */

@@ -84,6 +84,6 @@ async function statusOf(
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.kind === 'cancelled' || cause.kind === 'terminated') throw cause;
     failures.push(cause);
-    return { profile, ...known, status: words[cause.kind] ?? 'failed', detail: cause.message };
+    return { profile, ...known, status: words[cause.kind] ?? 'failed', detail: context.clean(cause.message) };
   }
 }

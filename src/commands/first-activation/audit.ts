@@ -81,7 +81,7 @@ export default command({
         rows += 1;
         if (row.status === 'error') errors += 1;
         isWhole = rows === sensors.length && errors === 0;
-        yield row;
+        yield row.error === undefined ? row : { ...row, error: context.clean(row.error) };
       }
     } finally {
       progress.end();

@@ -194,7 +194,7 @@ async function* apply(
       for await (const row of applyRoster(rows, applying)) {
         progress.step();
         if (!record.isOpen(row)) await claimed.free(row);
-        yield { ...row, error: row.error ?? null };
+        yield { ...row, error: row.error === undefined ? null : context.clean(row.error) };
       }
       isDone = true;
     } finally {
