@@ -21,12 +21,12 @@ export function connect(connection: Connection): Send {
 
 async function repeatUntilDone(connection: Connection, call: Call, request: Request): Promise<Answer> {
   const { clock, signal, gate, observe } = connection;
-  const started = clock.now();
   const line = `${connection.base} ${connection.authorization === undefined ? 'open' : 'signed in'}`;
   let doubted = false;
   let held = 0;
+  let waited = 0;
   for (let failures = 0; ;) {
-    await passGate(connection, line, started, request);
+    await passGate(connection, line, request);
     const attempt = await attemptOnce(connection, call, request);
     const decision = decide(call.repeat, attempt.ending);
     if (decision === 'take') return toAnswer(request, attempt, doubted);
@@ -34,7 +34,8 @@ async function repeatUntilDone(connection: Connection, call: Call, request: Requ
     if (decision === 'wait') {
       const wait = holdBack(askedWait(attempt, clock.now()), held, clock.random());
       gate.closeUntil(line, clock.now() + wait);
-      if (connection.retries === 0 || !fits(connection, started, wait)) throw beyondWait(request, wait);
+      waited += wait;
+      if (connection.retries === 0 || !fits(connection, wait, waited)) throw beyondWait(request, wait);
       observe({ kind: 'wait', span: wait, why: 'the server asks to wait (429)' });
       held += 1;
       continue;
@@ -51,10 +52,10 @@ async function repeatUntilDone(connection: Connection, call: Call, request: Requ
 }
 
 /** Waits until the server wants requests again; a wait that is too long is not begun, and nothing is sent. */
-async function passGate(connection: Connection, line: string, started: Milliseconds, request: Request): Promise<void> {
+async function passGate(connection: Connection, line: string, request: Request): Promise<void> {
   const { clock, signal, gate } = connection;
   for (let wait = gate.wait(line); wait > 0; wait = gate.wait(line)) {
-    if (!fits(connection, started, wait)) throw beyondWait(request, wait);
+    if (!fits(connection, wait)) throw beyondWait(request, wait);
     await clock.sleep(wait, signal);
   }
 }
@@ -85,9 +86,10 @@ function askedWait({ answer }: Attempt, now: Milliseconds): Milliseconds | undef
   return retryAfter(bodyOf(answer?.text ?? ''), typeof header === 'string' ? header : undefined, now);
 }
 
-function fits(connection: Connection, started: Milliseconds, wait: Milliseconds): boolean {
+/** Without a deadline, `total` is what this call was itself told to wait: a worker is not blamed for what held others back. */
+function fits(connection: Connection, wait: Milliseconds, total = wait): boolean {
   if (connection.deadline !== undefined) return fitsDeadline(connection, wait);
-  return connection.clock.now() + wait - started <= longestHold;
+  return total <= longestHold;
 }
 
 function fitsDeadline({ deadline, clock }: Connection, wait: Milliseconds): boolean {
