@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import type { Certificate } from './authority.ts';
 
@@ -8,6 +9,7 @@ export interface Seen {
   readonly method: string;
   readonly url: string;
   readonly authorization: string | undefined;
+  readonly body: string;
   /** When it came, in milliseconds. */
   readonly time: number;
 }
@@ -33,19 +35,19 @@ export async function openOrigin(respond: Respond = () => ({}), certificate?: Ce
   const seen: Seen[] = [];
   const sockets = new Set<Socket>();
   let connections = 0;
-  const answer = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+  const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    const time = performance.now();
     const { method = '', url = '', headers } = incoming;
-    const request = { method, url, authorization: headers.authorization, time: performance.now() };
+    const request = { method, url, authorization: headers.authorization, body: await text(incoming), time };
     seen.push(request);
-    incoming.resume().once('end', () => {
-      const reply = respond(request, seen.length);
-      if (!reply) return;
-      const body = reply.body ?? (url.startsWith('/api/') ? '{"result":"success","msg":"","messages":[]}' : '[]');
-      outgoing.writeHead(reply.status ?? 200, { 'content-type': 'application/json', ...reply.headers });
-      outgoing.end(body);
-    });
+    const reply = respond(request, seen.length);
+    if (!reply) return;
+    const body = reply.body ?? (url.startsWith('/api/') ? '{"result":"success","msg":"","messages":[]}' : '[]');
+    outgoing.writeHead(reply.status ?? 200, { 'content-type': 'application/json', ...reply.headers });
+    outgoing.end(body);
   };
-  const server: Server = certificate ? createTlsServer({ ...certificate }, answer) : createServer(answer);
+  const listener = (incoming: IncomingMessage, outgoing: ServerResponse): void => void answer(incoming, outgoing);
+  const server: Server = certificate ? createTlsServer({ ...certificate }, listener) : createServer(listener);
   server.on('connection', (socket: Socket) => {
     connections += 1;
     sockets.add(socket);
