@@ -1,5 +1,6 @@
 import type { GlobalValues } from '../commands/context.ts';
 import { Failure } from '../core/failure.ts';
+import { guarded, readerGone } from '../output/sink.ts';
 import { fillFromInput } from './input.ts';
 import { hasColor, openSink } from './look.ts';
 import { openMessages, type Messages, type MessageStyle } from './messages.ts';
@@ -15,7 +16,7 @@ export async function main(argv: readonly string[], world: World): Promise<numbe
   try {
     const request = await readCommandLine(argv, world.machine.env);
     if ('text' in request) {
-      await openSink(world).write(request.text);
+      await guarded(openSink(world)).write(request.text);
       return 0;
     }
     messages = openMessages(world.stderr, styleOf(request.options, world), redactor);
@@ -26,7 +27,7 @@ export async function main(argv: readonly string[], world: World): Promise<numbe
     const { runCommand } = await import('./run.ts');
     return await runCommand(request.command, values, options, world, messages, redactor);
   } catch (cause) {
-    if (isClosedPipe(cause)) return 0;
+    if (cause === readerGone || isClosedPipe(cause)) return 0;
     return report(cause, messages);
   }
 }

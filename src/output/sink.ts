@@ -39,7 +39,7 @@ function isClosedPipe(error: unknown): boolean {
 function unwritten(cause: unknown): Failure {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new Failure('incomplete', `The result could not be written: ${reason}`, {
-    hint: 'The work was done; only its output is missing or cut. Look before you repeat a command that writes.',
+    hint: 'What was done stays done; only its output is missing or cut. Look before you repeat a command that writes.',
     retryable: false,
     cause,
   });
