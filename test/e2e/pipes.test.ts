@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { openOrigin, type Respond } from '../helpers/origin.ts';
+import { errorOf, openService, shell, start, temporaryHome, type Done } from './program.ts';
+
+/** What a program in a pipe owes to its neighbours. */
+
+const chatAt = (port: number): Record<string, string> => ({
+  CHATELAINE_CHAT_SITE: `http://127.0.0.1:${port}`,
+  CHATELAINE_CHAT_EMAIL: 'ada@chat.test',
+  CHATELAINE_CHAT_API_KEY: 'chat-key-1',
+});
+
+const page = (messages: readonly object[], found_newest: boolean): ReturnType<Respond> => ({
+  body: JSON.stringify({ result: 'success', msg: '', found_newest, found_oldest: true, messages }),
+});
+
+/** As long as anybody asks, there is another page. */
+const endless: Respond = ({ url }) => {
+  const anchor = Number(new URL(url, 'http://x').searchParams.get('anchor'));
+  const first = Number.isNaN(anchor) ? 1 : anchor + 1;
+  return page(
+    Array.from({ length: 1000 }, (_unused, index) => ({ id: first + index, subject: 's', content: 'x'.repeat(500) })),
+    false,
+  );
+};
+
+const statuses = ({ stdout }: Done): string | undefined => /status:(.*)/.exec(stdout)?.[1];
+
+describe('a reader that goes away', () => {
+  test.each(['ndjson', 'csv', 'tsv', 'json', 'yaml'])('ends a list at once, silently (%s)', async (format) => {
+    const { port, seen } = await openOrigin(endless);
+    const line = `chatelaine messages fetch --all -o ${format} | head -1; echo "status:\${PIPESTATUS[*]}"`;
+    const done = await shell(line, { env: chatAt(port) }).ended;
+    expect({ statuses: statuses(done), stderr: done.stderr }).toEqual({ statuses: '0 0', stderr: '' });
+    expect(seen.length).toBeLessThan(20);
+  });
+
+  test('does not wait for the answer that is under way', async () => {
+    const { port } = await openOrigin((request, count) => (count < 3 ? endless(request, count) : undefined));
+    const line = 'chatelaine messages fetch --all -o ndjson | head -1; echo "status:${PIPESTATUS[*]}"';
+    const begun = performance.now();
+    const done = await shell(line, { env: chatAt(port) }).ended;
+    expect({ statuses: statuses(done), stderr: done.stderr }).toEqual({ statuses: '0 0', stderr: '' });
+    expect(performance.now() - begun).toBeLessThan(15_000);
+  });
+
+  test.each(['ndjson', 'tsv', 'json'])('does not end the work of a roster (%s)', async (format) => {
+    const { sandbox, env } = await openService();
+    const home = temporaryHome();
+    const rows = Array.from({ length: 40 }, (_unused, index) => `pipe-${index},3`);
+    writeFileSync(join(home, 'roster.csv'), ['remote_user,size_allowance', ...rows].join('\n'));
+    const line = `chatelaine license apply roster.csv -q -o ${format} | head -1; echo "status:\${PIPESTATUS[*]}"`;
+    const done = await shell(line, { env, home }).ended;
+    expect({ statuses: statuses(done), stderr: done.stderr }).toEqual({ statuses: '0 0', stderr: '' });
+    const users = sandbox.state.licenses().filter(({ remote_user }) => remote_user.startsWith('pipe-'));
+    expect(new Set(users.map(({ remote_user }) => remote_user)).size).toBe(40);
+    expect(users).toHaveLength(40);
+  });
+
+  test.each(['--help', 'license --help', 'settings list', 'settings list -o json'])(
+    'may be that of %s',
+    async (words) => {
+      const done = await shell(`chatelaine ${words} | true; echo "status:\${PIPESTATUS[*]}"`).ended;
+      expect({ statuses: statuses(done), stderr: done.stderr }).toEqual({ statuses: '0 0', stderr: '' });
+    },
+  );
+
+  test('of the messages does not break the data', async () => {
+    const { env } = await openService();
+    const done = await shell('chatelaine license list -o json --trace 2> >(true)', { env }).ended;
+    expect(done.code).toBe(0);
+    expect(JSON.parse(done.stdout)).toHaveLength(6);
+  });
+});
+
+describe('twenty megabytes', () => {
+  const messages = Array.from({ length: 100 }, (_unused, index) => ({
+    id: index + 1,
+    subject: 'big',
+    content: `${index} ${'ä€𝒳\\"\n'.repeat(20_000)}`,
+  }));
+  const whole = messages.map((message) => `${JSON.stringify(message)}\n`).join('');
+  const hash = createHash('sha256').update(whole).digest('hex');
+
+  test('arrive whole through a slow pipe', async () => {
+    expect(Buffer.byteLength(whole)).toBeGreaterThan(20_000_000);
+    const { port } = await openOrigin(() => page(messages, true));
+    const slow = '(head -c 100000; sleep 0.5; head -c 3000000; sleep 0.3; cat)';
+    const line = `chatelaine messages fetch -o ndjson | ${slow} | sha256sum; echo "status:\${PIPESTATUS[*]}"`;
+    const done = await shell(line, { env: chatAt(port) }).ended;
+    expect(done.stderr).toBe('');
+    expect(done.stdout).toBe(`${hash}  -\nstatus:0 0 0\n`);
+  });
+
+  test('arrive whole in a file', async () => {
+    const { port } = await openOrigin(() => page(messages, true));
+    const line = 'chatelaine messages fetch -o ndjson > out; sha256sum < out';
+    expect((await shell(line, { env: chatAt(port) }).ended).stdout).toBe(`${hash}  -\n`);
+  });
+});
+
+describe.skipIf(!existsSync('/dev/full'))('a full disk under stdout', () => {
+  test.each([
+    ['license list', 8],
+    ['license list -o json', 8],
+    ['messages fetch -o ndjson', 8],
+    ['license view --remote-user physio-7731 -q', 8],
+    ['license create --remote-user full --size-allowance 4 -o json', 8],
+    ['--help', 8],
+    ['license --help', 8],
+  ])('is a clean error: %s', async (words, code) => {
+    const { env } = await openService();
+    const done = await shell(`chatelaine ${words} > /dev/full`, { env }).ended;
+    expect(done.code).toBe(code);
+    expect(done.stderr).toContain('ENOSPC');
+    expect(done.stderr).not.toMatch(/bug|\n {4}at /);
+  });
+
+  test('ends a roster where its keys cannot be kept, and the same command finishes it', async () => {
+    const { sandbox, env } = await openService();
+    const home = temporaryHome();
+    const rows = Array.from({ length: 20 }, (_unused, index) => `disk-${index},3`);
+    writeFileSync(join(home, 'roster.csv'), ['remote_user,size_allowance', ...rows].join('\n'));
+    const apply = 'chatelaine license apply roster.csv -o ndjson';
+    const cut = await shell(`${apply} > /dev/full`, { env, home }).ended;
+    expect({ code: cut.code, error: errorOf(cut).code }).toEqual({ code: 8, error: 'incomplete' });
+    const whole = await shell(apply, { env, home }).ended;
+    expect(whole.code).toBe(0);
+    expect(whole.stdout.trimEnd().split('\n')).toHaveLength(20);
+    expect(sandbox.state.licenses().filter(({ remote_user }) => remote_user.startsWith('disk-'))).toHaveLength(20);
+  });
+});
+
+describe('streams that are not there', () => {
+  test.each([
+    ['stdin', '<&-', 0],
+    ['stderr', '2>&-', 0],
+  ])('%s closed', async (_what, redirection, code) => {
+    const { env } = await openService();
+    const done = await shell(`chatelaine license list -o json ${redirection}`, { env }).ended;
+    expect(done.code).toBe(code);
+    expect(JSON.parse(done.stdout)).toHaveLength(6);
+  });
+
+  test('stdout closed is no crash', async () => {
+    const { env } = await openService();
+    const done = await shell('chatelaine license list -o json >&-', { env }).ended;
+    expect(done.stderr).not.toMatch(/bug|\n {4}at /);
+  });
+
+  test('an empty stdin is told', async () => {
+    const { env } = await openService();
+    const done = await start('license view - -o json', { env }).ended;
+    expect(done.code).toBe(2);
+    expect(done.stderr).toContain('standard input is empty');
+  });
+});

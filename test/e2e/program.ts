@@ -1,0 +1,123 @@
+import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server.ts';
+
+const program = resolve('bin/chatelaine.cjs');
+
+export interface Started {
+  readonly child: ChildProcess;
+  readonly home: string;
+  stdout(): string;
+  stderr(): string;
+  /** Resolves when stderr or stdout holds it. */
+  shows(pattern: RegExp): Promise<void>;
+  readonly ended: Promise<Done>;
+}
+
+export interface Done {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface StartOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly home?: string;
+  readonly stdin?: string;
+  readonly stdio?: StdioOptions;
+}
+
+/** The built program with nothing in its environment but what the test gives. */
+export function start(line: string, options: StartOptions = {}): Started {
+  return run(process.execPath, [program, ...line.split(' ')], options);
+}
+
+/** A line of bash in which `chatelaine` is the built program. */
+export function shell(line: string, options: StartOptions = {}): Started {
+  const env = { ...options.env, NODE: process.execPath, PROGRAM: program };
+  return run('/bin/bash', ['-c', `chatelaine() { "$NODE" "$PROGRAM" "$@"; }; ${line}`], { ...options, env });
+}
+
+function run(file: string, words: readonly string[], options: StartOptions): Started {
+  const home = options.home ?? temporaryHome();
+  const child = spawn(file, words, {
+    cwd: home,
+    env: { PATH: process.env['PATH'], HOME: home, TMPDIR: join(home, 'tmp'), LANG: 'C.UTF-8', ...options.env },
+    stdio: options.stdio ?? 'pipe',
+  });
+  const said = { stdout: '', stderr: '' };
+  const watchers = new Set<() => void>();
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.setEncoding('utf8').on('data', (text: string) => {
+      said[name] += text;
+      for (const watch of watchers) watch();
+    });
+  }
+  child.stdin?.on('error', () => undefined);
+  child.stdin?.end(options.stdin ?? '');
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return {
+    child,
+    home,
+    stdout: () => said.stdout,
+    stderr: () => said.stderr,
+    shows: (pattern) =>
+      new Promise((done) => {
+        const watch = (): void => {
+          if (!pattern.test(said.stdout + said.stderr)) return;
+          watchers.delete(watch);
+          done();
+        };
+        watchers.add(watch);
+        watch();
+      }),
+    ended: new Promise((done) => {
+      child.once('close', (code, signal) => done({ code, signal, ...said }));
+    }),
+  };
+}
+
+/** The error that `-o json` and `-o ndjson` write as the last line of stderr. */
+export function errorOf({ stderr }: Done): { readonly code: string; readonly exit: number; readonly message: string } {
+  const last = stderr.trimEnd().split('\n').at(-1) ?? '';
+  return (JSON.parse(last) as { error: { code: string; exit: number; message: string } }).error;
+}
+
+/** An empty home with a folder for temporary files, removed after the test. */
+export function temporaryHome(): string {
+  const home = mkdtempSync(join(tmpdir(), 'chatelaine-e2e-'));
+  mkdirSync(join(home, 'tmp'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  return home;
+}
+
+/** A sandbox in the test's own process, and the environment that points to it. */
+export async function openService(
+  options: Partial<SandboxOptions> = {},
+): Promise<{ sandbox: Sandbox; env: Record<string, string> }> {
+  const { setTimeout: sleep } = await import('node:timers/promises');
+  const clock = {
+    now: () => Date.now(),
+    random: () => 0.5,
+    sleep: (span: number, signal?: AbortSignal) => sleep(span, undefined, signal ? { signal } : {}),
+  };
+  const sandbox = await startSandbox({ clock, ...options });
+  onTestFinished(() => sandbox.close());
+  const [app] = sandbox.licensing.apps;
+  const [account] = sandbox.chat.accounts;
+  return {
+    sandbox,
+    env: {
+      CHATELAINE_BASE_URL: sandbox.licensing.base_url,
+      CHATELAINE_API_KEY: app?.api_key ?? '',
+      CHATELAINE_APP_CODE: String(app?.app_code),
+      CHATELAINE_CHAT_SITE: sandbox.chat.site,
+      CHATELAINE_CHAT_EMAIL: account?.email ?? '',
+      CHATELAINE_CHAT_API_KEY: account?.api_key ?? '',
+    },
+  };
+}

@@ -1,0 +1,187 @@
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { openOrigin } from '../helpers/origin.ts';
+import { errorOf, openService, start, temporaryHome } from './program.ts';
+
+const signals = [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const;
+
+describe.each(signals)('%s', (signal, exit) => {
+  test('ends a request that hangs, with one JSON error', async () => {
+    const { port, seen } = await openOrigin(() => undefined);
+    const run = start('messages fetch -o json', {
+      env: {
+        CHATELAINE_CHAT_SITE: `http://127.0.0.1:${port}`,
+        CHATELAINE_CHAT_EMAIL: 'a@b.test',
+        CHATELAINE_CHAT_API_KEY: 'key-1',
+      },
+    });
+    await until(() => seen.length === 1);
+    run.child.kill(signal);
+    const done = await run.ended;
+    expect({ code: done.code, stdout: done.stdout, error: errorOf(done) }).toMatchObject({
+      code: exit,
+      error: { code: 'cancelled', exit },
+    });
+    expect(JSON.parse(done.stdout === '' ? '[]' : done.stdout)).toEqual([]);
+  });
+
+  test('in the middle of a list leaves a whole document', async () => {
+    const { port, seen } = await openOrigin((_request, count) =>
+      count > 1
+        ? undefined
+        : {
+            body: JSON.stringify({
+              result: 'success',
+              msg: '',
+              found_newest: false,
+              messages: Array.from({ length: 1000 }, (_unused, index) => ({ id: index + 1, subject: 's' })),
+            }),
+          },
+    );
+    const run = start('messages fetch --all -o json', {
+      env: {
+        CHATELAINE_CHAT_SITE: `http://127.0.0.1:${port}`,
+        CHATELAINE_CHAT_EMAIL: 'a@b.test',
+        CHATELAINE_CHAT_API_KEY: 'key-1',
+      },
+    });
+    await until(() => seen.length === 2);
+    run.child.kill(signal);
+    const done = await run.ended;
+    expect(done.code).toBe(exit);
+    expect(JSON.parse(done.stdout)).toHaveLength(1000);
+    expect(errorOf(done).exit).toBe(exit);
+  });
+
+  test('ends a wait between two attempts', async () => {
+    const { port, seen } = await openOrigin(() => ({ status: 429, headers: { 'retry-after': '100' }, body: '{}' }));
+    const run = start('license list -o json', {
+      env: { CHATELAINE_BASE_URL: `http://127.0.0.1:${port}`, CHATELAINE_API_KEY: 'k', CHATELAINE_APP_CODE: '7' },
+    });
+    await until(() => seen.length === 1);
+    run.child.kill(signal);
+    const done = await run.ended;
+    expect({ code: done.code, error: errorOf(done).code }).toEqual({ code: exit, error: 'cancelled' });
+  });
+
+  test('saves a roster half done; the same command finishes it, one license for each user', async () => {
+    const { sandbox, env } = await openService({ latency: 15 });
+    const home = temporaryHome();
+    const users = Array.from({ length: 60 }, (_unused, index) => `signal-${index}`);
+    writeFileSync(
+      join(home, 'roster.csv'),
+      ['remote_user,size_allowance', ...users.map((user) => `${user},3`)].join('\n'),
+    );
+    const own = (): string[] =>
+      sandbox.state.licenses().flatMap(({ remote_user }) => (remote_user.startsWith('signal-') ? [remote_user] : []));
+
+    const run = start('license apply roster.csv -o ndjson', { env, home });
+    await until(() => own().length > 8);
+    run.child.kill(signal);
+    const done = await run.ended;
+
+    expect({ code: done.code, error: errorOf(done).code }).toEqual({ code: exit, error: 'cancelled' });
+    const rows = done.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { status: string });
+    expect(rows.every(({ status }) => status === 'created')).toBe(true);
+    const after = own().length;
+    expect(after).toBeLessThan(60);
+    const journal = journalIn(home);
+    expect(journal.split('\n').filter((line) => line.includes('"created"')).length).toBeGreaterThanOrEqual(rows.length);
+
+    const again = await start('license apply roster.csv -o ndjson --settle 100ms', { env, home }).ended;
+    expect(again.code).toBe(0);
+    expect(own().toSorted()).toEqual(users.toSorted());
+  });
+
+  test('during the POST of license create says that it may have happened', async () => {
+    const { port, seen } = await openOrigin(() => undefined);
+    const run = start('license create --remote-user ada --size-allowance 4 -o json', {
+      env: { CHATELAINE_BASE_URL: `http://127.0.0.1:${port}`, CHATELAINE_API_KEY: 'k', CHATELAINE_APP_CODE: '7' },
+    });
+    await until(() => seen.length === 1);
+    run.child.kill(signal);
+    const done = await run.ended;
+    expect(done.code).toBe(exit);
+    expect(errorOf(done).message).toContain('may or may not have been carried out');
+  });
+
+  test('ends sandbox serve: its data stay, its port is free', async () => {
+    const home = temporaryHome();
+    const serve = (): ReturnType<typeof start> =>
+      start('sandbox serve --data data.ndjson --ready-file ready --log requests.ndjson -o json', { home });
+    const run = serve();
+    await until(() => existsSync(join(home, 'ready')));
+    const address = readyIn(home);
+    const env = {
+      CHATELAINE_BASE_URL: address.licensing.base_url,
+      CHATELAINE_API_KEY: address.licensing.api_key,
+      CHATELAINE_APP_CODE: String(address.licensing.app_code),
+    };
+    const made = await start('license create --remote-user kept --size-allowance 4 -q', { env }).ended;
+    run.child.kill(signal);
+    const done = await run.ended;
+    expect(done.code).toBe(exit);
+    await expectFree(Number(new URL(address.licensing.base_url).port));
+    const log = readFileSync(join(home, 'requests.ndjson'), 'utf8');
+    expect(log).toContain('"method":"POST"');
+    expect(log).not.toContain(address.licensing.api_key);
+    expect(log).not.toContain(made.stdout.trim());
+
+    const second = serve();
+    await until(() => second.stdout().includes('base_url'));
+    const base = (JSON.parse(second.stdout()) as Ready).licensing.base_url;
+    const found = await start('license view --remote-user kept -q', { env: { ...env, CHATELAINE_BASE_URL: base } })
+      .ended;
+    expect({ code: found.code, key: found.stdout }).toEqual({ code: 0, key: made.stdout });
+    second.child.kill(signal);
+    await second.ended;
+  });
+});
+
+test('a second Ctrl-C ends the process at once', async () => {
+  const home = temporaryHome();
+  writeFileSync(join(home, 'key'), '#!/bin/sh\ntrap "" TERM INT\nsleep 20\n', { mode: 0o755 });
+  const login = `auth login licensing --base-url http://127.0.0.1:1 --app-code 7 --no-check --key-command ${join(home, 'key')}`;
+  const run = start(login, { home });
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  run.child.kill('SIGINT');
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  run.child.kill('SIGINT');
+  const { code, signal } = await run.ended;
+  expect(signal === 'SIGINT' || code === 130).toBe(true);
+});
+
+interface Ready {
+  readonly licensing: { readonly base_url: string; readonly api_key: string; readonly app_code: number };
+}
+
+function readyIn(home: string): Ready {
+  return JSON.parse(readFileSync(join(home, 'ready'), 'utf8')) as Ready;
+}
+
+function journalIn(home: string): string {
+  const folder = join(home, '.local/state/chatelaine/journals');
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.ndjson'))
+    .map((name) => readFileSync(join(folder, name), 'utf8'))
+    .join('\n');
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+async function expectFree(port: number): Promise<void> {
+  const server = createServer().listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  server.close();
+}
