@@ -1,64 +1,24 @@
-import { keyOf, type License } from '../api/license-key.ts';
-import type { LicensingApi } from '../api/licensing.ts';
-import { formatDuration, type Milliseconds } from '../core/duration.ts';
+import { keyOf } from '../api/license-key.ts';
+import { formatDuration } from '../core/duration.ts';
 import { Failure, type FailureKind } from '../core/failure.ts';
 import { gather } from '../core/gather.ts';
 import type { LicenseFields } from '../spec/license.ts';
-import { decide, severalWarning, takeCensus, type Decision } from './census.ts';
+import { severalWarning, type Decision } from './census.ts';
+import { planAtFirst, planRows, type Task } from './plan-roster.ts';
 import { pool } from './pool.ts';
-import { rowKey, type RosterJournal } from './roster-journal.ts';
-
-export type Status = 'created' | 'resized' | 'unchanged' | 'failed' | 'unknown';
-
-/** What came of a row. */
-export interface AppliedRow extends LicenseFields {
-  readonly status: Status;
-  /** As the server returned it; null where it is not known. */
-  readonly license: License | null;
-  /** Why a row failed or is unknown. */
-  readonly error?: string;
-}
-
-export interface Applying {
-  readonly licensing: (app_code: number) => LicensingApi;
-  readonly journal: RosterJournal;
-  /** Whether another job died while it was at work on one of the rows. */
-  readonly abandoned: boolean;
-  readonly concurrency: number;
-  /** How long after an unanswered request the server may still carry it out. */
-  readonly settle: Milliseconds;
-  readonly now: () => Milliseconds;
-  readonly sleep: (span: Milliseconds) => Promise<void>;
-  /** Aborted by Ctrl-C, SIGTERM and the deadline. */
-  readonly signal: AbortSignal;
-  readonly note: (text: string) => void;
-  readonly warn: (text: string) => void;
-}
-
-/** A row with what the server has for it. */
-interface Task {
-  readonly row: LicenseFields;
-  readonly decision: Decision;
-}
-
-/** What the run has come to so far. */
-interface Run {
-  readonly counts: Record<Status, number>;
-  readonly troubled: string[];
-  /** Rows whose license was asked for without an answer, by `rowKey`. */
-  readonly doubtful: Map<string, LicenseFields>;
-  /** Rows that the server said it created without showing them: they are never asked for again. */
-  readonly acknowledged: Set<string>;
-  /** When the last doubtful request ended. */
-  lastDoubt: Milliseconds;
-  /** Calls in a row that found the server unavailable. */
-  outages: number;
-  /** Licenses in a row that were asked for without an answer. */
-  silences: number;
-  /** Resolves when the server has shown that it is there, or the run is stopped. */
-  presence: Promise<void>;
-  stopped: Failure | undefined;
-}
+import { rowKey } from './roster-journal.ts';
+import {
+  counted,
+  endsRun,
+  isHalted,
+  newRun,
+  summaryOf,
+  verdict,
+  type AppliedRow,
+  type Applying,
+  type Run,
+  type Status,
+} from './roster-run.ts';
 
 /** So many calls in a row that find the server unavailable end the run: the rest would wait in vain. */
 const mostOutages = 3;
@@ -73,7 +33,7 @@ const mostRounds = 10;
  * @throws Failure auth at once; unknown where a row may or may not have its license; incomplete where rows failed or were not reached
  */
 export async function* applyRoster(rows: readonly LicenseFields[], applying: Applying): AsyncGenerator<AppliedRow> {
-  const run = newRun();
+  const run = newRun(applying);
   await waitForEarlierRun(rows, applying);
   const tasks = await planAtFirst(rows, applying);
   try {
@@ -91,28 +51,6 @@ export async function* applyRoster(rows: readonly LicenseFields[], applying: App
   if (failure) throw failure;
 }
 
-function newRun(): Run {
-  return {
-    counts: { created: 0, resized: 0, unchanged: 0, failed: 0, unknown: 0 },
-    troubled: [],
-    doubtful: new Map(),
-    acknowledged: new Set(),
-    lastDoubt: 0,
-    outages: 0,
-    silences: 0,
-    presence: Promise.resolve(),
-    stopped: undefined,
-  };
-}
-
-async function* counted(run: Run, rows: AsyncGenerator<AppliedRow>): AsyncGenerator<AppliedRow> {
-  for await (const row of rows) {
-    run.counts[row.status] += 1;
-    if (row.status === 'failed' || row.status === 'unknown') run.troubled.push(row.remote_user);
-    yield row;
-  }
-}
-
 /** A request of a run that was cut off may be committed late: nobody looks at the list before. */
 async function waitForEarlierRun(
   rows: readonly LicenseFields[],
@@ -128,56 +66,24 @@ async function waitForEarlierRun(
   if (wait > 0) await sleep(wait);
 }
 
-/** Before anything was done, a list that breaks off is as good as none. */
-async function planAtFirst(rows: readonly LicenseFields[], applying: Applying): Promise<Task[]> {
-  try {
-    return await planRows(rows, applying);
-  } catch (cause) {
-    if (!(cause instanceof Failure) || cause.kind !== 'incomplete') throw cause;
-    throw new Failure('unavailable', `${cause.message}; nothing was changed`, { ...cause.details, cause });
-  }
-}
-
-/** What has to be done for each row, by the server's own list. */
-export async function planRows(
-  rows: readonly LicenseFields[],
-  { licensing, concurrency }: Pick<Applying, 'licensing' | 'concurrency'>,
-): Promise<Task[]> {
-  const tasks: Task[] = [];
-  for (const [app_code, own] of byApp(rows)) {
-    const census = await takeCensus(
-      licensing(app_code),
-      app_code,
-      own.map(({ remote_user }) => remote_user),
-      concurrency,
-    );
-    for (const row of own) tasks.push({ row, decision: decide(census.get(row.remote_user) ?? [], row) });
-  }
-  return tasks;
-}
-
-function byApp(rows: readonly LicenseFields[]): Map<number, LicenseFields[]> {
-  const apps = new Map<number, LicenseFields[]>();
-  for (const row of rows) {
-    const own = apps.get(row.app_code);
-    if (own) own.push(row);
-    else apps.set(row.app_code, [row]);
-  }
-  return apps;
-}
-
 async function* workOff(run: Run, tasks: readonly Task[], applying: Applying): AsyncGenerator<AppliedRow> {
-  for await (const row of pool(untilStopped(run, tasks, applying), applying.concurrency, (task) =>
-    carryOut(run, task, applying),
-  )) {
-    if (row) yield row;
-  }
+  yield* atWork(run, tasks, applying, (task) => carryOut(run, task, applying));
 }
 
-function* untilStopped(run: Run, tasks: readonly Task[], { signal }: Applying): Generator<Task> {
+/** Twice as many rows are at work as requests are: half of them is being put on record. One worker keeps the order of the rows. */
+async function* atWork(
+  run: Run,
+  tasks: readonly Task[],
+  applying: Applying,
+  work: (task: Task) => Promise<AppliedRow | undefined>,
+): AsyncGenerator<AppliedRow> {
+  const size = applying.concurrency === 1 ? 1 : applying.concurrency * 2;
+  for await (const row of pool(untilHalted(run, tasks, applying), size, work)) if (row) yield row;
+}
+
+function* untilHalted(run: Run, tasks: readonly Task[], applying: Applying): Generator<Task> {
   for (const task of tasks) {
-    if (signal.aborted && signal.reason instanceof Failure) run.stopped ??= signal.reason;
-    if (run.stopped) return;
+    if (isHalted(run, applying)) return;
     yield task;
   }
 }
@@ -202,11 +108,13 @@ async function create(run: Run, row: LicenseFields, applying: Applying): Promise
     doubt(run, row, applying, 'acknowledged');
     return undefined;
   }
-  await run.presence;
-  if (run.stopped) return undefined;
   await journal.before(row, 'create', now());
   try {
-    const license = await licensing(row.app_code).create(row);
+    const license = await run.turn(async () => {
+      await run.presence;
+      return isHalted(run, applying) ? 'not sent' : licensing(row.app_code).create(row);
+    });
+    if (license === 'not sent') return undefined;
     if (!license) {
       doubt(run, row, applying, 'acknowledged');
       return undefined;
@@ -253,7 +161,8 @@ async function keep(
     return { ...row, status, license };
   }
   await journal.before(row, 'resize', now());
-  const resized = await licensing(row.app_code).update(keyOf(license), { size_allowance: row.size_allowance });
+  const { app_code, size_allowance } = row;
+  const resized = await run.turn(() => licensing(app_code).update(keyOf(license), { size_allowance }));
   await record(run, row, 'resized', applying);
   return { ...row, status: 'resized', license: resized };
 }
@@ -293,8 +202,6 @@ async function failed(
 /** Of these the server certainly did nothing. */
 const refusals: ReadonlySet<FailureKind> = new Set(['auth', 'config']);
 
-const endsRun: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'internal', 'usage', 'cancelled', 'terminated']);
-
 async function* settleDoubts(run: Run, applying: Applying): AsyncGenerator<AppliedRow> {
   for (let round = 0; run.doubtful.size > 0 && round < mostRounds && !run.stopped; round += 1) {
     const wait = run.lastDoubt + applying.settle - applying.now();
@@ -302,11 +209,7 @@ async function* settleDoubts(run: Run, applying: Applying): AsyncGenerator<Appli
     if (wait > 0) await applying.sleep(wait);
     const tasks = await planRows([...run.doubtful.values()], applying);
     const isLast = round === mostRounds - 1;
-    for await (const row of pool(untilStopped(run, tasks, applying), applying.concurrency, (task) =>
-      settle(run, task, applying, isLast),
-    )) {
-      if (row) yield row;
-    }
+    yield* atWork(run, tasks, applying, (task) => settle(run, task, applying, isLast));
   }
 }
 
@@ -349,28 +252,4 @@ async function* leftInDoubt(run: Run, applying: Applying): AsyncGenerator<Applie
     if (!applying.journal.broken()) await record(run, row, 'unknown', applying);
     yield { ...row, status: 'unknown', license: null, error: run.stopped?.message ?? 'in doubt' };
   }
-}
-
-function summaryOf({ counts }: Run, left: number): string {
-  const parts = Object.entries(counts).flatMap(([status, count]) => (count > 0 ? [`${count} ${status}`] : []));
-  return [...parts, ...(left > 0 ? [`${left} not done`] : [])].join(', ');
-}
-
-const mostNamed = 20;
-
-function verdict(run: Run, left: number): Failure | undefined {
-  const { counts, stopped, troubled } = run;
-  if (stopped && endsRun.has(stopped.kind)) return stopped;
-  if (counts.failed + counts.unknown + left === 0) return undefined;
-  const named =
-    troubled.slice(0, mostNamed).join(', ') +
-    (troubled.length > mostNamed ? ` and ${troubled.length - mostNamed} more` : '');
-  const why = stopped ? `${stopped.message}; ` : '';
-  const message = `${why}${summaryOf(run, left)}${named === '' ? '' : `; not certain or failed: ${named}`}`;
-  return new Failure(counts.unknown > 0 ? 'unknown' : 'incomplete', message, {
-    ...stopped?.details,
-    hint: 'Run the same command again: it goes on where this run stopped.',
-    retryable: true,
-    cause: stopped,
-  });
 }

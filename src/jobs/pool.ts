@@ -40,3 +40,20 @@ async function finish<T>(id: number, work: Promise<T>): Promise<Finished<T>> {
     return { id, error };
   }
 }
+
+/** Lets `size` pieces of work be under way at once; others wait for their turn, in the order in which they came. */
+export function turns(size: number): <T>(work: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let free = size;
+  return async (work) => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free += 1;
+    }
+  };
+}

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { findKey, type License } from '../../api/license-key.ts';
 import { Failure, usage } from '../../core/failure.ts';
-import { applyRoster, planRows, type AppliedRow, type Applying } from '../../jobs/apply-roster.ts';
+import { applyRoster } from '../../jobs/apply-roster.ts';
+import { planRows } from '../../jobs/plan-roster.ts';
 import { readRows, refuseRepeats, uniqueUser, type Placed } from '../../jobs/read-roster.ts';
 import { rosterJournal } from '../../jobs/roster-journal.ts';
+import type { AppliedRow, Applying } from '../../jobs/roster-run.ts';
 import { rosterFields, type LicenseFields } from '../../spec/license.ts';
 import { optional } from '../../spec/field.ts';
 import { formatOf, rosterFormats } from '../../store/roster.ts';
