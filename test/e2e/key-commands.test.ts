@@ -1,0 +1,173 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { openService, shell, start, temporaryHome, type Done } from './program.ts';
+
+/** Key managers as people use them, and what their processes get to see. */
+
+const has = (program: string): boolean => spawnSync('/bin/sh', ['-c', `command -v ${program}`]).status === 0;
+
+async function loginAndList(
+  home: string,
+  command: string,
+  baseUrl: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ login: Done; list: Done }> {
+  const login = `chatelaine auth login licensing --base-url ${baseUrl} --app-code 4711 --key-command '${command}'`;
+  return {
+    login: await shell(login, { home, env }).ended,
+    list: await shell('chatelaine license list -o json', { home, env }).ended,
+  };
+}
+
+describe.skipIf(!has('pass') || !has('gpg'))('pass (skipped where pass or gpg is missing)', () => {
+  test('gives the key at each use, and only its command is stored', async () => {
+    const home = temporaryHome();
+    const { sandbox } = await openService();
+    const env = { GNUPGHOME: join(home, 'gpg'), PASSWORD_STORE_DIR: join(home, 'store') };
+    mkdirSync(env.GNUPGHOME, { mode: 0o700 });
+    const own = { cwd: home, stdio: 'pipe', env: { ...process.env, HOME: home, ...env } } as const;
+    const generate = ['--batch', '--passphrase', '', '--quick-generate-key', 'chatelaine test', 'default', 'default'];
+    execFileSync('gpg', generate, own);
+    execFileSync('pass', ['init', 'chatelaine test'], own);
+    const insert = (key: string): void =>
+      void execFileSync('pass', ['insert', '-m', '-f', 'chatelaine/prod'], { ...own, input: `${key}\nurl: x\n` });
+    try {
+      insert('sandbox-key-of-app-4711');
+      const { login, list } = await loginAndList(home, 'pass show chatelaine/prod', sandbox.licensing.base_url, env);
+      expect({ code: login.code, stderr: login.stderr }).toEqual({ code: 0, stderr: '' });
+      expect(JSON.parse(list.stdout)).toHaveLength(6);
+      expect(storedIn(home)).not.toContain('sandbox-key-of-app-4711');
+
+      insert('another-key');
+      const refused = await shell('chatelaine license list', { home, env }).ended;
+      expect({ code: refused.code, shown: refused.stderr.includes('another-key') }).toEqual({ code: 4, shown: false });
+    } finally {
+      spawnSync('gpgconf', ['--kill', 'gpg-agent'], own);
+    }
+  });
+});
+
+const hasKeyring = has('secret-tool') && has('dbus-run-session') && has('gnome-keyring-daemon');
+
+describe.skipIf(!hasKeyring)('secret-tool (skipped without it, dbus-run-session or gnome-keyring-daemon)', () => {
+  test('gives the key at each use', async () => {
+    const home = temporaryHome();
+    const { sandbox } = await openService();
+    const script = [
+      'printf "\\n" | gnome-keyring-daemon --unlock --components=secrets > /dev/null 2>&1',
+      'printf %s sandbox-key-of-app-4711 | secret-tool store --label=chatelaine service chatelaine account prod',
+      `chatelaine auth login licensing --base-url ${sandbox.licensing.base_url} --app-code 4711 --key-command "secret-tool lookup service chatelaine account prod"`,
+      'chatelaine license list -o json',
+    ].join('\n');
+    writeFileSync(join(home, 'script.sh'), `chatelaine() { "$NODE" "$PROGRAM" "$@"; }\n${script}\n`);
+    const done = await shell('dbus-run-session -- bash ./script.sh', { home }).ended;
+    expect({ code: done.code, stderr: done.stderr.replace(/^.*dbus-daemon.*\n/gm, '') }).toEqual({
+      code: 0,
+      stderr: '',
+    });
+    expect(done.stdout).toContain('"remote_user": "physio-7731"');
+    expect(storedIn(home)).not.toContain('sandbox-key-of-app-4711');
+  });
+});
+
+describe.skipIf(!existsSync('/proc/self/environ'))('a key command (skipped without /proc)', () => {
+  test('sees no secret of the environment, and nothing in the arguments of the program', async () => {
+    const home = temporaryHome();
+    const { sandbox, env } = await openService();
+    const spy = join(home, 'spy');
+    writeFileSync(
+      spy,
+      '#!/bin/sh\ntr "\\0" "\\n" < /proc/$$/environ > environ\ntr "\\0" "\\n" < /proc/$PPID/cmdline > cmdline\necho sandbox-key-of-app-4711\n',
+      { mode: 0o755 },
+    );
+    const secrets = {
+      CHATELAINE_CHAT_SITE: env['CHATELAINE_CHAT_SITE'] ?? '',
+      CHATELAINE_CHAT_EMAIL: env['CHATELAINE_CHAT_EMAIL'] ?? '',
+      CHATELAINE_CHAT_API_KEY: 'canary-chat-key',
+      CHATELAINE_KEPT: 'yes',
+    };
+    const { login, list } = await loginAndList(home, spy, sandbox.licensing.base_url, secrets);
+    expect([login.code, list.code]).toEqual([0, 0]);
+    const environ = readFileSync(join(home, 'environ'), 'utf8');
+    expect(environ).not.toContain('canary-chat-key');
+    expect(environ).toContain('CHATELAINE_CHAT_EMAIL=');
+    expect(environ).toContain(`HOME=${home}`);
+    expect(readFileSync(join(home, 'cmdline'), 'utf8')).not.toMatch(/canary|sandbox-key/);
+  });
+
+  test.each([
+    ['fails', 'echo secret-canary; echo why >&2; exit 3', 'ended with exit code 3'],
+    ['prints nothing', 'exit 0', 'printed no key'],
+    ['prints an empty line first', 'echo; echo secret-canary', 'printed no key'],
+    [
+      'prints what no header can hold',
+      'printf "secret-canary\\001x\\n"',
+      'the key holds a character that cannot be sent',
+    ],
+  ])('that %s is told without what it printed', async (_what, body, message) => {
+    const home = temporaryHome();
+    writeFileSync(join(home, 'key'), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
+    const login = `auth login licensing --base-url http://127.0.0.1:1 --app-code 7 --key-command ${join(home, 'key')} -v`;
+    const done = await start(login, { home }).ended;
+    expect(done.code).toBe(3);
+    expect(done.stderr).toContain(message);
+    expect(done.stdout + done.stderr).not.toContain('secret-canary');
+  });
+
+  test('of the current folder is not run', async () => {
+    const home = temporaryHome();
+    writeFileSync(join(home, 'pass'), '#!/bin/sh\ntouch ran\necho key\n', { mode: 0o755 });
+    for (const path of ['.:/nowhere', ':/nowhere', '/nowhere:', 'bin']) {
+      const login =
+        "chatelaine auth login licensing --base-url http://127.0.0.1:1 --app-code 7 --key-command 'pass show x'";
+      const done = await shell(`PATH='${path}'; ${login}`, { home }).ended;
+      expect(done.code).toBe(3);
+    }
+    expect(existsSync(join(home, 'ran'))).toBe(false);
+  });
+
+  test('is no shell: nothing is expanded', async () => {
+    const home = temporaryHome();
+    const login =
+      "chatelaine auth login licensing --base-url http://127.0.0.1:1 --app-code 7 --no-check --key-command 'echo $(touch${IFS}ran) `touch ran` ; touch ran'";
+    const done = await shell(login, { home }).ended;
+    expect(done.code).toBe(0);
+    expect(existsSync(join(home, 'ran'))).toBe(false);
+  });
+});
+
+test('no file of the current folder is read', async () => {
+  const home = temporaryHome();
+  const folder = join(home, 'checked-out');
+  mkdirSync(join(folder, '.config', 'chatelaine'), { recursive: true });
+  const evil = JSON.stringify({
+    profiles: { evil: { kind: 'licensing', base_url: 'http://127.0.0.1:9', app_code: 1, key_command: 'touch ran' } },
+    defaults: { licensing: 'evil' },
+  });
+  for (const name of [
+    '.chatelaine.json',
+    'config.json',
+    'chatelaine.json',
+    '.chatelainerc',
+    '.config/chatelaine/config.json',
+  ])
+    writeFileSync(join(folder, name), evil);
+  writeFileSync(join(folder, '.env'), 'CHATELAINE_BASE_URL=http://127.0.0.1:9\nCHATELAINE_API_KEY=x\n');
+  writeFileSync(join(folder, 'zuliprc'), '[api]\nemail=a@b\nkey=k\nsite=http://127.0.0.1:9\n');
+  for (const line of ['license list', 'messages fetch']) {
+    const done = await shell(`cd checked-out && chatelaine ${line} -o json`, { home }).ended;
+    expect(done.code).toBe(3);
+  }
+  expect(existsSync(join(folder, 'ran'))).toBe(false);
+});
+
+function storedIn(home: string): string {
+  const folder = join(home, '.config', 'chatelaine');
+  return ['config.json', 'credentials.json']
+    .map((name) => join(folder, name))
+    .filter((file) => existsSync(file))
+    .map((file) => readFileSync(file, 'utf8'))
+    .join('\n');
+}
