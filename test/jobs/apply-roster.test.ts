@@ -87,3 +87,33 @@ describe('a full disk', () => {
     },
   );
 });
+
+describe('what an earlier run left', () => {
+  const step = { remote_user: 'user-3', app_code: 7, step: 'create', time: 990_000 };
+
+  test.each([
+    ['nothing', [], []],
+    ['a request whose end nobody saw: it may have been sent long after its record', [step], [5000]],
+    [
+      'a request that ended without an answer 3 s ago',
+      [step, { ...step, step: undefined, status: 'unknown', time: 997_000 }],
+      [2000],
+    ],
+    ['one that ended long ago', [step, { ...step, step: undefined, status: 'unknown', time: 1000 }], []],
+    ['one that was refused', [step, { ...step, step: undefined, status: 'failed', time: 999_999 }], []],
+  ])('%s', async (_what, earlier, waits) => {
+    const { applying, slept, licenses } = world(Infinity, earlier);
+
+    const { failure } = await outcome(applying);
+
+    expect({ failure, slept, made: licenses.length }).toEqual({ failure: undefined, slept: waits, made: 40 });
+  });
+
+  test('another job that died at work on a row is waited for as well', async () => {
+    const { applying, slept } = world();
+
+    await outcome({ ...applying, abandoned: true });
+
+    expect(slept).toEqual([5000]);
+  });
+});
