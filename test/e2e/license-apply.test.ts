@@ -1,0 +1,93 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readFaults } from '../../src/sandbox/faults.ts';
+import type { Sandbox } from '../../src/sandbox/server.ts';
+import { openService, shell, start, temporaryHome } from './program.ts';
+
+/** Kills the process at a write of its journal; the torture of bench/torture does so at every one. */
+const preload = resolve('bench/torture/kill-at.cjs');
+
+function rosterOf(home: string, name: string, count: number): string[] {
+  const users = Array.from({ length: count }, (_unused, index) => `${name}-${index}`);
+  writeFileSync(
+    join(home, 'roster.csv'),
+    ['remote_user,size_allowance', ...users.map((user) => `${user},3`), ''].join('\n'),
+  );
+  return users;
+}
+
+/** The users of the licenses whose names begin so, each as often as it has a license. */
+function holders({ state }: Sandbox, name: string): string[] {
+  return state
+    .licenses()
+    .flatMap(({ remote_user }) => (remote_user.startsWith(`${name}-`) ? [remote_user] : []))
+    .toSorted();
+}
+
+describe('kill -9', () => {
+  test('at six writes of the journal, 300 rows, a server that drops and commits late: one license for each', async () => {
+    const faults = 'drop-before:0.05,drop-after:0.05,502:0.03,429:0.02@100ms,delay-commit:0.02@300ms,cut:0.02';
+    const { sandbox, env } = await openService({ faults: readFaults(`POST /v1/license/=${faults}`, 3) });
+    const home = temporaryHome();
+    const users = rosterOf(home, 'kill', 300);
+    const apply = 'license apply roster.csv -o ndjson -q --settle 600ms';
+    const moments = ['1:before', '2:after', '9:torn', '20:unsynced', '30:after', '40:before'];
+
+    for (const moment of moments) {
+      const kill = { NODE_OPTIONS: `--require=${preload}`, KILL_AT: moment };
+      const killed = await start(apply, { env: { ...env, ...kill }, home }).ended;
+      expect(`${moment} ${killed.signal ?? killed.code}`).toBe(`${moment} SIGKILL`);
+    }
+    const last = await start(apply, { env, home }).ended;
+
+    expect({ code: last.code, stderr: last.stderr }).toEqual({ code: 0, stderr: '' });
+    expect(last.stdout.trimEnd().split('\n')).toHaveLength(300);
+    expect(holders(sandbox, 'kill')).toEqual(users.toSorted());
+    expect(readdirSync(join(home, '.local/state/chatelaine/journals'))).toEqual([expect.stringMatching(/\.done$/)]);
+  }, 60_000);
+});
+
+describe('many at once', () => {
+  test('eight processes that ensure one license make one, and print its key', async () => {
+    const { sandbox, env } = await openService({ faults: readFaults('POST /v1/license/=drop-after:0.5', 2) });
+    const home = temporaryHome();
+    const line = 'license ensure --remote-user many-0 --size-allowance 4 --settle 500ms -q';
+
+    const done = await Promise.all(Array.from({ length: 8 }, () => start(line, { env, home }).ended));
+
+    expect(holders(sandbox, 'many')).toEqual(['many-0']);
+    const key = sandbox.state.licenses().find(({ remote_user }) => remote_user === 'many-0')?.license_code;
+    expect(done.map(({ code, stdout }) => ({ code, stdout }))).toEqual(
+      done.map(() => ({ code: 0, stdout: `${key ?? ''}\n` })),
+    );
+  }, 60_000);
+});
+
+const ownMounts = spawnSync('unshare', ['-rm', 'true']).status === 0;
+
+describe.skipIf(!ownMounts)('a state folder on a disk that is full', () => {
+  test('ends the run with what is left, and the same command goes on when there is room', async () => {
+    const { sandbox, env } = await openService();
+    const home = temporaryHome();
+    const users = rosterOf(home, 'disk', 400);
+    const state = join(home, '.local/state');
+    const script = [
+      `mkdir -p ${state} && mount -t tmpfs -o size=64k tmpfs ${state}`,
+      'chatelaine license apply roster.csv -o ndjson > first; echo "first:$?"',
+      'chatelaine license apply roster.csv -o ndjson > again; echo "again:$?"',
+      `mount -o remount,size=8m ${state}`,
+      'chatelaine license apply roster.csv -o ndjson --settle 300ms > last; echo "last:$?"; wc -l < last; grep -c created first',
+    ].join('; ');
+    writeFileSync(join(home, 'script.sh'), `chatelaine() { "$NODE" "$PROGRAM" "$@"; }; ${script}`);
+
+    const done = await shell('unshare -rm bash script.sh', { env, home }).ended;
+
+    const [first, again, last, rows, created] = done.stdout.trimEnd().split('\n');
+    expect([first, again, last, rows]).toEqual(['first:8', expect.stringMatching(/^again:[78]$/), 'last:0', '400']);
+    expect(done.stderr).toContain('disk full: cannot write the journal');
+    expect(Number(created)).toBeGreaterThan(50);
+    expect(holders(sandbox, 'disk')).toEqual(users.toSorted());
+  }, 60_000);
+});
