@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import type { PlannedRequest } from '../api/call.ts';
 import { chatApi } from '../api/chat.ts';
@@ -30,6 +31,8 @@ export interface Session {
 export function openSession(world: World, options: Options, messages: Messages, redactor: Redactor): Session {
   const planned: PlannedRequest[] = [];
   const { signal, release } = endings(world, options);
+  // One listener for each worker that waits is no leak: without this, Node warns on stderr from the eleventh on.
+  setMaxListeners(0, signal);
   const sandbox = embeddedSandbox(world);
   const accounts = openAccounts({ world, options, messages, redactor, signal, sandbox });
   const plan = (request: PlannedRequest): void => void planned.push(request);

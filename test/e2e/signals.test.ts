@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { readFaults } from '../../src/sandbox/faults.ts';
 import { openOrigin } from '../helpers/origin.ts';
 import { errorOf, openService, start, temporaryHome } from './program.ts';
 
@@ -185,3 +186,11 @@ async function expectFree(port: number): Promise<void> {
   await once(server, 'listening');
   server.close();
 }
+
+test('sixty-four workers that wait at the same time say nothing of it on stderr', async () => {
+  const { env } = await openService({ faults: readFaults('POST *=429#80@300ms', 1) });
+  const rows = Array.from({ length: 80 }, (_unused, index) => `many-${index},3`);
+  const line = 'license apply - --input-format csv --concurrency 64 -q -o json';
+  const done = await start(line, { env, stdin: ['remote_user,size_allowance', ...rows].join('\n') }).ended;
+  expect({ code: done.code, stderr: done.stderr }).toEqual({ code: 0, stderr: '' });
+});
