@@ -20,24 +20,18 @@ export function connect(connection: Connection): Send {
 }
 
 async function repeatUntilDone(connection: Connection, call: Call, request: Request): Promise<Answer> {
-  const { clock, signal, gate, observe } = connection;
-  const line = `${connection.base} ${connection.authorization === undefined ? 'open' : 'signed in'}`;
+  const { clock, signal, observe } = connection;
+  const holds: Milliseconds[] = [];
   let doubted = false;
-  let held = 0;
-  let waited = 0;
   for (let failures = 0; ;) {
-    await passGate(connection, line, request);
+    await passGate(connection, request);
     const attempt = await attemptOnce(connection, call, request);
     const decision = decide(call.repeat, attempt.ending);
     if (decision === 'take') return toAnswer(request, attempt, doubted);
     if (decision === 'doubt') throw doubtOf(request, attempt);
     if (decision === 'wait') {
-      const wait = holdBack(askedWait(attempt, clock.now()), held, clock.random());
-      gate.closeUntil(line, clock.now() + wait);
-      waited += wait;
-      if (connection.retries === 0 || !fits(connection, wait, waited)) throw beyondWait(request, wait);
-      observe({ kind: 'wait', span: wait, why: 'the server asks to wait (429)' });
-      held += 1;
+      holds.push(holdBack(askedWait(attempt, clock.now()), holds.length, clock.random()));
+      closeGate(connection, request, holds);
       continue;
     }
     if (attempt.ending === 'doubtful' || attempt.ending === 'overloaded') doubted = true;
@@ -52,12 +46,27 @@ async function repeatUntilDone(connection: Connection, call: Call, request: Requ
 }
 
 /** Waits until the server wants requests again; a wait that is too long is not begun, and nothing is sent. */
-async function passGate(connection: Connection, line: string, request: Request): Promise<void> {
+async function passGate(connection: Connection, request: Request): Promise<void> {
   const { clock, signal, gate } = connection;
+  const line = lineOf(connection);
   for (let wait = gate.wait(line); wait > 0; wait = gate.wait(line)) {
     if (!fits(connection, wait)) throw beyondWait(request, wait);
     await clock.sleep(wait, signal);
   }
+}
+
+/** Holds back every worker after a 429. `holds`: what this call was told to wait, each time. */
+function closeGate(connection: Connection, request: Request, holds: readonly Milliseconds[]): void {
+  const wait = holds.at(-1) ?? 0;
+  const total = holds.reduce((sum, hold) => sum + hold, 0);
+  connection.gate.closeUntil(lineOf(connection), connection.clock.now() + wait);
+  if (connection.retries === 0 || !fits(connection, wait, total)) throw beyondWait(request, wait);
+  connection.observe({ kind: 'wait', span: wait, why: 'the server asks to wait (429)' });
+}
+
+/** A server counts those without credentials apart. */
+function lineOf({ base, authorization }: Connection): string {
+  return `${base} ${authorization === undefined ? 'open' : 'signed in'}`;
 }
 
 function toAnswer(request: Request, { answer }: Attempt, afterDoubt: boolean): Answer {
