@@ -62,10 +62,7 @@ const revealing = ['api/request.ts', 'commands/auth/token.ts', 'store/credential
 const tables = ['cli/manual/chapters.ts', 'spec/field.ts', 'spec/settings.ts', 'sandbox/sample/conversations.ts'];
 
 /** Files of more than one thing that wait for their split: the list only shrinks. */
-const tooLong: readonly string[] = [
-  'commands/license/apply.ts',
-  'jobs/apply-roster.ts',
-];
+const tooLong: readonly string[] = ['commands/license/apply.ts', 'jobs/apply-roster.ts'];
 
 /** Functions that wait for the same. */
 const tooLongFunctions: readonly string[] = [

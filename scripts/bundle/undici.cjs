@@ -4,7 +4,11 @@
 // mocks, which cost 45 ms of every request. Internal paths, hence the exact version in package.json and `unused` in replace.js.
 const Agent = require('undici/lib/dispatcher/agent.js');
 const EnvHttpProxyAgent = require('undici/lib/dispatcher/env-http-proxy-agent.js');
+const Dispatcher = require('undici/lib/dispatcher/dispatcher.js');
 const send = require('undici/lib/api/api-request.js');
+
+// The index gives every dispatcher its methods; the proxy agent calls this one.
+Dispatcher.prototype.connect = require('undici/lib/api/api-connect.js');
 
 /** undici.request with a dispatcher, which is the only way it is called here. */
 function request(url, { dispatcher, ...options }) {

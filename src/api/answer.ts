@@ -14,6 +14,13 @@ export function isSuccess({ status }: Answer): boolean {
 /** Most characters of a foreign body that an error repeats. */
 const mostWords = 300;
 
+/** Words of a server, cut where an error would be too long to read. */
+export function shortened(words: string): string {
+  return words.length > mostSaid ? `${words.slice(0, mostSaid)}… (${words.length} characters)` : words;
+}
+
+const mostSaid = 2000;
+
 /** What a body that is not of the API says, in one line: an HTML page by its title. */
 export function wordsOf(text: string): string {
   const title = /<title[^>]*>([^<]*)<\/title>/i.exec(text)?.[1];
@@ -28,7 +35,13 @@ export function foreignBody(answer: Answer, api: string): Failure {
   // Only a page is quoted: what was to be data may hold license keys.
   const isPage = /^\s*</.test(answer.text);
   const words = isPage ? wordsOf(answer.text.slice(0, 20_000)) : '';
-  const kind = isPage ? 'an HTML page' : answer.text.trim() === '' ? 'nothing' : 'something that is not JSON';
+  const kind = isPage
+    ? 'an HTML page'
+    : answer.text.trim() === ''
+      ? 'nothing'
+      : answer.body === undefined
+        ? 'something that is not JSON'
+        : 'JSON that is not of this API';
   return new Failure(
     'unavailable',
     `${api} answered ${answer.status} with ${kind}${words === '' ? '' : `: ${words}`}`,

@@ -17,7 +17,7 @@ export interface Attempt {
 /** Sends a request once. @throws what the signal aborts with */
 export async function attemptOnce(connection: Connection, call: Call, request: Request): Promise<Attempt> {
   const { clock, observe } = connection;
-  const { method, shown: url, headers, body } = request;
+  const { method, shown: url, headers, shownBody: body } = request;
   observe({ kind: 'request', method, url, headers: shownHeaders(headers), body });
   const start = clock.now();
   try {

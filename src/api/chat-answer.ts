@@ -1,5 +1,5 @@
 import { Failure, type FailureKind } from '../core/failure.ts';
-import { foreignBody, isObject, isSuccess, redirected, wordsOf } from './answer.ts';
+import { foreignBody, isObject, isSuccess, redirected, shortened, wordsOf } from './answer.ts';
 import type { Answer } from './call.ts';
 
 /**
@@ -38,7 +38,7 @@ export function refusal(answer: Answer, kind = kindOf(answer)): Failure {
   const { status, http } = answer;
   const body = isObject(answer.body) ? answer.body : {};
   const code = typeof body['code'] === 'string' ? body['code'] : undefined;
-  const msg = typeof body['msg'] === 'string' ? body['msg'] : undefined;
+  const msg = typeof body['msg'] === 'string' ? shortened(body['msg']) : undefined;
   const extras = Object.entries(body).filter(
     ([name, value]) => typeof value === 'string' && !usual.has(name) && !msg?.includes(value),
   );

@@ -82,7 +82,9 @@ export function chatApi(send: Send, sendUnauthenticated: Send): ChatApi {
         timeout: deleteTimeout,
       });
       if (isPartial(answer)) return { complete: false };
-      accept(answer);
+      const { ignored } = accept(answer);
+      if (ignored.length > 0)
+        throw new Failure('rejected', `the server ignored: ${ignored.join(', ')}`, { http: answer.http });
       return { complete: !isObject(answer.body) || answer.body['complete'] !== false };
     },
 

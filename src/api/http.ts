@@ -36,9 +36,8 @@ async function repeatUntilDone(connection: Connection, call: Call, request: Requ
     }
     if (attempt.ending === 'doubtful' || attempt.ending === 'overloaded') doubted = true;
     const wait = backoff(failures, clock.random());
-    if (decision === 'give up' || failures >= connection.retries || !fitsDeadline(connection, wait)) {
-      throw failureOf(request, attempt);
-    }
+    const isLast = failures >= connection.retries || !fitsDeadline(connection, wait);
+    if (decision === 'give up' || isLast) return lastWord(request, attempt, doubted);
     failures += 1;
     observe({ kind: 'wait', span: wait, why: `repeat ${failures} of ${connection.retries}` });
     await clock.sleep(wait, signal);
@@ -123,12 +122,10 @@ function doubtOf(request: Request, attempt: Attempt): Failure {
   });
 }
 
-function failureOf(request: Request, attempt: Attempt): Failure {
-  if (attempt.failure) return attempt.failure;
-  return new Failure('unavailable', `the server is not available (${attempt.answer?.status ?? 0})`, {
-    hint: 'Run the command again later.',
-    http: httpOf(request, attempt),
-  });
+/** What the last attempt came to: an answer, even of a server that is away, says why. @throws Failure unavailable */
+function lastWord(request: Request, attempt: Attempt, afterDoubt: boolean): Answer {
+  if (attempt.failure) throw attempt.failure;
+  return toAnswer(request, attempt, afterDoubt);
 }
 
 function httpOf({ method, shown }: Request, { answer }: Attempt): { method: string; url: string; status?: number } {

@@ -1,6 +1,6 @@
 import { Failure } from '../core/failure.ts';
 import { licenseFields, licenseKeyFields } from '../spec/license.ts';
-import { foreignBody, isObject, isSuccess, redirected, wordsOf, type JsonObject } from './answer.ts';
+import { foreignBody, isObject, isSuccess, redirected, shortened, wordsOf, type JsonObject } from './answer.ts';
 import type { Answer, Send } from './call.ts';
 import { findKey, withKeyField, type License } from './license-key.ts';
 
@@ -60,7 +60,7 @@ export function isNothing({ text, body }: Answer): boolean {
 export function refuse(answer: Answer, missing?: string): void {
   if (isSuccess(answer)) return;
   const { status, http } = answer;
-  const said = explain(answer);
+  const said = shortened(explain(answer));
   const server = { msg: said };
   if (status >= 300 && status < 400) throw redirected(answer);
   if (status === 401 || status === 403) {
@@ -123,7 +123,10 @@ export function inDoubt(answer: Answer): Failure {
 }
 
 export function unreadable(answer: Answer, what: string): Failure {
-  const names = isObject(answer.body) ? ` (its fields: ${Object.keys(answer.body).join(', ')})` : '';
+  const names =
+    isObject(answer.body) && Object.keys(answer.body).length > 0
+      ? ` (its fields: ${Object.keys(answer.body).join(', ')})`
+      : '';
   return new Failure('unavailable', `the licensing API answered ${what}${names}`, {
     hint: 'Check the base URL of the profile.',
     http: answer.http,

@@ -44,6 +44,13 @@ const explained: ReadonlySet<string> = new Set([
   'mac_address',
   'detail',
   'status',
+  'error',
+  'errors',
+  'message',
+  'msg',
+  'result',
+  'reason',
+  'title',
 ]);
 const longestKey = 200;
 

@@ -1,7 +1,8 @@
 import { Failure } from '../core/failure.ts';
-import { foreignBody, incompleteAfter, isObject } from './answer.ts';
+import { writeJson } from '../core/json.ts';
+import { foreignBody, incompleteAfter, isObject, type JsonObject } from './answer.ts';
 import type { Answer, Parameters } from './call.ts';
-import { refuse, rowOf, unreadable, wordOf, type LicensingLine } from './license-answer.ts';
+import { refuse, rowOf, unreadable, type LicensingLine } from './license-answer.ts';
 import type { License } from './license-key.ts';
 import { path } from './path.ts';
 import { encodeParameters } from './request.ts';
@@ -19,10 +20,14 @@ const anyOrigin = 'http://page.invalid';
 export async function* listPages(open: () => Promise<LicensingLine>, filter: LicenseFilter): AsyncGenerator<License> {
   const line = await open();
   const seen = new Set<string>();
+  let last: string | undefined;
   let query = parametersOf({ remote_user: filter.remote_user, app_code: filter.app_code });
   for (let pages = 0; ; pages += 1) {
     seen.add(encodeParameters(query));
     const page = await readPage(line, query, pages);
+    const rows = writeJson(page.rows);
+    if (rows === last) throw brokenList('a page repeats the rows of the one before', page.answer);
+    last = rows;
     for (const row of page.rows) if (matches(row, filter)) yield row;
     if (page.next === undefined) return;
     if (typeof page.next !== 'string' || !URL.canParse(page.next, anyOrigin))
@@ -58,23 +63,51 @@ function pageOf(answer: Answer, line: LicensingLine): Page {
   // An empty body is a cut one: taken for an empty list, it would make a second license.
   if (answer.status === 204) return { rows: [], next: undefined };
   if (body === undefined) throw foreignBody(answer, 'the licensing API');
-  if (Array.isArray(body)) return { rows: body.map((row) => rowOf(row, answer, line)), next: undefined };
-  const rows = isObject(body)
-    ? (body['results'] ?? Object.values(body).find((value) => Array.isArray(value)))
-    : undefined;
-  if (!isObject(body) || !Array.isArray(rows)) throw unreadable(answer, 'no list of licenses');
-  const next = body['next'];
-  return {
-    rows: rows.map((row) => rowOf(row, answer, line)),
-    next: next === null || next === false || next === '' ? undefined : next,
-  };
+  if (Array.isArray(body)) return { rows: body.map((row) => rowOf(row, answer, line)), next: linkedNext(answer) };
+  const rows = isObject(body) ? rowsIn(body) : undefined;
+  if (!isObject(body) || rows === undefined) throw unreadable(answer, 'no list of licenses');
+  return { rows: rows.map((row) => rowOf(row, answer, line)), next: nextIn(body) ?? linkedNext(answer) };
+}
+
+/** Names under which servers put the rows of a page beside other things. */
+const rowNames = ['results', 'licenses', 'data', 'items'] as const;
+
+/** The rows of an object: under a usual name, or its only array. Beside the words of an error there are none. */
+function rowsIn(body: JsonObject): readonly unknown[] | undefined {
+  const named = rowNames.map((name) => body[name]).find((value) => Array.isArray(value));
+  if (Array.isArray(named)) return named as unknown[];
+  const [only, ...others] = Object.values(body).filter((value) => Array.isArray(value));
+  if (others.length > 0 || 'error' in body || 'errors' in body || 'detail' in body) return undefined;
+  return only as unknown[] | undefined;
+}
+
+/** What the page names as the one after it, at the top or in the usual places below. */
+function nextIn(body: JsonObject): unknown {
+  const places = [body, ...['links', 'meta', 'pagination', 'paging'].map((name) => body[name])];
+  const named = places.flatMap((place) => (isObject(place) && 'next' in place ? [place['next']] : []));
+  return named.find((next) => next !== null && next !== false && next !== '');
+}
+
+/** The next page of a Link header (RFC 8288). */
+function linkedNext({ headers }: Answer): string | undefined {
+  const { link } = headers;
+  const text = Array.isArray(link) ? link.join(',') : (link ?? '');
+  return /<([^>]*)>[^,]*;\s*rel="?next"?/i.exec(text)?.[1];
 }
 
 /** Exact text where the row has the field; a row of a filtered answer without it is trusted (contract, section 5). */
 export function matches(row: License, filter: LicenseFilter): boolean {
-  return (['remote_user', 'app_code'] as const).every(
-    (name) => filter[name] === undefined || row[name] === undefined || wordOf(row[name]) === String(filter[name]),
-  );
+  return (['remote_user', 'app_code'] as const).every((name) => {
+    const value = row[name];
+    return filter[name] === undefined || value === undefined || value === null || isSame(value, String(filter[name]));
+  });
+}
+
+/** What is neither text nor number names nobody: dropping the row as somebody else's could make a second license. */
+function isSame(value: unknown, text: string): boolean {
+  if (typeof value === 'string') return value === text;
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value) === text;
+  return true;
 }
 
 /** The parameters that have a value, as texts. */

@@ -31,7 +31,7 @@ export function licensingApi(open: () => Promise<LicensingLine>): LicensingApi {
       const answer = await line.send({ method: 'POST', path: licenses, json: fields, repeat: 'if unprocessed' });
       refuse(answer);
       if (isNothing(answer)) return undefined;
-      if (answer.body === undefined) throw inDoubt(answer);
+      if (answer.body === undefined && !isUnreadKey(answer)) throw inDoubt(answer);
       return createdIn(answer, line);
     },
 
@@ -58,6 +58,11 @@ export function licensingApi(open: () => Promise<LicensingLine>): LicensingApi {
       return shownLicense(answer, line);
     },
   };
+}
+
+/** 201 with a text that is neither a page nor cut JSON: created, as after an empty answer. */
+function isUnreadKey({ status, text }: Answer): boolean {
+  return status === 201 && !/^\s*[<{["]/.test(text);
 }
 
 /** Something else than a license: it was created all the same, and must not be reported as safe to run again. */

@@ -11,11 +11,14 @@ export interface Request {
   readonly shown: string;
   readonly headers: Record<string, string>;
   readonly body: string | undefined;
+  /** The body as it may be shown: without secrets. */
+  readonly shownBody: string | undefined;
 }
 
 export function wireRequest({ base, authorization, userAgent }: Connection, call: Call): Request {
   const query = call.query && call.query.length > 0 ? `?${encodeParameters(call.query)}` : '';
-  const [contentType, body] = encodeBody(call);
+  const [contentType, body] = encodeBody(call, encodeParameters);
+  const [, shownBody] = encodeBody(call, shownParameters);
   return {
     method: call.method,
     url: base + call.path.sent + query,
@@ -28,12 +31,16 @@ export function wireRequest({ base, authorization, userAgent }: Connection, call
       ...(contentType === undefined ? {} : { 'content-type': contentType }),
     },
     body,
+    shownBody,
   };
 }
 
-function encodeBody({ json, form }: Call): [string | undefined, string | undefined] {
+function encodeBody(
+  { json, form }: Call,
+  encode: (form: Parameters) => string,
+): [string | undefined, string | undefined] {
   if (json !== undefined) return ['application/json', writeJson(json)];
-  if (form !== undefined) return ['application/x-www-form-urlencoded', encodeParameters(form)];
+  if (form !== undefined) return ['application/x-www-form-urlencoded', encode(form)];
   return [undefined, undefined];
 }
 
@@ -42,6 +49,12 @@ export function encodeParameters(parameters: Parameters): string {
   return new URLSearchParams(
     parameters.map(([name, text]): [string, string] => [name, text instanceof Secret ? text.reveal() : text]),
   ).toString();
+}
+
+function shownParameters(parameters: Parameters): string {
+  return parameters
+    .map(([name, text]) => (text instanceof Secret ? `${name}=${String(text)}` : encodeParameters([[name, text]])))
+    .join('&');
 }
 
 export function guardWrite({ readOnly, plan }: Connection, request: Request): void {
@@ -57,7 +70,7 @@ export function guardWrite({ readOnly, plan }: Connection, request: Request): vo
     method: request.method,
     url: request.url,
     ...(type === undefined ? {} : { content_type: type }),
-    ...(request.body === undefined ? {} : { body: request.body }),
+    ...(request.shownBody === undefined ? {} : { body: request.shownBody }),
   });
   throw new Planned();
 }

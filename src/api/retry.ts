@@ -77,11 +77,15 @@ export function retryAfter(body: unknown, header: string | undefined, now: Milli
   return secondsOf(spoken, now) ?? secondsOf(header, now);
 }
 
+/** Longer than any server means. */
+const longestAsked: Milliseconds = 366 * 86_400_000;
+
 function secondsOf(value: unknown, now: Milliseconds): Milliseconds | undefined {
-  if (typeof value === 'number') return Number.isFinite(value) && value >= 0 ? Math.ceil(value * 1000) : undefined;
+  if (typeof value === 'number')
+    return Number.isFinite(value) && value >= 0 ? Math.min(longestAsked, Math.ceil(value * 1000)) : undefined;
   if (typeof value !== 'string' || value.trim() === '') return undefined;
   const text = value.trim();
-  if (/^\d+(\.\d*)?$|^\.\d+$/.test(text)) return Math.ceil(Number(text) * 1000);
+  if (/^\d+(\.\d*)?$|^\.\d+$/.test(text)) return Math.min(longestAsked, Math.ceil(Number(text) * 1000));
   const date = /^([a-z]{3,9},? \d|\d{4}-\d\d-\d\dT)/i.test(text) ? Date.parse(text) : NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }

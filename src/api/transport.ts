@@ -56,8 +56,8 @@ export async function openDispatcher(surroundings: Surroundings): Promise<(url: 
 /** curl takes a proxy without a scheme for http. */
 function proxyUrl(text: string): string {
   const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
-  if (!URL.canParse(url))
-    throw new Failure('config', 'the proxy variable HTTPS_PROXY is not a URL', {
+  if (!URL.canParse(url) || !/^https?:/i.test(url))
+    throw new Failure('config', 'the proxy variable HTTPS_PROXY is not the URL of an http proxy', {
       hint: 'Write it as http://host:port.',
     });
   return url;

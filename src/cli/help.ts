@@ -1,6 +1,6 @@
 import type { AnyCommand } from '../commands/command.ts';
 import { commandTable, nouns, type CommandEntry } from '../commands/index.ts';
-import { failures } from '../core/failure.ts';
+import { failures, nameOf, type FailureKind } from '../core/failure.ts';
 import { globalOptions } from '../spec/environment.ts';
 import { licenseRules } from '../spec/license.ts';
 import { argumentEntries, optionEntries, synopsis, type Entry } from './entries.ts';
@@ -84,7 +84,9 @@ export const twins =
 
 /** A code stays beside its name. */
 function exitCodes(): string[] {
-  const codes = Object.entries(failures).map(([name, { exit }]) => `${exit}\u00a0${name.replace('_', '-')}`);
+  const codes = Object.entries(failures).map(
+    ([name, { exit }]) => `${exit}\u00a0${nameOf(name as FailureKind).replace('_', '-')}`,
+  );
   return wrap(['0\u00a0ok', ...codes].join(', '), width - indent).map((line) => line.replaceAll('\u00a0', ' '));
 }
 

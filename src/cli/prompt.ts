@@ -29,7 +29,7 @@ export function openPrompt(world: World, interactive: () => boolean, signal: Abo
       if (!interactive()) {
         throw usage(
           `there is no terminal to ask: ${question}`,
-          'Give the secret on standard input, in a file, or by a key command; see --help.',
+          'Give the secret on standard input or in a file; see --help.',
         );
       }
       return readHidden(world, plain(question), signal);

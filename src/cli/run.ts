@@ -1,8 +1,9 @@
 import { Planned, type PlannedRequest } from '../api/call.ts';
 import type { AnyCommand } from '../commands/command.ts';
 import type { GlobalValues } from '../commands/context.ts';
-import { Failure } from '../core/failure.ts';
+import { Failure, usage } from '../core/failure.ts';
 import type { Show } from '../output/show.ts';
+import { refuseFields } from '../output/fields.ts';
 import { writeResult, type Result } from '../output/write.ts';
 import type { Options } from './accounts.ts';
 import { openSession } from './context.ts';
@@ -22,6 +23,8 @@ export async function runCommand(
 ): Promise<number> {
   if (options.sandbox && world.machine.env['CHATELAINE_SANDBOX'])
     messages.warn('CHATELAINE_SANDBOX is set: running against the embedded sandbox');
+  if (options.sandbox && options.profileTyped) throw usage('--sandbox and --profile exclude each other');
+  refuseFields(command.show, lookOf(options, world).fields);
   const session = openSession(world, options, messages, redactor);
   try {
     const outcome = command.run(values, session.context);

@@ -103,9 +103,10 @@ async function* serve(
   signal: AbortSignal,
   note: (text: string) => void,
 ): AsyncGenerator<SandboxAddress> {
-  const { startSandbox, readFaults, openSandboxLog, openLogFile, writeReady } = await import('./serving.ts');
+  const { startSandbox, readFaults, openData, openLogFile, writeReady } = await import('./serving.ts');
   const { port, data, feature_level, latency, fault, seed, log, ready } = options;
-  const logFile = log === undefined ? undefined : await openLogFile(log);
+  const logFile = log === undefined ? undefined : await openLogFile(log, note);
+  const persistence = data === undefined ? undefined : await openData(data, world);
   const sandbox = await startSandbox({
     clock: world.clock,
     ...(port === undefined ? {} : { port }),
@@ -113,7 +114,7 @@ async function* serve(
     ...(latency === undefined ? {} : { latency }),
     ...(fault === undefined ? {} : { faults: readFaults(fault, seed ?? 1) }),
     ...(logFile === undefined ? {} : { log: (entry) => logFile.write(`${JSON.stringify(entry)}\n`) }),
-    ...(data === undefined ? {} : { persistence: await openSandboxLog(data, world) }),
+    ...(persistence === undefined ? {} : { persistence }),
   });
   try {
     const address = addressOf(sandbox);

@@ -2,16 +2,19 @@ import { createWriteStream, type WriteStream } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { usage } from '../core/failure.ts';
+import { openSandboxLog, type SandboxLog } from '../store/sandbox-log.ts';
+import type { World } from './world.ts';
 
 export { startSandbox } from '../sandbox/server.ts';
 export { readFaults } from '../sandbox/faults.ts';
-export { openSandboxLog } from '../store/sandbox-log.ts';
 
 /** A file that grows by a line for each request. @throws Failure usage where it cannot be written */
-export async function openLogFile(file: string): Promise<WriteStream> {
+export async function openLogFile(file: string, warn: (text: string) => void): Promise<WriteStream> {
   const stream = createWriteStream(file, { flags: 'a', mode: 0o600 });
   try {
     await once(stream, 'open');
+    stream.once('error', (cause) => warn(`--log: nothing more is written to ${file}: ${cause.message}`));
+    stream.on('error', () => undefined);
     return stream;
   } catch (cause) {
     throw usage(`--log: cannot write ${file}: ${(cause as Error).message}`);
@@ -26,4 +29,11 @@ export async function writeReady(file: string, text: string): Promise<void> {
   } catch (cause) {
     throw usage(`--ready-file: cannot write ${file}: ${(cause as Error).message}`);
   }
+}
+
+/** A file that is none of ours is told before anybody is served; the handle that looked has read it, so another one serves. */
+export async function openData(file: string, world: World): Promise<SandboxLog> {
+  const first = await openSandboxLog(file, world);
+  await first.exclusively((log) => log.read());
+  return openSandboxLog(file, world);
 }

@@ -29,7 +29,8 @@ export default command({
 
   async *run({ name: names = [] }, context) {
     const problems: Failure[] = [];
-    for await (const check of examine(names, context)) {
+    const chosen = names.length > 0 || context.options.profile === undefined ? names : [context.options.profile];
+    for await (const check of examine(chosen, context)) {
       if (check.failure) problems.push(check.failure);
       yield { ...check.row, detail: context.clean(check.row.detail) };
     }

@@ -20,6 +20,11 @@ export const failures = {
 
 export type FailureKind = keyof typeof failures;
 
+/** The name of a failure in errors and documents; both ways of being ended are one. */
+export function nameOf(kind: FailureKind): string {
+  return kind === 'terminated' ? 'cancelled' : kind;
+}
+
 /** The request that a failure speaks of; license codes in the URL are already hidden. */
 export interface FailedRequest {
   readonly method: string;

@@ -4,7 +4,7 @@
  * @throws SyntaxError as JSON.parse does
  */
 export function parseJson(text: string): unknown {
-  if (!/\d{16}/.test(text)) return JSON.parse(text);
+  if (!/\d{16}/.test(text) || text.includes(mark)) return JSON.parse(text);
   const marked = text.replace(stringOrNumber, (token) => (isExact(token) ? token : `"${mark}${token}"`));
   return JSON.parse(marked, (_key, value: unknown) =>
     typeof value === 'string' && markedText.test(value) ? BigInt(value.slice(mark.length)) : value,
@@ -13,10 +13,15 @@ export function parseJson(text: string): unknown {
 
 /** `indent` as in JSON.stringify. A value that JSON cannot hold (undefined at the top) is written as null. */
 export function writeJson(value: unknown, indent?: number): string {
-  const marked = (_key: string, item: unknown): unknown => (typeof item === 'bigint' ? `${mark}${item}` : item);
+  const found: bigint[] = [];
+  const marked = (_key: string, item: unknown): unknown => {
+    if (typeof item !== 'bigint') return item;
+    found.push(item);
+    return `${mark}${item}`;
+  };
   const text = JSON.stringify(value, marked, indent) as string | undefined;
   if (text === undefined) return 'null';
-  return text.includes(mark) ? text.replace(markedInteger, '$1') : text;
+  return found.length > 0 ? text.replace(markedInteger, '$1') : text;
 }
 
 /** Private-use characters that no field of either service begins with. */

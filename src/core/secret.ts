@@ -18,9 +18,13 @@ export class Secret {
     return new Secret(frame(this.#value));
   }
 
+  equals(other: Secret): boolean {
+    return this.#value === other.#value;
+  }
+
   /** `text` with every form of the value hidden: raw, URL-encoded, JSON-escaped, base64 at any alignment. */
   redact(text: string): string {
-    if (this.#value === '') return text;
+    if (this.#value.length < shortest) return text;
     return formsOf(this.#value).reduce((rest, form) => rest.replaceAll(form, '[secret]'), text);
   }
 
@@ -36,6 +40,9 @@ export class Secret {
     return '[secret]';
   }
 }
+
+/** A shorter word stands in every text: hiding it would tell it, and garble the rest. */
+const shortest = 4;
 
 /** Longest first, so that one form is never left half-hidden by another. A lone surrogate is sent as U+FFFD. */
 function formsOf(value: string): string[] {

@@ -39,7 +39,7 @@ async function fromList(
   const census = new Map<string, License[]>(users.map((user) => [user, []]));
   for await (const license of api.list({ app_code })) {
     const { remote_user } = license;
-    if (typeof remote_user !== 'string' && typeof remote_user !== 'number') return undefined;
+    if (!['string', 'number', 'bigint'].includes(typeof remote_user)) return undefined;
     census.get(String(remote_user))?.push(license);
   }
   return census;

@@ -80,6 +80,9 @@ async function readBack(chat: ChatApi): ReturnType<ChatApi['ownUser']> {
   }
 }
 
+/** From this level on an administrator may set others' settings (facts page, 5.2). */
+const targetUsersLevel = 444;
+
 /** The values in the words of the server's level. @throws Failure rejected where the level does not take one */
 async function fitToLevel(
   chat: ChatApi,
@@ -88,6 +91,15 @@ async function fitToLevel(
 ): Promise<readonly Assignment[]> {
   if (values.every(({ name }) => identitySettings.has(name))) return values;
   const level = await chat.level();
+  if (values.some(({ name }) => name === 'target_users') && (level ?? 0) < targetUsersLevel) {
+    throw new Failure(
+      'rejected',
+      `target_users needs level ${targetUsersLevel}: an older server changes the settings of the caller instead`,
+      {
+        hint: 'Nothing was sent.',
+      },
+    );
+  }
   if (level === undefined) return values;
   if (level < unifiedSettingsLevel) {
     throw new Failure(
@@ -125,12 +137,12 @@ function explain(cause: unknown, index: number, groups: readonly (readonly Assig
       .map(({ name }) => name)
       .join(', ');
   const left = names(groups.slice(index));
+  const later = names(groups.slice(index + 1));
   if (index === 0 || cause.kind === 'unknown') {
-    return new Failure(
-      cause.kind,
-      groups.length === 1 ? cause.message : `${cause.message}; not known to be set: ${left}`,
-      { ...cause.details, cause },
-    );
+    return new Failure(cause.kind, later === '' ? cause.message : `${cause.message}; not sent: ${later}`, {
+      ...cause.details,
+      cause,
+    });
   }
   if (cause.kind === 'cancelled' || cause.kind === 'terminated') return cause;
   return new Failure('incomplete', `${cause.message}; set: ${names(groups.slice(0, index))}; not set: ${left}`, {
@@ -142,7 +154,7 @@ function explain(cause: unknown, index: number, groups: readonly (readonly Assig
 function notApplied(names: readonly string[], level: number | undefined): Failure {
   const because = names.includes('full_name')
     ? 'the organization may forbid name changes'
-    : 'it may be too old for them';
+    : 'it does not know them at its level';
   const known = level === undefined ? '' : ` (level ${level})`;
   return new Failure('rejected', `the server${known} ignored: ${names.join(', ')}; ${because}`, {
     hint: names.every((name) => name in settings)

@@ -1,4 +1,4 @@
-import type { Failure } from '../core/failure.ts';
+import { nameOf, type Failure } from '../core/failure.ts';
 import { painter } from './paint.ts';
 import { plainJson, plainLines } from './plain.ts';
 
@@ -30,7 +30,7 @@ export function failureText(failure: Failure, { terminal, color, verbose }: Erro
 export function failureJson(failure: Failure): string {
   if (failure.kind === 'differences') return '';
   const { hint, http, server } = failure.details;
-  const code = failure.kind === 'terminated' ? 'cancelled' : failure.kind;
+  const code = nameOf(failure.kind);
   const { exit, message, retryable } = failure;
   return plainJson(JSON.stringify({ error: { code, exit, message, hint, http, server, retryable } }));
 }

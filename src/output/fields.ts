@@ -11,13 +11,23 @@ export function unknownFields(
 ): Failure | undefined {
   const object = asObject(row);
   if (!object || !fields) return undefined;
-  const known = [...new Set([...(show?.columns ?? []), ...Object.keys(object)])];
+  const known = [...new Set([...(show?.columns ?? []), ...(show?.known ?? []), ...Object.keys(object)])];
   const strange = fields.filter((field) => !known.includes(field));
   if (strange.length === 0) return undefined;
   return usage(
     strange.map((field) => `There is no field '${field}' in the result.`),
     `Its fields are ${known.join(', ')}.`,
   );
+}
+
+/**
+ * Refuses `--fields` that a command cannot have, before it runs: where its columns say all that its rows hold.
+ * @throws Failure usage
+ */
+export function refuseFields(show: Show<unknown> | undefined, fields: readonly string[] | undefined): void {
+  if (!show?.columns || show.others) return;
+  const refusal = unknownFields({}, show, fields);
+  if (refusal) throw refusal;
 }
 
 /**

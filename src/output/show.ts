@@ -2,6 +2,8 @@
 export interface Show<T> {
   /** Columns of table, csv and tsv under their wire names; absent: the scalar keys of the first row. */
   readonly columns?: readonly string[];
+  /** Other keys that rows may have, for `--fields`: absent, the rows alone tell. */
+  readonly known?: readonly string[];
   /** The value of a column that is not simply the row's own key of that name; undefined leaves it to the row. */
   readonly cell?: (row: T, column: string) => unknown;
   /** Whether the other scalar keys of the first row follow `columns`; keys that `cell` consumed are named in `consumed`. */

@@ -36,7 +36,7 @@ async function writeOne(value: unknown, show: Show<unknown> | undefined, look: L
   const form = await formOf(show, refusal ? { ...look, fields: undefined } : look);
   const text = form.one(value);
   if (text !== '') await sink.write(text);
-  if (refusal) throw new Failure('rejected', `${refusal.message}; the result is shown whole`, refusal.details);
+  if (refusal) throw new Failure('rejected', `${refusal.message} The result is shown whole.`, refusal.details);
 }
 
 function listed(values: readonly unknown[]): AsyncIterable<unknown> {

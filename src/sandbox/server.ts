@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Milliseconds } from '../core/duration.ts';
+import { usage } from '../core/failure.ts';
 import type { Clock } from '../core/world.ts';
 import { createAllowance } from './allowance.ts';
 import type { Faults } from './faults.ts';
@@ -127,7 +128,15 @@ function servicesOf(options: SandboxOptions, state: State, origin: () => string)
 
 function listen(server: Server, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      if (cause.code !== 'EADDRINUSE' && cause.code !== 'EACCES') reject(cause);
+      reject(
+        usage(
+          `port ${port} cannot be used: ${cause.code === 'EACCES' ? 'it needs rights' : 'it is in use'}`,
+          'Leave --port out for any free one.',
+        ),
+      );
+    });
     server.listen(port, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
   });
 }

@@ -52,6 +52,7 @@ export const globalOptions = {
   sandbox: { kind: 'boolean', help: 'Run against the embedded sandbox: nothing to start, nothing to sign in to' },
   timeout: {
     kind: 'duration',
+    min: 1,
     placeholder: 'DURATION',
     help: 'Longest time of one request (default: 30s; messages 60s; topic deletion 75s)',
   },

@@ -49,6 +49,8 @@ interface BooleanShape extends Shape {
 interface OtherShape extends Shape {
   /** `secret` is never read from the command line; `json` is any JSON text; `duration` is read as milliseconds. */
   readonly kind: 'duration' | 'json' | 'secret';
+  /** Of a duration: the shortest, in milliseconds. */
+  readonly min?: number;
 }
 
 export type Field = StringShape | IntegerShape | BooleanShape | OtherShape;
@@ -104,7 +106,7 @@ export function readField(label: string, field: Field, text: string): unknown {
       if (text === 'false') return false;
       throw usage(`${label}: '${text}' is not a boolean`, 'Write true or false.');
     case 'duration':
-      return within(label, () => parseDuration(text));
+      return readDuration(label, field, text);
     case 'json':
       try {
         return parseJson(text);
@@ -125,10 +127,17 @@ function readString(label: string, field: StringShape, text: string): string {
   if (field.below !== undefined && text.length >= field.below) {
     throw usage(`${label}: ${text.length} characters; must be below ${field.below}`);
   }
-  if (field.choices && !field.choices.includes(text)) {
+  const chosen = field.choices?.find((choice) => spelling(choice) === spelling(text));
+  if (chosen !== undefined) return chosen;
+  if (field.choices) {
     throw usage(`${label}: '${text}' is not one of ${field.choices.join(', ')}`, suggestion(text, field.choices));
   }
   return text;
+}
+
+/** Names of choices may be typed with dashes or underscores, in either case. */
+function spelling(word: string): string {
+  return word.toLowerCase().replaceAll('-', '_');
 }
 
 function isAscii(text: string): boolean {
@@ -154,6 +163,12 @@ function readInteger(label: string, field: IntegerShape, text: string): number {
     throw usage(`${label}: ${text} is out of range; must be ${rangeOf(field)}`);
   }
   return Object.is(number, -0) ? 0 : number;
+}
+
+function readDuration(label: string, { min = 0 }: OtherShape, text: string): Milliseconds {
+  const span = within(label, () => parseDuration(text));
+  if (span < min) throw usage(`${label}: ${text} is too short`);
+  return span;
 }
 
 function rangeOf({ min, max }: IntegerShape): string {

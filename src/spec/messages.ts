@@ -10,6 +10,35 @@ export const newestAnchor = 10_000_000_000_000_000;
 /** Request lines above 8 KiB are refused by the server's proxy (facts page, 1.1). */
 export const maxUrlBytes = 7000;
 
+/** The fields of a message (specification, Message); a message has those that apply to it. */
+export const messageFields = [
+  'id',
+  'type',
+  'content',
+  'content_type',
+  'display_recipient',
+  'recipient_id',
+  'sender_id',
+  'sender_email',
+  'sender_full_name',
+  'sender_realm_str',
+  'stream_id',
+  'subject',
+  'timestamp',
+  'avatar_url',
+  'client',
+  'flags',
+  'is_me_message',
+  'last_edit_timestamp',
+  'last_moved_timestamp',
+  'edit_history',
+  'reactions',
+  'submessages',
+  'topic_links',
+  'match_content',
+  'match_subject',
+] as const;
+
 export const anchorWords = ['newest', 'oldest', 'first_unread'] as const;
 
 /** Query parameters of GET /messages under their wire names. */
@@ -124,7 +153,10 @@ const notNegatable: ReadonlySet<string> = new Set(['search', 'with', 'near']);
 
 /** A term from an operator's wire name and its text: digits become a number where the server takes one, a list of ids for `dm`. */
 export function narrowTerm(operator: string, text: string): NarrowTerm {
-  if (operator === 'dm') return { operator, operand: /^\d+(,\d+)*$/.test(text) ? text.split(',').map(Number) : text };
+  if (operator === 'dm') {
+    const users = text.split(',').map((user) => user.trim());
+    return { operator, operand: users.every((user) => /^\d{1,15}$/.test(user)) ? users.map(Number) : users.join(',') };
+  }
   return { operator, operand: numeric.has(operator) && /^\d{1,15}$/.test(text) ? Number(text) : text };
 }
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { Failure } from '../core/failure.ts';
-import { makePrivateFolder, readPrivate, storageFailure, writePrivate } from './files.ts';
+import { readPrivate, storageFailure, writePrivate } from './files.ts';
+import { makePrivateFolder } from './private-folder.ts';
 import { foldersOf } from './folders.ts';
 import { withLock, type Surroundings } from './lock.ts';
 

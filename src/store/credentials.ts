@@ -84,6 +84,8 @@ export function openCredentials(
           read_only: false,
         };
       }
+      // What is typed goes before what the environment says.
+      if (!typed && app_code !== undefined) return licensingCredential(await appOf(profiles, app_code));
       if (profile !== undefined) return licensingCredential(await profileNamed(profiles, profile, 'licensing'));
       const code = app_code ?? appCodeOf(machine.env);
       if (code !== undefined) return licensingCredential(await appOf(profiles, code));

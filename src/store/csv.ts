@@ -13,33 +13,27 @@ export interface CsvRecord {
  */
 export function parseCsv(text: string): CsvRecord[] {
   const bytes = Buffer.from(text.replace(/^\uFEFF/, ''));
-  const records = recordsOf(bytes);
   let line = 1;
   let start = 0;
-  return records.map(({ info, record }) => {
-    const read = bytes.toString('utf8', start, info.bytes);
-    start = info.bytes;
+  return recordsOf(bytes, (cells, end) => {
+    const read = bytes.toString('utf8', start, end);
     const [blank = ''] = /^[\r\n]*/.exec(read) ?? [];
     const first = line + breaksIn(blank);
+    start = end;
     line += breaksIn(read);
-    return { line: first, cells: record };
+    return { line: first, cells };
   });
 }
 
-interface Parsed {
-  readonly info: { readonly bytes: number };
-  readonly record: string[];
-}
-
-/** The parser's own count of lines errs where a quoted cell holds a line break of two characters. */
-function recordsOf(bytes: Buffer): readonly Parsed[] {
+/** The parser's own count of lines errs where a quoted cell holds a line break of two characters; its count of bytes does not. */
+function recordsOf(bytes: Buffer, take: (cells: string[], end: number) => CsvRecord): CsvRecord[] {
   try {
     return parse(bytes, {
-      info: true,
+      on_record: (cells: string[], { bytes: end }) => take(cells, end),
       record_delimiter: ['\r\n', '\n', '\r'],
       relax_column_count: true,
       skip_empty_lines: true,
-    }) as unknown as Parsed[];
+    }) as unknown as CsvRecord[];
   } catch (cause) {
     if (cause instanceof CsvError)
       throw usage(`not valid CSV: ${cause.message}`, 'Quote cells that hold commas or quotes.');

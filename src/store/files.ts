@@ -1,43 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { access, chmod, lstat, mkdir, open, rename, stat, unlink, type FileHandle } from 'node:fs/promises';
+import { access, open, rename, unlink, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Failure } from '../core/failure.ts';
 import type { Machine } from '../core/world.ts';
-
-/**
- * A folder of ours with mode 0700; a looser one is tightened where it is ours to change. Only for folders that hold nothing else.
- * @throws Failure config when it cannot be made, unavailable when the disk is full
- */
-export async function makePrivateFolder(folder: string, machine: Machine): Promise<void> {
-  try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    if (!hasModes(machine)) return;
-    const { mode, uid } = await stat(folder);
-    if (uid === machine.uid && (mode & 0o777) !== 0o700) await chmod(folder, 0o700);
-  } catch (cause) {
-    throw storageFailure(`cannot make the folder ${folder}`, cause);
-  }
-}
-
-/**
- * A 0700 folder inside the temporary folder, for locks when there is no writable home. What stands there under that name must be ours.
- * @throws Failure config when it is a link, someone else's, or open to others
- */
-export async function makeTemporaryFolder(machine: Machine): Promise<string> {
-  const folder = join(machine.temporary, `chatelaine-${machine.uid ?? 'user'}`);
-  try {
-    await mkdir(folder, { mode: 0o700 });
-  } catch (cause) {
-    if (codeOf(cause) !== 'EEXIST') throw storageFailure(`cannot make the folder ${folder}`, cause);
-  }
-  const found = await lstat(folder);
-  const isOurs = !hasModes(machine) || (found.uid === machine.uid && (found.mode & 0o077) === 0);
-  if (found.isDirectory() && isOurs) return folder;
-  throw new Failure('config', `${folder} is not a private folder of this user`, {
-    hint: `Remove it, or set XDG_STATE_HOME to a folder that can be written.`,
-  });
-}
 
 /** Whether files can be made in that folder; a missing one cannot. */
 export async function isWritable(folder: string): Promise<boolean> {

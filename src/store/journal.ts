@@ -1,10 +1,11 @@
 import { constants } from 'node:fs';
-import { mkdir, open, rename, type FileHandle } from 'node:fs/promises';
+import { open, rename, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Failure } from '../core/failure.ts';
 import { parseJson, writeJson } from '../core/json.ts';
 import { storageFailure, syncFolder } from './files.ts';
+import { makeFolder as makeFolderAt } from './private-folder.ts';
 import { acquireLock, type Surroundings } from './lock.ts';
 import { isCutBefore, readRecords, recordLine } from './ndjson.ts';
 
@@ -60,7 +61,7 @@ export async function openJournal(
 
 async function makeFolder(path: string): Promise<void> {
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await makeFolderAt(dirname(path));
   } catch (cause) {
     throw unwritable(path, cause);
   }

@@ -4,15 +4,8 @@ import { join } from 'node:path';
 import type { Milliseconds } from '../core/duration.ts';
 import { Failure } from '../core/failure.ts';
 import type { Clock, Machine } from '../core/world.ts';
-import {
-  codeOf,
-  isMissing,
-  isWritable,
-  makePrivateFolder,
-  makeTemporaryFolder,
-  remove,
-  storageFailure,
-} from './files.ts';
+import { codeOf, isMissing, isWritable, remove, storageFailure } from './files.ts';
+import { makePrivateFolder, makeTemporaryFolder } from './private-folder.ts';
 import { foldersOf } from './folders.ts';
 import { isGone, thisOwner, type Owner } from './owner.ts';
 

@@ -3,7 +3,8 @@ import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Failure } from '../core/failure.ts';
-import { makePrivateFolder, remove, storageFailure } from './files.ts';
+import { remove, storageFailure } from './files.ts';
+import { makePrivateFolder } from './private-folder.ts';
 import { withLock, type Surroundings } from './lock.ts';
 import { isCutBefore, readRecords, recordLine } from './ndjson.ts';
 

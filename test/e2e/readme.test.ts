@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { commandTable } from '../../src/commands/index.ts';
-import { failures } from '../../src/core/failure.ts';
+import { failures, nameOf, type FailureKind } from '../../src/core/failure.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { licenseRules } from '../../src/spec/license.ts';
 import { emptyHome, openTerminal } from './pty.ts';
@@ -130,7 +130,7 @@ function commandRows(): string[] {
 
 function exitRows(): string[] {
   const rows = Object.entries(failures).map(
-    ([name, { exit, means }]) => `| ${exit} | ${name.replace('_', '-')} | ${means} |`,
+    ([name, { exit, means }]) => `| ${exit} | ${nameOf(name as FailureKind).replace('_', '-')} | ${means} |`,
   );
   return [
     '',

@@ -62,7 +62,13 @@ test.each<[string, Environment, LicensingChoice, string | undefined, string]>([
     undefined,
     'canary-env',
   ],
-  ['the twin before a code', {}, { profile: 'second', typed: false, app_code: 7 }, 'second', 'canary-second'],
+  [
+    'a typed code before the twin of --profile',
+    {},
+    { profile: 'second', typed: false, app_code: 7 },
+    'app',
+    'canary-app',
+  ],
   ['a profile where only the other kind has a unit', chatUnit, {}, 'app', 'canary-app'],
   ['a profile where variables are empty', { CHATELAINE_BASE_URL: '', CHATELAINE_API_KEY: '' }, {}, 'app', 'canary-app'],
 ])('licensing takes %s', async (_name, env, choice, profile, key) => {

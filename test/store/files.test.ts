@@ -1,7 +1,8 @@
 import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { makePrivateFolder, readPrivate, storageFailure, writePrivate } from '../../src/store/files.ts';
+import { readPrivate, storageFailure, writePrivate } from '../../src/store/files.ts';
+import { makePrivateFolder } from '../../src/store/private-folder.ts';
 import { failureOf, place } from './place.ts';
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
@@ -22,10 +23,23 @@ describe.each([0o000, 0o022, 0o077])('under umask %i', (umask) => {
 
 test('a looser folder of ours is tightened', async () => {
   const { folder, machine } = place();
-  mkdirSync(join(folder, 'loose'));
-  chmodSync(join(folder, 'loose'), 0o755);
-  await makePrivateFolder(join(folder, 'loose'), machine);
-  expect(modeOf(join(folder, 'loose'))).toBe(0o700);
+  mkdirSync(join(folder, 'chatelaine'));
+  chmodSync(join(folder, 'chatelaine'), 0o755);
+  await makePrivateFolder(join(folder, 'chatelaine'), machine);
+  expect(modeOf(join(folder, 'chatelaine'))).toBe(0o700);
+});
+
+test('a folder that the user named keeps its mode', async () => {
+  const { folder, machine } = place();
+  mkdirSync(join(folder, 'shared'));
+  chmodSync(join(folder, 'shared'), 0o755);
+  await makePrivateFolder(join(folder, 'shared'), machine);
+  expect(modeOf(join(folder, 'shared'))).toBe(0o755);
+});
+
+test('where a parent takes no folders it ends with an error', async () => {
+  const { machine } = place();
+  await expect(makePrivateFolder('/proc/1/nohome/chatelaine', machine)).rejects.toMatchObject({ kind: 'config' });
 });
 
 test('writing replaces the text and the mode', async () => {

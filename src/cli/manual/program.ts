@@ -1,5 +1,5 @@
 import { nouns, type CommandEntry } from '../../commands/index.ts';
-import { failures } from '../../core/failure.ts';
+import { failures, nameOf, type FailureKind } from '../../core/failure.ts';
 import { globalOptions, twinOf, variables, withoutTwin } from '../../spec/environment.ts';
 import type { Field } from '../../spec/field.ts';
 import { licenseRules } from '../../spec/license.ts';
@@ -43,7 +43,7 @@ export function programChapters(table: readonly CommandEntry[]): Chapter[] {
 export function exitStatus(): Chapter {
   const codes = Object.entries(failures).map(([name, { exit, means }]) => ({
     term: `${exit}`,
-    text: `${name.replace('_', '-')}: ${means}.`,
+    text: `${nameOf(name as FailureKind).replace('_', '-')}: ${means}.`,
   }));
   return {
     title: 'EXIT STATUS',

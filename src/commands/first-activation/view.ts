@@ -47,5 +47,9 @@ export default command({
     );
   },
 
-  show: { ...licenseShow, columns: ['mac_address', ...licenseShow.columns] },
+  show: {
+    ...licenseShow,
+    whole: ['mac_address', ...licenseShow.whole],
+    columns: ['mac_address', ...licenseShow.columns],
+  },
 });

@@ -1,11 +1,10 @@
-import { findKey, keyOf, type License } from '../../api/license-key.ts';
-import { Failure } from '../../core/failure.ts';
+import { findKey } from '../../api/license-key.ts';
 import { createLicense } from '../../jobs/create-license.ts';
 import { optional } from '../../spec/field.ts';
 import { licenseFields, licenseRules } from '../../spec/license.ts';
 import { command } from '../command.ts';
 import { appCodeOf, settleOptions, settlingOf } from './options.ts';
-import { licenseShow } from './show.ts';
+import { createdKey, licenseShow } from './show.ts';
 
 export default command({
   name: 'license create',
@@ -35,13 +34,3 @@ export default command({
 
   show: { ...licenseShow, quiet: createdKey },
 });
-
-/** A key that cannot be told apart must not read as "safe to run again": the license is there. */
-function createdKey(license: License): string {
-  try {
-    return keyOf(license);
-  } catch (cause) {
-    if (!(cause instanceof Failure)) throw cause;
-    throw new Failure('unknown', `the license was created; ${cause.message}`, { ...cause.details, cause });
-  }
-}

@@ -3,7 +3,7 @@ import { licenseFields, licenseRules } from '../../spec/license.ts';
 import { optional } from '../../spec/field.ts';
 import { command } from '../command.ts';
 import { appCodeOf, refuseReadOnly, settleOptions, settlingOf } from './options.ts';
-import { keyAlone, licenseShow } from './show.ts';
+import { createdKey, licenseShow } from './show.ts';
 
 export default command({
   name: 'license ensure',
@@ -28,7 +28,7 @@ export default command({
     return ensureLicense(context.licensing(typed), { ...typed, app_code }, claims, ensuring);
   },
 
-  show: { ...licenseShow, ...keyAlone, alwaysQuiet: true },
+  show: { ...licenseShow, quiet: createdKey, alwaysQuiet: true },
 });
 
 /** A dry run writes nothing, claims included. */

@@ -1,4 +1,5 @@
 import { findKey, keyOf, type License } from '../../api/license-key.ts';
+import { Failure } from '../../core/failure.ts';
 import type { Show } from '../../output/show.ts';
 import { licenseColumns } from '../../spec/license.ts';
 
@@ -18,3 +19,13 @@ function keyCell(license: License): unknown {
 
 /** `-q`: the key and nothing else. */
 export const keyAlone = { quiet: (license: License) => keyOf(license) } satisfies Show<License>;
+
+/** A key that cannot be told apart must not read as "safe to run again": the license is there. */
+export function createdKey(license: License): string {
+  try {
+    return keyOf(license);
+  } catch (cause) {
+    if (!(cause instanceof Failure)) throw cause;
+    throw new Failure('unknown', `the license is there; ${cause.message}`, { ...cause.details, cause });
+  }
+}

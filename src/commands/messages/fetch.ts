@@ -4,7 +4,7 @@ import { forward, newestMessages } from '../../api/message-pages.ts';
 import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import { incompleteAfter, isObject } from '../../api/answer.ts';
-import { maxMessages, maxUrlBytes, messageParameters, narrowOperators } from '../../spec/messages.ts';
+import { maxMessages, maxUrlBytes, messageFields, messageParameters, narrowOperators } from '../../spec/messages.ts';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
 import { narrowOf } from './narrow.ts';
@@ -52,6 +52,7 @@ export default command({
   },
 
   show: {
+    known: messageFields,
     columns: ['id', 'timestamp', 'sender_full_name', 'display_recipient', 'subject', 'content'],
     cell: (message, column) => (column === 'display_recipient' ? recipients(message) : undefined),
   },

@@ -1,4 +1,5 @@
 import { usage } from '../../core/failure.ts';
+import type { Secret } from '../../core/secret.ts';
 import { parseJson } from '../../core/json.ts';
 import { changeSettings } from '../../jobs/change-settings.ts';
 import { collect, fieldNamed, readField, type Assignment } from '../../spec/field.ts';
@@ -121,9 +122,15 @@ async function askSecrets(values: readonly Assignment[], context: Context): Prom
   const asked: Assignment[] = [];
   for (const assignment of values) {
     const { name, value } = assignment;
-    asked.push(
-      value === toBeAsked ? { ...assignment, value: await context.secret(`${name.replace('_', ' ')}:`) } : assignment,
-    );
+    asked.push(value === toBeAsked ? { ...assignment, value: await askSecret(name, context) } : assignment);
   }
   return asked;
+}
+
+/** A new password is typed twice: nobody sees a slip. */
+async function askSecret(name: string, context: Context): Promise<Secret> {
+  const secret = await context.secret(`${name.replace('_', ' ')}:`);
+  if (name === 'new_password' && !secret.equals(await context.secret('new password again:')))
+    throw usage('the new password was typed in two ways: nothing was sent');
+  return secret;
 }

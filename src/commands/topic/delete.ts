@@ -81,6 +81,7 @@ export default command({
 
   show: {
     toTheEnd: true,
+    known: ['spellings'],
     columns: ['stream_id', 'topic_name', 'messages', 'first_timestamp', 'last_timestamp', 'status'],
     line: ({ topic_name, messages, status }) => `Topic '${topic_name}': ${messages} messages ${status}`,
   },

@@ -28,5 +28,5 @@ export default command({
     return { fragment, name, ...(is_pinned === undefined ? {} : { is_pinned }) };
   },
 
-  show: { line: ({ fragment, name }) => `${fragment} is named '${name}'` },
+  show: { columns: ['fragment', 'name', 'is_pinned'], line: ({ fragment, name }) => `${fragment} is named '${name}'` },
 });

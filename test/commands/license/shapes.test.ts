@@ -263,7 +263,9 @@ describe('filters are checked again', () => {
         row({ license_code: 'null', remote_user: null, app_code: 7 }),
       ]);
 
-    expect((await run(service, 'license list --remote-user ada --app-code 7 -q')).stdout).toBe('yes\ntext\ntrusted\n');
+    expect((await run(service, 'license list --remote-user ada --app-code 7 -q')).stdout).toBe(
+      'yes\ntext\ntrusted\nnull\n',
+    );
   });
 
   test('--limit ends before the next page is asked', async () => {

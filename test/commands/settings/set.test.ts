@@ -557,7 +557,7 @@ describe('a password is never told', () => {
     });
 
     expect(exitCode).toBe(6);
-    expect(error?.server).toEqual({ code: 'BAD_REQUEST', msg: 'Not [secret][secret][secret]!' });
+    expect(error?.server).toEqual({ code: 'BAD_REQUEST', msg: 'Not "[secret]"!' });
   });
 
   test('whatever it is, the plan of a dry run stays whole', async () => {

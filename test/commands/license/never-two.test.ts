@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest';
+import { run } from '../../helpers/run.ts';
+import { fakeService } from '../../helpers/service.ts';
+
+const ada = { license_code: 'AAA', remote_user: 'ada', app_code: 7, size_allowance: 4 };
+const list = 'GET /v1/license/?remote_user=ada&app_code=7';
+
+/** An answer that could be read as "no license" would make a second one: no POST is planned, so any fails the test. */
+describe('license ensure never takes an odd list for an empty one', () => {
+  test.each<[string, unknown]>([
+    ['an app_code of null', [{ ...ada, app_code: null }]],
+    ['an app_code that is an object', [{ ...ada, app_code: { code: 7 } }]],
+    ['a remote_user of null', [{ ...ada, remote_user: null }]],
+    ['rows beside an empty side list', { warnings: [], licenses: [ada] }],
+    ['rows under a name of their own', { mine: [ada], count: 1 }],
+  ])('%s: the license that is there', async (_what, body) => {
+    const service = fakeService();
+    service.expect(list).reply(200, body);
+
+    expect(await run(service, 'license ensure --remote-user ada --size-allowance 4')).toMatchObject({
+      exitCode: 0,
+      stdout: 'AAA\n',
+    });
+    service.done();
+  });
+
+  test.each<[string, unknown, number]>([
+    ['the words of an error beside a list', { error: 'maintenance', details: [] }, 7],
+    ['two lists that nobody knows', { one: [], other: [] }, 7],
+    ['a next page that is no URL', { results: [], next: 2 }, 8],
+  ])('%s: nothing is created', async (_what, body, exitCode) => {
+    const service = fakeService();
+    service.expect(list).reply(200, body);
+
+    expect((await run(service, 'license ensure --remote-user ada --size-allowance 4')).exitCode).toBe(exitCode);
+    service.done();
+  });
+
+  test.each<[string, unknown, Record<string, string>]>([
+    ['links.next', { links: { next: '/v1/license/?page=2' }, results: [] }, {}],
+    ['a Link header', [], { link: '<https://x.example/v1/license/?page=2>; rel="next"' }],
+  ])('a next page named by %s is read', async (_what, body, headers) => {
+    const service = fakeService();
+    service.expect(list).reply(200, body, headers);
+    service.expect('GET /v1/license/?page=2').reply(200, [ada]);
+
+    expect((await run(service, 'license ensure --remote-user ada --size-allowance 4')).stdout).toBe('AAA\n');
+    service.done();
+  });
+
+  test('a user that is a number beyond 2^53 is found', async () => {
+    const user = '12345678901234567890';
+    const service = fakeService();
+    service
+      .expect(`GET /v1/license/?remote_user=${user}&app_code=7`)
+      .reply(200, `[{"license_code":"AAA","remote_user":${user},"app_code":7,"size_allowance":4}]`);
+
+    expect((await run(service, `license ensure --remote-user ${user} --size-allowance 4`)).stdout).toBe('AAA\n');
+    service.done();
+  });
+});
+
+test('pages that repeat their rows for ever end the list as incomplete', async () => {
+  const service = fakeService();
+  service.expect('GET /v1/license/').reply(200, { results: [ada], next: '?page=2' });
+  service.expect('GET /v1/license/?page=2').reply(200, { results: [ada], next: '?page=3' });
+
+  expect((await run(service, 'license list -q')).exitCode).toBe(8);
+  service.done();
+});
+
+test.each([{ error: 'forbidden' }, { result: 'success', msg: '' }, { status: 'error', message: 'quota' }])(
+  'the words of %j are no license key',
+  async (body) => {
+    const service = fakeService();
+    service
+      .expect({ method: 'POST', path: '/v1/license/', json: { remote_user: 'ada', size_allowance: 4, app_code: 7 } })
+      .reply(200, body);
+    service.expect(list).reply(200, []);
+
+    expect(await run(service, 'license create --remote-user ada --size-allowance 4 -q')).toMatchObject({
+      exitCode: 9,
+      stdout: '',
+    });
+    service.done();
+  },
+);
+
+test.each(['snippet rm 1', 'settings set color_scheme=dark', 'view pin inbox'])(
+  '%s --fields with a name that is none is refused before anything is sent',
+  async (line) => {
+    const service = fakeService();
+
+    expect((await run(service, `${line} --fields bogus`)).exitCode).toBe(2);
+    expect(service.seen).toEqual([]);
+  },
+);
