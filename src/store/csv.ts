@@ -13,27 +13,31 @@ export interface CsvRecord {
  */
 export function parseCsv(text: string): CsvRecord[] {
   const bytes = Buffer.from(text.replace(/^\uFEFF/, ''));
+  const records: CsvRecord[] = [];
   let line = 1;
   let start = 0;
-  return recordsOf(bytes, (cells, end) => {
+  eachRecord(bytes, (cells, end) => {
     const read = bytes.toString('utf8', start, end);
     const [blank = ''] = /^[\r\n]*/.exec(read) ?? [];
-    const first = line + breaksIn(blank);
+    records.push({ line: line + breaksIn(blank), cells });
     start = end;
     line += breaksIn(read);
-    return { line: first, cells };
   });
+  return records;
 }
 
 /** The parser's own count of lines errs where a quoted cell holds a line break of two characters; its count of bytes does not. */
-function recordsOf(bytes: Buffer, take: (cells: string[], end: number) => CsvRecord): CsvRecord[] {
+function eachRecord(bytes: Buffer, take: (cells: readonly string[], end: number) => void): void {
   try {
-    return parse(bytes, {
-      on_record: (cells: string[], { bytes: end }) => take(cells, end),
+    parse(bytes, {
+      on_record(cells, { bytes: end }) {
+        take(cells, end);
+        return null;
+      },
       record_delimiter: ['\r\n', '\n', '\r'],
       relax_column_count: true,
       skip_empty_lines: true,
-    }) as unknown as CsvRecord[];
+    });
   } catch (cause) {
     if (cause instanceof CsvError)
       throw usage(`not valid CSV: ${cause.message}`, 'Quote cells that hold commas or quotes.');
