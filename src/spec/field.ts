@@ -28,6 +28,8 @@ interface StringShape extends Shape {
   readonly below?: number;
   readonly ascii?: boolean;
   readonly nonempty?: boolean;
+  /** No blank at either end. */
+  readonly trimmed?: boolean;
   /** A path: as an argument, `-` stays for the command, which reads standard input whole. */
   readonly file?: boolean;
 }
@@ -123,6 +125,9 @@ export function readField(label: string, field: Field, text: string): unknown {
 
 function readString(label: string, field: StringShape, text: string): string {
   if (field.nonempty && text === '') throw usage(`${label}: must not be empty`);
+  if (field.trimmed && text !== text.trim()) {
+    throw usage(`${label}: begins or ends with a blank`, 'Servers may cut it off, and would not find the user again.');
+  }
   if (field.ascii && !isAscii(text)) throw usage(`${label}: only ASCII characters are allowed`);
   if (field.below !== undefined && text.length >= field.below) {
     throw usage(`${label}: ${text.length} characters; must be below ${field.below}`);

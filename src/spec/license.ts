@@ -45,9 +45,12 @@ export const firstActivationFields = {
   app_code: licenseFields.app_code,
 } as const satisfies Fields;
 
+/** The user of a license that is looked for first: a blank that the server cuts off would make it be created each time. */
+export const soughtUser = { ...licenseFields.remote_user, trimmed: true } as const;
+
 /** The columns of a roster of licenses (contract, section 1.3). */
 export const rosterFields = {
-  remote_user: licenseFields.remote_user,
+  remote_user: soughtUser,
   size_allowance: licenseFields.size_allowance,
   app_code: { ...licenseFields.app_code, required: false },
 } as const satisfies Fields;

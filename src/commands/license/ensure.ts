@@ -1,5 +1,5 @@
 import { ensureLicense } from '../../jobs/ensure-license.ts';
-import { licenseFields, licenseRules } from '../../spec/license.ts';
+import { licenseFields, licenseRules, soughtUser } from '../../spec/license.ts';
 import { optional } from '../../spec/field.ts';
 import { command } from '../command.ts';
 import { appCodeOf, refuseReadOnly, settleOptions, settlingOf } from './options.ts';
@@ -15,7 +15,12 @@ export default command({
       'group). A user never gets two licenses, as long as the server carries a request out within --settle, or not at all.',
     licenseRules,
   ],
-  options: { ...licenseFields, ...optional({ app_code: licenseFields.app_code }), ...settleOptions },
+  options: {
+    ...licenseFields,
+    remote_user: soughtUser,
+    ...optional({ app_code: licenseFields.app_code }),
+    ...settleOptions,
+  },
   examples: ['chatelaine license ensure --remote-user ada --size-allowance 4'],
 
   async run({ settle, ...typed }, context) {

@@ -95,3 +95,13 @@ test.each(['snippet rm 1', 'settings set color_scheme=dark', 'view pin inbox'])(
     expect(service.seen).toEqual([]);
   },
 );
+
+test('a user with a blank at an end is refused: a server that cuts it off would make a license each time', async () => {
+  const service = fakeService();
+
+  const ensured = await run(service, ['license', 'ensure', '--remote-user', ' ada', '--size-allowance', '4']);
+  const applied = await run(service, 'license apply -', { stdin: 'remote_user,size_allowance\n"bob ",3\n' });
+
+  expect([ensured.exitCode, applied.exitCode, service.seen]).toEqual([2, 2, []]);
+  expect(applied.stderr).toContain('line 2: remote_user: begins or ends with a blank');
+});
