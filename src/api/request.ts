@@ -17,8 +17,7 @@ export interface Request {
 
 export function wireRequest({ base, authorization, userAgent }: Connection, call: Call): Request {
   const query = call.query && call.query.length > 0 ? `?${encodeParameters(call.query)}` : '';
-  const [contentType, body] = encodeBody(call, encodeParameters);
-  const [, shownBody] = encodeBody(call, shownParameters);
+  const { contentType, body, shownBody } = encodeBody(call);
   return {
     method: call.method,
     url: base + call.path.sent + query,
@@ -35,13 +34,20 @@ export function wireRequest({ base, authorization, userAgent }: Connection, call
   };
 }
 
-function encodeBody(
-  { json, form }: Call,
-  encode: (form: Parameters) => string,
-): [string | undefined, string | undefined] {
-  if (json !== undefined) return ['application/json', writeJson(json)];
-  if (form !== undefined) return ['application/x-www-form-urlencoded', encode(form)];
-  return [undefined, undefined];
+interface Body {
+  readonly contentType: string | undefined;
+  readonly body: string | undefined;
+  readonly shownBody: string | undefined;
+}
+
+function encodeBody({ json, form }: Call): Body {
+  if (json !== undefined) {
+    const body = writeJson(json);
+    return { contentType: 'application/json', body, shownBody: body };
+  }
+  if (form === undefined) return { contentType: undefined, body: undefined, shownBody: undefined };
+  const body = encodeParameters(form);
+  return { contentType: 'application/x-www-form-urlencoded', body, shownBody: shownParameters(form) };
 }
 
 /** The query or body text of parameters: every server reads this form (facts page, 1.1). */

@@ -1,6 +1,6 @@
 import { Failure } from '../core/failure.ts';
 import { plainLines } from '../output/plain.ts';
-import { warningJson } from '../output/warnings.ts';
+import { warningJson, warningText } from '../output/warnings.ts';
 import type { Redactor } from './redactor.ts';
 import type { Output } from './world.ts';
 
@@ -36,7 +36,8 @@ export function openMessages(stderr: Output, style: MessageStyle, redactor: Reda
     note(text) {
       if (!style.quiet) write(shown(text));
     },
-    warn: (text) => (style.json ? writeClean(warningJson(redactor.clean(text))) : write(shown(`warning: ${text}`))),
+    warn: (text) =>
+      style.json ? writeClean(warningJson(redactor.clean(text))) : write(warningText(text, { terminal })),
     trace: (text) => write(shown(text)),
     status(text) {
       if (isDrawn || text !== undefined) stderr.write(`${takeAway()}${text ?? ''}`);

@@ -4,11 +4,10 @@ import { auditSensors, type ExpectedSensor } from '../../jobs/audit-sensors.ts';
 import { readRows, refuseRepeats, within, type Unique } from '../../jobs/read-roster.ts';
 import { collect, optional } from '../../spec/field.ts';
 import { readMac, sensorRosterFields } from '../../spec/license.ts';
-import { formatOf, rosterFormats } from '../../store/roster.ts';
+import { formatOf, type RosterFormat } from '../../store/roster.ts';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
-
-const defaultConcurrency = 4;
+import { apiOfEachApp, defaultConcurrency, rosterOptions, workerOptions } from '../roster.ts';
 
 export default command({
   name: 'first-activation audit',
@@ -28,20 +27,9 @@ export default command({
     },
   },
   options: {
-    input_format: {
-      kind: 'string',
-      choices: rosterFormats,
-      placeholder: 'FORMAT',
-      help: 'csv, ndjson or json (default: by extension, else by how the text begins)',
-    },
+    ...rosterOptions,
     ...optional({ app_code: sensorRosterFields.app_code }),
-    concurrency: {
-      kind: 'integer',
-      min: 1,
-      max: 64,
-      placeholder: 'N',
-      help: 'Most requests at the same time (default: 4)',
-    },
+    ...workerOptions,
     journal: {
       kind: 'string',
       nonempty: true,
@@ -68,12 +56,7 @@ export default command({
     const progress = context.progress('sensors', sensors.length);
     let isWhole = false;
     try {
-      const apis = new Map<number | undefined, ReturnType<Context['licensing']>>();
-      const licensing = (code: number | undefined): ReturnType<Context['licensing']> => {
-        const api = apis.get(code) ?? context.licensing({ app_code: code });
-        apis.set(code, api);
-        return api;
-      };
+      const licensing = apiOfEachApp(context);
       let errors = 0;
       let rows = 0;
       for await (const row of auditSensors(sensors, { licensing, journal, concurrency, signal: context.signal })) {
@@ -95,7 +78,7 @@ export default command({
 /** The rows of the roster with their addresses as they are sent. */
 async function sensorsOf(
   text: string,
-  format: (typeof rosterFormats)[number],
+  format: RosterFormat,
   typed: number | undefined,
   context: Context,
 ): Promise<ExpectedSensor[]> {

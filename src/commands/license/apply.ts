@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { findKey, type License } from '../../api/license-key.ts';
+import type { License } from '../../api/license-key.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { applyRoster } from '../../jobs/apply-roster.ts';
 import { planRows } from '../../jobs/plan-roster.ts';
@@ -8,14 +8,15 @@ import { rosterJournal } from '../../jobs/roster-journal.ts';
 import type { AppliedRow, Applying } from '../../jobs/roster-run.ts';
 import { rosterFields, type LicenseFields } from '../../spec/license.ts';
 import { optional } from '../../spec/field.ts';
-import { formatOf, rosterFormats } from '../../store/roster.ts';
+import { formatOf, type RosterFormat } from '../../store/roster.ts';
 import type { Claims } from '../../store/claims.ts';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
+import { apiOfEachApp, defaultConcurrency, rosterOptions, workerOptions } from '../roster.ts';
+import { keyCell } from './show.ts';
 import { freeOrTell } from '../../jobs/ensure-license.ts';
 import { appCodeOf, refuseReadOnly, settleOptions, settlingOf } from './options.ts';
 
-const defaultConcurrency = 4;
 /** On a terminal more changes than these are asked about once. */
 const manyChanges = 100;
 
@@ -43,20 +44,9 @@ export default command({
       placeholder: 'FILE',
       help: 'The roster; - is standard input',
     },
-    input_format: {
-      kind: 'string',
-      choices: rosterFormats,
-      placeholder: 'FORMAT',
-      help: 'csv, ndjson or json (default: by extension, else by how the text begins)',
-    },
+    ...rosterOptions,
     ...optional({ app_code: rosterFields.app_code }),
-    concurrency: {
-      kind: 'integer',
-      min: 1,
-      max: 64,
-      placeholder: 'N',
-      help: 'Most requests at the same time (default: 4)',
-    },
+    ...workerOptions,
     journal: {
       kind: 'string',
       nonempty: true,
@@ -92,7 +82,7 @@ export default command({
     refuseStrangeFields(context.options);
     const text = await context.read(file);
     const rows = await readRowsOf(file, text, input_format, typed.app_code, context);
-    const applying = { licensing: apis(context), concurrency };
+    const applying = { licensing: apiOfEachApp(context), concurrency };
     if (context.options.dry_run) {
       yield* plan(rows, applying, exit_code ?? false);
       return;
@@ -105,7 +95,7 @@ export default command({
     toTheEnd: true,
     whole: ['license'],
     columns,
-    cell: (row, column) => (column === 'license' ? keyCell(row) : undefined),
+    cell: (row, column) => (column === 'license' && row.license ? keyCell(row.license) : undefined),
     others: true,
   },
 });
@@ -127,7 +117,7 @@ function refuseStrangeFields({ fields = '', dry_run }: Context['options']): void
 async function readRowsOf(
   file: string,
   text: string,
-  format: (typeof rosterFormats)[number] | undefined,
+  format: RosterFormat | undefined,
   typed: number | undefined,
   context: Context,
 ): Promise<LicenseFields[]> {
@@ -140,16 +130,6 @@ async function readRowsOf(
   }));
   refuseRepeats(rows, uniqueUser);
   return rows.map(({ row }) => row);
-}
-
-/** One API for each application, on the key that is stored for it. */
-function apis(context: Context): Applying['licensing'] {
-  const known = new Map<number, ReturnType<Context['licensing']>>();
-  return (app_code) => {
-    const api = known.get(app_code) ?? context.licensing({ app_code });
-    known.set(app_code, api);
-    return api;
-  };
 }
 
 interface Target {
@@ -292,11 +272,6 @@ async function* plan(
     yield { ...row, status: decision.step, license, change };
   }
   if (tell && changes > 0) throw new Failure('differences', `${changes} licenses would change`);
-}
-
-function keyCell({ license }: ToldRow | PlannedRow): unknown {
-  const name = license ? findKey(license) : undefined;
-  return license && name !== undefined ? license[name] : undefined;
 }
 
 function sizeText({ size_allowance }: License): string {

@@ -1,12 +1,13 @@
-import { findKey } from '../../api/license-key.ts';
 import { Failure } from '../../core/failure.ts';
-import { auditLicenses, type FindingRow, type Listed } from '../../jobs/audit-licenses.ts';
+import { auditLicenses, type Listed } from '../../jobs/audit-licenses.ts';
 import { readRows, uniqueUser } from '../../jobs/read-roster.ts';
 import { optional } from '../../spec/field.ts';
 import { rosterFields, type LicenseFields } from '../../spec/license.ts';
-import { formatOf, rosterFormats } from '../../store/roster.ts';
+import { formatOf, type RosterFormat } from '../../store/roster.ts';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
+import { rosterOptions } from '../roster.ts';
+import { keyCell } from './show.ts';
 import { appCodeOf } from './options.ts';
 
 const auditFields = { remote_user: rosterFields.remote_user, app_code: rosterFields.app_code };
@@ -27,12 +28,7 @@ export default command({
       placeholder: 'FILE',
       help: 'Who should have a license: remote_user, optional app_code; - is standard input',
     },
-    input_format: {
-      kind: 'string',
-      choices: rosterFormats,
-      placeholder: 'FORMAT',
-      help: 'csv, ndjson or json (default: by extension, else by how the text begins)',
-    },
+    ...rosterOptions,
   },
   examples: ['chatelaine license audit', 'chatelaine license audit --roster roster.csv -o json'],
 
@@ -50,7 +46,7 @@ export default command({
   show: {
     whole: ['license'],
     columns: ['finding', 'remote_user', 'app_code', 'license', 'detail'],
-    cell: (row, column) => (column === 'license' ? keyCell(row) : undefined),
+    cell: (row, column) => (column === 'license' && row.license ? keyCell(row.license) : undefined),
   },
 });
 
@@ -58,7 +54,7 @@ type Expected = Pick<LicenseFields, 'remote_user' | 'app_code'>;
 
 async function readExpected(
   file: string,
-  format: (typeof rosterFormats)[number] | undefined,
+  format: RosterFormat | undefined,
   typed: number | undefined,
   context: Context,
 ): Promise<Expected[]> {
@@ -79,9 +75,4 @@ async function* licensesOf(
     const own = app_code ?? (await context.licensingAccount({ app_code })).app_code;
     for await (const license of context.licensing({ app_code }).list({ app_code })) yield { app_code: own, license };
   }
-}
-
-function keyCell({ license }: FindingRow): unknown {
-  const name = license ? findKey(license) : undefined;
-  return license && name !== undefined ? license[name] : undefined;
 }

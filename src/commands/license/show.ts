@@ -12,7 +12,8 @@ export const licenseShow = {
   consumed: (license) => [findKey(license) ?? 'license_code'],
 } satisfies Show<License>;
 
-function keyCell(license: License): unknown {
+/** The key as a cell; undefined where no field is known to be it. */
+export function keyCell(license: License): unknown {
   const name = findKey(license);
   return name === undefined ? undefined : license[name];
 }

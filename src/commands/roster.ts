@@ -1,0 +1,37 @@
+import type { LicensingApi } from '../api/licensing.ts';
+import type { Fields } from '../spec/field.ts';
+import { rosterFormats } from '../store/roster.ts';
+import type { Context } from './context.ts';
+
+/** The option of every command that reads a roster. */
+export const rosterOptions = {
+  input_format: {
+    kind: 'string',
+    choices: rosterFormats,
+    placeholder: 'FORMAT',
+    help: 'csv, ndjson or json (default: by extension, else by how the text begins)',
+  },
+} as const satisfies Fields;
+
+/** The option of every command that sends a request for each row. */
+export const workerOptions = {
+  concurrency: {
+    kind: 'integer',
+    min: 1,
+    max: 64,
+    placeholder: 'N',
+    help: 'Most requests at the same time (default: 4)',
+  },
+} as const satisfies Fields;
+
+export const defaultConcurrency = 4;
+
+/** One API for each application, on the key that is stored for it. */
+export function apiOfEachApp(context: Context): (app_code: number | undefined) => LicensingApi {
+  const known = new Map<number | undefined, LicensingApi>();
+  return (app_code) => {
+    const api = known.get(app_code) ?? context.licensing({ app_code });
+    known.set(app_code, api);
+    return api;
+  };
+}
