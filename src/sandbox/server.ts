@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Milliseconds } from '../core/duration.ts';
@@ -76,6 +77,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     options.seed?.(state);
   });
   const closing = new AbortController();
+  // Each late commit waits for it: no leak, and nothing that Node should warn of on stderr.
+  setMaxListeners(0, closing.signal);
   let origin = '';
   const services = servicesOf(options, store.state, () => origin);
   const session = {

@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { faultKinds, type FaultKind } from '../../src/sandbox/fault-kinds.ts';
 import { readFaults, type Fault } from '../../src/sandbox/faults.ts';
 import { started, type Running } from './start.ts';
@@ -201,6 +201,20 @@ test('closing commits what is delayed, at once', async () => {
   await running.sandbox.close();
 
   expect(running.sandbox.state.licenses().at(-1)).toMatchObject({ remote_user: 'faulty' });
+});
+
+test('a dozen late commits at once are nothing that Node warns of', async () => {
+  const warnings: string[] = [];
+  const note = ({ message }: Error): void => void warnings.push(message);
+  process.on('warning', note);
+  onTestFinished(() => void process.off('warning', note));
+  const running = await started({ faults: readFaults('*=delay-commit@1d', 1) });
+
+  await Promise.all(Array.from({ length: 12 }, () => post(running)));
+  await expect.poll(running.clock.sleeping).toBe(12);
+  await running.sandbox.close();
+
+  expect(warnings).toEqual([]);
 });
 
 test.each([
