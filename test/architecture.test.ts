@@ -68,7 +68,6 @@ const tooLong: readonly string[] = ['commands/license/apply.ts', 'jobs/apply-ros
 const tooLongFunctions: readonly string[] = [
   'api/network.ts: explain',
   'commands/first-activation/audit.ts: run',
-  'commands/license/apply.ts: apply',
   'sandbox/sample/sample.ts: addPersonal',
 ];
 

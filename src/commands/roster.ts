@@ -1,7 +1,10 @@
 import type { LicensingApi } from '../api/licensing.ts';
+import { mapped, type Rows } from '../core/rows.ts';
+import type { Placed, User } from '../jobs/read-roster.ts';
 import type { Fields } from '../spec/field.ts';
 import { rosterFormats } from '../store/roster.ts';
 import type { Context } from './context.ts';
+import { appCodeOf } from './license/options.ts';
 
 /** The option of every command that reads a roster. */
 export const rosterOptions = {
@@ -25,6 +28,24 @@ export const workerOptions = {
 } as const satisfies Fields;
 
 export const defaultConcurrency = 4;
+
+/**
+ * The rows of a roster, each with an application: its own, else the run's.
+ * @throws Failure config where nobody tells the application
+ */
+export async function withAppCodes<R extends User>(
+  read: Rows<Placed<R>>,
+  typed: number | undefined,
+  context: Context,
+): Promise<Rows<Placed<R & { readonly app_code: number }>>> {
+  const ownCode = isAnyWithoutCode(read) ? await appCodeOf(context, typed) : 0;
+  return mapped(read, read.length, ({ place, row }) => ({ place, row: { ...row, app_code: row.app_code ?? ownCode } }));
+}
+
+function isAnyWithoutCode(rows: Iterable<Placed<User>>): boolean {
+  for (const { row } of rows) if (row.app_code === undefined) return true;
+  return false;
+}
 
 /** One API for each application, on the key that is stored for it. */
 export function apiOfEachApp(context: Context): (app_code: number | undefined) => LicensingApi {

@@ -6,6 +6,7 @@ import type { LicenseFields } from '../spec/license.ts';
 import { severalWarning, type Decision } from './census.ts';
 import { planAtFirst, planRows, type Task } from './plan-roster.ts';
 import { pool } from './pool.ts';
+import { rosterOf, type Roster } from './roster.ts';
 import { rowKey } from './roster-journal.ts';
 import {
   counted,
@@ -32,10 +33,10 @@ const mostRounds = 10;
  * those in doubt come last, settled by one list after `settle`. A reader who leaves does not stop the work.
  * @throws Failure auth at once; unknown where a row may or may not have its license; incomplete where rows failed or were not reached
  */
-export async function* applyRoster(rows: readonly LicenseFields[], applying: Applying): AsyncGenerator<AppliedRow> {
+export async function* applyRoster(roster: Roster, applying: Applying): AsyncGenerator<AppliedRow> {
   const run = newRun(applying);
-  await waitForEarlierRun(rows, applying);
-  const tasks = await planAtFirst(rows, applying);
+  await waitForEarlierRun(applying);
+  const tasks = await planAtFirst(roster, applying);
   try {
     yield* counted(run, workOff(run, tasks, applying));
     yield* counted(run, settleDoubts(run, applying));
@@ -45,19 +46,16 @@ export async function* applyRoster(rows: readonly LicenseFields[], applying: App
   }
   if (run.stopped?.kind !== 'cancelled' && run.stopped?.kind !== 'terminated')
     yield* counted(run, leftInDoubt(run, applying));
-  const left = rows.length - Object.values(run.counts).reduce((sum, count) => sum + count, 0);
+  const left = roster.length - Object.values(run.counts).reduce((sum, count) => sum + count, 0);
   applying.note(summaryOf(run, left));
   const failure = verdict(run, left);
   if (failure) throw failure;
 }
 
 /** A request of a run that was cut off may be committed late: nobody looks at the list before. */
-async function waitForEarlierRun(
-  rows: readonly LicenseFields[],
-  { journal, abandoned, settle, now, sleep, note }: Applying,
-): Promise<void> {
-  const asked = rows.map((row) => journal.past.get(rowKey(row))?.asked ?? -Infinity);
-  const last = asked.reduce((latest, time) => Math.max(latest, time), abandoned ? now() : -Infinity);
+async function waitForEarlierRun({ journal, abandoned, settle, now, sleep, note }: Applying): Promise<void> {
+  let last = abandoned ? now() : -Infinity;
+  for (const { asked = -Infinity } of journal.past.values()) last = Math.max(last, asked);
   if (last === -Infinity) return;
   const wait = Math.min(settle, last + settle - now());
   note(
@@ -66,14 +64,14 @@ async function waitForEarlierRun(
   if (wait > 0) await sleep(wait);
 }
 
-async function* workOff(run: Run, tasks: readonly Task[], applying: Applying): AsyncGenerator<AppliedRow> {
+async function* workOff(run: Run, tasks: Iterable<Task>, applying: Applying): AsyncGenerator<AppliedRow> {
   yield* atWork(run, tasks, applying, (task) => carryOut(run, task, applying));
 }
 
 /** Twice as many rows are at work as requests are: half of them is being put on record. One worker keeps the order of the rows. */
 async function* atWork(
   run: Run,
-  tasks: readonly Task[],
+  tasks: Iterable<Task>,
   applying: Applying,
   work: (task: Task) => Promise<AppliedRow | undefined>,
 ): AsyncGenerator<AppliedRow> {
@@ -81,7 +79,7 @@ async function* atWork(
   for await (const row of pool(untilHalted(run, tasks, applying), size, work)) if (row) yield row;
 }
 
-function* untilHalted(run: Run, tasks: readonly Task[], applying: Applying): Generator<Task> {
+function* untilHalted(run: Run, tasks: Iterable<Task>, applying: Applying): Generator<Task> {
   for (const task of tasks) {
     if (isHalted(run, applying)) return;
     yield task;
@@ -207,7 +205,7 @@ async function* settleDoubts(run: Run, applying: Applying): AsyncGenerator<Appli
     const wait = run.lastDoubt + applying.settle - applying.now();
     applying.note(`${run.doubtful.size} rows in doubt: ${wait > 0 ? `listing in ${formatDuration(wait)}` : 'listing'}`);
     if (wait > 0) await applying.sleep(wait);
-    const tasks = await planRows([...run.doubtful.values()], applying);
+    const tasks = await planRows(rosterOf([...run.doubtful.values()]), applying);
     const isLast = round === mostRounds - 1;
     yield* atWork(run, tasks, applying, (task) => settle(run, task, applying, isLast));
   }

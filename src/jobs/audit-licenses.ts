@@ -29,7 +29,7 @@ export interface Listed {
  */
 export async function* auditLicenses(
   licenses: AsyncIterable<Listed>,
-  roster: readonly Pick<LicenseFields, 'remote_user' | 'app_code'>[] | undefined,
+  roster: Iterable<Pick<LicenseFields, 'remote_user' | 'app_code'>> | undefined,
 ): AsyncGenerator<FindingRow> {
   const byUser = new Map<string, Listed[]>();
   const byKey = new Map<string, Listed[]>();
@@ -122,10 +122,11 @@ function* shared(group: readonly Listed[]): Generator<FindingRow> {
 
 function* compare(
   byUser: ReadonlyMap<string, readonly Listed[]>,
-  roster: readonly Pick<LicenseFields, 'remote_user' | 'app_code'>[],
+  roster: Iterable<Pick<LicenseFields, 'remote_user' | 'app_code'>>,
 ): Generator<FindingRow> {
-  const expected = new Set(roster.map(rowKey));
+  const expected = new Set<string>();
   for (const { remote_user, app_code } of roster) {
+    expected.add(rowKey({ remote_user, app_code }));
     if (!byUser.has(rowKey({ remote_user, app_code })))
       yield { finding: 'missing', remote_user, app_code, license: null, detail: 'in the roster, without a license' };
   }

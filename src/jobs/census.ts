@@ -1,5 +1,6 @@
 import type { License } from '../api/license-key.ts';
 import type { LicensingApi } from '../api/licensing.ts';
+import { fingerprint, type Fingerprints } from '../core/fingerprints.ts';
 import { gather } from '../core/gather.ts';
 import type { LicenseFields } from '../spec/license.ts';
 import { pool } from './pool.ts';
@@ -7,19 +8,25 @@ import { pool } from './pool.ts';
 /** Up to so many users are looked up one by one; for more, one list of all licenses is cheaper. */
 const fewUsers = 20;
 
+/** Whose licenses are asked for. */
+export interface CensusUsers {
+  readonly prints: Fingerprints;
+  readonly named: () => Iterable<string>;
+}
+
 /**
- * The licenses that each of the users has in one application, in the order of the server's list. Rows of an unfiltered list that do
+ * The licenses that each of the users has in one application, in the order of the server's list; who has none is not in it. Rows of an unfiltered list that do
  * not name their user are of no use: then users are looked up one by one (contract, section 5).
  * @throws Failure of the list
  */
 export async function takeCensus(
   api: LicensingApi,
   app_code: number,
-  users: readonly string[],
+  { prints, named }: CensusUsers,
   concurrency: number,
 ): Promise<Map<string, License[]>> {
-  if (users.length > fewUsers) {
-    const census = await fromList(api, app_code, users);
+  if (prints.values.length > fewUsers) {
+    const census = await fromList(api, app_code, prints);
     if (census) return census;
   }
   const census = new Map<string, License[]>();
@@ -27,20 +34,24 @@ export async function takeCensus(
     remote_user,
     await gather(api.list({ remote_user, app_code })),
   ];
-  for await (const [user, licenses] of pool(users, concurrency, look)) census.set(user, licenses);
+  for await (const [user, licenses] of pool(named(), concurrency, look)) census.set(user, licenses);
   return census;
 }
 
 async function fromList(
   api: LicensingApi,
   app_code: number,
-  users: readonly string[],
+  wanted: Fingerprints,
 ): Promise<Map<string, License[]> | undefined> {
-  const census = new Map<string, License[]>(users.map((user) => [user, []]));
+  const census = new Map<string, License[]>();
   for await (const license of api.list({ app_code })) {
     const { remote_user } = license;
     if (!['string', 'number', 'bigint'].includes(typeof remote_user)) return undefined;
-    census.get(String(remote_user))?.push(license);
+    const user = String(remote_user);
+    if (!wanted.has(fingerprint(user))) continue;
+    const known = census.get(user);
+    if (known) known.push(license);
+    else census.set(user, [license]);
   }
   return census;
 }

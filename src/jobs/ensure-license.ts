@@ -2,6 +2,7 @@ import { keyOf, type License } from '../api/license-key.ts';
 import type { LicensingApi } from '../api/licensing.ts';
 import { formatDuration } from '../core/duration.ts';
 import { Failure } from '../core/failure.ts';
+import { fingerprintsOf, type Fingerprints } from '../core/fingerprints.ts';
 import { gather } from '../core/gather.ts';
 import type { LicenseFields } from '../spec/license.ts';
 import type { Claims } from '../store/claims.ts';
@@ -24,27 +25,24 @@ export async function ensureLicense(
   ensuring: Ensuring,
 ): Promise<License> {
   const { settle, sleep, note } = ensuring;
-  const abandoned = await claims.take([fields.remote_user]);
+  const user = fingerprintsOf([fields.remote_user]);
+  const abandoned = await claims.take(user);
   try {
     if (abandoned.size > 0) {
       note(`an earlier run ended while it was at work on ${fields.remote_user}: waiting ${formatDuration(settle)}`);
       await sleep(settle);
     }
     const license = await bringAbout(api, fields, ensuring);
-    await freeOrTell(claims, [fields.remote_user], ensuring);
+    await freeOrTell(claims, user, ensuring);
     return license;
   } catch (cause) {
-    if (cause instanceof Failure && isKnown(cause)) await freeOrTell(claims, [fields.remote_user], ensuring);
+    if (cause instanceof Failure && isKnown(cause)) await freeOrTell(claims, user, ensuring);
     throw cause;
   }
 }
 
 /** A claim that cannot be given back, for a full disk perhaps, only makes later runs wait: what was done is told all the same. */
-export async function freeOrTell(
-  claims: Claims,
-  users: readonly string[],
-  { warn }: Pick<Ensuring, 'warn'>,
-): Promise<void> {
+export async function freeOrTell(claims: Claims, users: Fingerprints, { warn }: Pick<Ensuring, 'warn'>): Promise<void> {
   try {
     await claims.free(users);
   } catch (cause) {

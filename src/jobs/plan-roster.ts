@@ -1,7 +1,10 @@
+import type { License } from '../api/license-key.ts';
 import { Failure } from '../core/failure.ts';
+import { mapped, type Rows } from '../core/rows.ts';
 import type { LicenseFields } from '../spec/license.ts';
 import { decide, takeCensus, type Decision } from './census.ts';
-import type { Applying } from './roster-run.ts';
+import { usersIn, type Roster } from './roster.ts';
+import type { AppliedRow, Applying } from './roster-run.ts';
 
 /** A row with what the server has for it. */
 export interface Task {
@@ -10,9 +13,9 @@ export interface Task {
 }
 
 /** Before anything was done, a list that breaks off is as good as none. */
-export async function planAtFirst(rows: readonly LicenseFields[], applying: Applying): Promise<Task[]> {
+export async function planAtFirst(roster: Roster, applying: Applying): Promise<Rows<Task>> {
   try {
-    return await planRows(rows, applying);
+    return await planRows(roster, applying);
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.kind !== 'incomplete') throw cause;
     throw new Failure('unavailable', `${cause.message}; nothing was changed`, { ...cause.details, cause });
@@ -21,28 +24,35 @@ export async function planAtFirst(rows: readonly LicenseFields[], applying: Appl
 
 /** What has to be done for each row, by the server's own list. */
 export async function planRows(
-  rows: readonly LicenseFields[],
+  roster: Roster,
   { licensing, concurrency }: Pick<Applying, 'licensing' | 'concurrency'>,
-): Promise<Task[]> {
-  const tasks: Task[] = [];
-  for (const [app_code, own] of byApp(rows)) {
-    const census = await takeCensus(
-      licensing(app_code),
-      app_code,
-      own.map(({ remote_user }) => remote_user),
-      concurrency,
-    );
-    for (const row of own) tasks.push({ row, decision: decide(census.get(row.remote_user) ?? [], row) });
+): Promise<Rows<Task>> {
+  const censuses = new Map<number, ReadonlyMap<string, readonly License[]>>();
+  for (const [app_code, prints] of roster.users) {
+    const users = { prints, named: () => usersIn(roster, app_code) };
+    censuses.set(app_code, await takeCensus(licensing(app_code), app_code, users, concurrency));
   }
-  return tasks;
+  return mapped(roster, roster.length, (row) => ({
+    row,
+    decision: decide(censuses.get(row.app_code)?.get(row.remote_user) ?? [], row),
+  }));
 }
 
-function byApp(rows: readonly LicenseFields[]): Map<number, LicenseFields[]> {
-  const apps = new Map<number, LicenseFields[]>();
-  for (const row of rows) {
-    const own = apps.get(row.app_code);
-    if (own) own.push(row);
-    else apps.set(row.app_code, [row]);
-  }
-  return apps;
+/** What would come of a row. */
+export interface PlannedRow extends LicenseFields {
+  readonly status: 'create' | 'resize' | 'unchanged';
+  readonly license: AppliedRow['license'];
+  /** The change of size, as in `4 -> 6`; null where a license is created or left. */
+  readonly change: string | null;
+}
+
+/** The row of a dry run. */
+export function plannedRow({ row, decision }: Task): PlannedRow {
+  const license = decision.step === 'create' ? null : decision.license;
+  const change = decision.step === 'resize' ? `${sizeText(decision.license)} -> ${row.size_allowance}` : null;
+  return { ...row, status: decision.step, license, change };
+}
+
+function sizeText({ size_allowance }: License): string {
+  return typeof size_allowance === 'number' || typeof size_allowance === 'string' ? String(size_allowance) : '?';
 }

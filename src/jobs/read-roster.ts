@@ -1,6 +1,8 @@
 import { Failure, usage } from '../core/failure.ts';
+import { fingerprintsOf } from '../core/fingerprints.ts';
+import { mapped, type Rows } from '../core/rows.ts';
 import { collect, readField, type Fields, type Values } from '../spec/field.ts';
-import { readRoster, type RosterFormat } from '../store/roster.ts';
+import { readRoster, type RosterFormat, type RosterRecord } from '../store/roster.ts';
 
 /** A row of a roster with the place it stands on, for messages. */
 export interface Placed<T> {
@@ -14,8 +16,14 @@ export interface Unique<R> {
   readonly label: (row: R) => string;
 }
 
+/** A user as a roster names one. */
+export interface User {
+  readonly remote_user: string;
+  readonly app_code?: number;
+}
+
 /** A user stands once in an application; without a code it is the run's own. */
-export const uniqueUser: Unique<{ readonly remote_user: string; readonly app_code?: number }> = {
+export const uniqueUser: Unique<User> = {
   key: ({ remote_user, app_code }) => `${app_code ?? ''} ${remote_user}`,
   label: ({ remote_user }) => `the user '${remote_user}'`,
 };
@@ -30,15 +38,15 @@ export async function readRows<const T extends Fields>(
   format: RosterFormat,
   fields: T,
   unique: Unique<Values<T>>,
-): Promise<Placed<Values<T>>[]> {
+): Promise<Rows<Placed<Values<T>>>> {
   const required = Object.entries(fields).flatMap(([name, field]) => (field.required ? [name] : []));
   const records = await readRoster(text, format, required);
-  const refuse = refuserOfRepeats(unique);
-  return collect(records, ({ place, values }) => {
-    const row = readRow(place, values(), fields);
-    refuse(place, row);
-    return { place, row };
+  const read = ({ place, values }: RosterRecord): Placed<Values<T>> => ({
+    place,
+    row: readRow(place, values(), fields),
   });
+  const length = checked(records, read, unique);
+  return mapped(records, length, read);
 }
 
 function readRow<T extends Fields>(place: string, values: Readonly<Record<string, string>>, fields: T): Values<T> {
@@ -66,9 +74,36 @@ export function within<T>(place: string, read: () => T): T {
  * Refuses rows that repeat an earlier one, once defaults are filled in.
  * @throws Failure usage naming each of them
  */
-export function refuseRepeats<R>(rows: readonly Placed<R>[], unique: Unique<R>): void {
+export function refuseRepeats<R>(rows: Iterable<Placed<R>>, unique: Unique<R>): void {
+  checked(rows, (row) => row, unique);
+}
+
+/** How many rows there are. Only where something may be wrong with one are they looked at side by side. */
+function checked<I, R>(items: Iterable<I>, read: (item: I) => Placed<R>, unique: Unique<R>): number {
+  const count = countUnlessWrong(items, read, unique);
+  if (count !== undefined) return count;
   const refuse = refuserOfRepeats(unique);
-  collect(rows, ({ place, row }) => refuse(place, row));
+  return collect(items, (item) => {
+    const { place, row } = read(item);
+    refuse(place, row);
+  }).length;
+}
+
+function countUnlessWrong<I, R>(
+  items: Iterable<I>,
+  read: (item: I) => Placed<R>,
+  { key }: Unique<R>,
+): number | undefined {
+  const keys = function* (): Generator<string> {
+    for (const item of items) yield key(read(item).row);
+  };
+  try {
+    const { repeats, values } = fingerprintsOf(keys());
+    return repeats ? undefined : values.length;
+  } catch (cause) {
+    if (cause instanceof Failure && cause.kind === 'usage') return undefined;
+    throw cause;
+  }
 }
 
 function refuserOfRepeats<R>({ key, label }: Unique<R>): (place: string, row: R) => void {

@@ -18,6 +18,8 @@ export interface RosterJournal {
   broken(): Failure | undefined;
   /** Whether a license was asked for whose outcome is not on record. */
   isOpen(row: LicenseFields): boolean;
+  /** The users of which that is so. */
+  open(): Pick<LicenseFields, 'app_code' | 'remote_user'>[];
   before(row: LicenseFields, step: 'create' | 'resize', time: Milliseconds): Promise<void>;
   after(row: LicenseFields, status: 'created' | 'resized' | 'failed' | 'unknown', time: Milliseconds): Promise<void>;
 }
@@ -25,6 +27,11 @@ export interface RosterJournal {
 /** The identity of a row: one user of one application. */
 export function rowKey({ app_code, remote_user }: Pick<LicenseFields, 'app_code' | 'remote_user'>): string {
   return `${app_code} ${remote_user}`;
+}
+
+function userOf(key: string): Pick<LicenseFields, 'app_code' | 'remote_user'> {
+  const end = key.indexOf(' ');
+  return { app_code: Number(key.slice(0, end)), remote_user: key.slice(end + 1) };
 }
 
 export function rosterJournal(journal: Pick<Journal, 'records' | 'append'>): RosterJournal {
@@ -43,6 +50,7 @@ export function rosterJournal(journal: Pick<Journal, 'records' | 'append'>): Ros
     past,
     broken: () => broken,
     isOpen: (row) => open.has(rowKey(row)),
+    open: () => [...open].map(userOf),
     before({ remote_user, app_code, size_allowance }, step, time) {
       if (step === 'create') open.add(rowKey({ app_code, remote_user }));
       return append({ remote_user, app_code, size_allowance, step, time });

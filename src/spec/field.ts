@@ -230,20 +230,29 @@ export function fieldNamed(fields: Fields, name: string, typed = name): Field {
 }
 
 /**
- * Reads every item and reports all that failed at once.
+ * Reads every item and reports all that failed at once; items that break off are one more failure.
  * @throws Failure usage with one line for each bad item
  */
-export function collect<I, T>(items: readonly I[], read: (item: I, index: number) => T): T[] {
+export function collect<I, T>(items: Iterable<I>, read: (item: I, index: number) => T): T[] {
   const problems: Failure[] = [];
   const values: T[] = [];
-  items.forEach((item, index) => {
-    try {
-      values.push(read(item, index));
-    } catch (cause) {
-      if (!(cause instanceof Failure) || cause.kind !== 'usage') throw cause;
-      problems.push(cause);
+  const note = (cause: unknown): void => {
+    if (!(cause instanceof Failure) || cause.kind !== 'usage') throw cause;
+    problems.push(cause);
+  };
+  let index = 0;
+  try {
+    for (const item of items) {
+      try {
+        values.push(read(item, index));
+      } catch (cause) {
+        note(cause);
+      }
+      index += 1;
     }
-  });
+  } catch (cause) {
+    note(cause);
+  }
   const [first] = problems;
   if (!first) return values;
   const hints = new Set(problems.map((problem) => problem.details.hint).filter((hint) => hint !== undefined));

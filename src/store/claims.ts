@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Milliseconds } from '../core/duration.ts';
 import { Failure } from '../core/failure.ts';
+import type { Fingerprints } from '../core/fingerprints.ts';
 import { parseJson, writeJson } from '../core/json.ts';
-import { readPrivate, writePrivate } from './files.ts';
+import { readPrivateBytes, writePrivate } from './files.ts';
 import { lockFolder, withLock, type Surroundings } from './lock.ts';
 import { isGone, thisOwner, type Owner } from './owner.ts';
 
@@ -17,16 +18,22 @@ export interface Claims {
    * them: they may have asked for a license that the server has not committed yet.
    * @throws Failure unavailable when the wait is over, config when no folder can be written
    */
-  take(users: readonly string[]): Promise<ReadonlySet<string>>;
+  take(users: Fingerprints): Promise<ReadonlySet<string>>;
   /** Gives users back whose license is known. What is not given back counts as abandoned once this process has ended. */
-  free(users: readonly string[]): Promise<void>;
+  free(users: Fingerprints): Promise<void>;
 }
 
 interface Claim {
   readonly owner: Owner;
   readonly job: string;
-  /** Hashes: a claim does not tell who the users are. */
-  readonly users: readonly string[];
+  /** Fingerprints: a claim does not tell who the users are. */
+  readonly users: Float64Array;
+}
+
+/** The file begins with a line of these; the users of all of them follow as numbers. */
+interface StoredClaim extends Omit<Claim, 'users'> {
+  /** How many of the numbers are its users. */
+  readonly users: number;
 }
 
 export interface ClaimOptions {
@@ -47,7 +54,7 @@ export async function openClaims(
   world: Surroundings,
   { job, signal, note }: ClaimOptions,
 ): Promise<Claims> {
-  const file = join(await lockFolder(world.machine), `claims-${hash(name)}.json`);
+  const file = join(await lockFolder(world.machine), `${hash(name)}.claims`);
   const me = await thisOwner(world.machine);
   const change = <T>(edit: (claims: readonly Claim[]) => Promise<Change<T>>, given?: AbortSignal): Promise<T> =>
     withLock(
@@ -55,7 +62,7 @@ export async function openClaims(
       world,
       async () => {
         const { claims, result } = await edit(await read(file, world));
-        if (claims) await writePrivate(file, writeJson({ claims }));
+        if (claims) await write(file, claims);
         return result;
       },
       { signal: given, wait: 60_000 },
@@ -63,10 +70,9 @@ export async function openClaims(
 
   return {
     async take(users) {
-      const wanted = new Set(users.map(hash));
       const end = world.clock.now() + longestWait;
       for (let round = 0; ; round += 1) {
-        const outcome = await change((claims) => attempt(claims, wanted, { owner: me, job }, world), signal);
+        const outcome = await change((claims) => attempt(claims, users, { owner: me, job }, world), signal);
         if ('abandoned' in outcome) return outcome.abandoned;
         if (round === 0) note(`waiting for process ${outcome.holder.pid}, which is at work on the same licenses`);
         if (world.clock.now() > end) throw held(outcome.holder);
@@ -76,9 +82,8 @@ export async function openClaims(
 
     // Also after Ctrl-C and the deadline: what is not given back makes others wait.
     async free(users) {
-      if (users.length === 0) return;
-      const given = new Set(users.map(hash));
-      await change((claims) => Promise.resolve({ claims: without(claims, given, me), result: undefined }));
+      if (users.values.length === 0) return;
+      await change((claims) => Promise.resolve({ claims: without(claims, users, me), result: undefined }));
     },
   };
 }
@@ -93,15 +98,14 @@ type Outcome = { readonly abandoned: ReadonlySet<string> } | { readonly holder: 
 
 async function attempt(
   claims: readonly Claim[],
-  wanted: ReadonlySet<string>,
+  wanted: Fingerprints,
   mine: Omit<Claim, 'users'>,
   { machine }: Surroundings,
 ): Promise<Change<Outcome>> {
   const abandoned = new Set<string>();
   const kept: Claim[] = [];
   for (const claim of claims) {
-    const common = claim.users.filter((user) => wanted.has(user));
-    if (common.length > 0 && claim.owner.token !== mine.owner.token) {
+    if (claim.users.some((user) => wanted.has(user)) && claim.owner.token !== mine.owner.token) {
       if (!(await isGone(claim.owner, mine.owner, machine)))
         return { claims: undefined, result: { holder: claim.owner } };
       abandoned.add(claim.job);
@@ -109,10 +113,10 @@ async function attempt(
     const rest = claim.users.filter((user) => !wanted.has(user));
     if (rest.length > 0) kept.push({ ...claim, users: rest });
   }
-  return { claims: [...kept, { ...mine, users: [...wanted] }], result: { abandoned } };
+  return { claims: [...kept, { ...mine, users: wanted.values }], result: { abandoned } };
 }
 
-function without(claims: readonly Claim[], users: ReadonlySet<string>, me: Owner): readonly Claim[] {
+function without(claims: readonly Claim[], users: Fingerprints, me: Owner): readonly Claim[] {
   return claims
     .map((claim) =>
       claim.owner.token === me.token ? { ...claim, users: claim.users.filter((user) => !users.has(user)) } : claim,
@@ -120,18 +124,33 @@ function without(claims: readonly Claim[], users: ReadonlySet<string>, me: Owner
     .filter((claim) => claim.users.length > 0);
 }
 
+async function write(file: string, claims: readonly Claim[]): Promise<void> {
+  const stored: StoredClaim[] = claims.map(({ owner, job, users }) => ({ owner, job, users: users.length }));
+  const numbers = claims.map(({ users }) => Buffer.from(users.buffer, users.byteOffset, users.byteLength));
+  await writePrivate(file, `${writeJson({ claims: stored })}\n`, ...numbers);
+}
+
 async function read(file: string, { machine }: Surroundings): Promise<readonly Claim[]> {
-  const text = await readPrivate(file, machine);
-  if (text === undefined) return [];
+  const bytes = await readPrivateBytes(file, machine);
+  if (bytes === undefined) return [];
   try {
-    const { claims } = parseJson(text) as { claims: readonly Claim[] };
-    return claims.map(({ owner, job, users }) => ({ owner, job, users: [...users] }));
+    return claimsIn(bytes);
   } catch (cause) {
     throw new Failure('config', `the file of claims ${file} is damaged`, {
       hint: `Make sure that no chatelaine runs, and remove it: rm '${file}'`,
       cause,
     });
   }
+}
+
+function claimsIn(bytes: Buffer): Claim[] {
+  const end = bytes.indexOf('\n');
+  const { claims } = parseJson(bytes.toString('utf8', 0, end)) as { claims: readonly StoredClaim[] };
+  const numbers = new Float64Array(Uint8Array.from(bytes.subarray(end + 1)).buffer);
+  let at = 0;
+  const found = claims.map(({ owner, job, users }) => ({ owner, job, users: numbers.subarray(at, (at += users)) }));
+  if (at !== numbers.length) throw new RangeError(`${at} users, and ${numbers.length} numbers`);
+  return found;
 }
 
 function held({ pid }: Owner): Failure {

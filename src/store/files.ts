@@ -20,10 +20,10 @@ export async function isWritable(folder: string): Promise<boolean> {
  * Replaces a file whole: readers see the old text or the new one, also after a crash. Mode 0600 whatever the umask.
  * @throws Failure config when it cannot be written, unavailable when the disk is full
  */
-export async function writePrivate(path: string, text: string): Promise<void> {
+export async function writePrivate(path: string, ...parts: readonly (string | Uint8Array)[]): Promise<void> {
   const draft = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
   try {
-    await writeDraft(draft, text);
+    await writeDraft(draft, parts);
     await rename(draft, path);
     await syncFolder(dirname(path));
   } catch (cause) {
@@ -32,10 +32,10 @@ export async function writePrivate(path: string, text: string): Promise<void> {
   }
 }
 
-async function writeDraft(draft: string, text: string): Promise<void> {
+async function writeDraft(draft: string, parts: readonly (string | Uint8Array)[]): Promise<void> {
   const file = await open(draft, 'wx', 0o600);
   try {
-    await file.writeFile(text);
+    for (const part of parts) await file.writeFile(part);
     await file.sync();
   } finally {
     await file.close();
@@ -70,6 +70,11 @@ export async function remove(path: string): Promise<void> {
  * @throws Failure config when it is unsafe, with the command that repairs it, or cannot be read
  */
 export async function readPrivate(path: string, machine: Machine, forbidden = 0o077): Promise<string | undefined> {
+  return (await readPrivateBytes(path, machine, forbidden))?.toString('utf8');
+}
+
+/** As `readPrivate`. */
+export async function readPrivateBytes(path: string, machine: Machine, forbidden = 0o077): Promise<Buffer | undefined> {
   let file: FileHandle;
   try {
     file = await open(path, 'r');
@@ -79,7 +84,7 @@ export async function readPrivate(path: string, machine: Machine, forbidden = 0o
   }
   try {
     refuseUnsafe(path, await file.stat(), machine, forbidden);
-    return await file.readFile('utf8');
+    return await file.readFile();
   } catch (cause) {
     throw cause instanceof Failure ? cause : storageFailure(`cannot read ${path}`, cause);
   } finally {

@@ -1,6 +1,9 @@
+import { setFlagsFromString } from 'node:v8';
 import { usage } from '../core/failure.ts';
 import { parseJson } from '../core/json.ts';
+import { anew } from '../core/rows.ts';
 import { suggestion } from '../spec/field.ts';
+import type { CsvRecord } from './csv.ts';
 
 export const rosterFormats = ['csv', 'ndjson', 'json'] as const;
 export type RosterFormat = (typeof rosterFormats)[number];
@@ -21,39 +24,59 @@ export function formatOf(file: string, text: string): RosterFormat {
   return start === '[' ? 'json' : start === '{' ? 'ndjson' : 'csv';
 }
 
+/** A roster of more characters has several thousand rows. */
+const long = 100_000;
+
 /**
- * The rows of a roster: CSV with a header, a JSON object a line, or a JSON array. Cells that are empty or null are absent.
- * @throws Failure usage where the whole is no roster
+ * The rows of a roster: CSV with a header, a JSON object a line, or a JSON array. Cells that are empty or null are absent. Lines are
+ * read anew each time the rows are gone through: a long file takes no more memory than its text.
+ * @throws Failure usage where the whole is no roster; for CSV also while the rows are gone through
  */
 export async function readRoster(
   text: string,
   format: RosterFormat,
   columns: readonly string[],
-): Promise<RosterRecord[]> {
+): Promise<Iterable<RosterRecord>> {
+  // What comes of its rows is short-lived: a young generation that does not grow takes 30 MB less, and a sixth more time.
+  if (text.length > long) setFlagsFromString('--semi-space-growth-factor=1');
   if (format === 'csv') return fromCsv(text, columns);
-  if (format === 'json')
-    return arrayOf(text).map((item, index) => ({
-      place: `row ${index + 1}`,
-      values: () => valuesOf(item, `row ${index + 1}`),
-    }));
-  return text
-    .replace(/^\uFEFF/, '')
-    .split('\n')
-    .map((line, index) => ({ line: line.trim(), place: `line ${index + 1}` }))
-    .filter(({ line }) => line !== '')
-    .map(({ line, place }) => ({ place, values: () => valuesOf(parsed(line, place), place) }));
+  if (format === 'ndjson') return anew(() => linesOf(withoutMark(text)));
+  return arrayOf(withoutMark(text)).map((item, index) => ({
+    place: `row ${index + 1}`,
+    values: () => valuesOf(item, `row ${index + 1}`),
+  }));
 }
 
-async function fromCsv(text: string, columns: readonly string[]): Promise<RosterRecord[]> {
-  const { parseCsv } = await import('./csv.ts');
-  const [header, ...records] = parseCsv(text);
+/** The byte order mark that some editors begin a text with. */
+function withoutMark(text: string): string {
+  return text.replace(/^\uFEFF/, '');
+}
+
+function* linesOf(text: string): Generator<RosterRecord> {
+  let start = 0;
+  for (let number = 1; start < text.length; number += 1) {
+    const end = text.indexOf('\n', start);
+    const line = text.slice(start, end < 0 ? undefined : end).trim();
+    const place = `line ${number}`;
+    if (line !== '') yield { place, values: () => valuesOf(parsed(line, place), place) };
+    start = end < 0 ? text.length : end + 1;
+  }
+}
+
+async function fromCsv(text: string, columns: readonly string[]): Promise<Iterable<RosterRecord>> {
+  const { csvRecords } = await import('./csv.ts');
+  const bytes = Buffer.from(withoutMark(text));
+  const [header] = csvRecords(bytes);
   if (!header) return [];
   const names = header.cells.map((name) => name.trim());
   refuseHeader(names, columns);
-  return records.map(({ line, cells }) => ({
-    place: `line ${line}`,
-    values: () => named(`line ${line}`, names, cells),
-  }));
+  return anew(() => rowsBelow(names, csvRecords(bytes)));
+}
+
+function* rowsBelow(names: readonly string[], records: Generator<CsvRecord>): Generator<RosterRecord> {
+  records.next();
+  for (const { line, cells } of records)
+    yield { place: `line ${line}`, values: () => named(`line ${line}`, names, cells) };
 }
 
 /** A column that stands twice would leave it to chance which one counts. */
@@ -80,7 +103,7 @@ function named(place: string, names: readonly string[], cells: readonly string[]
 }
 
 function arrayOf(text: string): readonly unknown[] {
-  const value = parsed(text.replace(/^\uFEFF/, ''), 'the file');
+  const value = parsed(text, 'the file');
   if (Array.isArray(value)) return value as unknown[];
   throw usage('the file is not a JSON array', 'Give an array of objects, or name the format with --input-format.');
 }

@@ -1,8 +1,7 @@
-import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readFaults } from '../../src/sandbox/faults.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { endProcess } from '../helpers/end-process.ts';
 import { emptyHome, runAgainst } from '../helpers/run.ts';
 import { twins } from './attempt.ts';
 import { linkedClock } from './linked-clock.ts';
@@ -43,16 +42,6 @@ async function untilDone(line: string, seed: number, stdin: string): Promise<Run
     return { exits, sizes: sizesOf(sandbox), twins: twins(sandbox) };
   } finally {
     await sandbox.close();
-  }
-}
-
-/** What a run that has ended leaves behind is not this process's any more: its claims are those of an earlier one. */
-function endProcess(home: string): void {
-  const folder = join(home, '.local/state/chatelaine/locks');
-  if (!existsSync(folder)) return;
-  for (const name of readdirSync(folder).filter((file) => file.endsWith('.json'))) {
-    const file = join(folder, name);
-    writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/"start":"\d+"/g, '"start":"1"'), { mode: 0o600 });
   }
 }
 

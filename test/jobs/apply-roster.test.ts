@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { LicensingApi } from '../../src/api/licensing.ts';
 import { Failure } from '../../src/core/failure.ts';
 import { applyRoster } from '../../src/jobs/apply-roster.ts';
+import { rosterOf } from '../../src/jobs/roster.ts';
 import { rosterJournal } from '../../src/jobs/roster-journal.ts';
 import type { AppliedRow, Applying } from '../../src/jobs/roster-run.ts';
 
@@ -60,7 +61,7 @@ const rows = Array.from({ length: 40 }, (_, index) => ({
 async function outcome(applying: Applying): Promise<{ rows: AppliedRow[]; failure: Failure | undefined }> {
   const done: AppliedRow[] = [];
   try {
-    for await (const row of applyRoster(rows, applying)) done.push(row);
+    for await (const row of applyRoster(rosterOf(rows), applying)) done.push(row);
     return { rows: done, failure: undefined };
   } catch (cause) {
     if (cause instanceof Failure) return { rows: done, failure: cause };

@@ -1,21 +1,19 @@
-import { createHash } from 'node:crypto';
-import type { License } from '../../api/license-key.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { applyRoster } from '../../jobs/apply-roster.ts';
-import { planRows } from '../../jobs/plan-roster.ts';
-import { readRows, refuseRepeats, uniqueUser, type Placed } from '../../jobs/read-roster.ts';
-import { rosterJournal } from '../../jobs/roster-journal.ts';
+import { claimRoster, type RosterClaims } from '../../jobs/claim-roster.ts';
+import { plannedRow, planRows, type PlannedRow } from '../../jobs/plan-roster.ts';
+import type { Roster } from '../../jobs/roster.ts';
+import { rosterJournal, type RosterJournal } from '../../jobs/roster-journal.ts';
 import type { AppliedRow, Applying } from '../../jobs/roster-run.ts';
-import { rosterFields, type LicenseFields } from '../../spec/license.ts';
+import { rosterFields } from '../../spec/license.ts';
 import { optional } from '../../spec/field.ts';
-import { formatOf, type RosterFormat } from '../../store/roster.ts';
 import type { Claims } from '../../store/claims.ts';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
 import { apiOfEachApp, defaultConcurrency, rosterOptions, workerOptions } from '../roster.ts';
+import { readWholeRoster } from './roster.ts';
 import { keyCell } from './show.ts';
-import { freeOrTell } from '../../jobs/ensure-license.ts';
-import { appCodeOf, refuseReadOnly, settleOptions, settlingOf } from './options.ts';
+import { refuseReadOnly, settleOptions, settlingOf } from './options.ts';
 
 /** On a terminal more changes than these are asked about once. */
 const manyChanges = 100;
@@ -80,15 +78,14 @@ export default command({
       throw usage('give one roster: FILE or --file FILE');
     if (exit_code && !context.options.dry_run) throw usage('--exit-code needs --dry-run');
     refuseStrangeFields(context.options);
-    const text = await context.read(file);
-    const rows = await readRowsOf(file, text, input_format, typed.app_code, context);
+    const { roster, input } = await readWholeRoster(file, input_format, typed.app_code, context);
     const applying = { licensing: apiOfEachApp(context), concurrency };
     if (context.options.dry_run) {
-      yield* plan(rows, applying, exit_code ?? false);
+      yield* plan(roster, applying, exit_code ?? false);
       return;
     }
-    const target = await targetOf(rows, context);
-    yield* apply(rows, { ...applying, ...settlingOf(context, settle) }, { text, target, journal }, context);
+    const target = await targetOf(roster, context);
+    yield* apply(roster, { ...applying, ...settlingOf(context, settle) }, { input, target, journal }, context);
   },
 
   show: {
@@ -114,34 +111,15 @@ function refuseStrangeFields({ fields = '', dry_run }: Context['options']): void
     );
 }
 
-async function readRowsOf(
-  file: string,
-  text: string,
-  format: RosterFormat | undefined,
-  typed: number | undefined,
-  context: Context,
-): Promise<LicenseFields[]> {
-  const placed = await readRows(text, format ?? formatOf(file, text), rosterFields, uniqueUser);
-  if (placed.length === 0) throw usage(`${file}: no rows`);
-  const ownCode = placed.some(({ row }) => row.app_code === undefined) ? await appCodeOf(context, typed) : undefined;
-  const rows: Placed<LicenseFields>[] = placed.map(({ place, row }) => ({
-    place,
-    row: { remote_user: row.remote_user, app_code: row.app_code ?? ownCode ?? 0, size_allowance: row.size_allowance },
-  }));
-  refuseRepeats(rows, uniqueUser);
-  return rows.map(({ row }) => row);
-}
-
 interface Target {
   readonly app_code: number;
   readonly origin: string;
 }
 
 /** Where each application's licenses are made; a missing credential is told before anything is sent. */
-async function targetOf(rows: readonly LicenseFields[], context: Context): Promise<Target[]> {
-  const codes = [...new Set(rows.map(({ app_code }) => app_code))].sort((one, other) => one - other);
+async function targetOf({ users }: Roster, context: Context): Promise<Target[]> {
   const targets: Target[] = [];
-  for (const app_code of codes) {
+  for (const app_code of [...users.keys()].sort((one, other) => one - other)) {
     const account = await context.licensingAccount({ app_code });
     refuseReadOnly(account);
     targets.push({ app_code, origin: context.identityOf(account) });
@@ -150,41 +128,61 @@ async function targetOf(rows: readonly LicenseFields[], context: Context): Promi
 }
 
 interface Job {
-  readonly text: string;
+  /** The hash of the roster: another text is another job. */
+  readonly input: string;
   readonly target: readonly Target[];
   readonly journal: string | undefined;
 }
 
+type How = Pick<Applying, 'licensing' | 'concurrency' | 'settle' | 'sleep' | 'note'>;
+
 async function* apply(
-  rows: readonly LicenseFields[],
-  how: Pick<Applying, 'licensing' | 'concurrency' | 'settle' | 'sleep' | 'note'>,
-  { text, target, journal: file }: Job,
+  roster: Roster,
+  how: How,
+  { input, target, journal: file }: Job,
   context: Context,
 ): AsyncGenerator<ToldRow> {
-  const header = { job: 'license apply', target, input: createHash('sha256').update(text).digest('hex') };
-  const journal = await context.journal(header, file);
+  const journal = await context.journal({ job: 'license apply', target, input }, file);
   let isDone = false;
   try {
-    const record = rosterJournal(journal);
-    const job = `license apply ${header.input} ${file ?? ''}`;
-    const claimed = await claim(rows, journal.records.length > 0 ? job : undefined, job, target, context);
-    const progress = context.progress('licenses', rows.length);
-    try {
-      await askAboutMany(rows, how, context);
-      const { now, signal, warn } = context;
-      const applying = { ...how, abandoned: claimed.abandoned, journal: record, now, signal, warn };
-      for await (const row of applyRoster(rows, applying)) {
-        progress.step();
-        if (!record.isOpen(row)) await claimed.free(row);
-        yield { ...row, error: row.error === undefined ? null : context.clean(row.error) };
-      }
-      isDone = true;
-    } finally {
-      progress.end();
-      await claimed.freeAll(rows.filter((row) => !record.isOpen(row)));
-    }
+    const name = `license apply ${input} ${file ?? ''}`;
+    const known = journal.records.length > 0 ? name : undefined;
+    const claims = await claimsOf(name, target, context);
+    const { now, warn } = context;
+    const claimed = await claimRoster(roster, { claims, known, now: () => now(), warn: (text) => warn(text) });
+    yield* applyClaimed(roster, how, claimed, rosterJournal(journal), context);
+    isDone = true;
   } finally {
     await (isDone ? journal.finish() : journal.close());
+  }
+}
+
+async function claimsOf(job: string, target: readonly Target[], context: Context): Promise<Map<number, Claims>> {
+  const claims = new Map<number, Claims>();
+  for (const { app_code, origin } of target) claims.set(app_code, await context.claims(job, origin, app_code));
+  return claims;
+}
+
+async function* applyClaimed(
+  roster: Roster,
+  how: How,
+  claimed: RosterClaims,
+  journal: RosterJournal,
+  context: Context,
+): AsyncGenerator<ToldRow> {
+  const progress = context.progress('licenses', roster.length);
+  try {
+    await askAboutMany(roster, how, context);
+    const { now, signal, warn } = context;
+    const applying = { ...how, abandoned: claimed.abandoned, journal, now, signal, warn };
+    for await (const row of applyRoster(roster, applying)) {
+      progress.step();
+      if (!journal.isOpen(row)) await claimed.free(row);
+      yield { ...row, error: row.error === undefined ? null : context.clean(row.error) };
+    }
+  } finally {
+    progress.end();
+    await claimed.freeAllBut(journal.open());
   }
 }
 
@@ -193,87 +191,23 @@ interface ToldRow extends Omit<AppliedRow, 'error'> {
   readonly error: string | null;
 }
 
-/** The rows' users, kept from other processes until their outcome is known. */
-interface Claimed {
-  /** Whether another job died while it was at work on one of the rows. */
-  readonly abandoned: boolean;
-  /** Gives a row back, now or with others a little later. */
-  free(row: LicenseFields): Promise<void>;
-  freeAll(rows: readonly LicenseFields[]): Promise<void>;
-}
-
-/** Claims are given back in portions, since each time their file is written anew. */
-const freeEvery = 2000;
-
-/** `known` is the job whose open steps are on record here; what any other left open is not known. */
-async function claim(
-  rows: readonly LicenseFields[],
-  known: string | undefined,
-  job: string,
-  target: readonly Target[],
-  context: Context,
-): Promise<Claimed> {
-  const taken = new Map<number, { readonly claims: Claims; users: string[] }>();
-  let abandoned = false;
-  for (const { app_code, origin } of target) {
-    const claims = await context.claims(job, origin, app_code);
-    const users = rows.filter((row) => row.app_code === app_code).map(({ remote_user }) => remote_user);
-    const jobs = await claims.take(users);
-    abandoned ||= [...jobs].some((other) => other !== known);
-    taken.set(app_code, { claims, users: [] });
-  }
-  let last = context.now();
-  const give = async (): Promise<void> => {
-    last = context.now();
-    for (const { claims, users } of taken.values()) await freeOrTell(claims, users.splice(0), context);
-  };
-  const put = ({ app_code, remote_user }: LicenseFields): void => void taken.get(app_code)?.users.push(remote_user);
-  return {
-    abandoned,
-    async free(row) {
-      put(row);
-      if (context.now() - last > freeEvery) await give();
-    },
-    async freeAll(left) {
-      left.forEach(put);
-      await give();
-    },
-  };
-}
-
 /** A question on a terminal only: a script has said what it wants. */
-async function askAboutMany(
-  rows: readonly LicenseFields[],
-  how: Pick<Applying, 'licensing' | 'concurrency'>,
-  context: Context,
-): Promise<void> {
-  if (rows.length <= manyChanges || !context.interactive() || context.options.yes) return;
-  const changes = (await planRows(rows, how)).filter(({ decision }) => decision.step !== 'unchanged').length;
+async function askAboutMany(roster: Roster, how: How, context: Context): Promise<void> {
+  if (roster.length <= manyChanges || !context.interactive() || context.options.yes) return;
+  let changes = 0;
+  for (const { decision } of await planRows(roster, how)) if (decision.step !== 'unchanged') changes += 1;
   if (changes > manyChanges) await context.confirm(`${changes} licenses will be created or resized. Go on?`);
 }
 
-interface PlannedRow extends LicenseFields {
-  readonly status: 'create' | 'resize' | 'unchanged';
-  readonly license: AppliedRow['license'];
-  /** The change of size, as in `4 -> 6`; null where a license is created or left. */
-  readonly change: string | null;
-}
-
 async function* plan(
-  rows: readonly LicenseFields[],
+  roster: Roster,
   how: Pick<Applying, 'licensing' | 'concurrency'>,
   tell: boolean,
 ): AsyncGenerator<PlannedRow> {
   let changes = 0;
-  for (const { row, decision } of await planRows(rows, how)) {
-    if (decision.step !== 'unchanged') changes += 1;
-    const license = decision.step === 'create' ? null : decision.license;
-    const change = decision.step === 'resize' ? `${sizeText(decision.license)} -> ${row.size_allowance}` : null;
-    yield { ...row, status: decision.step, license, change };
+  for (const task of await planRows(roster, how)) {
+    if (task.decision.step !== 'unchanged') changes += 1;
+    yield plannedRow(task);
   }
   if (tell && changes > 0) throw new Failure('differences', `${changes} licenses would change`);
-}
-
-function sizeText({ size_allowance }: License): string {
-  return typeof size_allowance === 'number' || typeof size_allowance === 'string' ? String(size_allowance) : '?';
 }

@@ -1,4 +1,5 @@
 import { Failure } from '../../core/failure.ts';
+import { mapped, type Rows } from '../../core/rows.ts';
 import { auditLicenses, type Listed } from '../../jobs/audit-licenses.ts';
 import { readRows, uniqueUser } from '../../jobs/read-roster.ts';
 import { optional } from '../../spec/field.ts';
@@ -6,9 +7,8 @@ import { rosterFields, type LicenseFields } from '../../spec/license.ts';
 import { formatOf, type RosterFormat } from '../../store/roster.ts';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
-import { rosterOptions } from '../roster.ts';
+import { rosterOptions, withAppCodes } from '../roster.ts';
 import { keyCell } from './show.ts';
-import { appCodeOf } from './options.ts';
 
 const auditFields = { remote_user: rosterFields.remote_user, app_code: rosterFields.app_code };
 
@@ -57,20 +57,26 @@ async function readExpected(
   format: RosterFormat | undefined,
   typed: number | undefined,
   context: Context,
-): Promise<Expected[]> {
+): Promise<Rows<Expected>> {
   const text = await context.read(file);
-  const rows = await readRows(text, format ?? formatOf(file, text), auditFields, uniqueUser);
-  const ownCode = rows.some(({ row }) => row.app_code === undefined) ? await appCodeOf(context, typed) : 0;
-  return rows.map(({ row }) => ({ remote_user: row.remote_user, app_code: row.app_code ?? ownCode }));
+  const read = await readRows(text, format ?? formatOf(file, text), auditFields, uniqueUser);
+  const placed = await withAppCodes(read, typed, context);
+  return mapped(placed, placed.length, ({ row }) => row);
+}
+
+function codesOf(rows: Iterable<Expected>): Set<number> {
+  const codes = new Set<number>();
+  for (const { app_code } of rows) codes.add(app_code);
+  return codes;
 }
 
 /** The licenses of every application that is asked about. */
 async function* licensesOf(
-  expected: readonly Expected[] | undefined,
+  expected: Rows<Expected> | undefined,
   typed: number | undefined,
   context: Context,
 ): AsyncGenerator<Listed> {
-  const codes = expected ? [...new Set(expected.map(({ app_code }) => app_code))] : [typed];
+  const codes = expected ? codesOf(expected) : [typed];
   for (const app_code of codes) {
     const own = app_code ?? (await context.licensingAccount({ app_code })).app_code;
     for await (const license of context.licensing({ app_code }).list({ app_code })) yield { app_code: own, license };

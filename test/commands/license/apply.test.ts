@@ -5,7 +5,7 @@ import { Failure } from '../../../src/core/failure.ts';
 import { readFaults } from '../../../src/sandbox/faults.ts';
 import type { LogEntry, Sandbox, SandboxOptions } from '../../../src/sandbox/server.ts';
 import { emptyHome, openSandbox, type Ran, type RunOptions } from '../../helpers/run.ts';
-import { endProcess } from './end-process.ts';
+import { endProcess } from '../../helpers/end-process.ts';
 import { sharedTime } from './shared-time.ts';
 
 interface Row {
@@ -147,6 +147,11 @@ describe('the file', () => {
       'the header has remote_user twice',
     ],
     ['an open quote', 'remote_user,size_allowance\n"a,1\n', 'not valid CSV'],
+    [
+      'an open quote below a bad row',
+      'remote_user,size_allowance\na,0\n"b,1\n',
+      'line 2: size_allowance: 0 is out of range; must be 1 to 18\nnot valid CSV',
+    ],
     ['an object that is no list', '{"remote_user": "a",\n "size_allowance": 4}', 'line 1: not valid JSON'],
     ['a list of words', '["a", 4]', 'row 1: not an object\nrow 2: not an object'],
     [

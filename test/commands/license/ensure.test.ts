@@ -5,7 +5,7 @@ import { Failure } from '../../../src/core/failure.ts';
 import { readFaults } from '../../../src/sandbox/faults.ts';
 import type { SandboxOptions } from '../../../src/sandbox/server.ts';
 import { emptyHome, openSandbox } from '../../helpers/run.ts';
-import { endProcess } from './end-process.ts';
+import { endProcess } from '../../helpers/end-process.ts';
 import { sharedTime } from './shared-time.ts';
 
 async function service(fault?: string, options: Partial<SandboxOptions> = {}) {

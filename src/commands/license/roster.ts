@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto';
+import { usage } from '../../core/failure.ts';
+import { mapped, type Rows } from '../../core/rows.ts';
+import { readRows, refuseRepeats, uniqueUser, type Placed } from '../../jobs/read-roster.ts';
+import { rosterOf, type Roster } from '../../jobs/roster.ts';
+import { rosterFields, type LicenseFields } from '../../spec/license.ts';
+import { formatOf, type RosterFormat } from '../../store/roster.ts';
+import type { Context } from '../context.ts';
+import { withAppCodes } from '../roster.ts';
+
+/**
+ * The roster to be applied and the hash of its text, once every row was checked.
+ * @throws Failure usage; config where nobody tells the application
+ */
+export async function readWholeRoster(
+  file: string,
+  format: RosterFormat | undefined,
+  typed: number | undefined,
+  context: Context,
+): Promise<{ readonly roster: Roster; readonly input: string }> {
+  const text = await context.read(file);
+  const read = await readRows(text, format ?? formatOf(file, text), rosterFields, uniqueUser);
+  if (read.length === 0) throw usage(`${file}: no rows`);
+  const roster = checkedRoster(await withAppCodes(read, typed, context));
+  return { roster, input: createHash('sha256').update(text).digest('hex') };
+}
+
+/** Rows that differed may name one user twice, once the application of each is known. */
+function checkedRoster(placed: Rows<Placed<LicenseFields>>): Roster {
+  const roster = rosterOf(mapped(placed, placed.length, ({ row }) => row));
+  if ([...roster.users.values()].some(({ repeats }) => repeats)) refuseRepeats(placed, uniqueUser);
+  return roster;
+}
