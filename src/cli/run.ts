@@ -28,7 +28,7 @@ export async function runCommand(
   const session = openSession(world, options, messages, redactor);
   try {
     const outcome = command.run(values, session.context);
-    await (options.dry_run
+    await (options.dry_run && !command.plans
       ? printDry(outcome, command.show, session.planned, options, world, redactor)
       : print(outcome, command.show, options, world));
     return 0;

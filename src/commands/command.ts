@@ -23,6 +23,8 @@ export interface Command<A extends Fields, O extends Fields, R> {
   readonly options?: O;
   /** Whole command lines; a test runs each against the sandbox. */
   readonly examples: readonly string[];
+  /** With --dry-run its own rows say what would be done; it sends no request that changes anything. */
+  readonly plans?: true;
   /** Returns the result; an async generator yields rows and may end by throwing a Failure. Never prints, exits, or reads `process`. */
   readonly run: (values: Values<A> & Values<O>, context: Context) => R;
   readonly show?: Show<Row<R>>;
@@ -36,6 +38,7 @@ export interface AnyCommand {
   readonly args?: Fields;
   readonly options?: Fields;
   readonly examples: readonly string[];
+  readonly plans?: true;
   readonly run: (values: Readonly<Record<string, unknown>>, context: Context) => unknown;
   readonly show?: Show<unknown>;
 }

@@ -60,6 +60,8 @@ export default command({
     'chatelaine license apply - --input-format csv -o ndjson < roster.csv',
   ],
 
+  plans: true,
+
   async *run(
     {
       file: argument,
