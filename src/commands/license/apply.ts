@@ -7,13 +7,13 @@ import { rosterJournal, type RosterJournal } from '../../jobs/roster-journal.ts'
 import type { AppliedRow, Applying } from '../../jobs/roster-run.ts';
 import { rosterFields } from '../../spec/license.ts';
 import { optional } from '../../spec/field.ts';
-import type { Claims } from '../../store/claims.ts';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
 import { apiOfEachApp, defaultConcurrency, rosterOptions, workerOptions } from '../roster.ts';
 import { readWholeRoster } from './roster.ts';
 import { keyCell } from './show.ts';
-import { refuseReadOnly, settleOptions, settlingOf } from './options.ts';
+import { claimsOf, targetOf, type Target } from './target.ts';
+import { settleOptions, settlingOf } from './options.ts';
 
 /** On a terminal more changes than these are asked about once. */
 const manyChanges = 100;
@@ -113,22 +113,6 @@ function refuseStrangeFields({ fields = '', dry_run }: Context['options']): void
     );
 }
 
-interface Target {
-  readonly app_code: number;
-  readonly origin: string;
-}
-
-/** Where each application's licenses are made; a missing credential is told before anything is sent. */
-async function targetOf({ users }: Roster, context: Context): Promise<Target[]> {
-  const targets: Target[] = [];
-  for (const app_code of [...users.keys()].sort((one, other) => one - other)) {
-    const account = await context.licensingAccount({ app_code });
-    refuseReadOnly(account);
-    targets.push({ app_code, origin: context.identityOf(account) });
-  }
-  return targets;
-}
-
 interface Job {
   /** The hash of the roster: another text is another job. */
   readonly input: string;
@@ -157,12 +141,6 @@ async function* apply(
   } finally {
     await (isDone ? journal.finish() : journal.close());
   }
-}
-
-async function claimsOf(job: string, target: readonly Target[], context: Context): Promise<Map<number, Claims>> {
-  const claims = new Map<number, Claims>();
-  for (const { app_code, origin } of target) claims.set(app_code, await context.claims(job, origin, app_code));
-  return claims;
 }
 
 async function* applyClaimed(
