@@ -36,9 +36,7 @@ export function barrier(
 }
 
 function explain(error: unknown, url: URL, env: Environment, timeout: Milliseconds): [string, string] {
-  const code = codeOf(error);
   const name = error instanceof Error ? error.constructor.name : '';
-  const proxy = proxyFor(url.href, env);
   if (name === 'TimedOut') {
     return [
       `timeout: no whole answer from ${url.host} within ${formatDuration(timeout)}`,
@@ -47,14 +45,30 @@ function explain(error: unknown, url: URL, env: Environment, timeout: Millisecon
   }
   if (name === 'TooLarge')
     return [`the answer of ${url.host} is larger than any answer of this API`, 'Check the URL of the profile.'];
+  return (
+    explainProxy(error, url) ??
+    explainUnconnected(error, url, env) ?? [
+      `the connection to ${url.host} broke before a whole answer came (${codeOf(error) || name || 'unknown error'})`,
+      'Run the command again.',
+    ]
+  );
+}
+
+/** Undefined where no proxy refused. */
+function explainProxy(error: unknown, url: URL): [string, string] | undefined {
   const status = proxyStatus(error);
   if (status === 407)
     return [
       'the proxy asks for a name and password (407)',
       'Put them into HTTPS_PROXY as http://user:password@host:port.',
     ];
-  if (status !== undefined)
-    return [`the proxy refused to connect to ${url.host} (${status})`, 'Check HTTPS_PROXY and NO_PROXY.'];
+  if (status === undefined) return undefined;
+  return [`the proxy refused to connect to ${url.host} (${status})`, 'Check HTTPS_PROXY and NO_PROXY.'];
+}
+
+/** Undefined where there was a connection. */
+function explainUnconnected(error: unknown, url: URL, env: Environment): [string, string] | undefined {
+  const code = codeOf(error);
   if (isTls(code)) {
     return [
       `TLS: the certificate of ${url.host} is not trusted (${code})`,
@@ -68,16 +82,14 @@ function explain(error: unknown, url: URL, env: Environment, timeout: Millisecon
     ];
   }
   if (unsent.has(code)) {
+    const proxy = proxyFor(url.href, env);
     const through = proxy === undefined ? '' : ` through the proxy ${proxy}`;
     return [
       `no connection to ${url.host}${through} (${code})`,
       'Check that the service runs and that the URL and proxy are right.',
     ];
   }
-  return [
-    `the connection to ${url.host} broke before a whole answer came (${code || name || 'unknown error'})`,
-    'Run the command again.',
-  ];
+  return undefined;
 }
 
 /** The code of an error or of the nearest cause that has one. */

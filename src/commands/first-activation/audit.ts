@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { usage } from '../../core/failure.ts';
-import { auditSensors, type ExpectedSensor } from '../../jobs/audit-sensors.ts';
+import { auditSensors, type ExpectedSensor, type SensorRow } from '../../jobs/audit-sensors.ts';
 import { readRows, refuseRepeats, within, type Unique } from '../../jobs/read-roster.ts';
 import { collect, optional } from '../../spec/field.ts';
 import { readMac, sensorRosterFields } from '../../spec/license.ts';
+import type { Journal } from '../../store/journal.ts';
 import { formatOf, type RosterFormat } from '../../store/roster.ts';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
@@ -52,28 +53,33 @@ export default command({
       app_code: typed ?? null,
       input: createHash('sha256').update(text).digest('hex'),
     };
-    const journal = await context.journal(header, journalFile);
-    const progress = context.progress('sensors', sensors.length);
-    let isWhole = false;
-    try {
-      const licensing = apiOfEachApp(context);
-      let errors = 0;
-      let rows = 0;
-      for await (const row of auditSensors(sensors, { licensing, journal, concurrency, signal: context.signal })) {
-        progress.step();
-        rows += 1;
-        if (row.status === 'error') errors += 1;
-        isWhole = rows === sensors.length && errors === 0;
-        yield row.error === undefined ? row : { ...row, error: context.clean(row.error) };
-      }
-    } finally {
-      progress.end();
-      await (isWhole ? journal.finish() : journal.close());
-    }
+    yield* audit(sensors, concurrency, await context.journal(header, journalFile), context);
   },
 
   show: { columns: ['mac_address', 'remote_user', 'app_code', 'status', 'first_user'], others: true },
 });
+
+/** The journal is done with once every sensor has an answer. */
+async function* audit(
+  sensors: readonly ExpectedSensor[],
+  concurrency: number,
+  journal: Journal,
+  context: Context,
+): AsyncGenerator<SensorRow> {
+  const progress = context.progress('sensors', sensors.length);
+  let answered = 0;
+  try {
+    const { signal } = context;
+    for await (const row of auditSensors(sensors, { licensing: apiOfEachApp(context), journal, concurrency, signal })) {
+      progress.step();
+      if (row.status !== 'error') answered += 1;
+      yield row.error === undefined ? row : { ...row, error: context.clean(row.error) };
+    }
+  } finally {
+    progress.end();
+    await (answered === sensors.length ? journal.finish() : journal.close());
+  }
+}
 
 /** The rows of the roster with their addresses as they are sent. */
 async function sensorsOf(

@@ -75,6 +75,17 @@ function addLateMembers(state: State): void {
 }
 
 function addPersonal(state: State): void {
+  addViews(state);
+  addSnippets(state);
+  const policies = [
+    { user_id: 8, stream_id: 1, topic: 'license audit', policy: 'followed' },
+    { user_id: 8, stream_id: 1, topic: 'lunch', policy: 'muted' },
+    { user_id: 9, stream_id: 2, topic: 'nightly builds', policy: 'muted' },
+  ] as const;
+  for (const row of policies) state.topicPolicies.put(policyKey(row), row);
+}
+
+function addViews(state: State): void {
   const views = [
     { user_id: 8, fragment: 'inbox', is_pinned: true, name: null },
     { user_id: 8, fragment: 'narrow/is/starred', is_pinned: false, name: null },
@@ -84,6 +95,9 @@ function addPersonal(state: State): void {
     { user_id: 13, fragment: 'narrow/channel/3-releases', is_pinned: false, name: 'Releases' },
   ];
   for (const view of views) state.views.put(viewKey(view.user_id, view.fragment), view);
+}
+
+function addSnippets(state: State): void {
   const snippets = [
     {
       id: 1,
@@ -109,12 +123,6 @@ function addPersonal(state: State): void {
     { id: 4, user_id: 13, title: 'Out', content: '**{version}** is out.', date_created: 1_769_616_000 },
   ];
   for (const snippet of snippets) state.snippets.put(snippet.id, snippet);
-  const policies = [
-    { user_id: 8, stream_id: 1, topic: 'license audit', policy: 'followed' },
-    { user_id: 8, stream_id: 1, topic: 'lunch', policy: 'muted' },
-    { user_id: 9, stream_id: 2, topic: 'nightly builds', policy: 'muted' },
-  ] as const;
-  for (const row of policies) state.topicPolicies.put(policyKey(row), row);
 }
 
 /** @throws Error where the channel is not in the sample */
