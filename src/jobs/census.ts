@@ -15,8 +15,8 @@ export interface CensusUsers {
 }
 
 /**
- * The licenses that each of the users has in one application, in the order of the server's list; who has none is not in it. Rows of an unfiltered list that do
- * not name their user are of no use: then users are looked up one by one (contract, section 5).
+ * The licenses that each of the users has in one application, in the order of the server's list; who has none is not in it. Rows of
+ * an unfiltered list that do not name their user are of no use: then users are looked up one by one (contract, section 5).
  * @throws Failure of the list
  */
 export async function takeCensus(

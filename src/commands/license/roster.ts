@@ -27,7 +27,12 @@ export async function readWholeRoster(
 
 /** Rows that differed may name one user twice, once the application of each is known. */
 function checkedRoster(placed: Rows<Placed<LicenseFields>>): Roster {
-  const roster = rosterOf(mapped(placed, placed.length, ({ row }) => row));
+  const roster = rosterOf(mapped(placed, placed.length, ({ row }) => inOrder(row)));
   if ([...roster.users.values()].some(({ repeats }) => repeats)) refuseRepeats(placed, uniqueUser);
   return roster;
+}
+
+/** As the fields of a license stand. */
+function inOrder({ remote_user, app_code, size_allowance }: LicenseFields): LicenseFields {
+  return { remote_user, app_code, size_allowance };
 }

@@ -96,6 +96,19 @@ describe('the file', () => {
     ).toEqual([[3], [18], [1]]);
   });
 
+  test('the fields of a row stand in one order, whatever the order and the columns of the file', async () => {
+    const { apply } = await service();
+
+    const runs = [
+      await apply('-o json', 'size_allowance,app_code,remote_user\n4,4711,ada\n'),
+      await apply('-o json', 'size_allowance,remote_user\n4,ben\n'),
+    ];
+
+    expect(runs.flatMap(rowsOf).map((row) => Object.keys(row).join())).toEqual(
+      runs.map(() => 'remote_user,app_code,size_allowance,status,license,error'),
+    );
+  });
+
   test('every bad line is named, and nothing is sent', async () => {
     const { apply, log, home } = await service();
     const text = [
