@@ -8,13 +8,11 @@ import { failureOf, place, type Place } from './place.ts';
 
 const home = ({ folder }: Place): string => join(folder, 'home');
 
+/** Claims of a run that gives up as soon as it would have to wait. */
 async function openAt(world: Place, job: string): Promise<Claims> {
-  const notes: string[] = [];
-  return openClaims('https://here.test 7', world, {
-    job,
-    signal: AbortSignal.timeout(300),
-    note: (text) => void notes.push(text),
-  });
+  const run = new AbortController();
+  const note = (text: string): void => run.abort(new Error(text));
+  return openClaims('https://here.test 7', world, { job, signal: run.signal, note });
 }
 
 function fileOf(world: Place): string {
@@ -32,7 +30,9 @@ test('what a living process claimed is not to be had until it is given back', as
   expect([...(await other.take(users('dora')))]).toEqual([]);
   await one.free(users('ben'));
   expect([...(await other.take(users('ben')))]).toEqual([]);
-  await expect(other.take(users('dora', 'cy'))).rejects.toThrow('aborted due to timeout');
+  await expect(other.take(users('dora', 'cy'))).rejects.toThrow(
+    `waiting for process ${process.pid}, which is at work on the same licenses`,
+  );
 });
 
 test('what a dead process left tells its job, once', async () => {
@@ -45,12 +45,12 @@ test('what a dead process left tells its job, once', async () => {
   expect([...(await (await openAt(world, 'last')).take(users('ben')))]).toEqual(['first']);
 });
 
-test('the file tells nobody who the users are, and a hundred thousand take eight bytes each', async () => {
+test('the file tells nobody who the users are, and each takes eight bytes', async () => {
   const world = place();
-  const names = Array.from({ length: 100_000 }, (_, index) => `user-${index}`);
+  const names = Array.from({ length: 1000 }, (_, index) => `user-${index}`);
   await (await openAt(world, 'many')).take(fingerprintsOf(names));
   const bytes = readFileSync(fileOf(world));
-  expect(bytes.length - bytes.indexOf('\n') - 1).toBe(800_000);
+  expect(bytes.length - bytes.indexOf('\n') - 1).toBe(8000);
   expect(bytes.includes('user-')).toBe(false);
 });
 
