@@ -12,8 +12,10 @@ export interface Task {
   readonly decision: Decision;
 }
 
+export type Planning = Pick<Applying, 'licensing' | 'concurrency'>;
+
 /** Before anything was done, a list that breaks off is as good as none. */
-export async function planAtFirst(roster: Roster, applying: Applying): Promise<Rows<Task>> {
+export async function planAtFirst(roster: Roster, applying: Planning): Promise<Rows<Task>> {
   try {
     return await planRows(roster, applying);
   } catch (cause) {
@@ -23,10 +25,7 @@ export async function planAtFirst(roster: Roster, applying: Applying): Promise<R
 }
 
 /** What has to be done for each row, by the server's own list. */
-export async function planRows(
-  roster: Roster,
-  { licensing, concurrency }: Pick<Applying, 'licensing' | 'concurrency'>,
-): Promise<Rows<Task>> {
+export async function planRows(roster: Roster, { licensing, concurrency }: Planning): Promise<Rows<Task>> {
   const censuses = new Map<number, ReadonlyMap<string, readonly License[]>>();
   for (const [app_code, prints] of roster.users) {
     const users = { prints, named: () => usersIn(roster, app_code) };

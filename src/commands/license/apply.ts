@@ -1,7 +1,7 @@
 import { Failure, usage } from '../../core/failure.ts';
 import { applyRoster } from '../../jobs/apply-roster.ts';
 import { claimRoster, type RosterClaims } from '../../jobs/claim-roster.ts';
-import { plannedRow, planRows, type PlannedRow } from '../../jobs/plan-roster.ts';
+import { planAtFirst, plannedRow, type PlannedRow, type Planning } from '../../jobs/plan-roster.ts';
 import type { Roster } from '../../jobs/roster.ts';
 import { rosterJournal, type RosterJournal } from '../../jobs/roster-journal.ts';
 import type { AppliedRow, Applying } from '../../jobs/roster-run.ts';
@@ -175,17 +175,13 @@ interface ToldRow extends Omit<AppliedRow, 'error'> {
 async function askAboutMany(roster: Roster, how: How, context: Context): Promise<void> {
   if (roster.length <= manyChanges || !context.interactive() || context.options.yes) return;
   let changes = 0;
-  for (const { decision } of await planRows(roster, how)) if (decision.step !== 'unchanged') changes += 1;
+  for (const { decision } of await planAtFirst(roster, how)) if (decision.step !== 'unchanged') changes += 1;
   if (changes > manyChanges) await context.confirm(`${changes} licenses will be created or resized. Go on?`);
 }
 
-async function* plan(
-  roster: Roster,
-  how: Pick<Applying, 'licensing' | 'concurrency'>,
-  tell: boolean,
-): AsyncGenerator<PlannedRow> {
+async function* plan(roster: Roster, how: Planning, tell: boolean): AsyncGenerator<PlannedRow> {
   let changes = 0;
-  for (const task of await planRows(roster, how)) {
+  for (const task of await planAtFirst(roster, how)) {
     if (task.decision.step !== 'unchanged') changes += 1;
     yield plannedRow(task);
   }
