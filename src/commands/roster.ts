@@ -1,6 +1,6 @@
 import type { LicensingApi } from '../api/licensing.ts';
 import { mapped, type Rows } from '../core/rows.ts';
-import type { Placed, User } from '../jobs/read-roster.ts';
+import type { Completion, Placed, User } from '../jobs/read-roster.ts';
 import type { Fields } from '../spec/field.ts';
 import { rosterFormats } from '../store/roster.ts';
 import type { Context } from './context.ts';
@@ -28,6 +28,14 @@ export const workerOptions = {
 } as const satisfies Fields;
 
 export const defaultConcurrency = 4;
+
+/** Fills in the run's own application, for comparing rows. @throws Failure config where nobody tells it */
+export function ownCodeIn<R extends User>(typed: number | undefined, context: Context): () => Promise<Completion<R>> {
+  return async () => {
+    const own = await appCodeOf(context, typed);
+    return (row) => ({ ...row, app_code: row.app_code ?? own });
+  };
+}
 
 /**
  * The rows of a roster, each with an application: its own, else the run's.

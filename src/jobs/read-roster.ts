@@ -1,7 +1,7 @@
 import { Failure, usage } from '../core/failure.ts';
 import { fingerprintsOf } from '../core/fingerprints.ts';
 import { mapped, type Rows } from '../core/rows.ts';
-import { collect, readField, type Fields, type Values } from '../spec/field.ts';
+import { collect, readField, type Field, type Fields, type Values } from '../spec/field.ts';
 import { readRoster, type RosterFormat, type RosterRecord } from '../store/roster.ts';
 
 /** A row of a roster with the place it stands on, for messages. */
@@ -28,9 +28,12 @@ export const uniqueUser: Unique<User> = {
   label: ({ remote_user }) => `the user '${remote_user}'`,
 };
 
+/** Fills in what a row leaves to the run, as far as that is known. @throws Failure usage where the row is bad */
+export type Completion<R> = (row: R) => R;
+
 /**
  * Reads a roster against a table of fields. A file with bad rows is refused whole, every bad line named: a rule broken, or a row
- * that repeats an earlier one. Other columns are ignored.
+ * that repeats an earlier one, which is seen once `completion` has filled in what rows leave out. Other columns are ignored.
  * @throws Failure usage
  */
 export async function readRows<const T extends Fields>(
@@ -38,25 +41,32 @@ export async function readRows<const T extends Fields>(
   format: RosterFormat,
   fields: T,
   unique: Unique<Values<T>>,
+  completion: () => Promise<Completion<Values<T>>>,
 ): Promise<Rows<Placed<Values<T>>>> {
-  const required = Object.entries(fields).flatMap(([name, field]) => (field.required ? [name] : []));
+  const entries = Object.entries(fields);
+  const required = entries.flatMap(([name, field]) => (field.required ? [name] : []));
   const records = await readRoster(text, format, required);
   const read = ({ place, values }: RosterRecord): Placed<Values<T>> => ({
     place,
-    row: readRow(place, values(), fields),
+    row: readRow(place, values(), entries),
   });
-  const length = checked(records, read, unique);
+  const length =
+    countUnlessWrong(records, read, unique) ?? countOrRefuse(records, read, unique, await known(completion));
   return mapped(records, length, read);
 }
 
-function readRow<T extends Fields>(place: string, values: Readonly<Record<string, string>>, fields: T): Values<T> {
-  const read = collect(Object.entries(fields), ([name, field]) => {
+function readRow<T extends Fields>(
+  place: string,
+  values: Readonly<Record<string, string>>,
+  fields: readonly (readonly [string, Field])[],
+): Values<T> {
+  const row: Record<string, unknown> = {};
+  collect(fields, ([name, field]) => {
     const text = values[name];
-    if (text !== undefined) return [[name, within(place, () => readField(name, field, text))] as const];
-    if (field.required) throw usage(`${place}: ${name} is missing`);
-    return [];
+    if (text !== undefined) row[name] = within(place, () => readField(name, field, text));
+    else if (field.required) throw usage(`${place}: ${name} is missing`);
   });
-  return Object.fromEntries(read.flat()) as Values<T>;
+  return row as Values<T>;
 }
 
 /** Says where a bad value stands. */
@@ -75,20 +85,38 @@ export function within<T>(place: string, read: () => T): T {
  * @throws Failure usage naming each of them
  */
 export function refuseRepeats<R>(rows: Iterable<Placed<R>>, unique: Unique<R>): void {
-  checked(rows, (row) => row, unique);
+  const asIs = (row: Placed<R>): Placed<R> => row;
+  if (countUnlessWrong(rows, asIs, unique) === undefined) countOrRefuse(rows, asIs, unique, (row) => row);
 }
 
-/** How many rows there are. Only where something may be wrong with one are they looked at side by side. */
-function checked<I, R>(items: Iterable<I>, read: (item: I) => Placed<R>, unique: Unique<R>): number {
-  const count = countUnlessWrong(items, read, unique);
-  if (count !== undefined) return count;
+/** What is wrong with a file is told also where a credential is missing: then rows are compared as they stand. */
+async function known<R>(completion: () => Promise<Completion<R>>): Promise<Completion<R>> {
+  try {
+    return await completion();
+  } catch (cause) {
+    if (cause instanceof Failure) return (row) => row;
+    throw cause;
+  }
+}
+
+/** Only where something may be wrong with a row are rows looked at side by side. */
+function countOrRefuse<I, R>(
+  items: Iterable<I>,
+  read: (item: I) => Placed<R>,
+  unique: Unique<R>,
+  complete: Completion<R>,
+): number {
   const refuse = refuserOfRepeats(unique);
   return collect(items, (item) => {
     const { place, row } = read(item);
-    refuse(place, row);
+    refuse(
+      place,
+      within(place, () => complete(row)),
+    );
   }).length;
 }
 
+/** Undefined where a row is bad, or may repeat another. */
 function countUnlessWrong<I, R>(
   items: Iterable<I>,
   read: (item: I) => Placed<R>,

@@ -94,12 +94,12 @@ function refuseHeader(names: readonly string[], columns: readonly string[]): voi
 function named(place: string, names: readonly string[], cells: readonly string[]): Record<string, string> {
   if (cells.length !== names.length)
     throw usage(`${place}: ${cells.length} cells, and the header has ${names.length}`, 'Quote cells that hold commas.');
-  return Object.fromEntries(
-    names.flatMap((name, index) => {
-      const cell = cells[index] ?? '';
-      return cell === '' ? [] : [[name, cell] as const];
-    }),
-  );
+  const values: Record<string, string> = {};
+  names.forEach((name, index) => {
+    const cell = cells[index] ?? '';
+    if (cell !== '') values[name] = cell;
+  });
+  return values;
 }
 
 function arrayOf(text: string): readonly unknown[] {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { usage } from '../../core/failure.ts';
 import { auditSensors, type ExpectedSensor, type SensorRow } from '../../jobs/audit-sensors.ts';
-import { readRows, refuseRepeats, within, type Unique } from '../../jobs/read-roster.ts';
-import { collect, optional } from '../../spec/field.ts';
+import { readRows, refuseRepeats, within, type Completion, type Unique } from '../../jobs/read-roster.ts';
+import { collect, optional, type Values } from '../../spec/field.ts';
 import { readMac, sensorRosterFields } from '../../spec/license.ts';
 import type { Journal } from '../../store/journal.ts';
 import { formatOf, type RosterFormat } from '../../store/roster.ts';
@@ -88,20 +88,23 @@ async function sensorsOf(
   typed: number | undefined,
   context: Context,
 ): Promise<ExpectedSensor[]> {
-  const rows = await readRows(text, format, sensorRosterFields, uniqueSensor);
+  const completion = async (): Promise<Completion<Row>> => {
+    const { mac_format, app_code } = await context.licensingAccount({ app_code: typed });
+    const read = mac_format === 'as_is' ? (mac: string) => mac : readMac;
+    return (row) => withCode({ ...row, mac_address: read(row.mac_address) }, typed ?? app_code);
+  };
+  const rows = await readRows(text, format, sensorRosterFields, uniqueSensor, completion);
   if (rows.length === 0) throw usage('no rows');
-  const { mac_format, app_code } = await context.licensingAccount({ app_code: typed });
-  const read = mac_format === 'as_is' ? (mac: string) => mac : readMac;
-  const sensors = collect(rows, ({ place, row }) => ({
-    place,
-    row: {
-      ...row,
-      mac_address: within(place, () => read(row.mac_address)),
-      app_code: row.app_code ?? typed ?? app_code,
-    },
-  }));
+  const complete = await completion();
+  const sensors = collect(rows, ({ place, row }) => ({ place, row: within(place, () => complete(row)) }));
   refuseRepeats(sensors, uniqueSensor);
-  return sensors.map(({ row }) => row);
+  return sensors.map(({ row }) => ({ ...row, app_code: row.app_code }));
+}
+
+type Row = Values<typeof sensorRosterFields>;
+
+function withCode(row: Row, own: number | undefined): Row {
+  return row.app_code !== undefined || own === undefined ? row : { ...row, app_code: own };
 }
 
 const uniqueSensor: Unique<{ readonly mac_address: string; readonly app_code?: number | undefined }> = {

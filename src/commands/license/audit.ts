@@ -1,13 +1,13 @@
 import { Failure } from '../../core/failure.ts';
 import { mapped, type Rows } from '../../core/rows.ts';
 import { auditLicenses, type Listed } from '../../jobs/audit-licenses.ts';
-import { readRows, uniqueUser } from '../../jobs/read-roster.ts';
-import { optional } from '../../spec/field.ts';
+import { readRows, refuseRepeats, uniqueUser } from '../../jobs/read-roster.ts';
+import { optional, type Values } from '../../spec/field.ts';
 import { rosterFields, type LicenseFields } from '../../spec/license.ts';
 import { formatOf, type RosterFormat } from '../../store/roster.ts';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
-import { rosterOptions, withAppCodes } from '../roster.ts';
+import { ownCodeIn, rosterOptions, withAppCodes } from '../roster.ts';
 import { keyCell } from './show.ts';
 
 const auditFields = { remote_user: rosterFields.remote_user, app_code: rosterFields.app_code };
@@ -59,8 +59,10 @@ async function readExpected(
   context: Context,
 ): Promise<Rows<Expected>> {
   const text = await context.read(file);
-  const read = await readRows(text, format ?? formatOf(file, text), auditFields, uniqueUser);
+  const completion = ownCodeIn<Values<typeof auditFields>>(typed, context);
+  const read = await readRows(text, format ?? formatOf(file, text), auditFields, uniqueUser, completion);
   const placed = await withAppCodes(read, typed, context);
+  refuseRepeats(placed, uniqueUser);
   return mapped(placed, placed.length, ({ row }) => row);
 }
 

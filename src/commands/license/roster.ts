@@ -3,10 +3,11 @@ import { usage } from '../../core/failure.ts';
 import { mapped, type Rows } from '../../core/rows.ts';
 import { readRows, refuseRepeats, uniqueUser, type Placed } from '../../jobs/read-roster.ts';
 import { rosterOf, type Roster } from '../../jobs/roster.ts';
+import type { Values } from '../../spec/field.ts';
 import { rosterFields, type LicenseFields } from '../../spec/license.ts';
 import { formatOf, type RosterFormat } from '../../store/roster.ts';
 import type { Context } from '../context.ts';
-import { withAppCodes } from '../roster.ts';
+import { ownCodeIn, withAppCodes } from '../roster.ts';
 
 /**
  * The roster to be applied and the hash of its text, once every row was checked.
@@ -19,7 +20,8 @@ export async function readWholeRoster(
   context: Context,
 ): Promise<{ readonly roster: Roster; readonly input: string }> {
   const text = await context.read(file);
-  const read = await readRows(text, format ?? formatOf(file, text), rosterFields, uniqueUser);
+  const completion = ownCodeIn<Values<typeof rosterFields>>(typed, context);
+  const read = await readRows(text, format ?? formatOf(file, text), rosterFields, uniqueUser, completion);
   if (read.length === 0) throw usage(`${file}: no rows`);
   const roster = checkedRoster(await withAppCodes(read, typed, context));
   return { roster, input: createHash('sha256').update(text).digest('hex') };

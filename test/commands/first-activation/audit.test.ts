@@ -105,7 +105,17 @@ describe('first-activation audit', () => {
     const ran = await audit('', 'mac_address,remote_user\nD422CD0003,ada\nD422CD000301,ada\n');
     const twice = await audit('', 'mac_address,remote_user\nd4:22:cd:00:03:01,ada\nD422CD000301,ada\n');
 
-    expect([ran.exitCode, twice.exitCode, log.length]).toEqual([2, 2, 0]);
+    const both = await audit(
+      '',
+      'mac_address,remote_user\nd4:22:cd:00:03:01,ada\nD422CD000301,ada\nD422CD000302,\n1,ada\n',
+    );
+
+    expect([ran.exitCode, twice.exitCode, both.exitCode, log.length]).toEqual([2, 2, 2, 0]);
+    expect(both.error?.message.split('\n')).toEqual([
+      'line 3: the sensor D4:22:CD:00:03:01 stands on line 2 already',
+      'line 4: remote_user is missing',
+      "line 5: '1' is not a sensor address",
+    ]);
     expect(ran.error?.message).toBe("line 2: 'D422CD0003' is not a sensor address");
     expect(twice.error?.message).toBe('line 3: the sensor D4:22:CD:00:03:01 stands on line 2 already');
   });

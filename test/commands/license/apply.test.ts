@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { Failure } from '../../../src/core/failure.ts';
 import { readFaults } from '../../../src/sandbox/faults.ts';
 import type { LogEntry, Sandbox, SandboxOptions } from '../../../src/sandbox/server.ts';
-import { emptyHome, openSandbox, type Ran, type RunOptions } from '../../helpers/run.ts';
+import { emptyHome, fakeService, openSandbox, run, runAlone, type Ran, type RunOptions } from '../../helpers/run.ts';
 import { endProcess } from '../../helpers/end-process.ts';
 import { sharedTime } from './shared-time.ts';
 
@@ -147,6 +147,32 @@ describe('the file', () => {
   });
 
   test.each([
+    ['that repeats by the own application', 'u1,3,4711\nu1,4,\nu3,44,', [3, 4]],
+    [
+      'that repeats by the own application, and one that repeats as it stands',
+      'u1,3,4711\nu1,4,\nu2,3,1\nu2,3,1',
+      [3, 5],
+    ],
+  ])('a row %s is named with the others', async (_what, rows, lines) => {
+    const { apply, log } = await service();
+
+    const ran = await apply('-o json', `remote_user,size_allowance,app_code\n${rows}\n`);
+
+    expect(ran.exitCode).toBe(2);
+    expect(ran.error?.message.split('\n').map((line) => Number(/^line (\d+):/.exec(line)?.[1]))).toEqual(lines);
+    expect(log).toEqual([]);
+  });
+
+  test('bad rows are told where no credential is stored, too', async () => {
+    const ran = await runAlone('license apply - -o json', { stdin: 'remote_user,size_allowance\na,0\nb,1\nb,1\n' });
+
+    expect({ exitCode: ran.exitCode, lines: ran.error?.message.split('\n').map((line) => line.slice(0, 6)) }).toEqual({
+      exitCode: 2,
+      lines: ['line 2', 'line 4'],
+    });
+  });
+
+  test.each([
     ['nothing', '', 'no rows'],
     ['a header alone', 'remote_user,size_allowance\n', 'no rows'],
     [
@@ -197,6 +223,18 @@ describe('the file', () => {
 
 describe('the plan', () => {
   const text = 'remote_user,size_allowance\nphysio-7731,4\nphysio-7740,9\nada,3\n';
+
+  test.each(['', '--dry-run --exit-code'])('of a list that breaks off there is none (%j)', async (words) => {
+    const broken = fakeService();
+    broken.expect('GET /v1/license/?app_code=7').reply(200, { results: [], next: '?app_code=7&page=2' });
+    broken.expect('GET /v1/license/?app_code=7&page=2').reply(400, { detail: 'no such page' });
+
+    const ran = await run(broken, `license apply - ${words} -o json`, { stdin: csv(users(30)) });
+
+    broken.done();
+    expect({ exitCode: ran.exitCode, stdout: ran.stdout }).toEqual({ exitCode: 7, stdout: '' });
+    expect(ran.error?.message).toContain('nothing was changed');
+  });
 
   test('a dry run shows it, and sends no write', async () => {
     const { apply, writes, home } = await service();

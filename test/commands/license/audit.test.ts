@@ -100,6 +100,15 @@ describe('what servers may answer', () => {
     expect({ exitCode: ran.exitCode, stdout: ran.stdout }).toEqual({ exitCode: 0, stdout: '[]\n' });
   });
 
+  test('a user that stands twice, by the own application, is refused', async () => {
+    const ran = await run(fakeService(), 'license audit --roster - -o json', {
+      stdin: 'remote_user,app_code\nada,7\ngrace,\nada,\n',
+    });
+
+    expect(ran.exitCode).toBe(2);
+    expect(ran.error?.message).toBe("line 4: the user 'ada' stands on line 2 already");
+  });
+
   test('a license that is listed twice, because pages moved, is one license', async () => {
     const service = fakeService();
     service.expect(list).reply(200, { results: rows, next: 'https://licenses.test/v1/license/?page=2' });
