@@ -135,7 +135,7 @@ async function* apply(
     const known = journal.records.length > 0 ? name : undefined;
     const claims = await claimsOf(name, target, context);
     const { now, warn } = context;
-    const claimed = await claimRoster(roster, { claims, known, now: () => now(), warn: (text) => warn(text) });
+    const claimed = await claimRoster(roster, { claims, known, now, warn });
     yield* applyClaimed(roster, how, claimed, rosterJournal(journal), context);
     isDone = true;
   } finally {
