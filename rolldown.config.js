@@ -9,7 +9,7 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 /** What our dependencies load and this program never reaches; each row is start-up time (bench/figures/start-up.js). */
 const replaced = replace([
-  { module: 'undici', from: /\/src\/api\/transport\.ts$/, file: here('scripts/bundle/undici.cjs') },
+  { module: 'undici', from: /\/src\/api\/http\/transport\.ts$/, file: here('scripts/bundle/undici.cjs') },
   {
     module: './client-h2.js',
     from: /\/undici\/lib\/dispatcher\/client\.js$/,

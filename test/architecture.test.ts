@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 /** The doors of the house (CONTRIBUTING.md): imports go down a floor, never sideways or up. */
 const floors: Readonly<Record<string, number>> = {
   core: 0,
-  spec: 1,
+  schema: 1,
   api: 2,
   store: 2,
   output: 2,
@@ -22,20 +22,20 @@ const homes: Readonly<Record<string, string>> = {
   chalk: 'output/paint.ts',
   'cli-table3': 'output/grid.ts',
   commander: 'cli/program.ts',
-  conf: 'store/conf.ts',
-  'csv-parse/sync': 'store/csv.ts',
+  conf: 'store/account/conf.ts',
+  'csv-parse/sync': 'store/roster/csv.ts',
   'csv-stringify/sync': 'output/csv.ts',
   'fast-string-width': 'output/width.ts',
-  undici: 'api/transport.ts',
+  undici: 'api/http/transport.ts',
   yaml: 'output/yaml.ts',
 };
 
 /** Dynamic imports beside those of commands/index.ts: each puts off a heavy package, a server, or what help does not need. */
 const lateImports = [
-  'api/attempt.ts: ./transport.ts',
-  'cli/accounts.ts: ../store/key-command.ts',
-  'cli/context.ts: ../api/reach.ts',
-  'cli/context.ts: ../store/claims.ts',
+  'api/http/attempt.ts: ./transport.ts',
+  'cli/accounts.ts: ../store/account/key-command.ts',
+  'cli/context.ts: ../api/http/reach.ts',
+  'cli/context.ts: ../store/lock/claims.ts',
   'cli/context.ts: ../store/journal.ts',
   'cli/input.ts: node:fs/promises',
   'cli/main.ts: ./run.ts',
@@ -51,15 +51,15 @@ const lateImports = [
   'output/formats.ts: ./table.ts',
   'output/formats.ts: ./tsv.ts',
   'output/formats.ts: ./yaml.ts',
-  'store/configuration.ts: ./conf.ts',
-  'store/roster.ts: ./csv.ts',
+  'store/account/configuration.ts: ./conf.ts',
+  'store/roster/roster-file.ts: ./csv.ts',
 ];
 
 /** Where a secret becomes text: to be sent, to be kept, to be printed on request. */
-const revealing = ['api/request.ts', 'commands/auth/token.ts', 'store/credentials.ts'];
+const revealing = ['api/http/request.ts', 'commands/auth/token.ts', 'store/account/credentials.ts'];
 
 /** Tables of the specification, the sample data and the texts of the manual: rows, not code. */
-const tables = ['cli/manual/chapters.ts', 'spec/field.ts', 'spec/settings.ts', 'sandbox/sample/conversations.ts'];
+const tables = ['cli/manual/chapters.ts', 'schema/field.ts', 'schema/settings.ts', 'sandbox/sample/conversations.ts'];
 
 const forbiddenWords = [
   'utils',

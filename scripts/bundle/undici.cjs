@@ -1,6 +1,6 @@
 // @ts-nocheck undici's own files have no types.
 'use strict';
-// What src/api/transport.ts uses of undici, from its own files: the package's index also loads fetch, WebSocket, caches and
+// What src/api/http/transport.ts uses of undici, from its own files: the package's index also loads fetch, WebSocket, caches and
 // mocks, which cost 45 ms of every request. Internal paths, hence the exact version in package.json and `unused` in replace.js.
 const Agent = require('undici/lib/dispatcher/agent.js');
 const EnvHttpProxyAgent = require('undici/lib/dispatcher/env-http-proxy-agent.js');

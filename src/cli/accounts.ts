@@ -1,10 +1,10 @@
 import type { Context, GlobalValues } from '../commands/context.ts';
 import { Secret } from '../core/secret.ts';
-import { openCredentials } from '../store/credentials.ts';
-import { readKeyFile } from '../store/key-text.ts';
-import { openProfiles, type Profiles } from '../store/profiles.ts';
-import { chatUnit, licensingUnit } from '../store/unit.ts';
-import { originOf } from '../store/url.ts';
+import { openCredentials } from '../store/account/credentials.ts';
+import { readKeyFile } from '../store/account/key-text.ts';
+import { openProfiles, type Profiles } from '../store/account/profiles.ts';
+import { chatUnit, licensingUnit } from '../store/account/unit.ts';
+import { originOf } from '../store/account/url.ts';
 import type { Messages } from './messages.ts';
 import { isInteractive } from './prompt.ts';
 import type { Redactor } from './redactor.ts';
@@ -81,7 +81,7 @@ function unchanged(profiles: Profiles, { note }: Messages): Profiles {
 
 function keyCommandRunner({ world, options, messages, redactor, signal }: Holding): Context['runKeyCommand'] {
   return async (command) => {
-    const { runKeyCommand } = await import('../store/key-command.ts');
+    const { runKeyCommand } = await import('../store/account/key-command.ts');
     const verbose = options.verbose ? messages.note : undefined;
     const interactive = isInteractive(world, options);
     return redactor.watch(await runKeyCommand(command, { machine: world.machine, signal, verbose, interactive }));

@@ -1,9 +1,9 @@
-import type { Connection, PlannedRequest, Send } from '../api/call.ts';
-import { connect } from '../api/http.ts';
-import type { LicensingLine } from '../api/license-answer.ts';
-import { openGate } from '../api/retry.ts';
+import type { Connection, PlannedRequest, Send } from '../api/http/call.ts';
+import { connect } from '../api/http/connect.ts';
+import type { LicensingLine } from '../api/licensing/license-answer.ts';
+import { openGate } from '../api/http/retry.ts';
 import type { GlobalValues } from '../commands/context.ts';
-import type { ChatCredential, LicensingCredential } from '../store/credentials.ts';
+import type { ChatCredential, LicensingCredential } from '../store/account/credentials.ts';
 import type { Messages } from './messages.ts';
 import type { Redactor } from './redactor.ts';
 import { observer } from './trace.ts';

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
-import type { PlannedRequest } from '../api/call.ts';
-import { chatApi } from '../api/chat.ts';
-import { licensingApi } from '../api/licensing.ts';
+import type { PlannedRequest } from '../api/http/call.ts';
+import { chatApi } from '../api/chat/chat.ts';
+import { licensingApi } from '../api/licensing/licensing.ts';
 import type { Context, GlobalValues } from '../commands/context.ts';
 import { formatDuration } from '../core/duration.ts';
 import { Failure } from '../core/failure.ts';
 import { writeJson } from '../core/json.ts';
-import { foldersOf } from '../store/folders.ts';
+import { foldersOf } from '../store/disk/folders.ts';
 import type { JournalHeader } from '../store/journal.ts';
 import { openAccounts, type Accounts, type Options } from './accounts.ts';
 import { openConnections, type Connections } from './connections.ts';
@@ -83,7 +83,7 @@ function services(
       return chatApi(send, sendUnauthenticated);
     },
     async reach(url) {
-      const { reach } = await import('../api/reach.ts');
+      const { reach } = await import('../api/http/reach.ts');
       return reach(connections.open(new URL(url).origin), url, machine.env, clock);
     },
   };
@@ -119,7 +119,7 @@ function records(
       return openJournal(file ?? journalFile(world, header), header, world, { signal });
     },
     async claims(job, identity, app_code) {
-      const { openClaims } = await import('../store/claims.ts');
+      const { openClaims } = await import('../store/lock/claims.ts');
       return openClaims(`${identity} ${app_code}`, world, { job, signal, note: messages.note });
     },
     progress: (label, total) => openProgress(world, options, messages, label, total),

@@ -1,5 +1,5 @@
 import type { AnyCommand } from '../commands/command.ts';
-import { flagOf, type Field, type Fields } from '../spec/field.ts';
+import { flagOf, type Field, type Fields } from '../schema/field.ts';
 
 /** One line of a list in help and manual: what is typed, and what it means. */
 export interface Entry {

@@ -1,8 +1,8 @@
 import type { AnyCommand } from '../commands/command.ts';
 import { commandTable, nouns, type CommandEntry } from '../commands/index.ts';
 import { failures, nameOf, type FailureKind } from '../core/failure.ts';
-import { globalOptions } from '../spec/environment.ts';
-import { licenseRules } from '../spec/license.ts';
+import { globalOptions } from '../schema/environment.ts';
+import { licenseRules } from '../schema/license.ts';
 import { argumentEntries, optionEntries, synopsis, type Entry } from './entries.ts';
 
 /** Text of `chatelaine --help`. */

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { usage } from '../core/failure.ts';
-import type { Field, Fields } from '../spec/field.ts';
+import type { Field, Fields } from '../schema/field.ts';
 import type { Texts } from './values.ts';
 import type { World } from './world.ts';
 

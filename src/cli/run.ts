@@ -1,4 +1,4 @@
-import { Planned, type PlannedRequest } from '../api/call.ts';
+import { Planned, type PlannedRequest } from '../api/http/call.ts';
 import type { AnyCommand } from '../commands/command.ts';
 import type { GlobalValues } from '../commands/context.ts';
 import { Failure, usage } from '../core/failure.ts';

@@ -3,8 +3,8 @@ import type { SandboxAddress, SandboxControl, ServeOptions } from '../commands/c
 import { Failure } from '../core/failure.ts';
 import { Secret } from '../core/secret.ts';
 import type { Sandbox } from '../sandbox/server.ts';
-import type { ChatCredential, LicensingCredential, StoredApp } from '../store/credentials.ts';
-import { foldersOf } from '../store/folders.ts';
+import type { ChatCredential, LicensingCredential, StoredApp } from '../store/account/credentials.ts';
+import { foldersOf } from '../store/disk/folders.ts';
 import type { World } from './world.ts';
 
 /** Credentials of the embedded sandbox, in place of stored ones. */

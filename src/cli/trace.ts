@@ -1,5 +1,5 @@
-import { isObject } from '../api/answer.ts';
-import type { WireEvent } from '../api/call.ts';
+import { isObject } from '../api/http/answer.ts';
+import type { WireEvent } from '../api/http/call.ts';
 import type { GlobalValues } from '../commands/context.ts';
 import { formatDuration } from '../core/duration.ts';
 import { parseJson } from '../core/json.ts';

@@ -2,8 +2,8 @@ import type { AnyCommand } from '../commands/command.ts';
 import type { GlobalValues } from '../commands/context.ts';
 import { Failure, usage } from '../core/failure.ts';
 import { variable, type Environment } from '../core/world.ts';
-import { globalOptions, twinOf, withoutTwin } from '../spec/environment.ts';
-import { collect, flagOf, readField, type Field, type Fields } from '../spec/field.ts';
+import { globalOptions, twinOf, withoutTwin } from '../schema/environment.ts';
+import { collect, flagOf, readField, type Field, type Fields } from '../schema/field.ts';
 
 /** Texts as they were typed, by name. */
 export type Texts = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 import type { Show } from '../output/show.ts';
-import type { Fields, Values } from '../spec/field.ts';
+import type { Fields, Values } from '../schema/field.ts';
 import type { Context } from './context.ts';
 
 /** The row that a command's result is made of. */

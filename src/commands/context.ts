@@ -1,14 +1,14 @@
-import type { ChatApi } from '../api/chat.ts';
-import type { LicensingApi } from '../api/licensing.ts';
-import type { Reach } from '../api/reach.ts';
+import type { ChatApi } from '../api/chat/chat.ts';
+import type { LicensingApi } from '../api/licensing/licensing.ts';
+import type { Reach } from '../api/http/reach.ts';
 import type { Milliseconds } from '../core/duration.ts';
 import type { Secret } from '../core/secret.ts';
-import type { Values } from '../spec/field.ts';
-import type { globalOptions } from '../spec/environment.ts';
-import type { ChatCredential, LicensingCredential, StoredApp } from '../store/credentials.ts';
-import type { Claims } from '../store/claims.ts';
+import type { Values } from '../schema/field.ts';
+import type { globalOptions } from '../schema/environment.ts';
+import type { ChatCredential, LicensingCredential, StoredApp } from '../store/account/credentials.ts';
+import type { Claims } from '../store/lock/claims.ts';
 import type { Journal, JournalHeader } from '../store/journal.ts';
-import type { Profiles } from '../store/profiles.ts';
+import type { Profiles } from '../store/account/profiles.ts';
 
 export type GlobalValues = Values<typeof globalOptions>;
 

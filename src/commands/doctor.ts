@@ -1,6 +1,6 @@
 import { formatDuration } from '../core/duration.ts';
 import { Failure } from '../core/failure.ts';
-import type { ChatCredential, LicensingCredential } from '../store/credentials.ts';
+import type { ChatCredential, LicensingCredential } from '../store/account/credentials.ts';
 import { checkCredential } from './auth/account.ts';
 import { command } from './command.ts';
 import type { Context } from './context.ts';

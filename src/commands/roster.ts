@@ -1,8 +1,8 @@
-import type { LicensingApi } from '../api/licensing.ts';
+import type { LicensingApi } from '../api/licensing/licensing.ts';
 import { mapped, type Rows } from '../core/rows.ts';
-import type { Completion, Placed, User } from '../jobs/read-roster.ts';
-import type { Fields } from '../spec/field.ts';
-import { rosterFormats } from '../store/roster.ts';
+import type { Completion, Placed, User } from '../jobs/roster/read-roster.ts';
+import type { Fields } from '../schema/field.ts';
+import { rosterFormats } from '../store/roster/roster-file.ts';
 import type { Context } from './context.ts';
 import { appCodeOf } from './license/options.ts';
 

@@ -1,6 +1,6 @@
 import { parseDuration } from '../core/duration.ts';
 import { Failure, usage } from '../core/failure.ts';
-import { collect, suggestion } from '../spec/field.ts';
+import { collect, suggestion } from '../schema/field.ts';
 import { faultKinds, isFaultKind, kindOf, type FaultKind } from './fault-kinds.ts';
 
 /** One fault that is about to happen. */

@@ -4,10 +4,10 @@ import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Failure } from '../core/failure.ts';
 import { parseJson, writeJson } from '../core/json.ts';
-import { storageFailure, syncFolder } from './files.ts';
-import { makeFolder as makeFolderAt } from './private-folder.ts';
-import { acquireLock, type Surroundings } from './lock.ts';
-import { isCutBefore, readRecords, recordLine } from './ndjson.ts';
+import { storageFailure, syncFolder } from './disk/files.ts';
+import { makeFolder as makeFolderAt } from './disk/private-folder.ts';
+import { acquireLock, type Surroundings } from './lock/lock.ts';
+import { isCutBefore, readRecords, recordLine } from './roster/ndjson.ts';
 
 /** What a journal is about: another schema, job or input has another journal. */
 export type JournalHeader = Readonly<Record<string, unknown>>;

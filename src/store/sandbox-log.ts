@@ -3,10 +3,10 @@ import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Failure } from '../core/failure.ts';
-import { remove, storageFailure } from './files.ts';
-import { makePrivateFolder } from './private-folder.ts';
-import { withLock, type Surroundings } from './lock.ts';
-import { isCutBefore, readRecords, recordLine } from './ndjson.ts';
+import { remove, storageFailure } from './disk/files.ts';
+import { makePrivateFolder } from './disk/private-folder.ts';
+import { withLock, type Surroundings } from './lock/lock.ts';
+import { isCutBefore, readRecords, recordLine } from './roster/ndjson.ts';
 
 /** The log inside one piece of work. */
 export interface OpenLog {

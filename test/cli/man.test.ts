@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { commandTable } from '../../src/commands/index.ts';
 import { failures } from '../../src/core/failure.ts';
 import { faultKinds } from '../../src/sandbox/fault-kinds.ts';
-import { globalOptions } from '../../src/spec/environment.ts';
-import { flagOf, type Field } from '../../src/spec/field.ts';
-import { settings } from '../../src/spec/settings.ts';
+import { globalOptions } from '../../src/schema/environment.ts';
+import { flagOf, type Field } from '../../src/schema/field.ts';
+import { settings } from '../../src/schema/settings.ts';
 import { manualFiles } from '../../src/cli/man.ts';
 import { writePage } from '../../src/cli/manual/roff.ts';
 

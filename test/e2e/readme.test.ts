@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { commandTable } from '../../src/commands/index.ts';
 import { failures, nameOf, type FailureKind } from '../../src/core/failure.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
-import { licenseRules } from '../../src/spec/license.ts';
+import { licenseRules } from '../../src/schema/license.ts';
 import { emptyHome, openTerminal } from './pty.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { settings } from '../../src/spec/settings.ts';
+import { settings } from '../../src/schema/settings.ts';
 import { started, type Running } from './start.ts';
 
 const refused = (msg: string, code = 'BAD_REQUEST') => ({ status: 400, body: { result: 'error', msg, code } });

@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from
 import { join } from 'node:path';
 import { Secret } from '../../src/core/secret.ts';
 import { openJournal } from '../../src/store/journal.ts';
-import { acquireLock, withLock } from '../../src/store/lock.ts';
-import { openProfiles } from '../../src/store/profiles.ts';
+import { acquireLock, withLock } from '../../src/store/lock/lock.ts';
+import { openProfiles } from '../../src/store/account/profiles.ts';
 import { openSandboxLog } from '../../src/store/sandbox-log.ts';
 import type { Clock, Machine } from '../../src/core/world.ts';
 
@@ -37,7 +37,7 @@ const verbs: Record<string, () => Promise<void>> = {
   },
   /** For a process whose files may not grow beyond a limit. A package of conf's would end it by the signal for that. */
   async 'save-cut'() {
-    await import('../../src/store/conf.ts');
+    await import('../../src/store/account/conf.ts');
     process.removeAllListeners('SIGXFSZ').on('SIGXFSZ', () => undefined);
     await verbs['save']?.();
   },

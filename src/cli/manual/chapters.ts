@@ -1,6 +1,6 @@
 import { faultKinds, kindOf, type FaultKind } from '../../sandbox/fault-kinds.ts';
-import type { Field } from '../../spec/field.ts';
-import { settings } from '../../spec/settings.ts';
+import type { Field } from '../../schema/field.ts';
+import { settings } from '../../schema/settings.ts';
 import type { Block, Chapter } from './roff.ts';
 
 /** What the manual says of single commands besides their own texts, by command. */

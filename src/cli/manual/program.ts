@@ -1,8 +1,8 @@
 import { nouns, type CommandEntry } from '../../commands/index.ts';
 import { failures, nameOf, type FailureKind } from '../../core/failure.ts';
-import { globalOptions, twinOf, variables, withoutTwin } from '../../spec/environment.ts';
-import type { Field } from '../../spec/field.ts';
-import { licenseRules } from '../../spec/license.ts';
+import { globalOptions, twinOf, variables, withoutTwin } from '../../schema/environment.ts';
+import type { Field } from '../../schema/field.ts';
+import { licenseRules } from '../../schema/license.ts';
 import { optionEntries, type Entry } from '../entries.ts';
 import { groupsOf, twins } from '../help.ts';
 import { journals, neverTwo } from './chapters.ts';

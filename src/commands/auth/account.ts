@@ -1,8 +1,8 @@
 import { usage } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
-import type { ChatCredential, LicensingCredential } from '../../store/credentials.ts';
-import { firstLine, keyFrom } from '../../store/key-text.ts';
-import type { Profile } from '../../store/profile.ts';
+import type { ChatCredential, LicensingCredential } from '../../store/account/credentials.ts';
+import { firstLine, keyFrom } from '../../store/account/key-text.ts';
+import type { Profile } from '../../store/account/profile.ts';
 import type { Context } from '../context.ts';
 
 export interface KeySource {

@@ -1,5 +1,5 @@
-import { readProfileName } from '../../store/profile.ts';
-import { readZuliprc } from '../../store/zuliprc.ts';
+import { readProfileName } from '../../store/account/profile.ts';
+import { readZuliprc } from '../../store/account/zuliprc.ts';
 import { command } from '../command.ts';
 import { checkCredential, credentialFrom, hostName } from './account.ts';
 

@@ -1,7 +1,7 @@
 import { usage } from '../../core/failure.ts';
-import { readEmail, readProfileName, type Profile } from '../../store/profile.ts';
-import { readBaseUrl, readSite } from '../../store/url.ts';
-import { licenseFields } from '../../spec/license.ts';
+import { readEmail, readProfileName, type Profile } from '../../store/account/profile.ts';
+import { readBaseUrl, readSite } from '../../store/account/url.ts';
+import { licenseFields } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import { checkCredential, credentialFrom, hostName, readKey } from './account.ts';
 

@@ -1,5 +1,5 @@
 import { Failure } from '../../core/failure.ts';
-import type { ChatCredential, LicensingCredential } from '../../store/credentials.ts';
+import type { ChatCredential, LicensingCredential } from '../../store/account/credentials.ts';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
 import { checkCredential } from './account.ts';

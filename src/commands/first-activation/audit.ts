@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { usage } from '../../core/failure.ts';
-import { auditSensors, type ExpectedSensor, type SensorRow } from '../../jobs/audit-sensors.ts';
-import { readRows, refuseRepeats, within, type Completion, type Unique } from '../../jobs/read-roster.ts';
-import { collect, optional, type Values } from '../../spec/field.ts';
-import { readMac, sensorRosterFields } from '../../spec/license.ts';
+import { auditSensors, type ExpectedSensor, type SensorRow } from '../../jobs/license/audit-sensors.ts';
+import { readRows, refuseRepeats, within, type Completion, type Unique } from '../../jobs/roster/read-roster.ts';
+import { collect, optional, type Values } from '../../schema/field.ts';
+import { readMac, sensorRosterFields } from '../../schema/license.ts';
 import type { Journal } from '../../store/journal.ts';
-import { formatOf, type RosterFormat } from '../../store/roster.ts';
+import { formatOf, type RosterFormat } from '../../store/roster/roster-file.ts';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
 import { apiOfEachApp, defaultConcurrency, rosterOptions, workerOptions } from '../roster.ts';

@@ -1,8 +1,8 @@
-import { withFields } from '../../api/license-key.ts';
+import { withFields } from '../../api/licensing/license-key.ts';
 import { usage } from '../../core/failure.ts';
-import { each } from '../../jobs/each.ts';
-import { collect, optional } from '../../spec/field.ts';
-import { firstActivationFields, readMac } from '../../spec/license.ts';
+import { each } from '../../jobs/work/each.ts';
+import { collect, optional } from '../../schema/field.ts';
+import { firstActivationFields, readMac } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import { licenseShow } from '../license/show.ts';
 

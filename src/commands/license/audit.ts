@@ -1,10 +1,10 @@
 import { Failure } from '../../core/failure.ts';
 import { mapped, type Rows } from '../../core/rows.ts';
-import { auditLicenses, type Listed } from '../../jobs/audit-licenses.ts';
-import { readRows, refuseRepeats, uniqueUser } from '../../jobs/read-roster.ts';
-import { optional, type Values } from '../../spec/field.ts';
-import { rosterFields, type LicenseFields } from '../../spec/license.ts';
-import { formatOf, type RosterFormat } from '../../store/roster.ts';
+import { auditLicenses, type Listed } from '../../jobs/license/audit-licenses.ts';
+import { readRows, refuseRepeats, uniqueUser } from '../../jobs/roster/read-roster.ts';
+import { optional, type Values } from '../../schema/field.ts';
+import { rosterFields, type LicenseFields } from '../../schema/license.ts';
+import { formatOf, type RosterFormat } from '../../store/roster/roster-file.ts';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
 import { ownCodeIn, rosterOptions, withAppCodes } from '../roster.ts';

@@ -1,7 +1,7 @@
-import { findKey } from '../../api/license-key.ts';
-import { createLicense } from '../../jobs/create-license.ts';
-import { optional } from '../../spec/field.ts';
-import { licenseFields, licenseRules } from '../../spec/license.ts';
+import { findKey } from '../../api/licensing/license-key.ts';
+import { createLicense } from '../../jobs/license/create-license.ts';
+import { optional } from '../../schema/field.ts';
+import { licenseFields, licenseRules } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import { appCodeOf, settleOptions, settlingOf } from './options.ts';
 import { createdKey, licenseShow } from './show.ts';

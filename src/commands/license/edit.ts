@@ -1,6 +1,6 @@
 import { usage } from '../../core/failure.ts';
-import { optional } from '../../spec/field.ts';
-import { licenseCode, licenseFields } from '../../spec/license.ts';
+import { optional } from '../../schema/field.ts';
+import { licenseCode, licenseFields } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import { keyAlone, licenseShow } from './show.ts';
 

@@ -1,6 +1,6 @@
-import { ensureLicense } from '../../jobs/ensure-license.ts';
-import { licenseFields, licenseRules, soughtUser } from '../../spec/license.ts';
-import { optional } from '../../spec/field.ts';
+import { ensureLicense } from '../../jobs/license/ensure-license.ts';
+import { licenseFields, licenseRules, soughtUser } from '../../schema/license.ts';
+import { optional } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import { appCodeOf, refuseReadOnly, settleOptions, settlingOf } from './options.ts';
 import { createdKey, licenseShow } from './show.ts';

@@ -1,7 +1,7 @@
-import type { License } from '../../api/license-key.ts';
+import type { License } from '../../api/licensing/license-key.ts';
 import { Failure, usage } from '../../core/failure.ts';
-import { optional } from '../../spec/field.ts';
-import { licenseFields } from '../../spec/license.ts';
+import { optional } from '../../schema/field.ts';
+import { licenseFields } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
 import { keyAlone, licenseShow } from './show.ts';

@@ -1,6 +1,6 @@
 import { Failure } from '../../core/failure.ts';
-import type { Fields } from '../../spec/field.ts';
-import type { LicensingCredential } from '../../store/credentials.ts';
+import type { Fields } from '../../schema/field.ts';
+import type { LicensingCredential } from '../../store/account/credentials.ts';
 import type { Context } from '../context.ts';
 
 /** Options of every command that may have to settle a doubt. */

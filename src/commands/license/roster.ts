@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { usage } from '../../core/failure.ts';
 import { mapped, type Rows } from '../../core/rows.ts';
-import { readRows, refuseRepeats, uniqueUser, type Placed } from '../../jobs/read-roster.ts';
-import { rosterOf, type Roster } from '../../jobs/roster.ts';
-import type { Values } from '../../spec/field.ts';
-import { rosterFields, type LicenseFields } from '../../spec/license.ts';
-import { formatOf, type RosterFormat } from '../../store/roster.ts';
+import { readRows, refuseRepeats, uniqueUser, type Placed } from '../../jobs/roster/read-roster.ts';
+import { rosterOf, type Roster } from '../../jobs/roster/roster.ts';
+import type { Values } from '../../schema/field.ts';
+import { rosterFields, type LicenseFields } from '../../schema/license.ts';
+import { formatOf, type RosterFormat } from '../../store/roster/roster-file.ts';
 import type { Context } from '../context.ts';
 import { ownCodeIn, withAppCodes } from '../roster.ts';
 

@@ -1,7 +1,7 @@
-import { findKey, keyOf, type License } from '../../api/license-key.ts';
+import { findKey, keyOf, type License } from '../../api/licensing/license-key.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Show } from '../../output/show.ts';
-import { licenseColumns } from '../../spec/license.ts';
+import { licenseColumns } from '../../schema/license.ts';
 
 /** How licenses look: the key first, whatever the server calls its field. */
 export const licenseShow = {

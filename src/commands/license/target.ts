@@ -1,5 +1,5 @@
-import type { Roster } from '../../jobs/roster.ts';
-import type { Claims } from '../../store/claims.ts';
+import type { Roster } from '../../jobs/roster/roster.ts';
+import type { Claims } from '../../store/lock/claims.ts';
 import type { Context } from '../context.ts';
 import { refuseReadOnly } from './options.ts';
 

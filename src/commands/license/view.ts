@@ -1,9 +1,9 @@
-import type { License } from '../../api/license-key.ts';
-import type { LicenseFilter } from '../../api/license-list.ts';
-import type { LicensingApi } from '../../api/licensing.ts';
+import type { License } from '../../api/licensing/license-key.ts';
+import type { LicenseFilter } from '../../api/licensing/license-list.ts';
+import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure, usage } from '../../core/failure.ts';
-import { optional } from '../../spec/field.ts';
-import { licenseCode, licenseFields } from '../../spec/license.ts';
+import { optional } from '../../schema/field.ts';
+import { licenseCode, licenseFields } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import { keyAlone, licenseShow } from './show.ts';
 

@@ -1,10 +1,10 @@
-import type { ChatApi } from '../../api/chat.ts';
-import type { Message, MessagePage, MessageQuery } from '../../api/chat-messages.ts';
-import { forward, newestMessages } from '../../api/message-pages.ts';
+import type { ChatApi } from '../../api/chat/chat.ts';
+import type { Message, MessagePage, MessageQuery } from '../../api/chat/chat-messages.ts';
+import { forward, newestMessages } from '../../api/chat/message-pages.ts';
 import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
-import { incompleteAfter, isObject } from '../../api/answer.ts';
-import { maxMessages, maxUrlBytes, messageFields, messageParameters, narrowOperators } from '../../spec/messages.ts';
+import { incompleteAfter, isObject } from '../../api/http/answer.ts';
+import { maxMessages, maxUrlBytes, messageFields, messageParameters, narrowOperators } from '../../schema/messages.ts';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
 import { narrowOf } from './narrow.ts';

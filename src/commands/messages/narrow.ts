@@ -1,5 +1,5 @@
 import { usage } from '../../core/failure.ts';
-import { narrowTerm, negatedTerm, type narrowOperators } from '../../spec/messages.ts';
+import { narrowTerm, negatedTerm, type narrowOperators } from '../../schema/messages.ts';
 
 /** The values of the operator options, by name. */
 export type NarrowValues = { readonly [K in keyof typeof narrowOperators]?: readonly (string | number)[] };

@@ -1,6 +1,6 @@
 import { usage } from '../../core/failure.ts';
-import { anchorWords, exclusions, maxMessages, messageParameters, type MessageValues } from '../../spec/messages.ts';
-import { flagOf } from '../../spec/field.ts';
+import { anchorWords, exclusions, maxMessages, messageParameters, type MessageValues } from '../../schema/messages.ts';
+import { flagOf } from '../../schema/field.ts';
 
 export interface RangeValues extends Omit<MessageValues, 'narrow' | 'apply_markdown'> {
   readonly limit?: number;

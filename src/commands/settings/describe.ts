@@ -1,6 +1,6 @@
 import { usage } from '../../core/failure.ts';
-import { fieldNamed } from '../../spec/field.ts';
-import { removedSettings, settings } from '../../spec/settings.ts';
+import { fieldNamed } from '../../schema/field.ts';
+import { removedSettings, settings } from '../../schema/settings.ts';
 import { command } from '../command.ts';
 import { describe, settingCell, settingColumns } from './row.ts';
 

@@ -1,5 +1,5 @@
-import type { Field } from '../../spec/field.ts';
-import { settings } from '../../spec/settings.ts';
+import type { Field } from '../../schema/field.ts';
+import { settings } from '../../schema/settings.ts';
 import { command } from '../command.ts';
 import { describe, settingCell, settingColumns } from './row.ts';
 

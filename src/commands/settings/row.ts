@@ -1,4 +1,4 @@
-import type { Field } from '../../spec/field.ts';
+import type { Field } from '../../schema/field.ts';
 
 /** A setting as data, for `settings list` and `settings describe`. */
 export interface SettingDescription {

@@ -1,9 +1,9 @@
 import { usage } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import { parseJson } from '../../core/json.ts';
-import { changeSettings } from '../../jobs/change-settings.ts';
-import { collect, fieldNamed, readField, type Assignment } from '../../spec/field.ts';
-import { removedSettings, settings } from '../../spec/settings.ts';
+import { changeSettings } from '../../jobs/settings/change-settings.ts';
+import { collect, fieldNamed, readField, type Assignment } from '../../schema/field.ts';
+import { removedSettings, settings } from '../../schema/settings.ts';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
 

@@ -1,6 +1,6 @@
 import { Failure } from '../../core/failure.ts';
-import { each } from '../../jobs/each.ts';
-import { snippetFields } from '../../spec/snippet.ts';
+import { each } from '../../jobs/work/each.ts';
+import { snippetFields } from '../../schema/snippet.ts';
 import { command } from '../command.ts';
 
 export default command({

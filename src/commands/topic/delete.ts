@@ -1,9 +1,9 @@
-import type { ChatApi } from '../../api/chat.ts';
-import { Planned } from '../../api/call.ts';
+import type { ChatApi } from '../../api/chat/chat.ts';
+import { Planned } from '../../api/http/call.ts';
 import { Failure, usage } from '../../core/failure.ts';
-import { each } from '../../jobs/each.ts';
-import { purgeTopic, surveyTopic, type TopicContent } from '../../jobs/purge-topic.ts';
-import { topicLevels } from '../../spec/topic.ts';
+import { each } from '../../jobs/work/each.ts';
+import { purgeTopic, surveyTopic, type TopicContent } from '../../jobs/topic/purge-topic.ts';
+import { topicLevels } from '../../schema/topic.ts';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
 

@@ -1,8 +1,8 @@
-import type { ChatApi } from '../../api/chat.ts';
+import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure } from '../../core/failure.ts';
-import { each } from '../../jobs/each.ts';
-import { collect } from '../../spec/field.ts';
-import { readFragment, viewFields } from '../../spec/view.ts';
+import { each } from '../../jobs/work/each.ts';
+import { collect } from '../../schema/field.ts';
+import { readFragment, viewFields } from '../../schema/view.ts';
 
 export interface PinRow {
   readonly fragment: string;

@@ -1,6 +1,6 @@
 import { usage } from '../../core/failure.ts';
-import { renameView } from '../../jobs/rename-view.ts';
-import { readFragment, viewFields } from '../../spec/view.ts';
+import { renameView } from '../../jobs/view/rename-view.ts';
+import { readFragment, viewFields } from '../../schema/view.ts';
 import { command } from '../command.ts';
 import { refuseIgnored } from './change.ts';
 

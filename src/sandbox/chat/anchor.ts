@@ -1,4 +1,4 @@
-import { newestAnchor } from '../../spec/messages.ts';
+import { newestAnchor } from '../../schema/messages.ts';
 import { Refusal } from './refusal.ts';
 
 /** Where a range of messages is taken; `date` in UNIX seconds. */

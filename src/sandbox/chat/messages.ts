@@ -1,4 +1,4 @@
-import { maxMessages, newestAnchor } from '../../spec/messages.ts';
+import { maxMessages, newestAnchor } from '../../schema/messages.ts';
 import { readAnchor, type Anchor } from './anchor.ts';
 import type { UserCall } from './routes.ts';
 import { ignoredField, ignoredSince } from './ignored.ts';

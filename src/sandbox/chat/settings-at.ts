@@ -1,5 +1,5 @@
-import type { Field } from '../../spec/field.ts';
-import { identitySettings, settings } from '../../spec/settings.ts';
+import type { Field } from '../../schema/field.ts';
+import { identitySettings, settings } from '../../schema/settings.ts';
 import { among, boolean, integer, jsonString, plain, type Reader, type Signature } from './parameters.ts';
 import { timeZone } from './time-zones.ts';
 

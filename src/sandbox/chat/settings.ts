@@ -1,4 +1,4 @@
-import { identitySettings, unifiedSettingsLevel } from '../../spec/settings.ts';
+import { identitySettings, unifiedSettingsLevel } from '../../schema/settings.ts';
 import type { UserCall } from './routes.ts';
 import { changeEmail, changeName, changePassword } from './identity.ts';
 import { ignoredField, ignoredSince } from './ignored.ts';

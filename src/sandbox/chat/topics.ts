@@ -1,4 +1,4 @@
-import { topicLevels } from '../../spec/topic.ts';
+import { topicLevels } from '../../schema/topic.ts';
 import { proxyPage, type Answer } from '../answer.ts';
 import type { UserCall } from './routes.ts';
 import { canRead, mayEnter } from './access.ts';

@@ -1,4 +1,4 @@
-import { newestAnchor } from '../../spec/messages.ts';
+import { newestAnchor } from '../../schema/messages.ts';
 import type { Anchor } from './anchor.ts';
 import type { UserCall } from './routes.ts';
 import { isUnread } from './flags.ts';

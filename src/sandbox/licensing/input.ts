@@ -1,4 +1,4 @@
-import { licenseFields } from '../../spec/license.ts';
+import { licenseFields } from '../../schema/license.ts';
 import type { Answer } from '../answer.ts';
 import type { License } from '../records.ts';
 import type { Request } from '../request.ts';

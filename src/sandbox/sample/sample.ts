@@ -1,4 +1,4 @@
-import { topicLevels } from '../../spec/topic.ts';
+import { topicLevels } from '../../schema/topic.ts';
 import { addMessage } from '../chat/new-message.ts';
 import { fallbackOrganization } from '../chat/organization.ts';
 import type { State } from '../state.ts';

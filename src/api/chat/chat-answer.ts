@@ -1,0 +1,117 @@
+import { Failure, type FailureKind } from '../../core/failure.ts';
+import { foreignBody, isObject, isSuccess, redirected, shortened, wordsOf } from '../http/answer.ts';
+import type { Answer } from '../http/call.ts';
+
+/**
+ * Takes an answer as success.
+ * @throws Failure for anything else: auth, not_found, rejected, unavailable (specification, Errors; facts page, 5.1)
+ */
+export function accept(answer: Answer): { readonly ignored: readonly string[] } {
+  const { body, status } = answer;
+  if (status >= 300 && status < 400) throw redirected(answer);
+  if (!isObject(body) || typeof body['result'] !== 'string') throw notOfTheApi(answer);
+  if (isSuccess(answer) && body['result'] === 'success')
+    return { ignored: namesIn(body['ignored_parameters_unsupported']) };
+  throw refusal(answer);
+}
+
+/**
+ * Takes the answer to a call that must not be sent twice: a success that cannot be read leaves open what was done.
+ * @throws Failure unknown, and what `accept` throws
+ */
+export function acceptOnce(answer: Answer): { readonly ignored: readonly string[] } {
+  try {
+    return accept(answer);
+  } catch (cause) {
+    if (!(cause instanceof Failure) || cause.kind !== 'unavailable' || !isSuccess(answer)) throw cause;
+    const message = `${cause.message}; the request may or may not have been carried out`;
+    throw new Failure('unknown', message, { ...cause.details, retryable: false, cause });
+  }
+}
+
+function namesIn(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : [];
+}
+
+/** The failure that an error envelope is. `kind` where the caller knows better. */
+export function refusal(answer: Answer, kind = kindOf(answer)): Failure {
+  const { status, http } = answer;
+  const body = isObject(answer.body) ? answer.body : {};
+  const code = typeof body['code'] === 'string' ? body['code'] : undefined;
+  const msg = typeof body['msg'] === 'string' ? shortened(body['msg']) : undefined;
+  const extras = Object.entries(body).filter(
+    ([name, value]) => typeof value === 'string' && !usual.has(name) && !msg?.includes(value),
+  );
+  const details = extras.map(([name, value]) => ` (${name}: ${String(value)})`).join('');
+  return new Failure(
+    kind,
+    `${lead[kind] ?? 'the chat server refused the request'}: ${msg ?? `status ${status}`}${details}`,
+    {
+      hint: hintOf(kind, code),
+      http,
+      server: { code, msg },
+    },
+  );
+}
+
+const usual: ReadonlySet<string> = new Set(['result', 'msg', 'code']);
+
+const lead: Partial<Record<FailureKind, string>> = {
+  auth: 'the chat server refused the identity or the right',
+  not_found: 'not found',
+  unavailable: 'the chat server is in trouble',
+};
+
+/** Status and code decide, never the words: they are translated (facts page, 1.1). */
+function kindOf({ status, body }: Answer): FailureKind {
+  const code = isObject(body) ? body['code'] : undefined;
+  if (status === 401 || status === 403 || code === 'UNAUTHORIZED_PRINCIPAL' || code === 'UNAUTHORIZED') return 'auth';
+  if (status === 404 || code === 'NOT_FOUND') return 'not_found';
+  return status >= 500 ? 'unavailable' : 'rejected';
+}
+
+function hintOf(kind: FailureKind, code: string | undefined): string | undefined {
+  if (code === 'UNAUTHORIZED_PRINCIPAL')
+    return 'This needs an administrator of the organization: choose another profile with --profile.';
+  if (kind === 'auth') return 'Check the stored account: chatelaine auth status.';
+  if (kind === 'unavailable') return 'Run the command again later.';
+  return undefined;
+}
+
+/** A body without an envelope: a page of a proxy, a route that is not there, a wrong URL. */
+function notOfTheApi(answer: Answer): Failure {
+  const { status, http } = answer;
+  if (isSuccess(answer)) return foreignBody(answer, 'the chat server');
+  const said = wordsOf(answer.text.slice(0, 20_000));
+  const words = said === '' ? '' : `: ${said}`;
+  if (status >= 500)
+    return new Failure('unavailable', `the chat server is not available (${status})${words}`, {
+      hint: 'Run the command again later.',
+      http,
+    });
+  if (status === 401 || status === 403) {
+    return new Failure('auth', `the chat server or a proxy before it refused (${status})${words}`, {
+      hint: 'Check the stored account: chatelaine auth status.',
+      http,
+    });
+  }
+  const hint = status === 404 ? 'Check the site URL of the profile.' : undefined;
+  return new Failure('rejected', `the chat server refused the request (${status})${words}`, { hint, http });
+}
+
+/** An unknown route is an HTML 404; a JSON 404 is a missing thing (facts page, 1.1). */
+export function isMissingRoute({ status, body }: Answer): boolean {
+  return status === 404 && !(isObject(body) && typeof body['result'] === 'string');
+}
+
+/** A route that the server does not have, explained by its level. */
+export function routeMissing(answer: Answer, what: string, needed: number, level: number | undefined): Failure {
+  const server = level === undefined ? 'this server does not tell its level' : `this server has ${level}`;
+  return new Failure('rejected', `${what} need level ${needed}; ${server}`, {
+    hint:
+      level !== undefined && level >= needed
+        ? 'Check the site URL of the profile.'
+        : 'Update the chat server, or choose another profile.',
+    http: answer.http,
+  });
+}

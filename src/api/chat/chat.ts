@@ -1,0 +1,163 @@
+import { Failure } from '../../core/failure.ts';
+import { writeJson } from '../../core/json.ts';
+import { Secret } from '../../core/secret.ts';
+import type { Assignment } from '../../schema/field.ts';
+import { snippetLevel } from '../../schema/snippet.ts';
+import { viewLevel } from '../../schema/view.ts';
+import { isObject, isSuccess, type JsonObject } from '../http/answer.ts';
+import { isBadNarrow, messagesCall, pageOf, type MessagePage, type MessageQuery } from './chat-messages.ts';
+import { accept, acceptOnce, isMissingRoute, refusal, routeMissing } from './chat-answer.ts';
+import type { Answer, Send } from '../http/call.ts';
+import { legacyNarrow } from './legacy.ts';
+import { path } from '../http/path.ts';
+
+/** What the server ignored of a request that it accepted. */
+export interface Accepted {
+  readonly ignored: readonly string[];
+}
+
+export interface ViewChange {
+  readonly is_pinned?: boolean | undefined;
+  readonly name?: string | undefined;
+}
+
+export interface View {
+  readonly fragment: string;
+  readonly is_pinned: boolean;
+  readonly name: string | null;
+}
+
+export interface ChatApi {
+  /** PATCH /settings. `repeatable` is false for what must not be sent twice. @throws Failure unknown in doubt */
+  updateSettings(values: readonly Assignment[], repeat: 'safe' | 'if unprocessed'): Promise<Accepted>;
+  /** GET /messages, one request, sorted by id. */
+  messages(query: MessageQuery): Promise<MessagePage>;
+  /** POST delete_topic, one request: whether the server says that all is gone. */
+  deleteTopic(stream_id: number, topic_name: string): Promise<{ readonly complete: boolean }>;
+  /** PATCH /navigation_views. @throws Failure unknown for a rename in doubt */
+  updateView(fragment: string, change: ViewChange): Promise<Accepted & { readonly afterDoubt: boolean }>;
+  /** GET /navigation_views: undefined where the server has no such route. */
+  views(): Promise<readonly View[] | undefined>;
+  /** DELETE a snippet; one that is gone after a doubtful attempt counts as deleted. @throws Failure not_found */
+  deleteSnippet(id: number): Promise<void>;
+  /** GET /users/me, to read back what a change came to: undefined where it is not answered. */
+  ownUser(): Promise<JsonObject | undefined>;
+  /** The feature level of the server; undefined where it does not say. Asked once. */
+  level(): Promise<number | undefined>;
+}
+
+const deleteTimeout = 75_000;
+
+/** Each chat URL, basic auth left to `send`, and the result/msg/code envelope (specification, Endpoints). */
+export function chatApi(send: Send, sendUnauthenticated: Send): ChatApi {
+  let known: Promise<number | undefined> | undefined;
+  let legacy = false;
+  const level = (): Promise<number | undefined> => (known ??= readLevel(sendUnauthenticated));
+
+  return {
+    level,
+
+    async updateSettings(values, repeat) {
+      const form = values.map(({ name, field, value }) => [name, formText(field.kind, value)] as const);
+      const answer = await send({ method: 'PATCH', path: path`/api/v1/settings`, form, repeat });
+      return repeat === 'safe' ? accept(answer) : acceptOnce(answer);
+    },
+
+    async messages(query) {
+      const first = await send(messagesCall(legacy ? { ...query, narrow: legacyNarrow(query.narrow) } : query));
+      const older = legacy || !isBadNarrow(first) ? undefined : legacyNarrow(query.narrow);
+      if (older === undefined || writeJson(older) === writeJson(query.narrow)) return pageOf(first);
+      const found = await level();
+      if (found === undefined || found >= 250) return pageOf(first);
+      legacy = true;
+      return pageOf(await send(messagesCall({ ...query, narrow: older })));
+    },
+
+    async deleteTopic(stream_id, topic_name) {
+      const answer = await send({
+        method: 'POST',
+        path: path`/api/v1/streams/${stream_id}/delete_topic`,
+        form: [['topic_name', topic_name]],
+        repeat: 'by caller',
+        timeout: deleteTimeout,
+      });
+      if (isPartial(answer)) return { complete: false };
+      const { ignored } = accept(answer);
+      if (ignored.length > 0)
+        throw new Failure('rejected', `the server ignored: ${ignored.join(', ')}`, { http: answer.http });
+      return { complete: !isObject(answer.body) || answer.body['complete'] !== false };
+    },
+
+    async updateView(fragment, change) {
+      const answer = await send({
+        method: 'PATCH',
+        path: path`/api/v1/navigation_views/${{ segments: fragment.split('/') }}`,
+        form: [
+          ...(change.is_pinned === undefined ? [] : [['is_pinned', String(change.is_pinned)] as const]),
+          ...(change.name === undefined ? [] : [['name', change.name] as const]),
+        ],
+        repeat: change.name === undefined ? 'safe' : 'if unprocessed',
+      });
+      if (isMissingRoute(answer)) throw routeMissing(answer, 'navigation views', viewLevel, await level());
+      const accepted = change.name === undefined ? accept(answer) : acceptOnce(answer);
+      return { ...accepted, afterDoubt: answer.afterDoubt };
+    },
+
+    async views() {
+      const answer = await send({ method: 'GET', path: path`/api/v1/navigation_views`, repeat: 'safe' });
+      const views = isSuccess(answer) && isObject(answer.body) ? answer.body['navigation_views'] : undefined;
+      return Array.isArray(views) ? (views as View[]) : undefined;
+    },
+
+    async deleteSnippet(id) {
+      const answer = await send({ method: 'DELETE', path: path`/api/v1/saved_snippets/${id}`, repeat: 'safe' });
+      if (isMissingRoute(answer)) throw routeMissing(answer, 'saved snippets', snippetLevel, await level());
+      if (isGoneSnippet(answer)) {
+        if (answer.afterDoubt) return;
+        throw refusal(answer, 'not_found');
+      }
+      accept(answer);
+    },
+
+    async ownUser() {
+      const answer = await send({ method: 'GET', path: path`/api/v1/users/me`, repeat: 'safe' });
+      return isSuccess(answer) && isObject(answer.body) ? answer.body : undefined;
+    },
+  };
+}
+
+/** Strings go as they are, everything else as JSON (facts page, 1.1). */
+function formText(kind: string, value: unknown): string | Secret {
+  if (value instanceof Secret) return value;
+  return kind === 'string' ? String(value) : writeJson(value);
+}
+
+/** Levels 154 to 210 say so when a time-out left messages (specification, States and transitions). */
+function isPartial({ body }: Answer): boolean {
+  return isObject(body) && body['result'] === 'partially_completed';
+}
+
+/** 404 in fact, 400 BAD_REQUEST by the specification: the words tell it from other faults (facts page, 5.1). */
+function isGoneSnippet({ status, body }: Answer): boolean {
+  if (!isObject(body) || body['result'] !== 'error') return false;
+  return status === 404 || (status === 400 && /does not exist/i.test(String(body['msg'])));
+}
+
+/** Asked without credentials; no answer means unknown, which counts as the newest (contract, section 5). */
+async function readLevel(send: Send): Promise<number | undefined> {
+  try {
+    const { body, status } = await send({
+      method: 'GET',
+      path: path`/api/v1/server_settings`,
+      repeat: 'safe',
+      timeout: 10_000,
+    });
+    if (status !== 200 || !isObject(body) || body['result'] !== 'success') return undefined;
+    const level = body['zulip_feature_level'];
+    if (typeof level === 'number') return level;
+    return typeof body['zulip_version'] === 'string' ? 0 : undefined;
+  } catch (cause) {
+    if (cause instanceof Failure && cause.kind === 'unavailable') return undefined;
+    throw cause;
+  }
+}

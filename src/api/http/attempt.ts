@@ -1,0 +1,97 @@
+import type { Dispatcher } from 'undici';
+import type { Milliseconds } from '../../core/duration.ts';
+import { Failure } from '../../core/failure.ts';
+import type { Call, Connection } from './call.ts';
+import { barrier, endingOfError } from './trouble.ts';
+import type { Request } from './request.ts';
+import { endingOf, type Ending } from './retry.ts';
+import type { Surroundings, WireAnswer } from './transport.ts';
+
+/** What one attempt came to. */
+export interface Attempt {
+  readonly ending: Ending;
+  readonly answer?: WireAnswer;
+  readonly failure?: Failure;
+}
+
+/** Sends a request once. @throws what the signal aborts with */
+export async function attemptOnce(connection: Connection, call: Call, request: Request): Promise<Attempt> {
+  const { clock, observe } = connection;
+  const { method, shown: url, headers, shownBody: body } = request;
+  observe({ kind: 'request', method, url, headers: shownHeaders(headers), body });
+  const start = clock.now();
+  try {
+    const answer = await followInside(connection, call, request);
+    observe({ kind: 'answer', method, url, answer, sealed: connection.sealed, took: clock.now() - start });
+    return { ending: endingOf(answer.status), answer };
+  } catch (cause) {
+    if (connection.signal.aborted) throw interrupted(connection.signal, call, request);
+    const ending = endingOfError(cause);
+    const failure = barrier(cause, { method, url }, connection.surroundings.env, timeoutOf(connection, call));
+    observe({ kind: 'trouble', method, url, message: failure.message });
+    return { ending, failure };
+  }
+}
+
+const defaultTimeout: Milliseconds = 30_000;
+
+function timeoutOf(connection: Connection, call: Call): Milliseconds {
+  return connection.timeout ?? call.timeout ?? defaultTimeout;
+}
+
+function shownHeaders({ authorization, ...headers }: Record<string, string>): Record<string, string> {
+  return authorization === undefined
+    ? headers
+    : { ...headers, authorization: `${authorization.split(' ')[0] ?? ''} [secret]` };
+}
+
+const mostRedirects = 5;
+
+/** Redirects of reads inside the origin are followed; any other is an answer that the caller judges. */
+async function followInside(connection: Connection, call: Call, request: Request): Promise<WireAnswer> {
+  const transport = await import('./transport.ts');
+  const choose = connection.dispatcher
+    ? () => connection.dispatcher as Dispatcher
+    : await dispatchers(connection.surroundings);
+  let url = request.url;
+  for (let hops = 0; ; hops += 1) {
+    const answer = await transport.exchange(choose(url), {
+      ...request,
+      url,
+      timeout: timeoutOf(connection, call),
+      bodyLimit: connection.bodyLimit,
+      signal: connection.signal,
+    });
+    const next = call.method === 'GET' ? redirectTarget(answer, url) : undefined;
+    if (next === undefined || new URL(next).origin !== new URL(url).origin || hops === mostRedirects) return answer;
+    url = next;
+  }
+}
+
+/** One set of connections for the process, made at the first request. */
+const opened = new WeakMap<Surroundings, Promise<(url: string) => Dispatcher>>();
+
+function dispatchers(surroundings: Surroundings): Promise<(url: string) => Dispatcher> {
+  const known =
+    opened.get(surroundings) ?? import('./transport.ts').then((transport) => transport.openDispatcher(surroundings));
+  opened.set(surroundings, known);
+  return known;
+}
+
+function redirectTarget(answer: WireAnswer, url: string): string | undefined {
+  const location = answer.headers['location'];
+  if (![301, 302, 303, 307, 308].includes(answer.status) || typeof location !== 'string') return undefined;
+  return URL.canParse(location, url) ? new URL(location, url).href : undefined;
+}
+
+/** A write that was under way when the command was ended may have happened: the message says so. */
+function interrupted(signal: AbortSignal, call: Call, { method, shown: url }: Request): unknown {
+  const reason: unknown = signal.reason;
+  if (!(reason instanceof Failure) || call.repeat !== 'if unprocessed') return reason;
+  const kind = reason.kind === 'unavailable' ? 'unknown' : reason.kind;
+  return new Failure(kind, `${reason.message}; the request under way may or may not have been carried out`, {
+    http: { method, url },
+    cause: reason,
+    retryable: false,
+  });
+}

@@ -1,0 +1,89 @@
+import type { Dispatcher } from 'undici';
+import type { Milliseconds } from '../../core/duration.ts';
+import type { Secret } from '../../core/secret.ts';
+import type { Clock } from '../../core/world.ts';
+import type { Path } from './path.ts';
+import type { Gate, Repeat } from './retry.ts';
+import type { Surroundings, WireAnswer } from './transport.ts';
+
+/** Names and texts of a query or form, in the order in which they are sent. */
+export type Parameters = readonly (readonly [name: string, text: string | Secret])[];
+
+export interface Call {
+  readonly method: Dispatcher.HttpMethod;
+  readonly path: Path;
+  readonly query?: Parameters;
+  readonly json?: unknown;
+  readonly form?: Parameters;
+  readonly repeat: Repeat;
+  readonly timeout?: Milliseconds;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: WireAnswer['headers'];
+  readonly text: string;
+  /** The body as data; undefined where it is no JSON. */
+  readonly body: unknown;
+  /** The request as it may be shown in an error. */
+  readonly http: { readonly method: string; readonly url: string; readonly status: number };
+  /** Whether an attempt before this one may have been processed without an answer reaching us. */
+  readonly afterDoubt: boolean;
+}
+
+export type Send = (call: Call) => Promise<Answer>;
+
+/** A request that a dry run would have sent. */
+export interface PlannedRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly content_type?: string;
+  readonly body?: string;
+}
+
+/** Ends a write of a dry run before it is sent. */
+export class Planned extends Error {}
+
+/** What happens on the wire, for `--verbose` and `--trace`. */
+export type WireEvent =
+  | {
+      readonly kind: 'request';
+      readonly method: string;
+      readonly url: string;
+      readonly headers: Record<string, string>;
+      readonly body: string | undefined;
+    }
+  | {
+      readonly kind: 'answer';
+      readonly method: string;
+      readonly url: string;
+      readonly answer: WireAnswer;
+      readonly sealed: boolean;
+      readonly took: Milliseconds;
+    }
+  | { readonly kind: 'trouble'; readonly method: string; readonly url: string; readonly message: string }
+  | { readonly kind: 'wait'; readonly span: Milliseconds; readonly why: string };
+
+export interface Connection {
+  /** Origin and path of the API, without a slash at its end. */
+  readonly base: string;
+  readonly authorization: Secret | undefined;
+  readonly userAgent: string;
+  /** Answers hold license codes: a trace shows their keys and types only. */
+  readonly sealed: boolean;
+  readonly readOnly: boolean;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly gate: Gate;
+  readonly retries: number;
+  /** Overrides every call's own time-out. */
+  readonly timeout: Milliseconds | undefined;
+  /** The moment at which the command ends. */
+  readonly deadline: Milliseconds | undefined;
+  readonly bodyLimit: number;
+  readonly surroundings: Surroundings;
+  /** In place of the real one, in tests. */
+  readonly dispatcher: Dispatcher | undefined;
+  readonly plan: ((request: PlannedRequest) => void) | undefined;
+  readonly observe: (event: WireEvent) => void;
+}

@@ -1,0 +1,133 @@
+import { formatDuration, type Milliseconds } from '../../core/duration.ts';
+import { Failure } from '../../core/failure.ts';
+import { parseJson } from '../../core/json.ts';
+import { attemptOnce, type Attempt } from './attempt.ts';
+import type { Answer, Call, Connection, Send } from './call.ts';
+import { guardWrite, wireRequest, type Request } from './request.ts';
+import { backoff, decide, holdBack, longestHold, retryAfter } from './retry.ts';
+
+/**
+ * The only function that touches the network: one call in, status and parsed body out, repeated as `retry.ts` says.
+ * The function it returns throws Failure config (read-only profile), unavailable, unknown (a doubt that must be settled above),
+ * or the signal's reason.
+ */
+export function connect(connection: Connection): Send {
+  return async (call) => {
+    const request = wireRequest(connection, call);
+    if (call.method !== 'GET') guardWrite(connection, request);
+    return repeatUntilDone(connection, call, request);
+  };
+}
+
+async function repeatUntilDone(connection: Connection, call: Call, request: Request): Promise<Answer> {
+  const { clock, signal, observe } = connection;
+  const holds: Milliseconds[] = [];
+  let doubted = false;
+  for (let failures = 0; ;) {
+    await passGate(connection, request);
+    const attempt = await attemptOnce(connection, call, request);
+    const decision = decide(call.repeat, attempt.ending);
+    if (decision === 'take') return toAnswer(request, attempt, doubted);
+    if (decision === 'doubt') throw doubtOf(request, attempt);
+    if (decision === 'wait') {
+      holds.push(holdBack(askedWait(attempt, clock.now()), holds.length, clock.random()));
+      closeGate(connection, request, holds);
+      continue;
+    }
+    if (attempt.ending === 'doubtful' || attempt.ending === 'overloaded') doubted = true;
+    const wait = backoff(failures, clock.random());
+    const isLast = failures >= connection.retries || !fitsDeadline(connection, wait);
+    if (decision === 'give up' || isLast) return lastWord(request, attempt, doubted);
+    failures += 1;
+    observe({ kind: 'wait', span: wait, why: `repeat ${failures} of ${connection.retries}` });
+    await clock.sleep(wait, signal);
+  }
+}
+
+/** Waits until the server wants requests again; a wait that is too long is not begun, and nothing is sent. */
+async function passGate(connection: Connection, request: Request): Promise<void> {
+  const { clock, signal, gate } = connection;
+  const line = lineOf(connection);
+  for (let wait = gate.wait(line); wait > 0; wait = gate.wait(line)) {
+    if (!fits(connection, wait)) throw beyondWait(request, wait);
+    await clock.sleep(wait, signal);
+  }
+}
+
+/** Holds back every worker after a 429. `holds`: what this call was told to wait, each time. */
+function closeGate(connection: Connection, request: Request, holds: readonly Milliseconds[]): void {
+  const wait = holds.at(-1) ?? 0;
+  const total = holds.reduce((sum, hold) => sum + hold, 0);
+  connection.gate.closeUntil(lineOf(connection), connection.clock.now() + wait);
+  if (connection.retries === 0 || !fits(connection, wait, total)) throw beyondWait(request, wait);
+  connection.observe({ kind: 'wait', span: wait, why: 'the server asks to wait (429)' });
+}
+
+/** A server counts those without credentials apart. */
+function lineOf({ base, authorization }: Connection): string {
+  return `${base} ${authorization === undefined ? 'open' : 'signed in'}`;
+}
+
+function toAnswer(request: Request, { answer }: Attempt, afterDoubt: boolean): Answer {
+  if (!answer) throw new Error('an attempt was taken without an answer');
+  const { status, headers, text } = answer;
+  return {
+    status,
+    headers,
+    text,
+    body: bodyOf(text),
+    http: { method: request.method, url: request.shown, status },
+    afterDoubt,
+  };
+}
+
+function bodyOf(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function askedWait({ answer }: Attempt, now: Milliseconds): Milliseconds | undefined {
+  const header = answer?.headers['retry-after'];
+  return retryAfter(bodyOf(answer?.text ?? ''), typeof header === 'string' ? header : undefined, now);
+}
+
+/** Without a deadline, `total` is what this call was itself told to wait: a worker is not blamed for what held others back. */
+function fits(connection: Connection, wait: Milliseconds, total = wait): boolean {
+  if (connection.deadline !== undefined) return fitsDeadline(connection, wait);
+  return total <= longestHold;
+}
+
+function fitsDeadline({ deadline, clock }: Connection, wait: Milliseconds): boolean {
+  return deadline === undefined || clock.now() + wait < deadline;
+}
+
+/** Rounded up to what `--deadline` takes. */
+function beyondWait({ method, shown: url }: Request, wait: Milliseconds): Failure {
+  const span = formatDuration(Math.ceil(wait / 1000) * 1000);
+  return new Failure('unavailable', `the server asks to wait ${span} before the next request (429)`, {
+    hint: `Run the command again after that, or give --deadline more than ${span}.`,
+    http: { method, url, status: 429 },
+  });
+}
+
+function doubtOf(request: Request, attempt: Attempt): Failure {
+  const what = attempt.failure?.message ?? `the server answered ${attempt.answer?.status ?? 0}`;
+  return new Failure('unknown', `${what}; the request may or may not have been carried out`, {
+    http: httpOf(request, attempt),
+    cause: attempt.failure,
+    retryable: false,
+  });
+}
+
+/** What the last attempt came to: an answer, even of a server that is away, says why. @throws Failure unavailable */
+function lastWord(request: Request, attempt: Attempt, afterDoubt: boolean): Answer {
+  if (attempt.failure) throw attempt.failure;
+  return toAnswer(request, attempt, afterDoubt);
+}
+
+function httpOf({ method, shown }: Request, { answer }: Attempt): { method: string; url: string; status?: number } {
+  return { method, url: shown, ...(answer === undefined ? {} : { status: answer.status }) };
+}

@@ -1,0 +1,82 @@
+import type { Dispatcher } from 'undici';
+import { Failure } from '../../core/failure.ts';
+import { writeJson } from '../../core/json.ts';
+import { Secret } from '../../core/secret.ts';
+import { Planned, type Call, type Connection, type Parameters } from './call.ts';
+
+/** A call as it goes on the wire; `shown` is its URL as it may be shown. */
+export interface Request {
+  readonly method: Dispatcher.HttpMethod;
+  readonly url: string;
+  readonly shown: string;
+  readonly headers: Record<string, string>;
+  readonly body: string | undefined;
+  /** The body as it may be shown: without secrets. */
+  readonly shownBody: string | undefined;
+}
+
+export function wireRequest({ base, authorization, userAgent }: Connection, call: Call): Request {
+  const query = call.query && call.query.length > 0 ? `?${encodeParameters(call.query)}` : '';
+  const { contentType, body, shownBody } = encodeBody(call);
+  return {
+    method: call.method,
+    url: base + call.path.sent + query,
+    shown: base + call.path.shown + query,
+    headers: {
+      accept: 'application/json',
+      'accept-language': 'en',
+      'user-agent': userAgent,
+      ...(authorization === undefined ? {} : { authorization: authorization.reveal() }),
+      ...(contentType === undefined ? {} : { 'content-type': contentType }),
+    },
+    body,
+    shownBody,
+  };
+}
+
+interface Body {
+  readonly contentType: string | undefined;
+  readonly body: string | undefined;
+  readonly shownBody: string | undefined;
+}
+
+function encodeBody({ json, form }: Call): Body {
+  if (json !== undefined) {
+    const body = writeJson(json);
+    return { contentType: 'application/json', body, shownBody: body };
+  }
+  if (form === undefined) return { contentType: undefined, body: undefined, shownBody: undefined };
+  const body = encodeParameters(form);
+  return { contentType: 'application/x-www-form-urlencoded', body, shownBody: shownParameters(form) };
+}
+
+/** The query or body text of parameters: every server reads this form (facts page, 1.1). */
+export function encodeParameters(parameters: Parameters): string {
+  return new URLSearchParams(
+    parameters.map(([name, text]): [string, string] => [name, text instanceof Secret ? text.reveal() : text]),
+  ).toString();
+}
+
+function shownParameters(parameters: Parameters): string {
+  return parameters
+    .map(([name, text]) => (text instanceof Secret ? `${name}=${String(text)}` : encodeParameters([[name, text]])))
+    .join('&');
+}
+
+export function guardWrite({ readOnly, plan }: Connection, request: Request): void {
+  if (readOnly) {
+    throw new Failure('config', 'this profile is read-only: nothing was sent', {
+      hint: 'Choose another profile with --profile, or sign in again without --read-only.',
+      http: { method: request.method, url: request.shown },
+    });
+  }
+  if (!plan) return;
+  const type = request.headers['content-type'];
+  plan({
+    method: request.method,
+    url: request.url,
+    ...(type === undefined ? {} : { content_type: type }),
+    ...(request.shownBody === undefined ? {} : { body: request.shownBody }),
+  });
+  throw new Planned();
+}

@@ -1,0 +1,107 @@
+import type { Milliseconds } from '../../core/duration.ts';
+import type { Clock } from '../../core/world.ts';
+
+/**
+ * How far a call may be repeated (contract, section 5): `safe` has the same effect twice as once; `if unprocessed` only where
+ * the server certainly did nothing; `by caller` is repeated above, by what the call has achieved.
+ */
+export type Repeat = 'safe' | 'if unprocessed' | 'by caller';
+
+/** What one attempt came to, as far as repeating goes. */
+export type Ending =
+  /** An answer that says something of the call itself. */
+  | 'answered'
+  /** 429: refused before it was processed. */
+  | 'held back'
+  /** 502, 503, 504: somebody on the way gave up. */
+  | 'overloaded'
+  /** 500 and other faults inside the server. */
+  | 'broke'
+  /** Certainly never reached the service: name not found, connection refused. */
+  | 'unsent'
+  /** Never reached the service, and will not the next time either: certificate, proxy password. */
+  | 'barred'
+  /** Sent, and no whole answer came: reset, time-out, cut body. */
+  | 'doubtful';
+
+export type Decision = 'take' | 'repeat' | 'wait' | 'doubt' | 'give up';
+
+const decisions: Record<Ending, Record<Repeat, Decision>> = {
+  answered: { safe: 'take', 'if unprocessed': 'take', 'by caller': 'take' },
+  'held back': { safe: 'wait', 'if unprocessed': 'wait', 'by caller': 'wait' },
+  overloaded: { safe: 'repeat', 'if unprocessed': 'doubt', 'by caller': 'take' },
+  broke: { safe: 'take', 'if unprocessed': 'doubt', 'by caller': 'take' },
+  unsent: { safe: 'repeat', 'if unprocessed': 'repeat', 'by caller': 'repeat' },
+  barred: { safe: 'give up', 'if unprocessed': 'give up', 'by caller': 'give up' },
+  doubtful: { safe: 'repeat', 'if unprocessed': 'doubt', 'by caller': 'give up' },
+};
+
+/** What to do after an attempt. */
+export function decide(repeat: Repeat, ending: Ending): Decision {
+  return decisions[ending][repeat];
+}
+
+/** The ending that an answer's status is. */
+export function endingOf(status: number): Ending {
+  if (status === 429) return 'held back';
+  if (status === 502 || status === 503 || status === 504) return 'overloaded';
+  return status >= 500 ? 'broke' : 'answered';
+}
+
+const firstBackoff: Milliseconds = 500;
+const longestBackoff: Milliseconds = 30_000;
+
+/** Exponential with full jitter: anything between nothing and the doubled span. `attempt` counts from 0. */
+export function backoff(attempt: number, random: number): Milliseconds {
+  return random * Math.min(longestBackoff, firstBackoff * 2 ** attempt);
+}
+
+/** Added to what the server asks for, so that a clock a little ahead does not ask too early (facts page, 3.1). */
+const margin: Milliseconds = 75;
+
+/** How long to hold back after a 429: at least what the server asked for, else the back-off with a floor of a second. */
+export function holdBack(asked: Milliseconds | undefined, attempt: number, random: number): Milliseconds {
+  if (asked === undefined) return Math.max(1000, backoff(attempt, random));
+  return asked + margin + (attempt > 2 ? backoff(attempt - 2, random) : 0);
+}
+
+/** The longest wait for a 429 where the command has no deadline (contract, section 5). */
+export const longestHold: Milliseconds = 120_000;
+
+/**
+ * The wait that an answer asks for: body `retry-after` (a float of seconds, or null), else the header as float, integer or date
+ * (facts page, 3.1). Undefined where neither says anything readable.
+ */
+export function retryAfter(body: unknown, header: string | undefined, now: Milliseconds): Milliseconds | undefined {
+  const spoken = typeof body === 'object' && body !== null && 'retry-after' in body ? body['retry-after'] : undefined;
+  return secondsOf(spoken, now) ?? secondsOf(header, now);
+}
+
+/** Longer than any server means. */
+const longestAsked: Milliseconds = 366 * 86_400_000;
+
+function secondsOf(value: unknown, now: Milliseconds): Milliseconds | undefined {
+  if (typeof value === 'number')
+    return Number.isFinite(value) && value >= 0 ? Math.min(longestAsked, Math.ceil(value * 1000)) : undefined;
+  if (typeof value !== 'string' || value.trim() === '') return undefined;
+  const text = value.trim();
+  if (/^\d+(\.\d*)?$|^\.\d+$/.test(text)) return Math.min(longestAsked, Math.ceil(Number(text) * 1000));
+  const date = /^([a-z]{3,9},? \d|\d{4}-\d\d-\d\dT)/i.test(text) ? Date.parse(text) : NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+/** Holds all workers of the process back after a 429: those of the same line, a server together with who asks it. */
+export interface Gate {
+  /** No request on this line before this moment. */
+  closeUntil(line: string, moment: Milliseconds): void;
+  /** How long no request may go yet. */
+  wait(line: string): Milliseconds;
+}
+
+export function openGate(clock: Pick<Clock, 'now'>): Gate {
+  const opens = new Map<string, Milliseconds>();
+  return {
+    closeUntil: (line, moment) => void opens.set(line, Math.max(opens.get(line) ?? 0, moment)),
+    wait: (line) => Math.max(0, (opens.get(line) ?? 0) - clock.now()),
+  };
+}

@@ -1,0 +1,112 @@
+import type { License } from '../../api/licensing/license-key.ts';
+import type { LicensingApi } from '../../api/licensing/licensing.ts';
+import { Failure } from '../../core/failure.ts';
+import type { Journal } from '../../store/journal.ts';
+import { pool } from '../work/pool.ts';
+
+/** A sensor and the user who should have activated it first. */
+export interface ExpectedSensor {
+  readonly mac_address: string;
+  readonly remote_user: string;
+  readonly app_code: number | undefined;
+}
+
+export interface SensorRow extends Omit<ExpectedSensor, 'app_code'> {
+  readonly app_code: number | null;
+  readonly status: 'ok' | 'lent' | 'never-activated' | 'error';
+  /** Whose license activated the sensor first; null where nobody's did, or it is not known. */
+  readonly first_user: string | null;
+  readonly error?: string;
+}
+
+export interface SensorAudit {
+  readonly licensing: (app_code: number | undefined) => LicensingApi;
+  readonly journal: Pick<Journal, 'records' | 'append'>;
+  readonly concurrency: number;
+  readonly signal: AbortSignal;
+}
+
+/** So many look-ups in a row that find the server unavailable end the audit: the rest would wait in vain. */
+const mostOutages = 3;
+
+/**
+ * Compares who should have activated each sensor first with who did. Answers are kept in the journal, so that a run that was cut
+ * off goes on where it stopped.
+ * @throws Failure auth at once; incomplete where a sensor could not be looked up; differences where one was lent
+ */
+export async function* auditSensors(sensors: readonly ExpectedSensor[], audit: SensorAudit): AsyncGenerator<SensorRow> {
+  const known = new Map((audit.journal.records as readonly SensorRow[]).map((row) => [sensorKey(row), row]));
+  const counts = { ok: 0, lent: 0, 'never-activated': 0, error: 0 };
+  let outages = 0;
+  const work = async (sensor: ExpectedSensor): Promise<SensorRow> => {
+    const { row, failure } = await lookUp(sensor, known, audit);
+    outages = failure?.kind === 'unavailable' ? outages + 1 : 0;
+    return row;
+  };
+  const untilGone = function* (): Generator<ExpectedSensor> {
+    for (const sensor of sensors) {
+      if (outages >= mostOutages) return;
+      yield sensor;
+    }
+  };
+  for await (const row of pool(untilGone(), audit.concurrency, work)) {
+    counts[row.status] += 1;
+    yield row;
+  }
+  const left = sensors.length - counts.ok - counts.lent - counts['never-activated'];
+  if (left > 0)
+    throw new Failure('incomplete', `${left} of ${sensors.length} sensors could not be looked up`, {
+      hint: 'Run the same command again: it goes on where this run stopped.',
+    });
+  if (counts.lent > 0) throw new Failure('differences', `${counts.lent} sensors were lent`);
+}
+
+function sensorKey({
+  mac_address,
+  remote_user,
+  app_code,
+}: {
+  mac_address: string;
+  remote_user: string;
+  app_code?: number | null | undefined;
+}): string {
+  return `${app_code ?? ''} ${mac_address} ${remote_user}`;
+}
+
+interface LookedUp {
+  readonly row: SensorRow;
+  readonly failure?: Failure;
+}
+
+async function lookUp(
+  sensor: ExpectedSensor,
+  known: ReadonlyMap<string, SensorRow>,
+  { licensing, journal, signal }: SensorAudit,
+): Promise<LookedUp> {
+  const { mac_address, app_code } = sensor;
+  const earlier = known.get(sensorKey(sensor));
+  if (earlier) return { row: earlier };
+  const base = { ...sensor, app_code: app_code ?? null, first_user: null };
+  try {
+    const row = { ...base, ...judge(sensor, await licensing(app_code).firstActivation({ mac_address, app_code })) };
+    if (row.status !== 'error') await journal.append(row);
+    return { row };
+  } catch (cause) {
+    if (!(cause instanceof Failure) || signal.aborted || cause.kind === 'auth' || cause.kind === 'config') throw cause;
+    // A page in place of an answer comes with a hint: under a wrong base URL no sensor would seem to be activated.
+    const { hint } = cause.details;
+    const error = hint === undefined ? cause.message : `${cause.message}. ${hint}`;
+    if (cause.kind !== 'not_found' || hint !== undefined)
+      return { row: { ...base, status: 'error', error }, failure: cause };
+    const row = { ...base, status: 'never-activated' as const };
+    await journal.append(row);
+    return { row };
+  }
+}
+
+function judge({ remote_user }: ExpectedSensor, license: License): Pick<SensorRow, 'status' | 'first_user' | 'error'> {
+  const first = license['remote_user'];
+  if (typeof first !== 'string' && typeof first !== 'number' && typeof first !== 'bigint')
+    return { status: 'error', first_user: null, error: 'the license does not name its user' };
+  return { status: String(first) === remote_user ? 'ok' : 'lent', first_user: String(first) };
+}

@@ -1,0 +1,60 @@
+import { Planned } from '../../api/http/call.ts';
+import { Failure, type FailureKind } from '../../core/failure.ts';
+
+/** What ends a run over many arguments at once: going on would fail the same way, or was forbidden. */
+const fatal: ReadonlySet<FailureKind> = new Set([
+  'internal',
+  'usage',
+  'config',
+  'auth',
+  'unavailable',
+  'cancelled',
+  'terminated',
+]);
+
+/**
+ * Does the same for each argument, one after another, yielding what came of it. What failed is named at the end.
+ * @throws Failure of the one argument where there is only one or all failed alike; incomplete where some failed
+ */
+export async function* each<I, T>(
+  items: readonly I[],
+  label: (item: I) => string,
+  work: (item: I) => Promise<T>,
+): AsyncGenerator<T> {
+  const failed: { readonly label: string; readonly failure: Failure }[] = [];
+  for (const [index, item] of items.entries()) {
+    try {
+      yield await work(item);
+    } catch (cause) {
+      if (cause instanceof Planned) continue;
+      if (!(cause instanceof Failure)) throw cause;
+      failed.push({ label: label(item), failure: cause });
+      if (fatal.has(cause.kind)) throw ended(cause, index - failed.length + 1, items.slice(index).map(label), failed);
+    }
+  }
+  const [first, ...others] = failed;
+  if (!first) return;
+  if (items.length === 1) throw first.failure;
+  const alike = failed.length === items.length && others.every(({ failure }) => failure.kind === first.failure.kind);
+  throw summary(failed, alike ? first.failure.kind : 'incomplete', items.length);
+}
+
+type Failed = readonly { readonly label: string; readonly failure: Failure }[];
+
+/** Nothing done yet: the failure itself. Else what is left is named. */
+function ended(failure: Failure, done: number, left: readonly string[], failed: Failed): Failure {
+  if (failure.kind !== 'unavailable' || (done === 0 && failed.length === 1)) return failure;
+  return new Failure('incomplete', `${failure.message}; not done: ${left.join(', ')}`, {
+    ...failure.details,
+    cause: failure,
+  });
+}
+
+function summary(failed: Failed, kind: FailureKind, count: number): Failure {
+  const lines = failed.map(({ label, failure }) => `${label}: ${failure.message}`);
+  return new Failure(kind, [`${failed.length} of ${count} failed`, ...lines].join('\n'), {
+    hint: failed[0]?.failure.details.hint,
+    retryable: failed.some(({ failure }) => failure.retryable),
+    cause: failed[0]?.failure,
+  });
+}

@@ -1,0 +1,95 @@
+import { join } from 'node:path';
+import { Failure } from '../../core/failure.ts';
+import { readPrivate, storageFailure, writePrivate } from '../disk/files.ts';
+import { makePrivateFolder } from '../disk/private-folder.ts';
+import { foldersOf } from '../disk/folders.ts';
+import { withLock, type Surroundings } from '../lock/lock.ts';
+
+/** The two files of the configuration folder, without `.json`. */
+export type ConfigurationFile = 'config' | 'credentials';
+
+/** A file's content; keys that this version does not know are kept when it is written again. */
+export type Content = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads a file of the configuration; empty where there is none. The hot path of every command: no lock, no package.
+ * @throws Failure config when others can read the keys or write the profiles, or the text is no JSON object
+ */
+export async function readConfiguration(file: ConfigurationFile, world: Surroundings): Promise<Content> {
+  const path = pathOf(file, world);
+  return (await readContent(path, file, world)) ?? (await readAgain(path, file, world));
+}
+
+/** Undefined: not a JSON object. */
+async function readContent(
+  path: string,
+  file: ConfigurationFile,
+  { machine }: Surroundings,
+): Promise<Content | undefined> {
+  const text = await readPrivate(path, machine, file === 'credentials' ? 0o077 : 0o022);
+  if (text === undefined) return {};
+  try {
+    const content: unknown = JSON.parse(text);
+    return isObject(content) ? content : undefined;
+  } catch (cause) {
+    if (cause instanceof SyntaxError) return undefined;
+    throw cause;
+  }
+}
+
+/** A second look tells a file that is being written in place (conf under SNAP, an editor) from a broken one. */
+async function readAgain(path: string, file: ConfigurationFile, world: Surroundings): Promise<Content> {
+  await world.clock.sleep(50);
+  const content = await readContent(path, file, world);
+  if (content) return content;
+  throw new Failure('config', `${path} is not valid JSON`, {
+    hint: `Repair it, or move it away and sign in again: mv '${path}' '${path}.broken'`,
+  });
+}
+
+/** One file's change inside `changeConfiguration`. */
+export interface Files {
+  read(file: ConfigurationFile): Promise<Content>;
+  write(file: ConfigurationFile, content: Content): Promise<void>;
+}
+
+/**
+ * Does the work while no other process changes the configuration. The lock stands beside the files that it guards, because the
+ * state folder of another process may be another one.
+ * @throws Failure config when the folder cannot be written, unavailable when the disk is full
+ */
+export async function changeConfiguration(world: Surroundings, work: (files: Files) => Promise<void>): Promise<void> {
+  const { writeConf, confText } = await import('./conf.ts');
+  const folder = foldersOf(world.machine).config;
+  await makePrivateFolder(folder, world.machine);
+  const write = async (file: ConfigurationFile, content: Content): Promise<void> => {
+    const path = pathOf(file, world);
+    const before = await readPrivate(path, world.machine, 0);
+    try {
+      writeConf(folder, file, content);
+    } catch (cause) {
+      throw storageFailure(`cannot write ${path}`, cause);
+    }
+    await verify(path, confText(content), before, world);
+  };
+  const read = (file: ConfigurationFile): Promise<Content> => readConfiguration(file, world);
+  await withLock(join(folder, 'config.lock'), world, () => work({ read, write }), { what: 'the configuration' });
+}
+
+/** conf does not look at how much was written: on a full disk a cut file would stand for the whole, so the old text is put back. */
+async function verify(path: string, expected: string, before: string | undefined, world: Surroundings): Promise<void> {
+  if ((await readPrivate(path, world.machine)) === expected) return;
+  if (before !== undefined) await writePrivate(path, before);
+  throw new Failure('unavailable', `${path} was not written whole`, {
+    hint: 'Make room on the disk, then run the same command again.',
+  });
+}
+
+function pathOf(file: ConfigurationFile, { machine }: Surroundings): string {
+  return join(foldersOf(machine).config, `${file}.json`);
+}
+
+/** A JSON object, whose keys are its own. */
+export function isObject(value: unknown): value is Content {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,163 @@
+import { join } from 'node:path';
+import { Failure } from '../../core/failure.ts';
+import type { Secret } from '../../core/secret.ts';
+import type { Clock, Machine } from '../../core/world.ts';
+import { appOf, defaultOf, profileNamed } from './choose-profile.ts';
+import { isObject, readConfiguration, type Content } from './configuration.ts';
+import { foldersOf } from '../disk/folders.ts';
+import { keyFrom, readKeyFile } from './key-text.ts';
+import { originOfProfile, type LicensingProfile, type Profile, type ProfileSource } from './profile.ts';
+import { appCodeOf, chatUnit, licensingUnit, type UnitKey } from './unit.ts';
+
+export interface LicensingCredential {
+  readonly kind: 'licensing';
+  /** Undefined: from the environment. */
+  readonly profile: string | undefined;
+  readonly base_url: string;
+  readonly app_code: number | undefined;
+  readonly key: Secret;
+  readonly key_field?: string;
+  readonly mac_format?: 'as_is';
+  readonly read_only: boolean;
+}
+
+export interface ChatCredential {
+  readonly kind: 'chat';
+  /** Undefined: from the environment. */
+  readonly profile: string | undefined;
+  readonly site: string;
+  readonly email: string;
+  readonly key: Secret;
+  readonly read_only: boolean;
+}
+
+export interface Choice {
+  readonly profile?: string | undefined;
+  /** False: the profile's name comes from CHATELAINE_PROFILE, so a complete unit of the environment goes before it. Default true. */
+  readonly typed?: boolean | undefined;
+}
+
+export interface LicensingChoice extends Choice {
+  readonly app_code?: number | undefined;
+}
+
+/** A stored app whose key is only looked for when it is asked for, so that one broken app does not hide the others. */
+export interface StoredApp {
+  readonly profile: string;
+  readonly app_code: number;
+  credential(): Promise<LicensingCredential>;
+}
+
+/** Chooses one credential as one unit (contract, section 4). Every method throws Failure config when there is none, or it is incomplete, unsafe or for another host. */
+export interface Credentials {
+  /** @throws Failure usage when several stored apps have that code */
+  licensing(choice: LicensingChoice): Promise<LicensingCredential>;
+  chat(choice: Choice): Promise<ChatCredential>;
+  /** Every stored app. */
+  licensingApps(): Promise<readonly StoredApp[]>;
+}
+
+export function openCredentials(
+  machine: Machine,
+  clock: Clock,
+  profiles: ProfileSource,
+  runKeyCommand: (command: string) => Promise<Secret>,
+): Credentials {
+  const keyOf = (profile: Profile): Promise<Secret> => keyOfProfile(profile, { machine, clock }, runKeyCommand);
+  const licensingCredential = async (profile: LicensingProfile): Promise<LicensingCredential> => {
+    const { name, base_url, app_code, key_field, mac_format, read_only = false } = profile;
+    const optional = { ...(key_field !== undefined && { key_field }), ...(mac_format && { mac_format }) };
+    return { kind: 'licensing', profile: name, base_url, app_code, key: await keyOf(profile), ...optional, read_only };
+  };
+
+  return {
+    async licensing({ profile, typed = true, app_code }) {
+      const unit = licensingUnit(machine.env);
+      if (unit && (profile === undefined || !typed)) {
+        const key = await unitKeyOf(unit.key, machine);
+        return {
+          kind: 'licensing',
+          profile: undefined,
+          base_url: unit.base_url,
+          app_code: unit.app_code,
+          key,
+          read_only: false,
+        };
+      }
+      // What is typed goes before what the environment says.
+      if (!typed && app_code !== undefined) return licensingCredential(await appOf(profiles, app_code));
+      if (profile !== undefined) return licensingCredential(await profileNamed(profiles, profile, 'licensing'));
+      const code = app_code ?? appCodeOf(machine.env);
+      if (code !== undefined) return licensingCredential(await appOf(profiles, code));
+      return licensingCredential(await defaultOf(profiles, 'licensing'));
+    },
+    async chat({ profile, typed = true }) {
+      const unit = chatUnit(machine.env);
+      if (unit && (profile === undefined || !typed)) {
+        const key = await unitKeyOf(unit.key, machine);
+        return { kind: 'chat', profile: undefined, site: unit.site, email: unit.email, key, read_only: false };
+      }
+      const chosen = await (profile === undefined
+        ? defaultOf(profiles, 'chat')
+        : profileNamed(profiles, profile, 'chat'));
+      const { name, site, email, read_only = false } = chosen;
+      return { kind: 'chat', profile: name, site, email, read_only, key: await keyOf(chosen) };
+    },
+    async licensingApps() {
+      const apps = (await profiles.all()).filter((profile) => profile.kind === 'licensing');
+      return apps.map((app) => ({
+        profile: app.name,
+        app_code: app.app_code,
+        credential: () => licensingCredential(app),
+      }));
+    },
+  };
+}
+
+/** What credentials.json keeps of a key: with its origin, so that a changed URL in config.json cannot send it elsewhere. */
+export function keyEntry(key: Secret | undefined, origin: string): Content {
+  return { origin, ...(key && { api_key: key.reveal() }) };
+}
+
+function unitKeyOf(key: UnitKey, machine: Machine): Promise<Secret> {
+  if ('file' in key) return readKeyFile(key.file, key.variable, machine);
+  return Promise.resolve(keyFrom(key.text, key.variable));
+}
+
+type RunKeyCommand = (command: string) => Promise<Secret>;
+
+/** The binding is looked at before a command runs; a profile that only has a command may be without one (a copied config.json). */
+async function keyOfProfile(
+  profile: Profile,
+  world: { machine: Machine; clock: Clock },
+  run: RunKeyCommand,
+): Promise<Secret> {
+  const { keys } = (await readConfiguration('credentials', world)) as { keys?: unknown };
+  const entry = isObject(keys) && Object.hasOwn(keys, profile.name) ? keys[profile.name] : undefined;
+  const { origin, api_key } = isObject(entry) ? (entry as { origin?: unknown; api_key?: unknown }) : {};
+  if (entry !== undefined && origin !== originOfProfile(profile)) throw otherHost(profile, origin);
+  if (profile.key_command !== undefined) return run(profile.key_command);
+  if (typeof api_key === 'string') return keyFrom(api_key, join(foldersOf(world.machine).config, 'credentials.json'));
+  throw new Failure('config', `no key is stored for profile '${profile.name}'`, {
+    hint: `Sign in again: ${signInAgain(profile)}`,
+  });
+}
+
+function otherHost(profile: Profile, origin: unknown): Failure {
+  const bound = typeof origin === 'string' ? origin : 'no host';
+  return new Failure(
+    'config',
+    `the key of profile '${profile.name}' is for another host: ${bound}, not ${originOfProfile(profile)}`,
+    {
+      hint: `Nothing was sent. If the new address is right, sign in again: ${signInAgain(profile)}`,
+    },
+  );
+}
+
+function signInAgain(profile: Profile): string {
+  const where =
+    profile.kind === 'licensing'
+      ? `--base-url ${profile.base_url} --app-code ${profile.app_code}`
+      : `--site ${profile.site} --email ${profile.email}`;
+  return `chatelaine auth login ${profile.kind} ${where} --name ${profile.name}`;
+}

@@ -1,0 +1,134 @@
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { posix, win32 } from 'node:path';
+import type { Milliseconds } from '../../core/duration.ts';
+import { Failure, usage } from '../../core/failure.ts';
+import type { Secret } from '../../core/secret.ts';
+import { variable, type Machine } from '../../core/world.ts';
+import { codeOf } from '../disk/files.ts';
+import { firstLine, keyFrom } from './key-text.ts';
+import { ProgramTrouble, runProgram, type Outcome } from './run-program.ts';
+
+/**
+ * Words as a POSIX shell splits them: quotes and backslashes are understood, nothing is expanded.
+ * @throws Failure usage for an open quote, a backslash at the end, or no word at all
+ */
+export function splitWords(text: string): [string, ...string[]] {
+  const words: string[] = [];
+  let word: string | undefined;
+  let end = 0;
+  for (const match of text.matchAll(piece)) {
+    end = match.index + match[0].length;
+    const literal = literalOf(match.groups ?? {});
+    if (literal !== undefined) word = (word ?? '') + literal;
+    if (match.groups?.['blank'] === undefined || word === undefined) continue;
+    words.push(word);
+    word = undefined;
+  }
+  if (end < text.length) throw usage('the key command has an open quote, or a backslash at its end');
+  const [first, ...others] = word === undefined ? words : [...words, word];
+  if (first === undefined || first === '') throw usage('the key command is empty');
+  return [first, ...others];
+}
+
+/** POSIX, Shell Command Language, 2.2 Quoting; a backslash before a line break joins the lines. */
+const piece =
+  /(?<blank>[ \t\n]+)|(?<join>\\\n)|\\(?<escaped>[^])|'(?<single>[^']*)'|"(?<double>(?:[^"\\]|\\[^])*)"|(?<bare>[^ \t\n\\'"]+)/gy;
+
+function literalOf(groups: Readonly<Record<string, string | undefined>>): string | undefined {
+  const { escaped, single, bare, double } = groups as Record<
+    'escaped' | 'single' | 'bare' | 'double',
+    string | undefined
+  >;
+  return escaped ?? single ?? bare ?? double?.replace(/\\\n/g, '').replace(/\\([$`"\\])/g, '$1');
+}
+
+export interface KeyCommandOptions {
+  readonly machine: Machine;
+  /** Default 30 s. */
+  readonly timeout?: Milliseconds | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Takes what the command said on stderr, the key removed; absent: nobody hears it. */
+  readonly verbose?: ((text: string) => void) | undefined;
+  /** Whether the command may ask the user on our stdin; otherwise it reads nothing, so that it cannot eat a piped input. */
+  readonly interactive?: boolean | undefined;
+}
+
+/**
+ * Runs the user's key manager, without a shell, and takes the first line of its stdout as the key (contract, section 4).
+ * @throws Failure usage for a command that cannot be split, config when it is not found, fails, is too slow, or gives no key
+ */
+export async function runKeyCommand(command: string, options: KeyCommandOptions): Promise<Secret> {
+  const [name, ...words] = splitWords(command);
+  const file = await findProgram(name, options.machine);
+  const { code, stdout, stderr } = await outcomeOf(name, file, words, options);
+  const line = firstLine(stdout);
+  if (code !== 0) {
+    options.verbose?.(withoutLines(stderr, stdout));
+    throw failed(name, `ended with ${typeof code === 'number' ? `exit code ${code}` : code}`);
+  }
+  if (line === '') throw failed(name, 'printed no key');
+  const key = keyFrom(line, `key command '${name}'`);
+  options.verbose?.(key.redact(stderr));
+  return key;
+}
+
+function failed(name: string, what: string, cause?: unknown): Failure {
+  return new Failure('config', `the key command '${name}' ${what}`, {
+    hint: 'Run it by hand to see why (or add --verbose): it must print the key as its first line.',
+    cause,
+  });
+}
+
+/** Of a failed command nothing that it printed on stdout is shown, wherever it repeats it. */
+function withoutLines(text: string, hidden: string): string {
+  const lines = hidden.split(/\r?\n/).map((line) => line.trim());
+  return lines.filter((line) => line.length > 3).reduce((rest, line) => rest.replaceAll(line, '[secret]'), text);
+}
+
+/** Relative entries of PATH are passed over: a checked-out repository must not be able to answer for the key manager. */
+async function findProgram(name: string, machine: Machine): Promise<string> {
+  const paths = machine.platform === 'win32' ? win32 : posix;
+  if (paths.isAbsolute(name)) return name;
+  if (/[/\\]/.test(name)) throw failed(name, 'is a relative path; write the absolute one');
+  const folders = (variable(machine.env, 'PATH') ?? variable(machine.env, 'Path') ?? '').split(paths.delimiter);
+  const endings = machine.platform === 'win32' ? ['', '.exe', '.com'] : [''];
+  const candidates = folders
+    .filter((folder) => paths.isAbsolute(folder))
+    .flatMap((folder) => endings.map((ending) => paths.join(folder, `${name}${ending}`)));
+  for (const candidate of candidates) {
+    if (await isProgram(candidate)) return candidate;
+  }
+  throw failed(name, 'was not found on an absolute entry of PATH');
+}
+
+async function isProgram(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK);
+    return (await stat(path)).isFile();
+  } catch (cause) {
+    if (codeOf(cause) === undefined) throw cause;
+    return false;
+  }
+}
+
+async function outcomeOf(
+  name: string,
+  file: string,
+  words: readonly string[],
+  options: KeyCommandOptions,
+): Promise<Outcome> {
+  const { machine, timeout = 30_000, interactive = false } = options;
+  try {
+    return await runProgram(file, words, { ...options, env: withoutSecrets(machine), timeout, interactive });
+  } catch (cause) {
+    if (cause instanceof ProgramTrouble) throw failed(name, cause.message, cause.cause);
+    throw cause;
+  }
+}
+
+function withoutSecrets({ env }: Machine): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => !/^CHATELAINE_.*(KEY|PASSWORD|SECRET|TOKEN)/i.test(name)),
+  );
+}

@@ -1,0 +1,73 @@
+import { open, type FileHandle } from 'node:fs/promises';
+import { Failure } from '../../core/failure.ts';
+import { Secret } from '../../core/secret.ts';
+import type { Machine } from '../../core/world.ts';
+import { hasModes, storageFailure } from '../disk/files.ts';
+
+/**
+ * A key from its text, wrapped where it enters. `source` is where it comes from, such as `CHATELAINE_API_KEY`; the text itself is never told.
+ * @throws Failure config when it is empty or cannot stand in an HTTP header
+ */
+export function keyFrom(text: string, source: string): Secret {
+  if (text === '') throw new Failure('config', `${source}: the key is empty`);
+  if (/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text)) return new Secret(text);
+  throw new Failure('config', `${source}: the key holds a character that cannot be sent`, {
+    hint: 'A key is printable ASCII without spaces or line breaks around it; copy it again.',
+  });
+}
+
+/** The first line, without its line break. */
+export function firstLine(text: string): string {
+  return text.replace(/\r?\n[^]*$/, '');
+}
+
+const longest = 65_536;
+
+/**
+ * The key in the first line of a file that the user names. A pipe (`/dev/fd/…`, process substitution) is read as it is; a regular
+ * file must be closed to others, but a mounted one of root's may be open to its group (secrets of container platforms).
+ * @throws Failure config
+ */
+export async function readKeyFile(path: string, source: string, machine: Machine): Promise<Secret> {
+  let file: FileHandle | undefined;
+  try {
+    file = await open(path, 'r');
+    await refuseOpen(path, source, file, machine);
+    return keyFrom(firstLine(await start(file)), `${source} (${path})`);
+  } catch (cause) {
+    throw storageFailure(`${source}: cannot read ${path}`, cause);
+  } finally {
+    await file?.close();
+  }
+}
+
+async function refuseOpen(path: string, source: string, file: FileHandle, machine: Machine): Promise<void> {
+  const found = await file.stat();
+  if (!found.isFile() || !hasModes(machine)) return;
+  const isMounted = found.uid === 0 && machine.uid !== 0;
+  if (found.uid !== machine.uid && !isMounted) {
+    throw new Failure('config', `${source}: ${path} belongs to another user (id ${found.uid})`);
+  }
+  if ((found.mode & (isMounted ? 0o007 : 0o077)) === 0) return;
+  throw new Failure(
+    'config',
+    `${source}: ${path} can be read by other users (mode ${(found.mode & 0o777).toString(8)})`,
+    {
+      hint: `Run: chmod 600 '${path}'. Where its mode is not yours to change, give a pipe instead: <(cat '${path}')`,
+    },
+  );
+}
+
+/** Enough for any key: a file such as /dev/zero has no end. */
+async function start(file: FileHandle): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  while (size < longest) {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(4096), 0, 4096, null);
+    if (bytesRead === 0) break;
+    chunks.push(buffer.subarray(0, bytesRead));
+    size += bytesRead;
+    if (buffer.subarray(0, bytesRead).includes(10)) break;
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

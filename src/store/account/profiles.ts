@@ -1,0 +1,144 @@
+import { join } from 'node:path';
+import { Failure } from '../../core/failure.ts';
+import type { Secret } from '../../core/secret.ts';
+import type { Clock, Machine } from '../../core/world.ts';
+import { changeConfiguration, isObject, readConfiguration, type Content, type Files } from './configuration.ts';
+import { keyEntry } from './credentials.ts';
+import { foldersOf } from '../disk/folders.ts';
+import {
+  inFile,
+  originOfProfile,
+  parseProfile,
+  readProfileName,
+  type Kind,
+  type Profile,
+  type ProfileSource,
+} from './profile.ts';
+
+export interface Profiles extends ProfileSource {
+  /**
+   * Stores a profile and its key in place of one of the same name. The first of its kind becomes the default. Without a key and
+   * without a key command the stored key stays, bound to the origin that it was stored for.
+   */
+  save(profile: Profile, key: Secret | undefined, options?: { readonly makeDefault?: boolean }): Promise<void>;
+  /** Makes it the default of its kind. */
+  use(name: string): Promise<void>;
+  /** Forgets the profile and its key. The kind is without a default if it was the default: another one is never chosen silently. */
+  remove(name: string): Promise<void>;
+}
+
+/** The stored profiles (contract, section 4). Every method throws Failure config when a file is unsafe or broken, or the name is unknown. */
+export function openProfiles(machine: Machine, clock: Clock): Profiles {
+  const world = { machine, clock };
+  const path = join(foldersOf(machine).config, 'config.json');
+  const read = async () => readConfiguration('config', world);
+  const change = (edit: (config: Content, files: Files) => Promise<Content>): Promise<void> =>
+    changeConfiguration(world, async (files) => files.write('config', await edit(await files.read('config'), files)));
+
+  return {
+    async all() {
+      return entriesOf(await read()).flatMap(([name, stored]) => profileIn(path, name, stored) ?? []);
+    },
+    async defaults() {
+      return defaultsIn(await read());
+    },
+    async find(name) {
+      const stored = entriesOf(await read()).find(([known]) => known === name);
+      return stored && profileIn(path, name, stored[1]);
+    },
+    async save(profile, key, options) {
+      const { name, ...fields } = checked(profile);
+      await change(async (config, files) => {
+        await saveKey(files, profile, key);
+        return { version: 1, ...config, ...withProfile(config, name, fields, options?.makeDefault === true) };
+      });
+    },
+    async use(name) {
+      await change((config) => {
+        const profile = known(path, config, name);
+        return Promise.resolve({ ...config, defaults: { ...defaultsIn(config), [profile.kind]: name } });
+      });
+    },
+    async remove(name) {
+      await change(async (config, files) => {
+        if (!entriesOf(config).some(([other]) => other === name)) throw unknownProfile(name, config);
+        await removeKey(files, name);
+        const others = entriesOf(config).filter(([other]) => other !== name);
+        const defaults = Object.entries(defaultsIn(config)).filter(([, other]) => other !== name);
+        return { ...config, defaults: Object.fromEntries(defaults), profiles: Object.fromEntries(others) };
+      });
+    },
+  };
+}
+
+/** Nothing is written that would not be read again. */
+function checked(profile: Profile): Profile {
+  return parseProfile(readProfileName(profile.name), profile) ?? profile;
+}
+
+function withProfile(config: Content, name: string, fields: Content, makeDefault: boolean): Content {
+  const kind = fields['kind'] as Kind;
+  const others = Object.entries(defaultsIn(config)).filter(([other, chosen]) => other === kind || chosen !== name);
+  const defaults: Partial<Record<string, string>> = Object.fromEntries(others);
+  const isFirst = !entriesOf(config).some(
+    ([other, stored]) => other !== name && isObject(stored) && stored['kind'] === kind,
+  );
+  if (makeDefault || isFirst) defaults[kind] = name;
+  return {
+    defaults,
+    profiles: Object.fromEntries([...entriesOf(config).filter(([other]) => other !== name), [name, fields]]),
+  };
+}
+
+/** The key goes first: a key without its profile is harmless, a profile for another origin than its key is refused when used. */
+async function saveKey(files: Files, profile: Profile, key: Secret | undefined): Promise<void> {
+  const credentials = await files.read('credentials');
+  const keys = keysOf(credentials);
+  if (key === undefined && profile.key_command === undefined) return;
+  const entry = keyEntry(key, originOfProfile(profile));
+  const next = Object.fromEntries([...keys.filter(([name]) => name !== profile.name), [profile.name, entry]]);
+  await files.write('credentials', { version: 1, ...credentials, keys: next });
+}
+
+async function removeKey(files: Files, name: string): Promise<void> {
+  const credentials = await files.read('credentials');
+  const keys = keysOf(credentials);
+  const others = keys.filter(([other]) => other !== name);
+  if (others.length < keys.length)
+    await files.write('credentials', { ...credentials, keys: Object.fromEntries(others) });
+}
+
+function profileIn(path: string, name: string, stored: unknown): Profile | undefined {
+  return inFile(`${path}: profile '${name}'`, () => parseProfile(name, stored));
+}
+
+function known(path: string, config: Content, name: string): Profile {
+  const stored = entriesOf(config).find(([other]) => other === name);
+  const profile = stored && profileIn(path, name, stored[1]);
+  if (!profile) throw unknownProfile(name, config);
+  return profile;
+}
+
+function unknownProfile(name: string, config: Content): Failure {
+  const names = entriesOf(config).map(([other]) => other);
+  return new Failure('config', `there is no profile '${name}'`, {
+    hint: names.length === 0 ? 'Make one with: chatelaine auth login' : `Stored are: ${names.join(', ')}.`,
+  });
+}
+
+function entriesOf(config: Content): [string, unknown][] {
+  const { profiles } = config as { profiles?: unknown };
+  return isObject(profiles) ? Object.entries(profiles) : [];
+}
+
+function keysOf(credentials: Content): [string, unknown][] {
+  const { keys } = credentials as { keys?: unknown };
+  return isObject(keys) ? Object.entries(keys) : [];
+}
+
+/** Names under `defaults` of kinds that this version does not know are kept. */
+function defaultsIn(config: Content): Readonly<Partial<Record<Kind, string>>> {
+  const { defaults } = config as { defaults?: unknown };
+  if (!isObject(defaults)) return {};
+  return Object.fromEntries(Object.entries(defaults).filter(([, name]) => typeof name === 'string'));
+}

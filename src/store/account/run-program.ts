@@ -1,0 +1,110 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { formatDuration, type Milliseconds } from '../../core/duration.ts';
+import type { Environment, Machine } from '../../core/world.ts';
+import { codeOf } from '../disk/files.ts';
+
+export interface Outcome {
+  /** The exit code, or the name of the signal that ended it. */
+  readonly code: number | string;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface ProgramOptions {
+  readonly machine: Machine;
+  readonly env: Environment;
+  readonly timeout: Milliseconds;
+  readonly signal?: AbortSignal | undefined;
+  /** Whether it may read our stdin. */
+  readonly interactive: boolean;
+}
+
+/** Why a program gave no outcome: the rest of a sentence that begins with its name. Never holds what it printed. */
+export class ProgramTrouble extends Error {}
+
+/**
+ * Runs a program without a shell, in a process group of its own that is ended with it.
+ * @throws ProgramTrouble when it cannot be run, is too slow or prints too much; the signal's reason when that aborts
+ */
+export async function runProgram(file: string, words: readonly string[], options: ProgramOptions): Promise<Outcome> {
+  const { machine, timeout, signal } = options;
+  signal?.throwIfAborted();
+  const child = start(file, words, options);
+  const late = AbortSignal.timeout(timeout);
+  try {
+    return await Promise.race([endOf(child), aborted(late), ...(signal ? [aborted(signal)] : [])]);
+  } catch (cause) {
+    if (!late.aborted || cause !== late.reason) throw cause;
+    throw new ProgramTrouble(`was still running after ${formatDuration(timeout)}`);
+  } finally {
+    await endGroup(child, machine);
+  }
+}
+
+/** Rejects with the signal's reason. A program lives in real time, which no clock of a test can hold. */
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
+}
+
+function start(file: string, words: readonly string[], { machine, env, interactive }: ProgramOptions): ChildProcess {
+  return spawn(file, words, {
+    shell: false,
+    env,
+    stdio: [interactive ? 'inherit' : 'ignore', 'pipe', 'pipe'],
+    detached: machine.platform !== 'win32',
+    windowsHide: true,
+  });
+}
+
+const longest = 65_536;
+
+/** A program that leaves an agent behind may leave its pipes open, so its own end is enough once a line is whole. */
+function endOf(child: ChildProcess): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    const output = { stdout: '', stderr: '' };
+    let code: number | string | undefined;
+    const finish = (): void => {
+      if (code !== undefined) resolve({ code, ...output });
+    };
+    const finishOnLine = (): void => {
+      if (output.stdout.includes('\n')) finish();
+    };
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name]?.setEncoding('utf8').on('data', (text: string) => {
+        output[name] += text;
+        if (output[name].length > longest) reject(new ProgramTrouble(`printed more than ${longest} characters`));
+        finishOnLine();
+      });
+    }
+    child.once('error', (cause) => reject(new ProgramTrouble(`cannot be run: ${codeOf(cause) ?? 'error'}`, { cause })));
+    child.once('exit', (status, signal) => {
+      code = status ?? signal ?? 'no code';
+      finishOnLine();
+    });
+    child.once('close', finish);
+  });
+}
+
+/** SIGTERM first: a program that hid the typing on the terminal can restore it. */
+async function endGroup(child: ChildProcess, machine: Machine): Promise<void> {
+  child.stdout?.destroy();
+  child.stderr?.destroy();
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+  const gone = new Promise((resolve) => child.once('exit', resolve));
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    signalGroup(child, machine, signal);
+    await Promise.race([gone, aborted(AbortSignal.timeout(1000)).catch(() => undefined)]);
+  }
+}
+
+function signalGroup(child: ChildProcess, { platform, kill }: Machine, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
+  try {
+    if (kill && platform !== 'win32') kill(-child.pid, signal);
+    else child.kill(signal);
+  } catch (cause) {
+    if (codeOf(cause) !== 'ESRCH') throw cause;
+  }
+}

@@ -1,0 +1,57 @@
+import { Failure, usage } from '../../core/failure.ts';
+
+/**
+ * The base URL of a licensing API: no slash, `/v1`, query or fragment at its end.
+ * @throws Failure usage when it is no such URL, config when a key would travel unencrypted
+ */
+export function readBaseUrl(text: string): string {
+  const url = readUrl('the base URL', text);
+  return `${url.origin}${pathWithout(url, /\/v1$/)}`;
+}
+
+/**
+ * The URL of a chat organization: no slash, `/api` or `/api/v1` at its end. Without a scheme it is https, and http where it begins
+ * with localhost (rules of a zuliprc).
+ * @throws Failure usage when it is no such URL, config when a key would travel unencrypted
+ */
+export function readSite(text: string): string {
+  const scheme = text.startsWith('localhost') ? 'http' : 'https';
+  const url = readUrl('the site', /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `${scheme}://${text}`);
+  return `${url.origin}${pathWithout(url, /\/api(\/v1)?$/)}`;
+}
+
+/** Scheme, host and port: what a key is bound to. */
+export function originOf(url: string): string {
+  return new URL(url).origin;
+}
+
+function pathWithout(url: URL, end: RegExp): string {
+  return url.pathname.replace(/\/+$/, '').replace(end, '').replace(/\/+$/, '');
+}
+
+/** The text is never repeated where it may hold a password. */
+function readUrl(label: string, text: string): URL {
+  const url = parse(label, text);
+  if (url.username !== '' || url.password !== '')
+    throw usage(`${label} holds a user name or password`, 'Leave them out; the key is asked for.');
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    throw usage(`${label} '${text}' is neither https nor http`);
+  if (/[?#]/.test(text)) throw usage(`${label} holds a query or fragment`, 'Leave out ? and # and what follows.');
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+    throw new Failure('config', `${label} '${text}' is not encrypted: a key is sent over http only to this computer`, {
+      hint: `Write https://${url.host}.`,
+    });
+  }
+  return url;
+}
+
+function parse(label: string, text: string): URL {
+  const isClean = !/[\s\p{Cc}\\]/u.test(text) && /^[a-z][a-z0-9+.-]*:\/\/[^/]/i.test(text);
+  if (isClean && URL.canParse(text)) return new URL(text);
+  const shown = /[@\p{Cc}]/u.test(text) ? '' : ` '${text}'`;
+  throw usage(`${label}${shown} is not a URL`, 'Write it as in https://example.com.');
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host);
+}

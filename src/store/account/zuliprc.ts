@@ -1,0 +1,59 @@
+import { Failure, usage } from '../../core/failure.ts';
+import type { Secret } from '../../core/secret.ts';
+import { collect } from '../../schema/field.ts';
+import { readIni, type Section } from './ini.ts';
+import { keyFrom } from './key-text.ts';
+import { readEmail } from './profile.ts';
+import { readSite } from './url.ts';
+
+export interface Zuliprc {
+  readonly site: string;
+  readonly email: string;
+  readonly key: Secret;
+  /** What the file asks for and chatelaine does not do. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Reads the configuration file of the chat service's own client: section `[api]` with `email`, `key`, `site`.
+ * @throws Failure usage with every problem of the file, config for a site over plain http; a key is never repeated
+ */
+export function readZuliprc(text: string): Zuliprc {
+  const api = readIni(text, 'api');
+  const fields = [
+    () => readEmail(valueOf(api, 'email')),
+    () => keyOf(valueOf(api, 'key')),
+    () => readSite(valueOf(api, 'site')),
+    () => notesOf(api),
+  ] as const;
+  const [email, key, site, notes] = collect(fields, (read) => read()) as [string, Secret, string, string[]];
+  return { email, key, site, notes };
+}
+
+function valueOf(api: Section, name: string): string {
+  const value = api(name);
+  if (value === undefined || value === '') throw usage(`section [api]: ${name} is missing`);
+  return value;
+}
+
+function keyOf(text: string): Secret {
+  try {
+    return keyFrom(text, 'section [api]');
+  } catch (cause) {
+    if (cause instanceof Failure) throw usage(cause.message, cause.details.hint);
+    throw cause;
+  }
+}
+
+function notesOf(api: Section): string[] {
+  const insecure = api('insecure')?.toLowerCase();
+  if (insecure !== undefined && insecure !== 'true' && insecure !== 'false')
+    throw usage('section [api]: insecure is neither true nor false');
+  return [
+    ...(insecure === 'true' ? ['insecure is not supported: certificates are always checked'] : []),
+    ...(api('cert_bundle') === undefined ? [] : ['cert_bundle is not taken over: name the file with --ca-file']),
+    ...['client_cert', 'client_cert_key']
+      .filter((name) => api(name) !== undefined)
+      .map((name) => `${name} is not supported: client certificates are not sent`),
+  ];
+}

@@ -1,0 +1,146 @@
+import { randomBytes } from 'node:crypto';
+import { constants, type Stats } from 'node:fs';
+import { access, open, rename, unlink, type FileHandle } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { Failure } from '../../core/failure.ts';
+import type { Machine } from '../../core/world.ts';
+
+/** Whether files can be made in that folder; a missing one cannot. */
+export async function isWritable(folder: string): Promise<boolean> {
+  try {
+    await access(folder, constants.W_OK);
+    return true;
+  } catch (cause) {
+    if (codeOf(cause) === undefined) throw cause;
+    return false;
+  }
+}
+
+/**
+ * Replaces a file whole: readers see the old text or the new one, also after a crash. Mode 0600 whatever the umask.
+ * @throws Failure config when it cannot be written, unavailable when the disk is full
+ */
+export async function writePrivate(path: string, ...parts: readonly (string | Uint8Array)[]): Promise<void> {
+  const draft = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
+  try {
+    await writeDraft(draft, parts);
+    await rename(draft, path);
+    await syncFolder(dirname(path));
+  } catch (cause) {
+    await remove(draft);
+    throw storageFailure(`cannot write ${path}`, cause);
+  }
+}
+
+async function writeDraft(draft: string, parts: readonly (string | Uint8Array)[]): Promise<void> {
+  const file = await open(draft, 'wx', 0o600);
+  try {
+    for (const part of parts) await file.writeFile(part);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Makes a new or renamed entry of a folder survive a power cut; systems that cannot sync a folder need no such call. */
+export async function syncFolder(folder: string): Promise<void> {
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(folder, 'r');
+    await handle.sync();
+  } catch (cause) {
+    if (!['EISDIR', 'EPERM', 'EINVAL', 'EACCES', 'ENOTSUP'].includes(codeOf(cause) ?? '')) throw cause;
+  } finally {
+    await handle?.close();
+  }
+}
+
+/** Deletes a file; one that is not there is no trouble. */
+export async function remove(path: string): Promise<void> {
+  try {
+    await unlink(path);
+  } catch (cause) {
+    if (!isMissing(cause)) throw cause;
+  }
+}
+
+/**
+ * The text of a file of this user; undefined where there is none. `forbidden`: mode bits that make it unsafe, all of group and
+ * others unless told. Modes and owners are not looked at on Windows.
+ * @throws Failure config when it is unsafe, with the command that repairs it, or cannot be read
+ */
+export async function readPrivate(path: string, machine: Machine, forbidden = 0o077): Promise<string | undefined> {
+  return (await readPrivateBytes(path, machine, forbidden))?.toString('utf8');
+}
+
+/** As `readPrivate`. */
+export async function readPrivateBytes(path: string, machine: Machine, forbidden = 0o077): Promise<Buffer | undefined> {
+  let file: FileHandle;
+  try {
+    file = await open(path, 'r');
+  } catch (cause) {
+    if (isMissing(cause)) return undefined;
+    throw storageFailure(`cannot read ${path}`, cause);
+  }
+  try {
+    refuseUnsafe(path, await file.stat(), machine, forbidden);
+    return await file.readFile();
+  } catch (cause) {
+    throw cause instanceof Failure ? cause : storageFailure(`cannot read ${path}`, cause);
+  } finally {
+    await file.close();
+  }
+}
+
+function refuseUnsafe(path: string, found: Stats, machine: Machine, forbidden: number): void {
+  if (!hasModes(machine)) return;
+  if (found.uid !== machine.uid && found.uid !== 0) {
+    throw new Failure('config', `${path} belongs to another user (id ${found.uid})`, {
+      hint: `Look at what it holds, then: chown ${machine.uid ?? ''} '${path}'`,
+    });
+  }
+  if ((found.mode & forbidden) === 0) return;
+  const danger = (found.mode & forbidden & 0o055) === 0 ? 'written' : 'read';
+  throw new Failure('config', `${path} can be ${danger} by other users (mode ${(found.mode & 0o777).toString(8)})`, {
+    hint: `Run: chmod 600 '${path}'`,
+  });
+}
+
+/** What a failed call of the file system means to the user. A full disk passes by itself; the rest is a matter of settings. */
+export function storageFailure(what: string, cause: unknown): Failure {
+  if (cause instanceof Failure) return cause;
+  const code = codeOf(cause);
+  if (code === undefined) throw cause;
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return new Failure('unavailable', `disk full: ${what}`, {
+      hint: 'Make room, then run the same command again.',
+      cause,
+    });
+  }
+  return new Failure('config', `${what}: ${reasons[code] ?? code}`, { cause });
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'not permitted',
+  EROFS: 'the file system is read-only',
+  ENOENT: 'no such file or folder',
+  ENOTDIR: 'a part of the path is not a folder',
+  EISDIR: 'it is a folder',
+};
+
+/** The system's name of an error, such as ENOENT; undefined for anything else that was thrown. */
+export function codeOf(cause: unknown): string | undefined {
+  if (!(cause instanceof Error) || !('code' in cause) || !('syscall' in cause)) return undefined;
+  return typeof cause.code === 'string' ? cause.code : undefined;
+}
+
+/** Nothing stands at that path. */
+export function isMissing(cause: unknown): boolean {
+  return codeOf(cause) === 'ENOENT' || codeOf(cause) === 'ENOTDIR';
+}
+
+/** Whether modes and owners of files mean anything here. */
+export function hasModes(machine: Machine): boolean {
+  return machine.platform !== 'win32' && machine.uid !== undefined;
+}

@@ -1,0 +1,55 @@
+import { posix, win32 } from 'node:path';
+import { Failure } from '../../core/failure.ts';
+import { variable, type Machine } from '../../core/world.ts';
+
+export interface Folders {
+  /** Of config.json and credentials.json. */
+  readonly config: string;
+  /** Of journals, locks, purge archives and the sandbox's data. */
+  readonly state: string;
+}
+
+/**
+ * Where files stand (contract, section 4). Touches no disk. An XDG path that is not absolute is ignored, as the XDG specification says.
+ * @throws Failure config when CHATELAINE_CONFIG_DIR is relative
+ */
+export function foldersOf(machine: Machine): Folders {
+  return { config: configFolder(machine), state: stateFolder(machine) };
+}
+
+function configFolder(machine: Machine): string {
+  const chosen = variable(machine.env, 'CHATELAINE_CONFIG_DIR');
+  if (chosen === undefined) return below(machine, 'XDG_CONFIG_HOME', 'APPDATA', ['.config'], ['AppData', 'Roaming']);
+  if (pathsOf(machine).isAbsolute(chosen)) return chosen;
+  throw new Failure('config', `CHATELAINE_CONFIG_DIR is '${chosen}': it must be an absolute path`, {
+    hint: 'No file of the current folder is ever read; write the whole path.',
+  });
+}
+
+function stateFolder(machine: Machine): string {
+  return below(machine, 'XDG_STATE_HOME', 'LOCALAPPDATA', ['.local', 'state'], ['AppData', 'Local']);
+}
+
+function below(
+  machine: Machine,
+  xdg: string,
+  windows: string,
+  plain: readonly string[],
+  roaming: readonly string[],
+): string {
+  const paths = pathsOf(machine);
+  const isWindows = machine.platform === 'win32';
+  const named = [variable(machine.env, xdg), isWindows ? variable(machine.env, windows) : undefined];
+  const chosen = named.find((folder) => folder !== undefined && paths.isAbsolute(folder));
+  return paths.join(chosen ?? paths.join(homeOf(machine), ...(isWindows ? roaming : plain)), 'chatelaine');
+}
+
+/** A home that is no absolute path would mean the current folder, so it counts as no home at all. */
+function homeOf(machine: Machine): string {
+  if (pathsOf(machine).isAbsolute(machine.home)) return machine.home;
+  return machine.platform === 'win32' ? 'C:\\nonexistent' : '/nonexistent';
+}
+
+function pathsOf(machine: Machine): typeof posix {
+  return machine.platform === 'win32' ? win32 : posix;
+}

@@ -1,0 +1,76 @@
+import { chmod, lstat, mkdir, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { Failure } from '../../core/failure.ts';
+import type { Machine } from '../../core/world.ts';
+import { codeOf, hasModes, storageFailure } from './files.ts';
+
+/**
+ * A folder of ours with mode 0700; a looser one is tightened where it is ours to change. Only for folders that hold nothing else.
+ * @throws Failure config when it cannot be made, unavailable when the disk is full
+ */
+export async function makePrivateFolder(folder: string, machine: Machine): Promise<void> {
+  try {
+    await makeFolder(folder);
+    if (!hasModes(machine) || !isOfOurs(folder)) return;
+    const { mode, uid } = await stat(folder);
+    if (uid === machine.uid && (mode & 0o777) !== 0o700) await chmod(folder, 0o700);
+  } catch (cause) {
+    throw storageFailure(`cannot make the folder ${folder}`, cause);
+  }
+}
+
+/** Made with its parents, 0700 each. Not by mkdir's own recursion, which never ends where a parent takes no folders (/proc). */
+export async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { mode: 0o700 });
+  } catch (cause) {
+    if (codeOf(cause) === 'EEXIST' && (await stat(folder)).isDirectory()) return;
+    const parent = dirname(folder);
+    if (codeOf(cause) !== 'ENOENT' || parent === folder) throw cause;
+    if (!(await exists(parent))) await makeFolder(parent);
+    await makeHere(folder);
+  }
+}
+
+/** Another process may have made it meanwhile. */
+async function makeHere(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { mode: 0o700 });
+  } catch (cause) {
+    if (codeOf(cause) !== 'EEXIST') throw cause;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (cause) {
+    if (codeOf(cause) === 'ENOENT') return false;
+    throw cause;
+  }
+}
+
+/** A folder that carries our name, or stands in one: any other was named by the user, and may be shared. */
+function isOfOurs(folder: string): boolean {
+  return basename(folder) === 'chatelaine' || basename(dirname(folder)) === 'chatelaine';
+}
+
+/**
+ * A 0700 folder inside the temporary folder, for locks when there is no writable home. What stands there under that name must be ours.
+ * @throws Failure config when it is a link, someone else's, or open to others
+ */
+export async function makeTemporaryFolder(machine: Machine): Promise<string> {
+  const folder = join(machine.temporary, `chatelaine-${machine.uid ?? 'user'}`);
+  try {
+    await mkdir(folder, { mode: 0o700 });
+  } catch (cause) {
+    if (codeOf(cause) !== 'EEXIST') throw storageFailure(`cannot make the folder ${folder}`, cause);
+  }
+  const found = await lstat(folder);
+  const isOurs = !hasModes(machine) || (found.uid === machine.uid && (found.mode & 0o077) === 0);
+  if (found.isDirectory() && isOurs) return folder;
+  throw new Failure('config', `${folder} is not a private folder of this user`, {
+    hint: `Remove it, or set XDG_STATE_HOME to a folder that can be written.`,
+  });
+}

@@ -1,0 +1,227 @@
+import { describe, expect, test } from 'vitest';
+import { fakeService, openSandbox, run } from '../../helpers/run.ts';
+import type { FakeService } from '../../helpers/service.ts';
+import { readFaults } from '../../../src/sandbox/faults.ts';
+
+const create = 'license create --remote-user ada --size-allowance 4';
+const ada = { license_code: 'K-1', remote_user: 'ada', app_code: 7, size_allowance: 4 };
+
+const post = (service: FakeService) =>
+  service.expect({
+    method: 'POST',
+    path: '/v1/license/',
+    json: { remote_user: 'ada', size_allowance: 4, app_code: 7 },
+  });
+const list = (service: FakeService) => service.expect('GET /v1/license/?remote_user=ada&app_code=7');
+
+const doubts: readonly (readonly [string, (service: FakeService) => void])[] = [
+  ['reset', (service) => post(service).fail('ECONNRESET')],
+  ['other side closed', (service) => post(service).fail('UND_ERR_SOCKET')],
+  ['headers late', (service) => post(service).fail('UND_ERR_HEADERS_TIMEOUT')],
+  ['broken pipe', (service) => post(service).fail('EPIPE')],
+  ['500', (service) => post(service).reply(500, { detail: 'Server error' })],
+  ['502', (service) => post(service).reply(502, '<h1>Bad gateway</h1>')],
+  ['503', (service) => post(service).reply(503, '')],
+  ['504', (service) => post(service).reply(504, '<h1>Time-out</h1>')],
+  ['201 with an HTML page', (service) => post(service).reply(201, '<html><title>Sign in</title></html>')],
+  ['201 with a cut document', (service) => post(service).reply(201, '{"license_code": "K-')],
+];
+
+describe.each(doubts)('a POST in doubt: %s', (_what, doubt) => {
+  test('the one license of that user and size is the one that was created', async () => {
+    const service = fakeService();
+    doubt(service);
+    list(service).reply(200, [ada]);
+
+    const { exitCode, stdout, slept } = await run(service, `${create} -q`);
+
+    service.done();
+    expect({ exitCode, stdout, slept }).toEqual({ exitCode: 0, stdout: 'K-1\n', slept: [5000] });
+  });
+
+  test('none: it is posted again, once more settled by a list', async () => {
+    const service = fakeService();
+    doubt(service);
+    list(service).reply(200, []);
+    doubt(service);
+    list(service).reply(200, { results: [], next: null });
+    post(service).reply(201, ada);
+
+    const { exitCode, stdout, slept } = await run(service, `${create} -q --settle 2s`);
+
+    service.done();
+    expect({ exitCode, stdout, slept }).toEqual({ exitCode: 0, stdout: 'K-1\n', slept: [2000, 2000] });
+  });
+
+  test.each([
+    ['two licenses', [ada, { ...ada, license_code: 'K-2' }]],
+    ['one of another size', [{ ...ada, size_allowance: 5 }]],
+    ['one of that size and one of another', [ada, { ...ada, license_code: 'K-2', size_allowance: 5 }]],
+  ])('%s: exit 9, and what to look at', async (_shown, rows) => {
+    const service = fakeService();
+    doubt(service);
+    list(service).reply(200, rows);
+
+    const { exitCode, stdout, error } = await run(service, `${create} -o json`);
+
+    service.done();
+    expect({ exitCode, stdout, code: error?.code, retryable: error?.retryable }).toEqual({
+      exitCode: 9,
+      stdout: '',
+      code: 'unknown',
+      retryable: false,
+    });
+    expect(error?.hint).toContain("license list --remote-user 'ada' --app-code 7");
+  });
+
+  test('a list that fails: exit 9', async () => {
+    for (const status of [502, 401, 400, 500]) {
+      const service = fakeService();
+      doubt(service);
+      const planned = service.expect('GET /v1/license/?remote_user=ada&app_code=7', status === 502 ? 6 : 1);
+      planned.reply(status, { detail: 'no' });
+
+      const { exitCode, error } = await run(service, `${create} -o json`);
+
+      service.done();
+      expect({ status, exitCode, code: error?.code }).toEqual({ status, exitCode: 9, code: 'unknown' });
+    }
+  });
+});
+
+test('rows of other users do not settle it', async () => {
+  const service = fakeService();
+  post(service).fail('ECONNRESET');
+  list(service).reply(200, [
+    { ...ada, remote_user: 'Ada' },
+    { ...ada, remote_user: 'ada2' },
+  ]);
+  post(service).reply(201, ada);
+
+  expect(await run(service, `${create} -q`)).toMatchObject({ exitCode: 0, stdout: 'K-1\n' });
+  service.done();
+});
+
+test('a list that ends early does not settle it: exit 9', async () => {
+  const service = fakeService();
+  post(service).fail('ECONNRESET');
+  list(service).reply(200, { results: [], next: '?remote_user=ada&app_code=7' });
+
+  expect(await run(service, `${create} -q`)).toMatchObject({ exitCode: 9 });
+  service.done();
+});
+
+test('never created: after five posts it is exit 9, since the last one may still be carried out', async () => {
+  const service = fakeService();
+  for (let round = 0; round < 5; round += 1) {
+    post(service).reply(502, '<h1>Bad gateway</h1>');
+    list(service).reply(200, []);
+  }
+
+  expect(await run(service, `${create} -q`)).toMatchObject({ exitCode: 9 });
+  service.done();
+});
+
+describe('what was certainly not processed is sent again without a list', () => {
+  test.each(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'])('%s', async (code) => {
+    const service = fakeService();
+    post(service).fail(code);
+    post(service).reply(201, ada);
+
+    expect(await run(service, `${create} -q`)).toMatchObject({ exitCode: 0, stdout: 'K-1\n' });
+    service.done();
+  });
+
+  test('429, after the wait that was asked for', async () => {
+    const service = fakeService();
+    post(service).reply(429, { detail: 'Slow down.' }, { 'retry-after': '2' });
+    post(service).reply(201, ada);
+
+    const { exitCode, slept } = await run(service, `${create} -q`);
+
+    service.done();
+    expect(exitCode).toBe(0);
+    expect(slept).toHaveLength(1);
+    expect(slept[0]).toBeGreaterThanOrEqual(2000);
+  });
+
+  test('never reached: exit 7, safe to run again', async () => {
+    const service = fakeService();
+    service
+      .expect({ method: 'POST', path: '/v1/license/', json: { remote_user: 'ada', size_allowance: 4, app_code: 7 } }, 6)
+      .fail('ECONNREFUSED');
+
+    const { exitCode, error } = await run(service, `${create} -o json`);
+
+    service.done();
+    expect({ exitCode, retryable: error?.retryable }).toEqual({ exitCode: 7, retryable: true });
+  });
+
+  test.each([
+    ['SELF_SIGNED_CERT_IN_CHAIN', /--ca-file/],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', /--ca-file/],
+    ['ENOTFOUND', /URL of the profile/],
+  ])('%s is not tried again', async (code, hint) => {
+    const service = fakeService();
+    post(service).fail(code);
+
+    const { exitCode, error } = await run(service, `${create} -o json`);
+
+    service.done();
+    expect(exitCode).toBe(7);
+    expect(error?.hint).toMatch(hint);
+  });
+});
+
+test('an error inside 200 was perhaps not created: the list shows none, exit 9', async () => {
+  const service = fakeService();
+  post(service).reply(200, { detail: 'Something went wrong.' });
+  list(service).reply(200, []);
+
+  expect(await run(service, `${create} -o json`)).toMatchObject({ exitCode: 9, stdout: '' });
+  service.done();
+});
+
+test('--retries 0 does not send a POST in doubt again without a list', async () => {
+  const service = fakeService();
+  post(service).fail('ECONNRESET');
+  list(service).reply(200, [ada]);
+
+  expect(await run(service, `${create} -q --retries 0`)).toMatchObject({ exitCode: 0, stdout: 'K-1\n' });
+  service.done();
+});
+
+test('a key that cannot be told apart under -q is not "safe to run again": the license was created', async () => {
+  const service = fakeService();
+  post(service).reply(201, { remote_user: 'ada', one: 'K-1', two: 'K-2' });
+
+  const { exitCode, lines } = await run(service, `${create} -q`);
+
+  service.done();
+  expect(exitCode).toBe(9);
+  expect(lines.join('\n')).toContain('one, two');
+});
+
+describe('against the sandbox with faults there is one license, never two', () => {
+  test.each([
+    ['the answer is lost after the commit', 'drop-after#1'],
+    ['the connection breaks before the commit', 'drop-before#1'],
+    ['a gateway gives up before', '502#1'],
+    ['the answer is cut', 'cut#1'],
+    ['the connection is reset after the commit', 'reset-after#1'],
+    ['the service breaks after the commit', '500-after#1'],
+    ['a gateway gives up after the commit', '504-after#1'],
+    ['a proxy answers in its place', 'html#1'],
+    ['the answer is no JSON', 'json-garbage#1'],
+    ['the answer is empty', 'empty#1'],
+    ['both, one after another', 'drop-before#1,drop-after#1'],
+  ])('%s', async (_what, fault) => {
+    const { sandbox, run: runThere } = await openSandbox({ faults: readFaults(`POST /v1/license/=${fault}`, 1) });
+
+    const { exitCode, stdout } = await runThere(`${create} -q --settle 1ms`);
+
+    const stored = sandbox.state.licenses().filter(({ remote_user }) => remote_user === 'ada');
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `${stored[0]?.license_code ?? ''}\n` });
+    expect(stored).toHaveLength(1);
+  });
+});

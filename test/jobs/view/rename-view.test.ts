@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'vitest';
+import { fakeService, run } from '../../helpers/run.ts';
+import type { FakeService } from '../../helpers/service.ts';
+
+const fragment = 'narrow/is/alerted';
+const done = { result: 'success', msg: '' };
+const rename = (service: FakeService) =>
+  service.expect({ method: 'PATCH', path: `/api/v1/navigation_views/${fragment}`, form: { name: 'Watch' } });
+const views = (service: FakeService) => service.expect('GET /api/v1/navigation_views');
+const named = (name: string, is_pinned = false) => ({
+  ...done,
+  navigation_views: [
+    { fragment: 'inbox', is_pinned: true, name: null },
+    { fragment, is_pinned, name },
+  ],
+});
+const taken = { result: 'error', code: 'BAD_REQUEST', msg: 'Navigation view already exists.' };
+
+describe.each([
+  ['reset', (service: FakeService) => rename(service).fail('ECONNRESET')],
+  ['502', (service: FakeService) => rename(service).reply(502, '<h1>Bad gateway</h1>')],
+  ['500', (service: FakeService) => rename(service).reply(500, { result: 'error', msg: 'Internal server error' })],
+])('a rename in doubt: %s', (_what, doubt) => {
+  test('the list shows the new name: done', async () => {
+    const service = fakeService();
+    doubt(service);
+    views(service).reply(200, named('Watch'));
+
+    const { exitCode, stdout } = await run(service, `view rename ${fragment} Watch -o json`);
+
+    service.done();
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({ fragment, name: 'Watch' });
+  });
+
+  test('the list shows the old name: sent again', async () => {
+    const service = fakeService();
+    doubt(service);
+    views(service).reply(200, named('Alert Words'));
+    rename(service).reply(200, done);
+
+    expect(await run(service, `view rename ${fragment} Watch`)).toMatchObject({ exitCode: 0 });
+    service.done();
+  });
+
+  test('"already exists" after it is settled by the list', async () => {
+    const service = fakeService();
+    doubt(service);
+    views(service).reply(200, named('Alert Words'));
+    rename(service).reply(400, taken);
+    views(service).reply(200, named('Watch'));
+
+    expect(await run(service, `view rename ${fragment} Watch`)).toMatchObject({ exitCode: 0 });
+    service.done();
+  });
+
+  test('"already exists" of another view is a refusal', async () => {
+    const service = fakeService();
+    doubt(service);
+    views(service).reply(200, named('Alert Words'));
+    rename(service).reply(400, taken);
+    views(service).reply(200, named('Alert Words'));
+
+    expect(await run(service, `view rename ${fragment} Watch`)).toMatchObject({ exitCode: 6 });
+    service.done();
+  });
+
+  test.each([
+    ['no list', 404, '<h1>Not Found</h1>'],
+    ['a list that is refused', 400, { result: 'error', code: 'BAD_REQUEST', msg: 'no' }],
+    ['a list without the view', 200, { ...done, navigation_views: [] }],
+  ])('%s: exit 9', async (_list, status, body) => {
+    const service = fakeService();
+    doubt(service);
+    views(service).reply(status, body);
+
+    const { exitCode, error } = await run(service, `view rename ${fragment} Watch -o json`);
+
+    service.done();
+    expect({ exitCode, code: error?.code, retryable: error?.retryable }).toEqual({
+      exitCode: 9,
+      code: 'unknown',
+      retryable: false,
+    });
+  });
+
+  test('a list that is not answered: exit 9', async () => {
+    const service = fakeService();
+    doubt(service);
+    service.expect('GET /api/v1/navigation_views', 6).fail('ECONNRESET');
+
+    expect(await run(service, `view rename ${fragment} Watch`)).toMatchObject({ exitCode: 9 });
+    service.done();
+  });
+});
+
+test('never taken: exit 9 after three attempts', async () => {
+  const service = fakeService();
+  for (let round = 0; round < 3; round += 1) {
+    rename(service).fail('ECONNRESET');
+    views(service).reply(200, named('Alert Words'));
+  }
+
+  expect(await run(service, `view rename ${fragment} Watch`)).toMatchObject({ exitCode: 9 });
+  service.done();
+});
+
+test('with --pin both must show', async () => {
+  const service = fakeService();
+  const both = {
+    method: 'PATCH',
+    path: `/api/v1/navigation_views/${fragment}`,
+    form: { is_pinned: 'true', name: 'Watch' },
+  };
+  service.expect(both).fail('ECONNRESET');
+  views(service).reply(200, named('Watch', false));
+  service.expect(both).fail('ECONNRESET');
+  views(service).reply(200, named('Watch', true));
+
+  expect(await run(service, `view rename ${fragment} Watch --pin`)).toMatchObject({ exitCode: 0 });
+  service.done();
+});
+
+test('a first refusal is a refusal', async () => {
+  const service = fakeService();
+  rename(service).reply(400, taken);
+
+  const { exitCode, error } = await run(service, `view rename ${fragment} Watch -o json`);
+
+  service.done();
+  expect({ exitCode, msg: error?.server?.msg }).toEqual({ exitCode: 6, msg: 'Navigation view already exists.' });
+});
+
+test.each(['pin', 'hide'])('view %s is repeated in doubt: the same value again changes nothing', async (verb) => {
+  const service = fakeService();
+  const form = { is_pinned: String(verb === 'pin') };
+  const call = { method: 'PATCH', path: `/api/v1/navigation_views/${fragment}`, form };
+  service.expect(call).fail('ECONNRESET');
+  service.expect(call).reply(503, '<h1>no</h1>');
+  service.expect(call).reply(200, done);
+
+  expect(await run(service, `view ${verb} ${fragment}`)).toMatchObject({ exitCode: 0 });
+  service.done();
+});

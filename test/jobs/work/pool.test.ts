@@ -1,0 +1,93 @@
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { gather } from '../../../src/core/gather.ts';
+import { pool, turns } from '../../../src/jobs/work/pool.ts';
+
+/** Work that takes so many turns of the event loop. */
+async function after(turns: number): Promise<number> {
+  for (let left = turns; left > 0; left -= 1) await setImmediate();
+  return turns;
+}
+
+describe('pool', () => {
+  test('yields results as they come, so many at a time', async () => {
+    let running = 0;
+    let most = 0;
+    const results = await gather(
+      pool([9, 1, 3, 20], 2, async (span) => {
+        running += 1;
+        most = Math.max(most, running);
+        await after(span);
+        running -= 1;
+        return span;
+      }),
+    );
+
+    expect({ results, most }).toEqual({ results: [1, 3, 9, 20], most: 2 });
+  });
+
+  test('after a failure nothing is begun, and what is under way is yielded before it is thrown', async () => {
+    const begun: number[] = [];
+    const results: number[] = [];
+    const reading = async (): Promise<void> => {
+      const work = async (span: number): Promise<number> => {
+        begun.push(span);
+        if (span === 1) throw new Error('one');
+        return after(span);
+      };
+      for await (const result of pool([4, 1, 6, 7, 8], 3, work)) results.push(result);
+    };
+
+    await expect(reading()).rejects.toThrow('one');
+
+    expect({ begun, results }).toEqual({ begun: [4, 1, 6], results: [4, 6] });
+  });
+
+  test('a reader who leaves waits for what is under way, and no more is begun', async () => {
+    const ended: number[] = [];
+    for await (const result of pool([1, 5, 5, 5], 2, async (span) => {
+      await after(span);
+      ended.push(span);
+      return span;
+    })) {
+      expect(result).toBe(1);
+      break;
+    }
+
+    expect(ended).toEqual([1, 5]);
+  });
+});
+
+describe('turns', () => {
+  test('are given in the order in which they were asked for, after a failure too', async () => {
+    const turn = turns(2);
+    const order: number[] = [];
+    const work = (number: number) =>
+      turn(async () => {
+        order.push(number);
+        await after(2);
+        if (number === 1) throw new Error('one');
+      });
+
+    const ended = await Promise.allSettled([1, 2, 3, 4, 5].map(work));
+
+    expect(order).toEqual([1, 2, 3, 4, 5]);
+    expect(ended.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled', 'fulfilled', 'fulfilled']);
+  });
+
+  test('never more than so many at once', async () => {
+    const turn = turns(3);
+    let running = 0;
+    let most = 0;
+    await Promise.all(
+      Array.from({ length: 20 }, () =>
+        turn(async () => {
+          most = Math.max(most, (running += 1));
+          await after(1);
+          running -= 1;
+        }),
+      ),
+    );
+    expect(most).toBe(3);
+  });
+});

@@ -1,0 +1,161 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Failure, usage } from '../../src/core/failure.ts';
+import {
+  collect,
+  fieldNamed,
+  flagOf,
+  optional,
+  readAssignments,
+  readField,
+  suggestion,
+  type Field,
+  type Fields,
+} from '../../src/schema/field.ts';
+
+const help = 'x';
+const size = { kind: 'integer', min: 1, max: 18, help } as const satisfies Field;
+const scheme = { kind: 'integer', names: { automatic: 1, 'dark-blue': 2 }, help } as const satisfies Field;
+const user = { kind: 'string', below: 5, ascii: true, nonempty: true, help } as const satisfies Field;
+const color = { kind: 'string', choices: ['auto', 'always', 'never'], help } as const satisfies Field;
+
+function told(work: () => unknown): { message: string; hint: string | undefined } {
+  try {
+    work();
+  } catch (cause) {
+    if (cause instanceof Failure && cause.kind === 'usage') return { message: cause.message, hint: cause.details.hint };
+    throw cause;
+  }
+  throw new Error('nothing was refused');
+}
+
+test.each<[Field, string, unknown]>([
+  [size, '1', 1],
+  [size, '18', 18],
+  [{ kind: 'integer', help }, '-9007199254740991', -9007199254740991],
+  [{ kind: 'integer', help }, '-0', 0],
+  [scheme, '2', 2],
+  [scheme, 'dark-blue', 2],
+  [scheme, 'Dark_Blue', 2],
+  [user, 'abcd', 'abcd'],
+  [{ kind: 'string', help }, '', ''],
+  [color, 'never', 'never'],
+  [{ kind: 'boolean', help }, 'true', true],
+  [{ kind: 'boolean', help }, 'false', false],
+  [{ kind: 'duration', help }, '5m', 300_000],
+  [{ kind: 'json', help }, '{"id":12345678901234567890}', { id: 12345678901234567890n }],
+])('%j reads %j', (field, text, value) => {
+  expect(readField('it', field, text)).toEqual(value);
+});
+
+test.each<[Field, string, string, string | undefined]>([
+  [size, '0', 'it: 0 is out of range; must be 1 to 18', undefined],
+  [size, '19', 'it: 19 is out of range; must be 1 to 18', undefined],
+  [{ kind: 'integer', min: 1, help }, '0', 'it: 0 is out of range; must be at least 1', undefined],
+  [{ kind: 'integer', max: 1, help }, '2', 'it: 2 is out of range; must be at most 1', undefined],
+  [size, '1.0', "it: '1.0' is not an integer", undefined],
+  [size, '01', "it: '01' is not an integer", undefined],
+  [size, '', "it: '' is not an integer", undefined],
+  [size, '1\n', "it: '1\n' is not an integer", undefined],
+  [size, '0x1', "it: '0x1' is not an integer", undefined],
+  [{ kind: 'integer', help }, '9007199254740992', 'it: 9007199254740992 is beyond ±(2^53−1)', undefined],
+  [scheme, '3', 'it: 3 is not one of 1 automatic, 2 dark-blue', undefined],
+  [scheme, 'dark-blu', "it: 'dark-blu' is not one of 1 automatic, 2 dark-blue", 'Did you mean dark-blue?'],
+  [scheme, 'constructor', "it: 'constructor' is not one of 1 automatic, 2 dark-blue", undefined],
+  [user, '', 'it: must not be empty', undefined],
+  [user, 'abcde', 'it: 5 characters; must be below 5', undefined],
+  [user, 'é', 'it: only ASCII characters are allowed', undefined],
+  [color, 'alway', "it: 'alway' is not one of auto, always, never", 'Did you mean always?'],
+  [{ kind: 'boolean', help }, 'yes', "it: 'yes' is not a boolean", 'Write true or false.'],
+  [{ kind: 'duration', help }, '5', "it: '5' is not a duration", 'Write a number and a unit: 400ms, 30s, 5m, 12h, 7d.'],
+])('%j refuses %j', (field, text, message, hint) => {
+  expect(told(() => readField('it', field, text))).toEqual({ message, hint });
+});
+
+test('JSON that is none is refused', () => {
+  expect(told(() => readField('it', { kind: 'json', help }, '{')).message).toMatch(/^it: not valid JSON: /);
+});
+
+test('a secret is never read from the command line, nor repeated', () => {
+  expect(told(() => readField('new_password', { kind: 'secret', help }, 'canary'))).toEqual({
+    message: 'new_password: a secret is never taken from the command line',
+    hint: 'Give the bare name to be asked, or --from FILE.',
+  });
+});
+
+test('every safe integer comes back as it was written', () => {
+  fc.assert(
+    fc.property(fc.maxSafeInteger(), (number) => {
+      expect(readField('it', { kind: 'integer', help }, String(number))).toBe(number);
+    }),
+    { seed: 1 },
+  );
+});
+
+describe('assignments', () => {
+  const fields = { size_allowance: size, color, note: { kind: 'string', help } } as const satisfies Fields;
+
+  test('are read by wire name, with dashes too, and values may hold =', () => {
+    expect(readAssignments(fields, ['size-allowance=3', 'color=auto', 'note=a=b='])).toEqual([
+      { name: 'size_allowance', field: fields.size_allowance, value: 3 },
+      { name: 'color', field: fields.color, value: 'auto' },
+      { name: 'note', field: fields.note, value: 'a=b=' },
+    ]);
+  });
+
+  test('every bad one is told at once', () => {
+    const words = ['size_allowance=0', 'colour=auto', '=x', 'note', 'toString=x', 'color=auto', 'color=never'];
+    expect(told(() => readAssignments(fields, words))).toEqual({
+      message: [
+        'size_allowance: 0 is out of range; must be 1 to 18',
+        "unknown name 'colour'",
+        "'=x': expected NAME=VALUE",
+        "'note': expected NAME=VALUE",
+        "unknown name 'toString'",
+        'color: given twice',
+      ].join('\n'),
+      hint: 'Did you mean color?',
+    });
+  });
+});
+
+test('collecting keeps the order, and throws on what is no bad input', () => {
+  expect(collect(['a', 'b'], (item, index) => `${item}${index}`)).toEqual(['a0', 'b1']);
+  expect(() =>
+    collect(['a'], () => {
+      throw new TypeError('a bug');
+    }),
+  ).toThrow(TypeError);
+  expect(() =>
+    collect(['a', 'b'], (item) => {
+      if (item === 'a') throw usage('bad');
+      throw new Failure('config', 'no key');
+    }),
+  ).toThrow('no key');
+});
+
+test.each([
+  ['size_allowence', ['size_allowance', 'app_code'], 'Did you mean size_allowance?'],
+  ['COLOR', ['color'], 'Did you mean color?'],
+  ['xyz', ['size_allowance'], undefined],
+  ['', [], undefined],
+])('%j is near to one of %j', (word, known, text) => {
+  expect(suggestion(word, known)).toBe(text);
+});
+
+test('a field is found by its name alone', () => {
+  expect(fieldNamed({ size }, 'size')).toBe(size);
+  expect(() => fieldNamed({ size }, '__proto__')).toThrow("unknown name '__proto__'");
+});
+
+test('flags are derived from names', () => {
+  expect(flagOf('size_allowance', size)).toBe('size-allowance');
+  expect(flagOf('apply_markdown', { kind: 'boolean', flag: 'raw', help })).toBe('raw');
+});
+
+test('a partial edit requires nothing', () => {
+  expect(optional({ size: { ...size, required: true }, color })).toEqual({
+    size: { ...size, required: false },
+    color: { ...color, required: false },
+  });
+});

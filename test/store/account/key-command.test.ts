@@ -1,0 +1,197 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { runKeyCommand, splitWords, type KeyCommandOptions } from '../../../src/store/account/key-command.ts';
+import type { Environment } from '../../../src/core/world.ts';
+import { clock, failureOf, place } from '../place.ts';
+
+describe('words', () => {
+  test.each<[string, string[]]>([
+    ['pass show app', ['pass', 'show', 'app']],
+    ['  pass\t show\napp ', ['pass', 'show', 'app']],
+    [`a 'b c' "d e" f\\ g`, ['a', 'b c', 'd e', 'f g']],
+    [`a''b "" ''`, ['ab', '', '']],
+    [`"a\\"b\\\\c\\$d\\\`e\\nf"`, ['a"b\\c$d`e\\nf']],
+    [`'a\\b'`, ['a\\b']],
+    ['a\\\nb "c\\\nd"', ['ab', 'cd']],
+    ['echo $HOME ~ * $(id) `id` #x a|b;c&d', ['echo', '$HOME', '~', '*', '$(id)', '`id`', '#x', 'a|b;c&d']],
+    [`sh -c 'pass show x | head -1'`, ['sh', '-c', 'pass show x | head -1']],
+  ])('%j', (text, words) => {
+    expect(splitWords(text)).toEqual(words);
+  });
+
+  test.each(["a 'b", 'a "b', 'a "b\\"', 'a\\', `a 'b' "`])('%j is unbalanced', async (text) => {
+    expect((await failureOf(() => splitWords(text))).message).toBe(
+      'the key command has an open quote, or a backslash at its end',
+    );
+  });
+
+  test.each(['', '  ', "''", '"" x', '\\\n'])('%j is empty', async (text) => {
+    expect((await failureOf(() => splitWords(text))).message).toBe('the key command is empty');
+  });
+
+  const quoted = (word: string): fc.Arbitrary<string> =>
+    fc.constantFrom(
+      `'${word.replaceAll("'", `'\\''`)}'`,
+      `"${word.replace(/["\\$`]/g, '\\$&')}"`,
+      word.replace(/[^\w]/gu, (character) => (character === '\n' ? `'\n'` : `\\${character}`)) || "''",
+    );
+  const argv = fc
+    .array(
+      fc.string({ unit: 'grapheme' }).filter((word) => word !== ''),
+      { minLength: 1, maxLength: 6 },
+    )
+    .chain((words) =>
+      fc.tuple(fc.constant(words), fc.tuple(...words.map(quoted)), fc.constantFrom(' ', '\t', '\n', '  ')),
+    );
+
+  test('whatever is quoted comes back as it was', () => {
+    fc.assert(
+      fc.property(argv, ([words, spellings, blank]) => {
+        expect(splitWords(spellings.join(blank))).toEqual(words);
+      }),
+      { seed: 1, numRuns: 500 },
+    );
+  });
+});
+
+const shell = '/bin/sh';
+
+function options(env: Environment = { PATH: '/usr/bin:/bin' }): KeyCommandOptions & { readonly folder: string } {
+  const { folder, machine } = place(env);
+  return { folder, machine };
+}
+
+test.each([
+  ['printf key', 'key'],
+  [`printf 'key\\nmore\\n'`, 'key'],
+  [`printf 'key\\r\\n'`, 'key'],
+  [`${shell} -c 'printf key; printf noise >&2'`, 'key'],
+])('the first line of %j is the key', async (command, key) => {
+  expect((await runKeyCommand(command, options())).reveal()).toBe(key);
+});
+
+test('it runs without our secrets, with everything else', async () => {
+  const env = {
+    PATH: '/usr/bin:/bin',
+    CHATELAINE_API_KEY: 'canary',
+    CHATELAINE_API_KEY_FILE: '/canary',
+    CHATELAINE_CHAT_API_KEY: 'canary',
+    CHATELAINE_CHAT_API_KEY_FILE: '/canary',
+    CHATELAINE_BASE_URL: 'https://a.example',
+    PASSWORD_STORE_DIR: '/store',
+  };
+  const key = await runKeyCommand(`${shell} -c 'env | grep -E "CHATELAINE|STORE" | sort | tr "\\n" ,'`, options(env));
+  expect(key.reveal()).toBe('CHATELAINE_BASE_URL=https://a.example,PASSWORD_STORE_DIR=/store,');
+});
+
+test('no shell sees the words', async () => {
+  expect((await runKeyCommand('echo $HOME;id', options())).reveal()).toBe('$HOME;id');
+});
+
+const hint = 'Run it by hand to see why (or add --verbose): it must print the key as its first line.';
+
+test.each([
+  ['true', "the key command 'true' printed no key"],
+  [`printf '\\ncanary'`, "the key command 'printf' printed no key"],
+  ['false', "the key command 'false' ended with exit code 1"],
+  [`${shell} -c 'echo canary; exit 3'`, "the key command '/bin/sh' ended with exit code 3"],
+  [`${shell} -c 'echo canary; kill -9 $$'`, "the key command '/bin/sh' ended with SIGKILL"],
+  ['/nowhere/canary-free', "the key command '/nowhere/canary-free' cannot be run: ENOENT"],
+  ['no-such-program', "the key command 'no-such-program' was not found on an absolute entry of PATH"],
+  ['./here', "the key command './here' is a relative path; write the absolute one"],
+  ['yes canary', "the key command 'yes' printed more than 65536 characters"],
+])('%j fails', async (command, message) => {
+  expect(await failureOf(() => runKeyCommand(command, options()))).toEqual({ kind: 'config', message, hint });
+});
+
+test('a key that cannot be sent is refused and not told', async () => {
+  const told = await failureOf(() => runKeyCommand(`printf 'canary\\tkey'`, options()));
+  expect(told.message).toBe("key command 'printf': the key holds a character that cannot be sent");
+  expect(JSON.stringify(told)).not.toContain('canary');
+});
+
+test('relative entries of PATH are passed over, and what is no program', async () => {
+  const { folder, ...rest } = options();
+  for (const name of ['first', 'second']) mkdirSync(join(folder, name));
+  writeFileSync(join(folder, 'first/mine'), '#!/bin/sh\necho first', { mode: 0o644 });
+  writeFileSync(join(folder, 'second/mine'), '#!/bin/sh\necho second');
+  chmodSync(join(folder, 'second/mine'), 0o755);
+  const relative = join('..', '..', folder, 'second');
+  const machine = { ...rest.machine, env: { PATH: `${relative}:.::${folder}/first:${folder}/second:/bin` } };
+  expect((await runKeyCommand('mine', { ...rest, machine })).reveal()).toBe('second');
+  const onlyRelative = { ...rest.machine, env: { PATH: `.:${relative}` } };
+  expect((await failureOf(() => runKeyCommand('mine', { ...rest, machine: onlyRelative }))).message).toContain(
+    'not found',
+  );
+});
+
+test('what it says on stderr is told when asked for, without the key', async () => {
+  const said: string[] = [];
+  const verbose = (text: string): void => void said.push(text);
+  await runKeyCommand(`${shell} -c 'echo canary-key; echo unlocking canary-key >&2'`, { ...options(), verbose });
+  await failureOf(() =>
+    runKeyCommand(`${shell} -c 'echo canary; echo bad canary >&2; exit 1'`, { ...options(), verbose }),
+  );
+  expect(said).toEqual(['unlocking [secret]\n', 'bad [secret]\n']);
+});
+
+test('it cannot eat what is piped to us', async () => {
+  expect((await runKeyCommand(`${shell} -c 'cat; echo end'`, options())).reveal()).toBe('end');
+});
+
+test('a slow one is told', async () => {
+  expect(await failureOf(() => runKeyCommand('sleep 60', { ...options(), timeout: 50 }))).toEqual({
+    kind: 'config',
+    message: "the key command 'sleep' was still running after 50ms",
+    hint,
+  });
+});
+
+/** Runs it until it wrote that file, then stops it. */
+async function stopAfter(path: string, command: string, rest: KeyCommandOptions): Promise<void> {
+  const controller = new AbortController();
+  const running = runKeyCommand(command, { ...rest, signal: controller.signal });
+  while (!existsSync(path)) await clock.sleep(5);
+  controller.abort(new Error('enough'));
+  await expect(running).rejects.toThrow('enough');
+}
+
+test('it is ended with all that it started', async () => {
+  const { folder, ...rest } = options();
+  const pids = join(folder, 'pids');
+  const command = `${shell} -c 'sleep 60 & echo $! $$ > ${pids}.new; mv ${pids}.new ${pids}; wait'`;
+  await stopAfter(pids, command, rest);
+  const started = readFileSync(pids, 'utf8').trim().split(' ');
+  expect(started).toHaveLength(2);
+  await expect.poll(() => started.filter((pid) => isRunning(pid))).toEqual([]);
+});
+
+test('one that ignores SIGTERM is killed', async () => {
+  const { folder, ...rest } = options();
+  const path = join(folder, 'pid');
+  const command = `${shell} -c 'trap "" TERM; echo $$ > ${path}.new; mv ${path}.new ${path}; while :; do sleep 1; done'`;
+  await stopAfter(path, command, rest);
+  expect(isRunning(readFileSync(path, 'utf8').trim())).toBe(false);
+});
+
+test('Ctrl-C ends it with its reason', async () => {
+  const controller = new AbortController();
+  const running = runKeyCommand('sleep 60', { ...options(), signal: controller.signal });
+  setTimeout(() => controller.abort(new Error('Ctrl-C')), 50);
+  await expect(running).rejects.toThrow('Ctrl-C');
+});
+
+test('an agent that it leaves behind does not hold us up', async () => {
+  const begin = Date.now();
+  const key = await runKeyCommand(`${shell} -c 'echo key; sleep 3 & exit 0'`, { ...options(), timeout: 2500 });
+  expect(key.reveal()).toBe('key');
+  expect(Date.now() - begin).toBeLessThan(2000);
+});
+
+/** Ended and waiting for its parent counts as not running. */
+function isRunning(pid: string): boolean {
+  const path = `/proc/${pid}/stat`;
+  return existsSync(path) && !/\) Z/.test(readFileSync(path, 'utf8'));
+}

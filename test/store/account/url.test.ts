@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { originOf, readBaseUrl, readSite } from '../../../src/store/account/url.ts';
+import { failureOf } from '../place.ts';
+
+test.each([
+  ['https://a.example', 'https://a.example'],
+  ['https://A.Example:443/', 'https://a.example'],
+  ['https://a.example/api//', 'https://a.example/api'],
+  ['https://a.example/licensing/v1/', 'https://a.example/licensing'],
+  ['https://a.example/v1', 'https://a.example'],
+  ['http://localhost:8000', 'http://localhost:8000'],
+  ['http://127.1.2.3:8000/x', 'http://127.1.2.3:8000/x'],
+  ['http://[::1]:1/', 'http://[::1]:1'],
+])('the base URL %s is %s', (text, url) => {
+  expect(readBaseUrl(text)).toBe(url);
+});
+
+test.each([
+  ['https://chat.example/', 'https://chat.example'],
+  ['https://chat.example/api', 'https://chat.example'],
+  ['https://chat.example/sub/api/v1/', 'https://chat.example/sub'],
+  ['chat.example', 'https://chat.example'],
+  ['chat.example:9991/x', 'https://chat.example:9991/x'],
+  ['localhost:9991', 'http://localhost:9991'],
+  ['localhost', 'http://localhost'],
+])('the site %s is %s', (text, url) => {
+  expect(readSite(text)).toBe(url);
+});
+
+test.each([
+  ['a.example', "the base URL 'a.example' is not a URL"],
+  ['https:a.example', "the base URL 'https:a.example' is not a URL"],
+  ['https:///a', "the base URL 'https:///a' is not a URL"],
+  ['https://a.ex\nample', 'the base URL is not a URL'],
+  ['https://a example', "the base URL 'https://a example' is not a URL"],
+  ['https://a.example\\@b.example', 'the base URL is not a URL'],
+  ['ftp://a.example', "the base URL 'ftp://a.example' is neither https nor http"],
+  ['https://user:canary@a.example', 'the base URL holds a user name or password'],
+  ['https://a.example/?x=1', 'the base URL holds a query or fragment'],
+  ['https://a.example/#', 'the base URL holds a query or fragment'],
+  ['', "the base URL '' is not a URL"],
+])('the base URL %j is refused', async (text, message) => {
+  expect(await failureOf(() => readBaseUrl(text))).toMatchObject({ kind: 'usage', message });
+});
+
+test.each([
+  'http://a.example',
+  'http://128.0.0.1',
+  'http://localhost.example',
+  'http://[::2]',
+  'http://127.0.0.1.example',
+])('%s is not encrypted', async (text) => {
+  expect(await failureOf(() => readBaseUrl(text))).toEqual({
+    kind: 'config',
+    message: `the base URL '${text}' is not encrypted: a key is sent over http only to this computer`,
+    hint: `Write https://${text.slice(7)}.`,
+  });
+});
+
+test('an origin is scheme, host and port', () => {
+  expect(originOf('https://a.example/licensing')).toBe('https://a.example');
+  expect(originOf('http://localhost:8000/x')).toBe('http://localhost:8000');
+});

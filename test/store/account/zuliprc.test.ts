@@ -1,0 +1,153 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { readZuliprc } from '../../../src/store/account/zuliprc.ts';
+import { failureOf } from '../place.ts';
+
+const lines = (...text: string[]): string => text.join('\n');
+const whole = lines('[api]', 'email=u@chat.example', 'key=canary', 'site=https://chat.example');
+
+function read(text: string): { site: string; email: string; key: string; notes: readonly string[] } {
+  const { key, ...rest } = readZuliprc(text);
+  return { ...rest, key: key.reveal() };
+}
+
+const plain = { site: 'https://chat.example', email: 'u@chat.example', key: 'canary', notes: [] };
+
+test.each<[string, string]>([
+  ['as it is downloaded', whole],
+  ['with line breaks of Windows and a mark of byte order', `\uFEFF${whole.replaceAll('\n', '\r\n')}\r\n`],
+  ['with colons and blanks', lines('[api]', 'email : u@chat.example', 'key:  canary  ', 'site =https://chat.example/')],
+  ['with names in capitals', lines('[api]', 'EMAIL=u@chat.example', 'Key=canary', 'sItE=https://chat.example')],
+  [
+    'with comments and empty lines',
+    lines('# a', '[api]', '', '; b', 'email=u@chat.example', '  # key=no', 'key=canary', 'site=chat.example'),
+  ],
+  ['with other sections', lines('[x]', 'key=no', whole, '[y]', 'key=no')],
+  ['with defaults', lines('[DEFAULT]', 'key=canary', 'email=no', '[api]', 'email=u@chat.example', 'site=chat.example')],
+  [
+    'with interpolation',
+    lines('[api]', 'host=chat.example', 'email=u@%(HOST)s', 'key=canary', 'site=https://%(host)s'),
+  ],
+  ['with an API path', whole.replace('https://chat.example', 'https://chat.example/api/')],
+])('a file %s', (_name, text) => {
+  expect(read(text)).toEqual(plain);
+});
+
+test.each([
+  ['localhost:9991', 'http://localhost:9991'],
+  ['http://localhost:9991/api', 'http://localhost:9991'],
+  ['chat.example/sub', 'https://chat.example/sub'],
+])('the site %s is %s', (site, url) => {
+  expect(read(whole.replace('https://chat.example', site)).site).toBe(url);
+});
+
+test('a comment behind a value belongs to it', () => {
+  expect(read(whole.replace('canary', 'can#ary;x')).key).toBe('can#ary;x');
+});
+
+test('%% is a percent sign', () => {
+  expect(read(whole.replace('canary', 'can%%ary')).key).toBe('can%ary');
+});
+
+test('what is not taken over is noted', () => {
+  const text = lines(whole, 'insecure=TRUE', 'cert_bundle=/b', 'client_cert=/c', 'client_cert_key=/k');
+  expect(read(text).notes).toEqual([
+    'insecure is not supported: certificates are always checked',
+    'cert_bundle is not taken over: name the file with --ca-file',
+    'client_cert is not supported: client certificates are not sent',
+    'client_cert_key is not supported: client certificates are not sent',
+  ]);
+  expect(read(lines(whole, 'insecure=false')).notes).toEqual([]);
+});
+
+test.each<[string, string, string]>([
+  ['is empty', '', 'there is no section [api]'],
+  ['has another section only', '[x]\nkey=canary', 'there is no section [api]'],
+  ['has no section', 'key=canary', 'line 1: stands before any [section]\nthere is no section [api]'],
+  [
+    'lacks everything',
+    '[api]',
+    'section [api]: email is missing\nsection [api]: key is missing\nsection [api]: site is missing',
+  ],
+  [
+    'has several bad values',
+    lines('[api]', 'email=a b', 'key=can%ary', 'site=https://u:canary@x', 'insecure=maybe'),
+    lines(
+      'the e-mail address is empty, or holds a space or a colon',
+      'key: a lone % is not allowed',
+      'the site holds a user name or password',
+      'section [api]: insecure is neither true nor false',
+    ),
+  ],
+  [
+    'has bad lines',
+    lines(whole, 'canary', '=canary'),
+    'line 5: neither a [section] nor name = value\nline 6: neither a [section] nor name = value',
+  ],
+  ['has a name twice', lines(whole, 'Key=canary2'), 'line 5: key stands twice'],
+  ['has a section twice', lines(whole, '[api]'), 'line 5: section [api] stands twice'],
+  ['runs in a circle', whole.replace('canary', '%(key)s'), 'key: its %(name)s run in a circle'],
+  ['names nothing', whole.replace('canary', '%(keey)s'), 'key: %(keey)s names nothing that the file has'],
+  [
+    'continues the key',
+    whole.replace('canary', 'canary\n more'),
+    'section [api]: the key holds a character that cannot be sent',
+  ],
+])('a file that %s is refused', async (_name, text, message) => {
+  const told = await failureOf(() => readZuliprc(text));
+  expect([told.kind, told.message]).toEqual(['usage', message]);
+  expect(JSON.stringify(told)).not.toContain('canary');
+});
+
+test('a site over plain http is refused', async () => {
+  expect((await failureOf(() => readZuliprc(whole.replace('https:', 'http:')))).kind).toBe('config');
+});
+
+test('a file that is written by the rules is read back, however it is spelled', () => {
+  const key = fc.stringMatching(/^[!-~]{1,40}$/);
+  const name = (text: string): fc.Arbitrary<string> => fc.constantFrom(text, text.toUpperCase(), ` ${text}`.trim());
+  const sign = fc.constantFrom('=', ':', ' = ', '\t: ');
+  const noise = fc.constantFrom('', '\n', '# x = y\n', ' ; z\n');
+  const option = (text: string, value: string): fc.Arbitrary<string> =>
+    fc.tuple(noise, name(text), sign).map(([before, spelled, equals]) => `${before}${spelled}${equals}${value}\n`);
+  const file = key.chain((value) =>
+    fc
+      .tuple(
+        option('email', 'u@chat.example'),
+        option('key', value.replaceAll('%', '%%')),
+        option('site', 'chat.example'),
+      )
+      .chain((options) => fc.shuffledSubarray(options, { minLength: 3 }))
+      .map((options) => ({ value, text: `[api]\n${options.join('')}` })),
+  );
+  fc.assert(
+    fc.property(file, ({ value, text }) => {
+      expect(read(text)).toEqual({ ...plain, key: value });
+    }),
+    { seed: 1, numRuns: 500 },
+  );
+});
+
+test('no text makes a failure that holds a line of it', () => {
+  const line = fc.constantFrom(
+    '[api]',
+    'key=canary',
+    ' canary',
+    'canary',
+    'email=canary%',
+    'site=://canary@',
+    '[canary',
+    'key: canary x\u0001',
+    '',
+  );
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 8 }), (text) => {
+      try {
+        readZuliprc(text.join('\n'));
+      } catch (cause) {
+        expect(JSON.stringify([String(cause), cause])).not.toContain('canary');
+      }
+    }),
+    { seed: 1, numRuns: 2000 },
+  );
+});

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { foldersOf } from '../../../src/store/disk/folders.ts';
+import type { Environment, Machine } from '../../../src/core/world.ts';
+import { failureOf } from '../place.ts';
+
+const machine = (platform: NodeJS.Platform, home: string, env: Environment): Machine => ({
+  env,
+  platform,
+  home,
+  temporary: '/tmp',
+  uid: 1,
+  pid: 1,
+});
+
+test.each<[string, NodeJS.Platform, string, Environment, string, string]>([
+  ['the home', 'linux', '/home/u', {}, '/home/u/.config/chatelaine', '/home/u/.local/state/chatelaine'],
+  ['the home of macOS', 'darwin', '/Users/u', {}, '/Users/u/.config/chatelaine', '/Users/u/.local/state/chatelaine'],
+  [
+    'XDG variables',
+    'linux',
+    '/home/u',
+    { XDG_CONFIG_HOME: '/c', XDG_STATE_HOME: '/s' },
+    '/c/chatelaine',
+    '/s/chatelaine',
+  ],
+  [
+    'no relative or empty XDG variable',
+    'linux',
+    '/home/u',
+    { XDG_CONFIG_HOME: 'c', XDG_STATE_HOME: '' },
+    '/home/u/.config/chatelaine',
+    '/home/u/.local/state/chatelaine',
+  ],
+  [
+    'CHATELAINE_CONFIG_DIR as it is',
+    'linux',
+    '/home/u',
+    { CHATELAINE_CONFIG_DIR: '/ours', XDG_CONFIG_HOME: '/c' },
+    '/ours',
+    '/home/u/.local/state/chatelaine',
+  ],
+  [
+    'never the current folder',
+    'linux',
+    '',
+    {},
+    '/nonexistent/.config/chatelaine',
+    '/nonexistent/.local/state/chatelaine',
+  ],
+  [
+    'APPDATA',
+    'win32',
+    'C:\\Users\\u',
+    { APPDATA: 'C:\\Roaming', LOCALAPPDATA: 'C:\\Local' },
+    'C:\\Roaming\\chatelaine',
+    'C:\\Local\\chatelaine',
+  ],
+])('uses %s', (_name, platform, home, env, config, state) => {
+  expect(foldersOf(machine(platform, home, env))).toEqual({ config, state });
+});
+
+test('a relative CHATELAINE_CONFIG_DIR is refused', async () => {
+  expect(await failureOf(() => foldersOf(machine('linux', '/home/u', { CHATELAINE_CONFIG_DIR: './here' })))).toEqual({
+    kind: 'config',
+    message: "CHATELAINE_CONFIG_DIR is './here': it must be an absolute path",
+    hint: 'No file of the current folder is ever read; write the whole path.',
+  });
+});

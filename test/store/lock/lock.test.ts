@@ -1,0 +1,214 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { acquireLock, lockPath, withLock } from '../../../src/store/lock/lock.ts';
+import { thisOwner, type Owner } from '../../../src/store/disk/owner.ts';
+import { clock, failureOf, place, stillClock } from '../place.ts';
+import { bundleProgram, ended, printed, start, type Program } from '../spawning.ts';
+
+let program: Program;
+beforeAll(async () => {
+  program = await bundleProgram();
+}, 30_000);
+afterAll(() => program.remove());
+
+test('callers inside one process take turns, and nothing is left behind', async () => {
+  const world = place();
+  const path = join(world.folder, 'x.lock');
+  const steps: string[] = [];
+  await Promise.all(
+    ['a', 'b', 'c', 'd'].map((name) =>
+      withLock(path, world, async () => {
+        steps.push(`${name} in`);
+        await clock.sleep(3);
+        steps.push(`${name} out`);
+      }),
+    ),
+  );
+  expect(steps).toHaveLength(8);
+  for (let at = 0; at < 8; at += 2) expect(steps[at + 1]).toBe(steps[at]?.replace('in', 'out'));
+  expect(readdirSync(world.folder)).toEqual([]);
+});
+
+test('the lock opens again when the work throws', async () => {
+  const world = place();
+  const path = join(world.folder, 'x.lock');
+  await expect(withLock(path, world, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  await expect(withLock(path, world, () => Promise.resolve('yes'))).resolves.toBe('yes');
+});
+
+test('a lock is 0600 and names its owner', async () => {
+  const world = place();
+  const path = join(world.folder, 'x.lock');
+  await withLock(path, world, () => {
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ pid: process.pid });
+    return Promise.resolve();
+  });
+});
+
+test.each([0, 500])('gives up after %i ms, naming the owner', async (wait) => {
+  const world = place();
+  const path = join(world.folder, 'x.lock');
+  const release = await acquireLock(path, world);
+  const still = { machine: world.machine, clock: stillClock() };
+  const told = await failureOf(() => acquireLock(path, still, { wait, what: 'the thing' }));
+  await release();
+  expect(told).toEqual({
+    kind: 'unavailable',
+    message: `the thing is in use by process ${process.pid}`,
+    hint: 'Run it again when that process has ended.',
+  });
+  expect(still.clock.now()).toBeGreaterThanOrEqual(wait);
+});
+
+test('waiting ends with the reason of the signal', async () => {
+  const world = place();
+  const path = join(world.folder, 'x.lock');
+  const release = await acquireLock(path, world);
+  const controller = new AbortController();
+  const waiting = acquireLock(path, world, { signal: controller.signal });
+  controller.abort(new Error('Ctrl-C'));
+  await expect(waiting).rejects.toThrow('Ctrl-C');
+  await release();
+});
+
+test('a lock that was taken by hand and made anew by another is not removed by its first owner', async () => {
+  const world = place();
+  const path = join(world.folder, 'x.lock');
+  const release = await acquireLock(path, world);
+  const other = JSON.stringify({ pid: process.pid, token: 'other' });
+  writeFileSync(path, other);
+  await release();
+  expect(readFileSync(path, 'utf8')).toBe(other);
+});
+
+test('the lock of a killed process is taken over', async () => {
+  const world = place();
+  const child = start(program, 'hold', world.folder);
+  await printed(child, 'held');
+  const path = join(world.folder, 'x.lock');
+  expect((await failureOf(() => acquireLock(path, world, { wait: 0 }))).message).toContain(`process ${child.pid}`);
+  const end = ended(child);
+  child.kill('SIGKILL');
+  expect((await end).signal).toBe('SIGKILL');
+  await expect(withLock(path, world, () => Promise.resolve('ours'), { wait: 0 })).resolves.toBe('ours');
+  expect(readdirSync(world.folder)).toEqual([]);
+}, 20_000);
+
+const gone = 2 ** 22 + 1;
+
+test.each<[string, boolean, (me: Owner) => object | string]>([
+  ['of a process that is gone', true, (me) => ({ ...me, pid: gone })],
+  ['of an earlier process with the same id', true, (me) => ({ ...me, start: '1' })],
+  ['of an earlier boot', true, (me) => ({ ...me, boot: 'other' })],
+  ['of another computer', false, (me) => ({ ...me, boot: 'other', host: 'other', pid: gone })],
+  ['of another container', false, (me) => ({ ...me, space: 'pid:[1]', pid: gone })],
+  ['of this process', false, (me) => me],
+  ['that a power failure cut', true, () => ''],
+])('the lock %s is taken over: %s', async (_name, isTaken, content) => {
+  const world = place();
+  const path = join(world.folder, 'x.lock');
+  const written = content(await thisOwner(world.machine));
+  writeFileSync(path, typeof written === 'string' ? written : JSON.stringify(written));
+  const work = withLock(path, world, () => Promise.resolve('ours'), { wait: 0 });
+  if (isTaken) await expect(work).resolves.toBe('ours');
+  else await expect(work).rejects.toMatchObject({ kind: 'unavailable' });
+});
+
+test('the lock of another computer tells how to remove it', async () => {
+  const world = place();
+  const path = join(world.folder, 'x.lock');
+  const me = await thisOwner(world.machine);
+  writeFileSync(path, JSON.stringify({ ...me, boot: 'other', host: 'far', pid: 7 }));
+  expect(await failureOf(() => acquireLock(path, world, { wait: 0 }))).toEqual({
+    kind: 'unavailable',
+    message: `${path} is in use by process 7 on far`,
+    hint: `Once that process has ended, remove the lock: rm '${path}'`,
+  });
+});
+
+test('a takeover that was itself killed half-way is taken over', async () => {
+  const world = place();
+  const path = join(world.folder, 'x.lock');
+  const dead = { ...(await thisOwner(world.machine)), pid: gone };
+  writeFileSync(path, JSON.stringify({ ...dead, token: 'one' }));
+  writeFileSync(`${path}.one`, JSON.stringify({ ...dead, token: 'two' }));
+  writeFileSync(`${path}.one.two`, JSON.stringify({ ...dead, token: 'three' }));
+  await expect(withLock(path, world, () => Promise.resolve('ours'), { wait: 0 })).resolves.toBe('ours');
+  expect(readdirSync(world.folder)).toEqual([]);
+});
+
+test('while another one takes over, the dead lock stays', async () => {
+  const world = place();
+  const path = join(world.folder, 'x.lock');
+  writeFileSync(path, JSON.stringify({ ...(await thisOwner(world.machine)), pid: gone, token: 'one' }));
+  const release = await acquireLock(`${path}.one`, world);
+  await expect(acquireLock(path, world, { wait: 0 })).rejects.toMatchObject({ kind: 'unavailable' });
+  expect(existsSync(path)).toBe(true);
+  await release();
+});
+
+test('many processes lose no step', async () => {
+  const world = place();
+  writeFileSync(join(world.folder, 'count'), '0');
+  const ends = await Promise.all(Array.from({ length: 8 }, () => ended(start(program, 'count', world.folder, '25'))));
+  expect(ends.map(({ code, stderr }) => [code, stderr])).toEqual(Array(8).fill([0, '']));
+  expect(readFileSync(join(world.folder, 'count'), 'utf8')).toBe('200');
+}, 60_000);
+
+test('processes that are killed inside the lock, one after the other, never meet there', async () => {
+  const world = place();
+  const ends = await Promise.all(Array.from({ length: 24 }, () => ended(start(program, 'die', world.folder))));
+  expect(ends.map(({ signal, stderr }) => [signal, stderr])).toEqual(Array(24).fill(['SIGKILL', '']));
+  expect(readFileSync(join(world.folder, 'deaths'), 'utf8')).toHaveLength(24);
+  expect(existsSync(join(world.folder, 'violated'))).toBe(false);
+}, 60_000);
+
+test('locks stand in the state folder, private, under a hash of their name', async () => {
+  const { machine } = place();
+  const path = await lockPath(machine, 'https://a.example 7 someone');
+  expect(dirname(path)).toBe(join(machine.home, '.local/state/chatelaine/locks'));
+  expect(path).toMatch(/\/[0-9a-f]{32}\.lock$/);
+  expect(statSync(dirname(path)).mode & 0o777).toBe(0o700);
+  expect(await lockPath(machine, 'https://a.example 7 someone')).toBe(path);
+  expect(await lockPath(machine, 'https://a.example 7 another')).not.toBe(path);
+});
+
+test('without a usable home they stand in a private temporary folder', async () => {
+  const { folder, machine } = place();
+  writeFileSync(machine.home, 'a file where the home should be');
+  const path = await lockPath(machine, 'x');
+  expect(dirname(path)).toBe(join(folder, `chatelaine-${machine.uid ?? 'user'}`));
+  expect(statSync(dirname(path)).mode & 0o777).toBe(0o700);
+});
+
+test.each([
+  ['a link', (path: string, folder: string) => symlinkSync(folder, path)],
+  [
+    'open to others',
+    (path: string) => {
+      mkdirSync(path);
+      chmodSync(path, 0o755);
+    },
+  ],
+])('a temporary folder that is %s is refused', async (_name, make) => {
+  const { folder, machine } = place();
+  writeFileSync(machine.home, '');
+  const path = join(folder, `chatelaine-${machine.uid ?? 'user'}`);
+  make(path, folder);
+  expect(await failureOf(() => lockPath(machine, 'x'))).toEqual({
+    kind: 'config',
+    message: `${path} is not a private folder of this user`,
+    hint: 'Remove it, or set XDG_STATE_HOME to a folder that can be written.',
+  });
+});
