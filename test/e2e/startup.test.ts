@@ -60,7 +60,7 @@ describe('a request loads undici, and of the formats only its own', () => {
 test('stored profiles are read without conf, which only writes', async () => {
   const { modules, packages } = await load('auth list');
   expect(packages).toEqual(['commander']);
-  expect(modules).toContain('store/configuration.ts');
+  expect(modules).toContain('store/account/configuration.ts');
 });
 
 async function load(line: string): Promise<Loaded> {
