@@ -1,9 +1,16 @@
 #!/usr/bin/env node
 'use strict';
+const { existsSync } = require('node:fs');
+const { join, resolve } = require('node:path');
 const { version } = require('../package.json');
 
+const main = join(__dirname, '../dist/main.cjs');
 if (process.argv.length === 3 && (process.argv[2] === '--version' || process.argv[2] === '-V')) {
   process.stdout.write(`${version}\n`);
+} else if (existsSync(main)) {
+  require(main).start(version);
 } else {
-  require('../dist/main.cjs').start(version);
+  const clone = resolve(__dirname, '..');
+  process.stderr.write(`chatelaine: the program is not built. Run this first: npm ci --prefix ${clone}\n`);
+  process.exitCode = 1;
 }

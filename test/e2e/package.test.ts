@@ -1,4 +1,15 @@
-import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
@@ -8,7 +19,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 interface Packed {
   readonly filename: string;
+  /** Bytes. */
+  readonly unpackedSize: number;
   readonly files: readonly { readonly path: string; readonly mode: number }[];
+}
+interface Bill {
+  readonly components: readonly { readonly name: string; readonly version: string }[];
 }
 interface Manifest {
   readonly version: string;
@@ -20,10 +36,27 @@ let packed: Packed;
 afterAll(() => rmSync(folder, { recursive: true }));
 
 beforeAll(async () => {
-  // The build stands already: globalSetup saw to it, and a new one would pull it away under the other tests.
-  const { stdout } = await execa('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder]);
-  packed = (JSON.parse(stdout) as Packed[])[0] ?? { filename: '', files: [] };
+  // A copy is packed: packing builds and rewrites package.json for a moment, which other tests must not see.
+  const copy = join(folder, 'copy');
+  const { stdout: tracked } = await execa('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
+  for (const file of tracked.split('\0').filter((name) => name !== '' && !/^(test|bench)\//.test(name)))
+    if (existsSync(file)) cpSync(file, join(copy, file));
+  symlinkSync(join(process.cwd(), 'node_modules'), join(copy, 'node_modules'));
+  const { stdout } = await execa('npm', ['pack', '--json', '--pack-destination', folder], { cwd: copy });
+  packed = (JSON.parse(stdout.slice(stdout.indexOf('['))) as Packed[])[0] ?? {
+    filename: '',
+    unpackedSize: 0,
+    files: [],
+  };
 }, 60_000);
+
+test('asks an install for nothing: no dependency, no script, at most 4 MB', async () => {
+  const { stdout } = await execa('tar', ['-xzOf', join(folder, packed.filename), 'package/package.json']);
+  const manifest = JSON.parse(stdout) as Record<string, unknown>;
+  for (const name of ['scripts', 'dependencies', 'devDependencies', 'optionalDependencies'])
+    expect(manifest).not.toHaveProperty(name);
+  expect(packed.unpackedSize).toBeLessThan(4 * 1024 * 1024);
+});
 
 test('holds the program, its manual and its papers, and no source or test', () => {
   const others = packed.files.map(({ path }) => path).filter((path) => !/^(dist|man)\//.test(path));
@@ -33,7 +66,7 @@ test('holds the program, its manual and its papers, and no source or test', () =
   const built = packed.files.map(({ path }) => path).filter((path) => path.startsWith('dist/'));
   expect(built).toContain('dist/main.cjs');
   expect(built).toContain('dist/THIRD-PARTY-LICENSES');
-  expect(built.filter((path) => !/\.cjs$|LICENSES$/.test(path))).toEqual([]);
+  expect(built.filter((path) => !/\.cjs$|LICENSES$|\.cdx\.json$/.test(path))).toEqual([]);
 });
 
 test('every page of the manual is in the tarball and named in package.json, so that npm links it', () => {
@@ -51,10 +84,13 @@ test('nothing in it names a path of the machine that built it', () => {
   expect(telling).toEqual([]);
 });
 
-test('the licences of what is bundled stand beside it', () => {
+test('licences and a bill of materials name each package that is bundled', () => {
   const text = readFileSync('dist/THIRD-PARTY-LICENSES', 'utf8');
+  const bill = JSON.parse(readFileSync('dist/bill-of-materials.cdx.json', 'utf8')) as Bill;
+  const listed = bill.components.map(({ name, version }) => `${name} ${version}`);
+  expect([...text.matchAll(/^={80}\n(\S+ \S+) \(/gm)].map(([, name]) => name)).toEqual(listed);
   for (const name of ['commander', 'undici', 'conf', 'yaml', '@inquirer/password'])
-    expect(text).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(\\S+\\)$`, 'm'));
+    expect(listed.join('\n')).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+$`, 'm'));
 });
 
 describe('installed into an empty folder', () => {
@@ -89,6 +125,21 @@ describe('installed into an empty folder', () => {
     const { stdout, stderr } = await run('--sandbox license create --remote-user ada --size-allowance 4 -o json');
     expect(JSON.parse(stdout)).toMatchObject({ remote_user: 'ada', size_allowance: 4 });
     expect(stderr).toBe('');
+  });
+
+  test('is one package', (context) => {
+    context.skip(unreachable, 'the registry cannot be reached');
+    const installed = readdirSync(join(place, 'node_modules')).filter((name) => !name.startsWith('.'));
+    expect(installed).toEqual(['chatelaine']);
+  });
+
+  test('a clone that was not built says what to run', async () => {
+    const clone = join(folder, 'clone');
+    cpSync('bin', join(clone, 'bin'), { recursive: true });
+    cpSync('package.json', join(clone, 'package.json'));
+    const result = await execa('node', [join(clone, 'bin', 'chatelaine.cjs'), 'license', 'list'], { reject: false });
+    expect(result.exitCode).toBe(1);
+    expect(result.stderr).toBe(`chatelaine: the program is not built. Run this first: npm ci --prefix ${clone}`);
   });
 
   test('tells its version and can be executed', async (context) => {
