@@ -69,8 +69,11 @@ function services(
 ): Pick<Context, 'licensing' | 'licensingAs' | 'chat' | 'chatAs' | 'reach'> {
   return {
     licensing: (choice) =>
-      licensingApi(once(async () => connections.licensing(await accounts.licensingAccount(choice)))),
-    licensingAs: (credential) => licensingApi(async () => connections.licensing(credential)),
+      licensingApi(
+        once(async () => connections.licensing(await accounts.licensingAccount(choice))),
+        clock.random,
+      ),
+    licensingAs: (credential) => licensingApi(async () => connections.licensing(credential), clock.random),
     chat() {
       const open = once(async () => connections.chat(await accounts.chatAccount()));
       return chatApi(

@@ -2,7 +2,8 @@ import { writeJson } from '../core/json.ts';
 import type { Show } from './show.ts';
 
 /** A row as an object of JSON; undefined where it is a scalar or a list. */
-export function asObject(row: unknown): Readonly<Record<string, unknown>> | undefined {
+export function asObject(value: unknown, show?: Show<unknown>): Readonly<Record<string, unknown>> | undefined {
+  const row = show?.data ? show.data(value) : value;
   return typeof row === 'object' && row !== null && !Array.isArray(row) ? (row as Record<string, unknown>) : undefined;
 }
 
@@ -15,7 +16,7 @@ export function columnsOf(
   show: Show<unknown> | undefined,
   fields: readonly string[] | undefined,
 ): readonly string[] {
-  const row = asObject(first);
+  const row = asObject(first, show);
   if (!row) return [];
   if (fields) return fields;
   const named = show?.columns ?? [];
@@ -29,7 +30,7 @@ export function columnsOf(
 
 /** A row's values in the order of the columns; a row that is no object is one value. */
 export function cellsOf(row: unknown, columns: readonly string[], show: Show<unknown> | undefined): readonly unknown[] {
-  const object = asObject(row);
+  const object = asObject(row, show);
   if (!object) return [row];
   return columns.map((column) => {
     const value = show?.cell?.(row, column);

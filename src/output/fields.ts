@@ -9,7 +9,7 @@ export function unknownFields(
   show: Show<unknown> | undefined,
   fields: readonly string[] | undefined,
 ): Failure | undefined {
-  const object = asObject(row);
+  const object = asObject(row, show);
   if (!object || !fields) return undefined;
   const known = [...new Set([...(show?.columns ?? []), ...(show?.known ?? []), ...Object.keys(object)])];
   const strange = fields.filter((field) => !known.includes(field));
@@ -51,7 +51,7 @@ export function refusing(form: Form, show: Show<unknown> | undefined, fields: re
 /** A form of objects that get only the fields asked for; a column of the command counts where the row has no such key. */
 export function picking(form: Form, show: Show<unknown> | undefined, fields: readonly string[]): Form {
   const pick = (row: unknown): unknown => {
-    const object = asObject(row);
+    const object = asObject(row, show);
     if (!object) return row;
     const pairs = fields.map((field) => [
       field,

@@ -27,7 +27,9 @@ async function loadForm(show: Show<unknown> | undefined, look: Look): Promise<Fo
 }
 
 function picked(form: Form, show: Show<unknown> | undefined, look: Look): Form {
-  return look.fields ? picking(form, show, look.fields) : form;
+  if (look.fields) return picking(form, show, look.fields);
+  const data = show?.data;
+  return data ? { ...form, one: (value) => form.one(data(value)), row: (row) => form.row(data(row)) } : form;
 }
 
 async function loadBold(look: Look): Promise<((text: string) => string) | undefined> {

@@ -4,6 +4,8 @@ export interface Show<T> {
   readonly columns?: readonly string[];
   /** Other keys that rows may have, for `--fields`: absent, the rows alone tell. */
   readonly known?: readonly string[];
+  /** The object that machine formats print and columns are read from, where the row holds more; absent: the row itself. */
+  readonly data?: (row: T) => unknown;
   /** The value of a column that is not simply the row's own key of that name; undefined leaves it to the row. */
   readonly cell?: (row: T, column: string) => unknown;
   /** Whether the other scalar keys of the first row follow `columns`; keys that `cell` consumed are named in `consumed`. */

@@ -65,8 +65,17 @@ export const sensorRosterFields = {
 /** The order of a license's columns in tables, csv and tsv; the server's other scalars follow. */
 export const licenseColumns = ['license_code', 'remote_user', 'app_code', 'size_allowance'] as const;
 
-/** Names under which servers return the key, in the order in which they are tried (contract, section 5). */
-export const licenseKeyFields = ['license_code', 'code', 'license_key', 'key', 'license'] as const;
+/** Names that only the key of a license has, in the order in which they are tried (docs/apis.md, Finding the key). */
+export const namedKeyFields = ['license_code', 'license_key'] as const;
+
+/** Names that the key of a license may have, and other things too. */
+export const guessedKeyFields = ['code', 'key', 'license'] as const;
+
+/** Fields by which an object is known to be a license. */
+export const licenseIdentity = ['remote_user', 'size_allowance', ...namedKeyFields] as const;
+
+/** Fields under which servers say what went wrong (docs/exactly-once.md, Errors inside 200). */
+export const errorFields = ['error', 'errors', 'detail', 'non_field_errors'] as const;
 
 /** What the specification says of keys in passing; help, manual and README show it. */
 export const licenseRules =

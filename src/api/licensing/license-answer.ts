@@ -1,8 +1,10 @@
 import { Failure } from '../../core/failure.ts';
-import { licenseFields, licenseKeyFields } from '../../schema/license.ts';
+import { licenseFields } from '../../schema/license.ts';
 import { foreignBody, isObject, isSuccess, redirected, shortened, wordsOf, type JsonObject } from '../http/answer.ts';
 import type { Answer, Send } from '../http/call.ts';
-import { findKey, withKeyField, type License } from './license-key.ts';
+import { saysError, type AnswerSubject } from './answer-error.ts';
+import type { License } from './license.ts';
+import { licenseFrom, licenseFromKey } from './license-key.ts';
 
 /** How to reach one application, found out when the first call is made. */
 export interface LicensingLine {
@@ -11,44 +13,33 @@ export interface LicensingLine {
   readonly key_field?: string | undefined;
 }
 
-export function rowOf(row: unknown, answer: Answer, line: LicensingLine): License {
-  if (isObject(row)) return withKeyField(row, line.key_field);
-  if (typeof row === 'string' || typeof row === 'number' || typeof row === 'bigint') return { license_code: row };
-  throw unreadable(answer, 'a row that is no license');
+/** @throws Failure unavailable where the row is neither an object nor a key */
+export function rowOf(row: unknown, answer: Answer, { key_field }: LicensingLine): License {
+  const license = isObject(row) ? licenseFrom(row, key_field) : licenseFromKey(row);
+  if (!license) throw unreadable(answer, 'a row that is no license');
+  return license;
 }
 
-export function licenseOf(answer: Answer, line: LicensingLine): License {
-  if (answer.body === undefined) throw foreignBody(answer, 'the licensing API');
-  const only = Array.isArray(answer.body) && answer.body.length === 1 ? (answer.body[0] as unknown) : answer.body;
-  if (!isObject(only)) return rowOf(only, answer, line);
-  const [inner, ...others] = Object.values(only).filter((value) => isObject(value));
-  const outer = withKeyField(only, line.key_field);
-  return inner && others.length === 0 && isWrapper(outer, inner, line) ? withKeyField(inner, line.key_field) : outer;
+/**
+ * The license that an answer shows, alone or inside another object.
+ * @throws Failure unavailable naming the fields where it shows none
+ */
+export function licenseOf(answer: Answer, { key_field }: LicensingLine): License {
+  const license = findLicense(answer.body, key_field);
+  if (license) return license;
+  throw answer.body === undefined ? foreignBody(answer, 'the licensing API') : unreadable(answer, 'no license');
 }
 
-/** Whether the license is the inner object: a text such as `message` beside it is not the key. */
-function isWrapper(outer: License, inner: JsonObject, { key_field }: LicensingLine): boolean {
-  if (isLicense(outer)) return false;
-  if (findKey(outer) === undefined) return true;
-  const isNamed = key_field !== undefined || licenseKeyFields.some((name) => typeof outer[name] === 'string');
-  return isLicense(inner) && !isNamed;
+/** Undefined where nothing in the body is of a license. */
+export function findLicense(body: unknown, key_field: string | undefined): License | undefined {
+  const only: unknown = Array.isArray(body) && body.length === 1 ? body[0] : body;
+  if (!isObject(only)) return licenseFromKey(only);
+  const license = licenseFrom(only, key_field);
+  return license.key !== undefined || hasField(license.fields) ? license : undefined;
 }
 
-/** Whether it has a field of a license that the specification names. */
-function isLicense(value: JsonObject): boolean {
-  return 'remote_user' in value || 'size_allowance' in value;
-}
-
-/** @throws Failure unavailable naming the fields of what is no license */
-export function shownLicense(answer: Answer, line: LicensingLine): License {
-  const license = licenseOf(answer, line);
-  if (isOfThisApi(license)) return license;
-  throw unreadable(answer, 'no license');
-}
-
-/** Whether an object is of this API at all: it holds a key, or one of the fields that every license has. */
-function isOfThisApi(license: License): boolean {
-  return findKey(license) !== undefined || Object.keys(licenseFields).some((name) => license[name] !== undefined);
+function hasField(fields: JsonObject): boolean {
+  return Object.keys(licenseFields).some((name) => fields[name] !== undefined);
 }
 
 export function isNothing({ text, body }: Answer): boolean {
@@ -82,9 +73,26 @@ export function refuse(answer: Answer, missing?: string): void {
     });
   }
   throw new Failure('rejected', `the licensing API refused the request (${status}): ${said}`, {
-    hint: status === 404 ? 'Check the base URL of the profile: it stands before /v1.' : undefined,
+    hint: status === 404 ? 'Check the base URL of the profile: it is the part before /v1.' : undefined,
     http,
     server,
+  });
+}
+
+/**
+ * Refuses a success that says error in its body (docs/exactly-once.md, Errors inside 200).
+ * @throws Failure rejected
+ */
+export function refuseError(answer: Answer, subject: AnswerSubject): void {
+  if (saysError(answer.body, subject)) throw errorInside(answer);
+}
+
+/** The refusal in the body of a 2xx. */
+export function errorInside(answer: Answer): Failure {
+  const said = shortened(explain(answer));
+  return new Failure('rejected', `the licensing API answered ${answer.status} with an error: ${said}`, {
+    http: answer.http,
+    server: { msg: said },
   });
 }
 
@@ -92,7 +100,7 @@ export function refuse(answer: Answer, missing?: string): void {
 function explain({ body, text }: Answer): string {
   if (isObject(body)) {
     const { detail } = body;
-    if (typeof detail === 'string') return detail;
+    if (typeof detail === 'string' && detail !== '') return detail;
     return Object.entries(body)
       .map(
         ([name, value]) =>
@@ -104,7 +112,7 @@ function explain({ body, text }: Answer): string {
   return typeof body === 'string' ? body : wordsOf(text.slice(0, 20_000)) || 'no reason given';
 }
 
-export function wordOf(value: unknown): string {
+function wordOf(value: unknown): string {
   return typeof value === 'string'
     ? value
     : JSON.stringify(value, (_key, item: unknown) => (typeof item === 'bigint' ? String(item) : item));
@@ -114,14 +122,7 @@ function isPage({ text }: Answer): boolean {
   return /^\s*</.test(text);
 }
 
-export function inDoubt(answer: Answer): Failure {
-  const { message, details } = foreignBody(answer, 'the licensing API');
-  return new Failure('unknown', `${message}; the license may or may not have been created`, {
-    ...details,
-    retryable: false,
-  });
-}
-
+/** The answer is of this API, but not what was asked for: names the fields that it has. */
 export function unreadable(answer: Answer, what: string): Failure {
   const names =
     isObject(answer.body) && Object.keys(answer.body).length > 0

@@ -1,34 +1,18 @@
 import { Failure } from '../../core/failure.ts';
-import { licenseKeyFields } from '../../schema/license.ts';
-import type { JsonObject } from '../http/answer.ts';
-
-/** A license as the server returned it: its fields are not specified. A bare key becomes `{ license_code }`. */
-export type License = JsonObject;
-
-/** The profile's name for the key's field travels with the license, unseen by JSON. */
-const keyFieldOf = Symbol('key_field');
-
-export function withKeyField(license: JsonObject, keyField: string | undefined): License {
-  return keyField === undefined ? license : Object.defineProperty({ ...license }, keyFieldOf, { value: keyField });
-}
-
-/** The license with further fields before its own, which win. */
-export function withFields(fields: JsonObject, license: License): License {
-  return withKeyField({ ...fields, ...license }, (license as { readonly [keyFieldOf]?: string })[keyFieldOf]);
-}
+import { errorFields, guessedKeyFields, licenseIdentity, namedKeyFields } from '../../schema/license.ts';
+import { isObject, type JsonObject } from '../http/answer.ts';
+import type { License } from './license.ts';
 
 /**
- * The key of a license, whatever its field is called (contract, section 5).
- * @throws Failure unavailable naming the fields where nothing fits
+ * The key of a license.
+ * @throws Failure unavailable naming the fields where none of them can be recognised as the key
  */
-export function keyOf(license: License): string {
-  const name = findKey(license);
-  const value = name === undefined ? undefined : license[name];
-  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint') return String(value);
-  const names = Object.keys(license).join(', ');
+export function keyOf({ key, fields }: License): string {
+  if (key !== undefined) return key;
+  const names = Object.keys(fields).join(', ');
   throw new Failure(
     'unavailable',
-    `no field of the license holds a key that can be recognised; its fields are: ${names === '' ? 'none' : names}`,
+    `no field of the license can be recognised as its key; its fields are: ${names === '' ? 'none' : names}`,
     {
       hint: 'Name the field in the profile: chatelaine auth login licensing … --key-field FIELD.',
       retryable: false,
@@ -36,7 +20,70 @@ export function keyOf(license: License): string {
   );
 }
 
-/** Fields of a license that are certainly not its key. */
+/**
+ * The license that an object shows (docs/apis.md, Finding the key).
+ * @param key_field the profile's name for the field of the key
+ */
+export function licenseFrom(object: JsonObject, key_field: string | undefined): License {
+  const inner = wrappedIn(object, key_field);
+  const fields = inner ?? object;
+  return { key: keyIn(fields, key_field) ?? (inner ? namedKeyIn(object, key_field) : undefined), fields };
+}
+
+/** A bare text or number as a license; undefined where it cannot be a key. */
+export function licenseFromKey(value: unknown): License | undefined {
+  const isShortWord = typeof value !== 'string' || (value.length < maxGuessedChars && !/\s/.test(value));
+  const key = isShortWord ? keyText(value) : undefined;
+  return key === undefined ? undefined : { key, fields: { license_code: value } };
+}
+
+/** Whether the object has a field that only licenses have; a list in its place says what is wrong with the field. */
+export function isLicense(object: JsonObject): boolean {
+  return licenseIdentity.some((name) => {
+    const value = object[name];
+    return value !== undefined && value !== null && !Array.isArray(value);
+  });
+}
+
+/** The only object inside another one; what is under the name of an error is not wrapped, but part of the error. */
+export function innerObject(object: JsonObject): JsonObject | undefined {
+  const named = Object.entries(object).filter(([name]) => !(errorFields as readonly string[]).includes(name));
+  const [inner, ...others] = named.map(([, value]) => value).filter((value) => isObject(value));
+  return others.length === 0 ? inner : undefined;
+}
+
+/** The license inside an object that is itself no license. */
+function wrappedIn(object: JsonObject, key_field: string | undefined): JsonObject | undefined {
+  const isNamed = key_field !== undefined && keyText(object[key_field]) !== undefined;
+  const inner = isNamed || isLicense(object) ? undefined : innerObject(object);
+  return inner && (isLicense(inner) || keyIn(object, key_field) === undefined) ? inner : undefined;
+}
+
+function keyIn(object: JsonObject, key_field: string | undefined): string | undefined {
+  const named = namedKeyIn(object, key_field);
+  if (named !== undefined || key_field !== undefined) return named;
+  if (!repeatsLicense(object) && Object.keys(object).length > 1) return undefined;
+  const guessed = guessedKeyFields.map((name) => keyText(object[name])).find((key) => key !== undefined);
+  if (guessed !== undefined) return guessed;
+  const [only, ...others] = Object.entries(object).filter(([name, value]) => mayBeKey(name, value, object));
+  return others.length === 0 ? keyText(only?.[1]) : undefined;
+}
+
+/** The key under a name that says so. */
+function namedKeyIn(object: JsonObject, key_field: string | undefined): string | undefined {
+  const names = key_field === undefined ? namedKeyFields : [key_field, ...namedKeyFields];
+  return names.map((name) => keyText(object[name])).find((key) => key !== undefined);
+}
+
+/** Beside a field of the license `code` is its key; in any other object it may be the code of an error. */
+function repeatsLicense(object: JsonObject): boolean {
+  return ['remote_user', 'app_code', 'size_allowance', 'mac_address'].some((name) => object[name] !== undefined);
+}
+
+/** A guessed key has fewer characters: a longer text says something. */
+const maxGuessedChars = 200;
+
+/** Fields that are never the key, whatever their text is. */
 const explained: ReadonlySet<string> = new Set([
   'remote_user',
   'app_code',
@@ -44,6 +91,8 @@ const explained: ReadonlySet<string> = new Set([
   'mac_address',
   'detail',
   'status',
+  'state',
+  'type',
   'error',
   'errors',
   'message',
@@ -51,29 +100,24 @@ const explained: ReadonlySet<string> = new Set([
   'result',
   'reason',
   'title',
+  'request_id',
+  'trace_id',
+  'correlation_id',
 ]);
-const longestKey = 200;
 
-/** The name of the field that holds the key; undefined where nothing fits. */
-export function findKey(license: License): string | undefined {
-  const told = (license as { readonly [keyFieldOf]?: string })[keyFieldOf];
-  if (told !== undefined) return isKey(license[told]) ? told : undefined;
-  const known = licenseKeyFields.find((name) => isKey(license[name]));
-  if (known !== undefined) return known;
-  const [only, ...others] = Object.entries(license).filter(([name, value]) => !explained.has(name) && mayBeKey(value));
-  return others.length === 0 ? only?.[0] : undefined;
-}
-
-/** A date, a URL or a sentence explains itself: it is no key. */
-function mayBeKey(value: unknown): boolean {
+/** A date, a URL, a sentence and the user's name once more explain themselves: they are no key. */
+function mayBeKey(name: string, value: unknown, { remote_user }: JsonObject): boolean {
   return (
     typeof value === 'string' &&
     value !== '' &&
-    value.length < longestKey &&
+    value !== remote_user &&
+    value.length < maxGuessedChars &&
+    !explained.has(name) &&
     !/^(\d{4}-\d\d-\d\d|https?:\/\/)|\s/.test(value)
   );
 }
 
-function isKey(value: unknown): boolean {
-  return (typeof value === 'string' && value !== '') || typeof value === 'number' || typeof value === 'bigint';
+function keyText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value === '' ? undefined : value;
+  return (typeof value === 'number' || typeof value === 'bigint') && value > 0 ? String(value) : undefined;
 }

@@ -1,52 +1,60 @@
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import type { Answer } from '../http/call.ts';
-import { inDoubt, isNothing, licenseOf, refuse, shownLicense, type LicensingLine } from './license-answer.ts';
-import type { License } from './license-key.ts';
-import { licenses, listPages, parametersOf, type LicenseFilter } from './license-list.ts';
 import { path, type Path } from '../http/path.ts';
+import { creationFrom, unanswered, type Creation } from './creation.ts';
+import { editLicense } from './edit-license.ts';
+import type { EditedFields, License, LicenseHolder, UserLicenses } from './license.ts';
+import { isNothing, licenseOf, refuse, refuseError, type LicensingLine } from './license-answer.ts';
+import { licenses, listRows, matches, parametersOf, type Extent, type LicenseFilter } from './license-list.ts';
+import { licensesOfUser } from './user-licenses.ts';
 
 export interface LicensingApi {
-  /** POST. Undefined: created, and the answer holds no license. @throws Failure unknown in doubt */
-  create(license: LicenseFields): Promise<License | undefined>;
-  /** GET, all pages; filtered again here. @throws Failure incomplete where a later page fails */
-  list(filter?: LicenseFilter): AsyncGenerator<License>;
+  /** POST, sent once. @throws Failure where certainly nothing was created: a refusal, or no connection */
+  create(license: LicenseFields): Promise<Creation>;
+  /**
+   * GET, all pages, filtered again here by exact text. Yields what was received, and then throws Failure incomplete if that is not the
+   * whole list; with `part` only where a later page fails.
+   */
+  list(filter?: LicenseFilter, extent?: Extent): AsyncGenerator<License>;
+  /** The licenses of one user, whole. @throws Failure incomplete where the list is not */
+  ofUser(holder: LicenseHolder): Promise<UserLicenses>;
   /** @throws Failure not_found */
   view(code: string): Promise<License>;
-  /** PUT: the whole license. @throws Failure not_found */
+  /** PUT: the whole license. @throws Failure not_found; rejected where the license differs afterwards */
   replace(code: string, license: LicenseFields): Promise<License>;
-  /** PATCH: only the fields given. @throws Failure not_found */
-  update(code: string, fields: Partial<LicenseFields>): Promise<License>;
+  /** PATCH: only the fields given. @throws Failure not_found; rejected where the license differs afterwards */
+  update(code: string, fields: EditedFields): Promise<License>;
   /** The earliest license that activated the sensor. @throws Failure not_found where there is none */
   firstActivation(query: { readonly mac_address: string; readonly app_code?: number | undefined }): Promise<License>;
 }
 
-const license = (code: string): Path => path`/v1/license/${{ name: 'license_code', value: code }}/`;
-
-/** Each licensing URL, and the meaning of its answers (specification, Endpoints; contract, section 5). */
-export function licensingApi(open: () => Promise<LicensingLine>): LicensingApi {
+/**
+ * Each licensing URL, and the meaning of its answers (docs/apis.md, Licensing answers).
+ * @param random uniform in [0, 1): for a name that no user has
+ */
+export function licensingApi(open: () => Promise<LicensingLine>, random: () => number): LicensingApi {
+  const view = async (code: string): Promise<License> => {
+    const line = await open();
+    const answer = await line.send({ method: 'GET', path: licensePath(code), repeat: 'safe' });
+    refuse(answer, 'no license has this code');
+    refuseError(answer, 'license');
+    return licenseOf(answer, line);
+  };
+  const editing = { open, view, pathOf: licensePath };
   return {
-    async create(fields) {
-      const line = await open();
-      const answer = await line.send({ method: 'POST', path: licenses, json: fields, repeat: 'if unprocessed' });
-      refuse(answer);
-      if (isNothing(answer)) return undefined;
-      if (answer.body === undefined && !isUnreadKey(answer)) throw inDoubt(answer);
-      return createdIn(answer, line);
+    create: async (fields) => createOn(await open(), fields),
+
+    async *list(filter = {}, extent = 'whole') {
+      for await (const license of listRows(open, filter, extent)) if (matches(license, filter)) yield license;
     },
 
-    list: (filter = {}) => listPages(open, filter),
+    ofUser: (holder) => licensesOfUser(holder, { rows: (filter) => listRows(open, filter, 'whole'), random }),
 
-    async view(code) {
-      const line = await open();
-      const answer = await line.send({ method: 'GET', path: license(code), repeat: 'safe' });
-      refuse(answer, 'no license has this code');
-      return shownLicense(answer, line);
-    },
+    view,
 
-    replace: async (code, fields) => edit(await open(), 'PUT', code, fields),
+    replace: (code, fields) => editLicense('PUT', code, fields, editing),
 
-    update: async (code, fields) => edit(await open(), 'PATCH', code, fields),
+    update: (code, fields) => editLicense('PATCH', code, fields, editing),
 
     async firstActivation({ mac_address, app_code }) {
       const query = parametersOf({ mac_address, app_code });
@@ -54,34 +62,23 @@ export function licensingApi(open: () => Promise<LicensingLine>): LicensingApi {
       const answer = await line.send({ method: 'GET', path: path`/v1/first-activation/`, query, repeat: 'safe' });
       const missing = `no license has activated the sensor ${mac_address}`;
       refuse(answer, missing);
+      refuseError(answer, 'first activation');
       if (isNothing(answer)) throw new Failure('not_found', missing, { http: answer.http });
-      return shownLicense(answer, line);
+      return licenseOf(answer, line);
     },
   };
 }
 
-/** 201 with a text that is neither a page nor cut JSON: created, as after an empty answer. */
-function isUnreadKey({ status, text }: Answer): boolean {
-  return status === 201 && !/^\s*[<{["]/.test(text);
+function licensePath(code: string): Path {
+  return path`/v1/license/${{ name: 'license_code', value: code }}/`;
 }
 
-/** Something else than a license: it was created all the same, and must not be reported as safe to run again. */
-function createdIn(answer: Answer, line: LicensingLine): License | undefined {
+async function createOn(line: LicensingLine, fields: LicenseFields): Promise<Creation> {
   try {
-    return shownLicense(answer, line);
+    const answer = await line.send({ method: 'POST', path: licenses, json: fields, repeat: 'if unprocessed' });
+    return creationFrom(answer, fields, line);
   } catch (cause) {
-    if (cause instanceof Failure) return undefined;
+    if (cause instanceof Failure && cause.kind === 'unknown') return unanswered(cause);
     throw cause;
   }
-}
-
-async function edit(
-  line: LicensingLine,
-  method: 'PUT' | 'PATCH',
-  code: string,
-  fields: Partial<LicenseFields>,
-): Promise<License> {
-  const answer = await line.send({ method, path: license(code), json: fields, repeat: 'safe' });
-  refuse(answer, 'no license has this code');
-  return isNothing(answer) ? { license_code: code, ...fields } : licenseOf(answer, line);
 }

@@ -1,4 +1,3 @@
-import { withFields } from '../../api/licensing/license-key.ts';
 import { usage } from '../../core/failure.ts';
 import { each } from '../../jobs/work/each.ts';
 import { collect, optional } from '../../schema/field.ts';
@@ -42,7 +41,7 @@ export default command({
       (mac) => mac,
       async (mac) => {
         const first = await licensing.firstActivation({ mac_address: mac, app_code: code ?? account.app_code });
-        return withFields({ mac_address: mac }, first);
+        return { ...first, mac_address: mac };
       },
     );
   },
@@ -51,5 +50,6 @@ export default command({
     ...licenseShow,
     whole: ['mac_address', ...licenseShow.whole],
     columns: ['mac_address', ...licenseShow.columns],
+    data: ({ mac_address, fields }) => ({ mac_address, ...fields }),
   },
 });

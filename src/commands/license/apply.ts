@@ -11,7 +11,6 @@ import { command } from '../command.ts';
 import type { Context } from '../context.ts';
 import { apiOfEachApp, defaultConcurrency, rosterOptions, workerOptions } from '../roster.ts';
 import { readWholeRoster } from './roster.ts';
-import { keyCell } from './show.ts';
 import { claimsOf, targetOf, type Target } from './target.ts';
 import { settleOptions, settlingOf } from './options.ts';
 
@@ -94,7 +93,8 @@ export default command({
     toTheEnd: true,
     whole: ['license'],
     columns,
-    cell: (row, column) => (column === 'license' && row.license ? keyCell(row.license) : undefined),
+    data: (row) => ({ ...row, license: row.license?.fields ?? null }),
+    cell: (row, column) => (column === 'license' && row.license ? row.license.key : undefined),
     others: true,
   },
 });

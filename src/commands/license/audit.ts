@@ -8,7 +8,6 @@ import { formatOf, type RosterFormat } from '../../store/roster/roster-file.ts';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
 import { ownCodeIn, rosterOptions, withAppCodes } from '../roster.ts';
-import { keyCell } from './show.ts';
 
 const auditFields = { remote_user: rosterFields.remote_user, app_code: rosterFields.app_code };
 
@@ -46,7 +45,8 @@ export default command({
   show: {
     whole: ['license'],
     columns: ['finding', 'remote_user', 'app_code', 'license', 'detail'],
-    cell: (row, column) => (column === 'license' && row.license ? keyCell(row.license) : undefined),
+    data: (row) => ({ ...row, license: row.license?.fields ?? null }),
+    cell: (row, column) => (column === 'license' && row.license ? row.license.key : undefined),
   },
 });
 

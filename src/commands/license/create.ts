@@ -1,4 +1,3 @@
-import { findKey } from '../../api/licensing/license-key.ts';
 import { createLicense } from '../../jobs/license/create-license.ts';
 import { optional } from '../../schema/field.ts';
 import { licenseFields, licenseRules } from '../../schema/license.ts';
@@ -24,9 +23,9 @@ export default command({
   async run({ settle, ...typed }, context) {
     const app_code = await appCodeOf(context, typed.app_code);
     const license = await createLicense(context.licensing(typed), { ...typed, app_code }, settlingOf(context, settle));
-    if (findKey(license) === undefined) {
+    if (license.key === undefined) {
       context.warn(
-        `the license was created, but none of its fields is known to be its key: ${Object.keys(license).join(', ')}; name it with --key-field at auth login`,
+        `the license was created, but none of its fields is known to be its key: ${Object.keys(license.fields).join(', ')}; name it with --key-field at auth login`,
       );
     }
     return license;

@@ -1,4 +1,4 @@
-import type { License } from '../../api/licensing/license-key.ts';
+import type { License } from '../../api/licensing/license.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { optional } from '../../schema/field.ts';
 import { licenseFields } from '../../schema/license.ts';

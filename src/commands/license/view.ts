@@ -1,4 +1,4 @@
-import type { License } from '../../api/licensing/license-key.ts';
+import type { License } from '../../api/licensing/license.ts';
 import type { LicenseFilter } from '../../api/licensing/license-list.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure, usage } from '../../core/failure.ts';

@@ -1,4 +1,4 @@
-import { findKey, type License } from '../../api/licensing/license-key.ts';
+import type { License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import { licenseFields, type LicenseFields } from '../../schema/license.ts';
@@ -35,7 +35,7 @@ export async function* auditLicenses(
   const byKey = new Map<string, Listed[]>();
   for await (const listed of licenses) {
     const user = userKey(listed);
-    const key = keyText(listed);
+    const { key } = listed.license;
     // Pages that move while they are read show a license twice.
     if (key !== undefined && byKey.get(key)?.some((known) => userKey(known) === user)) continue;
     gather(byUser, user, listed);
@@ -54,22 +54,17 @@ function gather(groups: Map<string, Listed[]>, key: string, listed: Listed): voi
 }
 
 function userKey({ app_code, license }: Listed): string {
-  if (license['remote_user'] === undefined)
+  if (license.fields['remote_user'] === undefined)
     throw new Failure('unavailable', 'the list does not tell whose the licenses are: there is nothing to compare', {
       hint: 'Look users up one by one: chatelaine license view --remote-user U.',
       retryable: false,
     });
-  return rowKey({ remote_user: textOf(license['remote_user']), app_code: codeOf({ app_code, license }) ?? 0 });
+  return rowKey({ remote_user: textOf(license.fields['remote_user']), app_code: codeOf({ app_code, license }) ?? 0 });
 }
 
 function codeOf({ app_code, license }: Listed): number | undefined {
-  const own = license['app_code'];
+  const own = license.fields['app_code'];
   return own === undefined || own === null ? app_code : Number(own);
-}
-
-function keyText({ license }: Listed): string | undefined {
-  const name = findKey(license);
-  return name === undefined ? undefined : textOf(license[name]);
 }
 
 function textOf(value: unknown): string {
@@ -78,7 +73,7 @@ function textOf(value: unknown): string {
 
 function* ownFaults(listed: Listed): Generator<FindingRow> {
   for (const name of ['remote_user', 'size_allowance'] as const) {
-    const broken = fault(name, listed.license[name]);
+    const broken = fault(name, listed.license.fields[name]);
     if (broken !== undefined) yield row(name === 'remote_user' ? 'bad-name' : 'bad-size', listed, broken);
   }
 }
@@ -96,7 +91,7 @@ function fault(name: 'remote_user' | 'size_allowance', value: unknown): string |
 }
 
 function row(finding: Finding, listed: Listed, detail: string): FindingRow {
-  const { remote_user } = listed.license;
+  const { remote_user } = listed.license.fields;
   return {
     finding,
     remote_user: remote_user === null ? null : textOf(remote_user),
@@ -112,9 +107,9 @@ function* several(group: readonly Listed[]): Generator<FindingRow> {
 }
 
 function* shared(group: readonly Listed[]): Generator<FindingRow> {
-  const names = new Set(group.map(({ license }) => textOf(license['remote_user'])));
+  const names = new Set(group.map(({ license }) => textOf(license.fields['remote_user'])));
   const users = group.map((listed) => {
-    const name = `'${textOf(listed.license['remote_user'])}'`;
+    const name = `'${textOf(listed.license.fields['remote_user'])}'`;
     return names.size > 1 ? name : `${name} in application ${codeOf(listed) ?? '?'}`;
   });
   for (const listed of group) yield row('shared-key', listed, `one key of ${users.join(' and ')}`);

@@ -1,4 +1,4 @@
-import type { License } from '../../api/licensing/license-key.ts';
+import { textOf, type License } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Journal } from '../../store/journal.ts';
@@ -105,8 +105,8 @@ async function lookUp(
 }
 
 function judge({ remote_user }: ExpectedSensor, license: License): Pick<SensorRow, 'status' | 'first_user' | 'error'> {
-  const first = license['remote_user'];
-  if (typeof first !== 'string' && typeof first !== 'number' && typeof first !== 'bigint')
+  const first_user = textOf(license, 'remote_user');
+  if (first_user === undefined)
     return { status: 'error', first_user: null, error: 'the license does not name its user' };
-  return { status: String(first) === remote_user ? 'ok' : 'lent', first_user: String(first) };
+  return { status: first_user === remote_user ? 'ok' : 'lent', first_user };
 }

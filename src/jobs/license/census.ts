@@ -1,4 +1,4 @@
-import type { License } from '../../api/licensing/license-key.ts';
+import { textOf, type License } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { fingerprint, type Fingerprints } from '../../core/fingerprints.ts';
 import { gather } from '../../core/gather.ts';
@@ -45,9 +45,8 @@ async function fromList(
 ): Promise<Map<string, License[]> | undefined> {
   const census = new Map<string, License[]>();
   for await (const license of api.list({ app_code })) {
-    const { remote_user } = license;
-    if (!['string', 'number', 'bigint'].includes(typeof remote_user)) return undefined;
-    const user = String(remote_user);
+    const user = textOf(license, 'remote_user');
+    if (user === undefined) return undefined;
     if (!wanted.has(fingerprint(user))) continue;
     const known = census.get(user);
     if (known) known.push(license);
@@ -72,7 +71,7 @@ export function decide(found: readonly License[], { size_allowance }: Pick<Licen
 
 /** A license that does not tell its size cannot be known to fit. */
 export function hasSize(license: License, size: number): boolean {
-  return Number(license['size_allowance']) === size;
+  return textOf(license, 'size_allowance') === String(size);
 }
 
 /** The warning for a user with several licenses. */

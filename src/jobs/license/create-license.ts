@@ -1,4 +1,4 @@
-import type { License } from '../../api/licensing/license-key.ts';
+import { textOf, type License } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
@@ -40,12 +40,11 @@ interface Attempt {
 }
 
 async function attempt(api: LicensingApi, fields: LicenseFields): Promise<Attempt> {
-  try {
-    return { license: await api.create(fields) };
-  } catch (cause) {
-    if (cause instanceof Failure && cause.kind === 'unknown') return { doubt: cause };
-    throw cause;
-  }
+  const creation = await api.create(fields);
+  if (creation.state === 'confirmed') return { license: creation.license };
+  if (creation.reason === 'empty answer') return {};
+  if (creation.reason === 'redirect') throw creation.failure;
+  return { doubt: creation.failure };
 }
 
 async function waitOut(doubt: Failure, fields: LicenseFields, { settle, sleep, note }: Settling): Promise<void> {
@@ -95,7 +94,8 @@ async function rowsOf(
 }
 
 function hasSize(license: License, size: number): boolean {
-  return license['size_allowance'] === undefined || Number(license['size_allowance']) === size;
+  const answered = textOf(license, 'size_allowance');
+  return answered === undefined || answered === String(size);
 }
 
 function unsettled(fields: LicenseFields, why: string, doubt: Failure | undefined): Failure {

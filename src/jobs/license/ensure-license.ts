@@ -1,4 +1,5 @@
-import { keyOf, type License } from '../../api/licensing/license-key.ts';
+import type { License } from '../../api/licensing/license.ts';
+import { keyOf } from '../../api/licensing/license-key.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';

@@ -36,25 +36,21 @@ async function create(run: Run, row: LicenseFields, applying: Applying): Promise
     return undefined;
   }
   await journal.before(row, 'create', now());
-  try {
-    const license = await run.turn(async () => {
-      await run.presence;
-      return isHalted(run, applying) ? 'not sent' : licensing(row.app_code).create(row);
-    });
-    if (license === 'not sent') return undefined;
-    if (!license) {
-      doubt(run, row, applying, 'acknowledged');
-      return undefined;
-    }
+  const creation = await run.turn(async () => {
+    await run.presence;
+    return isHalted(run, applying) ? 'not sent' : licensing(row.app_code).create(row);
+  });
+  if (creation === 'not sent') return undefined;
+  if (creation.state === 'confirmed') {
     await record(run, row, 'created', applying);
-    return { ...row, status: 'created', license };
-  } catch (cause) {
-    if (!(cause instanceof Failure) || cause.kind !== 'unknown') throw cause;
-    doubt(run, row, applying, 'unanswered');
-    run.silences += 1;
-    if (run.silences % mostSilences === 0) run.presence = provePresence(run, row, applying);
-    return undefined;
+    return { ...row, status: 'created', license: creation.license };
   }
+  if (creation.reason === 'redirect') throw creation.failure;
+  doubt(run, row, applying, creation.reason === 'empty answer' ? 'acknowledged' : 'unanswered');
+  if (creation.reason === 'no answer') run.silences += 1;
+  if (creation.reason === 'no answer' && run.silences % mostSilences === 0)
+    run.presence = provePresence(run, row, applying);
+  return undefined;
 }
 
 /** The row goes to the end of the queue. */

@@ -1,4 +1,4 @@
-import type { License } from '../../api/licensing/license-key.ts';
+import { textOf, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import { mapped, type Rows } from '../../core/rows.ts';
 import type { LicenseFields } from '../../schema/license.ts';
@@ -52,6 +52,6 @@ export function plannedRow({ row, decision }: Task): PlannedRow {
   return { ...row, status: decision.step, license, change };
 }
 
-function sizeText({ size_allowance }: License): string {
-  return typeof size_allowance === 'number' || typeof size_allowance === 'string' ? String(size_allowance) : '?';
+function sizeText(license: License): string {
+  return textOf(license, 'size_allowance') ?? '?';
 }

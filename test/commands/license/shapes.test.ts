@@ -26,7 +26,10 @@ describe('the key of a license, whatever its field is called', () => {
       'the only text that nothing else explains',
       { remote_user: 'ada', serial: 'K-1', created: '2026-03-01T12:00:00Z' },
     ],
-    ['beside a link and a long text', { serial: 'K-1', url: 'https://licenses.test/K-1/', terms: 'x'.repeat(200) }],
+    [
+      'beside a link and a long text',
+      { serial: 'K-1', app_code: 7, url: 'https://licenses.test/K-1/', terms: 'x'.repeat(200) },
+    ],
     ['a bare JSON string', 'K-1'],
     ['an array of one', [{ license_code: 'K-1' }]],
     ['an object around it', { license: { license_code: 'K-1', remote_user: 'ada' } }],
@@ -49,7 +52,7 @@ describe('the key of a license, whatever its field is called', () => {
     ['1234567890123456789012', '1234567890123456789012'],
     ['12345', '12345'],
     ['{"license_code": 98765432109876543210, "app_code": 7}', '98765432109876543210'],
-    ['{"code": 0}', '0'],
+    ['{"code": 17}', '17'],
   ])('a number keeps its digits: %s', async (body, key) => {
     const service = creates(body);
 
@@ -90,11 +93,13 @@ describe('the key of a license, whatever its field is called', () => {
     );
   });
 
-  test('two texts that may be the key: a warning names the fields, and the license is printed as it came', async () => {
+  test('two texts that may be the key: a warning names the fields, and the listed license is printed as it came', async () => {
     const service = creates({ app_code: 7, one: 'K-1', two: 'K-2' });
+    service.expect(listOfAda).reply(200, [{ app_code: 7, one: 'K-1', two: 'K-2' }]);
 
     const { exitCode, stdout, lines } = await run(service, `${create} -o json`);
 
+    service.done();
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toEqual({ app_code: 7, one: 'K-1', two: 'K-2' });
     expect(JSON.parse(lines.at(-1) ?? '')).toEqual({ warning: expect.stringContaining('one, two') as string });

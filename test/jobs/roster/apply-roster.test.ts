@@ -27,11 +27,13 @@ function world(room = Infinity, earlier: readonly unknown[] = []) {
     create: async (fields) => {
       const license = { license_code: `K-${licenses.length}`, ...fields };
       licenses.push(license);
-      return license;
+      return { state: 'confirmed', license: { key: license.license_code, fields: license } };
     },
     async *list({ remote_user } = {}) {
-      yield* licenses.filter((license) => remote_user === undefined || license.remote_user === remote_user);
+      const found = licenses.filter((license) => remote_user === undefined || license.remote_user === remote_user);
+      yield* found.map((fields) => ({ key: fields.license_code, fields }));
     },
+    ofUser: unused,
     view: unused,
     replace: unused,
     update: unused,

@@ -1,0 +1,67 @@
+import { Failure } from '../../core/failure.ts';
+import { textOf, type License } from './license.ts';
+import type { LicenseFilter } from './license-list.ts';
+import type { LicensingApi } from './licensing.ts';
+
+type Listing = Pick<LicensingApi, 'list'>;
+
+/**
+ * Refuses a key that is of another application than `app_code`: all its licenses carry another code. Reads the list without a filter
+ * by application, no further than to the first license that is of `app_code` or does not tell its application; a list without rows,
+ * or one that is not whole, proves nothing.
+ * @throws Failure auth naming both codes, and the failures of the list
+ */
+export async function refuseOtherApplication(
+  api: Listing,
+  app_code: number,
+  { remote_user }: Pick<LicenseFilter, 'remote_user'> = {},
+): Promise<void> {
+  const codes = new Set<string>();
+  try {
+    for await (const license of api.list({ remote_user })) {
+      const code = otherCode(license, app_code);
+      if (code === undefined) return;
+      codes.add(code);
+    }
+  } catch (cause) {
+    if (cause instanceof Failure && cause.kind === 'incomplete') return;
+    throw cause;
+  }
+  if (codes.size > 0) throw otherApplication(codes, app_code);
+}
+
+/**
+ * The licenses of a list, as they come; after them, the refusal of a key that is of another application than the filter, or else
+ * `own`, says.
+ * @throws Failure auth naming both codes, and the failures of the list
+ */
+export async function* listOfApplication(
+  api: Listing,
+  filter: LicenseFilter,
+  own: number | undefined,
+): AsyncGenerator<License> {
+  const app_code = filter.app_code ?? own;
+  const codes = new Set<string | undefined>();
+  for await (const license of api.list(filter)) {
+    if (app_code !== undefined) codes.add(otherCode(license, app_code));
+    yield license;
+  }
+  if (app_code === undefined) return;
+  if (codes.size === 0 && filter.app_code !== undefined) return refuseOtherApplication(api, app_code, filter);
+  const others = [...codes].filter((code) => code !== undefined);
+  if (others.length > 0 && others.length === codes.size) throw otherApplication(others, app_code);
+}
+
+/** The code of a license of another application; undefined where it may be of this one. */
+function otherCode(license: License, app_code: number): string | undefined {
+  const code = textOf(license, 'app_code');
+  return code !== undefined && /^-?(0|[1-9]\d*)$/.test(code) && code !== String(app_code) ? code : undefined;
+}
+
+function otherApplication(codes: Iterable<string>, app_code: number): Failure {
+  const [one = '', ...others] = codes;
+  const named = others.length === 0 ? `application ${one}` : `the applications ${[one, ...others].join(', ')}`;
+  return new Failure('auth', `this key is of ${named}, not ${app_code}`, {
+    hint: `Use the key of application ${app_code}, or correct the code: chatelaine auth login licensing --app-code ${one}.`,
+  });
+}

@@ -1,0 +1,124 @@
+import { parseJson } from '../../core/json.ts';
+import { isObject, type JsonObject } from '../http/answer.ts';
+import type { Answer } from '../http/call.ts';
+import { linkedNext } from './link-header.ts';
+
+/** What a page of a list says of the rows after it (docs/exactly-once.md, Whole lists). */
+export interface PageEnd {
+  /** The URL of the next page; of a URL only the query is used. */
+  readonly next: string | undefined;
+  /** A sign of more rows that cannot be followed, such as a number, a token or a flag, in words. */
+  readonly more: string | undefined;
+  /** How many rows there are in all; 0 where the server does not say it. */
+  readonly total: number;
+  /** How many pages there are in all; 0 where the server does not say it. */
+  readonly pages: number;
+}
+
+/** A value under a name that has to do with paging, without the marks between its words. */
+interface Entry {
+  readonly name: string;
+  readonly value: unknown;
+}
+
+const nextName =
+  /^(odata|hydra|has|is)*next(page|url|link|href|uri|token|cursor|offset|start|marker|id|key|number|index|results|records|items)*$/;
+const moreName =
+  /^((has|is|thereare)?more(pages|results|items|rows|records|data|available)?|(is)?(truncated|incomplete|partial)(results)?|continu(e|ation)(token)?|lastevaluatedkey)$/;
+const totalName =
+  /^(count|total|(total|num|number|numberof)(count|results|items|elements|rows|records|entries|hits|licenses|found)|(items?|results?|rows?|records?|entries|licenses?)(count|total)|totalcount|hydratotalitems|odatacount|contentrange)$/;
+const pagesName = /^((total|num|numberof|last)pages?|pages?(count|total)|pages)$/;
+/** Where servers put paging beside the rows. */
+const placeName =
+  /^(links?|meta(data)?|pagination|paging|pager|paginator|page(info)?|responsemetadata|resultinfo|cursors?|hydraview)$/;
+
+export function pageEnd({ status, headers, body }: Answer): PageEnd {
+  const entries = [...entriesIn(body), ...headerEntries(headers)];
+  const valuesOf = (name: RegExp): unknown[] =>
+    entries.flatMap((entry) => (name.test(entry.name) ? [entry.value] : []));
+  const links = valuesOf(nextName).filter(isSaid);
+  const partial = status === 206 && rangeTotal(headers['content-range']) === undefined;
+  const signs = [...links, ...valuesOf(moreName).filter(isSaid), ...(partial ? ['206'] : [])];
+  return {
+    next: links.map(urlOf).find((url) => url !== undefined),
+    more: signs.length > 0 ? `it answers ${JSON.stringify(signs[0])} for the rows after these` : undefined,
+    total: highest(valuesOf(totalName)),
+    pages: highest(valuesOf(pagesName)),
+  };
+}
+
+/** The entries of an answer beside its rows, and of the objects in it that speak of paging. */
+function entriesIn(body: unknown, depth = 0): Entry[] {
+  if (!isObject(body) || depth > 2) return [];
+  return Object.entries(body).flatMap(([key, value]) => {
+    const name = plainName(key);
+    const inner = placeName.test(name) ? (Array.isArray(value) ? relations(value) : entriesIn(value, depth + 1)) : [];
+    return [{ name, value }, ...inner];
+  });
+}
+
+/** `[{ "rel": "next", "href": … }]` */
+function relations(links: readonly unknown[]): Entry[] {
+  return links.filter(isObject).flatMap((link) => {
+    const { rel = link['relation'] } = link;
+    const names = Array.isArray(rel) ? (rel as unknown[]) : [rel];
+    return names.includes('next') ? [{ name: 'next', value: link }] : [];
+  });
+}
+
+function headerEntries(headers: Answer['headers']): Entry[] {
+  const linked = linkedNext(headers['link']).map((value) => ({ name: 'next', value }));
+  const others = Object.entries(headers).flatMap(([key, value]): Entry[] => {
+    const name = plainName(key).replace(/^(x|wp)+/, '');
+    if (typeof value !== 'string') return [];
+    if (name === 'contentrange') return [{ name, value: rangeTotal(value) }];
+    if (name === 'pagination') return entriesIn(jsonIn(value));
+    return [{ name: name.replace(/^pagination/, ''), value: ['0', 'false', 'null'].includes(value) ? null : value }];
+  });
+  return [...linked, ...others];
+}
+
+function plainName(key: string): string {
+  return key.toLowerCase().replace(/[^a-z0-9]/g, '');
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (cause) {
+    if (cause instanceof SyntaxError) return undefined;
+    throw cause;
+  }
+}
+
+/** The number of all rows; undefined where the header is not there, or leaves it open with `*`. */
+function rangeTotal(header: Answer['headers'][string]): number | undefined {
+  const total = typeof header === 'string' ? /\/\s*(\d+)\s*$/.exec(header)?.[1] : undefined;
+  return total === undefined ? undefined : Number(total);
+}
+
+/** Anything but null, false, nothing, and a link to nowhere. */
+function isSaid(value: unknown): boolean {
+  if (value === undefined || value === null || value === false || value === '' || value === 0) return false;
+  if (!isObject(value)) return !Array.isArray(value) || value.length > 0;
+  return hrefOf(value) === undefined ? Object.keys(value).length > 0 : isSaid(hrefOf(value));
+}
+
+function hrefOf(link: JsonObject): unknown {
+  return ['href', 'url', 'uri'].map((name) => link[name]).find((value) => value !== undefined);
+}
+
+/** A URL is followed by its query; a text without one is a token that we cannot send back. */
+function urlOf(value: unknown): string | undefined {
+  const url = isObject(value) ? hrefOf(value) : value;
+  return typeof url === 'string' && url.includes('?') && URL.canParse(url, 'http://page.invalid') ? url : undefined;
+}
+
+/** Numbers, also written as text or as `{ "value": 30 }`; 0 where there is none. */
+function highest(values: readonly unknown[]): number {
+  const numbers = values.map((value) => {
+    const said = isObject(value) ? value['value'] : value;
+    return typeof said === 'string' && /^\d+$/.test(said) ? Number(said) : said;
+  });
+  return Math.max(0, ...numbers.filter((value) => typeof value === 'number'));
+}
