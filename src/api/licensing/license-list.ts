@@ -48,7 +48,8 @@ export async function* listRows(
     const gap = isRepeated
       ? 'a page repeats the rows of the one before'
       : gapAfter(page, { pages, received, isSeen: query !== undefined && seen.has(encodeParameters(query)) });
-    if (gap !== undefined) { endEarly(gap, page.answer, extent); return; }
+    if (gap !== undefined && extent === 'whole') throw notWhole(gap, page.answer);
+    if (gap !== undefined) return;
   }
 }
 
@@ -69,10 +70,8 @@ function gapAfter(page: Page, { pages, received, isSeen }: Progress): string | u
   return undefined;
 }
 
-/** @throws Failure incomplete unless a part was asked for */
-function endEarly(gap: string, { http }: Answer, extent: Extent): void {
-  if (extent === 'part') return;
-  throw new Failure('incomplete', `the list is not complete: ${gap}`, { http, retryable: false });
+function notWhole(gap: string, { http }: Answer): Failure {
+  return new Failure('incomplete', `the list is not complete: ${gap}`, { http, retryable: false });
 }
 
 interface Page extends PageEnd {
@@ -111,7 +110,7 @@ function rowsBeside(body: JsonObject): readonly unknown[] | undefined {
   if (Array.isArray(named)) return named as unknown[];
   const [only, ...others] = Object.values(body).filter((value) => Array.isArray(value));
   const isList = others.length === 0 && only !== undefined && only.length > 0 && only.every(isObject);
-  return isList ? (only) : undefined;
+  return isList ? only : undefined;
 }
 
 /** Exact text where the row has the field; a row of a filtered answer without it is trusted (docs/apis.md, Licensing answers). */
