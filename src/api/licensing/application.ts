@@ -1,6 +1,6 @@
 import { Failure } from '../../core/failure.ts';
 import { textOf, type License } from './license.ts';
-import type { LicenseFilter } from './license-list.ts';
+import type { Extent, LicenseFilter } from './license-list.ts';
 import type { LicensingApi } from './licensing.ts';
 
 type Listing = Pick<LicensingApi, 'list'>;
@@ -30,19 +30,25 @@ export async function refuseOtherApplication(
   if (codes.size > 0) throw otherApplication(codes, app_code);
 }
 
+export interface OwnListing {
+  /** The application that the credential says that the key is of; undefined where it does not say. */
+  readonly app_code: number | undefined;
+  readonly extent: Extent;
+}
+
 /**
- * The licenses of a list, as they come; after them, the refusal of a key that is of another application than the filter, or else
- * `own`, says.
+ * The licenses of a list, as they come; after them, the refusal of a key of another application than the filter, or else the
+ * credential, says.
  * @throws Failure auth naming both codes, and the failures of the list
  */
 export async function* listOfApplication(
   api: Listing,
   filter: LicenseFilter,
-  own: number | undefined,
+  { app_code: own, extent }: OwnListing,
 ): AsyncGenerator<License> {
   const app_code = filter.app_code ?? own;
   const codes = new Set<string | undefined>();
-  for await (const license of api.list(filter)) {
+  for await (const license of api.list(filter, extent)) {
     if (app_code !== undefined) codes.add(otherCode(license, app_code));
     yield license;
   }

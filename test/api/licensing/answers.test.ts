@@ -1,0 +1,211 @@
+import { describe, expect, test } from 'vitest';
+import { gather } from '../../../src/core/gather.ts';
+import { likeness } from '../../../src/api/licensing/license-names.ts';
+import { openOrigin, type Reply, type Seen } from '../../helpers/origin.ts';
+import { licensingAt } from '../../helpers/licensing-at.ts';
+
+const fields = { remote_user: 'ada', app_code: 7, size_allowance: 4 };
+const ada = { license_code: 'K-1', ...fields };
+
+async function serving(respond: (request: Seen, count: number) => unknown) {
+  const origin = await openOrigin((request, count): Reply => {
+    const answer = respond(request, count);
+    return typeof answer === 'object' && answer !== null && 'body' in answer
+      ? (answer as Reply)
+      : { body: JSON.stringify(answer) };
+  });
+  return { api: licensingAt(origin.port), seen: origin.seen };
+}
+
+describe('what a POST answers', () => {
+  test.each<[string, unknown, string]>([
+    ['the license', ada, 'K-1'],
+    ['sizes and codes as text', { ...ada, app_code: '7', size_allowance: '4' }, 'K-1'],
+    ['a bare key', 'K-1', 'K-1'],
+    ['code beside a field of the license', { code: 'K-1', remote_user: 'ada' }, 'K-1'],
+    ['code alone', { code: 'K-1' }, 'K-1'],
+    ['a license inside, with its own status', { status: 'ok', license: { key: 'K-1', remote_user: 'ada' } }, 'K-1'],
+    ['error words in the license itself', { ...ada, status: 'error', detail: 'Activation failed once.' }, 'K-1'],
+    ['a name once more', { serial: 'K-1', remote_user: 'ada', username: 'ada' }, 'K-1'],
+  ])('%s is confirmed', async (_what, body, key) => {
+    const { api } = await serving(() => body);
+
+    expect(await api.create(fields)).toMatchObject({ state: 'confirmed', license: { key } });
+  });
+
+  test.each<[string, unknown, string]>([
+    ['nothing', { status: 201, body: '' }, 'empty answer'],
+    ['null', null, 'empty answer'],
+    ['a license without a key', fields, 'empty answer'],
+    ['a code that is an error', { code: 403, message: 'Forbidden' }, 'empty answer'],
+    ['a word for an error', { code: 'BAD_REQUEST', hint: 'Ask us.' }, 'empty answer'],
+    ['the number of a request', { ...fields, request_id: 'req-7f3a' }, 'empty answer'],
+    ['a sentence', 'License was created', 'empty answer'],
+    ['a number that is no key', 0, 'empty answer'],
+    ['another user', { ...ada, remote_user: 'bob' }, 'answer differs'],
+    ['another case', { ...ada, remote_user: 'Ada' }, 'answer differs'],
+    ['another size', { ...ada, size_allowance: 5 }, 'answer differs'],
+    ['another application', { ...ada, app_code: 8 }, 'answer differs'],
+    ['another user without a key', { remote_user: 'bob' }, 'answer differs'],
+    ['an error', { error: 'quota' }, 'error inside 2xx'],
+    ['an error with the fields in it', { errors: { remote_user: ['Taken.'] } }, 'error inside 2xx'],
+    ['success false', { success: false, code: 'K-1' }, 'error inside 2xx'],
+    ['a page', { status: 200, body: '<html><title>Sign in</title></html>' }, 'no answer'],
+    ['a cut document', { status: 201, body: '{"license_code": "K-' }, 'no answer'],
+    ['a redirect', { status: 307, headers: { location: '/v2/license/' }, body: '' }, 'redirect'],
+  ])('%s is unconfirmed', async (_what, body, reason) => {
+    const { api, seen } = await serving(() => body);
+
+    expect(await api.create(fields)).toMatchObject({ state: 'unconfirmed', reason });
+    expect(seen.length).toBe(1);
+  });
+
+  test('the answered license is named where it differs', async () => {
+    const { api } = await serving(() => ({ ...ada, remote_user: 'bob', size_allowance: 9 }));
+
+    expect(await api.create(fields)).toMatchObject({
+      answered: { key: 'K-1' },
+      failure: {
+        kind: 'unknown',
+        message:
+          "the server answered with another license (K-1): remote_user 'bob' instead of 'ada', size_allowance 9 instead of 4",
+      },
+    });
+  });
+});
+
+describe('what a PATCH answers', () => {
+  const resize = async (answered: unknown, readBack: unknown) => {
+    const { api, seen } = await serving(({ method }) => (method === 'GET' ? readBack : answered));
+    const outcome = await api.update('K-1', { size_allowance: 6 }).then(
+      (license) => license,
+      (cause: unknown) => cause,
+    );
+    return { outcome, methods: seen.map(({ method }) => method) };
+  };
+  const resized = { ...ada, size_allowance: 6 };
+
+  test.each<[string, unknown]>([
+    ['the new size', resized],
+    ['nothing', { status: 204, body: '' }],
+    ['a word', { message: 'updated' }],
+    ['the new size beside a status', { ...resized, status: 'error' }],
+  ])('%s is taken', async (_what, answered) => {
+    expect(await resize(answered, ada)).toMatchObject({ outcome: { key: 'K-1' }, methods: ['PATCH'] });
+  });
+
+  test.each<[string, unknown]>([
+    ['the old size', ada],
+    ['an error', { error: 'locked' }],
+    ['success false', { success: false }],
+    ['what is wrong with the field', { size_allowance: ['Too large.'] }],
+  ])('%s: the license is read back, and has the new size', async (_what, answered) => {
+    expect(await resize(answered, resized)).toEqual({
+      outcome: { key: 'K-1', fields: resized },
+      methods: ['PATCH', 'GET'],
+    });
+  });
+
+  test.each<[string, unknown, unknown, RegExp]>([
+    [
+      'the old size',
+      ada,
+      ada,
+      /size_allowance 4 instead of 6; read back, the license has size_allowance 4 instead of 6/,
+    ],
+    ['an error', { error: 'locked' }, ada, /locked; read back, the license has size_allowance 4 instead of 6/],
+    ['an error, and a read-back that says nothing', { error: 'locked' }, 'K-1', /locked$/],
+    ['the old size, and no license to read', ada, { status: 404, body: '{}' }, /size_allowance 4 instead of 6$/],
+  ])('%s: rejected naming both', async (_what, answered, readBack, message) => {
+    expect(await resize(answered, readBack)).toMatchObject({
+      outcome: { kind: 'rejected', message: expect.stringMatching(message) as string },
+      methods: ['PATCH', 'GET'],
+    });
+  });
+});
+
+describe('the licenses of one user', () => {
+  /** A server that stores names as `change` makes them. */
+  const changing = (stored: readonly object[], change: (name: string) => string) => (request: Seen) => {
+    const asked = new URL(request.url, 'http://x').searchParams.get('remote_user');
+    return stored.filter((row) => asked === null || (row as { remote_user: string }).remote_user === change(asked));
+  };
+  const row = (remote_user: unknown, more: object = {}) => ({ ...ada, remote_user, ...more });
+  const keysOf = (licenses: readonly { readonly fields: object }[]) =>
+    licenses.map(({ fields: { remote_user } }: { readonly fields: { readonly remote_user?: unknown } }) => remote_user);
+
+  test.each<[string, string, (request: Seen) => unknown, unknown[], unknown[], number]>([
+    ['a server that filters', 'ada', changing([row('ada'), row('bob')], (name) => name), ['ada'], [], 1],
+    ['nobody', 'eve', changing([row('ada')], (name) => name), [], [], 1],
+    ['lower case', 'Ada', changing([row('ada')], (name) => name.toLowerCase()), [], ['ada'], 2],
+    ['names cut at 8', 'physio-7731', changing([row('physio-7')], (name) => name.slice(0, 8)), [], ['physio-7'], 2],
+    ['007 as a number', '007', changing([row(7)], (name) => (Number(name) || name) as string), [], [7], 2],
+    ['no filter', 'eve', () => [row('ada'), row('bob')], [], [], 2],
+    ['no filter, the user is there', 'bob', () => [row('ada'), row('bob')], ['bob'], [], 1],
+    ['no filter, a near name', 'Ada', () => [row('ada'), row('bob')], [], ['ada'], 2],
+    ['rows without names', 'ada', () => [row(undefined)], [undefined], [], 1],
+    ['a code that is no integer', 'ada', () => [row('ada', { app_code: 'harbour' })], [], ['ada'], 1],
+    ['a code as text', 'ada', () => [row('ada', { app_code: '7' })], ['ada'], [], 1],
+    ['another application', 'ada', () => [row('ada', { app_code: 8 })], [], [], 1],
+    ['an exact and a near row', 'Ada', () => [row('ada'), row('Ada')], ['Ada'], [], 1],
+  ])('%s', async (_what, remote_user, respond, exact, near, requests) => {
+    const { api, seen } = await serving(respond);
+
+    const found = await api.ofUser({ remote_user, app_code: 7 });
+
+    expect({ exact: keysOf(found.exact), near: keysOf(found.near), requests: seen.length }).toEqual({
+      exact,
+      near,
+      requests,
+    });
+  });
+
+  test('a server that refuses the random name has looked at it', async () => {
+    const { api } = await serving((_request, count) => (count === 1 ? [row('ada')] : { status: 404, body: '{}' }));
+
+    expect(keysOf((await api.ofUser({ remote_user: 'Ada', app_code: 7 })).near)).toEqual(['ada']);
+  });
+
+  test('a part of a list is no answer', async () => {
+    const { api } = await serving(() => ({ count: 30, results: [] }));
+
+    await expect(api.ofUser({ remote_user: 'ada', app_code: 7 })).rejects.toMatchObject({ kind: 'incomplete' });
+    await expect(gather(api.list())).rejects.toMatchObject({ kind: 'incomplete' });
+  });
+});
+
+describe('a row of a list without filters', () => {
+  const long = 'department-of-physiology-and-rehabilitation-7731';
+
+  test.each<[string, unknown, string]>([
+    ['ada', 'ada', 'exact'],
+    ['Ada', 'ada', 'near'],
+    ['ada  lovelace', 'ada lovelace', 'near'],
+    [' ada', 'ada', 'near'],
+    ['007', 7, 'near'],
+    ['0', '00', 'near'],
+    ['ﬁnn', 'finn', 'near'],
+    [long, long.slice(0, 30), 'near'],
+    [long, long.slice(0, 29), 'other'],
+    ['ada', 'adam', 'other'],
+    ['ada', undefined, 'other'],
+    ['70', 7, 'other'],
+  ])('%j beside %j is %s', (asked, name, expected) => {
+    expect(likeness({ key: 'K-1', fields: { remote_user: name } }, { remote_user: asked, app_code: 7 })).toBe(expected);
+  });
+
+  test.each<[unknown, string]>([
+    [7, 'exact'],
+    ['7', 'exact'],
+    [null, 'exact'],
+    ['harbour', 'near'],
+    ['007', 'near'],
+    [{ id: 7 }, 'near'],
+    [8, 'other'],
+    ['8', 'other'],
+  ])('app_code %j is %s', (app_code, expected) => {
+    expect(
+      likeness({ key: 'K-1', fields: { remote_user: 'ada', app_code } }, { remote_user: 'ada', app_code: 7 }),
+    ).toBe(expected);
+  });
+});

@@ -1,0 +1,34 @@
+import type { Answer, Call } from '../../src/api/http/call.ts';
+import { licensingApi, type LicensingApi } from '../../src/api/licensing/licensing.ts';
+import { parseJson } from '../../src/core/json.ts';
+
+/** The licensing API of a server on loopback, over a real connection, each call sent once. */
+export function licensingAt(port: number, random = () => 0.5): LicensingApi {
+  return licensingApi(async () => ({ send: (call) => sendOnce(port, call) }), random);
+}
+
+async function sendOnce(port: number, { method, path, query = [], json }: Call): Promise<Answer> {
+  const pairs = query.map(([name, text]) => [name, String(text)]);
+  const url = `http://127.0.0.1:${port}${path.sent}${pairs.length > 0 ? `?${new URLSearchParams(pairs)}` : ''}`;
+  const body =
+    json === undefined ? {} : { body: JSON.stringify(json), headers: { 'content-type': 'application/json' } };
+  const response = await fetch(url, { method, redirect: 'manual', ...body });
+  const text = await response.text();
+  const http = { method, url, status: response.status };
+  return {
+    status: response.status,
+    headers: Object.fromEntries(response.headers),
+    text,
+    body: bodyOf(text),
+    http,
+    afterDoubt: false,
+  };
+}
+
+function bodyOf(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
