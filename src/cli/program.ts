@@ -1,6 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import { usage } from '../core/failure.ts';
-import { commandTable, nouns, type CommandEntry } from '../commands/index.ts';
+import { commandTable, hiddenTable, nouns, type CommandEntry } from '../commands/index.ts';
 import type { AnyCommand } from '../commands/command.ts';
 import type { Environment } from '../core/world.ts';
 import { globalOptions } from '../schema/environment.ts';
@@ -53,7 +53,7 @@ function buildProgram(env: Environment, result: { request?: Request }): Command 
   program.enablePositionalOptions();
   addOptions(program, globalOptions);
   const groups = new Map<string, Command>();
-  for (const entry of commandTable) {
+  for (const entry of [...commandTable, ...hiddenTable]) {
     const [noun = '', verb] = entry.name.split(' ');
     const parent = verb === undefined ? program : (groups.get(noun) ?? addNoun(program, groups, noun, result));
     const leaf = addCommand(parent, verb ?? noun, entry, env, result);

@@ -26,6 +26,11 @@ const entry = (name: string, summary: string, load: () => Promise<{ readonly def
   load: async () => (await load()).default,
 });
 
+/** Commands that only say what to do instead; help and manual do not show them. */
+export const hiddenTable: readonly CommandEntry[] = [
+  entry('license delete', 'The licensing API has no delete', () => import('./license/delete.ts')),
+];
+
 /** Every command, in the order of help and manual. */
 export const commandTable: readonly CommandEntry[] = [
   entry('license create', 'Create the license key of one end user', () => import('./license/create.ts')),

@@ -8,7 +8,8 @@ export const chapters: Readonly<Record<string, readonly Chapter[]>> = {
   'license create': [{ title: 'WHEN AN ANSWER IS LOST', blocks: [{ text: doubt() }] }],
   'license ensure': [neverTwo()],
   'license apply': [neverTwo(), journals()],
-  'license audit': [rosterFile(['remote_user', 'app_code (optional)'])],
+  'license edit': [whenUserLeaves()],
+  'license audit': [rosterFile(['remote_user', 'size_allowance (optional)', 'app_code (optional)']), whenUserLeaves()],
   'first-activation audit': [rosterFile(['mac_address', 'remote_user', 'app_code (optional)'])],
   'settings set': [settingsChapter(), passwords()],
   'settings list': [settingsChapter()],
@@ -47,6 +48,32 @@ export function neverTwo(): Chapter {
           'with several licenses, wherever they come from.',
       },
       { text: doubt() },
+    ],
+  };
+}
+
+/** The API has no delete. */
+export function whenUserLeaves(): Chapter {
+  return {
+    title: 'WHEN A USER LEAVES',
+    blocks: [
+      {
+        text:
+          'The licensing API has no delete: a license stays. Make it worthless in place: find it with license view, rename its user ' +
+          'to a name that nobody will have, and set the smallest size. The key itself is not withdrawn by that.',
+      },
+      {
+        lines: [
+          'chatelaine license view --remote-user ada',
+          "chatelaine license edit CODE --remote-user 'left-2026-03-ada' --size-allowance 1",
+        ],
+      },
+      {
+        text:
+          'Take the user out of the roster in the same change, or the next license apply creates a new license. license audit --roster ' +
+          'finds the rest: unexpected names licenses of users who are not in the roster, the renamed ones among them, which license ' +
+          "list --match 'left-*' shows. When the user comes back, rename the license back rather than create another one.",
+      },
     ],
   };
 }

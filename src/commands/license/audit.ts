@@ -1,45 +1,54 @@
+import { listOfApplication } from '../../api/licensing/application.ts';
 import { Failure } from '../../core/failure.ts';
 import { mapped, type Rows } from '../../core/rows.ts';
-import { auditLicenses, type Listed } from '../../jobs/license/audit-licenses.ts';
+import {
+  auditLicenses,
+  type ExpectedLicense,
+  type FindingRow,
+  type Listed,
+} from '../../jobs/license/audit-licenses.ts';
 import { readRows, refuseRepeats, uniqueUser } from '../../jobs/roster/read-roster.ts';
 import { optional, type Values } from '../../schema/field.ts';
-import { rosterFields, type LicenseFields } from '../../schema/license.ts';
+import { rosterFields } from '../../schema/license.ts';
 import { formatOf, type RosterFormat } from '../../store/roster/roster-file.ts';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
 import { ownCodeIn, rosterOptions, withAppCodes } from '../roster.ts';
+import { allAppsOption, ofEveryApp, refuseChosenApp, type OwnApp } from './apps.ts';
 
-const auditFields = { remote_user: rosterFields.remote_user, app_code: rosterFields.app_code };
+const auditFields = {
+  remote_user: rosterFields.remote_user,
+  size_allowance: { ...rosterFields.size_allowance, required: false },
+  app_code: rosterFields.app_code,
+} as const;
 
 export default command({
   name: 'license audit',
   summary: 'Find licenses that should not be as they are',
   about: [
     'Finds several-licenses (of one user in one application), shared-key (one key under two users), bad-name and bad-size (outside ' +
-      'the rules); with --roster also missing (a user without a license) and unexpected (a license of nobody in the roster). ' +
-      'Exit code 10 if something was found.',
+      'the rules); with --roster also missing (a user without a license), unexpected (a license of nobody in the roster) and ' +
+      'other-size (not the size_allowance of the roster, if it has that column). The last line counts findings and licenses.',
+    'Exit code 10 if something was found; 8 if the list is not whole: what it shows is audited, and nothing can be called missing.',
   ],
   options: {
     ...optional({ app_code: rosterFields.app_code }),
+    ...allAppsOption,
     roster: {
       kind: 'string',
       nonempty: true,
       placeholder: 'FILE',
-      help: 'Who should have a license: remote_user, optional app_code; - is standard input',
+      help: 'Who should have a license: remote_user, optional size_allowance and app_code; - is standard input',
     },
     ...rosterOptions,
   },
   examples: ['chatelaine license audit', 'chatelaine license audit --roster roster.csv -o json'],
 
-  async *run({ app_code, roster, input_format }, context) {
+  async *run({ app_code, all_apps, roster, input_format }, context) {
+    if (all_apps) refuseChosenApp(app_code, context.options);
     const expected = roster === undefined ? undefined : await readExpected(roster, input_format, app_code, context);
-    let findings = 0;
-    for await (const finding of auditLicenses(licensesOf(expected, app_code, context), expected)) {
-      findings += 1;
-      yield finding;
-    }
-    if (findings === 0) context.note('no findings');
-    if (findings > 0) throw new Failure('differences', `${findings} findings`);
+    const licenses = all_apps ? ofEveryApp(context, ofOwnApp) : licensesOf(expected, app_code, context);
+    yield* countFindings(auditLicenses(licenses, expected), context);
   },
 
   show: {
@@ -50,14 +59,33 @@ export default command({
   },
 });
 
-type Expected = Pick<LicenseFields, 'remote_user' | 'app_code'>;
+/** The findings; after the last one says how many there are. @throws Failure differences where there is one */
+async function* countFindings(
+  findings: AsyncGenerator<FindingRow, number>,
+  { note }: Pick<Context, 'note'>,
+): AsyncGenerator<FindingRow> {
+  let count = 0;
+  let result = await findings.next();
+  try {
+    for (; !result.done; result = await findings.next()) {
+      count += 1;
+      yield result.value;
+    }
+  } finally {
+    // Where nobody reads on, the list is not read on either.
+    await findings.return(0);
+  }
+  const licenses = `${result.value} license${result.value === 1 ? '' : 's'}`;
+  if (count === 0) note(`no findings in ${licenses}`);
+  else throw new Failure('differences', `${count} finding${count === 1 ? '' : 's'} in ${licenses}`);
+}
 
 async function readExpected(
   file: string,
   format: RosterFormat | undefined,
   typed: number | undefined,
   context: Context,
-): Promise<Rows<Expected>> {
+): Promise<Rows<ExpectedLicense>> {
   const text = await context.read(file);
   const completion = ownCodeIn<Values<typeof auditFields>>(typed, context);
   const read = await readRows(text, format ?? formatOf(file, text), auditFields, uniqueUser, completion);
@@ -66,7 +94,7 @@ async function readExpected(
   return mapped(placed, placed.length, ({ row }) => row);
 }
 
-function codesOf(rows: Iterable<Expected>): Set<number> {
+function codesOf(rows: Iterable<ExpectedLicense>): Set<number> {
   const codes = new Set<number>();
   for (const { app_code } of rows) codes.add(app_code);
   return codes;
@@ -74,13 +102,23 @@ function codesOf(rows: Iterable<Expected>): Set<number> {
 
 /** The licenses of every application that is asked about. */
 async function* licensesOf(
-  expected: Rows<Expected> | undefined,
+  expected: Rows<ExpectedLicense> | undefined,
   typed: number | undefined,
   context: Context,
 ): AsyncGenerator<Listed> {
   const codes = expected ? codesOf(expected) : [typed];
   for (const app_code of codes) {
     const own = app_code ?? (await context.licensingAccount({ app_code })).app_code;
-    for await (const license of context.licensing({ app_code }).list({ app_code })) yield { app_code: own, license };
+    const licenses = listOfApplication(
+      context.licensing({ app_code }),
+      { app_code },
+      { app_code: own, extent: 'whole' },
+    );
+    for await (const license of licenses) yield { app_code: own, license };
   }
+}
+
+/** The licenses of one stored application. */
+async function* ofOwnApp({ api, app_code }: OwnApp): AsyncGenerator<Listed> {
+  for await (const license of listOfApplication(api, {}, { app_code, extent: 'whole' })) yield { app_code, license };
 }

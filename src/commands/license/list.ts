@@ -1,9 +1,10 @@
-import type { License } from '../../api/licensing/license.ts';
-import { Failure, usage } from '../../core/failure.ts';
+import { listOfApplication } from '../../api/licensing/application.ts';
+import { textOf } from '../../api/licensing/license.ts';
+import { matchesGlob } from '../../core/glob.ts';
 import { optional } from '../../schema/field.ts';
 import { licenseFields } from '../../schema/license.ts';
 import { command } from '../command.ts';
-import type { Context } from '../context.ts';
+import { allAppsOption, ofChosenApp, ofEveryApp, refuseChosenApp } from './apps.ts';
 import { keyAlone, licenseShow } from './show.ts';
 
 const { remote_user, app_code } = licenseFields;
@@ -11,26 +12,37 @@ const { remote_user, app_code } = licenseFields;
 export default command({
   name: 'license list',
   summary: 'List licenses',
-  about: ['Without filters, every license of the application is listed.'],
+  about: [
+    'Without filters, every license of the application is listed. A list that the server shows only in part is printed as far as it ' +
+      'came, with exit code 8; --limit asks for a part. A key of another application than the profile or --app-code says is exit code 4.',
+  ],
   options: {
     ...optional({ remote_user, app_code }),
-    all_apps: {
-      kind: 'boolean',
-      help: 'Ask with the key of every stored application; one that fails is named, and the exit code is 8',
+    ...allAppsOption,
+    match: {
+      kind: 'string',
+      nonempty: true,
+      placeholder: 'GLOB',
+      help: "Only users whose name matches, as in 'physio-*'; * is any text, ? one character",
     },
-    limit: { kind: 'integer', min: 1, placeholder: 'N', help: 'At most so many (default: all)' },
+    limit: { kind: 'integer', min: 1, placeholder: 'N', help: 'Maximum number of licenses' },
   },
   examples: [
     'chatelaine license list',
     'chatelaine license list --remote-user physio-7731 -o json',
+    "chatelaine license list --match 'physio-*' --limit 20",
     'chatelaine license list --all-apps',
   ],
 
-  async *run({ all_apps, limit = Infinity, ...filter }, context) {
-    if (all_apps && filter.app_code !== undefined) throw usage('--all-apps and --app-code exclude each other');
-    if (all_apps && context.options.profile !== undefined) throw usage('--all-apps and --profile exclude each other');
-    let left = limit;
-    for await (const license of all_apps ? everyApp(filter, context) : context.licensing(filter).list(filter)) {
+  async *run({ all_apps, match, limit, ...filter }, context) {
+    if (all_apps) refuseChosenApp(filter.app_code, context.options);
+    const extent = limit === undefined ? 'whole' : 'part';
+    const licenses = all_apps
+      ? ofEveryApp(context, ({ api, app_code }) => listOfApplication(api, filter, { app_code, extent }))
+      : ofChosenApp(filter, extent, context);
+    let left = limit ?? Infinity;
+    for await (const license of licenses) {
+      if (match !== undefined && !matchesGlob(match, textOf(license, 'remote_user') ?? '')) continue;
       yield license;
       left -= 1;
       if (left === 0) return;
@@ -39,23 +51,3 @@ export default command({
 
   show: { ...licenseShow, ...keyAlone },
 });
-
-/** Each stored application in turn; those that fail do not keep the others from being listed. */
-async function* everyApp(filter: { readonly remote_user?: string }, context: Context): AsyncGenerator<License> {
-  const apps = await context.licensingApps();
-  if (apps.length === 0)
-    throw new Failure('config', 'no licensing application is stored', {
-      hint: 'Store one: chatelaine auth login licensing.',
-    });
-  const failed: string[] = [];
-  for (const app of apps) {
-    try {
-      yield* context.licensingAs(await app.credential()).list(filter);
-    } catch (cause) {
-      if (!(cause instanceof Failure) || cause.kind === 'cancelled' || cause.kind === 'terminated') throw cause;
-      failed.push(`${app.profile}: ${cause.message}`);
-    }
-  }
-  if (failed.length > 0)
-    throw new Failure('incomplete', [`${failed.length} of ${apps.length} applications failed`, ...failed].join('\n'));
-}

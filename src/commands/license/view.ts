@@ -1,10 +1,11 @@
+import { listOfApplication } from '../../api/licensing/application.ts';
 import type { License } from '../../api/licensing/license.ts';
-import type { LicenseFilter } from '../../api/licensing/license-list.ts';
-import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { optional } from '../../schema/field.ts';
 import { licenseCode, licenseFields } from '../../schema/license.ts';
 import { command } from '../command.ts';
+import type { Context } from '../context.ts';
+import { allAppsOption, ofChosenApp, ofEveryApp, refuseChosenApp, type OwnApp } from './apps.ts';
 import { keyAlone, licenseShow } from './show.ts';
 
 const { remote_user, app_code } = licenseFields;
@@ -12,25 +13,47 @@ const { remote_user, app_code } = licenseFields;
 export default command({
   name: 'license view',
   summary: 'Show one license, or all of one user',
+  about: [
+    'CODE shows one license; --remote-user lists all licenses of a user, one or several. With --all-apps each stored application is asked.',
+  ],
   args: { license_code: { ...licenseCode, required: false } },
-  options: optional({ remote_user, app_code }),
+  options: { ...optional({ remote_user, app_code }), ...allAppsOption },
   examples: ['chatelaine license view 0191A-86552-95939-DF69B', 'chatelaine license view --remote-user physio-7731 -q'],
 
-  run({ license_code, ...filter }, context) {
-    if ((license_code === undefined) === (filter.remote_user === undefined))
-      throw usage('give either CODE or --remote-user U');
-    const licensing = context.licensing(filter);
-    return license_code === undefined ? ofUser(licensing, filter) : licensing.view(license_code);
+  run({ license_code, all_apps, ...filter }, context) {
+    const user = filter.remote_user;
+    if ((license_code === undefined) === (user === undefined)) throw usage('give either CODE or --remote-user U');
+    if (all_apps) refuseChosenApp(filter.app_code, context.options);
+    if (license_code !== undefined)
+      return all_apps ? viewInEveryApp(license_code, context) : context.licensing(filter).view(license_code);
+    const licenses = all_apps
+      ? ofEveryApp(context, ({ api, app_code }) => listOfApplication(api, filter, { app_code, extent: 'whole' }))
+      : ofChosenApp(filter, 'whole', context);
+    return someOf(licenses, `the user '${user ?? ''}' has no license`);
   },
 
   show: { ...licenseShow, ...keyAlone },
 });
 
-async function* ofUser(licensing: LicensingApi, filter: LicenseFilter): AsyncGenerator<License> {
+/** @throws Failure not_found after a list without rows */
+async function* someOf(licenses: AsyncIterable<License>, missing: string): AsyncGenerator<License> {
   let count = 0;
-  for await (const license of licensing.list(filter)) {
+  for await (const license of licenses) {
     count += 1;
     yield license;
   }
-  if (count === 0) throw new Failure('not_found', `the user '${filter.remote_user ?? ''}' has no license`);
+  if (count === 0) throw new Failure('not_found', missing);
+}
+
+/** The license in the first application that knows its code. */
+async function viewInEveryApp(license_code: string, context: Context): Promise<License> {
+  const look = async function* ({ api }: OwnApp): AsyncGenerator<License> {
+    try {
+      yield await api.view(license_code);
+    } catch (cause) {
+      if (!(cause instanceof Failure) || cause.kind !== 'not_found') throw cause;
+    }
+  };
+  for await (const license of ofEveryApp(context, look)) return license;
+  throw new Failure('not_found', 'no license has this code in any stored application');
 }

@@ -5,7 +5,12 @@ import { licenseFields, type LicenseFields } from '../../schema/license.ts';
 import { readField } from '../../schema/field.ts';
 import { rowKey } from '../roster/roster-journal.ts';
 
-export type Finding = 'several-licenses' | 'shared-key' | 'bad-name' | 'bad-size' | 'missing' | 'unexpected';
+export type Finding =
+  'several-licenses' | 'shared-key' | 'bad-name' | 'bad-size' | 'other-size' | 'missing' | 'unexpected';
+
+/** Who should have a license, and of which size where the roster says it. */
+export type ExpectedLicense = Pick<LicenseFields, 'remote_user' | 'app_code'> &
+  Partial<Pick<LicenseFields, 'size_allowance'>>;
 
 export interface FindingRow {
   readonly finding: Finding;
@@ -23,33 +28,45 @@ export interface Listed {
 }
 
 /**
- * What is wrong with the licenses: several of one user in one application, one key under two users, names and sizes outside the
- * rules; with a roster, users without a license and licenses of nobody expected (contract, section 1).
- * @throws Failure unavailable where the list does not tell whose the licenses are
+ * Finds several licenses of one user in one application, one key under two users, names and sizes outside the rules; with a roster,
+ * users without a license, licenses of nobody expected, and licenses of another size. A list that is not whole is audited as far as it
+ * came: it cannot show that a license is missing.
+ * @returns how many licenses were looked at
+ * @throws Failure incomplete after the findings where the list is not whole; unavailable where it does not tell whose the licenses are
  */
 export async function* auditLicenses(
   licenses: AsyncIterable<Listed>,
-  roster: Iterable<Pick<LicenseFields, 'remote_user' | 'app_code'>> | undefined,
-): AsyncGenerator<FindingRow> {
+  roster: Iterable<ExpectedLicense> | undefined,
+): AsyncGenerator<FindingRow, number> {
   const byUser = new Map<string, Listed[]>();
   const byKey = new Map<string, Listed[]>();
-  for await (const listed of licenses) {
-    const user = userKey(listed);
-    const { key } = listed.license;
-    // Pages that move while they are read show a license twice.
-    if (key !== undefined && byKey.get(key)?.some((known) => userKey(known) === user)) continue;
-    gather(byUser, user, listed);
-    if (key !== undefined) gather(byKey, key, listed);
-    yield* ownFaults(listed);
+  let looked = 0;
+  let gap: Failure | undefined;
+  try {
+    for await (const listed of licenses) {
+      const user = userKey(listed);
+      const { key } = listed.license;
+      // Pages that move while they are read show a license twice.
+      if (key !== undefined && byKey.get(key)?.some((known) => userKey(known) === user)) continue;
+      looked += 1;
+      group(byUser, user, listed);
+      if (key !== undefined) group(byKey, key, listed);
+      yield* ownFaults(listed);
+    }
+  } catch (cause) {
+    if (!(cause instanceof Failure) || cause.kind !== 'incomplete') throw cause;
+    gap = cause;
   }
-  for (const group of byUser.values()) if (group.length > 1) yield* several(group);
-  for (const group of byKey.values()) if (group.length > 1) yield* shared(group);
-  if (roster) yield* compare(byUser, roster);
+  for (const listed of byUser.values()) if (listed.length > 1) yield* several(listed);
+  for (const listed of byKey.values()) if (listed.length > 1) yield* shared(listed);
+  if (roster) yield* compare(byUser, roster, gap ? 'part' : 'whole');
+  if (gap) throw gap;
+  return looked;
 }
 
-function gather(groups: Map<string, Listed[]>, key: string, listed: Listed): void {
-  const group = groups.get(key);
-  if (group) group.push(listed);
+function group(groups: Map<string, Listed[]>, key: string, listed: Listed): void {
+  const known = groups.get(key);
+  if (known) known.push(listed);
   else groups.set(key, [listed]);
 }
 
@@ -117,15 +134,27 @@ function* shared(group: readonly Listed[]): Generator<FindingRow> {
 
 function* compare(
   byUser: ReadonlyMap<string, readonly Listed[]>,
-  roster: Iterable<Pick<LicenseFields, 'remote_user' | 'app_code'>>,
+  roster: Iterable<ExpectedLicense>,
+  extent: 'whole' | 'part',
 ): Generator<FindingRow> {
   const expected = new Set<string>();
-  for (const { remote_user, app_code } of roster) {
-    expected.add(rowKey({ remote_user, app_code }));
-    if (!byUser.has(rowKey({ remote_user, app_code })))
+  for (const { remote_user, app_code, size_allowance } of roster) {
+    const user = rowKey({ remote_user, app_code });
+    expected.add(user);
+    const own = byUser.get(user);
+    if (own && size_allowance !== undefined) yield* otherSizes(own, size_allowance);
+    if (!own && extent === 'whole')
       yield { finding: 'missing', remote_user, app_code, license: null, detail: 'in the roster, without a license' };
   }
-  for (const [user, group] of byUser) {
-    if (!expected.has(user)) for (const listed of group) yield row('unexpected', listed, 'not in the roster');
+  for (const [user, own] of byUser) {
+    if (!expected.has(user)) for (const listed of own) yield row('unexpected', listed, 'not in the roster');
   }
+}
+
+/** Of several licenses one of the right size is enough: that there are several is a finding of its own. */
+function* otherSizes(own: readonly Listed[], size: number): Generator<FindingRow> {
+  const sizeOf = ({ license }: Listed): string => textOf(license.fields['size_allowance'] ?? null);
+  if (own.some((listed) => sizeOf(listed) === String(size))) return;
+  for (const listed of own)
+    yield row('other-size', listed, `size_allowance is ${sizeOf(listed)}, and ${size} in the roster`);
 }

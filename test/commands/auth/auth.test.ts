@@ -293,6 +293,7 @@ describe('which credential is used', () => {
     service
       .expect({ method: 'GET', path: '/v1/license/?app_code=8', authorization: 'Token key-of-eight' })
       .reply(200, []);
+    service.expect({ method: 'GET', path: '/v1/license/', authorization: 'Token key-of-eight' }).reply(200, []);
     service.expect({ method: 'GET', path: '/v1/license/', authorization: 'Token key-of-first' }).reply(200, []);
 
     expect(await at.run('license list --app-code 8', { service })).toMatchObject({ exitCode: 0 });

@@ -42,7 +42,7 @@ describe('finds each planted defect and no other', () => {
     expect({ exitCode: ran.exitCode, stdout: ran.stdout, stderr: ran.stderr }).toEqual({
       exitCode: 0,
       stdout: '[]\n',
-      stderr: 'no findings\n',
+      stderr: 'no findings in 500 licenses\n',
     });
   });
 
@@ -88,6 +88,44 @@ const rows = [
   { license_code: 'K-1', remote_user: 'ada', size_allowance: 4 },
   { license_code: 'K-2', remote_user: 'grace', size_allowance: 4 },
 ];
+
+describe('sizes against the roster', () => {
+  const sized = (license_code: string, remote_user: string, size_allowance: number) => ({
+    license_code,
+    remote_user,
+    app_code: 7,
+    size_allowance,
+  });
+
+  test('another size is a finding; of several licenses one of the right size is enough', async () => {
+    const service = fakeService();
+    const shown = [sized('K-1', 'ada', 4), sized('K-2', 'bob', 4), sized('K-3', 'eve', 2), sized('K-4', 'eve', 6)];
+    service.expect('GET /v1/license/?app_code=7').reply(200, shown);
+
+    const ran = await run(service, 'license audit --roster - -o json', {
+      stdin: 'remote_user,size_allowance\nada,4\nbob,6\neve,6\n',
+    });
+
+    service.done();
+    expect(findings(ran)).toEqual(['other-size bob K-2', 'several-licenses eve K-3', 'several-licenses eve K-4']);
+    expect({ exitCode: ran.exitCode, message: ran.error?.message }).toEqual({ exitCode: 10, message: undefined });
+    expect(ran.stdout).toContain('size_allowance is 4, and 6 in the roster');
+  });
+
+  test('a list that is not whole cannot show that a license is missing', async () => {
+    const service = fakeService();
+    const shown = { count: 9, results: [sized('K-2', 'bob', 4)] };
+    service.expect('GET /v1/license/?app_code=7').reply(200, shown);
+
+    const ran = await run(service, 'license audit --roster - -o json', {
+      stdin: 'remote_user,size_allowance\nada,4\nbob,6\n',
+    });
+
+    service.done();
+    expect(findings(ran)).toEqual(['other-size bob K-2']);
+    expect({ exitCode: ran.exitCode, code: ran.error?.code }).toEqual({ exitCode: 8, code: 'incomplete' });
+  });
+});
 
 describe('what servers may answer', () => {
   test('rows that do not name their application are of the one whose key listed them', async () => {

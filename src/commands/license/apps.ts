@@ -1,0 +1,63 @@
+import { listOfApplication } from '../../api/licensing/application.ts';
+import type { License } from '../../api/licensing/license.ts';
+import type { Extent, LicenseFilter } from '../../api/licensing/license-list.ts';
+import type { LicensingApi } from '../../api/licensing/licensing.ts';
+import { Failure, usage } from '../../core/failure.ts';
+import type { Fields } from '../../schema/field.ts';
+import type { Context } from '../context.ts';
+
+/** The option of commands that can ask every stored application. */
+export const allAppsOption = {
+  all_apps: {
+    kind: 'boolean',
+    help: 'Ask with the key of every stored application; one that fails is named, and the exit code is 8',
+  },
+} as const satisfies Fields;
+
+/** The licenses of the application that the command line, the environment or the default profile chooses. */
+export async function* ofChosenApp(
+  filter: LicenseFilter,
+  extent: Extent,
+  context: Pick<Context, 'licensing' | 'licensingAccount'>,
+): AsyncGenerator<License> {
+  const { app_code } = await context.licensingAccount(filter);
+  yield* listOfApplication(context.licensing(filter), filter, { app_code, extent });
+}
+
+/** One stored application, with its own key. */
+export interface OwnApp {
+  readonly api: LicensingApi;
+  readonly app_code: number;
+}
+
+/** @throws Failure usage where an application is chosen as well */
+export function refuseChosenApp(app_code: number | undefined, { profile }: Pick<Context['options'], 'profile'>): void {
+  if (app_code !== undefined) throw usage('--all-apps and --app-code exclude each other');
+  if (profile !== undefined) throw usage('--all-apps and --profile exclude each other');
+}
+
+/**
+ * Asks each stored application in turn; one that fails does not keep the others from being asked.
+ * @throws Failure config where none is stored; after the rows, incomplete naming the applications that failed
+ */
+export async function* ofEveryApp<T>(
+  context: Pick<Context, 'licensingApps' | 'licensingAs'>,
+  ask: (app: OwnApp) => AsyncIterable<T>,
+): AsyncGenerator<T> {
+  const apps = await context.licensingApps();
+  if (apps.length === 0)
+    throw new Failure('config', 'no licensing credential is stored', {
+      hint: 'Store one: chatelaine auth login licensing.',
+    });
+  const failed: string[] = [];
+  for (const app of apps) {
+    try {
+      yield* ask({ api: context.licensingAs(await app.credential()), app_code: app.app_code });
+    } catch (cause) {
+      if (!(cause instanceof Failure) || cause.kind === 'cancelled' || cause.kind === 'terminated') throw cause;
+      failed.push(`${app.profile}: ${cause.message}`);
+    }
+  }
+  if (failed.length > 0)
+    throw new Failure('incomplete', [`${failed.length} of ${apps.length} applications failed`, ...failed].join('\n'));
+}

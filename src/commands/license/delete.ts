@@ -1,0 +1,21 @@
+import { usage } from '../../core/failure.ts';
+import { command } from '../command.ts';
+
+/** Not in help or manual: it answers who looks for it. */
+export default command({
+  name: 'license delete',
+  summary: 'The licensing API has no delete: says what to do instead',
+  args: {
+    license_code: { kind: 'string', placeholder: 'CODE', help: 'The license key; - reads it from standard input' },
+  },
+  examples: [],
+
+  run() {
+    throw usage(
+      'the licensing API cannot delete a license',
+      'When a user leaves, give the license to nobody and make it small: chatelaine license edit CODE --remote-user ' +
+        "'left-NAME' --size-allowance 1. Later, chatelaine license audit --roster FILE shows what is left. " +
+        'See WHEN A USER LEAVES in the manual of license edit.',
+    );
+  },
+});

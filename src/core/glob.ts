@@ -1,0 +1,23 @@
+/**
+ * Whether the whole text matches the pattern: `*` is any text, `?` one character; every other character is itself. Takes at most
+ * length times length steps, whatever the pattern is.
+ */
+export function matchesGlob(pattern: string, text: string): boolean {
+  const [parts, letters] = [Array.from(pattern), Array.from(text)];
+  let [part, letter] = [0, 0];
+  let star: { part: number; letter: number } | undefined;
+  while (letter < letters.length) {
+    if (parts[part] === '*') {
+      star = { part, letter };
+      part += 1;
+    } else if (part < parts.length && (parts[part] === '?' || parts[part] === letters[letter])) {
+      part += 1;
+      letter += 1;
+    } else if (star) {
+      star.letter += 1;
+      part = star.part + 1;
+      letter = star.letter;
+    } else return false;
+  }
+  return parts.slice(part).every((rest) => rest === '*');
+}
