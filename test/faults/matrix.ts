@@ -14,8 +14,6 @@ export interface Case {
   readonly target: string;
   /** Whether what the command is for has happened. */
   readonly isDone?: (state: Sandbox['state']) => boolean;
-  /** Faults after which a success says nothing of what was done. */
-  readonly believed?: string;
   /** One call that must not be made twice: a failure that is safe to repeat means that nothing was done. */
   readonly allOrNothing?: boolean;
 }
@@ -46,7 +44,7 @@ export async function tryAll(tried: Case, times: 'once' | 'always', kinds: reado
   );
   return {
     exits: grouped(outcomes.map(({ kind, came }) => [came.ran.exitCode, kind])),
-    wrongs: outcomes.flatMap(({ kind, came }) => wrongsOf(tried, kind, came).map((wrong) => `${kind}: ${wrong}`)),
+    wrongs: outcomes.flatMap(({ kind, came }) => wrongsOf(tried, came).map((wrong) => `${kind}: ${wrong}`)),
   };
 }
 
@@ -70,12 +68,11 @@ function grouped(pairs: readonly (readonly [number, FaultKind])[]): Exits {
   );
 }
 
-function wrongsOf({ isDone, believed = '', allOrNothing }: Case, kind: FaultKind, came: Came): string[] {
+function wrongsOf({ isDone, allOrNothing }: Case, came: Came): string[] {
   const { exitCode } = came.ran;
   const done = isDone?.(came.sandbox.state);
   const wrongs = [...came.wrongs, ...(allOrNothing ? blindRepeats(came.log) : [])];
-  if (done === false && exitCode === 0 && !believed.split(' ').includes(kind))
-    wrongs.push('success, and it is not done');
+  if (done === false && exitCode === 0) wrongs.push('success, and it is not done');
   if (done === true && allOrNothing && (exitCode === 6 || exitCode === 7))
     wrongs.push(`exit ${exitCode}, and it is done`);
   return wrongs;
