@@ -48,14 +48,14 @@ export const firstActivationFields = {
 /** The user of a license that is looked for first: a blank that the server cuts off would make it be created each time. */
 export const soughtUser = { ...licenseFields.remote_user, trimmed: true } as const;
 
-/** The columns of a roster of licenses (contract, section 1.3). */
+/** The columns of a roster of licenses of `license apply`. */
 export const rosterFields = {
   remote_user: soughtUser,
   size_allowance: licenseFields.size_allowance,
   app_code: { ...licenseFields.app_code, required: false },
 } as const satisfies Fields;
 
-/** The columns of a roster of sensors (contract, section 1). */
+/** The columns of a roster of sensors. */
 export const sensorRosterFields = {
   mac_address: firstActivationFields.mac_address,
   remote_user: licenseFields.remote_user,
@@ -83,8 +83,7 @@ export const licenseRules =
   'The service limits how often one key can be activated; the number is not published, and its support can change it.';
 
 /**
- * A sensor's address as it is sent: upper-case pairs joined by colons, from 12 or 16 hexadecimal digits in any spelling
- * (contract, section 1).
+ * A sensor's address as it is sent: upper-case pairs joined by colons, from 12 or 16 hexadecimal digits in any spelling.
  * @throws Failure usage
  */
 export function readMac(text: string): string {

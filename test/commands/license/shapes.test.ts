@@ -440,3 +440,32 @@ describe('no license in the answer to POST: one list finds it', () => {
     expect(error?.hint).toContain('license list --remote-user');
   });
 });
+
+describe('an edit says what the license is after it', () => {
+  const patched = { method: 'PATCH', path: '/v1/license/K-1/', json: { size_allowance: 6 } };
+  const edit = 'license edit K-1 --size-allowance 6 -o json';
+
+  test('an answer with the old size is checked by a read: the change is there', async () => {
+    const service = fakeService();
+    service.expect(patched).reply(200, { license_code: 'K-1', size_allowance: 4 });
+    service.expect('GET /v1/license/K-1/').reply(200, { license_code: 'K-1', size_allowance: 6 });
+
+    const { exitCode, stdout } = await run(service, edit);
+
+    service.done();
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({ license_code: 'K-1', size_allowance: 6 });
+  });
+
+  test('a license that has the old size still is exit 6 naming both', async () => {
+    const service = fakeService();
+    service.expect(patched).reply(200, { license_code: 'K-1', size_allowance: 4 });
+    service.expect('GET /v1/license/K-1/').reply(200, { license_code: 'K-1', size_allowance: 4 });
+
+    const { exitCode, stdout, error } = await run(service, edit);
+
+    service.done();
+    expect({ exitCode, stdout, code: error?.code }).toEqual({ exitCode: 6, stdout: '', code: 'rejected' });
+    expect(error?.message).toContain('size_allowance 4 instead of 6');
+  });
+});
