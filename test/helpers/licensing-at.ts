@@ -9,7 +9,7 @@ export function licensingAt(port: number, random = () => 0.5): LicensingApi {
 
 async function sendOnce(port: number, { method, path, query = [], json }: Call): Promise<Answer> {
   const pairs = query.map(([name, text]): [string, string] => [name, String(text)]);
-  const url = `http://127.0.0.1:${port}${path.sent}${pairs.length > 0 ? `?${new URLSearchParams(pairs)}` : ''}`;
+  const url = `http://127.0.0.1:${port}${path.sent}${pairs.length > 0 ? `?${new URLSearchParams(pairs).toString()}` : ''}`;
   const body =
     json === undefined ? {} : { body: JSON.stringify(json), headers: { 'content-type': 'application/json' } };
   const response = await fetch(url, { method, redirect: 'manual', ...body });
