@@ -33,11 +33,12 @@ const homes: Readonly<Record<string, string>> = {
 /** Dynamic imports beside those of commands/index.ts: each puts off a heavy package, a server, or what help does not need. */
 const lateImports = [
   'api/http/attempt.ts: ./transport.ts',
+  'api/http/connector.ts: ./tunnel.ts',
   'cli/accounts.ts: ../store/account/key-command.ts',
   'cli/context.ts: ../api/http/reach.ts',
   'cli/context.ts: ../store/lock/claims.ts',
   'cli/context.ts: ../store/journal.ts',
-  'cli/input.ts: node:fs/promises',
+  'cli/input.ts: ../core/read.ts',
   'cli/main.ts: ./run.ts',
   'cli/messages.ts: ../output/errors.ts',
   'cli/prompt.ts: ./hidden.ts',
@@ -121,12 +122,20 @@ test('nobody below src/cli names process', () => {
   expect(places(below, (node) => isGlobal(node, 'process'))).toEqual([]);
 });
 
-test('nobody writes to the console, or ends the process, which would cut what a pipe has not taken', () => {
-  const found = places(
-    sources,
-    (node) => isGlobal(node, 'console') || (ts.isPropertyAccessExpression(node) && node.getText() === 'process.exit'),
+test('nobody writes to the console; the process is ended in one file, which has waited for all output', () => {
+  expect(places(sources, (node) => isGlobal(node, 'console'))).toEqual([]);
+  const ending = sources.filter(({ tree }) => find(tree, (node) => node.getText() === 'process.exit').length > 0);
+  expect(ending.map(({ name }) => name)).toEqual(['cli/process.ts']);
+});
+
+test('timers are set in src/cli/clock.ts, in which a span of any length is right, and given to everybody else', () => {
+  const elsewhere = sources.filter(({ name }) => name !== 'cli/clock.ts' && name !== 'cli/process.ts');
+  expect(places(elsewhere, setsTimer)).toEqual([]);
+  const timers = importsOf(elsewhere).filter(({ target }) => /^(node:)?timers/.test(target));
+  const named = timers.filter(
+    ({ source, target }) => !source.text.includes(`import { setImmediate } from '${target}'`),
   );
-  expect(found).toEqual([]);
+  expect(named.map(({ at }) => at)).toEqual([]);
 });
 
 test('the clock and chance are read in src/cli and given to everybody else', () => {
@@ -210,6 +219,11 @@ function isGlobal(node: ts.Node, name: string): boolean {
   if (!ts.isIdentifier(node) || node.text !== name) return false;
   const { parent } = node;
   return !(ts.isPropertyAccessExpression(parent) && parent.name === node) && !ts.isPropertyAssignment(parent);
+}
+
+function setsTimer(node: ts.Node): boolean {
+  const isNamed = ['setTimeout', 'setInterval'].some((name) => isGlobal(node, name));
+  return isNamed || (ts.isPropertyAccessExpression(node) && node.getText() === 'AbortSignal.timeout');
 }
 
 function readsClockOrChance(node: ts.Node): boolean {

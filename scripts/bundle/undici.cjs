@@ -3,12 +3,7 @@
 // What src/api/http/transport.ts uses of undici, from its own files: the package's index also loads fetch, WebSocket, caches and
 // mocks, which cost 45 ms of every request. Internal paths, hence the exact version in package.json and `unused` in replace.js.
 const Agent = require('undici/lib/dispatcher/agent.js');
-const EnvHttpProxyAgent = require('undici/lib/dispatcher/env-http-proxy-agent.js');
-const Dispatcher = require('undici/lib/dispatcher/dispatcher.js');
 const send = require('undici/lib/api/api-request.js');
-
-// The index gives every dispatcher its methods; the proxy agent calls this one.
-Dispatcher.prototype.connect = require('undici/lib/api/api-connect.js');
 
 /** undici.request with a dispatcher, which is the only way it is called here. */
 function request(url, { dispatcher, ...options }) {
@@ -16,4 +11,4 @@ function request(url, { dispatcher, ...options }) {
   return send.call(dispatcher, { ...options, origin, path: pathname + search });
 }
 
-module.exports = { Agent, EnvHttpProxyAgent, request };
+module.exports = { Agent, request };

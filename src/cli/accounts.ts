@@ -1,5 +1,6 @@
 import type { Context, GlobalValues } from '../commands/context.ts';
 import { Secret } from '../core/secret.ts';
+import type { Clock } from '../core/world.ts';
 import { openCredentials } from '../store/account/credentials.ts';
 import { readKeyFile } from '../store/account/key-text.ts';
 import { openProfiles, type Profiles } from '../store/account/profiles.ts';
@@ -7,7 +8,7 @@ import { chatUnit, licensingUnit } from '../store/account/unit.ts';
 import { originOf } from '../store/account/url.ts';
 import type { Messages } from './messages.ts';
 import { isInteractive } from './prompt.ts';
-import type { Redactor } from './redactor.ts';
+import { shortened, type Redactor } from './redactor.ts';
 import type { EmbeddedSandbox } from './sandbox.ts';
 import type { World } from './world.ts';
 
@@ -42,11 +43,13 @@ export interface Holding {
 
 /** The part of a context that chooses credentials: stored ones, the environment's, or the embedded sandbox's. */
 export function openAccounts(holding: Holding): Accounts {
-  const { world, options, messages, redactor, sandbox } = holding;
-  const { machine, clock } = world;
+  const { world, options, messages, redactor, signal, sandbox } = holding;
+  const { machine } = world;
+  // A wait for the lock of the configuration ends with the command.
+  const clock: Clock = { ...world.clock, sleep: (span, given = signal) => world.clock.sleep(span, given) };
   const profiles = openProfiles(machine, clock);
   const runKeyCommand = keyCommandRunner(holding);
-  const credentials = openCredentials(machine, clock, profiles, runKeyCommand);
+  const credentials = openCredentials(machine, clock, profiles, runKeyCommand, signal);
   const chosen = { profile: options.profile, typed: options.profileTyped };
   return {
     licensingAccount: async (choice = {}) =>
@@ -65,10 +68,10 @@ export function openAccounts(holding: Holding): Accounts {
       const profile = await profiles.find(name);
       return profile?.kind === 'chat' ? credentials.chat({ profile: name }) : credentials.licensing({ profile: name });
     },
-    keyFromFile: async (file) => redactor.watch(await readKeyFile(file, '--api-key-file', machine)),
+    keyFromFile: async (file) => redactor.watch(await readKeyFile(file, '--api-key-file', machine, signal)),
     runKeyCommand,
     hide: (text) => redactor.watch(new Secret(text)),
-    clean: (text) => redactor.clean(text),
+    clean: (text) => shortened(redactor.clean(text)),
     identityOf: ({ base_url }) => (options.sandbox ? 'sandbox' : originOf(base_url)),
   };
 }
@@ -84,6 +87,7 @@ function keyCommandRunner({ world, options, messages, redactor, signal }: Holdin
     const { runKeyCommand } = await import('../store/account/key-command.ts');
     const verbose = options.verbose ? messages.note : undefined;
     const interactive = isInteractive(world, options);
-    return redactor.watch(await runKeyCommand(command, { machine: world.machine, signal, verbose, interactive }));
+    const { machine, alarm } = world;
+    return redactor.watch(await runKeyCommand(command, { machine, alarm, signal, verbose, interactive }));
   };
 }

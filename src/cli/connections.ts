@@ -64,10 +64,11 @@ function sharedBy({
   signal,
   plan,
 }: Wiring): Omit<Connection, 'base' | 'authorization' | 'sealed' | 'readOnly'> {
-  const { machine, clock } = world;
+  const { machine, clock, alarm } = world;
   return {
     userAgent: `chatelaine/${world.version} (${machine.platform}; ${process.arch}; node ${process.versions.node})`,
     clock,
+    alarm,
     signal,
     gate: openGate(clock),
     retries: options.retries ?? defaultRetries,
@@ -77,6 +78,6 @@ function sharedBy({
     surroundings: { env: machine.env, caFile: options.ca_file },
     dispatcher: world.dispatcher,
     plan: options.dry_run ? plan : undefined,
-    observe: observer(options, messages),
+    observe: observer(options, messages, world),
   };
 }

@@ -5,14 +5,13 @@ import type { PlannedRequest } from '../api/http/call.ts';
 import { chatApi } from '../api/chat/chat.ts';
 import { licensingApi } from '../api/licensing/licensing.ts';
 import type { Context, GlobalValues } from '../commands/context.ts';
-import { formatDuration } from '../core/duration.ts';
-import { Failure } from '../core/failure.ts';
 import { writeJson } from '../core/json.ts';
 import { foldersOf } from '../store/disk/folders.ts';
+import { keyFrom } from '../store/account/key-text.ts';
 import type { JournalHeader } from '../store/journal.ts';
 import { openAccounts, type Accounts, type Options } from './accounts.ts';
 import { openConnections, type Connections } from './connections.ts';
-import { readText } from './input.ts';
+import { readInputLine, readText, type Reading } from './input.ts';
 import type { Messages } from './messages.ts';
 import { openProgress } from './progress.ts';
 import { isInteractive, openPrompt } from './prompt.ts';
@@ -28,21 +27,31 @@ export interface Session {
   close(): Promise<void>;
 }
 
-export function openSession(world: World, options: Options, messages: Messages, redactor: Redactor): Session {
+/** What a command runs with. */
+export interface Running {
+  readonly world: World;
+  readonly options: Options;
+  readonly messages: Messages;
+  readonly redactor: Redactor;
+  /** Ctrl-C, SIGTERM and the deadline. */
+  readonly signal: AbortSignal;
+}
+
+export function openSession(running: Running): Session {
+  const { world, options, messages, signal } = running;
   const planned: PlannedRequest[] = [];
-  const { signal, release } = endings(world, options);
   // One listener for each worker that waits is no leak: without this, Node warns on stderr from the eleventh on.
   setMaxListeners(0, signal);
   const sandbox = embeddedSandbox(world);
-  const accounts = openAccounts({ world, options, messages, redactor, signal, sandbox });
+  const accounts = openAccounts({ ...running, sandbox });
   const plan = (request: PlannedRequest): void => void planned.push(request);
-  const connections = openConnections({ world, options, messages, redactor, signal, plan });
+  const connections = openConnections({ ...running, plan });
   const context: Context = {
     options,
     signal,
     ...accounts,
     ...services(accounts, connections, world),
-    ...questions(world, options, redactor, signal),
+    ...questions(running),
     ...records(world, options, messages, signal),
     note: messages.note,
     warn: messages.warn,
@@ -54,10 +63,7 @@ export function openSession(world: World, options: Options, messages: Messages, 
   return {
     context,
     planned,
-    async close() {
-      release();
-      await sandbox.close();
-    },
+    close: () => sandbox.close(),
   };
 }
 
@@ -93,19 +99,22 @@ function services(
 }
 
 /** What the user is asked, and what the user's files say. */
-function questions(
-  world: World,
-  options: GlobalValues,
-  redactor: Redactor,
-  signal: AbortSignal,
-): Pick<Context, 'interactive' | 'confirm' | 'ask' | 'secret' | 'read'> {
+function questions({
+  world,
+  options,
+  messages,
+  redactor,
+  signal,
+}: Running): Pick<Context, 'interactive' | 'confirm' | 'ask' | 'secret' | 'read' | 'keyFromInput'> {
+  const reading: Reading = { signal, note: messages.note };
   const prompt = openPrompt(world, () => isInteractive(world, options), signal);
   return {
     interactive: () => isInteractive(world, options),
     confirm: async (question) => (options.yes ? undefined : prompt.confirm(question)),
     ask: (question) => prompt.line(question),
     secret: async (question) => redactor.watch(await prompt.hidden(question)),
-    read: (file) => readText(world, file),
+    read: (file) => readText(world, reading, file),
+    keyFromInput: async () => redactor.watch(keyFrom(await readInputLine(world, reading), 'standard input')),
   };
 }
 
@@ -138,15 +147,4 @@ function journalFile({ machine }: World, header: JournalHeader): string {
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => (made ??= make());
-}
-
-/** Ctrl-C, SIGTERM and the deadline as one signal. */
-function endings(world: World, { deadline }: GlobalValues): { signal: AbortSignal; release: () => void } {
-  if (deadline === undefined) return { signal: world.interrupt, release: () => undefined };
-  const late = new AbortController();
-  const reached = new Failure('unavailable', `the deadline of ${formatDuration(deadline)} was reached`, {
-    hint: 'Run the command again, or give --deadline more.',
-  });
-  const timer = setTimeout(() => late.abort(reached), deadline);
-  return { signal: AbortSignal.any([world.interrupt, late.signal]), release: () => clearTimeout(timer) };
 }

@@ -1,38 +1,58 @@
-import type { Readable } from 'node:stream';
 import { usage } from '../core/failure.ts';
+import type { ReadLimits } from '../core/read.ts';
 import type { Field, Fields } from '../schema/field.ts';
 import type { Texts } from './values.ts';
 import type { World } from './world.ts';
 
+/** What reading needs beside the world. */
+export interface Reading {
+  readonly signal: AbortSignal;
+  /** Tells a person at a terminal that the program waits for typed input. */
+  readonly note: (text: string) => void;
+}
+
+/** A string of Node holds half a gigabyte, and what is read becomes several times larger. */
+const maxBytes = 256 * 1024 * 1024;
+const maxLineBytes = 64 * 1024;
+
 /**
  * The text of a file; `-` is standard input.
- * @throws Failure usage
+ * @throws Failure usage, or the signal's reason
  */
-export async function readText({ stdin }: World, file: string): Promise<string> {
-  if (file === '-') return readStream(stdin);
-  const { readFile } = await import('node:fs/promises');
-  try {
-    return await readFile(file, 'utf8');
-  } catch (cause) {
-    const why = (cause as Error).message.replace(/^\w+: /, '').replace(/,.*/, '');
-    throw usage(`cannot read ${file}: ${why}`, 'Give a file that exists, or - for standard input.');
-  }
+export async function readText(world: World, reading: Reading, file: string): Promise<string> {
+  const { readFileText } = await import('../core/read.ts');
+  if (file === '-') return readInput(world, reading);
+  return readable(file, reading, (limits) => readFileText(file, limits));
+}
+
+/**
+ * The first line of standard input; what follows is not read.
+ * @throws Failure usage, or the signal's reason
+ */
+export async function readInputLine(world: World, reading: Reading): Promise<string> {
+  const { readStartText } = await import('../core/read.ts');
+  announce(world, reading);
+  const text = await readable(standardInput, reading, ({ signal }) =>
+    readStartText(world.stdin, { signal, maxBytes: maxLineBytes }),
+  );
+  return text.replace(/\r?\n[^]*$/, '');
 }
 
 /**
  * Arguments written as `-` come from standard input: the first line for one word, every line for a list of words. A file named
  * `-` is left to the command.
- * @throws Failure usage where two arguments ask for it, or it is empty
+ * @throws Failure usage where two arguments ask for it, or it is empty; the signal's reason
  */
-export async function fillFromInput(words: Texts, args: Fields, world: World): Promise<Texts> {
+export async function fillFromInput(words: Texts, args: Fields, world: World, reading: Reading): Promise<Texts> {
   const asking = Object.entries(words).filter(
     ([name, word]) => !isFile(args[name]) && (word === '-' || (Array.isArray(word) && word.includes('-'))),
   );
   const [first, ...others] = asking;
   if (!first) return words;
   if (others.length > 0) throw usage('only one argument can come from standard input');
-  const lines = (await readStream(world.stdin)).split(/\r?\n/).filter((line) => line !== '');
   const [name, word] = first;
+  const text = Array.isArray(word) ? await readInput(world, reading) : await readInputLine(world, reading);
+  const lines = text.split(/\r?\n/).filter((line) => line !== '');
   if (lines.length === 0) throw usage(`${name}: standard input is empty`);
   const filled = Array.isArray(word) ? word.flatMap((item: unknown) => (item === '-' ? lines : [item])) : lines[0];
   return { ...words, [name]: filled };
@@ -42,8 +62,37 @@ function isFile(field: Field | undefined): boolean {
   return field?.kind === 'string' && field.file === true;
 }
 
-async function readStream(stream: Readable): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream as AsyncIterable<Buffer | string>) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks).toString('utf8');
+const standardInput = 'standard input';
+
+async function readInput(world: World, reading: Reading): Promise<string> {
+  const { readStreamText } = await import('../core/read.ts');
+  announce(world, reading);
+  return readable(standardInput, reading, (limits) => readStreamText(world.stdin, limits));
+}
+
+/** A terminal that is read shows nothing by itself, as if the program hung. */
+function announce({ stdin }: World, { note }: Reading): void {
+  if (stdin.isTTY === true) note('Reading standard input; end with Ctrl-D');
+}
+
+async function readable(
+  source: string,
+  { signal }: Reading,
+  read: (limits: ReadLimits) => Promise<string>,
+): Promise<string> {
+  try {
+    return await read({ signal, maxBytes });
+  } catch (cause) {
+    if (signal.aborted) throw signal.reason;
+    throw usage(
+      `cannot read ${source}: ${reasonOf(cause as Error)}`,
+      'Give a file that exists, or - for standard input.',
+    );
+  }
+}
+
+/** `ENOENT: no such file or directory, open 'x'` without its code and call. */
+function reasonOf({ message }: Error): string {
+  if (message.startsWith('EISDIR')) return 'it is a directory';
+  return message.replace(/^[A-Z]+: /, '').replace(/, \w+( '.*')?$/s, '');
 }

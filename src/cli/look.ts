@@ -23,12 +23,26 @@ export function hasColor({ color }: GlobalValues, { machine }: World, terminal: 
   return colorLevel({ when: color ?? 'auto', terminal, env: machine.env }) > 0;
 }
 
-/** Standard output as a place for results. */
-export function openSink({ stdout }: World): Sink {
+/** Standard output as a place for results. A write that nobody reads is given up a moment after the signal aborts. */
+export function openSink({ stdout, alarm }: World, signal: AbortSignal): Sink {
   return {
     write: (text) =>
       new Promise((resolve, reject) => {
-        stdout.write(text, (error) => (error ? reject(error) : resolve()));
+        let cancel = (): void => undefined;
+        const stop = (): void => {
+          cancel = alarm(moment, () => reject(signal.reason as Error));
+        };
+        if (signal.aborted) stop();
+        else signal.addEventListener('abort', stop, { once: true });
+        stdout.write(text, (error) => {
+          signal.removeEventListener('abort', stop);
+          cancel();
+          if (error) reject(error);
+          else resolve();
+        });
       }),
   };
 }
+
+/** Enough for a reader that reads at all. */
+const moment = 100;

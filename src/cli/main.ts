@@ -1,6 +1,7 @@
 import type { GlobalValues } from '../commands/context.ts';
 import { Failure } from '../core/failure.ts';
 import { guarded, readerGone } from '../output/sink.ts';
+import { openEnding } from './ending.ts';
 import { fillFromInput } from './input.ts';
 import { hasColor, openSink } from './look.ts';
 import { openMessages, type Messages, type MessageStyle } from './messages.ts';
@@ -12,23 +13,32 @@ import type { World } from './world.ts';
 /** Reads the command line, runs the command, prints the result; the exit code. The only catch of last resort. */
 export async function main(argv: readonly string[], world: World): Promise<number> {
   const redactor = openRedactor();
+  let release = (): void => undefined;
   let messages = openMessages(world.stderr, guessedStyle(argv, world), redactor);
   try {
     const request = await readCommandLine(argv, world.machine.env);
     if ('text' in request) {
-      await guarded(openSink(world)).write(request.text);
+      await guarded(openSink(world, world.interrupt)).write(request.text);
       return 0;
     }
     messages = openMessages(world.stderr, styleOf(request.options, world), redactor);
-    const words = await fillFromInput(request.words, request.command.args ?? {}, world);
+    const ending = openEnding(world, request.options.deadline);
+    release = ending.release;
+    const { signal } = ending;
+    const words = await fillFromInput(request.words, request.command.args ?? {}, world, {
+      signal,
+      note: messages.note,
+    });
     const values = readValues(request.command, words, request.flags);
     const options = { ...request.options, profileTyped: request.flags['profile'] !== undefined };
     // Help needs nothing of what runs a command.
     const { runCommand } = await import('./run.ts');
-    return await runCommand(request.command, values, options, world, messages, redactor);
+    return await runCommand(request.command, values, { options, world, messages, redactor, signal });
   } catch (cause) {
     if (cause === readerGone || isClosedPipe(cause)) return 0;
     return report(cause, messages);
+  } finally {
+    release();
   }
 }
 

@@ -1,7 +1,7 @@
 import { Failure } from '../core/failure.ts';
 import { plainLines } from '../output/plain.ts';
-import { warningJson, warningText } from '../output/warnings.ts';
-import type { Redactor } from './redactor.ts';
+import { indented, warningJson, warningText } from '../output/warnings.ts';
+import { shortened, type Redactor } from './redactor.ts';
 import type { Output } from './world.ts';
 
 export interface MessageStyle {
@@ -17,7 +17,7 @@ export interface Messages {
   note(text: string): void;
   warn(text: string): void;
   trace(text: string): void;
-  /** Shows a line of a terminal that whatever is told next takes away; undefined takes it away. */
+  /** Shows a line on a terminal until the next message or status replaces it; undefined removes it. */
   status(text: string | undefined): void;
   fail(failure: Failure): Promise<void>;
 }
@@ -34,7 +34,7 @@ export function openMessages(stderr: Output, style: MessageStyle, redactor: Reda
   const write = (text: string): void => writeClean(redactor.clean(text));
   return {
     note(text) {
-      if (!style.quiet) write(shown(text));
+      if (!style.quiet) write(indented(shown(text)));
     },
     warn: (text) =>
       style.json ? writeClean(warningJson(redactor.clean(text))) : write(warningText(text, { terminal })),
@@ -45,19 +45,25 @@ export function openMessages(stderr: Output, style: MessageStyle, redactor: Reda
     },
     async fail(failure) {
       const { failureJson, failureText } = await import('../output/errors.ts');
-      if (style.json) writeClean(failureJson(cleaned(failure, redactor)));
-      else write(failureText(failure, { terminal, color: style.color, verbose: style.verbose }));
+      const shown = cleaned(failure, redactor);
+      if (style.json) writeClean(failureJson(shown));
+      else write(failureText(shown, { terminal, color: style.color, verbose: style.verbose }));
     },
   };
 }
 
-/** Text by text: a secret may be a word or a sign of JSON itself. */
+/**
+ * Redacted text by text, since a secret may be a word or a sign of JSON itself; then a server's words are cut. Messages without a
+ * request are ours, and list every problem of an input.
+ */
 function cleaned({ kind, message, details }: Failure, { clean }: Redactor): Failure {
-  const { hint, http, server, retryable } = details;
-  return new Failure(kind, clean(message), {
+  const { hint, http, server, retryable, cause } = details;
+  const spoken = (text: string): string => shortened(clean(text));
+  return new Failure(kind, http || server ? spoken(message) : clean(message), {
     hint: hint && clean(hint),
     http: http && { ...http, url: clean(http.url) },
-    server: server && { code: server.code && clean(server.code), msg: server.msg && clean(server.msg) },
+    server: server && { code: server.code && spoken(server.code), msg: server.msg && spoken(server.msg) },
     retryable,
+    cause,
   });
 }

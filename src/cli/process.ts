@@ -1,7 +1,6 @@
 import { homedir, tmpdir } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../core/failure.ts';
-import type { Clock } from '../core/world.ts';
+import { realAlarm, realClock } from './clock.ts';
 import { main } from './main.ts';
 
 /** Runs the program in this process: the launcher's one call. */
@@ -19,7 +18,8 @@ export async function start(version: string): Promise<void> {
       pid: process.pid,
       kill: (pid, signal) => void process.kill(pid, signal),
     },
-    clock,
+    clock: realClock,
+    alarm: realAlarm,
     // Making a stream costs time at start-up: each is made when it is first used.
     get stdin() {
       return process.stdin;
@@ -29,20 +29,33 @@ export async function start(version: string): Promise<void> {
     interrupt: interrupt.signal,
     version,
   });
+  await flushed(process.stderr, interrupt.signal);
   interrupt.release();
+  leave(interrupt.signal);
 }
 
-const clock: Clock = {
-  now: () => Date.now(),
-  random: () => Math.random(),
-  async sleep(span, signal) {
-    try {
-      await sleep(span, undefined, signal === undefined ? {} : { signal });
-    } catch (cause) {
-      throw signal?.aborted ? signal.reason : cause;
-    }
-  },
-};
+/** Resolves when a stream has written what it was given; after a signal it gets a moment and no more. */
+function flushed(stream: NodeJS.WriteStream, interrupt: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const giveUp = (): void => void realAlarm(moment, resolve);
+    if (interrupt.aborted) giveUp();
+    else interrupt.addEventListener('abort', giveUp, { once: true });
+    stream.write('', () => resolve());
+  });
+}
+
+const moment = 100;
+
+/**
+ * Ends the process although something is still open: a connection that was given up, a pipe that nobody reads. All output is written
+ * by now. A name look-up occupies a thread that even process.exit waits for; after a signal its default action ends that too, and a
+ * shell reports the same exit code.
+ */
+function leave({ aborted, reason }: AbortSignal): void {
+  if (aborted && process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap'))
+    process.kill(process.pid, reason instanceof Failure && reason.kind === 'terminated' ? 'SIGTERM' : 'SIGINT');
+  setTimeout(() => process.exit(), moment).unref();
+}
 
 /** The first signal ends the command cleanly; a second one of the same kind kills the process as if nobody listened. */
 function interruption(): { signal: AbortSignal; release: () => void } {

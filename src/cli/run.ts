@@ -2,35 +2,30 @@ import { Planned, type PlannedRequest } from '../api/http/call.ts';
 import type { AnyCommand } from '../commands/command.ts';
 import type { GlobalValues } from '../commands/context.ts';
 import { Failure, usage } from '../core/failure.ts';
-import type { Show } from '../output/show.ts';
+import type { Look, Show, Sink } from '../output/show.ts';
 import { refuseFields } from '../output/fields.ts';
 import { writeResult, type Result } from '../output/write.ts';
-import type { Options } from './accounts.ts';
-import { openSession } from './context.ts';
+import { openSession, type Running } from './context.ts';
 import { lookOf, openSink } from './look.ts';
-import type { Messages } from './messages.ts';
 import type { Redactor } from './redactor.ts';
-import type { World } from './world.ts';
 
 /** Runs a command and prints its result, or the requests of its dry run; the exit code. */
 export async function runCommand(
   command: AnyCommand,
   values: Readonly<Record<string, unknown>>,
-  options: Options,
-  world: World,
-  messages: Messages,
-  redactor: Redactor,
+  running: Running,
 ): Promise<number> {
+  const { options, world, messages } = running;
   if (options.sandbox && world.machine.env['CHATELAINE_SANDBOX'])
     messages.warn('CHATELAINE_SANDBOX is set: running against the embedded sandbox');
   if (options.sandbox && options.profileTyped) throw usage('--sandbox and --profile exclude each other');
   refuseFields(command.show, lookOf(options, world).fields);
-  const session = openSession(world, options, messages, redactor);
+  const session = openSession(running);
   try {
     const outcome = command.run(values, session.context);
     await (options.dry_run && !command.plans
-      ? printDry(outcome, command.show, session.planned, options, world, redactor)
-      : print(outcome, command.show, options, world));
+      ? printDry(outcome, command.show, session.planned, running)
+      : print(outcome, command.show, running));
     return 0;
   } finally {
     await session.close();
@@ -42,13 +37,11 @@ async function printDry(
   outcome: unknown,
   show: Show<unknown> | undefined,
   planned: readonly PlannedRequest[],
-  options: GlobalValues,
-  world: World,
-  redactor: Redactor,
+  running: Running,
 ): Promise<void> {
   const { value, error } = await settled(outcome);
-  if (planned.length > 0) await printPlan(planned, options, world, redactor);
-  else if (error === undefined || (Array.isArray(value) && value.length > 0)) await print(value, show, options, world);
+  if (planned.length > 0) await printPlan(planned, running);
+  else if (error === undefined || (Array.isArray(value) && value.length > 0)) await print(value, show, running);
   if (error !== undefined && !(error instanceof Planned)) throw error;
 }
 
@@ -64,25 +57,22 @@ async function settled(outcome: unknown): Promise<{ value: unknown; error?: Erro
   }
 }
 
+type Printing = Pick<Running, 'world' | 'signal'> & { readonly options: GlobalValues };
+
 async function print(
   outcome: unknown,
   show: Show<unknown> | undefined,
-  options: GlobalValues,
-  world: World,
+  { options, world, signal }: Printing,
 ): Promise<void> {
-  if (show?.single && isRows(outcome)) return printFirst(outcome, show, options, world);
-  await writeResult(await resultOf(outcome), show, lookOf(options, world), openSink(world));
+  const look = lookOf(options, world);
+  if (show?.single && isRows(outcome)) return printFirst(outcome, show, look, openSink(world, signal));
+  await writeResult(await resultOf(outcome), show, look, openSink(world, signal));
 }
 
-async function printFirst(
-  rows: AsyncIterable<unknown>,
-  show: Show<unknown>,
-  options: GlobalValues,
-  world: World,
-): Promise<void> {
+async function printFirst(rows: AsyncIterable<unknown>, show: Show<unknown>, look: Look, sink: Sink): Promise<void> {
   let isFirst = true;
   for await (const row of rows) {
-    if (isFirst) await writeResult({ one: row }, show, lookOf(options, world), openSink(world));
+    if (isFirst) await writeResult({ one: row }, show, look, sink);
     isFirst = false;
   }
 }
@@ -130,14 +120,9 @@ async function* rowsOf(rows: readonly unknown[]): AsyncGenerator {
 }
 
 /** The exact requests of a dry run; the values of passwords are removed. */
-async function printPlan(
-  planned: readonly PlannedRequest[],
-  options: GlobalValues,
-  world: World,
-  redactor: Redactor,
-): Promise<void> {
-  const rows = planned.map((request) => cleaned(request, redactor));
-  await print(Promise.resolve(rows), planShow, { ...options, quiet: false }, world);
+async function printPlan(planned: readonly PlannedRequest[], running: Running): Promise<void> {
+  const rows = planned.map((request) => cleaned(request, running.redactor));
+  await print(Promise.resolve(rows), planShow, { ...running, options: { ...running.options, quiet: false } });
 }
 
 /** Whole on a terminal too: a request that is cut is not the exact one. */

@@ -4,15 +4,42 @@ import type { GlobalValues } from '../commands/context.ts';
 import { formatDuration } from '../core/duration.ts';
 import { parseJson } from '../core/json.ts';
 import type { Messages } from './messages.ts';
+import type { World } from './world.ts';
 
 /** Turns what happens on the wire into lines of stderr: `--verbose` a line each, `--trace` everything but secrets. */
-export function observer({ verbose, trace }: GlobalValues, messages: Messages): (event: WireEvent) => void {
-  if (trace) return (event) => messages.trace(traced(event));
-  if (verbose) return (event) => told(event).forEach((line) => messages.trace(line));
-  return () => undefined;
+export function observer(
+  { verbose, trace }: GlobalValues,
+  messages: Messages,
+  { stderr, machine }: Pick<World, 'stderr' | 'machine'>,
+): (event: WireEvent) => void {
+  const isTerminal = stderr.isTTY === true && machine.env['TERM'] !== 'dumb';
+  const reportSlow = slowReporter(messages, isTerminal);
+  return (event) => {
+    if (event.kind === 'slow' || event.kind === 'settled') reportSlow(event);
+    else if (trace) messages.trace(traced(event));
+    else if (verbose) briefly(event).forEach((line) => messages.trace(line));
+  };
 }
 
-function told(event: WireEvent): string[] {
+type SlowEvent = Extract<WireEvent, { kind: 'slow' | 'settled' }>;
+type TracedEvent = Exclude<WireEvent, SlowEvent>;
+
+/** Says what is waited for: in a line that goes away on a terminal; elsewhere each line once a run, or a log would fill. */
+function slowReporter(messages: Messages, isTerminal: boolean): (event: SlowEvent) => void {
+  const said = new Set<string>();
+  return (event) => {
+    if (event.kind === 'settled') {
+      if (isTerminal) messages.status(undefined);
+      return;
+    }
+    const line = `waiting for ${event.host}, attempt ${event.attempt} of ${event.of}`;
+    if (isTerminal) messages.status(line);
+    else if (!said.has(line)) messages.note(line);
+    said.add(line);
+  };
+}
+
+function briefly(event: TracedEvent): string[] {
   switch (event.kind) {
     case 'request':
       return [];
@@ -25,7 +52,7 @@ function told(event: WireEvent): string[] {
   }
 }
 
-function traced(event: WireEvent): string {
+function traced(event: TracedEvent): string {
   switch (event.kind) {
     case 'request':
       return block(`> ${event.method} ${event.url}`, '> ', event.headers, event.body ?? '');

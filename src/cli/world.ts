@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import type { Clock, Machine } from '../core/world.ts';
+import type { Alarm, Clock, Machine } from '../core/world.ts';
 
 export type Input = Readable & { readonly isTTY?: boolean };
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
@@ -9,6 +9,7 @@ export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: n
 export interface World {
   readonly machine: Machine;
   readonly clock: Clock;
+  readonly alarm: Alarm;
   readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;

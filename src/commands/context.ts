@@ -39,6 +39,8 @@ export interface Context {
   credentialOf(profile: string): Promise<LicensingCredential | ChatCredential>;
   /** The key in the first line of a file that nobody else can read. */
   keyFromFile(file: string): Promise<Secret>;
+  /** The key in the first line of standard input; what follows is not read. */
+  keyFromInput(): Promise<Secret>;
   /** Runs a stored or a new key command. */
   runKeyCommand(command: string): Promise<Secret>;
 

@@ -5,14 +5,19 @@ export type Milliseconds = number;
 
 const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
+/** A thousand years: a moment that far away can still be computed and written as a date. */
+const longest: Milliseconds = 365_250 * units.d;
+
 /**
- * Reads `400ms`, `30s`, `5m`, `12h`, `7d` (contract, section 1).
- * @throws Failure usage
+ * Reads `400ms`, `30s`, `5m`, `12h`, `7d`.
+ * @throws Failure usage for another spelling, and for more than a thousand years
  */
 export function parseDuration(text: string): Milliseconds {
   const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text);
   if (!match) throw usage(`'${text}' is not a duration`, 'Write a number and a unit: 400ms, 30s, 5m, 12h, 7d.');
-  return Number(match[1]) * units[match[2] as keyof typeof units];
+  const span = Number(match[1]) * units[match[2] as keyof typeof units];
+  if (span > longest) throw usage(`the duration '${text}' is longer than 1000 years`);
+  return span;
 }
 
 /** The shortest exact spelling for people: 1500 is `1.5s`, 120000 is `2m`. */

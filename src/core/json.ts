@@ -1,9 +1,10 @@
 /**
  * JSON that keeps integers beyond 2^53: they are read as `bigint` and written digit for digit, so that a server's number is
- * never rewritten (contract, section 3). Everything else is the platform's JSON.
- * @throws SyntaxError as JSON.parse does
+ * never rewritten. Everything else is the platform's JSON.
+ * @throws SyntaxError as JSON.parse does, and for a document that is nested too deep
  */
 export function parseJson(text: string): unknown {
+  if (isTooDeep(text)) throw new SyntaxError(`it is nested more than ${maxDepth} levels deep`);
   if (!/\d{16}/.test(text) || text.includes(mark)) return JSON.parse(text);
   const marked = text.replace(stringOrNumber, (token) => (isExact(token) ? token : `"${mark}${token}"`));
   return JSON.parse(marked, (_key, value: unknown) =>
@@ -22,6 +23,39 @@ export function writeJson(value: unknown, indent?: number): string {
   const text = JSON.stringify(value, marked, indent) as string | undefined;
   if (text === undefined) return 'null';
   return found.length > 0 ? text.replace(markedInteger, '$1') : text;
+}
+
+/** Far more than any document of either service; a few thousand levels exhaust the stack of whoever walks through them. */
+const maxDepth = 500;
+
+/**
+ * Whether a document is nested too deep to be parsed: 60 MiB of `[` would take 2.7 GB. Brackets in strings do not count. Linear, and
+ * stops at the first bracket that is too deep.
+ */
+export function isTooDeep(text: string): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === quote) at = endOfString(text, at);
+    else if (code === 0x5b || code === 0x7b) {
+      depth += 1;
+      if (depth > maxDepth) return true;
+    } else if (code === 0x5d || code === 0x7d) depth -= 1;
+  }
+  return false;
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+
+/** The position of the quotation mark that ends the string; the end of the text where none does. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let first = end;
+    while (text.charCodeAt(first - 1) === backslash) first -= 1;
+    if ((end - first) % 2 === 0) return end;
+  }
+  return text.length;
 }
 
 /** Private-use characters that no field of either service begins with. */

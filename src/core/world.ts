@@ -10,6 +10,12 @@ export interface Clock {
   random(): number;
 }
 
+/**
+ * Calls `ring` once after a span of real time, however long the span is; the function that it returns cancels the call. A time limit
+ * on a socket or a program runs in real time, which the clock of a test cannot hold.
+ */
+export type Alarm = (span: Milliseconds, ring: () => void) => () => void;
+
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What the program knows of the computer it runs on; only `cli` reads it from `process`. */

@@ -12,7 +12,6 @@ import type { Look, Show } from './show.ts';
 export function csv(show: Show<unknown> | undefined, look: Look): Form {
   return records(show, look, (cells) =>
     stringify([cells.map((value) => cell(value, look))], {
-      escape_formulas: look.csvSafe,
       // An empty line would not be read back as a record of one empty cell.
       quoted_empty: cells.length === 1,
     }),
@@ -22,5 +21,9 @@ export function csv(show: Show<unknown> | undefined, look: Look): Form {
 /** Numbers stay numbers here, because a minus sign makes only a text harmful. */
 function cell(value: unknown, look: Look): string | number | bigint {
   if (typeof value === 'number' || typeof value === 'bigint') return value;
-  return look.terminal ? plainLines(cellText(value)) : cellText(value);
+  const text = look.terminal ? plainLines(cellText(value)) : cellText(value);
+  return look.csvSafe && formula.test(text) ? `'${text}` : text;
 }
+
+/** What a spreadsheet may take for a formula: its signs, also in full width, and the blanks that it skips before them. */
+const formula = /^[=+\-@\t\n\r\uFF0B\uFF0D\uFF1D\uFF20]/;

@@ -11,13 +11,12 @@ export interface ErrorLook {
 }
 
 /**
- * What happened, why, what to do next: lines without the last line end. Found differences are no error: ''
- * (contract, section 3). Loads chalk, so import this module when something went wrong.
+ * What happened, why, what to do next: lines without the last line end. Found differences are no error: ''. Loads chalk, so import this module when something went wrong.
  */
 export function failureText(failure: Failure, { terminal, color, verbose }: ErrorLook): string {
   if (failure.kind === 'differences') return '';
   const lines = [
-    failure.message,
+    headline(failure),
     ...indented(reasons(failure)),
     ...(verbose ? indented(background(failure)) : []),
     ...(failure.details.hint === undefined ? [] : [failure.details.hint]),
@@ -26,7 +25,14 @@ export function failureText(failure: Failure, { terminal, color, verbose }: Erro
   return `${painter(color ? 1 : 0).red('chatelaine:')} ${terminal ? plainLines(text) : text}`;
 }
 
-/** The contract's object on one line without its end; what is not known is left out; '' for found differences. */
+/** Our own messages may list problems line by line; a server's line break is escaped, or its words could pass for a line of ours. */
+function headline({ message, details: { http, server } }: Failure): string {
+  return http || server ? message.replace(lineBreak, (end) => (end === '\r' ? '\\r' : '\\n')) : message;
+}
+
+const lineBreak = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g;
+
+/** The object of the error on one line without its end; what is not known is left out; '' for found differences. */
 export function failureJson(failure: Failure): string {
   if (failure.kind === 'differences') return '';
   const { hint, http, server } = failure.details;
@@ -54,5 +60,5 @@ function causes(cause: unknown): string[] {
 }
 
 function indented(lines: readonly string[]): string[] {
-  return lines.map((line) => `  ${line.replaceAll('\n', '\n  ')}`);
+  return lines.map((line) => `  ${line.replace(lineBreak, '\n  ')}`);
 }

@@ -1,7 +1,7 @@
 import { Failure } from '../core/failure.ts';
 import type { Sink } from './show.ts';
 
-/** What a guarded sink throws when the reader is gone: a closed pipe is no failure (contract, section 3). */
+/** What a guarded sink throws when the reader is gone: a closed pipe is no failure (docs/architecture.md, Failures and exit codes). */
 export const readerGone = new Error('nobody reads the output any longer');
 
 /** A sink that, once a write failed, fails without trying again: with `readerGone` on EPIPE, else with a Failure. */
@@ -13,7 +13,7 @@ export function guarded(sink: Sink): Sink {
       try {
         await sink.write(text);
       } catch (error) {
-        throw (ended = isClosedPipe(error) ? readerGone : unwritten(error));
+        throw (ended = endOf(error));
       }
     },
   };
@@ -30,6 +30,12 @@ export function regardless(sink: Sink): Sink {
       }
     },
   };
+}
+
+/** A Failure is why the command ends, such as Ctrl-C: the sink is not to blame. */
+function endOf(error: unknown): Error {
+  if (error instanceof Failure) return error;
+  return isClosedPipe(error) ? readerGone : unwritten(error);
 }
 
 function isClosedPipe(error: unknown): boolean {

@@ -2,10 +2,15 @@ import { plainJson, plainLines } from './plain.ts';
 
 /** A warning as lines without the last line end, harmless where a terminal shows it. */
 export function warningText(message: string, { terminal }: { readonly terminal: boolean }): string {
-  return `warning: ${terminal ? plainLines(message) : message}`;
+  return `warning: ${indented(terminal ? plainLines(message) : message)}`;
 }
 
-/** A warning as an object on one line without its end (contract, section 3). */
+/** Further lines are indented: a line break in a server's words must not begin a line that looks like ours. */
+export function indented(text: string): string {
+  return text.replace(/\r\n|[\n\r\v\f\u0085\u2028\u2029]/g, '\n  ');
+}
+
+/** A warning as an object on one line without its end. */
 export function warningJson(message: string): string {
   return plainJson(JSON.stringify({ warning: message }));
 }

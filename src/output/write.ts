@@ -1,4 +1,5 @@
 import { Failure } from '../core/failure.ts';
+import { writeJson } from '../core/json.ts';
 import { batched, type Batch } from './batch.ts';
 import { unknownFields } from './fields.ts';
 import type { Form } from './form.ts';
@@ -34,9 +35,28 @@ export async function writeResult(
 async function writeOne(value: unknown, show: Show<unknown> | undefined, look: Look, sink: Sink): Promise<void> {
   const refusal = unknownFields(value, show, look.fields);
   const form = await formOf(show, refusal ? { ...look, fields: undefined } : look);
-  const text = form.one(value);
-  if (text !== '') await sink.write(text);
+  await writeText(value, form, sink);
   if (refusal) throw new Failure('rejected', `${refusal.message} The result is shown whole.`, refusal.details);
+}
+
+/**
+ * Writes one value; where formatting it fails, it is written as JSON: a license that was created just now exists nowhere else.
+ * @throws Failure incomplete after that
+ */
+async function writeText(value: unknown, form: Form, sink: Sink): Promise<void> {
+  let text: string;
+  try {
+    text = form.one(value);
+  } catch (cause) {
+    await sink.write(`${writeJson(value)}\n`);
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new Failure('incomplete', `The result could not be formatted, and is written as JSON: ${why}`, {
+      hint: 'What was done stays done. Use -o json.',
+      retryable: false,
+      cause,
+    });
+  }
+  if (text !== '') await sink.write(text);
 }
 
 function listed(values: readonly unknown[]): AsyncIterable<unknown> {

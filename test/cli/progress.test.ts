@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
+import { realAlarm } from '../../src/cli/clock.ts';
 import { openMessages } from '../../src/cli/messages.ts';
 import { openProgress } from '../../src/cli/progress.ts';
 import { openRedactor } from '../../src/cli/redactor.ts';
@@ -95,6 +96,7 @@ function job({ isTTY, total, columns = 80, options = {}, env = {} }: Job) {
   const world: World = {
     machine: { env, platform: 'linux', home: '/', temporary: '/tmp', uid: 1, pid: 1 },
     clock: { now: () => now, random: () => 0, sleep: () => Promise.resolve() },
+    alarm: realAlarm,
     stdin: new PassThrough(),
     stdout: Object.assign(new PassThrough(), { isTTY }),
     stderr,

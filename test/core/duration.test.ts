@@ -66,3 +66,8 @@ test('whole seconds below a thousand days come back as they were', () => {
     { seed: 1 },
   );
 });
+
+test('a moment a thousand years away can be written as a date; a longer duration is refused', () => {
+  expect(new Date(Date.UTC(2026, 0, 1) + parseDuration('365250d')).toISOString()).toMatch(/^3026-/);
+  expect(() => parseDuration('365251d')).toThrow("the duration '365251d' is longer than 1000 years");
+});

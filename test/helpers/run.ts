@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
+import { realAlarm } from '../../src/cli/clock.ts';
 import { main } from '../../src/cli/main.ts';
 import type { World } from '../../src/cli/world.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server.ts';
@@ -132,6 +133,7 @@ async function runMain(
       kill: (pid, signal) => void process.kill(pid, signal),
     },
     clock: options.clock ?? fakeClock(options.now ?? Date.UTC(2026, 2, 1, 12), slept),
+    alarm: realAlarm,
     stdin: inputOf(options),
     stdout: stdout.stream,
     stderr: stderr.stream,

@@ -1,5 +1,6 @@
 import { MockAgent } from 'undici';
 import { expect } from 'vitest';
+import { Unconnected } from '../../src/api/http/broken.ts';
 
 /** The two services as the tests' profiles know them. */
 export const licensingUrl = 'https://licenses.test';
@@ -93,7 +94,7 @@ export function fakeService(): FakeService {
       return { statusCode: 418, data: 'not planned', responseOptions: { headers: {} } };
     }
     const { outcome } = plan;
-    if ('code' in outcome) throw Object.assign(new Error(`fake ${outcome.code}`), { code: outcome.code });
+    if ('code' in outcome) throw failureOf(outcome.code);
     return { statusCode: outcome.status, data: outcome.body, responseOptions: { headers: outcome.headers } };
   };
   agent.get(/./).intercept({ method: /./, path: /./ }).reply(answer).persist();
@@ -117,6 +118,14 @@ export function fakeService(): FakeService {
     },
   };
   return service;
+}
+
+/** These happen while connecting: a real transport says so. */
+const connecting = /^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|CERT_\w+)$/;
+
+function failureOf(code: string): Error {
+  const cause = Object.assign(new Error(`fake ${code}`), { code });
+  return connecting.test(code) ? new Unconnected(cause) : cause;
 }
 
 function bodyOf(body: unknown, headers: Headers): { body: string; headers: Headers } {

@@ -85,7 +85,7 @@ test('a service that never answers is told as a time-out', async () => {
   const ran = await list(`http://127.0.0.1:${port}`, '--timeout 100ms --retries 1');
   expect(ran.error).toMatchObject({
     exit: 7,
-    message: `timeout: no whole answer from 127.0.0.1:${port} within 100ms`,
+    message: `timeout: no connection to 127.0.0.1:${port} within 100ms`,
     hint: 'Run the command again, or give --timeout more.',
   });
   expect(seen).toHaveLength(2);
@@ -97,7 +97,7 @@ test('a service that accepts connections and says nothing of TLS is told as a ti
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
   const ran = await list(`https://127.0.0.1:${port}`, '--timeout 100ms --retries 0');
-  expect(ran.error?.message).toBe(`timeout: no whole answer from 127.0.0.1:${port} within 100ms`);
+  expect(ran.error?.message).toBe(`timeout: no connection to 127.0.0.1:${port} within 100ms`);
 });
 
 test.each(['http://licenses.example.com', 'http://10.0.0.1', 'http://127.0.0.1.example.com'])(

@@ -80,7 +80,7 @@ describe('JSON', () => {
 });
 
 test('warnings', () => {
-  expect(warningText('a\nb\x1b', { terminal: true })).toBe('warning: a\nb\\x1b');
+  expect(warningText('a\nb\x1b', { terminal: true })).toBe('warning: a\n  b\\x1b');
   expect(warningText('a\x1b', { terminal: false })).toBe('warning: a\x1b');
   expect(warningJson('a\nb\x9b')).toBe('{"warning":"a\\nb\\u009b"}');
 });

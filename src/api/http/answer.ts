@@ -1,4 +1,5 @@
 import { Failure, type FailureKind } from '../../core/failure.ts';
+import { isTooDeep } from '../../core/json.ts';
 import type { Answer } from './call.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -11,36 +12,42 @@ export function isSuccess({ status }: Answer): boolean {
   return status >= 200 && status < 300;
 }
 
-/** Most characters of a foreign body that an error repeats. */
-const mostWords = 300;
+/** Far more of a server's words than an error shows. */
+const maxChars = 20_000;
 
-/** Words of a server, cut where an error would be too long to read. */
+/**
+ * Words of a server, without what exceeds any error. They become a readable length where they are shown, after redaction: here the
+ * last word is dropped where the text is cut, since half a secret would not be recognized.
+ */
 export function shortened(words: string): string {
-  return words.length > mostSaid ? `${words.slice(0, mostSaid)}… (${words.length} characters)` : words;
+  if (words.length < maxChars) return words;
+  let end = maxChars;
+  while (end > 0 && /\S/.test(words.charAt(end - 1))) end -= 1;
+  return words.slice(0, end);
 }
-
-const mostSaid = 2000;
 
 /** What a body that is not of the API says, in one line: an HTML page by its title. */
 export function wordsOf(text: string): string {
-  const title = /<title[^>]*>([^<]*)<\/title>/i.exec(text)?.[1];
-  const words = (title ?? text.replace(/<(script|style)[\s\S]*?<\/\1>/gi, ' ').replace(/<[^>]*>/g, ' '))
+  const page = shortened(text);
+  const title = /<title[^>]*>([^<]*)<\/title>/i.exec(page)?.[1];
+  return (title ?? page.replace(/<(script|style)[\s\S]*?<\/\1>/gi, ' ').replace(/<[^>]*>/g, ' '))
     .replace(/\s+/g, ' ')
     .trim();
-  return words.length > mostWords ? `${words.slice(0, mostWords)}…` : words;
 }
 
-/** An answer in which something else than the API speaks: a proxy page, a login page, a cut document. */
+/** An answer that does not come from the API: a proxy's page, a login page, a cut document. */
 export function foreignBody(answer: Answer, api: string): Failure {
   // Only a page is quoted: what was to be data may hold license keys.
   const isPage = /^\s*</.test(answer.text);
-  const words = isPage ? wordsOf(answer.text.slice(0, 20_000)) : '';
+  const words = isPage ? wordsOf(answer.text) : '';
   const kind = isPage
     ? 'an HTML page'
     : answer.text.trim() === ''
       ? 'nothing'
       : answer.body === undefined
-        ? 'something that is not JSON'
+        ? isTooDeep(answer.text)
+          ? 'JSON that is nested too deep'
+          : 'something that is not JSON'
         : 'JSON that is not of this API';
   return new Failure(
     'unavailable',
@@ -65,15 +72,18 @@ export function redirected(answer: Answer): Failure {
   );
 }
 
-/** Where a URL hides a license code, the path of its redirect holds the same: only the host is told then. */
+/**
+ * Of a target only the origin is shown where its path may hold a license code: the URL of the request hides one, or the request was a
+ * write, which a server may redirect to what it made.
+ */
 function targetOf({ headers, http }: Answer): string | undefined {
   const { location } = headers;
   if (typeof location !== 'string') return undefined;
-  if (!http.url.includes('[')) return location;
+  if (!http.url.includes('[') && http.method === 'GET') return location;
   return URL.canParse(location, http.url) ? new URL(location, http.url).origin : 'another place';
 }
 
-/** What the failure of a later page means: the list is there in part (contract, section 3). Being interrupted stays what it is. */
+/** What the failure of a later page means: the list is incomplete. An interruption keeps its kind. */
 export function incompleteAfter(pages: number, cause: unknown): unknown {
   if (!(cause instanceof Failure) || unchanged.has(cause.kind)) return cause;
   return new Failure('incomplete', `the list ends after ${pages} page${pages === 1 ? '' : 's'}: ${cause.message}`, {

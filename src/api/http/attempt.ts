@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
+import { Unconnected } from './broken.ts';
 import type { Call, Connection } from './call.ts';
 import { barrier, endingOfError } from './trouble.ts';
 import type { Request } from './request.ts';
@@ -25,7 +26,7 @@ export async function attemptOnce(connection: Connection, call: Call, request: R
     observe({ kind: 'answer', method, url, answer, sealed: connection.sealed, took: clock.now() - start });
     return { ending: endingOf(answer.status), answer };
   } catch (cause) {
-    if (connection.signal.aborted) throw interrupted(connection.signal, call, request);
+    if (connection.signal.aborted) throw interrupted(connection.signal, call, request, cause);
     const ending = endingOfError(cause);
     const failure = barrier(cause, { method, url }, connection.surroundings.env, timeoutOf(connection, call));
     observe({ kind: 'trouble', method, url, message: failure.message });
@@ -50,15 +51,14 @@ const mostRedirects = 5;
 /** Redirects of reads inside the origin are followed; any other is an answer that the caller judges. */
 async function followInside(connection: Connection, call: Call, request: Request): Promise<WireAnswer> {
   const transport = await import('./transport.ts');
-  const choose = connection.dispatcher
-    ? () => connection.dispatcher as Dispatcher
-    : await dispatchers(connection.surroundings);
+  const dispatcher = connection.dispatcher ?? (await dispatcherFor(connection));
   let url = request.url;
   for (let hops = 0; ; hops += 1) {
-    const answer = await transport.exchange(choose(url), {
+    const answer = await transport.exchange(dispatcher, {
       ...request,
       url,
       timeout: timeoutOf(connection, call),
+      alarm: connection.alarm,
       bodyLimit: connection.bodyLimit,
       signal: connection.signal,
     });
@@ -69,11 +69,12 @@ async function followInside(connection: Connection, call: Call, request: Request
 }
 
 /** One set of connections for the process, made at the first request. */
-const opened = new WeakMap<Surroundings, Promise<(url: string) => Dispatcher>>();
+const opened = new WeakMap<Surroundings, Promise<Dispatcher>>();
 
-function dispatchers(surroundings: Surroundings): Promise<(url: string) => Dispatcher> {
+function dispatcherFor({ surroundings, signal }: Connection): Promise<Dispatcher> {
   const known =
-    opened.get(surroundings) ?? import('./transport.ts').then((transport) => transport.openDispatcher(surroundings));
+    opened.get(surroundings) ??
+    import('./transport.ts').then((transport) => transport.openDispatcher(surroundings, signal));
   opened.set(surroundings, known);
   return known;
 }
@@ -84,10 +85,11 @@ function redirectTarget(answer: WireAnswer, url: string): string | undefined {
   return URL.canParse(location, url) ? new URL(location, url).href : undefined;
 }
 
-/** A write that was under way when the command was ended may have happened: the message says so. */
-function interrupted(signal: AbortSignal, call: Call, { method, shown: url }: Request): unknown {
+/** A write that was sent when the command was ended may have happened: the message says so. */
+function interrupted(signal: AbortSignal, call: Call, { method, shown: url }: Request, cause: unknown): unknown {
   const reason: unknown = signal.reason;
-  if (!(reason instanceof Failure) || call.repeat !== 'if unprocessed') return reason;
+  const isSafe = call.repeat !== 'if unprocessed' || cause instanceof Unconnected;
+  if (!(reason instanceof Failure) || isSafe) return reason;
   const kind = reason.kind === 'unavailable' ? 'unknown' : reason.kind;
   return new Failure(kind, `${reason.message}; the request under way may or may not have been carried out`, {
     http: { method, url },

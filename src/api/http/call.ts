@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { Milliseconds } from '../../core/duration.ts';
 import type { Secret } from '../../core/secret.ts';
-import type { Clock } from '../../core/world.ts';
+import type { Alarm, Clock } from '../../core/world.ts';
 import type { Path } from './path.ts';
 import type { Gate, Repeat } from './retry.ts';
 import type { Surroundings, WireAnswer } from './transport.ts';
@@ -27,7 +27,7 @@ export interface Answer {
   readonly body: unknown;
   /** The request as it may be shown in an error. */
   readonly http: { readonly method: string; readonly url: string; readonly status: number };
-  /** Whether an attempt before this one may have been processed without an answer reaching us. */
+  /** Whether an earlier attempt is unconfirmed: it may have been processed, and its answer was lost. */
   readonly afterDoubt: boolean;
 }
 
@@ -44,7 +44,7 @@ export interface PlannedRequest {
 /** Ends a write of a dry run before it is sent. */
 export class Planned extends Error {}
 
-/** What happens on the wire, for `--verbose` and `--trace`. */
+/** What happens on the wire, for `--verbose`, `--trace` and a person who waits. */
 export type WireEvent =
   | {
       readonly kind: 'request';
@@ -62,7 +62,11 @@ export type WireEvent =
       readonly took: Milliseconds;
     }
   | { readonly kind: 'trouble'; readonly method: string; readonly url: string; readonly message: string }
-  | { readonly kind: 'wait'; readonly span: Milliseconds; readonly why: string };
+  | { readonly kind: 'wait'; readonly span: Milliseconds; readonly why: string }
+  /** A call has waited for two seconds or more; `attempt` of at most `of`. */
+  | { readonly kind: 'slow'; readonly host: string; readonly attempt: number; readonly of: number }
+  /** A slow call has ended. */
+  | { readonly kind: 'settled' };
 
 export interface Connection {
   /** Origin and path of the API, without a slash at its end. */
@@ -73,10 +77,12 @@ export interface Connection {
   readonly sealed: boolean;
   readonly readOnly: boolean;
   readonly clock: Clock;
+  /** For time limits, which run in real time. */
+  readonly alarm: Alarm;
   readonly signal: AbortSignal;
   readonly gate: Gate;
   readonly retries: number;
-  /** Overrides every call's own time-out. */
+  /** Overrides the timeout of every call. */
   readonly timeout: Milliseconds | undefined;
   /** The moment at which the command ends. */
   readonly deadline: Milliseconds | undefined;

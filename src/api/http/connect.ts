@@ -3,23 +3,35 @@ import { Failure } from '../../core/failure.ts';
 import { parseJson } from '../../core/json.ts';
 import { attemptOnce, type Attempt } from './attempt.ts';
 import type { Answer, Call, Connection, Send } from './call.ts';
-import { guardWrite, wireRequest, type Request } from './request.ts';
+import { guardTls, guardWrite, wireRequest, type Request } from './request.ts';
 import { backoff, decide, holdBack, longestHold, retryAfter } from './retry.ts';
+import { watchSlowness, type Slowness } from './slowness.ts';
 
 /**
  * The only function that touches the network: one call in, status and parsed body out, repeated as `retry.ts` says.
- * The function it returns throws Failure config (read-only profile), unavailable, unknown (a doubt that must be settled above),
- * or the signal's reason.
+ * The function it returns throws Failure config (read-only profile, unverified TLS), unavailable, unknown (an unconfirmed request,
+ * which the caller settles and never sends again), or the signal's reason.
  */
 export function connect(connection: Connection): Send {
   return async (call) => {
     const request = wireRequest(connection, call);
     if (call.method !== 'GET') guardWrite(connection, request);
-    return repeatUntilDone(connection, call, request);
+    guardTls(connection, request);
+    const slowness = watchSlowness(connection);
+    try {
+      return await repeatUntilDone(connection, call, request, slowness);
+    } finally {
+      slowness.end();
+    }
   };
 }
 
-async function repeatUntilDone(connection: Connection, call: Call, request: Request): Promise<Answer> {
+async function repeatUntilDone(
+  connection: Connection,
+  call: Call,
+  request: Request,
+  slowness: Slowness,
+): Promise<Answer> {
   const { clock, signal, observe } = connection;
   const holds: Milliseconds[] = [];
   let doubted = false;
@@ -37,9 +49,10 @@ async function repeatUntilDone(connection: Connection, call: Call, request: Requ
     if (attempt.ending === 'doubtful' || attempt.ending === 'overloaded') doubted = true;
     const wait = backoff(failures, clock.random());
     const isLast = failures >= connection.retries || !fitsDeadline(connection, wait);
-    if (decision === 'give up' || isLast) return lastWord(request, attempt, doubted);
+    if (decision === 'give up' || isLast) return giveUp(request, attempt, doubted);
     failures += 1;
-    observe({ kind: 'wait', span: wait, why: `repeat ${failures} of ${connection.retries}` });
+    slowness.nextAttempt();
+    observe({ kind: 'wait', span: wait, why: `retry ${failures} of ${connection.retries}` });
     await clock.sleep(wait, signal);
   }
 }
@@ -122,8 +135,8 @@ function doubtOf(request: Request, attempt: Attempt): Failure {
   });
 }
 
-/** What the last attempt came to: an answer, even of a server that is away, says why. @throws Failure unavailable */
-function lastWord(request: Request, attempt: Attempt, afterDoubt: boolean): Answer {
+/** The last attempt's answer, or its network failure. @throws Failure unavailable */
+function giveUp(request: Request, attempt: Attempt, afterDoubt: boolean): Answer {
   if (attempt.failure) throw attempt.failure;
   return toAnswer(request, attempt, afterDoubt);
 }

@@ -1,7 +1,7 @@
 import type { Milliseconds } from '../../core/duration.ts';
 import type { Clock, Environment } from '../../core/world.ts';
 import type { Send } from './call.ts';
-import { proxyFor } from './trouble.ts';
+import { proxyFor } from './proxy.ts';
 import { path } from './path.ts';
 
 /** How a server was reached. */

@@ -41,7 +41,7 @@ export function decide(repeat: Repeat, ending: Ending): Decision {
   return decisions[ending][repeat];
 }
 
-/** The ending that an answer's status is. */
+/** What an answer with this status means for repeating the call. */
 export function endingOf(status: number): Ending {
   if (status === 429) return 'held back';
   if (status === 502 || status === 503 || status === 504) return 'overloaded';

@@ -1,7 +1,6 @@
 import { usage } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { ChatCredential, LicensingCredential } from '../../store/account/credentials.ts';
-import { firstLine, keyFrom } from '../../store/account/key-text.ts';
 import type { Profile } from '../../store/account/profile.ts';
 import type { Context } from '../context.ts';
 
@@ -20,7 +19,7 @@ export async function readKey(source: KeySource, context: Context): Promise<Secr
   if (given.length > 1) throw usage('give one of --api-key-stdin, --api-key-file and --key-command');
   if (source.key_command !== undefined) return context.runKeyCommand(source.key_command);
   if (source.api_key_file !== undefined) return context.keyFromFile(source.api_key_file);
-  if (source.api_key_stdin) return keyFrom(firstLine(await context.read('-')), 'standard input');
+  if (source.api_key_stdin) return context.keyFromInput();
   return context.secret('API key:');
 }
 

@@ -62,6 +62,8 @@ export function openCredentials(
   clock: Clock,
   profiles: ProfileSource,
   runKeyCommand: (command: string) => Promise<Secret>,
+  /** Ends the reading of a key file that is a pipe. */
+  signal?: AbortSignal,
 ): Credentials {
   const keyOf = (profile: Profile): Promise<Secret> => keyOfProfile(profile, { machine, clock }, runKeyCommand);
   const licensingCredential = async (profile: LicensingProfile): Promise<LicensingCredential> => {
@@ -74,7 +76,7 @@ export function openCredentials(
     async licensing({ profile, typed = true, app_code }) {
       const unit = licensingUnit(machine.env);
       if (unit && (profile === undefined || !typed)) {
-        const key = await unitKeyOf(unit.key, machine);
+        const key = await unitKeyOf(unit.key, machine, signal);
         return {
           kind: 'licensing',
           profile: undefined,
@@ -94,7 +96,7 @@ export function openCredentials(
     async chat({ profile, typed = true }) {
       const unit = chatUnit(machine.env);
       if (unit && (profile === undefined || !typed)) {
-        const key = await unitKeyOf(unit.key, machine);
+        const key = await unitKeyOf(unit.key, machine, signal);
         return { kind: 'chat', profile: undefined, site: unit.site, email: unit.email, key, read_only: false };
       }
       const chosen = await (profile === undefined
@@ -119,8 +121,8 @@ export function keyEntry(key: Secret | undefined, origin: string): Content {
   return { origin, ...(key && { api_key: key.reveal() }) };
 }
 
-function unitKeyOf(key: UnitKey, machine: Machine): Promise<Secret> {
-  if ('file' in key) return readKeyFile(key.file, key.variable, machine);
+function unitKeyOf(key: UnitKey, machine: Machine, signal?: AbortSignal): Promise<Secret> {
+  if ('file' in key) return readKeyFile(key.file, key.variable, machine, signal);
   return Promise.resolve(keyFrom(key.text, key.variable));
 }
 

@@ -4,7 +4,7 @@ import { posix, win32 } from 'node:path';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
-import { variable, type Machine } from '../../core/world.ts';
+import { variable, type Alarm, type Machine } from '../../core/world.ts';
 import { codeOf } from '../disk/files.ts';
 import { firstLine, keyFrom } from './key-text.ts';
 import { ProgramTrouble, runProgram, type Outcome } from './run-program.ts';
@@ -45,6 +45,7 @@ function literalOf(groups: Readonly<Record<string, string | undefined>>): string
 
 export interface KeyCommandOptions {
   readonly machine: Machine;
+  readonly alarm: Alarm;
   /** Default 30 s. */
   readonly timeout?: Milliseconds | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -55,7 +56,7 @@ export interface KeyCommandOptions {
 }
 
 /**
- * Runs the user's key manager, without a shell, and takes the first line of its stdout as the key (contract, section 4).
+ * Runs the user's key manager, without a shell, and takes the first line of its stdout as the key (docs/apis.md, Credentials).
  * @throws Failure usage for a command that cannot be split, config when it is not found, fails, is too slow, or gives no key
  */
 export async function runKeyCommand(command: string, options: KeyCommandOptions): Promise<Secret> {

@@ -1,5 +1,7 @@
-import { open, type FileHandle } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import type { Readable } from 'node:stream';
 import { Failure } from '../../core/failure.ts';
+import { openInput, readStartText, TooMuchInput } from '../../core/read.ts';
 import { Secret } from '../../core/secret.ts';
 import type { Machine } from '../../core/world.ts';
 import { hasModes, storageFailure } from '../disk/files.ts';
@@ -21,28 +23,36 @@ export function firstLine(text: string): string {
   return text.replace(/\r?\n[^]*$/, '');
 }
 
-const longest = 65_536;
+/** More than any key: a file such as /dev/zero has no end. */
+const maxBytes = 64 * 1024;
 
 /**
  * The key in the first line of a file that the user names. A pipe (`/dev/fd/…`, process substitution) is read as it is; a regular
  * file must be closed to others, but a mounted one of root's may be open to its group (secrets of container platforms).
- * @throws Failure config
+ * @throws Failure config, or the signal's reason
  */
-export async function readKeyFile(path: string, source: string, machine: Machine): Promise<Secret> {
-  let file: FileHandle | undefined;
+export async function readKeyFile(
+  path: string,
+  source: string,
+  machine: Machine,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<Secret> {
+  let stream: Readable | undefined;
   try {
-    file = await open(path, 'r');
-    await refuseOpen(path, source, file, machine);
-    return keyFrom(firstLine(await start(file)), `${source} (${path})`);
+    const opened = await openInput(path);
+    stream = opened.stream;
+    refuseOpen(path, source, opened.stats, machine);
+    return keyFrom(firstLine(await readStartText(stream, { signal, maxBytes })), `${source} (${path})`);
   } catch (cause) {
+    if (signal.aborted) throw signal.reason;
+    if (cause instanceof TooMuchInput) throw new Failure('config', `${source}: ${path} is no key: ${cause.message}`);
     throw storageFailure(`${source}: cannot read ${path}`, cause);
   } finally {
-    await file?.close();
+    stream?.destroy();
   }
 }
 
-async function refuseOpen(path: string, source: string, file: FileHandle, machine: Machine): Promise<void> {
-  const found = await file.stat();
+function refuseOpen(path: string, source: string, found: Stats, machine: Machine): void {
   if (!found.isFile() || !hasModes(machine)) return;
   const isMounted = found.uid === 0 && machine.uid !== 0;
   if (found.uid !== machine.uid && !isMounted) {
@@ -56,18 +66,4 @@ async function refuseOpen(path: string, source: string, file: FileHandle, machin
       hint: `Run: chmod 600 '${path}'. Where its mode is not yours to change, give a pipe instead: <(cat '${path}')`,
     },
   );
-}
-
-/** Enough for any key: a file such as /dev/zero has no end. */
-async function start(file: FileHandle): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  while (size < longest) {
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(4096), 0, 4096, null);
-    if (bytesRead === 0) break;
-    chunks.push(buffer.subarray(0, bytesRead));
-    size += bytesRead;
-    if (buffer.subarray(0, bytesRead).includes(10)) break;
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
-import type { Environment, Machine } from '../../core/world.ts';
+import type { Alarm, Environment, Machine } from '../../core/world.ts';
 import { codeOf } from '../disk/files.ts';
 
 export interface Outcome {
@@ -14,6 +14,7 @@ export interface ProgramOptions {
   readonly machine: Machine;
   readonly env: Environment;
   readonly timeout: Milliseconds;
+  readonly alarm: Alarm;
   readonly signal?: AbortSignal | undefined;
   /** Whether it may read our stdin. */
   readonly interactive: boolean;
@@ -27,21 +28,21 @@ export class ProgramTrouble extends Error {}
  * @throws ProgramTrouble when it cannot be run, is too slow or prints too much; the signal's reason when that aborts
  */
 export async function runProgram(file: string, words: readonly string[], options: ProgramOptions): Promise<Outcome> {
-  const { machine, timeout, signal } = options;
+  const { machine, timeout, signal, alarm } = options;
   signal?.throwIfAborted();
   const child = start(file, words, options);
-  const late = AbortSignal.timeout(timeout);
+  const late = new AbortController();
+  const slow = new ProgramTrouble(`was still running after ${formatDuration(timeout)}`);
+  const cancel = alarm(timeout, () => late.abort(slow));
   try {
-    return await Promise.race([endOf(child), aborted(late), ...(signal ? [aborted(signal)] : [])]);
-  } catch (cause) {
-    if (!late.aborted || cause !== late.reason) throw cause;
-    throw new ProgramTrouble(`was still running after ${formatDuration(timeout)}`);
+    return await Promise.race([endOf(child), aborted(late.signal), ...(signal ? [aborted(signal)] : [])]);
   } finally {
-    await endGroup(child, machine);
+    cancel();
+    await endGroup(child, machine, alarm);
   }
 }
 
-/** Rejects with the signal's reason. A program lives in real time, which no clock of a test can hold. */
+/** Rejects with the signal's reason. */
 function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
@@ -87,15 +88,19 @@ function endOf(child: ChildProcess): Promise<Outcome> {
   });
 }
 
+const grace: Milliseconds = 1000;
+
 /** SIGTERM first: a program that hid the typing on the terminal can restore it. */
-async function endGroup(child: ChildProcess, machine: Machine): Promise<void> {
+async function endGroup(child: ChildProcess, machine: Machine, alarm: Alarm): Promise<void> {
   child.stdout?.destroy();
   child.stderr?.destroy();
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
   const gone = new Promise((resolve) => child.once('exit', resolve));
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
     signalGroup(child, machine, signal);
-    await Promise.race([gone, aborted(AbortSignal.timeout(1000)).catch(() => undefined)]);
+    let cancel = (): void => undefined;
+    await Promise.race([gone, new Promise<void>((resolve) => (cancel = alarm(grace, resolve)))]);
+    cancel();
   }
 }
 

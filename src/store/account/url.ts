@@ -1,4 +1,5 @@
 import { Failure, usage } from '../../core/failure.ts';
+import { isLoopback } from '../../core/loopback.ts';
 
 /**
  * The base URL of a licensing API: no slash, `/v1`, query or fragment at its end.
@@ -50,8 +51,4 @@ function parse(label: string, text: string): URL {
   if (isClean && URL.canParse(text)) return new URL(text);
   const shown = /[@\p{Cc}]/u.test(text) ? '' : ` '${text}'`;
   throw usage(`${label}${shown} is not a URL`, 'Write it as in https://example.com.');
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host);
 }

@@ -1,14 +1,15 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { exchange, openDispatcher, TimedOut, type WireAnswer } from '../../../src/api/http/transport.ts';
+import { TimedOut } from '../../../src/api/http/broken.ts';
+import { exchange, openDispatcher, type WireAnswer } from '../../../src/api/http/transport.ts';
+import { realAlarm } from '../../../src/cli/clock.ts';
 import { openOrigin } from '../../helpers/origin.ts';
 
 async function client(port: number, signal: AbortSignal) {
-  const dispatcherFor = await openDispatcher({ env: {}, caFile: undefined });
-  const url = `http://127.0.0.1:${port}/`;
-  const dispatcher = dispatcherFor(url);
+  const dispatcher = await openDispatcher({ env: {}, caFile: undefined }, signal);
+  const request = { method: 'GET', url: `http://127.0.0.1:${port}/`, headers: {}, body: undefined } as const;
   return (timeout = 5000): Promise<WireAnswer> =>
-    exchange(dispatcher, { method: 'GET', url, headers: {}, body: undefined, timeout, bodyLimit: 1000, signal });
+    exchange(dispatcher, { ...request, timeout, alarm: realAlarm, bodyLimit: 1000, signal });
 }
 
 test('a request that is done leaves nothing on the signal of the run', async () => {
@@ -36,6 +37,6 @@ test.each(['before', 'after'])('a run that ends %s a request is sent ends it wit
   answer.catch(() => undefined);
   if (when === 'after') await expect.poll(() => seen.length).toBe(1);
   run.abort(reason);
-  await expect(answer).rejects.toBe(reason);
+  await expect(answer).rejects.toMatchObject(when === 'before' ? { cause: reason } : { message: reason.message });
   expect(seen).toHaveLength(when === 'before' ? 0 : 1);
 });

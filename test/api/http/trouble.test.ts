@@ -1,35 +1,41 @@
 import { describe, expect, test } from 'vitest';
 import { barrier, endingOfError } from '../../../src/api/http/trouble.ts';
 import type { Ending } from '../../../src/api/http/retry.ts';
-import { TimedOut, TooLarge } from '../../../src/api/http/transport.ts';
+import { ProxyRefusal, TimedOut, TooLarge, Unconnected } from '../../../src/api/http/broken.ts';
 import { Failure } from '../../../src/core/failure.ts';
 
 const coded = (code: string, extra: object = {}): Error =>
   Object.assign(new Error(`trouble ${code}`), { code, ...extra });
+const connecting = (code: string, extra: object = {}): Error => new Unconnected(coded(code, extra));
 const http = { method: 'GET', url: 'https://licenses.test:8443/v1/license/' };
 
 describe('what an error of the transport means for repeating', () => {
   test.each<[string, unknown, Ending]>([
-    ['refused', coded('ECONNREFUSED'), 'unsent'],
-    ['no route', coded('EHOSTUNREACH'), 'unsent'],
-    ['no network', coded('ENETUNREACH'), 'unsent'],
-    ['late connection', coded('UND_ERR_CONNECT_TIMEOUT'), 'unsent'],
-    ['several addresses, each refused', new AggregateError([coded('ECONNREFUSED'), coded('ECONNREFUSED')]), 'unsent'],
-    ['a cause that was refused', new Error('fetch failed', { cause: coded('ECONNREFUSED') }), 'unsent'],
-    ['no such name', coded('ENOTFOUND'), 'barred'],
-    ['no answer of the name service', coded('EAI_AGAIN'), 'unsent'],
-    ['certificate', coded('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), 'barred'],
-    ['expired certificate', coded('CERT_HAS_EXPIRED'), 'barred'],
-    ['another name in the certificate', coded('ERR_TLS_CERT_ALTNAME_INVALID'), 'barred'],
-    ['no TLS at the other end', coded('ERR_SSL_WRONG_VERSION_NUMBER'), 'barred'],
-    ['a failure of ours', new Failure('config', 'no CA file'), 'barred'],
-    ['proxy without a password', new Error('Proxy response (407) !== 200 when HTTP Tunneling'), 'barred'],
+    ['refused', connecting('ECONNREFUSED'), 'unsent'],
+    ['no route', connecting('EHOSTUNREACH'), 'unsent'],
+    ['no network', connecting('ENETUNREACH'), 'unsent'],
+    ['late connection', new Unconnected(new TimedOut()), 'unsent'],
     [
-      'proxy that refuses',
-      new Error('x', { cause: new Error('Proxy response (403) !== 200 when HTTP Tunneling') }),
-      'barred',
+      'several addresses, each refused',
+      new Unconnected(new AggregateError([coded('ECONNREFUSED'), coded('ECONNREFUSED')])),
+      'unsent',
     ],
-    ['proxy that cannot connect', new Error('Proxy response (502) !== 200 when HTTP Tunneling'), 'unsent'],
+    ['a cause that was refused', new Unconnected(new Error('x', { cause: coded('ECONNREFUSED') })), 'unsent'],
+    ['no such name', connecting('ENOTFOUND'), 'barred'],
+    ['no answer of the name service', connecting('EAI_AGAIN'), 'unsent'],
+    ['certificate', connecting('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), 'barred'],
+    ['expired certificate', connecting('CERT_HAS_EXPIRED'), 'barred'],
+    ['another name in the certificate', connecting('ERR_TLS_CERT_ALTNAME_INVALID'), 'barred'],
+    ['no TLS at the other end', connecting('ERR_SSL_WRONG_VERSION_NUMBER'), 'barred'],
+    ['a failure of ours', new Failure('config', 'no CA file'), 'barred'],
+    ['proxy without a password', new Unconnected(new ProxyRefusal(407)), 'barred'],
+    ['proxy that refuses', new Unconnected(new ProxyRefusal(403)), 'barred'],
+    ['proxy that cannot connect', new Unconnected(new ProxyRefusal(502)), 'unsent'],
+    ['reset while connecting', connecting('ECONNRESET'), 'unsent'],
+    ['refused after connecting', coded('ECONNREFUSED'), 'doubtful'],
+    ['no route after connecting', coded('EHOSTUNREACH'), 'doubtful'],
+    ['no network after connecting', coded('ENETUNREACH'), 'doubtful'],
+    ['TLS error after connecting', coded('EPROTO'), 'doubtful'],
     ['reset', coded('ECONNRESET'), 'doubtful'],
     ['closed', coded('UND_ERR_SOCKET'), 'doubtful'],
     ['pipe', coded('EPIPE'), 'doubtful'],
@@ -45,15 +51,27 @@ describe('the failure names what stood in the way', () => {
   test.each<[string, unknown, RegExp, RegExp]>([
     [
       'DNS',
-      coded('ENOTFOUND', { hostname: 'licenses.test' }),
+      connecting('ENOTFOUND', { hostname: 'licenses.test' }),
       /^DNS: no address for licenses\.test/,
       /URL of the profile/,
     ],
-    ['DNS of the proxy', coded('ENOTFOUND', { hostname: 'proxy.test' }), /no address for proxy\.test/, /proxy/],
-    ['TLS', coded('SELF_SIGNED_CERT_IN_CHAIN'), /^TLS: .*licenses\.test:8443/, /--ca-file FILE or NODE_EXTRA_CA_CERTS/],
+    ['DNS of the proxy', connecting('ENOTFOUND', { hostname: 'proxy.test' }), /no address for proxy\.test/, /proxy/],
+    [
+      'TLS',
+      connecting('SELF_SIGNED_CERT_IN_CHAIN'),
+      /^TLS: .*licenses\.test:8443/,
+      /--ca-file FILE or NODE_EXTRA_CA_CERTS/,
+    ],
     ['time-out', new TimedOut(), /^timeout: .*licenses\.test:8443 within 30s/, /--timeout/],
-    ['refused', coded('ECONNREFUSED'), /^no connection to licenses\.test:8443 \(ECONNREFUSED\)/, /service runs/],
-    ['proxy', new Error('Proxy response (407) !== 200'), /proxy asks for a name and password/, /HTTPS_PROXY/],
+    ['refused', connecting('ECONNREFUSED'), /^no connection to licenses\.test:8443 \(ECONNREFUSED\)/, /service runs/],
+    ['proxy', new Unconnected(new ProxyRefusal(407)), /proxy asks for a name and password/, /HTTPS_PROXY/],
+    [
+      'late connection',
+      new Unconnected(new TimedOut()),
+      /^timeout: no connection to licenses\.test:8443 within 30s$/,
+      /service runs/,
+    ],
+    ['plain port', connecting('ERR_SSL_WRONG_VERSION_NUMBER'), /does not speak TLS on this port/, /port of the URL/],
     ['reset', coded('ECONNRESET'), /broke before a whole answer came \(ECONNRESET\)/, /again/],
     ['too large', new TooLarge(), /larger than any answer/, /URL of the profile/],
   ])('%s', (_what, error, message, hint) => {
@@ -69,7 +87,7 @@ describe('the failure names what stood in the way', () => {
   test('the proxy without its password', () => {
     const env = { HTTPS_PROXY: 'http://me:hunter2@proxy.test:3128' };
 
-    const { message } = barrier(coded('ECONNREFUSED'), http, env, 30_000);
+    const { message } = barrier(connecting('ECONNREFUSED'), http, env, 30_000);
 
     expect(message).toBe('no connection to licenses.test:8443 through the proxy proxy.test:3128 (ECONNREFUSED)');
   });
@@ -80,7 +98,12 @@ describe('the failure names what stood in the way', () => {
     ['every host', http, { NO_PROXY: '*' }],
     ['an empty variable is unset', http, { HTTPS_PROXY: '' }],
   ])('no proxy is named: %s', (_what, request, env) => {
-    const { message } = barrier(coded('ECONNREFUSED'), request, { HTTPS_PROXY: 'proxy.test:3128', ...env }, 30_000);
+    const { message } = barrier(
+      connecting('ECONNREFUSED'),
+      request,
+      { HTTPS_PROXY: 'proxy.test:3128', ...env },
+      30_000,
+    );
 
     expect(message).not.toContain('proxy');
   });

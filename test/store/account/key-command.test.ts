@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { realAlarm } from '../../../src/cli/clock.ts';
 import { runKeyCommand, splitWords, type KeyCommandOptions } from '../../../src/store/account/key-command.ts';
 import type { Environment } from '../../../src/core/world.ts';
 import { clock, failureOf, place } from '../place.ts';
@@ -60,7 +61,7 @@ const shell = '/bin/sh';
 
 function options(env: Environment = { PATH: '/usr/bin:/bin' }): KeyCommandOptions & { readonly folder: string } {
   const { folder, machine } = place(env);
-  return { folder, machine };
+  return { folder, machine, alarm: realAlarm };
 }
 
 test.each([

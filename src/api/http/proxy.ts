@@ -1,0 +1,43 @@
+import { Failure } from '../../core/failure.ts';
+import { variable, type Environment } from '../../core/world.ts';
+
+/**
+ * The proxy that a request to the URL goes through: HTTPS_PROXY for https, unless NO_PROXY names the host. Undefined: none.
+ * @throws Failure config where the variable is not the URL of an http proxy
+ */
+export function proxyOf(url: string, env: Environment): URL | undefined {
+  const { protocol, hostname, port } = new URL(url);
+  const text = variable(env, 'HTTPS_PROXY') ?? variable(env, 'https_proxy');
+  if (protocol !== 'https:' || text === undefined || isExempt(hostname, port, env)) return undefined;
+  return proxyUrl(text);
+}
+
+/** Host and port of that proxy, for messages: without its password. Undefined where there is none, or none that can be used. */
+export function proxyFor(url: string, env: Environment): string | undefined {
+  try {
+    return proxyOf(url, env)?.host;
+  } catch (cause) {
+    if (cause instanceof Failure) return undefined;
+    throw cause;
+  }
+}
+
+/** curl takes a proxy without a scheme for http. */
+function proxyUrl(text: string): URL {
+  const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
+  if (URL.canParse(url) && /^https?:/i.test(url)) return new URL(url);
+  throw new Failure('config', 'the proxy variable HTTPS_PROXY is not the URL of an http proxy', {
+    hint: 'Write it as http://host:port.',
+  });
+}
+
+/** `host`, `.domain`, `host:port` or `*`, separated by commas or blanks. */
+function isExempt(hostname: string, port: string, env: Environment): boolean {
+  const entries = (variable(env, 'NO_PROXY') ?? variable(env, 'no_proxy') ?? '').toLowerCase().split(/[\s,]+/);
+  return entries.some((entry) => {
+    const [, host = '', only] = /^(?:\*?\.)?(.+?)(?::(\d+))?$/.exec(entry) ?? [];
+    if (host === '') return false;
+    const isNamed = host === '*' || hostname === host || hostname.endsWith(`.${host}`);
+    return isNamed && (only === undefined || only === (port === '' ? '443' : port));
+  });
+}

@@ -1,0 +1,35 @@
+import type { Milliseconds } from '../core/duration.ts';
+import type { Alarm, Clock } from '../core/world.ts';
+
+/** The longest span that a timer of Node takes, 24.8 days; it fires at once on a longer one. */
+const longestTimer: Milliseconds = 2 ** 31 - 1;
+
+/** An alarm of real time: a long span is waited for in steps. */
+export const realAlarm: Alarm = (span, ring) => {
+  let timer: NodeJS.Timeout;
+  const arm = (rest: Milliseconds): void => {
+    const step = Math.min(rest, longestTimer);
+    timer = setTimeout(() => (rest > step ? arm(rest - step) : ring()), step);
+  };
+  arm(span);
+  return () => clearTimeout(timer);
+};
+
+/** The clock of the machine. */
+export const realClock: Clock = {
+  now: () => Date.now(),
+  random: () => Math.random(),
+  sleep: (span, signal) =>
+    new Promise((resolve, reject) => {
+      const stop = (): void => {
+        cancel();
+        reject(signal?.reason as Error);
+      };
+      const cancel = realAlarm(span, () => {
+        signal?.removeEventListener('abort', stop);
+        resolve();
+      });
+      signal?.addEventListener('abort', stop, { once: true });
+      if (signal?.aborted) stop();
+    }),
+};

@@ -1,0 +1,76 @@
+import { constants, createReadStream, fstat, open, type Stats } from 'node:fs';
+import { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import { isatty, ReadStream } from 'node:tty';
+import { promisify } from 'node:util';
+
+export interface ReadLimits {
+  /** Ends the reading with its reason, also while nothing comes. */
+  readonly signal: AbortSignal;
+  readonly maxBytes: number;
+}
+
+/** More came than may be read: somebody writes without end, or the file is the wrong one. */
+export class TooMuchInput extends Error {
+  constructor(maxBytes: number) {
+    const mebibyte = 1024 * 1024;
+    super(`it is larger than ${maxBytes >= mebibyte ? `${maxBytes / mebibyte} MiB` : `${maxBytes / 1024} KiB`}`);
+  }
+}
+
+/** The whole text of a stream. @throws TooMuchInput, the signal's reason, or an error of the stream */
+export function readStreamText(stream: Readable, limits: ReadLimits): Promise<string> {
+  return readUntil(stream, limits, () => false);
+}
+
+/** The text of a stream up to the end of the first line, or a little more; the rest is not read. @throws as readStreamText */
+export function readStartText(stream: Readable, limits: ReadLimits): Promise<string> {
+  return readUntil(stream, limits, (chunk) => chunk.includes('\n'));
+}
+
+/** The whole text of a file. @throws TooMuchInput, the signal's reason, or an error of the file system */
+export async function readFileText(path: string, limits: ReadLimits): Promise<string> {
+  return readStreamText((await openInput(path)).stream, limits);
+}
+
+async function readUntil(
+  stream: Readable,
+  { signal, maxBytes }: ReadLimits,
+  isEnough: (chunk: Buffer) => boolean,
+): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const stop = (): void => void stream.destroy(signal.reason as Error);
+  signal.addEventListener('abort', stop);
+  try {
+    if (signal.aborted) stop();
+    for await (const piece of stream as AsyncIterable<Buffer | string>) {
+      const chunk = Buffer.from(piece);
+      chunks.push(chunk);
+      size += chunk.length;
+      if (isEnough(chunk)) break;
+      if (size > maxBytes) throw new TooMuchInput(maxBytes);
+    }
+    // Ctrl-C ends the program before us in a pipe too: its end of file may be heard before our own signal.
+    await setImmediate();
+  } catch (cause) {
+    if (!signal.aborted) throw cause;
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+  signal.throwIfAborted();
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/**
+ * Opens a file for reading. Neither the opening nor the reading of a FIFO, a pipe or a terminal occupies a thread, which nothing could
+ * interrupt and for which the process would wait at its end.
+ * @throws an error of the file system
+ */
+export async function openInput(path: string): Promise<{ readonly stream: Readable; readonly stats: Stats }> {
+  const fd = await promisify(open)(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const stats = await promisify(fstat)(fd);
+  if (stats.isFIFO() || stats.isSocket()) return { stats, stream: new Socket({ fd, readable: true, writable: false }) };
+  return { stats, stream: isatty(fd) ? new ReadStream(fd) : createReadStream('', { fd }) };
+}
