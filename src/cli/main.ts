@@ -36,7 +36,7 @@ export async function main(argv: readonly string[], world: World): Promise<numbe
     return await runCommand(request.command, values, { options, world, messages, redactor, signal });
   } catch (cause) {
     if (cause === readerGone || isClosedPipe(cause)) return 0;
-    return report(cause, messages);
+    return await report(cause, messages);
   } finally {
     release();
   }

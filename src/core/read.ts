@@ -52,7 +52,9 @@ async function readUntil(
       if (isEnough(chunk)) break;
       if (size > maxBytes) throw new TooMuchInput(maxBytes);
     }
-    // Ctrl-C ends the program before us in a pipe too: its end of file may be heard before our own signal.
+    // Ctrl-C ends the program before us in a pipe too: its end of file may be heard before our own signal, which the event loop
+    // looks for between these two turns.
+    await setImmediate();
     await setImmediate();
   } catch (cause) {
     if (!signal.aborted) throw cause;

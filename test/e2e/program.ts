@@ -27,7 +27,8 @@ export interface Done {
 export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly home?: string;
-  readonly stdin?: string;
+  /** Undefined: nothing. Null: standard input stays open, and nothing comes. */
+  readonly stdin?: string | null;
   readonly stdio?: StdioOptions;
 }
 
@@ -58,7 +59,7 @@ function run(file: string, words: readonly string[], options: StartOptions): Sta
     });
   }
   child.stdin?.on('error', () => undefined);
-  child.stdin?.end(options.stdin ?? '');
+  if (options.stdin !== null) child.stdin?.end(options.stdin ?? '');
   onTestFinished(() => void child.kill('SIGKILL'));
   return {
     child,

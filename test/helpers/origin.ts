@@ -9,6 +9,8 @@ export interface Seen {
   readonly method: string;
   readonly url: string;
   readonly authorization: string | undefined;
+  /** Accept-Encoding. */
+  readonly encodings: string | undefined;
   readonly body: string;
   /** When it came, in milliseconds. */
   readonly time: number;
@@ -24,7 +26,7 @@ export interface Origin {
 export interface Reply {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
 }
 
 /** Answers, or never (undefined). */
@@ -38,7 +40,8 @@ export async function openOrigin(respond: Respond = () => ({}), certificate?: Ce
   const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const time = performance.now();
     const { method = '', url = '', headers } = incoming;
-    const request = { method, url, authorization: headers.authorization, body: await text(incoming), time };
+    const { authorization, 'accept-encoding': encodings } = headers;
+    const request = { method, url, authorization, encodings: encodings?.toString(), body: await text(incoming), time };
     seen.push(request);
     const reply = respond(request, seen.length);
     if (!reply) return;

@@ -1,4 +1,4 @@
-import { pipeline, Readable, type Duplex } from 'node:stream';
+import { pipeline, type Duplex, type Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { TooLarge } from './broken.ts';
 

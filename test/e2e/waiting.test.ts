@@ -1,0 +1,218 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openOrigin } from '../helpers/origin.ts';
+import { start, temporaryHome, type Started } from './program.ts';
+import { openTerminal } from './pty.ts';
+
+/** A command that waits, and how a test knows that it does. */
+interface Waiting {
+  readonly run: Started;
+  readonly isWaiting: () => boolean;
+}
+
+/** Accepts connections and says nothing. */
+async function muteServer(): Promise<{ readonly port: number; connections(): number }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => sockets.add(socket.on('error', () => undefined)));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { port: (server.address() as AddressInfo).port, connections: () => sockets.size };
+}
+
+const keyed = (base: string): Record<string, string> => ({
+  CHATELAINE_BASE_URL: base,
+  CHATELAINE_API_KEY: 'key-of-the-test-123',
+  CHATELAINE_APP_CODE: '7',
+});
+const nowhere = keyed('http://127.0.0.1:1');
+/** A wait that nobody can see from outside: a while after the program listens to signals, where /proc shows that. */
+function listens({ child }: Started): boolean {
+  const status = `/proc/${child.pid}/status`;
+  if (!existsSync(status)) return true;
+  const caught = /^SigCgt:\t([0-9a-f]+)/m.exec(readFileSync(status, 'utf8'))?.[1] ?? '0';
+  return (BigInt(`0x${caught}`) & 2n) !== 0n;
+}
+
+function waitingUnseen(run: Started): Waiting {
+  let since = Number.POSITIVE_INFINITY;
+  const isWaiting = (): boolean => {
+    if (since === Number.POSITIVE_INFINITY && listens(run)) since = performance.now();
+    return performance.now() - since > 500;
+  };
+  return { run, isWaiting };
+}
+
+function fifo(): { readonly home: string; readonly file: string } {
+  const home = temporaryHome();
+  execFileSync('mkfifo', ['-m', '600', join(home, 'fifo')]);
+  return { home, file: join(home, 'fifo') };
+}
+
+const states: Readonly<Record<string, () => Promise<Waiting> | Waiting>> = {
+  'a roster on standard input': () => waitingUnseen(start('license apply - -o json', { env: nowhere, stdin: null })),
+  'an argument on standard input': () => waitingUnseen(start('license view - -o json', { env: nowhere, stdin: null })),
+  'a key on standard input': () =>
+    waitingUnseen(
+      start('auth login licensing --base-url http://127.0.0.1:1 --app-code 7 --api-key-stdin', { stdin: null }),
+    ),
+  'a roster that is a FIFO': () => {
+    const { home, file } = fifo();
+    return waitingUnseen(start(`license apply ${file} -o json`, { env: nowhere, home }));
+  },
+  'a key file that is a FIFO': () => {
+    const { home, file } = fifo();
+    const env = { CHATELAINE_BASE_URL: 'http://127.0.0.1:1', CHATELAINE_API_KEY_FILE: file, CHATELAINE_APP_CODE: '7' };
+    return waitingUnseen(start('license list -o json', { env, home }));
+  },
+  'a --ca-file that is a FIFO': () => {
+    const { home, file } = fifo();
+    return waitingUnseen(start(`license list -o json --ca-file ${file}`, { env: nowhere, home }));
+  },
+  'a server that says nothing of TLS': async () => {
+    const { port, connections } = await muteServer();
+    return {
+      run: start('license list -o json', { env: keyed(`https://127.0.0.1:${port}`) }),
+      isWaiting: () => connections() > 0,
+    };
+  },
+  'a proxy that says nothing': async () => {
+    const { port, connections } = await muteServer();
+    const env = { ...keyed('https://licenses.example.com'), HTTPS_PROXY: `http://127.0.0.1:${port}` };
+    return { run: start('license list -o json', { env }), isWaiting: () => connections() > 0 };
+  },
+  'a retry': async () => {
+    const { port, seen } = await openOrigin(() => ({ status: 429, headers: { 'retry-after': '100' }, body: '{}' }));
+    return {
+      run: start('license list -o json', { env: keyed(`http://127.0.0.1:${port}`) }),
+      isWaiting: () => seen.length > 0,
+    };
+  },
+  'a reader that has stopped to read': async () => {
+    const rows = Array.from({ length: 20_000 }, (_unused, index) => ({ license_code: `C${index}`, remote_user: 'a' }));
+    const { port, seen } = await openOrigin(() => ({ body: JSON.stringify(rows) }));
+    const run = start('license list -o json', { env: keyed(`http://127.0.0.1:${port}`) });
+    run.child.stdout?.pause();
+    const { isWaiting } = waitingUnseen(run);
+    return { run, isWaiting: () => isWaiting() && seen.length > 0 };
+  },
+  'the lock of the configuration': () => {
+    const home = temporaryHome();
+    const folder = join(home, '.config/chatelaine');
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const owner = { pid: process.pid, token: 'held', host: 'elsewhere', boot: 'other', space: 'other' };
+    writeFileSync(join(folder, 'config.lock'), JSON.stringify(owner), { mode: 0o600 });
+    const line = 'auth login licensing --base-url http://127.0.0.1:1 --app-code 7 --no-check --api-key-stdin';
+    return waitingUnseen(start(line, { home, stdin: 'key-of-the-test-123\n' }));
+  },
+};
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+describe.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('%s ends the wait for', (signal, exit) => {
+  test.each(Object.entries(states))('%s within 2 s', async (_name, begin) => {
+    const { run, isWaiting } = await begin();
+    await until(isWaiting);
+    expect(run.child.exitCode).toBeNull();
+    const sent = performance.now();
+    run.child.kill(signal);
+    await new Promise((resolve) => run.child.once('exit', resolve));
+    const tookMs = performance.now() - sent;
+    expect({ code: run.child.exitCode, isQuick: tookMs < 2000 }).toEqual({ code: exit, isQuick: true });
+  });
+});
+
+describe('the deadline ends the wait for', () => {
+  test.each([
+    ['standard input', 'license apply - -o json', nowhere],
+    ['an argument', 'license view - -o json', nowhere],
+  ])('%s', async (_name, line, env) => {
+    const { code, stderr } = await start(`${line} --deadline 300ms`, { env, stdin: null }).ended;
+    expect({ code, stderr }).toEqual({
+      code: 7,
+      stderr: expect.stringContaining('the deadline of 300ms was reached') as string,
+    });
+  });
+
+  test('a proxy that says nothing, and the process ends with it', async () => {
+    const { port } = await muteServer();
+    const env = { ...keyed('https://licenses.example.com'), HTTPS_PROXY: `http://127.0.0.1:${port}` };
+    const { code, stderr } = await start('license list --deadline 500ms', { env }).ended;
+    expect({ code, stderr }).toEqual({
+      code: 7,
+      stderr: expect.stringContaining('the deadline of 500ms was reached') as string,
+    });
+  });
+});
+
+describe('on a terminal', () => {
+  test('a command that reads standard input says so; Ctrl-C ends it with 130, Ctrl-D the input', async () => {
+    const terminal = openTerminal('chatelaine license apply -', { env: nowhere });
+    await terminal.shows(/Reading standard input; end with Ctrl-D/);
+    terminal.type('\u0003');
+    expect((await terminal.ended).exitCode).toBe(130);
+
+    const other = openTerminal('chatelaine license view -', { env: nowhere });
+    await other.shows(/Reading standard input; end with Ctrl-D/);
+    other.type('\u0004');
+    const { exitCode, output } = await other.ended;
+    expect({ exitCode, output }).toEqual({
+      exitCode: 2,
+      output: expect.stringContaining('standard input is empty') as string,
+    });
+  });
+
+  test('Ctrl-C ends a command behind a pipe with 130, though the end of its input comes with it', async () => {
+    const line = 'trap : INT; sleep 50 | chatelaine license apply -; echo "exit ${PIPESTATUS[1]}"';
+    const terminal = openTerminal(line, { env: nowhere });
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    terminal.type('\u0003');
+    expect((await terminal.ended).output).toContain('exit 130');
+  });
+
+  test('a hidden question ends on Ctrl-C with 130', async () => {
+    const terminal = openTerminal('chatelaine auth login licensing --base-url http://127.0.0.1:1 --app-code 7');
+    await terminal.shows(/API key/);
+    terminal.type('\u0003');
+    expect((await terminal.ended).exitCode).toBe(130);
+  });
+});
+
+test('after two seconds without an answer one line says what is waited for', async () => {
+  const { port } = await openOrigin(() => undefined);
+  const env = keyed(`http://127.0.0.1:${port}`);
+  const { code, stderr } = await start('license list --timeout 2300ms --retries 1 -o json', { env }).ended;
+  const lines = stderr.trimEnd().split('\n');
+  expect({ code, lines: lines.slice(0, -1) }).toEqual({
+    code: 7,
+    lines: [`waiting for 127.0.0.1:${port}, attempt 1 of 2`, `waiting for 127.0.0.1:${port}, attempt 2 of 2`],
+  });
+});
+
+test('a span of 25 days is 25 days: a time limit and a deadline do not end at once', async () => {
+  const { port } = await openOrigin();
+  const env = keyed(`http://127.0.0.1:${port}`);
+  const { code, stdout } = await start('license list -o json --timeout 25d --deadline 25d', { env }).ended;
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '[]\n' });
+});
+
+test('an endless key on standard input is refused, and its first line suffices', async () => {
+  const login = 'auth login licensing --base-url http://127.0.0.1:1 --app-code 7 --no-check --api-key-stdin';
+  const line = await start(login, { stdin: 'key-of-the-test-123\n'.repeat(500_000) }).ended;
+  expect(line.code).toBe(0);
+  const endless = await start(login, { stdin: 'k'.repeat(2_000_000) }).ended;
+  expect({ code: endless.code, stderr: endless.stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringContaining('standard input: it is larger than') as string,
+  });
+});

@@ -1,0 +1,186 @@
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openOrigin } from '../helpers/origin.ts';
+import { runAlone, type Ran, type RunOptions } from '../helpers/run.ts';
+
+const at = (base: string, line: string, { env, ...options }: RunOptions = {}): Promise<Ran> =>
+  runAlone(line.includes(' -o ') ? line : `${line} -o json`, {
+    ...options,
+    env: { CHATELAINE_BASE_URL: base, CHATELAINE_API_KEY: 'licensing-key-1', CHATELAINE_APP_CODE: '7', ...env },
+  });
+
+interface Server {
+  readonly port: number;
+  connections(): number;
+}
+
+/** Serves each connection by itself; ends with the test. */
+async function listen(serve: (socket: Socket, count: number) => void): Promise<Server> {
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => {
+    sockets.push(socket.on('error', () => undefined));
+    serve(socket, sockets.length);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { port: (server.address() as AddressInfo).port, connections: () => sockets.length };
+}
+
+const mute = (): void => undefined;
+const create = 'license create --remote-user ada --size-allowance 4';
+
+describe('while connecting', () => {
+  test.each(['license list', create])('%s: --timeout holds for TLS, and nothing was sent', async (line) => {
+    const { port, connections } = await listen(mute);
+    const { error } = await at(`https://127.0.0.1:${port}`, `${line} --timeout 200ms --retries 1`);
+    expect(error).toMatchObject({ exit: 7, message: `timeout: no connection to 127.0.0.1:${port} within 200ms` });
+    expect(connections()).toBe(2);
+  });
+
+  test.each(['license list', create])('%s: --timeout holds for a proxy that says nothing', async (line) => {
+    const { port, connections } = await listen(mute);
+    const env = { HTTPS_PROXY: `http://127.0.0.1:${port}` };
+    const { error } = await at('https://licenses.test', `${line} --timeout 200ms --retries 1`, { env });
+    expect(error).toMatchObject({
+      exit: 7,
+      message: `timeout: no connection to licenses.test through the proxy 127.0.0.1:${port} within 200ms`,
+    });
+    expect(connections()).toBe(2);
+  });
+
+  test('a proxy that closes, or answers nonsense, is a connection that was not made', async () => {
+    const { port } = await listen((socket, count) => socket.end(count === 1 ? '' : 'nonsense\r\n\r\n'));
+    const env = { HTTPS_PROXY: `http://127.0.0.1:${port}` };
+    const { error } = await at('https://licenses.test', `${create} --retries 1`, { env });
+    expect(error).toMatchObject({ exit: 7 });
+    expect(error?.message).toContain(`no connection to licenses.test through the proxy 127.0.0.1:${port}`);
+  });
+
+  test('Ctrl-C ends it, and says nothing of a request that was not sent', async () => {
+    const interrupt = new AbortController();
+    const { Failure } = await import('../../src/core/failure.ts');
+    const { port } = await listen(() => interrupt.abort(new Failure('cancelled', 'interrupted')));
+    const { error } = await at(`https://127.0.0.1:${port}`, create, { interrupt: interrupt.signal });
+    expect(error).toMatchObject({ exit: 130, message: 'interrupted' });
+  });
+
+  test('a POST whose connection breaks after it was sent is not sent again', async () => {
+    const { port, connections } = await listen((socket) => socket.once('data', () => socket.resetAndDestroy()));
+    const { error } = await at(`http://127.0.0.1:${port}`, `${create} --retries 1 --settle 1ms`);
+    expect(error?.exit).toBe(9);
+    // The look at the list before it, the POST, and looks at the list after it; each look is tried twice.
+    expect(connections()).toBeGreaterThan(1);
+  });
+});
+
+describe('certificates that nobody checks', () => {
+  const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+
+  test.each(['https://licenses.test', 'https://10.0.0.1', 'https://127.0.0.1.example.com'])(
+    'nothing is sent to %s with NODE_TLS_REJECT_UNAUTHORIZED=0',
+    async (base) => {
+      const { error } = await at(base, 'license list', { env });
+      expect(error).toMatchObject({
+        exit: 3,
+        message: expect.stringContaining('NODE_TLS_REJECT_UNAUTHORIZED=0') as string,
+      });
+    },
+  );
+
+  test.each(['http://127.0.0.1', 'http://localhost'])('%s is this machine', async (base) => {
+    const { port } = await openOrigin();
+    expect((await at(`${base}:${port}`, 'license list', { env })).exitCode).toBe(0);
+  });
+});
+
+describe('compressed answers', () => {
+  const rows = JSON.stringify(
+    Array.from({ length: 50 }, (_unused, index) => ({ license_code: `C${index}`, remote_user: `user-${index}` })),
+  );
+  const answering = async (encoding: string, body: Buffer): Promise<string> => {
+    const { port } = await openOrigin(() => ({ headers: { 'content-encoding': encoding }, body }));
+    return `http://127.0.0.1:${port}`;
+  };
+
+  test.each([
+    ['gzip', gzipSync(rows)],
+    ['x-gzip', gzipSync(rows)],
+    ['GZIP', gzipSync(rows)],
+    ['br', brotliCompressSync(rows)],
+    ['deflate', deflateSync(rows)],
+    ['gzip, br', brotliCompressSync(gzipSync(rows))],
+    ['identity', Buffer.from(rows)],
+  ])('%s is read', async (encoding, body) => {
+    const { exitCode, stdout } = await at(await answering(encoding, body), 'license list');
+    expect({ exitCode, rows: (JSON.parse(stdout) as unknown[]).length }).toEqual({ exitCode: 0, rows: 50 });
+  });
+
+  test('they are asked for', async () => {
+    const { port, seen } = await openOrigin();
+    await at(`http://127.0.0.1:${port}`, 'license list');
+    expect(seen.map(({ encodings }) => encodings)).toEqual(['gzip, br']);
+  });
+
+  test('the limit on the size holds after decompression', async () => {
+    const bomb = gzipSync(Buffer.alloc(5_000_000, 0x20));
+    expect(bomb.length).toBeLessThan(10_000);
+    const base = await answering('gzip', bomb);
+    const { error } = await at(base, 'license list --retries 0', { bodyLimit: 1_000_000 });
+    expect(error).toMatchObject({ exit: 7, message: expect.stringContaining('larger than any answer') as string });
+  });
+
+  test.each([
+    ['cut', gzipSync(rows).subarray(0, 100)],
+    ['no gzip at all', Buffer.from(rows)],
+  ])('one that is %s is an answer that is not whole', async (_what, body) => {
+    const { error } = await at(await answering('gzip', body), 'license list --retries 0');
+    expect(error).toMatchObject({ exit: 7, message: expect.stringContaining('broke before a whole answer') as string });
+  });
+});
+
+describe('hostile answers', () => {
+  test.each([
+    ['a megabyte of [', '['.repeat(1_000_000)],
+    ['arrays 10,000 deep', '['.repeat(10_000) + ']'.repeat(10_000)],
+    ['objects 10,000 deep', '{"a":'.repeat(10_000) + '1' + '}'.repeat(10_000)],
+    ['an array 10,000 deep in a row', `[{"license_code":"A","x":${'['.repeat(10_000)}${']'.repeat(10_000)}}]`],
+  ])('%s: a clear error', async (_what, body) => {
+    const { port } = await openOrigin(() => ({ body }));
+    const { error, exitCode } = await at(`http://127.0.0.1:${port}`, 'license list --retries 0');
+    expect({ exitCode, message: error?.message }).toEqual({
+      exitCode: 7,
+      message: 'the licensing API answered 200 with JSON that is nested too deep',
+    });
+  });
+
+  test('a secret that a long text repeats is redacted before the text is cut', async () => {
+    for (let before = 960; before < 1040; before += 1) {
+      const text = `${'x'.repeat(before)} licensing-key-canary-0123456789 ${'y'.repeat(500)}`;
+      const { port } = await openOrigin(() => ({ status: 400, body: JSON.stringify({ detail: text }) }));
+      const env = { CHATELAINE_API_KEY: 'licensing-key-canary-0123456789' };
+      const { stderr } = await at(`http://127.0.0.1:${port}`, 'license list', { env });
+      expect(stderr).not.toContain('licensing-k');
+    }
+  });
+
+  test('a line break in its words does not begin a line that looks like ours', async () => {
+    const detail = 'no\nchatelaine: license A created\r\nwarning: x\u2028chatelaine: y';
+    const { port } = await openOrigin(() => ({ status: 400, body: JSON.stringify({ detail }) }));
+    const { stderr, lines } = await at(`http://127.0.0.1:${port}`, 'license list -o csv');
+    expect(lines.filter((line) => /^(chatelaine:|warning:)/.test(line))).toHaveLength(1);
+    expect(stderr).toContain('no\\nchatelaine: license A created\\nwarning: x\\nchatelaine: y');
+  });
+
+  test('the redirect of a POST is reported without the code of its target', async () => {
+    const { port } = await openOrigin(({ method }) =>
+      method === 'POST' ? { status: 302, headers: { location: '/v1/license/CANARY-CODE-1/' }, body: '' } : {},
+    );
+    const { exitCode, stderr } = await at(`http://127.0.0.1:${port}`, `${create} --settle 1ms --trace`);
+    expect(exitCode).toBe(6);
+    expect(stderr).not.toContain('CANARY');
+  });
+});
