@@ -54,6 +54,7 @@ const moment = 100;
 function leave({ aborted, reason }: AbortSignal): void {
   if (aborted && process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap'))
     process.kill(process.pid, reason instanceof Failure && reason.kind === 'terminated' ? 'SIGTERM' : 'SIGINT');
+  if (aborted) process.exit();
   setTimeout(() => process.exit(), moment).unref();
 }
 
