@@ -6,7 +6,8 @@ const { version } = require('../package.json');
 
 const main = join(__dirname, '../dist/main.cjs');
 if (process.argv.length === 3 && (process.argv[2] === '--version' || process.argv[2] === '-V')) {
-  process.stdout.write(`${version}\n`);
+  // A full disk is exit 8, a closed pipe none: the table of src/core/failure.ts.
+  process.stdout.on('error', ({ code }) => (process.exitCode = code === 'EPIPE' ? 0 : 8)).write(`${version}\n`);
 } else if (existsSync(main)) {
   require(main).start(version);
 } else {
