@@ -2,10 +2,13 @@ import type { Milliseconds } from '../core/duration.ts';
 import type { Clock } from '../core/world.ts';
 import type { Allowance } from './allowance.ts';
 import { empty, html, json, unknownPage, type Answer } from './answer.ts';
-import { readLicense, Unacceptable, type LicenseInput } from './licensing/input.ts';
-import { bodyOf, type LicenseShape } from './licensing/shape.ts';
-import { listLicenses } from './licensing/list.ts';
 import { newLicenseCode } from './licensing/codes.ts';
+import { errorBody } from './licensing/error-shapes.ts';
+import { readLicense, Unacceptable, type LicenseInput } from './licensing/input.ts';
+import type { Lag } from './licensing/lag.ts';
+import { listLicenses } from './licensing/list.ts';
+import { bodyOf, type LicenseShape } from './licensing/shape.ts';
+import { writeShapeOf } from './licensing/write-shapes.ts';
 import type { License } from './records.ts';
 import type { Request } from './request.ts';
 import { sampleApps } from './sample/apps.ts';
@@ -16,6 +19,8 @@ export interface LicensingWorld {
   readonly clock: Clock;
   readonly origin: () => string;
   readonly shape: LicenseShape;
+  /** What lists do not show yet. */
+  readonly lag: Lag;
   readonly allowance: Allowance;
   /** Calls of an application a minute; undefined: as many as it likes. */
   readonly perMinute: number | undefined;
@@ -49,18 +54,25 @@ const routes: readonly { readonly pattern: RegExp; readonly methods: Readonly<Re
 export function answerLicensing(world: LicensingWorld, request: Request): Answer {
   for (const { pattern, methods } of routes) {
     const match = pattern.exec(request.path);
-    if (match) return guarded(() => run(world, request, methods, match[1] ?? ''));
+    if (match) return guarded(world.shape, () => run(world, request, methods, match[1] ?? ''));
   }
   return unknownPage();
 }
 
-function guarded(work: () => Answer): Answer {
+function guarded({ error }: LicenseShape, work: () => Answer): Answer {
   try {
     return work();
   } catch (cause) {
-    if (cause instanceof Unacceptable) return json(cause.status, cause.body, cause.headers);
-    throw cause;
+    if (!(cause instanceof Unacceptable)) throw cause;
+    if (error !== undefined) return json(200, errorBody(reasonOf(cause.body), error));
+    return json(cause.status, cause.body, cause.headers);
   }
+}
+
+/** The first text in a body of reasons. */
+function reasonOf(body: unknown): string {
+  const texts = typeof body === 'object' && body !== null ? Object.values(body).flat() : [];
+  return String(texts[0] ?? 'Something went wrong.');
 }
 
 function run(world: LicensingWorld, request: Request, methods: Readonly<Record<string, Step>>, code: string): Answer {
@@ -99,13 +111,24 @@ function throttle({ allowance, clock, perMinute }: LicensingWorld, app_code: num
   throw new Unacceptable(429, { detail }, { 'retry-after': String(seconds) });
 }
 
-function create({ state, clock, request, app_code, shape }: LicensingCall): Answer {
-  const fields = readLicense(request, app_code, 'whole');
-  const license = { license_code: newLicenseCode(state), ...fields, created: timeText(clock.now()) };
-  state.licenses.put(license.license_code, license);
-  if (shape.afterPost === 'empty') return empty(201);
-  if (shape.afterPost === 'no content') return empty(204);
-  return json(201, bodyOf(license, shape));
+function create(call: LicensingCall): Answer {
+  const fields = readLicense(call, 'whole');
+  const license = { license_code: newLicenseCode(call.state), ...fields, created: timeText(call.clock.now()) };
+  keep(call, undefined, license);
+  return answerWrite(call, undefined, license);
+}
+
+function keep({ state, lag }: LicensingCall, before: License | undefined, after: License): void {
+  state.licenses.put(after.license_code, after);
+  lag.note(after.license_code, before);
+}
+
+function answerWrite(call: LicensingCall, before: License | undefined, after: License): Answer {
+  const { state, app_code, shape, origin } = call;
+  const other = state.licenses
+    .rows()
+    .find((license) => license.app_code === app_code && license.remote_user !== after.remote_user);
+  return writeShapeOf(shape).answer({ status: before ? 200 : 201, before, after, other, shape, origin: origin() });
 }
 
 /** RFC 3339 with whole seconds. */
@@ -118,18 +141,18 @@ function view(call: LicensingCall): Answer {
 }
 
 function replace(call: LicensingCall): Answer {
-  const license = licenseOf(call);
-  return keep(call, { ...license, ...readLicense(call.request, call.app_code, 'whole') });
+  return change(call, licenseOf(call), readLicense(call, 'whole'));
 }
 
 function update(call: LicensingCall): Answer {
-  const license = licenseOf(call);
-  return keep(call, { ...license, ...(readLicense(call.request, call.app_code, 'part') as Partial<LicenseInput>) });
+  return change(call, licenseOf(call), readLicense(call, 'part'));
 }
 
-function keep({ state, shape }: LicensingCall, license: License): Answer {
-  state.licenses.put(license.license_code, license);
-  return json(200, bodyOf(license, shape));
+function change(call: LicensingCall, before: License, fields: Partial<LicenseInput>): Answer {
+  if (writeShapeOf(call.shape).ignoresChanges) return answerWrite(call, before, before);
+  const after = { ...before, ...fields };
+  keep(call, before, after);
+  return answerWrite(call, before, after);
 }
 
 /** @throws Unacceptable 404 */

@@ -7,6 +7,7 @@ import type { Clock } from '../core/world.ts';
 import { createAllowance } from './allowance.ts';
 import type { Faults } from './faults.ts';
 import { inspect, type Inspection } from './inspection.ts';
+import { createLag } from './licensing/lag.ts';
 import type { LicenseShape } from './licensing/shape.ts';
 import { createTransaction, type Persistence } from './persistence.ts';
 import type { User } from './records.ts';
@@ -45,6 +46,8 @@ export interface SandboxOptions extends Extras {
   readonly rateLimit?: { readonly perMinute?: number; readonly licensing?: number } | undefined;
   /** Forms of licensing answers that the specification leaves open. */
   readonly licenseShape?: LicenseShape | undefined;
+  /** How long the lists of the licensing service do not show a license that was created or changed; default 0. */
+  readonly stale?: Milliseconds | undefined;
   /** Changes the sample data before the first request; part of the fixed data, never of the log. */
   readonly seed?: ((state: State) => void) | undefined;
 }
@@ -117,11 +120,14 @@ function accountOf({ email, api_key, role, bot }: User) {
 }
 
 function servicesOf(options: SandboxOptions, state: State, origin: () => string): Services {
-  const { clock, licenseShape = {}, featureLevel = defaultLevel, rateLimit, deleteBatches = 2 } = options;
+  const { clock, licenseShape = {}, featureLevel = defaultLevel, rateLimit, deleteBatches = 2, stale = 0 } = options;
   const account = rateLimit?.perMinute ?? 200;
   const allowance = createAllowance();
   return {
-    licensing: { state, clock, origin, allowance, shape: licenseShape, perMinute: rateLimit?.licensing },
+    licensing: {
+      ...{ state, clock, origin, allowance, shape: licenseShape, lag: createLag(clock, stale) },
+      perMinute: rateLimit?.licensing,
+    },
     chat: {
       ...{ state, clock, origin, deleteBatches, level: featureLevel, allowance },
       perMinute: { account, address: Math.ceil(account / 2) },

@@ -279,8 +279,8 @@ const { license_code, ...others } = created;
 test.each([
   [{ keyField: 'foo_bar' }, 201, { foo_bar: license_code, ...others }],
   [{ one: 'key' }, 201, license_code],
-  [{ afterPost: 'empty' }, 201, ''],
-  [{ afterPost: 'no content' }, 204, ''],
+  [{ write: 'empty' }, 201, ''],
+  [{ write: 'no-content' }, 204, ''],
 ] as const)('a server of shape %j answers a POST with %i %j', async (licenseShape, status, body) => {
   const { licensing } = await started({ licenseShape });
 
@@ -292,7 +292,7 @@ test.each([
 const wardRow = { license_code: ward.license_code, size_allowance: 6, created: ward.created };
 
 test.each([
-  [{ list: 'wrapped' }, { licenses: [ward] }],
+  [{ list: 'licenses' }, { licenses: [ward] }],
   [{ list: 'pages' }, { count: 1, next: null, previous: null, results: [ward] }],
   [{ rows: 'anonymous' }, [wardRow]],
   [{ rows: 'keys' }, [ward.license_code]],
@@ -307,7 +307,7 @@ test('a server may take no notice of filters, repeat a page, or link elsewhere',
     licenseShape: {
       list: 'pages',
       pageSize: 2,
-      ignoresFilters: true,
+      filters: 'ignored',
       nextRepeats: true,
       nextOrigin: 'https://elsewhere.example',
     },

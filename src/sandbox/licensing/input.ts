@@ -2,6 +2,8 @@ import { licenseFields } from '../../schema/license.ts';
 import type { Answer } from '../answer.ts';
 import type { License } from '../records.ts';
 import type { Request } from '../request.ts';
+import { storedName } from './name-changes.ts';
+import type { LicenseShape } from './shape.ts';
 
 export type LicenseInput = Pick<License, 'remote_user' | 'app_code' | 'size_allowance'>;
 
@@ -20,12 +22,24 @@ export class Unacceptable extends Error {
   }
 }
 
+/** What a body is read by. */
+interface Reading {
+  readonly request: Request;
+  /** The application that the API key belongs to. */
+  readonly app_code: number;
+  readonly shape: Pick<LicenseShape, 'lenient' | 'names'>;
+}
+
 /**
- * The fields of a license in a JSON or form body; all three, or those that were sent. All faults are told at once.
+ * The fields of a license in a JSON or form body; all three, or those that were sent, the name as it is kept. All faults are
+ * reported at once. The values of a form are texts; those of JSON have the types of the specification, unless the shape is lenient.
  * @throws Unacceptable 400 with a list of texts for each field, 403 for another application, 415 for another media type
  */
-export function readLicense(request: Request, app_code: number, extent: 'whole' | 'part'): LicenseInput {
+export function readLicense(reading: Reading, extent: 'whole'): LicenseInput;
+export function readLicense(reading: Reading, extent: 'part'): Partial<LicenseInput>;
+export function readLicense({ request, app_code, shape }: Reading, extent: 'whole' | 'part'): Partial<LicenseInput> {
   const sent = fieldsOf(request);
+  const readers = request.mediaType === 'application/json' && !shape.lenient ? typedReaders : textReaders;
   const faults: Record<string, string[]> = {};
   const values: Record<string, unknown> = {};
   for (const [name, read] of Object.entries(readers)) {
@@ -39,7 +53,8 @@ export function readLicense(request: Request, app_code: number, extent: 'whole' 
   if (values['app_code'] !== undefined && values['app_code'] !== app_code) {
     throw new Unacceptable(403, { detail: 'The API key belongs to another application.' });
   }
-  return values as unknown as LicenseInput;
+  if (typeof values['remote_user'] === 'string') values['remote_user'] = storedName(values['remote_user'], shape.names);
+  return values as Partial<LicenseInput>;
 }
 
 function fieldsOf({ mediaType, body, form }: Request): Record<string, unknown> {
@@ -64,11 +79,23 @@ function jsonFields(text: string): Record<string, unknown> {
 
 type Outcome = { readonly value: unknown } | { readonly fault: string };
 
-const readers: Readonly<Record<keyof LicenseInput, (value: unknown) => Outcome>> = {
+type Readers = Readonly<Record<keyof LicenseInput, (value: unknown) => Outcome>>;
+
+const textReaders: Readers = {
   remote_user: readName,
   app_code: readInteger,
   size_allowance: (value) => inRange(readInteger(value)),
 };
+
+const typedReaders: Readers = {
+  remote_user: (value) => (typeof value === 'number' ? { fault: 'Not a valid string.' } : readName(value)),
+  app_code: readTypedInteger,
+  size_allowance: (value) => inRange(readTypedInteger(value)),
+};
+
+function readTypedInteger(value: unknown): Outcome {
+  return typeof value === 'string' ? { fault: 'A valid integer is required.' } : readInteger(value);
+}
 
 function readName(value: unknown): Outcome {
   const { below } = licenseFields.remote_user;

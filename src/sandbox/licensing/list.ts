@@ -1,5 +1,8 @@
 import { json, type Answer } from '../answer.ts';
 import { Unacceptable } from './input.ts';
+import type { Lag } from './lag.ts';
+import { listShapeOf, type ListPage, type PageLink } from './list-shapes.ts';
+import { storedName } from './name-changes.ts';
 import { rowOf, type LicenseShape } from './shape.ts';
 import type { License } from '../records.ts';
 import type { Request } from '../request.ts';
@@ -10,22 +13,28 @@ interface ListCall {
   readonly request: Request;
   readonly app_code: number;
   readonly shape: LicenseShape;
+  readonly lag: Lag;
   readonly origin: () => string;
 }
 
-/** GET /license/: the application's licenses in the order of their creation, filtered by exact text. @throws Unacceptable */
+/** GET /license/: the application's licenses in the order of their creation, filtered by their text. @throws Unacceptable */
 export function listLicenses(call: ListCall): Answer {
   const { query } = call.request;
-  const own = call.state.licenses.rows().filter((license) => license.app_code === call.app_code);
-  const rows = call.shape.ignoresFilters ? own : filtered(own, query);
-  const show = (part: readonly License[]) => part.map((license) => rowOf(license, call.shape));
-  if (call.shape.list === 'pages' || query.has('limit') || query.has('page')) return page(call, rows, show);
-  return json(200, call.shape.list === 'wrapped' ? { licenses: show(rows) } : show(rows));
+  const own = call.lag.visible(call.state.licenses.rows()).filter((license) => license.app_code === call.app_code);
+  const rows = call.shape.filters === 'ignored' ? own : filtered(own, query, call.shape);
+  const asked = listShapeOf(call.shape.list ?? 'array');
+  // Whoever asks for a part gets one, from a server of arrays too.
+  const wantsPart = query.has('limit') || query.has('page');
+  const shape = wantsPart && asked.pages === 'whole' ? listShapeOf('pages') : asked;
+  const page = shape.pages === 'whole' ? wholeList(call, rows) : pageOf(call, rows, shape.pages === 'first only');
+  const { status = 200, body, headers = {} } = shape.answer(page);
+  return json(status, body, headers);
 }
 
 /** An empty filter filters nothing. */
-function filtered(licenses: readonly License[], query: URLSearchParams): readonly License[] {
-  const user = query.get('remote_user');
+function filtered(licenses: readonly License[], query: URLSearchParams, shape: LicenseShape): readonly License[] {
+  const typed = query.get('remote_user');
+  const user = typed && shape.filters !== 'exact' ? storedName(typed, shape.names) : typed;
   const app = query.get('app_code');
   if (app && !/^-?\d+$/.test(app)) throw new Unacceptable(400, { app_code: ['Enter a number.'] });
   return licenses.filter(
@@ -33,31 +42,44 @@ function filtered(licenses: readonly License[], query: URLSearchParams): readonl
   );
 }
 
-/** `?page=N` counts pages, `?limit=N&offset=M` rows; the links keep the rest of the query. */
-function page(call: ListCall, rows: readonly License[], show: (part: readonly License[]) => unknown[]): Answer {
+function wholeList(call: ListCall, rows: readonly License[]): ListPage {
+  const shown = rows.map((license) => rowOf(license, call.shape));
+  return { rows: shown, total: rows.length, start: 0, next: undefined, previous: undefined };
+}
+
+/** `?page=N` and `?pageToken=N` count pages, `?limit=N&offset=M` rows; the links keep the rest of the query. */
+function pageOf(call: ListCall, rows: readonly License[], isFirstOnly: boolean): ListPage {
   const { query } = call.request;
   const size = Math.min(natural(query.get('limit')) ?? Infinity, call.shape.pageSize ?? 100);
   const byOffset = query.has('limit') || query.has('offset');
-  const number = natural(query.get('page')) ?? 1;
+  const number = natural(query.get('page') ?? query.get('pageToken')) ?? 1;
   const start = byOffset ? (natural(query.get('offset')) ?? 0) : (number - 1) * size;
   if (start < 0 || (start > 0 && start >= rows.length && !byOffset))
     throw new Unacceptable(404, { detail: 'Invalid page.' });
-  const at = (from: number) =>
-    linkTo(call, byOffset ? { limit: size, offset: from } : { page: Math.floor(from / size) + 1 });
-  return json(200, {
-    count: rows.length,
-    next: call.shape.nextRepeats ? at(start) : start + size < rows.length ? at(start + size) : null,
-    previous: start > 0 ? at(Math.max(0, start - size)) : null,
-    results: show(rows.slice(start, start + size)),
-  });
+  const at = (from: number) => linkTo(call, size, from, byOffset);
+  const part = isFirstOnly && start > 0 ? [] : rows.slice(start, start + size);
+  const following = start + size < rows.length ? at(start + size) : undefined;
+  return {
+    rows: part.map((license) => rowOf(license, call.shape)),
+    total: rows.length,
+    start,
+    next: call.shape.nextRepeats ? at(start) : following,
+    previous: start > 0 ? at(Math.max(0, start - size)) : undefined,
+  };
 }
 
 function natural(text: string | null): number | undefined {
   return text !== null && /^[0-9]{1,9}$/.test(text) && Number(text) > 0 ? Number(text) : undefined;
 }
 
-function linkTo({ origin, request, shape }: ListCall, place: Readonly<Record<string, number>>): string {
+function linkTo({ origin, request, shape }: ListCall, size: number, from: number, byOffset: boolean): PageLink {
+  const number = Math.floor(from / size) + 1;
+  const place = byOffset ? { limit: size, offset: from } : { page: number };
   const query = new URLSearchParams(request.query);
   for (const [name, value] of Object.entries(place)) query.set(name, String(value));
-  return `${shape.nextOrigin ?? origin()}/v1/license/?${query.toString()}`;
+  const path = `/v1/license/?${query.toString()}`;
+  return {
+    ...{ path, url: `${shape.nextOrigin ?? origin()}${path}`, query: `?${query.toString()}` },
+    ...{ number, token: String(number) },
+  };
 }

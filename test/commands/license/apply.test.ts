@@ -308,12 +308,12 @@ describe('the plan', () => {
   test.each([
     ['an array', {}],
     ['pages', { list: 'pages', pageSize: 7 }],
-    ['wrapped', { list: 'wrapped' }],
-    ['filters without effect', { ignoresFilters: true }],
+    ['wrapped', { list: 'licenses' }],
+    ['filters without effect', { filters: 'ignored' }],
     ['rows without a user', { rows: 'anonymous' }],
     ['bare keys', { rows: 'keys', one: 'key' }],
-    ['nothing after a POST', { afterPost: 'no content' }],
-    ['an empty text after a POST', { afterPost: 'empty', keyField: 'code' }],
+    ['nothing after a POST', { write: 'no-content' }],
+    ['an empty text after a POST', { write: 'empty', keyField: 'code' }],
   ] as const)('on a server whose lists are %s, twice is once', async (_what, licenseShape) => {
     const { apply, sandbox } = await service({ licenseShape });
     const names = users(30);

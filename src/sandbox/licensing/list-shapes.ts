@@ -1,0 +1,131 @@
+import type { Answer } from '../answer.ts';
+
+/** The rows that one answer holds, and where the others are. */
+export interface ListPage {
+  readonly rows: readonly unknown[];
+  /** Rows of the whole list. */
+  readonly total: number;
+  /** Index of the first row. */
+  readonly start: number;
+  /** Undefined on the last page. */
+  readonly next: PageLink | undefined;
+  readonly previous: PageLink | undefined;
+}
+
+/** One place in the ways in which servers name it. */
+export interface PageLink {
+  /** With the origin. */
+  readonly url: string;
+  /** Path and query. */
+  readonly path: string;
+  /** From the question mark on. */
+  readonly query: string;
+  /** The first page is 1. */
+  readonly number: number;
+  readonly token: string;
+}
+
+interface ListAnswer {
+  readonly body: unknown;
+  readonly headers?: Answer['headers'];
+  readonly status?: number;
+}
+
+interface ListShape {
+  readonly means: string;
+  /** `whole`: one answer holds all rows; `first`: so do the pages after the first, which are empty. */
+  readonly pages: 'whole' | 'all' | 'first only';
+  readonly answer: (page: ListPage) => ListAnswer;
+}
+
+/** Every shape of a list that can be asked for; `sandbox serve --help` and the manual show them. */
+export const listShapes = {
+  array: { means: 'an array of all rows', pages: 'whole', answer: ({ rows }) => ({ body: rows }) },
+  results: wholeUnder('results'),
+  licenses: wholeUnder('licenses'),
+  data: wholeUnder('data'),
+  items: wholeUnder('items'),
+  pages: paged('count, next and previous (URLs) beside results', ({ total, next, previous }) => ({
+    ...{ count: total, next: next?.url ?? null, previous: previous?.url ?? null },
+  })),
+  'next-path': paged('next is a URL without its origin', ({ next }) => ({ next: next?.path ?? null })),
+  'next-query': paged('next is the query alone', ({ next }) => ({ next: next?.query ?? null })),
+  'next-url': paged('next_url', ({ next }) => ({ next_url: next?.url ?? null })),
+  'next-page-url': paged('next_page_url', ({ next }) => ({ next_page_url: next?.url ?? null })),
+  'next-links': paged('links with a URL under next', ({ next }) => ({ links: { next: next?.url ?? null } })),
+  'next-hal': paged('_links with an href under next', ({ next }) => ({
+    _links: next ? { next: { href: next.url } } : {},
+  })),
+  'next-rel': paged('links as an array of rel and href', ({ next }) => ({
+    links: next ? [{ rel: 'next', href: next.url }] : [],
+  })),
+  'next-empty': {
+    ...paged('next is a URL, and every page after the first has no rows', ({ next }) => ({ next: next?.url ?? null })),
+    pages: 'first only',
+  },
+  'next-page': paged('next_page is a number', ({ next }) => ({ next_page: next?.number ?? null })),
+  'next-page-token': paged('nextPageToken, to be sent as pageToken', ({ next }) =>
+    next ? { nextPageToken: next.token } : {},
+  ),
+  'has-more': paged('has_more is true or false', ({ next }) => ({ has_more: next !== undefined })),
+  count: paged('count of all rows, and no word of a next page', ({ total }) => ({ count: total })),
+  'pagination-total': paged('pagination with a total, and no word of a next page', ({ total }) => ({
+    pagination: { total },
+  })),
+  'total-count-header': headed('X-Total-Count has the number of all rows', ({ total }) => ({
+    'x-total-count': String(total),
+  })),
+  'content-range': {
+    means: '206 with Content-Range where rows are missing, an array of one page',
+    pages: 'all',
+    answer: ({ rows, start, total }) => ({
+      body: rows,
+      ...(rows.length < total ? { status: 206 } : {}),
+      headers: {
+        'content-range': `licenses ${rows.length > 0 ? `${start}-${start + rows.length - 1}` : '*'}/${total}`,
+      },
+    }),
+  },
+  'link-header': linked('Link with rel="next"', (url) => `<${url}>; rel="next"`),
+  'link-header-bare': linked('Link with rel=next', (url) => `<${url}>; rel=next`),
+  'link-header-single': linked("Link with rel='next'", (url) => `<${url}>; rel='next'`),
+  'link-header-two-words': linked('Link with rel="last next"', (url) => `<${url}>; rel="last next"`),
+  'link-header-comma': linked(
+    'Link with a comma in a parameter before rel',
+    (url) => `<${url}>; title="more, and more"; rel="next"`,
+  ),
+} as const satisfies Readonly<Record<string, ListShape>>;
+
+export type ListShapeName = keyof typeof listShapes;
+
+export const listShapeNames = Object.keys(listShapes) as ListShapeName[];
+
+export function listShapeOf(name: ListShapeName): ListShape {
+  return listShapes[name];
+}
+
+function wholeUnder(name: string): ListShape {
+  return {
+    means: `an object with all rows under ${name}`,
+    pages: 'whole',
+    answer: ({ rows }) => ({ body: { [name]: rows } }),
+  };
+}
+
+/** An object with one page of rows under `results`. */
+function paged(means: string, beside: (page: ListPage) => Readonly<Record<string, unknown>>): ListShape {
+  return { means, pages: 'all', answer: (page) => ({ body: { ...beside(page), results: page.rows } }) };
+}
+
+/** An array of one page; what there is to know stands in the headers. */
+function headed(means: string, headers: (page: ListPage) => Answer['headers']): ListShape {
+  return {
+    means: `an array of one page; ${means}`,
+    pages: 'all',
+    answer: (page) => ({ body: page.rows, headers: headers(page) }),
+  };
+}
+
+function linked(means: string, link: (url: string) => string): ListShape {
+  return headed(means, ({ next }): Answer['headers'] => (next ? { link: link(next.url) } : {}));
+}

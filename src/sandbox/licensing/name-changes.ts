@@ -1,0 +1,52 @@
+import type { License } from '../records.ts';
+
+interface NameChange {
+  readonly means: string;
+  /** The name as the server keeps it. */
+  readonly stored: (name: string) => string;
+  /** What answers show in place of the license's own fields. */
+  readonly shown?: (license: License) => Readonly<Record<string, unknown>>;
+}
+
+/** Characters that remain of a name that is cut. */
+const cutAt = 30;
+
+/** Every change of names that can be asked for; `sandbox serve --help` and the manual show them. */
+export const nameChanges = {
+  lower: { means: 'names are kept in lower case', stored: (name) => name.toLowerCase() },
+  trim: { means: 'blanks at both ends of a name are removed', stored: (name) => name.trim() },
+  collapse: {
+    means: 'each run of blanks in a name becomes one blank',
+    stored: (name) => name.replace(/\s{2,}/g, ' '),
+  },
+  cut: { means: `names are cut to ${cutAt} characters`, stored: (name) => name.slice(0, cutAt) },
+  number: {
+    means: 'a name of digits becomes a number: 007 is 7',
+    stored: (name) => (isNumber(name) ? String(Number(name)) : name),
+    shown: ({ remote_user }) => (isNumber(remote_user) ? { remote_user: Number(remote_user) } : {}),
+  },
+  'text-codes': {
+    means: 'names are kept, and app_code is answered as text',
+    stored: (name) => name,
+    shown: ({ app_code }) => ({ app_code: String(app_code) }),
+  },
+} as const satisfies Readonly<Record<string, NameChange>>;
+
+export type NameChangeName = keyof typeof nameChanges;
+
+export const nameChangeNames = Object.keys(nameChanges) as NameChangeName[];
+
+/** The name under which a server with that change keeps it. */
+export function storedName(name: string, change: NameChangeName | undefined): string {
+  return change === undefined ? name : nameChanges[change].stored(name);
+}
+
+/** The fields that answers of a server with that change show in another form. */
+export function shownNames(license: License, change: NameChangeName | undefined): Readonly<Record<string, unknown>> {
+  const row: NameChange | undefined = change && nameChanges[change];
+  return row?.shown?.(license) ?? {};
+}
+
+function isNumber(name: string): boolean {
+  return /^[0-9]{1,15}$/.test(name);
+}

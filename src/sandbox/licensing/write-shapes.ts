@@ -1,0 +1,73 @@
+import { empty, json, type Answer } from '../answer.ts';
+import type { License } from '../records.ts';
+import { errorBody } from './error-shapes.ts';
+import { bodyOf, type LicenseShape } from './shape.ts';
+
+/** What a POST, PUT or PATCH did. */
+export interface Write {
+  /** 201 after a POST, else 200. */
+  readonly status: 200 | 201;
+  /** Undefined after a POST. */
+  readonly before: License | undefined;
+  readonly after: License;
+  /** A license of another user, where there is one. */
+  readonly other: License | undefined;
+  readonly shape: LicenseShape;
+  readonly origin: string;
+}
+
+interface WriteShape {
+  readonly means: string;
+  readonly answer: (write: Write) => Answer;
+  /** A PUT or PATCH changes nothing. */
+  readonly ignoresChanges?: true;
+}
+
+/** Every answer to a write that can be asked for; `sandbox serve --help` and the manual show them. */
+export const writeShapes = {
+  license: { means: 'the license', answer: whole },
+  wrapped: {
+    means: 'an object with the license under license',
+    answer: ({ status, after, shape }) => json(status, { license: bodyOf(after, shape) }),
+  },
+  array: {
+    means: 'an array with the license',
+    answer: ({ status, after, shape }) => json(status, [bodyOf(after, shape)]),
+  },
+  key: { means: 'the bare key as a JSON string', answer: ({ status, after }) => json(status, after.license_code) },
+  empty: { means: 'the status without a body', answer: ({ status }) => empty(status) },
+  'no-content': { means: '204', answer: () => empty(204) },
+  old: {
+    means: 'a change is answered with the license as it was before',
+    answer: (write) => whole({ ...write, after: write.before ?? write.after }),
+  },
+  unchanged: {
+    means: 'a change is not made, and answered with status 200 and the license as it is',
+    answer: whole,
+    ignoresChanges: true,
+  },
+  'other-user': {
+    means: 'the write is carried out; the answer is a license of another user',
+    answer: (write) => whole({ ...write, after: write.other ?? { ...write.after, remote_user: 'somebody-else' } }),
+  },
+  error: {
+    means: 'the write is carried out; the answer is an error with status 200, in the form of --error-shape',
+    answer: ({ shape }) => json(200, errorBody('Something went wrong.', shape.error)),
+  },
+  redirect: {
+    means: 'a POST is carried out and answered with 302 to the list',
+    answer: (write) => (write.before ? whole(write) : empty(302, { location: `${write.origin}/v1/license/` })),
+  },
+} as const satisfies Readonly<Record<string, WriteShape>>;
+
+export type WriteShapeName = keyof typeof writeShapes;
+
+export const writeShapeNames = Object.keys(writeShapes) as WriteShapeName[];
+
+export function writeShapeOf({ write = 'license' }: LicenseShape): WriteShape {
+  return writeShapes[write];
+}
+
+function whole({ status, after, shape }: Write): Answer {
+  return json(status, bodyOf(after, shape));
+}
