@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { SandboxAddress, SandboxControl, ServeOptions } from '../commands/context.ts';
 import { Failure } from '../core/failure.ts';
 import { Secret } from '../core/secret.ts';
-import type { Sandbox } from '../sandbox/server.ts';
+import type { Sandbox, SandboxOptions } from '../sandbox/server.ts';
 import type { ChatCredential, LicensingCredential, StoredApp } from '../store/account/credentials.ts';
 import { foldersOf } from '../store/disk/folders.ts';
 import type { World } from './world.ts';
@@ -103,16 +103,13 @@ async function* serve(
   signal: AbortSignal,
   note: (text: string) => void,
 ): AsyncGenerator<SandboxAddress> {
-  const { startSandbox, readFaults, openData, openLogFile, writeReady } = await import('./serving.ts');
-  const { port, data, feature_level, latency, fault, seed, log, ready } = options;
+  const { startSandbox, openData, openLogFile, writeReady } = await import('./serving.ts');
+  const { data, log, ready } = options;
   const logFile = log === undefined ? undefined : await openLogFile(log, note);
   const persistence = data === undefined ? undefined : await openData(data, world);
   const sandbox = await startSandbox({
     clock: world.clock,
-    ...(port === undefined ? {} : { port }),
-    ...(feature_level === undefined ? {} : { featureLevel: feature_level }),
-    ...(latency === undefined ? {} : { latency }),
-    ...(fault === undefined ? {} : { faults: readFaults(fault, seed ?? 1) }),
+    ...(await behaviourOf(options)),
     ...(logFile === undefined ? {} : { log: (entry) => logFile.write(`${JSON.stringify(entry)}\n`) }),
     ...(persistence === undefined ? {} : { persistence }),
   });
@@ -126,6 +123,16 @@ async function* serve(
     await sandbox.close();
     logFile?.end();
   }
+}
+
+/** What the options say of the services themselves. @throws Failure usage where a fault cannot be read */
+async function behaviourOf(options: ServeOptions): Promise<Omit<SandboxOptions, 'clock'>> {
+  const { readFaults, licensingVariant } = await import('./serving.ts');
+  const { port, feature_level, latency, fault, seed } = options;
+  return {
+    ...{ port, latency, featureLevel: feature_level, ...licensingVariant(options) },
+    faults: fault === undefined ? undefined : readFaults(fault, seed ?? 1),
+  };
 }
 
 /** A server ends by a signal alone, and says by which. */

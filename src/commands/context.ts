@@ -5,6 +5,7 @@ import type { Milliseconds } from '../core/duration.ts';
 import type { Secret } from '../core/secret.ts';
 import type { Values } from '../schema/field.ts';
 import type { globalOptions } from '../schema/environment.ts';
+import type { licensingOptions } from '../sandbox/licensing/options.ts';
 import type { ChatCredential, LicensingCredential, StoredApp } from '../store/account/credentials.ts';
 import type { Claims } from '../store/lock/claims.ts';
 import type { Journal, JournalHeader } from '../store/journal.ts';
@@ -95,7 +96,7 @@ export interface SandboxControl {
   reset(): Promise<string>;
 }
 
-export interface ServeOptions {
+export interface ServeOptions extends Values<typeof licensingOptions> {
   readonly port?: number | undefined;
   readonly data?: string | undefined;
   readonly feature_level?: number | undefined;

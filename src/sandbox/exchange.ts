@@ -4,6 +4,7 @@ import type { Clock } from '../core/world.ts';
 import type { Answer } from './answer.ts';
 import { faultAnswer, type Api } from './fault-answers.ts';
 import type { Fault } from './faults.ts';
+import type { ErrorShapeName } from './licensing/error-shapes.ts';
 
 /** One request that waits for its end. */
 export interface Exchange {
@@ -11,6 +12,8 @@ export interface Exchange {
   readonly api: Api;
   /** Of the chat service. */
   readonly level: number;
+  /** Of an error of the licensing service under status 200. */
+  readonly errorShape: ErrorShapeName | undefined;
   readonly clock: Clock;
   /** Aborts when the sandbox closes. */
   readonly closing: AbortSignal;
@@ -24,17 +27,18 @@ export async function finish(exchange: Exchange, fault: Fault | undefined): Prom
   const { kind, argument } = fault;
   if (kind === 'delay-commit' || kind === 'delay-commit-504') return carryOutLater(exchange, fault);
   const instead = answerInstead(exchange, fault);
-  if (kind.endsWith('-after')) await exchange.carryOut();
+  if (kind.endsWith('-after') || kind === 'early-502') await exchange.carryOut();
   if (instead) return send(exchange, instead);
   if (kind.startsWith('reset')) return reset(exchange);
   if (kind.startsWith('hang')) return null;
   if (kind === 'huge') return flood(exchange);
   if (kind === 'drop-before' || kind === 'drop-after') return drop(exchange);
-  return spoil(exchange, await exchange.carryOut(), kind, Number(argument));
+  const answer = await exchange.carryOut();
+  return kind === 'early' ? send(exchange, answer) : spoil(exchange, answer, kind, Number(argument));
 }
 
-function answerInstead({ api, level, clock }: Exchange, fault: Fault): Answer | undefined {
-  return faultAnswer(fault, { api, level, now: clock.now() });
+function answerInstead({ api, level, errorShape, clock }: Exchange, fault: Fault): Answer | undefined {
+  return faultAnswer(fault, { api, level, errorShape, now: clock.now() });
 }
 
 /** The client is turned away at once; closing the sandbox carries out what is still due, so that nothing is lost. */

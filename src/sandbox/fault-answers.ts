@@ -3,6 +3,7 @@ import { html, json, proxyPage, type Answer } from './answer.ts';
 import { rateLimitMessage } from './chat/refusal.ts';
 import type { FaultKind } from './fault-kinds.ts';
 import type { Fault } from './faults.ts';
+import { errorBody, type ErrorShapeName } from './licensing/error-shapes.ts';
 
 export type Api = 'licensing' | 'chat' | 'none';
 
@@ -11,20 +12,24 @@ interface Setting {
   readonly api: Api;
   /** Of the chat service. */
   readonly level: number;
+  /** Of an error of the licensing service under status 200. */
+  readonly errorShape: ErrorShapeName | undefined;
   readonly now: Milliseconds;
 }
 
 /** The answer that stands in for the service's own, or undefined for faults of the connection. */
-export function faultAnswer({ kind, argument }: Fault, { api, level, now }: Setting): Answer | undefined {
-  if (kind.startsWith('429')) return tooMany(kind, Number(argument) / 1000, { api, level, now });
+export function faultAnswer({ kind, argument }: Fault, setting: Setting): Answer | undefined {
+  const { api, errorShape } = setting;
+  if (kind.startsWith('429')) return tooMany(kind, Number(argument) / 1000, setting);
   if (kind === 'delay-commit-504') return proxyPage(504);
+  if (kind === 'early-502') return proxyPage(502);
   if (kind === '500' || kind === '500-after') return ownError(api);
   if (/^50[234]/.test(kind)) return proxyPage(Number(kind.slice(0, 3)));
   if (kind === 'redirect') return html(302, '', { location: String(argument) });
   if (kind === 'redirect-307') return html(307, '', { location: String(argument) });
   if (kind === 'html') return html(200, loginPage);
   if (kind === 'error-in-200')
-    return api === 'chat' ? json(200, chatError) : json(200, { detail: 'Something went wrong.' });
+    return json(200, api === 'chat' ? chatError : errorBody('Something went wrong.', errorShape));
   return undefined;
 }
 

@@ -1,7 +1,7 @@
 /** What an argument after `@` means, and what stands for it when there is none. */
 interface Kind {
   readonly means: string;
-  readonly argument?: { readonly kind: 'duration' | 'text'; readonly default: string };
+  readonly argument?: { readonly kind: 'duration' | 'text' | 'messages'; readonly default: string };
 }
 
 /** Every fault that can be asked for; `sandbox serve --help` and the manual show them. */
@@ -55,8 +55,20 @@ export const faultKinds = {
     means: '307 to that URL, nothing was done',
     argument: { kind: 'text', default: 'https://elsewhere.example/' },
   },
-  'error-in-200': { means: 'an error of the service under status 200, nothing was done' },
+  'error-in-200': {
+    means: 'an error of the service under status 200, of licensing in the form of --error-shape; nothing was done',
+  },
   empty: { means: 'the request is carried out; its status comes without a body' },
+  early: {
+    means:
+      'a delete_topic call runs out of time after so many messages, and its feature level says how: complete is false from 211 ' +
+      'on, partially_completed from 154, an error with the code REQUEST_TIMEOUT from 147, a 502 page with nothing done below',
+    argument: { kind: 'messages', default: '100' },
+  },
+  'early-502': {
+    means: "a delete_topic call ends after so many messages with the proxy's 502 page",
+    argument: { kind: 'messages', default: '100' },
+  },
   'json-garbage': { means: 'the request is carried out; the answer is no valid JSON' },
 } as const satisfies Readonly<Record<string, Kind>>;
 

@@ -19,8 +19,8 @@ export interface Faults {
 interface Item {
   readonly fault: Fault;
   readonly probability: number;
-  /** The next so many matching requests, after letting `skip` of them pass. */
-  readonly count?: { readonly skip: number; readonly times: number };
+  /** The next so many matching requests, after letting `skip` of them pass; of these, each `every`th. */
+  readonly count?: { readonly skip: number; readonly times: number; readonly every: number };
 }
 
 interface Rule {
@@ -31,8 +31,8 @@ interface Rule {
 
 /**
  * Reads `--fault SPEC`: rules separated by `;`, each `[METHOD ]PATH=FAULT,FAULT…` or `*=…`. In a path `*` stands for any
- * characters. A FAULT is `KIND:PROBABILITY`, `KIND#N` (the next N matching requests), `KIND#N+S` (the same after S have passed) or
- * `KIND` (always), each with `@ARGUMENT` at its end where the kind takes one: `delay-commit:0.02@3s`. The first rule that matches
+ * characters. A FAULT is `KIND:PROBABILITY`, `KIND#N` (the next N matching requests), `KIND#N+S` (the same after S have passed),
+ * `KIND/N` (each Nth matching request) or `KIND` (always), each with `@ARGUMENT` at its end where the kind takes one: `delay-commit:0.02@3s`. The first rule that matches
  * and draws a fault decides. Chance comes from the seed and the order of requests alone, never from what they contain.
  * @throws Failure usage naming every bad part
  */
@@ -57,7 +57,7 @@ export function readFaults(spec: string, seed: number): Faults {
 
 function readRule(text: string): Rule {
   const at = text.indexOf('=');
-  const target = /^(?:(\*|[A-Z]+)\s+)?(\*|\/\S*)$/.exec(text.slice(0, at).trim());
+  const target = /^(?:(\*|[A-Z]+)\s+)?([*/]\S*)$/.exec(text.slice(0, at).trim());
   if (at < 1 || !target) throw usage(`--fault '${text}': expected [METHOD ]PATH=FAULT,… or *=FAULT,…`);
   const items = collect(text.slice(at + 1).split(','), (item) => readItem(item.trim()));
   const total = items.reduce((sum, { probability }) => sum + probability, 0);
@@ -71,14 +71,21 @@ function pathPattern(path: string): RegExp {
 }
 
 function readItem(text: string): Item {
-  const match = /^([\w-]+)(?::([^@#:]*)|#(\d{1,6})(?:\+(\d{1,6}))?)?(?:@(.+))?$/.exec(text);
-  const [, kind = '', share, times, skip, argument] = match ?? [];
+  const match = /^([\w-]+)(?::([^@#:]*)|#(\d{1,6})(?:\+(\d{1,6}))?|\/([1-9]\d{0,5}))?(?:@(.+))?$/.exec(text);
+  const [, kind = '', share, times, skip, every, argument] = match ?? [];
   if (!match)
-    throw usage(`--fault '${text}': expected KIND:PROBABILITY or KIND#COUNT, with @ARGUMENT at the end if any`);
+    throw usage(
+      `--fault '${text}': expected KIND:PROBABILITY, KIND#COUNT or KIND/EVERY, with @ARGUMENT at the end if any`,
+    );
   if (!isFaultKind(kind)) throw usage(`--fault '${text}': no fault is named '${kind}'`, nearest(kind));
   const fault = { kind, argument: readArgument(text, kind, argument) };
-  if (times !== undefined) return { fault, probability: 0, count: { times: Number(times), skip: Number(skip ?? 0) } };
+  if (every !== undefined) return counted(fault, { times: Infinity, skip: 0, every: Number(every) });
+  if (times !== undefined) return counted(fault, { times: Number(times), skip: Number(skip ?? 0), every: 1 });
   return { fault, probability: readProbability(text, share) };
+}
+
+function counted(fault: Fault, count: Required<Item>['count']): Item {
+  return { fault, probability: 0, count };
 }
 
 function nearest(kind: string): string {
@@ -99,6 +106,7 @@ function readArgument(text: string, kind: FaultKind, given: string | undefined):
     return undefined;
   }
   if (argument.kind === 'text') return given ?? argument.default;
+  if (argument.kind === 'messages') return readMessages(text, given ?? argument.default);
   try {
     return parseDuration(given ?? argument.default);
   } catch (cause) {
@@ -107,19 +115,24 @@ function readArgument(text: string, kind: FaultKind, given: string | undefined):
   }
 }
 
+function readMessages(text: string, given: string): number {
+  if (/^[1-9]\d{0,5}$/.test(given)) return Number(given);
+  throw usage(`--fault '${text}': '${given}' is not a number of messages above 0`);
+}
+
 function matches(rule: Rule, method: string, path: string): boolean {
   return (rule.method === '*' || rule.method === method) && rule.path.test(path);
 }
 
 /** Counted faults come first; one number is drawn for all the others of a rule. */
 function drawFrom({ items }: Rule, passed: number[], random: () => number): Fault | undefined {
-  let counted: Fault | undefined;
+  let hit: Fault | undefined;
   items.forEach(({ fault, count }, index) => {
-    if (!count || (counted && (passed[index] ?? 0) >= count.skip)) return;
-    passed[index] = (passed[index] ?? 0) + 1;
-    if (passed[index] > count.skip && passed[index] <= count.skip + count.times) counted = fault;
+    if (!count || (hit && (passed[index] ?? 0) >= count.skip)) return;
+    const number = (passed[index] = (passed[index] ?? 0) + 1) - count.skip;
+    if (number > 0 && number <= count.times && number % count.every === 0) hit = fault;
   });
-  if (counted || items.every(({ count }) => count)) return counted;
+  if (hit || items.every(({ count }) => count)) return hit;
   let rest = random();
   return items.find(({ probability }) => (rest -= probability) < 0)?.fault;
 }

@@ -3,9 +3,10 @@ import type { Milliseconds } from '../core/duration.ts';
 import type { Clock } from '../core/world.ts';
 import { proxyPage, unknownPage, type Answer } from './answer.ts';
 import { answerChat, type ChatWorld } from './chat.ts';
+import { batchSize } from './chat/topics.ts';
 import { finish, send } from './exchange.ts';
 import { ownError, type Api } from './fault-answers.ts';
-import type { Faults } from './faults.ts';
+import type { Fault, Faults } from './faults.ts';
 import { answerLicensing, type LicensingWorld } from './licensing.ts';
 import type { Transaction } from './persistence.ts';
 import { readRequest, type Request } from './request.ts';
@@ -62,11 +63,12 @@ export async function serve(session: Session, incoming: IncomingMessage, outgoin
     const request = await readRequest(incoming);
     if (session.latency > 0) await clock.sleep(session.latency, closing);
     const carryOut = async () => {
-      const outcome = await session.transaction(() => answer(session, api, request));
+      const outcome = await session.transaction(() => answer(session, api, request, fault));
       committed = outcome.committed;
       return outcome.answer;
     };
-    end(await finish({ outgoing, api, level: services.chat.level, clock, closing, carryOut }, fault));
+    const shapes = { level: services.chat.level, errorShape: services.licensing.shape.error };
+    end(await finish({ outgoing, api, ...shapes, clock, closing, carryOut }, fault));
   } catch (cause) {
     problem = cause instanceof Error ? cause.message : String(cause);
     end(breakDown(outgoing, api));
@@ -83,11 +85,17 @@ function hideCode(path: string): string {
 }
 
 /** Request lines above 8 KiB and bodies above 25 MB end at the proxy (facts page, 1.1). */
-function answer({ services }: Session, api: Api, request: Request | undefined): Answer {
+function answer({ services }: Session, api: Api, request: Request | undefined, fault: Fault | undefined): Answer {
   if (!request) return proxyPage(413);
   if (request.method.length + request.target.length + ' HTTP/1.1'.length + 3 > 8192) return proxyPage(414);
   if (api === 'licensing') return answerLicensing(services.licensing, request);
-  return api === 'chat' ? answerChat(services.chat, request) : unknownPage();
+  return api === 'chat' ? answerChat(inTime(services.chat, fault), request) : unknownPage();
+}
+
+/** The chat service, with the time that the fault leaves to a delete_topic call. */
+function inTime(chat: ChatWorld, fault: Fault | undefined): ChatWorld {
+  if (fault?.kind !== 'early' && fault?.kind !== 'early-502') return chat;
+  return { ...chat, deleteBatches: Number(fault.argument) / batchSize };
 }
 
 function breakDown(outgoing: ServerResponse, api: Api): number | null {

@@ -1,12 +1,12 @@
 /** Faults by what a client can know after them; each fault of the sandbox stands in one group. */
 export const limits = '429 429-float 429-int 429-date 429-null 429-tiny 429-html';
 export const undone = '502 503 504 drop-before reset hang huge';
-export const carriedOut = '502-after 503-after 504-after drop-after reset-after hang-after cut';
+export const carriedOut = '502-after 503-after 504-after drop-after reset-after hang-after cut early-502';
 export const late = 'delay-commit delay-commit-504';
 export const lost = `${undone} ${carriedOut} ${late}`;
 export const broke = '500 500-after';
 export const unreadable = 'html empty json-garbage';
-export const harmless = 'slow content-type';
+export const harmless = 'slow content-type early';
 export const elsewhere = 'redirect redirect-307';
 
 /** Exit codes, and after which faults they are due (contract, sections 3 and 5). */

@@ -29,6 +29,14 @@ test('counted faults: the next N, after S have passed', () => {
   expect(kinds(drawn)).toEqual(['-', 'reset', 'reset', '-', '500', '-']);
 });
 
+test('counted faults: each Nth, also beside others', () => {
+  const faults = readFaults('*=early/3@10,502#1+3', 1);
+
+  const drawn = Array.from({ length: 9 }, () => faults.draw('POST', '/api/v1/streams/1/delete_topic'));
+
+  expect(kinds(drawn)).toEqual(['-', '-', 'early', '502', '-', 'early', '-', '-', 'early']);
+});
+
 test('the seed alone decides which requests are hit', () => {
   const draw = (seed: number) => {
     const faults = readFaults('*=502:0.2,cut:0.1', seed);
@@ -48,6 +56,8 @@ test.each([
   ['*=slow', { kind: 'slow', argument: 2000 }],
   ['*=429-long', { kind: '429-long', argument: 86_400_000 }],
   ['*=redirect#1@http://127.0.0.1:1/x?y=1', { kind: 'redirect', argument: 'http://127.0.0.1:1/x?y=1' }],
+  ['*=early', { kind: 'early', argument: 100 }],
+  ['*=early-502/1@7', { kind: 'early-502', argument: 7 }],
   ['*=cut:1', { kind: 'cut', argument: undefined }],
 ])('%s', (spec, fault) => {
   expect(readFaults(spec, 1).draw('GET', '/')).toEqual(fault);
@@ -57,12 +67,14 @@ test.each([
   ['', '--fault: nothing is asked for'],
   ['nonsense', "--fault 'nonsense': expected [METHOD ]PATH=FAULT,… or *=FAULT,…"],
   ['get /x=502', "--fault 'get /x=502': expected [METHOD ]PATH=FAULT,… or *=FAULT,…"],
-  ['*=', "--fault '': expected KIND:PROBABILITY or KIND#COUNT, with @ARGUMENT at the end if any"],
+  ['*=', "--fault '': expected KIND:PROBABILITY, KIND#COUNT or KIND/EVERY, with @ARGUMENT at the end if any"],
   ['*=drop-aftr:0.1', "--fault 'drop-aftr:0.1': no fault is named 'drop-aftr'"],
   ['*=502:1.5', "--fault '502:1.5': a probability is a number from 0 to 1"],
   ['*=502:', "--fault '502:': a probability is a number from 0 to 1"],
   ['*=502:0.6,cut:0.6', "--fault '*=502:0.6,cut:0.6': the probabilities add up to more than 1"],
   ['*=502@3s', "--fault '502@3s': 502 takes no argument"],
+  ['*=502/0', "--fault '502/0': expected KIND:PROBABILITY, KIND#COUNT or KIND/EVERY, with @ARGUMENT at the end if any"],
+  ['*=early@0', "--fault 'early@0': '0' is not a number of messages above 0"],
   ['*=slow@fast', "--fault 'slow@fast': 'fast' is not a duration"],
   [
     '*=odd;/x=502:2,cut',
@@ -147,7 +159,15 @@ test.each([
 });
 
 test('every kind of fault is tried in this file', () => {
-  const elsewhere: FaultKind[] = ['delay-commit', 'delay-commit-504', 'hang', 'hang-after', 'slow'];
+  const elsewhere: FaultKind[] = [
+    'delay-commit',
+    'delay-commit-504',
+    'hang',
+    'hang-after',
+    'slow',
+    'early',
+    'early-502',
+  ];
   const waits: FaultKind[] = ['429-float', '429-int', '429-date', '429-null', '429-tiny', '429-long'];
   const table =
     'drop-before drop-after reset reset-after 500 502 503 504 500-after 502-after 503-after 504-after 429 429-html cut';
@@ -265,4 +285,40 @@ test('a body above 25 MB ends at the proxy', async () => {
   });
 
   expect(answer.status).toBe(413);
+});
+
+const logOfGeneral = (running: Running) => running.sandbox.state.topic('general', 'calibration log').length;
+const deleteLog = ({ chat }: Running) =>
+  chat('POST', '/streams/1/delete_topic', { form: { topic_name: 'calibration log' } });
+
+test.each([
+  [489, 200, { result: 'success', msg: '', complete: false }],
+  [211, 200, { result: 'success', msg: '', complete: false }],
+  [154, 200, { result: 'partially_completed', msg: '', code: 'REQUEST_TIMEOUT' }],
+  [147, 400, { result: 'error', msg: 'Request timed out.', code: 'REQUEST_TIMEOUT' }],
+])('early at level %i: each third delete_topic ends after so many messages: %i', async (featureLevel, status, body) => {
+  const faults = readFaults('*/delete_topic=early/3@30', 1);
+  const running = await started({ featureLevel, faults, deleteBatches: 1 });
+  const left = [];
+  let last = {};
+  for (let call = 0; call < 3; call += 1) {
+    const answer = await deleteLog(running);
+    last = { status: answer.status, body: answer.body };
+    left.push(logOfGeneral(running));
+  }
+
+  expect({ left, last }).toEqual({ left: [220, 120, 90], last: { status, body } });
+});
+
+test('early-502: so many messages go, then the proxy answers', async () => {
+  const running = await started({ faults: readFaults('*=early-502#1@30', 1) });
+
+  expect((await deleteLog(running)).status).toBe(502);
+  expect(logOfGeneral(running)).toBe(290);
+});
+
+test('early changes no other call', async () => {
+  const running = await started({ faults: readFaults('*=early', 1) });
+
+  expect((await post(running)).status).toBe(201);
 });

@@ -36,6 +36,16 @@ test('a form is as good as JSON', async () => {
   expect(answer).toMatchObject({ status: 201, body: created });
 });
 
+test('a lenient server takes texts for numbers, and numbers for texts', async () => {
+  const { licensing } = await started({ licenseShape: { lenient: true } });
+
+  const answer = await licensing('POST', '/license/', {
+    json: { remote_user: 7, app_code: '4711', size_allowance: '4' },
+  });
+
+  expect(answer).toMatchObject({ status: 201, body: { remote_user: '7', app_code: 4711, size_allowance: 4 } });
+});
+
 test('names are not unique: the same user gets another license each time', async () => {
   const { licensing } = await started();
 
@@ -62,6 +72,9 @@ test.each([
   [{ ...fresh, remote_user: 'x'.repeat(128) }, { remote_user: ['Ensure this field has no more than 127 characters.'] }],
   [{ ...fresh, remote_user: 'Zoë' }, { remote_user: ['Enter ASCII characters only.'] }],
   [{ ...fresh, app_code: 'x' }, { app_code: ['A valid integer is required.'] }],
+  [{ ...fresh, remote_user: 7 }, { remote_user: ['Not a valid string.'] }],
+  [{ ...fresh, app_code: '4711' }, { app_code: ['A valid integer is required.'] }],
+  [{ ...fresh, size_allowance: '4' }, { size_allowance: ['A valid integer is required.'] }],
   [{ ...fresh, size_allowance: 1.5 }, { size_allowance: ['A valid integer is required.'] }],
   [{ ...fresh, size_allowance: 0 }, { size_allowance: ['Ensure this value is greater than or equal to 1.'] }],
   [{ ...fresh, size_allowance: 19 }, { size_allowance: ['Ensure this value is less than or equal to 18.'] }],

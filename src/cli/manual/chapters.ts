@@ -1,4 +1,9 @@
 import { faultKinds, kindOf, type FaultKind } from '../../sandbox/fault-kinds.ts';
+import { errorShapes } from '../../sandbox/licensing/error-shapes.ts';
+import { listShapes } from '../../sandbox/licensing/list-shapes.ts';
+import { nameChanges } from '../../sandbox/licensing/name-changes.ts';
+import { filterRules } from '../../sandbox/licensing/shape.ts';
+import { writeShapes } from '../../sandbox/licensing/write-shapes.ts';
 import type { Field } from '../../schema/field.ts';
 import { settings } from '../../schema/settings.ts';
 import type { Block, Chapter } from './roff.ts';
@@ -17,7 +22,7 @@ export const chapters: Readonly<Record<string, readonly Chapter[]>> = {
   'topic delete': [deletion()],
   'auth login': [keyCommands(), storage()],
   'auth import': [storage()],
-  'sandbox serve': [variables(), faultRules(), faults()],
+  'sandbox serve': [variables(), ...licensingShapes(), faultRules(), faults()],
 };
 
 function doubt(): string {
@@ -256,6 +261,7 @@ function faultRules(): Chapter {
     { term: 'KIND:0.05', text: 'Each with this probability. Those of one rule add up to 1 at most.' },
     { term: 'KIND#3', text: 'The next 3 that match.' },
     { term: 'KIND#3+2', text: 'The same, after 2 have passed.' },
+    { term: 'KIND/3', text: 'Each third that matches.' },
     { term: 'KIND…@ARGUMENT', text: 'With an argument, where the kind takes one: delay-commit:0.02@3s.' },
   ];
   return {
@@ -289,8 +295,43 @@ function faults(): Chapter {
 
 function faultText(name: FaultKind): string {
   const { means, argument } = kindOf(name);
-  const sentence = `${means.charAt(0).toUpperCase()}${means.slice(1)}.`;
-  return argument
-    ? `${sentence} Argument: ${argument.kind === 'duration' ? 'a duration' : 'a URL'}, default ${argument.default}.`
-    : sentence;
+  if (!argument) return sentenceOf(means);
+  const kinds = { duration: 'a duration', text: 'a URL', messages: 'a number of messages' };
+  return `${sentenceOf(means)} Argument: ${kinds[argument.kind]}, default ${argument.default}.`;
+}
+
+function sentenceOf(means: string): string {
+  return `${means.charAt(0).toUpperCase()}${means.slice(1)}.`;
+}
+
+/** A chapter for each table of shapes. */
+function licensingShapes(): Chapter[] {
+  const chapter = (
+    title: string,
+    text: string,
+    table: Readonly<Record<string, { readonly means: string }>>,
+  ): Chapter => ({
+    title,
+    blocks: [
+      { text },
+      { entries: Object.entries(table).map(([term, { means }]) => ({ term, text: sentenceOf(means) })) },
+    ],
+  });
+  return [
+    chapter(
+      'LIST SHAPES',
+      'With --list-shape. Where a list comes in pages, each holds --page-size rows. A request can name a page by page, pageToken, ' +
+        'or limit and offset, whatever the answers say of the next one.',
+      listShapes,
+    ),
+    chapter(
+      'ERROR SHAPES',
+      'With --error-shape each error of the licensing service has status 200 and this body. The fault error-in-200 makes errors ' +
+        'where there would be none.',
+      errorShapes,
+    ),
+    chapter('WRITE SHAPES', 'With --write-shape, what follows POST, PUT and PATCH.', writeShapes),
+    chapter('NAMES', 'With --names, as a database might keep the remote_user of a license.', nameChanges),
+    chapter('FILTERS', 'With --filters, what remote_user and app_code in the query of a list do.', filterRules),
+  ];
 }

@@ -1,4 +1,5 @@
 import { writeJson } from '../../core/json.ts';
+import { licensingOptions } from '../../sandbox/licensing/options.ts';
 import { command } from '../command.ts';
 import type { SandboxAddress } from '../context.ts';
 
@@ -10,8 +11,10 @@ export default command({
       'activations, and an organization with channels, topics, views and snippets.',
     'Once it listens it prints the variables that point chatelaine at it, to be evaluated in another shell; -o json prints one object.',
     'With --fault it misbehaves on purpose, so that you can try your scripts against a bad network: ' +
-      '[METHOD ]PATH=FAULT:PROBABILITY, or FAULT#N for the next N requests; rules are separated by a semicolon, and the manual lists ' +
+      '[METHOD ]PATH=FAULT:PROBABILITY, FAULT#N for the next N requests, or FAULT/N for each Nth; rules are separated by a semicolon, and the manual lists ' +
       'every fault.',
+    'The specification leaves the form of lists, errors and answers of the licensing API open. --list-shape, --error-shape, ' +
+      '--write-shape, --names, --filters and --stale give it the forms of other servers; the manual explains each.',
   ],
   options: {
     port: { kind: 'integer', min: 0, max: 65535, placeholder: 'N', help: 'Port (default: any free one)' },
@@ -35,6 +38,7 @@ export default command({
       help: 'What goes wrong, as in "POST /v1/license/=drop-after:0.05;*=429:0.02" (default: nothing)',
     },
     seed: { kind: 'integer', placeholder: 'N', help: 'Another seed draws other faults (default: 1)' },
+    ...licensingOptions,
     log: { kind: 'string', nonempty: true, placeholder: 'FILE', help: 'Append a JSON line for each request' },
     ready_file: {
       kind: 'string',
@@ -45,6 +49,7 @@ export default command({
   },
   examples: [
     'chatelaine sandbox serve',
+    'chatelaine sandbox serve --list-shape next-url --page-size 10 --stale 2s',
     'chatelaine sandbox serve --port 8080 --fault "POST /v1/license/=drop-after:0.2" --seed 7',
   ],
 

@@ -10,7 +10,7 @@ import type { Message } from '../records.ts';
 import { Refusal } from './refusal.ts';
 
 /** Messages that one transaction deletes, the newest first (facts page, section 6). */
-const batchSize = 100;
+export const batchSize = 100;
 
 /**
  * POST /streams/{stream_id}/delete_topic (facts page, section 6). The 50 seconds of the real server are counted in messages: a batch

@@ -54,7 +54,7 @@ export function readLicense({ request, app_code, shape }: Reading, extent: 'whol
     throw new Unacceptable(403, { detail: 'The API key belongs to another application.' });
   }
   if (typeof values['remote_user'] === 'string') values['remote_user'] = storedName(values['remote_user'], shape.names);
-  return values as Partial<LicenseInput>;
+  return values;
 }
 
 function fieldsOf({ mediaType, body, form }: Request): Record<string, unknown> {
