@@ -45,13 +45,13 @@ export const listShapes = {
   licenses: wholeUnder('licenses'),
   data: wholeUnder('data'),
   items: wholeUnder('items'),
-  pages: paged('count, next and previous (URLs) beside results', ({ total, next, previous }) => ({
+  pages: paged('count, next and previous, the last two URLs', ({ total, next, previous }) => ({
     ...{ count: total, next: next?.url ?? null, previous: previous?.url ?? null },
   })),
-  'next-path': paged('next is a URL without its origin', ({ next }) => ({ next: next?.path ?? null })),
-  'next-query': paged('next is the query alone', ({ next }) => ({ next: next?.query ?? null })),
-  'next-url': paged('next_url', ({ next }) => ({ next_url: next?.url ?? null })),
-  'next-page-url': paged('next_page_url', ({ next }) => ({ next_page_url: next?.url ?? null })),
+  'next-path': paged('next, a URL without its origin', ({ next }) => ({ next: next?.path ?? null })),
+  'next-query': paged('next, a query', ({ next }) => ({ next: next?.query ?? null })),
+  'next-url': paged('next_url, a URL', ({ next }) => ({ next_url: next?.url ?? null })),
+  'next-page-url': paged('next_page_url, a URL', ({ next }) => ({ next_page_url: next?.url ?? null })),
   'next-links': paged('links with a URL under next', ({ next }) => ({ links: { next: next?.url ?? null } })),
   'next-hal': paged('_links with an href under next', ({ next }) => ({
     _links: next ? { next: { href: next.url } } : {},
@@ -60,16 +60,16 @@ export const listShapes = {
     links: next ? [{ rel: 'next', href: next.url }] : [],
   })),
   'next-empty': {
-    ...paged('next is a URL, and every page after the first has no rows', ({ next }) => ({ next: next?.url ?? null })),
+    ...paged('next, a URL; the pages after the first have no rows', ({ next }) => ({ next: next?.url ?? null })),
     pages: 'first only',
   },
-  'next-page': paged('next_page is a number', ({ next }) => ({ next_page: next?.number ?? null })),
+  'next-page': paged('next_page, a number', ({ next }) => ({ next_page: next?.number ?? null })),
   'next-page-token': paged('nextPageToken, to be sent as pageToken', ({ next }) =>
     next ? { nextPageToken: next.token } : {},
   ),
-  'has-more': paged('has_more is true or false', ({ next }) => ({ has_more: next !== undefined })),
-  count: paged('count of all rows, and no word of a next page', ({ total }) => ({ count: total })),
-  'pagination-total': paged('pagination with a total, and no word of a next page', ({ total }) => ({
+  'has-more': paged('has_more, true or false', ({ next }) => ({ has_more: next !== undefined })),
+  count: paged('count, the number of all rows; nothing names the next page', ({ total }) => ({ count: total })),
+  'pagination-total': paged('pagination with a total; nothing names the next page', ({ total }) => ({
     pagination: { total },
   })),
   'total-count-header': headed('X-Total-Count has the number of all rows', ({ total }) => ({
@@ -114,7 +114,11 @@ function wholeUnder(name: string): ListShape {
 
 /** An object with one page of rows under `results`. */
 function paged(means: string, beside: (page: ListPage) => Readonly<Record<string, unknown>>): ListShape {
-  return { means, pages: 'all', answer: (page) => ({ body: { ...beside(page), results: page.rows } }) };
+  return {
+    means: `an object with one page under results, and ${means}`,
+    pages: 'all',
+    answer: (page) => ({ body: { ...beside(page), results: page.rows } }),
+  };
 }
 
 /** An array of one page; what there is to know stands in the headers. */
