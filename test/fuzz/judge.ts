@@ -1,0 +1,91 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runAlone } from '../helpers/run.ts';
+
+/** A command line with what surrounds it. */
+export interface Invocation {
+  readonly line: readonly string[];
+  readonly stdin: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Texts that must not be in the output. */
+  readonly secrets: readonly string[];
+  /** The server repeats a secret in its answer: on stdout it is data. */
+  readonly isEchoed: boolean;
+}
+
+interface Ended {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** How a case is run: in this process through `main`, or as a process of its own. */
+export type Way = 'in process' | 'as process';
+
+/** Longer than any run that obeys `--timeout` and `--deadline` takes on a busy machine. */
+const patience = 20_000;
+
+const documented = [0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 130, 143];
+const program = resolve('bin/chatelaine.cjs');
+
+/** Everything that is wrong with how the command line ended; nothing where all is well. */
+export async function judge(invocation: Invocation, way: Way): Promise<string[]> {
+  const home = mkdtempSync(join(tmpdir(), 'chatelaine-fuzz-'));
+  mkdirSync(join(home, 'tmp'));
+  const late = new AbortController();
+  try {
+    const ended = await Promise.race([
+      way === 'in process' ? runInside(invocation, home) : runProcess(invocation, home),
+      sleep(patience, 'late' as const, { signal: late.signal }),
+    ]);
+    return ended === 'late' ? [`does not end within ${patience / 1000} s`] : wrongsIn(ended, invocation);
+  } catch (cause) {
+    return [`main rejects: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`];
+  } finally {
+    late.abort();
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+/** A server ends by a signal alone: the signal comes soon. */
+function runInside({ line, stdin, env }: Invocation, home: string): Promise<Ended> {
+  return runAlone(line, { env, stdin, home, interrupt: AbortSignal.timeout(8000) });
+}
+
+function runProcess({ line, stdin, env }: Invocation, home: string): Promise<Ended> {
+  return new Promise((resolve) => {
+    const options = {
+      env: { ...env, HOME: home, TMPDIR: join(home, 'tmp') },
+      cwd: home,
+      timeout: 8000,
+      maxBuffer: 1e9,
+    };
+    const child = execFile(process.execPath, [program, ...line], options, (cause, stdout, stderr) => {
+      const code = cause === null ? 0 : cause.code;
+      resolve({
+        exitCode: typeof code === 'number' ? code : child.signalCode === 'SIGTERM' ? 143 : -1,
+        stdout,
+        stderr,
+      });
+    });
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(stdin);
+  });
+}
+
+function wrongsIn({ exitCode, stdout, stderr }: Ended, { secrets, isEchoed }: Invocation): string[] {
+  const wrongs = documented.includes(exitCode) ? [] : [`exit ${exitCode}: ${stderr.slice(0, 600)}`];
+  for (const secret of secrets) {
+    if (stderr.includes(secret)) wrongs.push(`a secret on stderr: ${around(stderr, secret)}`);
+    if (stdout.includes(secret) && !isEchoed) wrongs.push(`a secret on stdout: ${around(stdout, secret)}`);
+  }
+  return wrongs;
+}
+
+function around(text: string, word: string): string {
+  const at = text.indexOf(word);
+  return text.slice(Math.max(0, at - 80), at + word.length + 40);
+}
