@@ -50,9 +50,8 @@ export async function judge(invocation: Invocation, way: Way): Promise<string[]>
   }
 }
 
-/** A server ends by a signal alone: the signal comes soon. */
 function runInside({ line, stdin, env }: Invocation, home: string): Promise<Ended> {
-  return runAlone(line, { env, stdin, home, interrupt: AbortSignal.timeout(8000) });
+  return runAlone(line, { env, stdin, home });
 }
 
 function runProcess({ line, stdin, env }: Invocation, home: string): Promise<Ended> {
@@ -60,16 +59,13 @@ function runProcess({ line, stdin, env }: Invocation, home: string): Promise<End
     const options = {
       env: { ...env, HOME: home, TMPDIR: join(home, 'tmp') },
       cwd: home,
-      timeout: 8000,
+      timeout: patience,
       maxBuffer: 1e9,
     };
     const child = execFile(process.execPath, [program, ...line], options, (cause, stdout, stderr) => {
       const code = cause === null ? 0 : cause.code;
-      resolve({
-        exitCode: typeof code === 'number' ? code : child.signalCode === 'SIGTERM' ? 143 : -1,
-        stdout,
-        stderr,
-      });
+      // Killed for its time, or by a signal: no exit code.
+      resolve({ exitCode: typeof code === 'number' ? code : -1, stdout, stderr });
     });
     child.stdin?.on('error', () => undefined);
     child.stdin?.end(stdin);

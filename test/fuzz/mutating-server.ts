@@ -20,13 +20,17 @@ const clock = {
 export async function openMutatingServer(changes: readonly Mutation[], from: number): Promise<MutatingServer> {
   const sandbox = await startSandbox({ clock, rateLimit: { perMinute: 10_000 } });
   let answered = 0;
+  const answer = async (incoming: IncomingMessage): Promise<void> => {
+    const wire = await forward(sandbox.port, incoming);
+    const authorization = incoming.headers.authorization ?? '';
+    const changed = answered >= from ? changes.reduce((one, change) => mutate(one, change, authorization), wire) : wire;
+    answered += 1;
+    write(incoming.socket, changed);
+  };
   const server = createServer((incoming) => {
-    void forward(sandbox.port, incoming).then((wire) => {
-      const authorization = incoming.headers.authorization ?? '';
-      const changed =
-        answered >= from ? changes.reduce((one, change) => mutate(one, change, authorization), wire) : wire;
-      answered += 1;
-      write(incoming.socket, changed);
+    void answer(incoming).catch(() => {
+      // Closing the sandbox ends a request whose client has gone.
+      incoming.socket.destroy();
     });
   });
   server.on('connection', (socket) => socket.on('error', () => undefined));
