@@ -4,7 +4,7 @@ import type { Answer } from '../http/call.ts';
 
 /**
  * Takes an answer as success.
- * @throws Failure for anything else: auth, not_found, rejected, unavailable (specification, Errors; facts page, 5.1)
+ * @throws Failure for anything else: auth, not_found, rejected, unavailable (docs/apis.md, Envelope and errors)
  */
 export function accept(answer: Answer): { readonly ignored: readonly string[] } {
   const { body, status } = answer;
@@ -47,7 +47,7 @@ export function refusal(answer: Answer, kind = kindOf(answer)): Failure {
     kind,
     `${lead[kind] ?? 'the chat server refused the request'}: ${msg ?? `status ${status}`}${details}`,
     {
-      hint: hintOf(kind, code),
+      hint: hintOf(kind, code, msg),
       http,
       server: { code, msg },
     },
@@ -62,7 +62,7 @@ const lead: Partial<Record<FailureKind, string>> = {
   unavailable: 'the chat server is in trouble',
 };
 
-/** Status and code decide, never the words: they are translated (facts page, 1.1). */
+/** Status and code decide, never the words: they are translated (docs/apis.md, Envelope and errors). */
 function kindOf({ status, body }: Answer): FailureKind {
   const code = isObject(body) ? body['code'] : undefined;
   if (status === 401 || status === 403 || code === 'UNAUTHORIZED_PRINCIPAL' || code === 'UNAUTHORIZED') return 'auth';
@@ -70,7 +70,10 @@ function kindOf({ status, body }: Answer): FailureKind {
   return status >= 500 ? 'unavailable' : 'rejected';
 }
 
-function hintOf(kind: FailureKind, code: string | undefined): string | undefined {
+function hintOf(kind: FailureKind, code: string | undefined, msg = ''): string | undefined {
+  // A server of many organizations knows each by its own host name.
+  if (/\bsubdomain\b/i.test(msg))
+    return 'Check the site URL of the profile: the account belongs to another organization.';
   if (code === 'UNAUTHORIZED_PRINCIPAL')
     return 'This needs an administrator of the organization: choose another profile with --profile.';
   if (kind === 'auth') return 'Check the stored account: chatelaine auth status.';
@@ -99,7 +102,7 @@ function notOfTheApi(answer: Answer): Failure {
   return new Failure('rejected', `the chat server refused the request (${status})${words}`, { hint, http });
 }
 
-/** An unknown route is an HTML 404; a JSON 404 is a missing thing (facts page, 1.1). */
+/** An unknown route is an HTML 404; a JSON 404 is a missing thing (docs/apis.md, Envelope and errors). */
 export function isMissingRoute({ status, body }: Answer): boolean {
   return status === 404 && !(isObject(body) && typeof body['result'] === 'string');
 }

@@ -5,7 +5,7 @@ import type { Answer, Call, Parameters } from '../http/call.ts';
 import { accept } from './chat-answer.ts';
 import { path } from '../http/path.ts';
 
-/** A message as the server sent it (specification, Message). */
+/** A message as the server sent it (docs/apis.md, Messages). */
 export type Message = JsonObject & { readonly id: number };
 
 export interface MessageQuery {
@@ -60,8 +60,4 @@ export function pageOf(answer: Answer): MessagePage {
     history_limited: body['history_limited'] === true,
     ignored,
   };
-}
-
-export function isBadNarrow({ body }: Answer): boolean {
-  return isObject(body) && body['code'] === 'BAD_NARROW';
 }

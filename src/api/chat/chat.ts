@@ -2,13 +2,15 @@ import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import { Secret } from '../../core/secret.ts';
 import type { Assignment } from '../../schema/field.ts';
+import { narrowLevels } from '../../schema/levels.ts';
 import { snippetLevel } from '../../schema/snippet.ts';
 import { viewLevel } from '../../schema/view.ts';
 import { isObject, isSuccess, type JsonObject } from '../http/answer.ts';
-import { isBadNarrow, messagesCall, pageOf, type MessagePage, type MessageQuery } from './chat-messages.ts';
+import { messagesCall, pageOf, type MessagePage, type MessageQuery } from './chat-messages.ts';
 import { accept, acceptOnce, isMissingRoute, refusal, routeMissing } from './chat-answer.ts';
 import type { Answer, Send } from '../http/call.ts';
 import { legacyNarrow } from './legacy.ts';
+import { dependsOnLevel, isBadNarrow, narrowRefusal } from './narrow-refusal.ts';
 import { path } from '../http/path.ts';
 
 /** What the server ignored of a request that it accepted. */
@@ -28,34 +30,39 @@ export interface View {
 }
 
 export interface ChatApi {
-  /** PATCH /settings. `repeatable` is false for what must not be sent twice. @throws Failure unknown in doubt */
+  /** PATCH /settings. @throws Failure unknown where it may not be sent twice and no answer came */
   updateSettings(values: readonly Assignment[], repeat: 'safe' | 'if unprocessed'): Promise<Accepted>;
   /** GET /messages, one request, sorted by id. */
   messages(query: MessageQuery): Promise<MessagePage>;
-  /** POST delete_topic, one request: whether the server says that all is gone. */
+  /** POST delete_topic, one request: whether the server says that all messages are gone. */
   deleteTopic(stream_id: number, topic_name: string): Promise<{ readonly complete: boolean }>;
-  /** PATCH /navigation_views. @throws Failure unknown for a rename in doubt */
+  /** PATCH /navigation_views. @throws Failure unknown for a rename without an answer */
   updateView(fragment: string, change: ViewChange): Promise<Accepted & { readonly afterDoubt: boolean }>;
   /** GET /navigation_views: undefined where the server has no such route. */
   views(): Promise<readonly View[] | undefined>;
-  /** DELETE a snippet; one that is gone after a doubtful attempt counts as deleted. @throws Failure not_found */
+  /** DELETE a snippet; one that is gone after an unconfirmed attempt counts as deleted. @throws Failure not_found */
   deleteSnippet(id: number): Promise<void>;
-  /** GET /users/me, to read back what a change came to: undefined where it is not answered. */
+  /** GET /users/me, to read back what a change did: undefined where it is not answered. */
   ownUser(): Promise<JsonObject | undefined>;
   /** The feature level of the server; undefined where it does not say. Asked once. */
   level(): Promise<number | undefined>;
+  /** The name of the organization; undefined where the server does not say. Asked once, together with the level. */
+  organization(): Promise<string | undefined>;
 }
 
 const deleteTimeout = 75_000;
 
-/** Each chat URL, basic auth left to `send`, and the result/msg/code envelope (specification, Endpoints). */
+/** Each chat URL, basic auth left to `send`, and the result/msg/code envelope (docs/apis.md, Envelope and errors). */
 export function chatApi(send: Send, sendUnauthenticated: Send): ChatApi {
-  let known: Promise<number | undefined> | undefined;
-  let legacy = false;
-  const level = (): Promise<number | undefined> => (known ??= readLevel(sendUnauthenticated));
+  let known: Promise<ServerFacts> | undefined;
+  const facts = (): Promise<ServerFacts> => (known ??= readServer(sendUnauthenticated));
+  const level = async (): Promise<number | undefined> => (await facts()).level;
+  // The level in whose words narrows are sent: the newest until the server proves to be older.
+  let wordsLevel = Infinity;
 
   return {
     level,
+    organization: async () => (await facts()).organization,
 
     async updateSettings(values, repeat) {
       const form = values.map(({ name, field, value }) => [name, formText(field.kind, value)] as const);
@@ -64,13 +71,18 @@ export function chatApi(send: Send, sendUnauthenticated: Send): ChatApi {
     },
 
     async messages(query) {
-      const first = await send(messagesCall(legacy ? { ...query, narrow: legacyNarrow(query.narrow) } : query));
-      const older = legacy || !isBadNarrow(first) ? undefined : legacyNarrow(query.narrow);
-      if (older === undefined || writeJson(older) === writeJson(query.narrow)) return pageOf(first);
-      const found = await level();
-      if (found === undefined || found >= 250) return pageOf(first);
-      legacy = true;
-      return pageOf(await send(messagesCall({ ...query, narrow: older })));
+      const { narrow = [] } = query;
+      const ask = (): Promise<Answer> => send(messagesCall({ ...query, narrow: legacyNarrow(narrow, wordsLevel) }));
+      const first = await ask();
+      if (narrow.length === 0 || !isBadNarrow(first)) return pageOf(first);
+      const hasOldWords = wordsLevel === Infinity && writeJson(legacyNarrow(narrow, 0)) !== writeJson(narrow);
+      const found = hasOldWords || dependsOnLevel(narrow) ? await level() : undefined;
+      if (!hasOldWords || found === undefined || found >= narrowLevels.channel)
+        throw narrowRefusal(first, narrow, found);
+      wordsLevel = found;
+      const second = await ask();
+      if (isBadNarrow(second)) throw narrowRefusal(second, narrow, found);
+      return pageOf(second);
     },
 
     async deleteTopic(stream_id, topic_name) {
@@ -126,25 +138,30 @@ export function chatApi(send: Send, sendUnauthenticated: Send): ChatApi {
   };
 }
 
-/** Strings go as they are, everything else as JSON (facts page, 1.1). */
+/** Strings go as they are, everything else as JSON (docs/apis.md, Parameters). */
 function formText(kind: string, value: unknown): string | Secret {
   if (value instanceof Secret) return value;
   return kind === 'string' ? String(value) : writeJson(value);
 }
 
-/** Levels 154 to 210 say so when a time-out left messages (specification, States and transitions). */
+/** Levels 154 to 210 answer so when a timeout left messages (docs/apis.md, Deleting a topic). */
 function isPartial({ body }: Answer): boolean {
   return isObject(body) && body['result'] === 'partially_completed';
 }
 
-/** 404 in fact, 400 BAD_REQUEST by the specification: the words tell it from other faults (facts page, 5.1). */
+/** 404 in fact, 400 BAD_REQUEST by the specification: the words tell it from other faults (docs/apis.md, Saved snippets). */
 function isGoneSnippet({ status, body }: Answer): boolean {
   if (!isObject(body) || body['result'] !== 'error') return false;
   return status === 404 || (status === 400 && /does not exist/i.test(String(body['msg'])));
 }
 
-/** Asked without credentials; no answer means unknown, which counts as the newest (contract, section 5). */
-async function readLevel(send: Send): Promise<number | undefined> {
+interface ServerFacts {
+  readonly level?: number | undefined;
+  readonly organization?: string | undefined;
+}
+
+/** Asked without credentials; no answer means unknown, which counts as the newest (docs/apis.md, Feature levels). */
+async function readServer(send: Send): Promise<ServerFacts> {
   try {
     const { body, status } = await send({
       method: 'GET',
@@ -152,12 +169,15 @@ async function readLevel(send: Send): Promise<number | undefined> {
       repeat: 'safe',
       timeout: 10_000,
     });
-    if (status !== 200 || !isObject(body) || body['result'] !== 'success') return undefined;
+    if (status !== 200 || !isObject(body) || body['result'] !== 'success') return {};
     const level = body['zulip_feature_level'];
-    if (typeof level === 'number') return level;
-    return typeof body['zulip_version'] === 'string' ? 0 : undefined;
+    const name = body['realm_name'];
+    return {
+      level: typeof level === 'number' ? level : typeof body['zulip_version'] === 'string' ? 0 : undefined,
+      organization: typeof name === 'string' ? name : undefined,
+    };
   } catch (cause) {
-    if (cause instanceof Failure && cause.kind === 'unavailable') return undefined;
+    if (cause instanceof Failure && cause.kind === 'unavailable') return {};
     throw cause;
   }
 }

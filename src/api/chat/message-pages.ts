@@ -2,21 +2,28 @@ import { pageSize } from '../../schema/messages.ts';
 import type { ChatApi } from './chat.ts';
 import type { Message, MessagePage, MessageQuery } from './chat-messages.ts';
 
+/** A way through the messages of a query. */
 export interface Walk {
   /** Where to start: a message id, `oldest`, `newest` or `first_unread`. */
   readonly anchor: string;
-  /** Most messages; all without it. */
+  /** Maximum number of messages; all without it. */
   readonly limit?: number | undefined;
+  /** Messages to leave out; the limit does not count them. */
+  readonly isWanted?: ((message: Message) => boolean) | undefined;
+  /** Whether this message lies beyond what is wanted, and all after it. */
+  readonly isEnd?: ((message: Message) => boolean) | undefined;
 }
 
-/** Pages upward from the anchor, each message once and in order. */
+/** Pages upward from the anchor, each message once and ascending. */
 export function forward(chat: ChatApi, query: MessageQuery, walk: Walk): AsyncGenerator<MessagePage> {
   return pages(chat, query, walk, {
     around: (size) => ({ num_before: 0, num_after: size }),
     isNew: (id, edge) => id > edge,
     first: (messages, size) => messages.slice(0, size),
     edge: (messages) => messages.at(-1),
-    ended: (page) => page.found_newest,
+    isCut: (page, anchor) => page.history_limited && (anchor === 'oldest' || anchor === '0'),
+    // Where the plan hides messages, `found_newest` counts hidden ones (docs/apis.md, Limited history).
+    isLast: (page) => page.found_newest && !page.history_limited,
     // Servers below level 155 give the anchor all the same.
     start: query.include_anchor === false && /^\d+$/.test(walk.anchor) ? Number(walk.anchor) : -Infinity,
   });
@@ -29,22 +36,27 @@ export function backward(chat: ChatApi, query: MessageQuery, walk: Walk): AsyncG
     isNew: (id, edge) => id < edge,
     first: (messages, size) => messages.slice(-size),
     edge: (messages) => messages[0],
-    ended: (page) => page.found_oldest,
+    isCut: () => false,
+    isLast: (page) => page.found_oldest,
     start: Infinity,
   });
 }
 
-/** Up to this many pages are held to be turned around; more are fetched twice, so that memory stays flat. */
+/** Up to this many pages are held to be reversed; more are fetched twice, so that memory stays flat. */
 const heldPages = 5;
 
-/** The newest `limit` messages, ascending. Where a page fails, those above it come first. */
-export async function* newestMessages(chat: ChatApi, query: MessageQuery, limit: number): AsyncGenerator<MessagePage> {
+/** The last `limit` messages up to the anchor, ascending. Where a page fails, those above it come first. */
+export async function* newestMessages(
+  chat: ChatApi,
+  query: MessageQuery,
+  walk: Walk & { readonly limit: number },
+): AsyncGenerator<MessagePage> {
   const held: MessagePage[] = [];
   let start: Message | undefined;
   let isFar = false;
   let isLimited = false;
   try {
-    for await (const page of backward(chat, query, { anchor: 'newest', limit })) {
+    for await (const page of backward(chat, query, walk)) {
       start = page.messages[0] ?? start;
       isLimited ||= page.history_limited;
       isFar ||= held.push(page) > heldPages;
@@ -56,8 +68,8 @@ export async function* newestMessages(chat: ChatApi, query: MessageQuery, limit:
   }
   yield* held.reverse();
   if (!isFar || !start) return;
-  // Only the page that reaches the oldest message tells that the history is cut.
-  for await (const page of forward(chat, query, { anchor: String(start.id), limit }))
+  // Only the page that reaches the oldest message says that the history is limited.
+  for await (const page of forward(chat, query, { ...walk, anchor: String(start.id) }))
     yield { ...page, history_limited: isLimited };
 }
 
@@ -66,31 +78,40 @@ interface Direction {
   readonly isNew: (id: number, edge: number) => boolean;
   readonly first: (messages: readonly Message[], size: number) => readonly Message[];
   readonly edge: (messages: readonly Message[]) => Message | undefined;
-  readonly ended: (page: MessagePage) => boolean;
+  /** Whether the server cut hidden messages from this page after its limit: only a page from message 1 on is whole. */
+  readonly isCut: (page: MessagePage, anchor: string) => boolean;
+  readonly isLast: (page: MessagePage) => boolean;
   readonly start: number;
 }
 
 /**
  * Ends at the flag of the direction, at an empty page, or where a page brings nothing new: the flag alone is not enough, and
- * servers below level 155 repeat the anchor (facts page, "Correct paging").
+ * servers below level 155 repeat the anchor (docs/apis.md, Paging).
  */
 async function* pages(chat: ChatApi, query: MessageQuery, walk: Walk, way: Direction): AsyncGenerator<MessagePage> {
+  const { isWanted = () => true, isEnd = () => false } = walk;
   let { anchor } = walk;
   let edge = way.start;
-  let excluding = {};
+  let inclusion = {};
   for (let left = walk.limit ?? Infinity; left > 0;) {
-    const page = await chat.messages({ ...query, ...way.around(Math.min(pageSize, left)), anchor, ...excluding });
+    // Of a small page all messages may be unwanted ones.
+    const size = walk.isWanted ? pageSize : Math.min(pageSize, left);
+    const page = await chat.messages({ ...query, ...way.around(size), anchor, ...inclusion });
+    if (way.isCut(page, anchor)) {
+      yield { ...page, messages: [] };
+      anchor = '1';
+      inclusion = { include_anchor: true };
+      continue;
+    }
     const reached = edge;
-    const fresh = way.first(
-      page.messages.filter(({ id }) => way.isNew(id, reached)),
-      left,
-    );
+    const fresh = page.messages.filter(({ id }) => way.isNew(id, reached));
     const last = way.edge(fresh);
-    if (last || edge === way.start) yield { ...page, messages: fresh };
-    if (!last || way.ended(page)) return;
-    left -= fresh.length;
+    const shown = way.first(fresh.filter(isWanted), left);
+    if (last || edge === way.start) yield { ...page, messages: shown };
+    if (!last || isEnd(last) || way.isLast(page)) return;
+    left -= shown.length;
     edge = last.id;
     anchor = String(last.id);
-    excluding = { include_anchor: false };
+    inclusion = { include_anchor: false };
   }
 }

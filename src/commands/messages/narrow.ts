@@ -1,5 +1,5 @@
 import { usage } from '../../core/failure.ts';
-import { narrowTerm, negatedTerm, type narrowOperators } from '../../schema/messages.ts';
+import { narrowTerm, negatedTerm, type narrowOperators } from '../../schema/narrow.ts';
 
 /** The values of the operator options, by name. */
 export type NarrowValues = { readonly [K in keyof typeof narrowOperators]?: readonly (string | number)[] };
@@ -19,7 +19,7 @@ export function narrowOf(values: NarrowValues, not: readonly string[], json: unk
   return checkedNarrow(json);
 }
 
-/** What the server takes: objects of operator and operand, or pairs of strings (specification, GET /messages). */
+/** What the server takes: objects of operator and operand, or pairs of strings (docs/apis.md, Narrow operators). */
 function checkedNarrow(json: unknown): readonly unknown[] {
   if (!Array.isArray(json)) throw usage('--narrow: not a JSON array');
   const bad = json.flatMap((term: unknown, index) =>

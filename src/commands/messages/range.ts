@@ -1,34 +1,36 @@
-import { usage } from '../../core/failure.ts';
+import type { Milliseconds } from '../../core/duration.ts';
+import { Failure, usage } from '../../core/failure.ts';
+import { parseMoment } from '../../core/moment.ts';
+import type { Range } from '../../jobs/messages/selection.ts';
 import { anchorWords, exclusions, maxMessages, messageParameters, type MessageValues } from '../../schema/messages.ts';
-import { flagOf } from '../../schema/field.ts';
+import { flagOf, type Fields, type Values } from '../../schema/field.ts';
 
-export interface RangeValues extends Omit<MessageValues, 'narrow' | 'apply_markdown'> {
-  readonly limit?: number;
-  readonly all?: boolean;
-}
+/** Options of a range beside the API's own parameters. */
+export const rangeOptions = {
+  since: {
+    kind: 'string',
+    nonempty: true,
+    placeholder: 'TIME',
+    help: 'From this time on: 2026-03-01T08:00:00+01:00, 2026-03-01 (UTC), or 12h, 7d ago',
+  },
+  until: { kind: 'string', nonempty: true, placeholder: 'TIME', help: 'Before this time' },
+  limit: { kind: 'integer', min: 1, placeholder: 'N', help: 'Maximum number of messages (default: 100)' },
+  all: { kind: 'boolean', help: 'Every message that matches, in pages of 1000' },
+} as const satisfies Fields;
 
-/** What to fetch: one request as the API has it, single messages, or pages. */
-export type Range =
-  | {
-      readonly kind: 'request';
-      readonly anchor: string;
-      readonly num_before: number;
-      readonly num_after: number;
-      readonly include_anchor?: boolean;
-    }
-  | { readonly kind: 'ids'; readonly ids: readonly number[] }
-  | { readonly kind: 'newest'; readonly limit: number }
-  | { readonly kind: 'pages'; readonly anchor: string; readonly limit?: number; readonly include_anchor?: boolean };
+export type RangeValues = Omit<MessageValues, 'narrow' | 'apply_markdown'> & Values<typeof rangeOptions>;
 
+/** Messages that a fetch without any option of a range shows. */
 const plainLimit = 100;
 
 /**
- * The range that the options ask for (contract, section 1.1).
- * @throws Failure usage for each exclusion and limit of the specification
+ * The range that the options ask for; `now` is what `7d` counts back from (docs/apis.md, Paging).
+ * @throws Failure usage for each exclusion and limit of the API
  */
-export function rangeOf(values: RangeValues): Range {
+export function rangeOf(values: RangeValues, now: Milliseconds): Range {
   checkExclusions(values);
   if (values.message_ids !== undefined) return { kind: 'ids', ids: readIds(values.message_ids) };
+  if (values.since !== undefined || values.until !== undefined) return timesOf(values, now);
   const anchor = values.use_first_unread_anchor ? 'first_unread' : values.anchor && readAnchor(values.anchor);
   const inclusion = values.include_anchor === undefined ? {} : { include_anchor: values.include_anchor };
   if (values.num_before !== undefined || values.num_after !== undefined) {
@@ -36,7 +38,8 @@ export function rangeOf(values: RangeValues): Range {
     checkCounts(counts, values.include_anchor);
     return { kind: 'request', anchor: anchor ?? 'newest', ...counts, ...inclusion };
   }
-  if (values.all) return { kind: 'pages', anchor: anchor ?? 'oldest', ...inclusion };
+  // Everything up to the newest message is everything.
+  if (values.all) return { kind: 'pages', anchor: anchor === 'newest' ? 'oldest' : (anchor ?? 'oldest'), ...inclusion };
   const limit = values.limit ?? plainLimit;
   if (anchor === undefined || anchor === 'newest') return { kind: 'newest', limit };
   return { kind: 'pages', anchor, limit, ...inclusion };
@@ -56,13 +59,42 @@ function checkExclusions(values: RangeValues): void {
   if (counted && modes.length > 0 && !given('message_ids'))
     clashes.push(`--num-before and --num-after exclude ${modes.join(' and ')}`);
   if (modes.length > 1) clashes.push(`${modes.join(' and ')} exclude each other`);
-  if (values.all && values.anchor === 'newest')
-    clashes.push('--all goes upward from --anchor, and there is nothing above newest');
+  const times = (['since', 'until'] as const).filter(given).map((name) => `--${name}`);
+  const places = placing.filter(given).map((name) => flag(name));
+  if (times.length > 0 && places.length > 0)
+    clashes.push(`${times.join(' and ')} exclude${times.length === 1 ? 's' : ''} ${places.join(', ')}`);
   if (clashes.length > 0) throw usage(clashes);
 }
 
+/** Parameters that say where a range begins or which messages it holds, as --since and --until do. */
+const placing = [
+  'anchor',
+  'include_anchor',
+  'num_before',
+  'num_after',
+  'message_ids',
+  'use_first_unread_anchor',
+] as const;
+
 function flag(name: keyof typeof messageParameters): string {
   return `--${flagOf(name, messageParameters[name])}`;
+}
+
+function timesOf({ since, until, limit }: RangeValues, now: Milliseconds): Range {
+  const from = since === undefined ? undefined : readTime('--since', since, now);
+  const to = until === undefined ? undefined : readTime('--until', until, now);
+  if (from !== undefined && to !== undefined && from >= to)
+    throw usage(`--since ${since ?? ''} is not before --until ${until ?? ''}`);
+  return { kind: 'times', since: from, until: to, limit };
+}
+
+function readTime(label: string, text: string, now: Milliseconds): Milliseconds {
+  try {
+    return parseMoment(text, now);
+  } catch (cause) {
+    if (!(cause instanceof Failure)) throw cause;
+    throw new Failure(cause.kind, `${label}: ${cause.message}`, { ...cause.details, cause });
+  }
 }
 
 function checkCounts({ num_before, num_after }: { num_before: number; num_after: number }, include?: boolean): void {

@@ -104,7 +104,12 @@ describe('what selects becomes one narrow', () => {
   test.each<[string, unknown]>([
     ['--channel general', [{ operator: 'channel', operand: 'general' }]],
     ['--channel 5', [{ operator: 'channel', operand: 5 }]],
+    ['--channel id:5', [{ operator: 'channel', operand: 5 }]],
+    ['--channel name:2024', [{ operator: 'channel', operand: '2024' }]],
     ['--topic 5', [{ operator: 'topic', operand: '5' }]],
+    ['--topic id:5', [{ operator: 'topic', operand: 'id:5' }]],
+    ['--sender id:9', [{ operator: 'sender', operand: 9 }]],
+    ['--dm id:9,10', [{ operator: 'dm', operand: [9, 10] }]],
     ["--topic ''", [{ operator: 'topic', operand: '' }]],
     ['--sender ada@chat.test', [{ operator: 'sender', operand: 'ada@chat.test' }]],
     ['--sender 9', [{ operator: 'sender', operand: 9 }]],
@@ -196,6 +201,7 @@ describe('what is refused before anything is sent', () => {
     ['--with x', /not an integer/],
     ['--not search=x', /cannot negate search/],
     ['--not with=5', /cannot negate with/],
+    ['--not in=all', /the server ignores it/],
     ['--not nonsense', /expected OPERATOR=VALUE/],
     ['--not =5', /expected OPERATOR=VALUE/],
     ["--search ''", /must not be empty/],
@@ -472,6 +478,78 @@ describe('old servers', () => {
 
     expect(await fetched(service, `${line} --limit 1`)).toMatchObject({ exitCode: 0, ids: [1] });
     service.done();
+  });
+
+  test('below level 194 --id is sent as text', async () => {
+    const service = fakeService();
+    service
+      .expect({
+        method: 'GET',
+        path: '/api/v1/messages',
+        query: backward('newest', 1, { narrow: '[{"operator":"id","operand":42}]' }),
+      })
+      .reply(400, {
+        result: 'error',
+        code: 'BAD_REQUEST',
+        msg: 'Invalid narrow[0]: Value error, operand is not a string',
+      });
+    service.expect('GET /api/v1/server_settings').reply(200, { ...done, zulip_feature_level: 193 });
+    page(service, backward('newest', 1, { narrow: '[{"operator":"id","operand":"42"}]' }), { ids: [42], oldest: true });
+
+    expect(await fetched(service, '--id 42 --limit 1')).toMatchObject({ exitCode: 0, ids: [42] });
+    service.done();
+  });
+
+  test.each([
+    ['--mentions 9', 445, 'mentions needs level 446; this server has 445'],
+    ['--with 9', 270, 'with needs level 271; this server has 270'],
+    ['--channels archived', 488, 'channels:archived needs level 489; this server has 488'],
+    ['--is muted', 365, 'is:muted needs level 366; this server has 365'],
+  ])('%s at level %d names the level that it needs', async (line, level, message) => {
+    const { run: runThere } = await openSandbox({ featureLevel: level });
+
+    const { exitCode, error } = await runThere(`messages fetch ${line} -o json`);
+
+    expect({ exitCode, message: error?.message }).toEqual({ exitCode: 6, message });
+  });
+
+  test('an address that the server does not know: hidden addresses are the hint', async () => {
+    const service = fakeService();
+    service
+      .expect({
+        method: 'GET',
+        path: '/api/v1/messages',
+        query: backward('newest', 1, { narrow: '[{"operator":"sender","operand":"a@b.test"}]' }),
+      })
+      .reply(400, {
+        ...badNarrow,
+        msg: 'Invalid narrow operator: unknown user a@b.test',
+        desc: 'unknown user a@b.test',
+      });
+
+    const { exitCode, error } = await run(service, 'messages fetch --sender a@b.test --limit 1 -o json');
+
+    service.done();
+    expect({ exitCode, hint: error?.hint }).toEqual({
+      exitCode: 6,
+      hint: expect.stringContaining('sender_id') as string,
+    });
+  });
+
+  test('an account of another organization: the site is the hint', async () => {
+    const service = fakeService();
+    service.expect({ method: 'GET', path: '/api/v1/messages', query: backward('newest', 1) }).reply(401, {
+      ...{ result: 'error', code: 'UNAUTHORIZED' },
+      msg: 'Account is not associated with this subdomain',
+    });
+
+    const { exitCode, error } = await run(service, 'messages fetch --limit 1 -o json');
+
+    service.done();
+    expect({ exitCode, hint: error?.hint }).toEqual({
+      exitCode: 4,
+      hint: expect.stringContaining('site URL') as string,
+    });
   });
 
   test.each([250, undefined])('at level %s a bad narrow is a refusal with the reason', async (level) => {

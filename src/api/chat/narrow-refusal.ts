@@ -1,0 +1,52 @@
+import { Failure } from '../../core/failure.ts';
+import { termLevel, type TermLevel } from '../../schema/narrow.ts';
+import { isObject } from '../http/answer.ts';
+import type { Answer } from '../http/call.ts';
+import { refusal } from './chat-answer.ts';
+
+/** Whether the server could not read the narrow. A type that it does not know for an operand is reported as BAD_REQUEST. */
+export function isBadNarrow({ status, body }: Answer): boolean {
+  if (status !== 400 || !isObject(body)) return false;
+  return body['code'] === 'BAD_NARROW' || /\bnarrow\b/i.test(String(body['msg']));
+}
+
+/** Whether the server's level can explain that it refused this narrow. */
+export function dependsOnLevel(narrow: readonly unknown[]): boolean {
+  return levelsOf(narrow).length > 0;
+}
+
+/** The refusal of a narrow, explained by the level of the server or by addresses that the organization hides. */
+export function narrowRefusal(answer: Answer, narrow: readonly unknown[], level: number | undefined): Failure {
+  const refused = refusal(answer, 'rejected');
+  const newer = levelsOf(narrow).filter((term) => level !== undefined && term.level > level);
+  if (newer.length > 0) {
+    const needs = newer.map((term) => `${term.name} needs level ${term.level}`).join(', ');
+    return new Failure('rejected', `${needs}; this server has ${String(level)}`, {
+      ...refused.details,
+      hint: 'Leave it out, or choose another server with --profile.',
+      cause: refused,
+    });
+  }
+  if (!namesAddress(narrow) || !/unknown user/.test(refused.details.server?.msg ?? '')) return refused;
+  return new Failure('rejected', refused.message, {
+    ...refused.details,
+    hint: 'The organization may hide addresses: name the user by the id (sender_id in a message).',
+    cause: refused,
+  });
+}
+
+function levelsOf(narrow: readonly unknown[]): TermLevel[] {
+  return narrow.flatMap((term) => {
+    const [operator, operand] = partsOf(term);
+    return termLevel(operator, operand) ?? [];
+  });
+}
+
+function namesAddress(narrow: readonly unknown[]): boolean {
+  return narrow.some((term) => String(partsOf(term)[1]).includes('@'));
+}
+
+function partsOf(term: unknown): readonly [unknown, unknown] {
+  if (Array.isArray(term)) return [term[0], term[1]];
+  return isObject(term) ? [term['operator'], term['operand']] : [undefined, undefined];
+}

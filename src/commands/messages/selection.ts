@@ -1,0 +1,45 @@
+import type { Milliseconds } from '../../core/duration.ts';
+import type { MessageSelection } from '../../jobs/messages/selection.ts';
+import type { Fields, Values } from '../../schema/field.ts';
+import { messageParameters } from '../../schema/messages.ts';
+import { narrowOperators } from '../../schema/narrow.ts';
+import { narrowOf } from './narrow.ts';
+import { rangeOf, rangeOptions } from './range.ts';
+
+const { apply_markdown: _, ...parameters } = messageParameters;
+
+/** The options that select messages: a command that takes a selection spreads them into its own. */
+export const selectionOptions = {
+  ...narrowOperators,
+  not: {
+    kind: 'string',
+    many: true,
+    placeholder: 'OPERATOR=VALUE',
+    help: 'Leave these out, as in --not sender=bot@example.com',
+  },
+  ...parameters,
+  ...rangeOptions,
+  raw_content: { kind: 'boolean', help: 'The Markdown source in place of HTML' },
+} as const satisfies Fields;
+
+export type SelectionValues = Values<typeof selectionOptions>;
+
+/**
+ * The typed values as one selection; `now` is what `--since 7d` counts back from.
+ * @throws Failure usage
+ */
+export function selectionOf(values: SelectionValues, now: Milliseconds): MessageSelection {
+  const { not = [], narrow, raw_content, client_gravatar, allow_empty_topic_name } = values;
+  const operators = Object.keys(narrowOperators) as (keyof typeof narrowOperators)[];
+  return {
+    narrow: narrowOf(subset(values, operators), not, narrow),
+    form: { client_gravatar, allow_empty_topic_name, apply_markdown: raw_content ? false : undefined },
+    range: rangeOf(values, now),
+  };
+}
+
+function subset<T extends object, K extends keyof T>(values: T, names: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(
+    names.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])),
+  ) as Pick<T, K>;
+}

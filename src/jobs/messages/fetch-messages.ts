@@ -1,0 +1,85 @@
+import type { ChatApi } from '../../api/chat/chat.ts';
+import type { Message, MessagePage } from '../../api/chat/chat-messages.ts';
+import { forward, newestMessages } from '../../api/chat/message-pages.ts';
+import { incompleteAfter } from '../../api/http/answer.ts';
+import { Failure } from '../../core/failure.ts';
+import { messagesByIds } from './messages-by-ids.ts';
+import { messagesByTime } from './messages-by-time.ts';
+import type { MessageSelection } from './selection.ts';
+
+export interface Warnings {
+  warn(text: string): void;
+}
+
+/**
+ * The messages of a selection, each once, ascending by id. A history that the plan limits is a warning.
+ * @throws Failure incomplete where a later page fails or an id is missing; rejected where the server ignored a part of the
+ * selection: an ignored narrow before the first message, anything else after the last
+ */
+export async function* fetchMessages(
+  chat: ChatApi,
+  selection: MessageSelection,
+  { warn }: Warnings,
+): AsyncGenerator<Message> {
+  const typed = typedNames(selection);
+  const ignored = new Set<string>();
+  let count = 0;
+  let limited = false;
+  try {
+    for await (const page of pagesOf(chat, selection)) {
+      refuseIgnored(page);
+      yield* page.messages;
+      count += 1;
+      for (const name of page.ignored) if (typed.has(name)) ignored.add(name);
+      limited ||= page.history_limited;
+    }
+  } catch (cause) {
+    throw count > 0 ? incompleteAfter(count, cause) : cause;
+  }
+  if (limited)
+    warn('the history is cut by the plan of the organization: older messages exist that the server does not show');
+  if (ignored.size > 0)
+    throw new Failure('rejected', `the server is too old for, and ignored: ${[...ignored].join(', ')}`);
+}
+
+/** Paging adds parameters of its own: only what the user set is reported as ignored. */
+function typedNames({ form, range }: MessageSelection): ReadonlySet<string> {
+  const set = { ...form, include_anchor: 'include_anchor' in range ? range.include_anchor : undefined };
+  return new Set(Object.entries(set).flatMap(([name, value]) => (value === undefined ? [] : [name])));
+}
+
+/** Parameters without which an answer holds other messages than those that were asked for. */
+const selecting = ['narrow', 'message_ids'];
+
+function refuseIgnored({ ignored }: MessagePage): void {
+  const names = selecting.filter((name) => ignored.includes(name));
+  if (names.length === 0) return;
+  throw new Failure(
+    'rejected',
+    `the server ignored ${names.join(' and ')}: its answer holds other messages than those selected`,
+    { hint: 'Nothing is shown. Check the site URL of the profile, or ask for messages without a selection.' },
+  );
+}
+
+/** The pages of a selection, ascending; `history_limited` on one of them where the plan hides older messages. */
+export function pagesOf(chat: ChatApi, { narrow, form, range }: MessageSelection): AsyncGenerator<MessagePage> {
+  const query = { narrow, ...form };
+  switch (range.kind) {
+    case 'newest':
+      return newestMessages(chat, query, { anchor: 'newest', limit: range.limit });
+    case 'ids':
+      return messagesByIds(chat, query, range.ids);
+    case 'pages':
+      return forward(chat, { ...query, include_anchor: range.include_anchor }, range);
+    case 'times':
+      return messagesByTime(chat, query, range);
+    case 'request': {
+      const { kind: _, ...request } = range;
+      return onePage(chat.messages({ ...query, ...request }));
+    }
+  }
+}
+
+async function* onePage(page: Promise<MessagePage>): AsyncGenerator<MessagePage> {
+  yield await page;
+}

@@ -1,0 +1,78 @@
+import type { ChatApi } from '../../api/chat/chat.ts';
+import type { MessagePage, MessageQuery } from '../../api/chat/chat-messages.ts';
+import { Failure } from '../../core/failure.ts';
+import { writeJson } from '../../core/json.ts';
+import { maxMessages, maxUrlBytes, messageParameters } from '../../schema/messages.ts';
+
+const idsLevel = messageParameters.message_ids.level;
+
+/**
+ * The messages of those ids, in as many requests as the limits of count and URL need.
+ * @throws Failure incomplete at the end, naming the ids that the server does not show; rejected where it is too old
+ */
+export async function* messagesByIds(
+  chat: ChatApi,
+  query: MessageQuery,
+  ids: readonly number[],
+): AsyncGenerator<MessagePage> {
+  const found = new Set<number>();
+  for await (const page of pagesOfIds(chat, query, ids)) {
+    for (const { id } of page.messages) found.add(id);
+    yield page;
+  }
+  const missing = ids.filter((id) => !found.has(id));
+  if (missing.length > 0) {
+    throw new Failure('incomplete', `no such message, or none that you may read: ${missing.join(', ')}`, {
+      retryable: false,
+    });
+  }
+}
+
+/**
+ * The same, where ids that the server does not show are no failure.
+ * @throws Failure rejected where the server is too old for `message_ids`
+ */
+export async function* pagesOfIds(
+  chat: ChatApi,
+  query: MessageQuery,
+  ids: readonly number[],
+): AsyncGenerator<MessagePage> {
+  for (const message_ids of portions(ids, otherBytes(query)))
+    yield await explained(chat, chat.messages({ ...query, message_ids }));
+}
+
+/** Room in the URL for origin, path, narrow and other parameters. */
+function otherBytes({ narrow = [] }: MessageQuery): number {
+  return 1000 + encodeURIComponent(writeJson(narrow)).length;
+}
+
+/** Older servers do not know message_ids, and miss the anchor. */
+async function explained<T>(chat: ChatApi, answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (cause) {
+    const level = cause instanceof Failure && cause.kind === 'rejected' ? await chat.level() : undefined;
+    if (level === undefined || level >= idsLevel || !(cause instanceof Failure)) throw cause;
+    throw new Failure('rejected', `--ids needs level ${idsLevel}; this server has ${level}`, {
+      ...cause.details,
+      cause,
+    });
+  }
+}
+
+function portions(ids: readonly number[], others: number): number[][] {
+  const all: number[][] = [];
+  let bytes = Infinity;
+  for (const id of ids) {
+    const size = String(id).length + '%2C'.length;
+    const last = all.at(-1);
+    if (last && last.length < maxMessages && bytes + size < maxUrlBytes) {
+      last.push(id);
+      bytes += size;
+    } else {
+      all.push([id]);
+      bytes = others + size;
+    }
+  }
+  return all;
+}

@@ -1,0 +1,69 @@
+import type { ChatApi } from '../../api/chat/chat.ts';
+import type { Message, MessagePage, MessageQuery } from '../../api/chat/chat-messages.ts';
+import { forward, newestMessages } from '../../api/chat/message-pages.ts';
+import type { Milliseconds } from '../../core/duration.ts';
+import { Failure } from '../../core/failure.ts';
+import { pageSize } from '../../schema/messages.ts';
+import type { TimeSpan } from './selection.ts';
+
+/**
+ * Ids follow the order of time except where two processes of a server stamp messages at almost the same moment: that much more is
+ * searched at both ends, and each message is compared by its own time.
+ */
+const disorder: Milliseconds = 60_000;
+
+/**
+ * The messages with `since` ≤ time < `until`, ascending. The id at which the span begins is found by bisecting message ids, since a
+ * date as the anchor needs a server of level 445 (docs/apis.md, Paging).
+ */
+export async function* messagesByTime(chat: ChatApi, query: MessageQuery, span: TimeSpan): AsyncGenerator<MessagePage> {
+  const { since = -Infinity, until = Infinity, limit } = span;
+  const isWanted = (message: Message): boolean => since <= timeOf(message) && timeOf(message) < until;
+  const isEnd = (message: Message): boolean => timeOf(message) >= until + disorder;
+  if (span.since === undefined && limit !== undefined) {
+    const { above = 'newest' } = await placeOf(chat, query, until + disorder);
+    yield* newestMessages(chat, query, { anchor: above, limit, isWanted });
+    return;
+  }
+  const place = span.since === undefined ? { below: 'oldest' } : await placeOf(chat, query, since - disorder);
+  if (place.limited) yield place.limited;
+  if (place.below === undefined) return;
+  yield* forward(chat, query, { anchor: place.below, limit, isWanted, isEnd });
+}
+
+/** Where a moment lies among the message ids; neither id is given where every message is older. */
+interface Place {
+  /** An id with no message of that moment or later below it. */
+  readonly below?: string;
+  /** An id of that moment or later; at most a page of ids above `below`. */
+  readonly above?: string;
+  /** An empty page that says that the plan hides older messages. */
+  readonly limited?: MessagePage | undefined;
+}
+
+/** At most 25 requests: the ends of what the narrow selects, then halves of the ids between them (31 bits) down to a page. */
+async function placeOf(chat: ChatApi, query: MessageQuery, moment: Milliseconds): Promise<Place> {
+  const next = (anchor: string): Promise<MessagePage> =>
+    chat.messages({ ...query, anchor, num_before: 0, num_after: 1 });
+  const newest = (await chat.messages({ ...query, anchor: 'newest', num_before: 1, num_after: 0 })).messages.at(-1);
+  const first = await next('oldest');
+  const limited = first.history_limited ? { ...first, messages: [] } : undefined;
+  if (!newest || timeOf(newest) < moment) return { limited };
+  // Servers cut hidden messages after their limit: from message 1 on they count visible ones (docs/apis.md, Limited history).
+  const oldest = (first.history_limited ? await next('1') : first).messages[0] ?? newest;
+  if (timeOf(oldest) >= moment) return { below: String(oldest.id), above: String(oldest.id), limited };
+  let below = oldest.id + 1;
+  let above = newest.id;
+  while (above - below > pageSize) {
+    const middle = Math.floor((below + above) / 2);
+    const [found] = (await next(String(middle))).messages;
+    if (found && found.id < above && timeOf(found) < moment) below = found.id + 1;
+    else above = middle;
+  }
+  return { below: String(below), above: String(above), limited };
+}
+
+function timeOf({ id, timestamp }: Message): Milliseconds {
+  if (typeof timestamp === 'number') return timestamp * 1000;
+  throw new Failure('unavailable', `message ${id} has no timestamp: messages cannot be selected by time`);
+}

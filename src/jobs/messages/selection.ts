@@ -1,0 +1,37 @@
+import type { Milliseconds } from '../../core/duration.ts';
+
+/** Which messages, how many of them and in which form: what `messages fetch` and `archive pull` take from the command line. */
+export interface MessageSelection {
+  /** The narrow as it goes on the wire; empty selects everything that the account received. */
+  readonly narrow: readonly unknown[];
+  readonly form: MessageForm;
+  readonly range: Range;
+}
+
+/** Parameters of a request that say how messages are shown. */
+export interface MessageForm {
+  readonly client_gravatar?: boolean | undefined;
+  readonly apply_markdown?: boolean | undefined;
+  readonly allow_empty_topic_name?: boolean | undefined;
+}
+
+/** What to fetch: one request as the API has it, single messages, pages from a message on, or a span of time. */
+export type Range =
+  | {
+      readonly kind: 'request';
+      readonly anchor: string;
+      readonly num_before: number;
+      readonly num_after: number;
+      readonly include_anchor?: boolean;
+    }
+  | { readonly kind: 'ids'; readonly ids: readonly number[] }
+  | { readonly kind: 'newest'; readonly limit: number }
+  | { readonly kind: 'pages'; readonly anchor: string; readonly limit?: number; readonly include_anchor?: boolean }
+  | ({ readonly kind: 'times' } & TimeSpan);
+
+/** Messages with `since` ≤ time < `until`; with a limit the first ones from `since`, or without it the last ones before `until`. */
+export interface TimeSpan {
+  readonly since?: Milliseconds | undefined;
+  readonly until?: Milliseconds | undefined;
+  readonly limit?: number | undefined;
+}

@@ -1,0 +1,171 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+import { runAlone, type Ran, type RunOptions } from './run.ts';
+
+/**
+ * A chat server on loopback of a few lines, written from recorded answers of a real one: it can hide history, ignore narrows, and
+ * change its messages between two requests, as no well-behaved sandbox does.
+ */
+export interface ChatServerOptions {
+  readonly messages: readonly ServedMessage[];
+  readonly level?: number;
+  /** Messages below this id are hidden by the plan. */
+  readonly firstVisible?: number;
+  /** `says`: in ignored_parameters_unsupported; `silent`: not at all. */
+  readonly ignoresNarrow?: 'says' | 'silent';
+  /** Messages that one delete_topic call has time for; all of them without it. */
+  readonly deletesPerCall?: number;
+  /** Before each answer: may change the messages. `calls` counts the delete_topic calls, this one included. */
+  readonly meanwhile?: (messages: ServedMessage[], request: SeenRequest, calls: number) => void;
+}
+
+export interface ServedMessage {
+  readonly id: number;
+  readonly timestamp: number;
+  subject: string;
+  stream_id: number;
+  display_recipient: string;
+}
+
+export interface SeenRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+export interface ChatServer {
+  readonly messages: ServedMessage[];
+  readonly seen: readonly SeenRequest[];
+  run(line: string | readonly string[], options?: RunOptions): Promise<Ran>;
+}
+
+/** Messages of one topic, one a minute from `begins` (UTC seconds) on. */
+export function topicOf(
+  subject: string,
+  ids: readonly number[],
+  { stream_id = 5, channel = 'kitchen', begins = 1_772_000_000, every = 60 } = {},
+): ServedMessage[] {
+  return ids.map((id, index) => ({
+    ...{ id, subject, stream_id, display_recipient: channel },
+    timestamp: begins + index * every,
+  }));
+}
+
+/** The integers from one to the other, both included. */
+export function idsBetween(first: number, last: number): number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}
+
+export async function openChatServer(options: ChatServerOptions): Promise<ChatServer> {
+  const messages = options.messages.map((message) => ({ ...message })).sort((one, other) => one.id - other.id);
+  const seen: SeenRequest[] = [];
+  let calls = 0;
+  const server = createServer((incoming, outgoing) => {
+    void readRequest(incoming).then((request) => {
+      seen.push(request);
+      if (request.path.endsWith('/delete_topic')) calls += 1;
+      options.meanwhile?.(messages, request, calls);
+      const { status = 200, ...body } = answer(options, messages, request) as { status?: number };
+      outgoing.writeHead(status, { 'content-type': 'application/json' });
+      outgoing.end(JSON.stringify(body));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const env = {
+    CHATELAINE_CHAT_SITE: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    CHATELAINE_CHAT_EMAIL: 'ada@chat.test',
+    CHATELAINE_CHAT_API_KEY: 'chat-key-9b2e44',
+  };
+  return { messages, seen, run: (line, given = {}) => runAlone(line, { ...given, env: { ...env, ...given.env } }) };
+}
+
+async function readRequest(incoming: IncomingMessage): Promise<SeenRequest> {
+  let body = '';
+  for await (const chunk of incoming) body += String(chunk);
+  const url = new URL(incoming.url ?? '/', 'http://localhost');
+  const parameters = Object.fromEntries([...url.searchParams, ...new URLSearchParams(body)]);
+  return { method: incoming.method ?? '', path: url.pathname, parameters };
+}
+
+const success = { result: 'success', msg: '' };
+
+function answer(options: ChatServerOptions, messages: ServedMessage[], { path, parameters }: SeenRequest): object {
+  if (path.endsWith('/server_settings'))
+    return { ...success, zulip_feature_level: options.level ?? 372, zulip_version: '10.2', realm_name: 'Harbour' };
+  const stream = /\/streams\/(\d+)\/delete_topic$/.exec(path)?.[1];
+  if (stream !== undefined) return deleted(options, messages, Number(stream), parameters['topic_name'] ?? '');
+  return found(options, messages, parameters);
+}
+
+/** As a real server does: newest first, oldest last. */
+function deleted(
+  { deletesPerCall = Infinity }: ChatServerOptions,
+  all: ServedMessage[],
+  id: number,
+  topic: string,
+): object {
+  const doomed = all.filter((row) => row.stream_id === id && same(row.subject, topic));
+  for (const row of doomed.slice(-Math.min(doomed.length, deletesPerCall))) all.splice(all.indexOf(row), 1);
+  return { ...success, complete: doomed.length <= deletesPerCall };
+}
+
+function found(
+  options: ChatServerOptions,
+  all: readonly ServedMessage[],
+  parameters: SeenRequest['parameters'],
+): object {
+  const { ignoresNarrow, firstVisible = 0, level = 372 } = options;
+  const narrow = JSON.parse(parameters['narrow'] ?? '[]') as { operator: string; operand: unknown }[];
+  const unknown = narrow.find(({ operator, operand }) => operator === 'channel' && !all.some(inChannel(operand)));
+  if (unknown && ignoresNarrow === undefined)
+    return {
+      ...{ status: 400, result: 'error', code: 'BAD_NARROW', desc: `unknown channel ${String(unknown.operand)}` },
+      msg: `Invalid narrow operator: unknown channel ${String(unknown.operand)}`,
+    };
+  const rows = ignoresNarrow === undefined ? all.filter((row) => narrow.every((term) => matches(term, row))) : all;
+  const ignored = ignoresNarrow === 'says' ? { ignored_parameters_unsupported: ['narrow'] } : {};
+  if (level >= 300 && parameters['message_ids'] !== undefined) {
+    const ids = JSON.parse(parameters['message_ids']) as number[];
+    const shown = rows.filter((row) => row.id >= firstVisible && ids.includes(row.id));
+    return { ...success, ...ignored, messages: shown.reverse(), found_newest: false, history_limited: false };
+  }
+  return { ...success, ...ignored, ...windowOf(rows, firstVisible, parameters) };
+}
+
+const inChannel = (operand: unknown) => (row: ServedMessage) =>
+  typeof operand === 'number' ? row.stream_id === operand : same(row.display_recipient, String(operand));
+
+function matches({ operator, operand }: { operator: string; operand: unknown }, row: ServedMessage): boolean {
+  if (operator === 'channel' || operator === 'stream') return inChannel(operand)(row);
+  return operator === 'topic' ? same(row.subject, String(operand)) : true;
+}
+
+function same(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}
+
+/** The window and its flags, limited history included, as recorded in examples/real-372 (`limited-…`). */
+function windowOf(rows: readonly ServedMessage[], visible: number, parameters: SeenRequest['parameters']): object {
+  const anchorText = parameters['anchor'] ?? '';
+  const anchor = anchorText === 'oldest' ? 0 : anchorText === 'newest' ? 1e16 : Number(anchorText);
+  const [before, after] = [Number(parameters['num_before']), Number(parameters['num_after'])];
+  const below = anchor === 0 ? [] : rows.filter(({ id }) => id < anchor).slice(before === 0 ? Infinity : -before);
+  const at = parameters['include_anchor'] === 'false' ? [] : rows.filter(({ id }) => id === anchor);
+  // From `oldest` the limit counts hidden rows too.
+  const from = anchor === 0 ? 0 : Math.max(anchor + 1, visible);
+  const above = anchor === 1e16 ? [] : rows.filter(({ id }) => id >= from).slice(0, after);
+  const isShown = ({ id }: ServedMessage): boolean => id >= visible;
+  const [older, newer] = [below.filter(isShown), above.filter(isShown)];
+  const found_oldest = anchor === 0 || older.length < before;
+  return {
+    ...{ anchor, found_anchor: at.some(isShown), found_oldest },
+    found_newest: anchor === 1e16 || newer.length < after,
+    history_limited: found_oldest && older.length + newer.length < below.length + above.length,
+    messages: [...older, ...at.filter(isShown), ...newer],
+  };
+}
