@@ -54,6 +54,7 @@ export const commandTable: readonly CommandEntry[] = [
   entry('settings list', 'List every setting with its values', () => import('./settings/list.ts')),
   entry('settings describe', 'Explain one setting', () => import('./settings/describe.ts')),
   entry('messages fetch', 'Fetch messages', () => import('./messages/fetch.ts')),
+  entry('topic list', 'List the topics of a channel', () => import('./topic/list.ts')),
   entry('topic delete', 'Delete topics with all their messages', () => import('./topic/delete.ts')),
   entry('view pin', 'Pin navigation views', () => import('./view/pin.ts')),
   entry('view hide', 'Hide navigation views in the menu', () => import('./view/hide.ts')),

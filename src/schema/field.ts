@@ -272,7 +272,8 @@ export function suggestion(word: string, known: readonly string[]): string | und
   return `Did you mean ${best.candidate}?`;
 }
 
-function editDistance(one: string, other: string): number {
+/** The number of letters to insert, leave out or change to turn one word into the other. */
+export function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (let i = 1; i <= one.length; i += 1) {
     const next = [i];

@@ -87,7 +87,7 @@ export function narrowTerm(operator: string, text: string): NarrowTerm {
 
 /** A channel or user as typed: digits and `id:7` are an id, `name:2024` and everything else a name or an address. */
 export function readName(text: string): number | string {
-  const id = /^(?:id:)?(\d{1,15})$/.exec(text)?.[1];
+  const id = /^(?:id:)?(0|[1-9]\d{0,14})$/.exec(text)?.[1];
   if (id !== undefined) return Number(id);
   return text.startsWith('name:') ? text.slice('name:'.length) : text;
 }

@@ -13,11 +13,24 @@ export interface ChatServerOptions {
   /** Messages below this id are hidden by the plan. */
   readonly firstVisible?: number;
   /** `says`: in ignored_parameters_unsupported; `silent`: not at all. */
-  readonly ignoresNarrow?: 'says' | 'silent';
+  readonly ignoresNarrow?: 'says' | 'silent' | undefined;
   /** Messages that one delete_topic call has time for; all of them without it. */
   readonly deletesPerCall?: number;
+  /** What the n-th delete_topic call does (from 1 on) where it is not what a server of level 211 does. */
+  readonly deleteReply?: (call: number) => DeleteReply | undefined;
   /** Before each answer: may change the messages. `calls` counts the delete_topic calls, this one included. */
-  readonly meanwhile?: (messages: ServedMessage[], request: SeenRequest, calls: number) => void;
+  readonly meanwhile?: Meanwhile;
+  /** From the end of this delete_topic call on, every other request is answered with 502. */
+  readonly awayAfter?: number;
+}
+
+export type Meanwhile = (messages: ServedMessage[], request: SeenRequest, calls: number) => void;
+
+export interface DeleteReply {
+  readonly status?: number;
+  readonly body?: object | string;
+  /** Messages that are deleted; all without it. */
+  readonly deletes?: number;
 }
 
 export interface ServedMessage {
@@ -66,9 +79,9 @@ export async function openChatServer(options: ChatServerOptions): Promise<ChatSe
       seen.push(request);
       if (request.path.endsWith('/delete_topic')) calls += 1;
       options.meanwhile?.(messages, request, calls);
-      const { status = 200, ...body } = answer(options, messages, request) as { status?: number };
-      outgoing.writeHead(status, { 'content-type': 'application/json' });
-      outgoing.end(JSON.stringify(body));
+      const { status, body } = answer(options, messages, request, calls);
+      outgoing.writeHead(status, { 'content-type': typeof body === 'string' ? 'text/html' : 'application/json' });
+      outgoing.end(typeof body === 'string' ? body : JSON.stringify(body));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -94,24 +107,30 @@ async function readRequest(incoming: IncomingMessage): Promise<SeenRequest> {
 
 const success = { result: 'success', msg: '' };
 
-function answer(options: ChatServerOptions, messages: ServedMessage[], { path, parameters }: SeenRequest): object {
-  if (path.endsWith('/server_settings'))
-    return { ...success, zulip_feature_level: options.level ?? 372, zulip_version: '10.2', realm_name: 'Harbour' };
-  const stream = /\/streams\/(\d+)\/delete_topic$/.exec(path)?.[1];
-  if (stream !== undefined) return deleted(options, messages, Number(stream), parameters['topic_name'] ?? '');
-  return found(options, messages, parameters);
+interface Reply {
+  readonly status: number;
+  readonly body: object | string;
+}
+
+function answer(options: ChatServerOptions, messages: ServedMessage[], request: SeenRequest, calls: number): Reply {
+  const { path, parameters } = request;
+  if (path.endsWith('/delete_topic')) return deleted(options, messages, calls, request);
+  if (calls >= (options.awayAfter ?? Infinity)) return { status: 502, body: '<h1>Bad gateway</h1>' };
+  const settings = { zulip_feature_level: options.level ?? 372, zulip_version: '10.2', realm_name: 'Harbour' };
+  if (path.endsWith('/server_settings')) return { status: 200, body: { ...success, ...settings } };
+  const body = found(options, messages, parameters);
+  return { status: 'code' in body ? 400 : 200, body };
 }
 
 /** As a real server does: newest first, oldest last. */
-function deleted(
-  { deletesPerCall = Infinity }: ChatServerOptions,
-  all: ServedMessage[],
-  id: number,
-  topic: string,
-): object {
-  const doomed = all.filter((row) => row.stream_id === id && same(row.subject, topic));
-  for (const row of doomed.slice(-Math.min(doomed.length, deletesPerCall))) all.splice(all.indexOf(row), 1);
-  return { ...success, complete: doomed.length <= deletesPerCall };
+function deleted(options: ChatServerOptions, all: ServedMessage[], call: number, request: SeenRequest): Reply {
+  const stream = Number(/\/streams\/(\d+)\//.exec(request.path)?.[1]);
+  const topic = request.parameters['topic_name'] ?? '';
+  const reply = options.deleteReply?.(call);
+  const most = reply?.deletes ?? options.deletesPerCall ?? Infinity;
+  const doomed = all.filter((row) => row.stream_id === stream && same(row.subject, topic));
+  for (const row of doomed.slice(Math.max(0, doomed.length - most))) all.splice(all.indexOf(row), 1);
+  return { status: reply?.status ?? 200, body: reply?.body ?? { ...success, complete: doomed.length <= most } };
 }
 
 function found(
@@ -121,10 +140,12 @@ function found(
 ): object {
   const { ignoresNarrow, firstVisible = 0, level = 372 } = options;
   const narrow = JSON.parse(parameters['narrow'] ?? '[]') as { operator: string; operand: unknown }[];
-  const unknown = narrow.find(({ operator, operand }) => operator === 'channel' && !all.some(inChannel(operand)));
+  const unknown = narrow.find(
+    ({ operator, operand }) => isChannel(operator) && !options.messages.some(inChannel(operand)),
+  );
   if (unknown && ignoresNarrow === undefined)
     return {
-      ...{ status: 400, result: 'error', code: 'BAD_NARROW', desc: `unknown channel ${String(unknown.operand)}` },
+      ...{ result: 'error', code: 'BAD_NARROW', desc: `unknown channel ${String(unknown.operand)}` },
       msg: `Invalid narrow operator: unknown channel ${String(unknown.operand)}`,
     };
   const rows = ignoresNarrow === undefined ? all.filter((row) => narrow.every((term) => matches(term, row))) : all;
@@ -141,9 +162,11 @@ const inChannel = (operand: unknown) => (row: ServedMessage) =>
   typeof operand === 'number' ? row.stream_id === operand : same(row.display_recipient, String(operand));
 
 function matches({ operator, operand }: { operator: string; operand: unknown }, row: ServedMessage): boolean {
-  if (operator === 'channel' || operator === 'stream') return inChannel(operand)(row);
+  if (isChannel(operator)) return inChannel(operand)(row);
   return operator === 'topic' ? same(row.subject, String(operand)) : true;
 }
+
+const isChannel = (operator: string): boolean => operator === 'channel' || operator === 'stream';
 
 function same(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();

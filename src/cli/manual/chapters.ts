@@ -166,13 +166,20 @@ function deletion(): Chapter {
       {
         text:
           'A server deletes a long topic in batches, the newest messages first, and may stop in between. chatelaine asks again until ' +
-          'the server says that all is deleted, and then looks once more. It goes on through lost answers, time-outs and 502, 503 and ' +
+          'no message of the topic is left. It continues through lost answers, timeouts and 502, 503 and ' +
           '504, and through the errors with which servers below feature level 154 report that they ran out of time.',
       },
       {
         text:
-          'After two rounds in which nothing was deleted, or at --deadline, it ends with exit code 8 and the number of messages left; ' +
-          'the same command goes on. A message that somebody writes into the topic meanwhile is deleted too.',
+          'Progress is counted by the messages that were there at the start. After two rounds in which none of them was deleted, or at ' +
+          '--deadline, it ends with exit code 8 and the number of messages left; the same command continues. A message that somebody ' +
+          'writes into the topic before the last call is deleted too; one that comes after it is left, with exit code 8.',
+      },
+      {
+        text:
+          'Every message that is looked at must be of the channel and the topic that were named; a server that answers with others is ' +
+          'refused with exit code 7. At the end the deleted messages are asked for by their ids: those that were renamed, resolved or ' +
+          'moved in the meantime still exist, and exit code 8 names where. Below feature level 300 only a sample of them is asked for.',
       },
     ],
   };

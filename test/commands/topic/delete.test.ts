@@ -1,255 +1,176 @@
 import { describe, expect, test } from 'vitest';
+import { Failure } from '../../../src/core/failure.ts';
 import { readFaults } from '../../../src/sandbox/faults.ts';
-import { fakeService, openSandbox, run } from '../../helpers/run.ts';
-import type { FakeService, Planner } from '../../helpers/service.ts';
+import {
+  idsBetween,
+  openChatServer,
+  topicOf,
+  type ChatServer,
+  type ChatServerOptions,
+  type DeleteReply,
+  type Meanwhile,
+} from '../../helpers/chat-server.ts';
+import { openSandbox } from '../../helpers/run.ts';
 
-const done = { result: 'success', msg: '' };
-
-/** Requests of the topic `lunch` of channel 5. */
-const narrow = (topic: string): string =>
-  JSON.stringify([
-    { operator: 'channel', operand: 5 },
-    { operator: 'topic', operand: topic },
-  ]);
-
-function messages(service: FakeService, query: Readonly<Record<string, string>>, topic = 'lunch', times = 1): Planner {
-  return service.expect(
-    { method: 'GET', path: '/api/v1/messages', query: { narrow: narrow(topic), apply_markdown: 'false', ...query } },
-    times,
-  );
-}
-
-interface Found {
-  readonly id: number;
-  readonly subject?: string;
-}
-
-const answer = (found: readonly Found[]): object => ({
-  ...done,
-  found_newest: true,
-  found_oldest: true,
-  messages: found.map(({ id, subject = 'lunch' }) => ({ id, subject, stream_id: 5, timestamp: 1_772_000_000 + id })),
-});
-
-/** The look at the whole topic, before and where the purge ends. */
-const survey = (service: FakeService, found: readonly Found[], topic = 'lunch', more = {}): FakeService =>
-  messages(service, { anchor: 'oldest', num_before: '0', num_after: '1000', ...more }, topic).reply(200, answer(found));
-
-/** The look at the newest message that is left. */
-const newest = (service: FakeService, id: number | undefined, topic = 'lunch'): FakeService =>
-  messages(service, { anchor: 'newest', num_before: '1', num_after: '0' }, topic).reply(
-    200,
-    answer(id === undefined ? [] : [{ id }]),
-  );
-
-const post = (service: FakeService, topic = 'lunch'): Planner =>
-  service.expect({ method: 'POST', path: '/api/v1/streams/5/delete_topic', form: { topic_name: topic } });
-
-const level = (service: FakeService, number: number | undefined): FakeService =>
-  service
-    .expect('GET /api/v1/server_settings')
-    .reply(
-      number === undefined ? 404 : 200,
-      number === undefined ? '<h1>no</h1>' : { ...done, zulip_feature_level: number },
-    );
-
-/** A purge of lunch with three messages that is confirmed; what follows the first look is planned by the test. */
-function beginning(): FakeService {
-  const service = fakeService();
-  survey(service, [{ id: 1 }, { id: 2 }, { id: 3 }]);
-  newest(service, 3);
-  return service;
-}
-
+/** A topic of three messages in channel 5, and another one. */
+const lunch = topicOf('lunch', [1, 2, 3]);
+const tea = topicOf('tea', [11, 12]);
 const line = 'topic delete 5 lunch --confirm lunch --no-archive';
-const complete = { ...done, complete: true };
-const partial = { ...done, complete: false };
+
+const success = { result: 'success', msg: '' };
+const complete = { ...success, complete: true };
+const partial = { ...success, complete: false };
 const timedOut = { result: 'partially_completed', code: 'REQUEST_TIMEOUT', msg: '' };
 const gateway = '<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head></html>';
 
+function kitchen(options: Partial<ChatServerOptions> = {}): Promise<ChatServer> {
+  return openChatServer({ messages: [...lunch, ...tea], ...options });
+}
+
+const deletions = ({ seen }: ChatServer): number => seen.filter(({ path }) => path.endsWith('/delete_topic')).length;
+const left = ({ messages }: ChatServer): readonly number[] => messages.map(({ id }) => id);
+
 describe('it is repeated until the topic is empty', () => {
-  test.each<[string, readonly (readonly [status: number, body: unknown])[]]>([
-    ['complete at once', [[200, complete]]],
-    [
-      'complete false, twice',
-      [
-        [200, partial],
-        [200, partial],
-        [200, complete],
-      ],
-    ],
+  test.each<[string, readonly DeleteReply[]]>([
+    ['complete at once', []],
+    ['complete false, twice', [{ deletes: 1, body: partial }, { deletes: 1, body: partial }, {}]],
     [
       'partially completed (levels 154 to 210), then a success that says nothing more',
-      [
-        [200, timedOut],
-        [200, done],
-      ],
+      [{ deletes: 2, body: timedOut }, { body: success }],
     ],
-    [
-      'an HTML 502 after some progress',
-      [
-        [502, gateway],
-        [200, complete],
-      ],
-    ],
+    ['an HTML 502 after some progress', [{ status: 502, body: gateway, deletes: 1 }, {}]],
     [
       '503 and 504',
       [
-        [503, ''],
-        [504, gateway],
-        [200, complete],
+        { status: 503, body: gateway, deletes: 1 },
+        { status: 504, body: gateway, deletes: 1 },
       ],
     ],
-    [
-      'a JSON 500',
-      [
-        [500, { result: 'error', msg: 'Internal server error' }],
-        [200, complete],
-      ],
-    ],
+    ['a JSON 500', [{ status: 500, body: { result: 'error', msg: 'Internal server error' }, deletes: 1 }]],
     [
       'an error REQUEST_TIMEOUT',
+      [{ status: 400, body: { result: 'error', code: 'REQUEST_TIMEOUT', msg: 'late' }, deletes: 1 }],
+    ],
+    ['an error after all was deleted', [{ status: 502, body: gateway }]],
+    [
+      'one round without progress, then some',
       [
-        [400, { result: 'error', code: 'REQUEST_TIMEOUT', msg: 'late' }],
-        [200, complete],
+        { deletes: 0, body: partial },
+        { deletes: 1, body: partial },
       ],
     ],
-  ])('%s', async (_what, answers) => {
-    const service = beginning();
-    answers.forEach(([status, body], index) => {
-      post(service).reply(status, body);
-      if (index < answers.length - 1) newest(service, 2 - index);
+    ['"complete" that was not, then it is', [{ deletes: 1, body: complete }]],
+  ])('%s', async (_what, replies) => {
+    const server = await kitchen({ deleteReply: (call) => replies[call - 1] });
+
+    const { exitCode, stdout } = await server.run(`${line} -o json`);
+
+    expect({ exitCode, rows: JSON.parse(stdout) as unknown, left: left(server) }).toEqual({
+      exitCode: 0,
+      rows: [
+        {
+          stream_id: 5,
+          channel: 'kitchen',
+          topic_name: 'lunch',
+          messages: 3,
+          deleted: 3,
+          first_time: '2026-02-25T06:13:20Z',
+          last_time: '2026-02-25T06:15:20Z',
+          spellings: ['lunch'],
+          status: 'deleted',
+        },
+      ],
+      left: [11, 12],
     });
-    newest(service, undefined);
-
-    const { exitCode, stdout } = await run(service, `${line} -o json`);
-
-    service.done();
-    expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout)).toEqual([
-      {
-        stream_id: 5,
-        topic_name: 'lunch',
-        messages: 3,
-        first_timestamp: 1_772_000_001,
-        last_timestamp: 1_772_000_003,
-        spellings: ['lunch'],
-        status: 'deleted',
-      },
-    ]);
   });
 
-  test.each(['ECONNRESET', 'UND_ERR_SOCKET', 'ETIMEDOUT'])('%s, and the topic turns out to be empty', async (code) => {
-    const service = beginning();
-    post(service).fail(code);
-    newest(service, undefined);
-
-    expect(await run(service, line)).toMatchObject({ exitCode: 0 });
-    service.done();
+  const refused = (code: string | undefined, status = 400): DeleteReply => ({
+    status,
+    body: { result: 'error', ...(code === undefined ? {} : { code }), msg: 'Invalid channel ID' },
+    deletes: 1,
   });
 
-  test.each([146, 147, 153])('level %d: any error may be a time-out that kept what it deleted', async (number) => {
-    const service = beginning();
-    post(service).reply(400, { result: 'error', msg: 'Request timed out' });
-    level(service, number);
-    newest(service, 1);
-    post(service).reply(200, done);
-    newest(service, undefined);
+  test.each([
+    [146, refused(undefined)],
+    [147, refused('BAD_REQUEST')],
+    [153, refused('BAD_REQUEST')],
+    [153, refused('BAD_REQUEST', 403)],
+  ])('level %d: any error may be a timeout that kept what it deleted', async (level, reply) => {
+    const server = await kitchen({ level, deleteReply: (call) => (call === 1 ? reply : undefined) });
 
-    expect(await run(service, line)).toMatchObject({ exitCode: 0 });
-    service.done();
+    expect(await server.run(line)).toMatchObject({ exitCode: 0 });
+    expect(left(server)).toEqual([11, 12]);
   });
 
-  test.each([154, 210, 211, 489, undefined])('level %s: a refusal is a refusal', async (number) => {
-    const service = beginning();
-    post(service).reply(400, { result: 'error', code: 'BAD_REQUEST', msg: 'Invalid channel ID' });
-    level(service, number);
+  test.each([154, 210, 211, 489])('level %d: a refusal is a refusal', async (level) => {
+    const server = await kitchen({ level, deleteReply: () => refused('BAD_REQUEST') });
 
-    const { exitCode, error } = await run(service, `${line} -o json`);
+    const { exitCode, error } = await server.run(`${line} -o json`);
 
-    service.done();
-    expect({ exitCode, msg: error?.server?.msg }).toEqual({ exitCode: 6, msg: 'Invalid channel ID' });
+    expect({ exitCode, msg: error?.server?.msg, calls: deletions(server) }).toEqual({
+      exitCode: 6,
+      msg: 'Invalid channel ID',
+      calls: 1,
+    });
   });
 
   test.each([
     ['not an administrator', 400, 'UNAUTHORIZED_PRINCIPAL'],
     ['a key that was taken back', 401, 'UNAUTHORIZED'],
   ])('%s is exit 4 at once, at every level', async (_what, status, code) => {
-    const service = beginning();
-    post(service).reply(status, { result: 'error', code, msg: 'Must be an organization administrator' });
+    for (const level of [140, 372]) {
+      const server = await kitchen({ level, deleteReply: () => ({ ...refused(code, status), deletes: 0 }) });
 
-    const { exitCode, error } = await run(service, `${line} -o json`);
+      const { exitCode, error } = await server.run(`${line} -o json`);
 
-    service.done();
-    expect({ exitCode, code: error?.server?.code }).toEqual({ exitCode: 4, code });
+      expect({ exitCode, code: error?.server?.code, calls: deletions(server) }).toEqual({
+        exitCode: 4,
+        code,
+        calls: 1,
+      });
+    }
   });
 
-  test('two rounds in which the newest message does not fall: exit 8 with what is left', async () => {
-    const service = beginning();
-    post(service).reply(200, partial);
-    newest(service, 3);
-    post(service).reply(200, partial);
-    newest(service, 3);
-    survey(service, [{ id: 1 }, { id: 2 }, { id: 3 }]);
+  test.each<[string, DeleteReply]>([
+    ['complete: false', { deletes: 0, body: partial }],
+    ['complete: true', { deletes: 0, body: complete }],
+    ['502', { deletes: 0, status: 502, body: gateway }],
+  ])('two rounds without progress (%s): exit 8 with what is left', async (_what, reply) => {
+    const server = await kitchen({ deleteReply: () => reply });
 
-    const { exitCode, error } = await run(service, `${line} -o json`);
+    const { exitCode, error } = await server.run(`${line} -o json`);
 
-    service.done();
-    expect({ exitCode, retryable: error?.retryable }).toEqual({ exitCode: 8, retryable: true });
-    expect(error?.message).toContain('3 messages are left');
+    expect({ exitCode, retryable: error?.retryable, calls: deletions(server) }).toEqual({
+      exitCode: 8,
+      retryable: true,
+      calls: 2,
+    });
+    expect(error?.message).toContain('3 of 3 messages are left');
   });
 
-  test('an idle round is forgiven by progress', async () => {
-    const service = beginning();
-    post(service).reply(200, partial);
-    newest(service, 3);
-    post(service).reply(200, partial);
-    newest(service, 2);
-    post(service).reply(502, gateway);
-    newest(service, 2);
-    post(service).reply(200, complete);
-    newest(service, undefined);
+  test('progress of a server that deletes the oldest first is seen', async () => {
+    const server = await kitchen({
+      messages: topicOf('lunch', idsBetween(1, 6)),
+      deleteReply: () => ({ deletes: 0, body: partial }),
+      meanwhile(messages, { path }) {
+        if (path.endsWith('/delete_topic')) messages.splice(0, 1);
+      },
+    });
 
-    expect(await run(service, line)).toMatchObject({ exitCode: 0 });
-    service.done();
-  });
-
-  test('a message that arrives in between is deleted with the next round', async () => {
-    const service = beginning();
-    post(service).reply(200, partial);
-    newest(service, 10);
-    post(service).reply(200, complete);
-    newest(service, undefined);
-
-    expect(await run(service, line)).toMatchObject({ exitCode: 0 });
-    service.done();
-  });
-
-  test('a message that arrives after "complete" is exit 8', async () => {
-    const service = beginning();
-    post(service).reply(200, complete);
-    newest(service, 10);
-    survey(service, [{ id: 10 }]);
-
-    const { exitCode, error } = await run(service, `${line} -o json`);
-
-    service.done();
-    expect(exitCode).toBe(8);
-    expect(error?.message).toContain('1 messages stand');
+    expect(await server.run(line)).toMatchObject({ exitCode: 0 });
+    expect(deletions(server)).toBe(6);
   });
 
   test('a server that stays away: exit 8, to be run again', async () => {
-    const service = beginning();
-    post(service).reply(502, gateway);
-    messages(service, { anchor: 'newest', num_before: '1', num_after: '0' }, 'lunch', 6).reply(502, gateway);
+    const server = await kitchen({ deletesPerCall: 1, awayAfter: 1 });
 
-    const { exitCode, error } = await run(service, `${line} -o json`);
+    const { exitCode, error } = await server.run(`${line} -o json`);
 
-    service.done();
     expect({ exitCode, retryable: error?.retryable }).toEqual({ exitCode: 8, retryable: true });
+    expect(error?.message).toContain('at most 3 of 3 messages are left');
   });
 
-  test('a time-out of our own is followed by a look at what is left', async () => {
+  test('a timeout of our own is followed by a look at what is left', async () => {
     const { sandbox, run: runThere } = await openSandbox({
       faults: readFaults('POST /api/v1/streams/1/delete_topic=hang-after#1', 1),
     });
@@ -261,16 +182,95 @@ describe('it is repeated until the topic is empty', () => {
   });
 
   test('429 is waited out, and is no round', async () => {
-    const service = beginning();
-    post(service).reply(429, { result: 'error', code: 'RATE_LIMIT_HIT', msg: 'slow', 'retry-after': 1.5 });
-    post(service).reply(200, complete);
-    newest(service, undefined);
+    const server = await kitchen({
+      deleteReply: (call) =>
+        call < 4
+          ? {
+              ...{ status: 429, deletes: 0 },
+              body: { result: 'error', code: 'RATE_LIMIT_HIT', msg: 'slow', 'retry-after': 1.5 },
+            }
+          : undefined,
+    });
 
-    const { exitCode, slept } = await run(service, line);
+    const { exitCode, slept } = await server.run(line);
 
-    service.done();
     expect(exitCode).toBe(0);
-    expect(slept).toEqual([1575]);
+    expect(slept.slice(0, 1)).toEqual([1575]);
+  });
+});
+
+describe('somebody is at work in the topic meanwhile', () => {
+  /** One message more before each request that `when` chooses. */
+  const posting = (when: (anchor: string | undefined, calls: number) => boolean): Meanwhile => {
+    let next = 100;
+    return (messages, { parameters }, calls) => {
+      if (!when(parameters['anchor'], calls)) return;
+      next += 1;
+      messages.push(...topicOf('lunch', [next]));
+    };
+  };
+
+  test('who posts all the time does not stop the deletion of what was there: exit 8 with the right reason', async () => {
+    const server = await openChatServer({
+      messages: topicOf('lunch', idsBetween(1, 50)),
+      deletesPerCall: 10,
+      meanwhile: posting(() => true),
+    });
+
+    const { exitCode, error } = await server.run(`${line} -o json`);
+
+    expect(exitCode).toBe(8);
+    expect(error?.message).toMatch(/the \d+ messages of the start are deleted; \d+ newer messages? (is|are) left/);
+    expect(left(server).filter((id) => id <= 50)).toEqual([]);
+  });
+
+  test('what arrives before the last call is deleted and counted', async () => {
+    const server = await openChatServer({
+      messages: topicOf('lunch', idsBetween(1, 50)),
+      deletesPerCall: 20,
+      meanwhile: posting((anchor, calls) => anchor === '50' && calls > 0 && calls < 3),
+    });
+
+    const { exitCode, stdout } = await server.run(`${line} -o json`);
+
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject([{ messages: 50, deleted: 53 }]);
+    expect(left(server)).toEqual([]);
+  });
+
+  test.each([
+    ['all ids from level 300 on', 300, /1 of 10 messages were not deleted.*'#kitchen > ✔ lunch'; 9 were deleted/],
+    ['a sample below', 299, /at least 1 of 10 messages were not deleted.*'#kitchen > ✔ lunch'/],
+  ])('a topic that is renamed in the middle: exit 8 naming the new name; %s', async (_what, level, message) => {
+    const server = await openChatServer({
+      level,
+      messages: topicOf('lunch', idsBetween(1, 10)),
+      deleteReply: () => ({ deletes: 9, body: partial }),
+      meanwhile(messages, { parameters }, calls) {
+        if (calls === 1 && parameters['anchor'] === '10') for (const row of messages) row.subject = '✔ lunch';
+      },
+    });
+
+    const { exitCode, error } = await server.run(`${line} -o json`);
+
+    expect(exitCode).toBe(8);
+    expect(error?.message).toMatch(message);
+    expect(left(server)).toEqual([1]);
+  });
+
+  test('messages that are moved into another channel are found there', async () => {
+    const server = await openChatServer({
+      messages: topicOf('lunch', idsBetween(1, 10)),
+      meanwhile(messages, { path }) {
+        if (!path.endsWith('/delete_topic')) return;
+        for (const row of messages.slice(0, 4)) Object.assign(row, { stream_id: 6, display_recipient: 'attic' });
+      },
+    });
+
+    const { exitCode, error } = await server.run(`${line} -o json`);
+
+    expect(exitCode).toBe(8);
+    expect(error?.message).toContain("4 of 10 messages were not deleted and are in '#attic > lunch'; 6 were deleted");
   });
 });
 
@@ -288,104 +288,211 @@ describe('every level of the sandbox', () => {
       // Below level 147 a topic too large for one request cannot be deleted at all.
       featureLevel < 147 ? { exitCode: 8, left: 730 } : { exitCode: 0, left: 0 },
     );
-    if (featureLevel < 147) expect(error?.message).toContain('730 messages are left');
+    if (featureLevel < 147) expect(error?.message).toContain('730 of 730 messages are left');
   });
 });
 
-describe('what stands under the name', () => {
-  test('every spelling that will go is shown before', async () => {
-    const service = fakeService();
-    survey(service, [{ id: 1 }, { id: 2, subject: 'Lunch' }, { id: 3, subject: 'LUNCH' }]);
+describe('which channel', () => {
+  const numbered = [
+    ...topicOf('lunch', [1, 2, 3]),
+    ...topicOf('lunch', [21], { stream_id: 9, channel: '2024' }),
+    ...topicOf('lunch', [31], { stream_id: 2024, channel: 'archive' }),
+    ...topicOf('lunch', [41], { stream_id: 8, channel: '8' }),
+  ];
 
-    const { exitCode, stderr } = await run(service, 'topic delete 5 lunch --confirm wrong');
+  test.each([
+    ['5', [1, 2, 3]],
+    ['id:5', [1, 2, 3]],
+    ['kitchen', [1, 2, 3]],
+    ['Kitchen', [1, 2, 3]],
+    ['name:KITCHEN', [1, 2, 3]],
+    ['name:2024', [21]],
+    ['id:2024', [31]],
+    ['8', [41]],
+  ])('%s', async (channel, gone) => {
+    const server = await openChatServer({ messages: numbered });
 
-    service.done();
-    expect(exitCode).toBe(2);
-    expect(stderr).toContain(
-      "topic 'lunch': 3 messages from 2026-02-25 to 2026-02-25; spelled 'lunch', 'Lunch', 'LUNCH'",
+    const { exitCode, stdout } = await server.run([
+      'topic',
+      'delete',
+      channel,
+      'lunch',
+      '--confirm',
+      'lunch',
+      '--no-archive',
+      '-o',
+      'json',
+    ]);
+
+    expect({ exitCode, left: left(server) }).toEqual({
+      exitCode: 0,
+      left: numbered.map(({ id }) => id).filter((id) => !gone.includes(id)),
+    });
+    // The server's spelling is shown.
+    expect((JSON.parse(stdout) as { channel: string }[])[0]?.channel).toBe(
+      numbered.find(({ id }) => id === gone[0])?.display_recipient,
     );
   });
 
-  test('a topic without messages is exit 5, and nothing is deleted', async () => {
-    const service = fakeService();
-    survey(service, [{ id: 1 }]);
-    survey(service, [], 'lnch');
+  test('digits that are also the name of another channel: exit 2, nothing is deleted', async () => {
+    const server = await openChatServer({ messages: numbered });
 
-    const { exitCode, error } = await run(service, 'topic delete 5 lunch lnch --confirm 2 -o json');
+    const { exitCode, error } = await server.run('topic delete 2024 lunch --confirm lunch -o json');
 
-    service.done();
-    expect(exitCode).toBe(5);
-    expect(error?.message).toContain("'lnch'");
-  });
-
-  test('a channel by its name is looked up in one of its messages', async () => {
-    const service = fakeService();
-    service
-      .expect({
-        method: 'GET',
-        path: '/api/v1/messages',
-        query: {
-          narrow: '[{"operator":"channel","operand":"kitchen & more"}]',
-          anchor: 'newest',
-          num_before: '1',
-          num_after: '0',
-        },
-      })
-      .reply(200, answer([{ id: 9 }]));
-    survey(service, [{ id: 1 }]);
-
-    expect(await run(service, ['topic', 'delete', 'kitchen & more', 'lunch', '--confirm', 'no'])).toMatchObject({
+    expect({ exitCode, calls: deletions(server), hint: error?.hint }).toEqual({
       exitCode: 2,
+      calls: 0,
+      hint: 'Write id:2024 or name:2024.',
     });
-    service.done();
+    expect(error?.message).toContain("'2024' is the id of the channel 'archive' and the name of another channel");
   });
 
-  test('a channel that has no message is exit 5', async () => {
-    const service = fakeService();
-    service
-      .expect({
-        method: 'GET',
-        path: '/api/v1/messages',
-        query: { narrow: '[{"operator":"channel","operand":"x"}]', anchor: 'newest', num_before: '1', num_after: '0' },
-      })
-      .reply(200, answer([]));
+  test.each([['nowhere'], ['77'], ['id:77']])('%s is not there: exit 5', async (channel) => {
+    const server = await kitchen();
 
-    expect(await run(service, 'topic delete x lunch --confirm lunch')).toMatchObject({ exitCode: 5 });
-    service.done();
+    expect(await server.run(`topic delete ${channel} lunch --confirm lunch`)).toMatchObject({ exitCode: 5 });
+    expect(deletions(server)).toBe(0);
+  });
+
+  test.each<[string, ChatServerOptions['ignoresNarrow'], string]>([
+    ['says that it ignored the narrow, asked by name', 'says', 'kitchen'],
+    ['says that it ignored the narrow, asked by id', 'says', '5'],
+    ['answers with another channel, asked by name', 'silent', 'kitchen'],
+    ['answers with another channel, asked by id', 'silent', '5'],
+    ['answers with another channel, asked by the typed id', 'silent', 'id:5'],
+    ['answers with another topic', 'silent', 'id:7'],
+  ])('a server that %s: exit 7, nothing is deleted', async (_what, ignoresNarrow, channel) => {
+    const other = topicOf('dinner', [51, 52], { stream_id: 7, channel: 'dining room' });
+    const server = await kitchen({ messages: [...lunch, ...tea, ...other], ignoresNarrow });
+
+    const { exitCode, error } = await server.run(`topic delete ${channel} lunch --confirm lunch -o json`);
+
+    expect({ exitCode, calls: deletions(server), code: error?.code }).toEqual({
+      exitCode: 7,
+      calls: 0,
+      code: 'unavailable',
+    });
+  });
+});
+
+describe('what is in the topic', () => {
+  test('organization, account, channel and every spelling are shown before', async () => {
+    const server = await kitchen({ messages: [...topicOf('lunch', [1]), ...topicOf('LUNCH', [2])] });
+
+    const { exitCode, lines } = await server.run('topic delete KITCHEN lunch --confirm wrong');
+
+    expect(exitCode).toBe(2);
+    expect(lines.slice(0, 2)).toEqual([
+      expect.stringMatching(/^Harbour \(127\.0\.0\.1:\d+\), as ada@chat\.test, channel 'kitchen' \(id 5\):$/),
+      "topic 'lunch': 2 messages from 2026-02-25 to 2026-02-25; spelled 'lunch', 'LUNCH'",
+    ]);
+    expect((await server.run('topic delete KITCHEN lunch --confirm wrong --no-archive -q')).lines).toHaveLength(1);
+  });
+
+  test('a single other spelling is shown', async () => {
+    const server = await kitchen({ messages: topicOf('Lunch', [1]) });
+
+    const { lines } = await server.run('topic delete 5 lunch --confirm wrong');
+
+    expect(lines[1]).toBe("topic 'lunch': 1 message from 2026-02-25 to 2026-02-25; spelled 'Lunch'");
+  });
+
+  test('two spellings typed together are one topic', async () => {
+    const server = await kitchen({ messages: topicOf('Lunch', [1]) });
+
+    const { exitCode, stdout } = await server.run(
+      'topic delete 5 lunch Lunch LUNCH --confirm lunch --no-archive -o json',
+    );
+
+    expect({ exitCode, rows: JSON.parse(stdout) as unknown }).toMatchObject({ exitCode: 0, rows: [{ deleted: 1 }] });
+    expect(deletions(server)).toBe(1);
+  });
+
+  test('a topic without messages is exit 5 with the nearest names, and nothing is deleted', async () => {
+    const server = await kitchen({
+      messages: [...lunch, ...topicOf('✔ calibration', [20]), ...topicOf('Calibration 2', [21]), ...topicOf('x', [22])],
+    });
+
+    const { exitCode, error } = await server.run('topic delete 5 lunch calibration --confirm 2 -o json');
+
+    expect({ exitCode, calls: deletions(server) }).toEqual({ exitCode: 5, calls: 0 });
+    expect(error?.message).toContain("'calibration'");
+    expect(error?.hint).toContain("Near names: '✔ calibration', 'Calibration 2'.");
+  });
+
+  test('--missing-ok: a repeated purge is exit 0, without a question', async () => {
+    const server = await kitchen();
+    await server.run(line);
+
+    const { exitCode, stdout } = await server.run('topic delete 5 lunch --missing-ok -o json');
+
+    expect({ exitCode, rows: JSON.parse(stdout) as unknown }).toMatchObject({
+      exitCode: 0,
+      rows: [{ topic_name: 'lunch', messages: 0, deleted: 0, status: 'missing' }],
+    });
+    expect(deletions(server)).toBe(1);
+  });
+
+  test('--missing-ok beside a topic that is there: --confirm gives the number of topics typed', async () => {
+    const server = await kitchen();
+
+    const { exitCode } = await server.run('topic delete 5 gone lunch --missing-ok --confirm 2 --no-archive');
+
+    expect({ exitCode, left: left(server) }).toEqual({ exitCode: 0, left: [11, 12] });
   });
 
   test('the empty topic: from level 334 on, and sent as the empty text', async () => {
-    const service = fakeService();
-    level(service, 334);
-    survey(service, [{ id: 1, subject: '' }], '', { allow_empty_topic_name: 'true' });
-    messages(service, { anchor: 'newest', num_before: '1', num_after: '0', allow_empty_topic_name: 'true' }, '').reply(
-      200,
-      answer([{ id: 1, subject: '' }]),
-    );
-    post(service, '').reply(200, complete);
-    messages(service, { anchor: 'newest', num_before: '1', num_after: '0', allow_empty_topic_name: 'true' }, '').reply(
-      200,
-      answer([]),
-    );
+    const server = await kitchen({ level: 334, messages: topicOf('', [1, 2]) });
 
-    expect(await run(service, ['topic', 'delete', '5', '', '--confirm', '', '--no-archive'])).toMatchObject({
-      exitCode: 0,
-    });
-    service.done();
+    const ran = await server.run(['topic', 'delete', '5', '', '--confirm', '', '--no-archive']);
+
+    expect({ exitCode: ran.exitCode, left: left(server) }).toEqual({ exitCode: 0, left: [] });
   });
 
   test('the empty topic below level 334 is exit 6, and nothing is looked up', async () => {
-    const service = fakeService();
-    level(service, 333);
+    const server = await kitchen({ level: 333 });
 
-    expect(await run(service, ['topic', 'delete', '5', '', '--confirm', ''])).toMatchObject({ exitCode: 6 });
-    service.done();
+    expect(await server.run(['topic', 'delete', '5', '', '--confirm', ''])).toMatchObject({ exitCode: 6 });
+    expect(server.seen).toHaveLength(1);
+  });
+});
+
+describe('a history that the plan limits', () => {
+  test.each([
+    ['some of it is hidden', 2],
+    ['all of it is hidden', 4],
+  ])('%s: refused with exit 6, nothing is deleted', async (_what, firstVisible) => {
+    const server = await kitchen({ firstVisible });
+
+    const { exitCode, error } = await server.run(`${line} -o json`);
+
+    expect({ exitCode, calls: deletions(server) }).toEqual({ exitCode: 6, calls: 0 });
+    expect(error?.hint).toContain('--include-hidden');
+  });
+
+  test('--include-hidden deletes all of it, and says so before', async () => {
+    const server = await openChatServer({
+      messages: topicOf('lunch', idsBetween(1, 1500)),
+      firstVisible: 1200,
+      deletesPerCall: 400,
+    });
+
+    const { exitCode, stdout, stderr } = await server.run(`${line} --include-hidden -o json`);
+
+    expect({ exitCode, left: left(server) }).toEqual({ exitCode: 0, left: [] });
+    expect(JSON.parse(stdout)).toMatchObject([{ messages: 301, deleted: 301 }]);
+    expect(stderr).toContain('and older ones that the plan hides');
+  });
+
+  test('another topic of the channel is not refused', async () => {
+    const server = await kitchen({ firstVisible: 5 });
+
+    expect(await server.run('topic delete 5 tea --confirm tea --no-archive')).toMatchObject({ exitCode: 0 });
+    expect(left(server)).toEqual([1, 2, 3]);
   });
 });
 
 describe('the question', () => {
-  const surveyed = (): FakeService => survey(fakeService(), [{ id: 1 }, { id: 2 }]);
-
   test.each([
     ['missing without a terminal', ['topic', 'delete', '5', 'lunch']],
     ['another name', ['topic', 'delete', '5', 'lunch', '--confirm', 'dinner']],
@@ -395,45 +502,33 @@ describe('the question', () => {
     ['a number for one topic', ['topic', 'delete', '5', 'lunch', '--confirm', '1']],
     ['-y is no answer', ['topic', 'delete', '5', 'lunch', '-y']],
   ])('%s: exit 2, nothing deleted', async (_what, args) => {
-    const service = surveyed();
+    const server = await kitchen();
 
-    const { exitCode, stdout } = await run(service, args);
+    const { exitCode, stdout } = await server.run(args);
 
-    service.done();
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect({ exitCode, stdout, calls: deletions(server) }).toEqual({ exitCode: 2, stdout: '', calls: 0 });
   });
 
   test('CHATELAINE_CONFIRM and CHATELAINE_YES are no answer', async () => {
-    const service = surveyed();
+    const server = await kitchen();
 
-    const { exitCode } = await run(service, 'topic delete 5 lunch', {
+    const { exitCode } = await server.run('topic delete 5 lunch', {
       env: { CHATELAINE_CONFIRM: 'lunch', CHATELAINE_YES: '1' },
     });
 
-    service.done();
-    expect(exitCode).toBe(2);
+    expect({ exitCode, calls: deletions(server) }).toEqual({ exitCode: 2, calls: 0 });
   });
 
   test.each([
-    ['2', 0],
-    ['lunch', 2],
-    ['3', 2],
-  ])('several topics want their number: --confirm %s is exit %d', async (confirm, exitCode) => {
-    const service = fakeService();
-    survey(service, [{ id: 1 }]);
-    survey(service, [{ id: 2, subject: 'tea' }], 'tea');
-    if (exitCode === 0) {
-      for (const topic of ['lunch', 'tea']) {
-        newest(service, 1, topic);
-        post(service, topic).reply(200, complete);
-        newest(service, undefined, topic);
-      }
-    }
+    ['2', 0, []],
+    ['lunch', 2, [1, 2, 3, 11, 12]],
+    ['3', 2, [1, 2, 3, 11, 12]],
+  ])('several topics want their number: --confirm %s is exit %d', async (confirm, exitCode, rest) => {
+    const server = await kitchen();
 
-    expect(await run(service, `topic delete 5 lunch tea lunch --confirm ${confirm} --no-archive`)).toMatchObject({
-      exitCode,
-    });
-    service.done();
+    const ran = await server.run(`topic delete 5 lunch tea lunch --confirm ${confirm} --no-archive`);
+
+    expect({ exitCode: ran.exitCode, left: left(server) }).toEqual({ exitCode, left: rest });
   });
 
   test.each([
@@ -442,56 +537,75 @@ describe('the question', () => {
     ['y\n', 130],
     ['\n', 130],
   ])('on a terminal the name is typed: %j is exit %d, also under -y', async (stdin, exitCode) => {
-    const service = surveyed();
-    if (exitCode === 0) {
-      newest(service, 2);
-      post(service).reply(200, complete);
-      newest(service, undefined);
-    }
+    const server = await kitchen();
 
-    expect(await run(service, 'topic delete 5 lunch -y --no-archive', { tty: true, stdin })).toMatchObject({
-      exitCode,
-    });
-    service.done();
+    const ran = await server.run('topic delete 5 lunch -y --no-archive', { tty: true, stdin });
+
+    expect({ exitCode: ran.exitCode, calls: deletions(server) }).toEqual({ exitCode, calls: exitCode === 0 ? 1 : 0 });
+  });
+});
+
+describe('--max-messages', () => {
+  test.each([
+    ['4', 2, [1, 2, 3, 11, 12]],
+    ['5', 0, []],
+  ])('counts all topics: %s is exit %d', async (most, exitCode, rest) => {
+    const server = await kitchen();
+
+    const ran = await server.run(`topic delete 5 lunch tea --confirm 2 --no-archive --max-messages ${most}`);
+
+    expect({ exitCode: ran.exitCode, left: left(server) }).toEqual({ exitCode, left: rest });
   });
 
-  test('--max-messages refuses more, counted over all topics', async () => {
-    for (const [most, exitCode] of [
-      ['2', 2],
-      ['3', 0],
-    ] as const) {
-      const service = fakeService();
-      survey(service, [{ id: 1 }, { id: 2 }]);
-      survey(service, [{ id: 3, subject: 'tea' }], 'tea');
-      if (exitCode === 0) {
-        for (const topic of ['lunch', 'tea']) {
-          newest(service, 1, topic);
-          post(service, topic).reply(200, complete);
-          newest(service, undefined, topic);
-        }
-      }
+  test.each([
+    ['arrive', topicOf('lunch', idsBetween(100, 120))],
+    ['are moved in, with ids of their own', topicOf('lunch', idsBetween(20, 40))],
+  ])('looks again right before the call: messages %s after the question', async (_what, more) => {
+    const server = await kitchen({
+      messages: topicOf('lunch', [50]),
+      meanwhile(messages, _request, calls) {
+        const surveyed = server.seen.filter(({ parameters }) => parameters['anchor'] === 'oldest').length === 2;
+        if (calls === 0 && surveyed && messages.length === 1) messages.unshift(...more);
+        messages.sort((one, other) => one.id - other.id);
+      },
+    });
 
-      const ran = await run(service, `topic delete 5 lunch tea --confirm 2 --no-archive --max-messages ${most}`);
+    const { exitCode, error } = await server.run(
+      'topic delete 5 lunch --confirm lunch --no-archive --max-messages 1 -o json',
+    );
 
-      service.done();
-      expect({ most, exitCode: ran.exitCode }).toEqual({ most, exitCode });
-    }
+    expect({ exitCode, calls: deletions(server) }).toEqual({ exitCode: 2, calls: 0 });
+    expect(error?.message).toContain(
+      "22 messages of 'lunch' would be deleted, more than the 1 that --max-messages allows",
+    );
+  });
+
+  test('looks again before every later call: exit 8 with what is left', async () => {
+    const server = await kitchen({
+      messages: topicOf('lunch', idsBetween(1, 10)),
+      deletesPerCall: 5,
+      meanwhile(messages, { parameters }, calls) {
+        if (calls === 1 && parameters['anchor'] === '10') messages.push(...topicOf('lunch', [101, 102, 103]));
+      },
+    });
+
+    const { exitCode, error } = await server.run(`${line} --max-messages 10 -o json`);
+
+    expect({ exitCode, calls: deletions(server) }).toEqual({ exitCode: 8, calls: 1 });
+    expect(error?.message).toContain('5 of the messages of the start are left');
   });
 });
 
 test('a dry run sends no write, wants no answer, and prints the exact requests', async () => {
-  const service = fakeService();
-  survey(service, [{ id: 1 }]);
-  survey(service, [{ id: 2, subject: 'tea & cake' }], 'tea & cake');
+  const server = await kitchen({ messages: [...lunch, ...topicOf('tea & cake', [11])] });
 
-  const { exitCode, stdout } = await run(service, ['topic', 'delete', '5', 'lunch', 'tea & cake', '-n', '-o', 'json']);
+  const { exitCode, stdout } = await server.run(['topic', 'delete', '5', 'lunch', 'tea & cake', '-n', '-o', 'json']);
 
-  service.done();
-  expect(exitCode).toBe(0);
+  expect({ exitCode, calls: deletions(server) }).toEqual({ exitCode: 0, calls: 0 });
   expect(JSON.parse(stdout)).toEqual(
     ['topic_name=lunch', 'topic_name=tea+%26+cake'].map((body) => ({
       method: 'POST',
-      url: 'https://chat.test/api/v1/streams/5/delete_topic',
+      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/api\/v1\/streams\/5\/delete_topic$/) as string,
       content_type: 'application/x-www-form-urlencoded',
       body,
     })),
@@ -499,19 +613,15 @@ test('a dry run sends no write, wants no answer, and prints the exact requests',
 });
 
 test('one topic that is refused does not keep the others: exit 8, and it is named', async () => {
-  const service = fakeService();
-  survey(service, [{ id: 1 }]);
-  survey(service, [{ id: 2, subject: 'tea' }], 'tea');
-  newest(service, 1);
-  post(service).reply(400, { result: 'error', code: 'BAD_REQUEST', msg: 'Not this one' });
-  level(service, 489);
-  newest(service, 2, 'tea');
-  post(service, 'tea').reply(200, complete);
-  newest(service, undefined, 'tea');
+  const server = await kitchen({
+    deleteReply: (call) =>
+      call === 1
+        ? { status: 400, body: { result: 'error', code: 'BAD_REQUEST', msg: 'Not this one' }, deletes: 0 }
+        : undefined,
+  });
 
-  const { exitCode, stdout, error } = await run(service, 'topic delete 5 lunch tea --confirm 2 --no-archive -o json');
+  const { exitCode, stdout, error } = await server.run('topic delete 5 lunch tea --confirm 2 --no-archive -o json');
 
-  service.done();
   expect(exitCode).toBe(8);
   expect(JSON.parse(stdout)).toMatchObject([{ topic_name: 'tea', status: 'deleted' }]);
   expect(error?.message).toContain('lunch: ');
@@ -519,11 +629,24 @@ test('one topic that is refused does not keep the others: exit 8, and it is name
 
 test('Ctrl-C in a purge is exit 130', async () => {
   const interrupt = new AbortController();
-  const { Failure } = await import('../../../src/core/failure.ts');
-  const service = beginning();
-  post(service).reply(502, gateway);
-  const running = run(service, line, { interrupt: interrupt.signal });
-  interrupt.abort(new Failure('cancelled', 'interrupted'));
+  const server = await kitchen({
+    deleteReply: () => ({ status: 502, body: gateway, deletes: 0 }),
+    meanwhile(_messages, _request, calls) {
+      if (calls === 1) interrupt.abort(new Failure('cancelled', 'interrupted'));
+    },
+  });
 
-  expect(await running).toMatchObject({ exitCode: 130, stdout: '' });
+  expect(await server.run(line, { interrupt: interrupt.signal })).toMatchObject({ exitCode: 130, stdout: '' });
+});
+
+test('--deadline in a purge is exit 8 with what is left', async () => {
+  const server = await kitchen({
+    messages: topicOf('lunch', idsBetween(1, 2000)),
+    deletesPerCall: 1,
+  });
+
+  const { exitCode, error } = await server.run(`${line} --deadline 1500ms -o json`);
+
+  expect({ exitCode, retryable: error?.retryable }).toEqual({ exitCode: 8, retryable: true });
+  expect(error?.message).toMatch(/at most \d+ of 2000 messages are left: the deadline/);
 });

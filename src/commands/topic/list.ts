@@ -1,0 +1,69 @@
+import type { Milliseconds } from '../../core/duration.ts';
+import { usage } from '../../core/failure.ts';
+import { matchesGlob } from '../../core/glob.ts';
+import { findChannel } from '../../jobs/topic/find-channel.ts';
+import { listTopics, type TopicSummary } from '../../jobs/topic/list-topics.ts';
+import { command } from '../command.ts';
+import { channelArgument, timeText } from './fields.ts';
+
+export default command({
+  name: 'topic list',
+  summary: 'List the topics of a channel',
+  about: [
+    'The API has no list of topics: every message of the channel is fetched and counted, a page of 1000 at a time. Only messages that ' +
+      'the account can see are counted. The topic with the newest message comes first.',
+    'Names that differ only by case are one topic, as they are for topic delete.',
+  ],
+  args: { channel: channelArgument },
+  options: {
+    match: {
+      kind: 'string',
+      nonempty: true,
+      placeholder: 'GLOB',
+      help: 'Only names that match: * is any text, ? any character, in any case',
+    },
+    older_than: { kind: 'duration', help: 'Only topics whose newest message is older than this, such as 90d' },
+    resolved: { kind: 'boolean', help: 'Only resolved topics, whose names begin with ✔' },
+    unresolved: { kind: 'boolean', help: 'Only topics that are not resolved' },
+  },
+  examples: [
+    'chatelaine topic list general',
+    "chatelaine topic list general --match 'calibration*' --older-than 90d",
+    'chatelaine topic list general --unresolved -o json',
+  ],
+
+  async *run({ channel: text, ...filter }, context) {
+    if (filter.resolved && filter.unresolved) throw usage('--resolved and --unresolved exclude each other');
+    const chat = context.chat();
+    const channel = await findChannel(chat, text);
+    const { topics, isLimited } = await listTopics(chat, channel);
+    if (isLimited)
+      context.warn('the history is cut by the plan of the organization: older messages exist that are not counted');
+    for (const topic of topics) {
+      if (!isWanted(topic, filter, context.now())) continue;
+      const { first_timestamp, last_timestamp, topic_name, messages, resolved } = topic;
+      const times = { first_time: timeText(first_timestamp), last_time: timeText(last_timestamp) };
+      yield { stream_id: channel.stream_id, channel: channel.name, topic_name, messages, ...times, resolved };
+    }
+  },
+
+  show: { columns: ['topic_name', 'messages', 'first_time', 'last_time', 'resolved'], known: ['stream_id', 'channel'] },
+});
+
+interface Filter {
+  readonly match?: string;
+  readonly older_than?: Milliseconds;
+  readonly resolved?: boolean;
+  readonly unresolved?: boolean;
+}
+
+function isWanted(
+  topic: TopicSummary,
+  { match, older_than, resolved, unresolved }: Filter,
+  now: Milliseconds,
+): boolean {
+  if (match !== undefined && !matchesGlob(match.toLowerCase(), topic.topic_name.toLowerCase())) return false;
+  if (older_than !== undefined && topic.last_timestamp * 1000 > now - older_than) return false;
+  if (resolved) return topic.resolved;
+  return !(unresolved && topic.resolved);
+}

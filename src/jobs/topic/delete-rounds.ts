@@ -1,0 +1,149 @@
+import type { ChatApi } from '../../api/chat/chat.ts';
+import type { Message } from '../../api/chat/chat-messages.ts';
+import { backoff } from '../../api/http/retry.ts';
+import type { Milliseconds } from '../../core/duration.ts';
+import { Failure, usage } from '../../core/failure.ts';
+import { topicLevels } from '../../schema/topic.ts';
+import { newestOfTopic, topicPages, type TopicSurvey } from './survey-topic.ts';
+
+/** What a purge needs beside the server. */
+export interface Purging {
+  sleep(span: Milliseconds): Promise<void>;
+  note(text: string): void;
+  /** Maximum number of messages that may be deleted; any number without it. */
+  readonly maxMessages?: number | undefined;
+  readonly keeper: Keeper;
+}
+
+/** What is kept of the messages before they are deleted. Each call resolves when it is safe on disk; a failure ends the purge. */
+export interface Keeper {
+  /** Before the first delete call: keeps the surveyed messages, reads them back and verifies them. */
+  begin(survey: TopicSurvey): Promise<void>;
+  /** Before every delete call: the messages that arrived since the survey or since the last call; may be none. */
+  add(messages: readonly Message[]): Promise<void>;
+}
+
+/** What a purge has done so far; the rounds keep it current, for whoever reports a failure. */
+export interface PurgeState {
+  /** Messages of the survey and those that arrived later. */
+  readonly known: Set<number>;
+  /** The highest of the known ids. */
+  newest: number;
+  /** Messages of the survey that are still in the topic. */
+  left: number;
+  /** delete_topic calls that were sent. */
+  calls: number;
+  /** Every message of the survey is gone from the topic; the last check may follow. */
+  isDeleted: boolean;
+}
+
+/** Rounds in which no message of the survey was deleted, after which the purge gives up (docs/apis.md, Deleting a topic). */
+const maxIdleRounds = 2;
+/** The same where hidden messages are deleted, whose number nobody sees. */
+const maxHiddenRounds = 50;
+
+/**
+ * Calls delete_topic until no message of the survey is left in the topic, through `complete: false`, `partially_completed`,
+ * timeouts and the errors of old servers.
+ * @throws Failure auth, rejected; usage or incomplete above `maxMessages`; incomplete where the server makes no progress
+ */
+export async function deleteRounds(
+  chat: ChatApi,
+  survey: TopicSurvey,
+  purging: Purging,
+  state: PurgeState,
+): Promise<void> {
+  const { sleep, note, keeper } = purging;
+  for (let idle = 0, troubles = 0; ;) {
+    const arrived = await arrivals(chat, survey, purging, state);
+    for (const { id } of arrived) state.known.add(id);
+    state.newest = Math.max(state.newest, arrived.at(-1)?.id ?? 0);
+    refuseMore(survey, purging, state);
+    await keeper.add(arrived);
+    state.calls += 1;
+    const ending = await deleteOnce(chat, survey);
+    if (ending instanceof Failure) {
+      note(`${ending.message}: looking at what is left`);
+      await sleep(backoff(troubles++, 1));
+    }
+    const before = state.left;
+    state.left = await leftOf(chat, survey, before);
+    if (state.left === 0 && (ending === 'complete' || !survey.isLimited)) return;
+    idle = state.left < before ? 0 : idle + 1;
+    const maxIdle = survey.isLimited && state.left === 0 && ending === 'part' ? maxHiddenRounds : maxIdleRounds;
+    if (idle >= maxIdle) throw stuck(survey, state, ending instanceof Failure ? ending : undefined);
+    note(`topic '${survey.topic_name}': ${state.left} of ${survey.ids.length} messages are left; continuing`);
+  }
+}
+
+/** Messages that are not known yet: the newer ones, or under a maximum any, since others may be moved into the topic. */
+async function arrivals(
+  chat: ChatApi,
+  survey: TopicSurvey,
+  { maxMessages }: Purging,
+  { known, newest }: PurgeState,
+): Promise<Message[]> {
+  const isAll = maxMessages !== undefined || known.size === 0;
+  const walk = isAll ? { anchor: 'oldest' } : { anchor: String(newest), include_anchor: false };
+  const arrived: Message[] = [];
+  for await (const { messages } of topicPages(chat, survey, walk))
+    for (const message of messages) if (!known.has(message.id)) arrived.push(message);
+  return arrived;
+}
+
+function refuseMore({ topic_name }: TopicSurvey, { maxMessages = Infinity }: Purging, state: PurgeState): void {
+  const { known, calls, left } = state;
+  if (known.size <= maxMessages) return;
+  const more = `${known.size} messages of '${topic_name}' would be deleted, more than the ${maxMessages} that --max-messages allows`;
+  if (calls === 0) throw usage(`${more}: nothing was deleted`);
+  throw new Failure('incomplete', `${more}; ${left} of the messages of the start are left`, { retryable: false });
+}
+
+/** `part` for a call that only began, or the trouble after which the rest may be tried again. */
+async function deleteOnce(chat: ChatApi, { channel, topic_name }: TopicSurvey): Promise<'complete' | 'part' | Failure> {
+  try {
+    const { complete } = await chat.deleteTopic(channel.stream_id, topic_name);
+    return complete ? 'complete' : 'part';
+  } catch (cause) {
+    if (cause instanceof Failure && (await isRepeatable(chat, cause))) return cause;
+    throw cause;
+  }
+}
+
+/** Below level 154 any error but a refusal of the account may be a timeout that kept what it had deleted. */
+async function isRepeatable(chat: ChatApi, { kind, details }: Failure): Promise<boolean> {
+  const { server, http } = details;
+  if (kind === 'unavailable' || server?.code === 'REQUEST_TIMEOUT') return true;
+  if (http?.status === undefined || http.status < 400 || http.status === 401) return false;
+  if (server?.code === 'UNAUTHORIZED_PRINCIPAL') return false;
+  const level = await chat.level();
+  return level !== undefined && level < topicLevels.partial;
+}
+
+/**
+ * How many of the surveyed messages are left. Servers delete the newest first, so one request shows it; only where the newest one
+ * is still there, all are counted.
+ */
+async function leftOf(chat: ChatApi, survey: TopicSurvey, before: number): Promise<number> {
+  const { ids } = survey;
+  const last = ids.at(-1);
+  if (last === undefined) return 0;
+  const newest = await newestOfTopic(chat, survey, last);
+  if (!newest) return 0;
+  const below = ids.filter((id) => id <= newest.id).length;
+  if (below < before) return below;
+  const start = new Set(ids);
+  let count = 0;
+  for await (const { messages } of topicPages(chat, survey, { anchor: 'oldest' }))
+    count += messages.filter(({ id }) => start.has(id)).length;
+  return count;
+}
+
+function stuck({ topic_name, ids }: TopicSurvey, { left }: PurgeState, trouble: Failure | undefined): Failure {
+  const why = trouble ? `: ${trouble.message}` : '';
+  return new Failure(
+    'incomplete',
+    `the server makes no progress; ${left} of ${ids.length} messages are left in '${topic_name}'${why}`,
+    { ...trouble?.details, hint: 'Run the same command again later: it continues.', cause: trouble },
+  );
+}

@@ -1,0 +1,93 @@
+import type { ChatApi } from '../../api/chat/chat.ts';
+import type { Message, MessagePage } from '../../api/chat/chat-messages.ts';
+import { Failure, usage } from '../../core/failure.ts';
+import { readName } from '../../schema/narrow.ts';
+import { isSameName } from './topic-names.ts';
+
+/** A channel of the server, its name in the server's spelling; without one where the account sees no message of it. */
+export interface Channel {
+  readonly stream_id: number;
+  readonly name?: string | undefined;
+}
+
+/**
+ * The channel of an id (`7`, `id:7`) or a name (`kitchen`, `name:2024`), from its newest message: the API of the specification
+ * has no list of channels.
+ * @throws Failure not_found; usage for digits that are also the name of another channel; unavailable where the server answers with
+ * messages of another channel
+ */
+export async function findChannel(chat: ChatApi, text: string): Promise<Channel> {
+  const wanted = readName(text);
+  const page = await newestOf(chat, wanted);
+  const channel = channelOf(wanted, page?.messages.at(-1));
+  if (!page || !channel) throw notFound(text, page !== undefined);
+  // Digits alone can be meant as a name.
+  if (typeof wanted === 'number' && text === String(wanted)) await refuseAmbiguous(chat, channel, text);
+  return channel;
+}
+
+/** The newest message of a channel; undefined where the server does not know the channel, or does not let the account see it. */
+async function newestOf(chat: ChatApi, operand: number | string): Promise<MessagePage | undefined> {
+  const narrow = [{ operator: 'channel', operand }];
+  try {
+    const page = await chat.messages({ narrow, anchor: 'newest', num_before: 1, num_after: 0 });
+    checkMessages(page, (message) => isOf(operand, message), String(operand));
+    return page;
+  } catch (cause) {
+    if (cause instanceof Failure && cause.details.server?.code === 'BAD_NARROW') return undefined;
+    throw cause;
+  }
+}
+
+function isOf(channel: number | string, { stream_id, display_recipient }: Message): boolean {
+  if (typeof channel === 'number') return stream_id === channel;
+  return typeof display_recipient === 'string' && isSameName(display_recipient, channel.trim());
+}
+
+function channelOf(wanted: number | string, message: Message | undefined): Channel | undefined {
+  if (!message) return typeof wanted === 'number' ? { stream_id: wanted } : undefined;
+  const { stream_id, display_recipient } = message;
+  if (typeof stream_id !== 'number') return undefined;
+  return { stream_id, name: typeof display_recipient === 'string' ? display_recipient : undefined };
+}
+
+function notFound(text: string, isKnown: boolean): Failure {
+  if (isKnown)
+    return new Failure('not_found', `the account sees no message of the channel '${text}' that shows its id`, {
+      hint: 'Give the id of the channel.',
+    });
+  return new Failure('not_found', `no channel '${text}'`, {
+    hint: 'Give the name or the id of a channel that the account can see.',
+  });
+}
+
+async function refuseAmbiguous(chat: ChatApi, { stream_id, name }: Channel, text: string): Promise<void> {
+  const page = await newestOf(chat, text);
+  if (!page || page.messages.at(-1)?.['stream_id'] === stream_id) return;
+  throw usage(
+    `'${text}' is the id of the channel ${name === undefined ? '' : `'${name}' `}and the name of another channel`,
+    `Write id:${text} or name:${text}.`,
+  );
+}
+
+/**
+ * Refuses a page whose messages are not those asked for: the server ignored the narrow, with or without saying so.
+ * @throws Failure unavailable
+ */
+export function checkMessages(page: MessagePage, isAsked: (message: Message) => boolean, what: string): void {
+  if (page.ignored.includes('narrow')) throw untrusted(`the server ignored the narrow that asks for '${what}'`);
+  const other = page.messages.find((message) => !isAsked(message));
+  if (!other) return;
+  const { stream_id, display_recipient, subject } = other;
+  const place = typeof display_recipient === 'string' ? `'${display_recipient}'` : 'a direct conversation';
+  throw untrusted(
+    `the server was asked for '${what}' and answered with message ${other.id} of ${place} (id ${String(stream_id)}), topic '${String(subject)}'`,
+  );
+}
+
+function untrusted(message: string): Failure {
+  return new Failure('unavailable', `${message}: such an answer is not used, and nothing more is deleted`, {
+    hint: 'Check the site URL of the profile, and what stands between it and this machine.',
+    retryable: false,
+  });
+}

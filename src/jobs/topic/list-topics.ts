@@ -1,0 +1,65 @@
+import type { ChatApi } from '../../api/chat/chat.ts';
+import type { MessagePage } from '../../api/chat/chat-messages.ts';
+import { backward, forward } from '../../api/chat/message-pages.ts';
+import { checkMessages, type Channel } from './find-channel.ts';
+import { foldName, isResolved, nearNames } from './topic-names.ts';
+
+/** A topic of a channel, counted from its messages. */
+export interface TopicSummary {
+  /** In the spelling of its newest message. */
+  readonly topic_name: string;
+  readonly messages: number;
+  /** UTC seconds. */
+  readonly first_timestamp: number;
+  readonly last_timestamp: number;
+  readonly resolved: boolean;
+}
+
+export interface TopicList {
+  /** The topic with the newest message first. */
+  readonly topics: readonly TopicSummary[];
+  /** Whether the plan of the organization hides older messages: counts and first dates are of those that are shown. */
+  readonly isLimited: boolean;
+}
+
+/** Every topic of a channel: all its messages are fetched, page by page, and only counts are held. */
+export async function listTopics(chat: ChatApi, channel: Channel): Promise<TopicList> {
+  const topics = new Map<string, TopicSummary>();
+  let isLimited = false;
+  for await (const page of checkedPages(channel, forward(chat, queryOf(channel), { anchor: 'oldest' }))) {
+    isLimited ||= page.history_limited;
+    for (const { subject, timestamp } of page.messages) {
+      const [topic_name, time] = [String(subject), Number(timestamp)];
+      const key = foldName(topic_name);
+      const { messages, first_timestamp } = topics.get(key) ?? { messages: 0, first_timestamp: time };
+      const counts = { messages: messages + 1, first_timestamp, last_timestamp: time };
+      topics.set(key, { topic_name, ...counts, resolved: isResolved(topic_name) });
+    }
+  }
+  const newestFirst = [...topics.values()].sort((one, other) => other.last_timestamp - one.last_timestamp);
+  return { topics: newestFirst, isLimited };
+}
+
+/** Messages of the channel that are searched for the name of a topic that is not there. */
+const maxSearched = 10_000;
+
+/** The names nearest to that of a topic that is not there, from the newest messages of the channel. */
+export async function nearTopics(chat: ChatApi, channel: Channel, topic_name: string): Promise<string[]> {
+  const names = new Map<string, string>();
+  const walk = { anchor: 'newest', limit: maxSearched };
+  for await (const { messages } of checkedPages(channel, backward(chat, queryOf(channel), walk)))
+    for (const { subject } of messages) names.set(foldName(String(subject)), String(subject));
+  return nearNames(topic_name, names.values());
+}
+
+function queryOf({ stream_id }: Channel): Parameters<ChatApi['messages']>[0] {
+  const narrow = [{ operator: 'channel', operand: stream_id }];
+  return { narrow, apply_markdown: false, allow_empty_topic_name: true };
+}
+
+async function* checkedPages(channel: Channel, pages: AsyncIterable<MessagePage>): AsyncGenerator<MessagePage> {
+  for await (const page of pages) {
+    checkMessages(page, ({ stream_id }) => stream_id === channel.stream_id, channel.name ?? String(channel.stream_id));
+    yield page;
+  }
+}

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { isSameName, nearNames } from '../../../src/jobs/topic/topic-names.ts';
+
+test.each([
+  ['Lunch', 'lUNCH', true],
+  ['Café', 'CAFÉ', true],
+  ['ı', 'I', true],
+  ['ſ', 's', true],
+  ['ς', 'σ', true],
+  ['µ', 'μ', true],
+  ['ß', 'ẞ', false],
+  ['ß', 'ss', false],
+  ['lunch', 'lunch ', false],
+  ['✔ lunch', 'lunch', false],
+])('%s and %s are one name for the server: %s', (one, other, isSame) => {
+  expect(isSameName(one, other)).toBe(isSame);
+});
+
+test('the nearest names come first; a resolved topic is as near as its name', () => {
+  expect(nearNames('calibration', ['other', 'calibratoin', '✔ Calibration', 'calibration log 2026', 'x'])).toEqual([
+    '✔ Calibration',
+    'calibration log 2026',
+    'calibratoin',
+  ]);
+  expect(nearNames('zzz', ['lunch'])).toEqual([]);
+});
