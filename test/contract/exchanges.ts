@@ -208,8 +208,20 @@ export const contracts: readonly Contract[] = [
   },
   {
     call: 'POST /streams/{stream_id}/delete_topic',
-    line: 'topic delete 1 onboarding --confirm onboarding --no-archive',
+    line: 'topic delete id:1 onboarding --confirm onboarding --no-archive',
     exchanges: [
+      {
+        method: 'GET',
+        path: '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22%2C%22operand%22%3A1%7D%5D&anchor=newest&num_before=1&num_after=0',
+        headers: basic,
+        answer: {
+          status: 200,
+          body: {
+            ...done,
+            messages: [expect.objectContaining({ id: someId, stream_id: 1, display_recipient: 'general' })],
+          },
+        },
+      },
       {
         method: 'GET',
         path:
@@ -226,20 +238,16 @@ export const contracts: readonly Contract[] = [
           },
         },
       },
+      serverSettings,
       {
         method: 'GET',
         path:
           '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22%2C%22operand%22%3A1%7D%2C%7B%22operator%22%3A%22topic%22%2C' +
-          '%22operand%22%3A%22onboarding%22%7D%5D&apply_markdown=false&anchor=newest&num_before=1&num_after=0',
+          '%22operand%22%3A%22onboarding%22%7D%5D&apply_markdown=false&num_before=0&num_after=1000&anchor=1001&include_anchor=false',
         headers: basic,
         answer: {
           status: 200,
-          body: {
-            ...done,
-            anchor: 10_000_000_000_000_000,
-            found_newest: true,
-            messages: [expect.objectContaining({ id: someId, subject: 'onboarding' })],
-          },
+          body: { ...done, found_newest: true, messages: expect.arrayContaining([]) as unknown[] },
         },
       },
       {
@@ -248,6 +256,32 @@ export const contracts: readonly Contract[] = [
         headers: { ...basic, ...form },
         body: 'topic_name=onboarding',
         answer: { status: 200, body: { ...done, complete: true } },
+      },
+      {
+        method: 'GET',
+        path:
+          '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22%2C%22operand%22%3A1%7D%2C%7B%22operator%22%3A%22topic%22%2C' +
+          '%22operand%22%3A%22onboarding%22%7D%5D&apply_markdown=false&anchor=1001&num_before=1&num_after=0',
+        headers: basic,
+        answer: { status: 200, body: { ...done, messages: [] } },
+      },
+      {
+        method: 'GET',
+        path: '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22%2C%22operand%22%3A1%7D%5D&apply_markdown=false&message_ids=%5B1001%5D',
+        headers: basic,
+        answer: { status: 200, body: { ...done, messages: expect.arrayContaining([]) as unknown[] } },
+      },
+      {
+        method: 'GET',
+        path: '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channels%22%2C%22operand%22%3A%22public%22%7D%5D&apply_markdown=false&message_ids=%5B1001%5D',
+        headers: basic,
+        answer: { status: 200, body: { ...done, messages: expect.arrayContaining([]) as unknown[] } },
+      },
+      {
+        method: 'GET',
+        path: '/api/v1/messages?apply_markdown=false&message_ids=%5B1001%5D',
+        headers: basic,
+        answer: { status: 200, body: { ...done, messages: expect.arrayContaining([]) as unknown[] } },
       },
       {
         method: 'GET',

@@ -17,7 +17,9 @@ export function describeTopics(
   surveys: readonly TopicSurvey[],
 ): string[] {
   const { site, email, organization } = place;
-  const host = new URL(site).host;
+  const { host: full, hostname } = new URL(site);
+  // The port of a sandbox is another one in each run.
+  const host = hostname === '127.0.0.1' ? hostname : full;
   const channel = name === undefined ? `channel ${stream_id}` : `channel '${name}' (id ${stream_id})`;
   return [`${organization === undefined ? host : `${organization} (${host})`}, as ${email}, ${channel}:`].concat(
     surveys.map(describeTopic),
