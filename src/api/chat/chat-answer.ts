@@ -74,6 +74,8 @@ function hintOf(kind: FailureKind, code: string | undefined, msg = ''): string |
   // A server of many organizations knows each by its own host name.
   if (/\bsubdomain\b/i.test(msg))
     return 'Check the site URL of the profile: the account belongs to another organization.';
+  if (/^invalid channel id/i.test(msg))
+    return 'The channel is archived, or it is private and the account is not in it.';
   if (code === 'UNAUTHORIZED_PRINCIPAL')
     return 'This needs an administrator of the organization: choose another profile with --profile.';
   if (kind === 'auth') return 'Check the stored account: chatelaine auth status.';

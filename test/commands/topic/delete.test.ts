@@ -112,6 +112,7 @@ describe('it is repeated until the topic is empty', () => {
       msg: 'Invalid channel ID',
       calls: 1,
     });
+    expect(error?.hint).toContain('archived');
   });
 
   test.each([
