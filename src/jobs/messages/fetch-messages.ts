@@ -17,7 +17,7 @@ export interface Warnings {
  * selection: an ignored narrow before the first message, anything else after the last
  */
 export async function* fetchMessages(
-  chat: ChatApi,
+  chat: Pick<ChatApi, 'messages' | 'level'>,
   selection: MessageSelection,
   { warn }: Warnings,
 ): AsyncGenerator<Message> {
@@ -62,7 +62,10 @@ function refuseIgnored({ ignored }: MessagePage): void {
 }
 
 /** The pages of a selection, ascending; `history_limited` on one of them where the plan hides older messages. */
-export function pagesOf(chat: ChatApi, { narrow, form, range }: MessageSelection): AsyncGenerator<MessagePage> {
+export function pagesOf(
+  chat: Pick<ChatApi, 'messages' | 'level'>,
+  { narrow, form, range }: MessageSelection,
+): AsyncGenerator<MessagePage> {
   const query = { narrow, ...form };
   switch (range.kind) {
     case 'newest':

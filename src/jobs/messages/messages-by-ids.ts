@@ -11,7 +11,7 @@ const idsLevel = messageParameters.message_ids.level;
  * @throws Failure incomplete at the end, naming the ids that the server does not show; rejected where it is too old
  */
 export async function* messagesByIds(
-  chat: ChatApi,
+  chat: Pick<ChatApi, 'messages' | 'level'>,
   query: MessageQuery,
   ids: readonly number[],
 ): AsyncGenerator<MessagePage> {
@@ -33,7 +33,7 @@ export async function* messagesByIds(
  * @throws Failure rejected where the server is too old for `message_ids`
  */
 export async function* pagesOfIds(
-  chat: ChatApi,
+  chat: Pick<ChatApi, 'messages' | 'level'>,
   query: MessageQuery,
   ids: readonly number[],
 ): AsyncGenerator<MessagePage> {
@@ -47,7 +47,7 @@ function otherBytes({ narrow = [] }: MessageQuery): number {
 }
 
 /** Older servers do not know message_ids, and miss the anchor. */
-async function explained<T>(chat: ChatApi, answer: Promise<T>): Promise<T> {
+async function explained<T>(chat: Pick<ChatApi, 'messages' | 'level'>, answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (cause) {

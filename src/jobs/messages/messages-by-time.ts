@@ -16,7 +16,11 @@ const disorder: Milliseconds = 60_000;
  * The messages with `since` ≤ time < `until`, ascending. The id at which the span begins is found by bisecting message ids, since a
  * date as the anchor needs a server of level 445 (docs/apis.md, Paging).
  */
-export async function* messagesByTime(chat: ChatApi, query: MessageQuery, span: TimeSpan): AsyncGenerator<MessagePage> {
+export async function* messagesByTime(
+  chat: Pick<ChatApi, 'messages'>,
+  query: MessageQuery,
+  span: TimeSpan,
+): AsyncGenerator<MessagePage> {
   const { since = -Infinity, until = Infinity, limit } = span;
   const isWanted = (message: Message): boolean => since <= timeOf(message) && timeOf(message) < until;
   const isEnd = (message: Message): boolean => timeOf(message) >= until + disorder;
@@ -42,7 +46,7 @@ interface Place {
 }
 
 /** At most 25 requests: the ends of what the narrow selects, then halves of the ids between them (31 bits) down to a page. */
-async function placeOf(chat: ChatApi, query: MessageQuery, moment: Milliseconds): Promise<Place> {
+async function placeOf(chat: Pick<ChatApi, 'messages'>, query: MessageQuery, moment: Milliseconds): Promise<Place> {
   const next = (anchor: string): Promise<MessagePage> =>
     chat.messages({ ...query, anchor, num_before: 0, num_after: 1 });
   const newest = (await chat.messages({ ...query, anchor: 'newest', num_before: 1, num_after: 0 })).messages.at(-1);

@@ -48,7 +48,7 @@ const maxHiddenRounds = 50;
  * @throws Failure auth, rejected; usage or incomplete above `maxMessages`; incomplete where the server makes no progress
  */
 export async function deleteRounds(
-  chat: ChatApi,
+  chat: Pick<ChatApi, 'messages' | 'level' | 'deleteTopic'>,
   survey: TopicSurvey,
   purging: Purging,
   state: PurgeState,
@@ -78,7 +78,7 @@ export async function deleteRounds(
 
 /** Messages that are not known yet: the newer ones, or under a maximum any, since others may be moved into the topic. */
 async function arrivals(
-  chat: ChatApi,
+  chat: Pick<ChatApi, 'messages' | 'level' | 'deleteTopic'>,
   survey: TopicSurvey,
   { maxMessages }: Purging,
   { known, newest }: PurgeState,
@@ -100,7 +100,10 @@ function refuseMore({ topic_name }: TopicSurvey, { maxMessages = Infinity }: Pur
 }
 
 /** `part` for a call that only began, or the trouble after which the rest may be tried again. */
-async function deleteOnce(chat: ChatApi, { channel, topic_name }: TopicSurvey): Promise<'complete' | 'part' | Failure> {
+async function deleteOnce(
+  chat: Pick<ChatApi, 'messages' | 'level' | 'deleteTopic'>,
+  { channel, topic_name }: TopicSurvey,
+): Promise<'complete' | 'part' | Failure> {
   try {
     const { complete } = await chat.deleteTopic(channel.stream_id, topic_name);
     return complete ? 'complete' : 'part';
@@ -111,7 +114,10 @@ async function deleteOnce(chat: ChatApi, { channel, topic_name }: TopicSurvey): 
 }
 
 /** Below level 154 any error but a refusal of the account may be a timeout that kept what it had deleted. */
-async function isRepeatable(chat: ChatApi, { kind, details }: Failure): Promise<boolean> {
+async function isRepeatable(
+  chat: Pick<ChatApi, 'messages' | 'level' | 'deleteTopic'>,
+  { kind, details }: Failure,
+): Promise<boolean> {
   const { server, http } = details;
   if (kind === 'unavailable' || server?.code === 'REQUEST_TIMEOUT') return true;
   if (http?.status === undefined || http.status < 400 || http.status === 401) return false;
@@ -124,7 +130,11 @@ async function isRepeatable(chat: ChatApi, { kind, details }: Failure): Promise<
  * How many of the surveyed messages are left. Servers delete the newest first, so one request shows it; only where the newest one
  * is still there, all are counted.
  */
-async function leftOf(chat: ChatApi, survey: TopicSurvey, before: number): Promise<number> {
+async function leftOf(
+  chat: Pick<ChatApi, 'messages' | 'level' | 'deleteTopic'>,
+  survey: TopicSurvey,
+  before: number,
+): Promise<number> {
   const { ids } = survey;
   const last = ids.at(-1);
   if (last === undefined) return 0;

@@ -16,7 +16,7 @@ export interface Channel {
  * @throws Failure not_found; usage for digits that are also the name of another channel; unavailable where the server answers with
  * messages of another channel
  */
-export async function findChannel(chat: ChatApi, text: string): Promise<Channel> {
+export async function findChannel(chat: Pick<ChatApi, 'messages'>, text: string): Promise<Channel> {
   const wanted = readName(text);
   const page = await newestOf(chat, wanted);
   const channel = channelOf(wanted, page?.messages.at(-1));
@@ -27,7 +27,7 @@ export async function findChannel(chat: ChatApi, text: string): Promise<Channel>
 }
 
 /** The newest message of a channel; undefined where the server does not know the channel, or does not let the account see it. */
-async function newestOf(chat: ChatApi, operand: number | string): Promise<MessagePage | undefined> {
+async function newestOf(chat: Pick<ChatApi, 'messages'>, operand: number | string): Promise<MessagePage | undefined> {
   const narrow = [{ operator: 'channel', operand }];
   try {
     const page = await chat.messages({ narrow, anchor: 'newest', num_before: 1, num_after: 0 });
@@ -61,7 +61,11 @@ function notFound(text: string, isKnown: boolean): Failure {
   });
 }
 
-async function refuseAmbiguous(chat: ChatApi, { stream_id, name }: Channel, text: string): Promise<void> {
+async function refuseAmbiguous(
+  chat: Pick<ChatApi, 'messages'>,
+  { stream_id, name }: Channel,
+  text: string,
+): Promise<void> {
   const page = await newestOf(chat, text);
   if (!page || page.messages.at(-1)?.['stream_id'] === stream_id) return;
   throw usage(

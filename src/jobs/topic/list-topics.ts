@@ -23,7 +23,7 @@ export interface TopicList {
 }
 
 /** Every topic of a channel: all its messages are fetched, page by page, and only counts are held. */
-export async function listTopics(chat: ChatApi, channel: Channel): Promise<TopicList> {
+export async function listTopics(chat: Pick<ChatApi, 'messages'>, channel: Channel): Promise<TopicList> {
   const topics = new Map<string, TopicSummary>();
   let isLimited = false;
   for await (const page of checkedPages(channel, forward(chat, queryOf(channel), { anchor: 'oldest' }))) {
@@ -44,7 +44,11 @@ export async function listTopics(chat: ChatApi, channel: Channel): Promise<Topic
 const maxSearched = 10_000;
 
 /** The names nearest to that of a topic that is not there, from the newest messages of the channel. */
-export async function nearTopics(chat: ChatApi, channel: Channel, topic_name: string): Promise<string[]> {
+export async function nearTopics(
+  chat: Pick<ChatApi, 'messages'>,
+  channel: Channel,
+  topic_name: string,
+): Promise<string[]> {
   const names = new Map<string, string>();
   const walk = { anchor: 'newest', limit: maxSearched };
   for await (const { messages } of checkedPages(channel, backward(chat, queryOf(channel), walk)))

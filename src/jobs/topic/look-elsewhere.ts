@@ -21,7 +21,11 @@ const sampleSize = 8;
  * Asks for messages by their ids, ascending: in their channel, then in all public channels, then among those that the account
  * received itself. Below level 300 a sample of them, the oldest included, since servers delete the oldest message last.
  */
-export async function lookElsewhere(chat: ChatApi, { stream_id }: Channel, ids: readonly number[]): Promise<Survivors> {
+export async function lookElsewhere(
+  chat: Pick<ChatApi, 'messages' | 'level'>,
+  { stream_id }: Channel,
+  ids: readonly number[],
+): Promise<Survivors> {
   const level = await chat.level();
   const isSample = level !== undefined && level < messageParameters.message_ids.level;
   const places = new Set<string>();
@@ -60,7 +64,11 @@ function sampleOf(ids: readonly number[]): number[] {
   return places.flatMap((place) => ids[place] ?? []);
 }
 
-async function* onePages(chat: ChatApi, query: MessageQuery, ids: readonly number[]): AsyncGenerator<MessagePage> {
+async function* onePages(
+  chat: Pick<ChatApi, 'messages' | 'level'>,
+  query: MessageQuery,
+  ids: readonly number[],
+): AsyncGenerator<MessagePage> {
   for (const id of ids) yield await chat.messages({ ...query, anchor: String(id), num_before: 0, num_after: 0 });
 }
 

@@ -9,7 +9,11 @@ import { newestOfTopic, topicPages, type TopicSurvey } from './survey-topic.ts';
  * messages exists under another name. Returns the number of messages that were deleted.
  * @throws Failure auth, rejected, usage; incomplete with what is left or where it is
  */
-export async function purgeTopic(chat: ChatApi, survey: TopicSurvey, purging: Purging): Promise<number> {
+export async function purgeTopic(
+  chat: Pick<ChatApi, 'messages' | 'level' | 'deleteTopic'>,
+  survey: TopicSurvey,
+  purging: Purging,
+): Promise<number> {
   const { ids } = survey;
   const state: PurgeState = {
     known: new Set(ids),
@@ -45,7 +49,11 @@ function cutShort({ topic_name, ids }: TopicSurvey, { left }: PurgeState, cause:
   });
 }
 
-async function finalLook(chat: ChatApi, survey: TopicSurvey, { known }: PurgeState): Promise<void> {
+async function finalLook(
+  chat: Pick<ChatApi, 'messages' | 'level' | 'deleteTopic'>,
+  survey: TopicSurvey,
+  { known }: PurgeState,
+): Promise<void> {
   const ids = [...known].sort((one, other) => one - other);
   const survivors = await lookElsewhere(chat, survey.channel, ids);
   refuseSurvivors(survey.topic_name, ids.length, survivors);

@@ -27,7 +27,7 @@ export interface TopicSurvey extends Topic {
  * Looks at every message of a topic.
  * @throws Failure unavailable where the server answers with messages of another topic or channel
  */
-export async function surveyTopic(chat: ChatApi, topic: Topic): Promise<TopicSurvey> {
+export async function surveyTopic(chat: Pick<ChatApi, 'messages'>, topic: Topic): Promise<TopicSurvey> {
   const ids: number[] = [];
   const spellings = new Set<string>();
   let first: Message | undefined;
@@ -53,7 +53,7 @@ function timeOf(message: Message | undefined): number | null {
 
 /** The messages of a topic by pages, each checked to be of this topic and channel. */
 export async function* topicPages(
-  chat: ChatApi,
+  chat: Pick<ChatApi, 'messages'>,
   topic: Topic,
   walk: Walk & Pick<MessageQuery, 'include_anchor'>,
 ): AsyncGenerator<MessagePage> {
@@ -65,7 +65,11 @@ export async function* topicPages(
 }
 
 /** The newest message of a topic with at most this id, or of all. */
-export async function newestOfTopic(chat: ChatApi, topic: Topic, upTo?: number): Promise<Message | undefined> {
+export async function newestOfTopic(
+  chat: Pick<ChatApi, 'messages'>,
+  topic: Topic,
+  upTo?: number,
+): Promise<Message | undefined> {
   const anchor = upTo === undefined ? 'newest' : String(upTo);
   const page = await chat.messages({ ...queryOf(topic), anchor, num_before: 1, num_after: 0 });
   checkMessages(page, (message) => isIn(topic, message), topic.topic_name);
