@@ -2,6 +2,9 @@ import { pageSize } from '../../schema/messages.ts';
 import type { ChatApi } from './chat.ts';
 import type { Message, MessagePage, MessageQuery } from './chat-messages.ts';
 
+/** What pages are asked from. */
+type Pages = Pick<ChatApi, 'messages'>;
+
 /** A way through the messages of a query. */
 export interface Walk {
   /** Where to start: a message id, `oldest`, `newest` or `first_unread`. */
@@ -15,7 +18,7 @@ export interface Walk {
 }
 
 /** Pages upward from the anchor, each message once and ascending. */
-export function forward(chat: Pick<ChatApi, 'messages'>, query: MessageQuery, walk: Walk): AsyncGenerator<MessagePage> {
+export function forward(chat: Pages, query: MessageQuery, walk: Walk): AsyncGenerator<MessagePage> {
   return pages(chat, query, walk, {
     around: (size) => ({ num_before: 0, num_after: size }),
     isNew: (id, edge) => id > edge,
@@ -30,11 +33,7 @@ export function forward(chat: Pick<ChatApi, 'messages'>, query: MessageQuery, wa
 }
 
 /** Pages downward from the anchor; each page is in itself sorted upward. */
-export function backward(
-  chat: Pick<ChatApi, 'messages'>,
-  query: MessageQuery,
-  walk: Walk,
-): AsyncGenerator<MessagePage> {
+export function backward(chat: Pages, query: MessageQuery, walk: Walk): AsyncGenerator<MessagePage> {
   return pages(chat, query, walk, {
     around: (size) => ({ num_before: size, num_after: 0 }),
     isNew: (id, edge) => id < edge,
@@ -51,7 +50,7 @@ const heldPages = 5;
 
 /** The last `limit` messages up to the anchor, ascending. Where a page fails, those above it come first. */
 export async function* newestMessages(
-  chat: Pick<ChatApi, 'messages'>,
+  chat: Pages,
   query: MessageQuery,
   walk: Walk & { readonly limit: number },
 ): AsyncGenerator<MessagePage> {
@@ -92,12 +91,7 @@ interface Direction {
  * Ends at the flag of the direction, at an empty page, or where a page brings nothing new: the flag alone is not enough, and
  * servers below level 155 repeat the anchor (docs/apis.md, Paging).
  */
-async function* pages(
-  chat: Pick<ChatApi, 'messages'>,
-  query: MessageQuery,
-  walk: Walk,
-  way: Direction,
-): AsyncGenerator<MessagePage> {
+async function* pages(chat: Pages, query: MessageQuery, walk: Walk, way: Direction): AsyncGenerator<MessagePage> {
   const { isWanted = () => true, isEnd = () => false } = walk;
   let { anchor } = walk;
   let edge = way.start;
