@@ -1,6 +1,7 @@
 import { parseDuration } from '../core/duration.ts';
 import { Failure, usage } from '../core/failure.ts';
-import { collect, suggestion } from '../schema/field.ts';
+import { collect } from '../schema/field.ts';
+import { suggestion } from '../schema/nearest.ts';
 import { faultKinds, isFaultKind, kindOf, type FaultKind } from './fault-kinds.ts';
 
 /** One fault that is about to happen. */

@@ -1,6 +1,7 @@
 import { parseDuration, type Milliseconds } from '../core/duration.ts';
 import { Failure, usage } from '../core/failure.ts';
 import { parseJson } from '../core/json.ts';
+import { suggestion } from './nearest.ts';
 
 /** What every field says of itself. */
 interface Shape {
@@ -113,7 +114,7 @@ export function readField(label: string, field: Field, text: string): unknown {
       try {
         return parseJson(text);
       } catch (cause) {
-        throw new Failure('usage', `${label}: not valid JSON: ${(cause as Error).message}`, { cause });
+        throw usage(`${label}: not valid JSON${jsonPlace(cause as Error)}`);
       }
     case 'secret':
       throw usage(
@@ -121,6 +122,13 @@ export function readField(label: string, field: Field, text: string): unknown {
         'Give the bare name to be asked, or --from FILE.',
       );
   }
+}
+
+/** Where the text breaks. The platform's own words quote a piece of it, which may be of a key. */
+function jsonPlace({ message }: Error): string {
+  if (/end of JSON/.test(message)) return ': it ends too early';
+  const [, position] = /at position (\d+)/.exec(message) ?? [];
+  return position === undefined ? '' : `: wrong at character ${Number(position) + 1}`;
 }
 
 function readString(label: string, field: StringShape, text: string): string {
@@ -260,28 +268,4 @@ export function collect<I, T>(items: Iterable<I>, read: (item: I, index: number)
     problems.map((problem) => problem.message),
     hints.size > 0 ? [...hints].join(' ') : undefined,
   );
-}
-
-/** `Did you mean …?` for the nearest of the known words, or undefined where none is near. */
-export function suggestion(word: string, known: readonly string[]): string | undefined {
-  const ranked = known
-    .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
-    .sort((one, other) => one.distance - other.distance);
-  const best = ranked[0];
-  if (!best || best.distance > Math.max(2, Math.ceil(word.length * 0.4))) return undefined;
-  return `Did you mean ${best.candidate}?`;
-}
-
-/** The number of letters to insert, leave out or change to turn one word into the other. */
-export function editDistance(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= one.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= other.length; j += 1) {
-      const change = (row[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[other.length] ?? 0;
 }

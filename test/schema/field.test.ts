@@ -8,7 +8,6 @@ import {
   optional,
   readAssignments,
   readField,
-  suggestion,
   type Field,
   type Fields,
 } from '../../src/schema/field.ts';
@@ -132,15 +131,6 @@ test('collecting keeps the order, and throws on what is no bad input', () => {
       throw new Failure('config', 'no key');
     }),
   ).toThrow('no key');
-});
-
-test.each([
-  ['size_allowence', ['size_allowance', 'app_code'], 'Did you mean size_allowance?'],
-  ['COLOR', ['color'], 'Did you mean color?'],
-  ['xyz', ['size_allowance'], undefined],
-  ['', [], undefined],
-])('%j is near to one of %j', (word, known, text) => {
-  expect(suggestion(word, known)).toBe(text);
 });
 
 test('a field is found by its name alone', () => {

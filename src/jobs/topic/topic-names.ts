@@ -1,4 +1,4 @@
-import { editDistance } from '../../schema/field.ts';
+import { slipsBetween } from '../../schema/nearest.ts';
 import { resolvedPrefix } from '../../schema/topic.ts';
 
 /**
@@ -44,5 +44,5 @@ function coreOf(name: string): string {
 /** A name that holds the wanted one is near, however long it is. */
 function distanceOf(wanted: string, name: string): number {
   if (wanted.length >= 3 && name !== wanted && name.includes(wanted)) return 1;
-  return editDistance(wanted, name);
+  return slipsBetween(wanted, name);
 }

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { usage } from '../../core/failure.ts';
 import { parseJson } from '../../core/json.ts';
 import { anew } from '../../core/rows.ts';
-import { suggestion } from '../../schema/field.ts';
+import { suggestion } from '../../schema/nearest.ts';
 import type { CsvRecord } from './csv.ts';
 
 export const rosterFormats = ['csv', 'ndjson', 'json'] as const;

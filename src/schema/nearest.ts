@@ -1,0 +1,39 @@
+/** `Did you mean …?` for the nearest of the known words, or undefined where none is near. */
+export function suggestion(word: string, known: readonly string[]): string | undefined {
+  const [best] = nearest(word, known);
+  return best === undefined ? undefined : `Did you mean ${best}?`;
+}
+
+/** The known words that a slip of the fingers turns into this one, the nearest first, at most three. */
+export function nearest(word: string, known: readonly string[]): string[] {
+  const typed = word.toLowerCase();
+  return known
+    .map((candidate) => ({ candidate, slips: slipsBetween(typed, candidate.toLowerCase()) }))
+    .filter(({ candidate, slips }) => slips <= mostSlips(Math.max(typed.length, candidate.length)))
+    .sort((one, other) => one.slips - other.slips)
+    .slice(0, 3)
+    .map(({ candidate }) => candidate);
+}
+
+/** One slip in a short word, one more for each five letters: `jsno` is `json`, `xml` is not `yaml`. */
+function mostSlips(length: number): number {
+  return length < 3 ? 0 : 1 + Math.floor(length / 5);
+}
+
+/** How many letters to add, drop, change or swap with their neighbour (optimal string alignment distance). */
+export function slipsBetween(one: string, other: string): number {
+  let before: number[] = [];
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= one.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= other.length; j += 1) {
+      const change = (row[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1);
+      const isSwap = one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
+      const swap = isSwap ? (before[j - 2] ?? 0) + 1 : Infinity;
+      next.push(Math.min(change, swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    before = row;
+    row = next;
+  }
+  return row[other.length] ?? 0;
+}
