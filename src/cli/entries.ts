@@ -32,6 +32,12 @@ export function optionEntries(fields: Fields): Entry[] {
     .map(([name, field]) => ({ term: optionTerm(name, field), text: optionText(field) }));
 }
 
+/** The options that no table has: they print a text and end. */
+export const textOptions: readonly Entry[] = [
+  { term: '-h, --help', text: 'Help of the command' },
+  { term: '-V, --version', text: 'The version' },
+];
+
 function optionTerm(name: string, field: Field): string {
   const flag = flagOf(name, field);
   const short = field.short === undefined ? '' : `-${field.short}, `;

@@ -3,7 +3,7 @@ import { commandTable, nouns, type CommandEntry } from '../commands/index.ts';
 import { failures, nameOf, type FailureKind } from '../core/failure.ts';
 import { globalOptions } from '../schema/environment.ts';
 import { licenseRules } from '../schema/license.ts';
-import { argumentEntries, optionEntries, synopsis, type Entry } from './entries.ts';
+import { argumentEntries, optionEntries, synopsis, textOptions, type Entry } from './entries.ts';
 
 /** Text of `chatelaine --help`. */
 export function programHelp(table: readonly CommandEntry[]): string {
@@ -15,7 +15,7 @@ export function programHelp(table: readonly CommandEntry[]): string {
       ['chatelaine --sandbox license create --remote-user ada --size-allowance 4', 'chatelaine --sandbox license list'],
     ],
     ...groupsOf(table).map(({ title, entries }) => [title, entryLines(entries.map(commandEntry))] as const),
-    ['Options of every command', entryLines(optionEntries(globalOptions))],
+    ['Options of every command', entryLines([...optionEntries(globalOptions), ...textOptions])],
     ['', wrap(twins, width)],
     ['Exit codes', exitCodes()],
     ['More', ['chatelaine COMMAND --help', 'man chatelaine', 'chatelaine --version']],

@@ -7,6 +7,7 @@ import { hasColor, openSink } from './look.ts';
 import { openMessages, type Messages, type MessageStyle } from './messages.ts';
 import { readCommandLine } from './program.ts';
 import { openRedactor } from './redactor.ts';
+import type { Typed } from './typed.ts';
 import { readValues } from './values.ts';
 import type { World } from './world.ts';
 
@@ -15,8 +16,9 @@ export async function main(argv: readonly string[], world: World): Promise<numbe
   const redactor = openRedactor();
   let release = (): void => undefined;
   let messages = openMessages(world.stderr, guessedStyle(argv, world), redactor);
+  const given: unknown[] = [...argv];
   try {
-    const request = await readCommandLine(argv, world.machine.env);
+    const request = await readCommandLine(argv, world.machine.env, world.version);
     if ('text' in request) {
       await guarded(openSink(world, world.interrupt)).write(request.text);
       return 0;
@@ -29,6 +31,7 @@ export async function main(argv: readonly string[], world: World): Promise<numbe
       signal,
       note: messages.note,
     });
+    given.push(...Object.values(words).flat());
     const values = readValues(request.command, words, request.flags);
     const options = { ...request.options, profileTyped: request.flags['profile'] !== undefined };
     // Help needs nothing of what runs a command.
@@ -36,15 +39,16 @@ export async function main(argv: readonly string[], world: World): Promise<numbe
     return await runCommand(request.command, values, { options, world, messages, redactor, signal });
   } catch (cause) {
     if (cause === readerGone || isClosedPipe(cause)) return 0;
-    return await report(cause, messages);
+    return await report(cause, messages, { words: given.map(String), env: world.machine.env });
   } finally {
     release();
   }
 }
 
-async function report(cause: unknown, messages: Messages): Promise<number> {
+async function report(cause: unknown, messages: Messages, typed: Typed): Promise<number> {
   const failure = cause instanceof Failure ? cause : bug(cause);
-  if (failure.kind !== 'differences') await messages.fail(failure);
+  const { withoutKeys } = await import('./typed.ts');
+  if (failure.kind !== 'differences') await messages.fail(withoutKeys(failure, typed));
   return failure.exit;
 }
 

@@ -1,12 +1,13 @@
 import { Command, CommanderError, Option } from 'commander';
-import { usage } from '../core/failure.ts';
 import { commandTable, hiddenTable, nouns, type CommandEntry } from '../commands/index.ts';
 import type { AnyCommand } from '../commands/command.ts';
 import type { Environment } from '../core/world.ts';
 import { globalOptions } from '../schema/environment.ts';
 import { flagOf, type Field, type Fields } from '../schema/field.ts';
 import type { GlobalValues } from '../commands/context.ts';
+import { commandWords, withoutHelpWords } from './command-words.ts';
 import { commandHelp, nounHelp, programHelp } from './help.ts';
+import type { LinePlace } from './mistakes.ts';
 import { readGlobals, type Texts } from './values.ts';
 
 /** What a command line asks for: a text to print, or a command to run. */
@@ -18,63 +19,59 @@ export type Request =
  * Reads a command line. The only file that knows commander: it finds the words and flags, our own tables judge them.
  * @throws Failure usage
  */
-export async function readCommandLine(argv: readonly string[], env: Environment): Promise<Request> {
-  const words = argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
-  const result: { request?: Request } = {};
-  const program = buildProgram(env, result);
+export async function readCommandLine(argv: readonly string[], env: Environment, version: string): Promise<Request> {
+  const words = withoutHelpWords(argv);
+  const reading: Reading = { place: { words: commandWords(words), options: globalOptions }, version };
+  const program = buildProgram(env, reading);
   try {
     await program.parseAsync([...words], { from: 'user' });
   } catch (cause) {
     if (!(cause instanceof CommanderError)) throw cause;
-    if (!helpCodes.has(cause.code)) throw usage(...wordsOf(cause, words));
+    if (!textCodes.has(cause.code)) throw (await import('./mistakes.ts')).mistakeIn(cause, reading.place);
+    if (cause.code === 'commander.version') return { text: `${version}\n` };
   }
-  if (!result.request) throw new Error('the command line came to nothing');
-  return result.request;
+  if (!reading.request) throw new Error('commander gave neither a command nor an error');
+  return reading.request;
 }
 
-/** Help was asked for, or nothing at all was. */
-const helpCodes: ReadonlySet<string> = new Set(['commander.helpDisplayed', 'commander.help']);
-
-function wordsOf(cause: CommanderError, words: readonly string[]): [string, string] {
-  const [first = '', ...rest] = cause.message.replace(/^error: /, '').split('\n');
-  const hint = rest.join(' ').replace(/^\((.*)\)$/, '$1');
-  return [first, hint === '' ? `See ${['chatelaine', ...placeOf(words)].join(' ')} --help.` : hint];
+/** What is known of a line while it is read. */
+interface Reading {
+  request?: Request;
+  place: LinePlace;
+  readonly version: string;
 }
 
-/** The words that name the command or noun in which the line went wrong. */
-function placeOf(words: readonly string[]): string[] {
-  const [noun = '', verb = ''] = words.filter((word) => !word.startsWith('-'));
-  if (commandTable.some(({ name }) => name === `${noun} ${verb}`)) return [noun, verb];
-  return noun in nouns || commandTable.some(({ name }) => name === noun) ? [noun] : [];
-}
+/** A text was asked for, or nothing at all was. */
+const textCodes: ReadonlySet<string> = new Set(['commander.helpDisplayed', 'commander.help', 'commander.version']);
 
-function buildProgram(env: Environment, result: { request?: Request }): Command {
-  const program = prepare(new Command('chatelaine'), () => programHelp(commandTable), result);
+function buildProgram(env: Environment, reading: Reading): Command {
+  const program = prepare(new Command('chatelaine'), () => programHelp(commandTable), reading);
   program.enablePositionalOptions();
   addOptions(program, globalOptions);
   const groups = new Map<string, Command>();
   for (const entry of [...commandTable, ...hiddenTable]) {
     const [noun = '', verb] = entry.name.split(' ');
-    const parent = verb === undefined ? program : (groups.get(noun) ?? addNoun(program, groups, noun, result));
-    const leaf = addCommand(parent, verb ?? noun, entry, env, result);
+    const parent = verb === undefined ? program : (groups.get(noun) ?? addNoun(program, groups, noun, reading));
+    const leaf = addCommand(parent, verb ?? noun, entry, env, reading);
     if (verb === undefined) groups.set(noun, leaf);
   }
   return program;
 }
 
 /** Help goes through our own writer, and nothing of commander's is printed. */
-function prepare(command: Command, help: () => string, result: { request?: Request }): Command {
-  command.helpCommand(false).exitOverride().showSuggestionAfterError(true);
+function prepare(command: Command, help: () => string, reading: Reading): Command {
+  command.helpCommand(false).exitOverride().showSuggestionAfterError(false);
+  command.version(reading.version, '-V, --version').helpOption('-h, --help');
   command.configureOutput({ writeOut: () => undefined, writeErr: () => undefined });
   command.helpInformation = () => {
-    result.request = { text: help() };
+    reading.request = { text: help() };
     return '';
   };
   return command;
 }
 
-function addNoun(program: Command, groups: Map<string, Command>, noun: string, result: { request?: Request }): Command {
-  const group = prepare(new Command(noun), () => nounHelp(noun, commandTable), result).description(nouns[noun] ?? '');
+function addNoun(program: Command, groups: Map<string, Command>, noun: string, reading: Reading): Command {
+  const group = prepare(new Command(noun), () => nounHelp(noun, commandTable), reading).description(nouns[noun] ?? '');
   group.enablePositionalOptions();
   program.addCommand(group);
   program.hook('preSubcommand', (_program, chosen) => {
@@ -84,23 +81,18 @@ function addNoun(program: Command, groups: Map<string, Command>, noun: string, r
   return group;
 }
 
-function addCommand(
-  parent: Command,
-  verb: string,
-  entry: CommandEntry,
-  env: Environment,
-  result: { request?: Request },
-): Command {
+function addCommand(parent: Command, verb: string, entry: CommandEntry, env: Environment, reading: Reading): Command {
   const leaf = new Command(verb).description(entry.summary);
   parent.addCommand(leaf);
   parent.hook('preSubcommand', async (_parent, chosen) => {
-    if (chosen === leaf) fillIn(leaf, await entry.load(), env, result);
+    if (chosen === leaf) fillIn(leaf, await entry.load(), env, reading);
   });
   return leaf;
 }
 
-function fillIn(leaf: Command, definition: AnyCommand, env: Environment, result: { request?: Request }): void {
-  prepare(leaf, () => commandHelp(definition), result);
+function fillIn(leaf: Command, definition: AnyCommand, env: Environment, reading: Reading): void {
+  prepare(leaf, () => commandHelp(definition), reading);
+  reading.place = { ...reading.place, options: { ...globalOptions, ...definition.options } };
   leaf.allowExcessArguments(false);
   const args = Object.entries(definition.args ?? {});
   for (const [name, field] of args) leaf.argument(argumentOf(name, field));
@@ -108,7 +100,7 @@ function fillIn(leaf: Command, definition: AnyCommand, env: Environment, result:
   leaf.action((...given: unknown[]) => {
     const flags: Texts = leaf.optsWithGlobals();
     const words = Object.fromEntries(args.map(([name], index) => [name, given[index]]));
-    result.request = { command: definition, words, flags, options: readGlobals(flags, env, definition.options ?? {}) };
+    reading.request = { command: definition, words, flags, options: readGlobals(flags, env, definition.options ?? {}) };
   });
 }
 

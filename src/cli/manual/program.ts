@@ -3,7 +3,7 @@ import { failures, nameOf, type FailureKind } from '../../core/failure.ts';
 import { globalOptions, twinOf, variables, withoutTwin } from '../../schema/environment.ts';
 import type { Field } from '../../schema/field.ts';
 import { licenseRules } from '../../schema/license.ts';
-import { optionEntries, type Entry } from '../entries.ts';
+import { optionEntries, textOptions, type Entry } from '../entries.ts';
 import { groupsOf, twins } from '../help.ts';
 import { journals, neverTwo } from './chapters.ts';
 import type { Block, Chapter } from './roff.ts';
@@ -19,7 +19,7 @@ export function programChapters(table: readonly CommandEntry[]): Chapter[] {
       blocks: [
         { text: 'Of every command:' },
         { entries: optionEntries(globalOptions) },
-        { entries: ownOptions },
+        { entries: textOptions },
         { text: twins },
       ],
     },
@@ -68,11 +68,6 @@ function commandBlocks(table: readonly CommandEntry[]): Block[] {
     { entries: entries.map(({ name, summary }) => ({ term: `chatelaine ${name}`, text: `${summary}.` })) },
   ]);
 }
-
-const ownOptions: readonly Entry[] = [
-  { term: '-h, --help', text: 'Help of the command' },
-  { term: '-V, --version', text: 'The version; alone on the command line' },
-];
 
 const output: readonly Block[] = [
   {

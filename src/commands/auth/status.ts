@@ -41,6 +41,7 @@ interface Candidate {
 async function candidatesOf(names: readonly string[], context: Context): Promise<Candidate[]> {
   const chosen = names.length > 0 ? names : context.options.profile === undefined ? [] : [context.options.profile];
   const stored = chosen.length > 0 ? chosen : (await context.profiles().all()).map(({ name }) => name);
+  for (const name of chosen) await profileOf(name, context);
   const environment = chosen.length > 0 ? [] : context.environmentKinds();
   return [
     ...environment.map((kind) => ({
@@ -49,6 +50,12 @@ async function candidatesOf(names: readonly string[], context: Context): Promise
     })),
     ...stored.map((name) => ({ name, credential: () => context.credentialOf(name) })),
   ];
+}
+
+/** @throws Failure config: a word that names no profile may be a key, and is in no row. */
+async function profileOf(name: string, context: Context): Promise<void> {
+  if (await context.profiles().find(name)) return;
+  throw new Failure('config', `there is no profile '${name}'`, { hint: 'chatelaine auth list shows what is stored.' });
 }
 
 interface StatusRow {

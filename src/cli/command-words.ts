@@ -1,0 +1,69 @@
+import { commandTable, hiddenTable, nouns, type CommandEntry } from '../commands/index.ts';
+import { usage, type Failure } from '../core/failure.ts';
+import { globalOptions } from '../schema/environment.ts';
+import { flagOf, type Field } from '../schema/field.ts';
+import { nearest } from '../schema/nearest.ts';
+
+/** The line with `help` and `version`, typed as words, as the options that they mean. */
+export function withoutHelpWords(argv: readonly string[]): readonly string[] {
+  const [first, second, ...rest] = argv;
+  if (first === 'help') return [...argv.slice(1), '--help'];
+  if (first === 'version') return ['--version', ...argv.slice(1)];
+  return first !== undefined && second === 'help' && Object.hasOwn(nouns, first) ? [first, ...rest, '--help'] : argv;
+}
+
+/**
+ * The words of a line that name a command or a noun. Looked for before anything else, so that help of a command that does not exist
+ * is not the help of another.
+ * @throws Failure usage for a word that names none, with the nearest names
+ */
+export function commandWords(argv: readonly string[]): readonly string[] {
+  const [noun, verb] = bareWords(argv);
+  if (noun === undefined) return [];
+  const isCommand = commandTable.some(({ name }) => name === noun);
+  const shown = verbsOf(noun, commandTable);
+  if (!isCommand && shown.length === 0) throw unknownCommand(noun, '', [...topWords(), ...commandsWith(noun)]);
+  if (verb !== undefined && [...shown, ...verbsOf(noun, hiddenTable)].includes(verb)) return [noun, verb];
+  if (verb === undefined || isCommand) return [noun];
+  throw unknownCommand(verb, ` ${noun}`, shown);
+}
+
+function verbsOf(noun: string, table: readonly CommandEntry[]): string[] {
+  return table.filter(({ name }) => name.startsWith(`${noun} `)).map(({ name }) => name.slice(noun.length + 1));
+}
+
+/** The first two words that are neither options nor values of global options; nothing else stands before a command. */
+function bareWords(argv: readonly string[]): string[] {
+  const found: string[] = [];
+  for (let index = 0; index < argv.length && found.length < 2; index += 1) {
+    const word = argv[index] ?? '';
+    if (word === '--') break;
+    if (!word.startsWith('-') || word === '-') found.push(word);
+    else if (takesNextWord(word)) index += 1;
+  }
+  return found;
+}
+
+function takesNextWord(word: string): boolean {
+  const fields = Object.entries<Field>(globalOptions).filter(([, { kind }]) => kind !== 'boolean');
+  if (word.startsWith('--')) return fields.some(([name, field]) => word === `--${flagOf(name, field)}`);
+  const letters = Array.from(word.slice(1));
+  const taking = letters.findIndex((letter) => fields.some(([, { short }]) => short === letter));
+  return taking >= 0 && taking === letters.length - 1;
+}
+
+function topWords(): string[] {
+  return [...new Set(commandTable.map(({ name }) => name.split(' ')[0] ?? name))];
+}
+
+/** `list` alone is `license list`, `settings list` and more. */
+function commandsWith(verb: string): string[] {
+  return commandTable.map(({ name }) => name).filter((name) => name.endsWith(` ${verb}`));
+}
+
+function unknownCommand(word: string, place: string, known: readonly string[]): Failure {
+  const ending = known.filter((name) => name.endsWith(` ${word}`));
+  const near = ending.length > 0 ? ending.slice(0, 3) : nearest(word, known);
+  const hint = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : `See chatelaine${place} --help.`;
+  return usage(`unknown command '${word}'`, hint);
+}

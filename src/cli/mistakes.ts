@@ -1,0 +1,62 @@
+import { usage, type Failure } from '../core/failure.ts';
+import type { Fields } from '../schema/field.ts';
+import { flagOf } from '../schema/field.ts';
+import { suggestion } from '../schema/nearest.ts';
+
+/** Where in the tree of commands a line went wrong. */
+export interface LinePlace {
+  /** The words of the command or noun; none is the program itself. */
+  readonly words: readonly string[];
+  readonly options: Fields;
+}
+
+/** What the parser found wrong: its code, and its words, which may repeat a value. */
+interface Mistake {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** The parser's error in words of ours. Of what was typed it names options alone, each without a value. */
+export function mistakeIn(mistake: Mistake, place: LinePlace): Failure {
+  const line = ['chatelaine', ...place.words].join(' ');
+  const help = `See ${line} --help.`;
+  const [quoted = ''] = /(?<=').*(?=')/s.exec(mistake.message) ?? [];
+  const numbers = /Expected (\d+) .*got (\d+)/.exec(mistake.message) ?? [];
+  switch (mistake.code) {
+    case 'commander.unknownOption':
+      return unknownOption(quoted, line, place);
+    case 'commander.optionMissingArgument':
+      return usage(`${/--[^ ]+/.exec(quoted)?.[0] ?? 'an option'} needs a value`, help);
+    case 'commander.missingArgument':
+      return usage(`${quoted} is required`, help);
+    case 'commander.excessArguments':
+      return usage(`${line} takes ${countOf(Number(numbers[1]))}; ${numbers[2] ?? 'more'} were given`, help);
+    default:
+      return usage('the command line cannot be read', help);
+  }
+}
+
+function countOf(number: number): string {
+  if (number === 0) return 'no argument';
+  return number === 1 ? 'one argument' : `${number} arguments`;
+}
+
+/** The value may be a key: of `--name=value` the name is shown, of `-xvalue` the letter. */
+function unknownOption(typed: string, line: string, { options }: LinePlace): Failure {
+  const flag = typed.startsWith('--') ? typed.replace(/=.*/s, '') : typed.slice(0, 2);
+  const flags = Object.entries(options).flatMap(([name, field]) => {
+    const own = `--${flagOf(name, field)}`;
+    return field.kind === 'boolean' && field.negatable ? [own, `--no-${flagOf(name, field)}`] : [own];
+  });
+  if (flags.includes(flag)) return usage(`${flag} takes no value`, keyAdvice(flag, options) ?? `See ${line} --help.`);
+  const hint = keyAdvice(flag, options) ?? suggestion(flag, flags) ?? `See ${line} --help.`;
+  return usage(`unknown option ${flag}`, hint);
+}
+
+/** What a person needs who types a key on the command line, where other users and the shell's history can read it. */
+function keyAdvice(flag: string, options: Fields): string | undefined {
+  if (!/^-(k|-.*(key|token|secret|passw))/i.test(flag)) return undefined;
+  if ('api_key_stdin' in options)
+    return 'No option takes the key itself: give it with --api-key-stdin, --api-key-file FILE or --key-command COMMAND.';
+  return 'No option takes a key: store it once with chatelaine auth login, which reads it with --api-key-stdin.';
+}

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { emptyHome, fakeService, run } from '../helpers/run.ts';
+
+test.each(['--version', '-V', 'version', 'license --version', 'license list --version', '-o json --version'])(
+  '`chatelaine %s` prints the version',
+  async (line) => {
+    expect(await run(fakeService(), line, { bare: true })).toMatchObject({
+      exitCode: 0,
+      stdout: '9.9.9\n',
+      stderr: '',
+    });
+  },
+);
+
+test.each([
+  ['help license', 'license --help'],
+  ['license help', 'license --help'],
+  ['license help create', 'license create --help'],
+  ['help', '--help'],
+])('`chatelaine %s` is `chatelaine %s`', async (word, option) => {
+  const [asked, wanted] = await Promise.all([word, option].map((line) => run(fakeService(), line, { bare: true })));
+
+  expect(asked).toMatchObject({ exitCode: 0, stdout: wanted?.stdout });
+});
+
+test.each([
+  ['nosuch', "unknown command 'nosuch'", 'See chatelaine --help.'],
+  ['nosuch --help', "unknown command 'nosuch'", 'See chatelaine --help.'],
+  ['help nosuch', "unknown command 'nosuch'", 'See chatelaine --help.'],
+  ['licens --help', "unknown command 'licens'", 'Did you mean license?'],
+  ['-o table licens list', "unknown command 'licens'", 'Did you mean license?'],
+  ['-qo table --profile license licens', "unknown command 'licens'", 'Did you mean license?'],
+  ['login', "unknown command 'login'", 'Did you mean auth login?'],
+  ['list', "unknown command 'list'", 'Did you mean license list or settings list or auth list?'],
+  ['license lst --help', "unknown command 'lst'", 'Did you mean list?'],
+  ['license __proto__', "unknown command '__proto__'", 'See chatelaine license --help.'],
+  ['toString', "unknown command 'toString'", 'See chatelaine --help.'],
+  ['toString help', "unknown command 'toString'", 'See chatelaine --help.'],
+  ['auth list one two', 'chatelaine auth list takes no argument; 2 were given', 'See chatelaine auth list --help.'],
+  ['auth use', 'name is required', 'See chatelaine auth use --help.'],
+  ['auth use a b', 'chatelaine auth use takes one argument; 2 were given', 'See chatelaine auth use --help.'],
+  ['license list --trace=1', '--trace takes no value', 'See chatelaine license list --help.'],
+  ['license list -o', '--output needs a value', 'See chatelaine license list --help.'],
+  ['license list --output xml', "--output: 'xml' is not one of table, json, ndjson, csv, tsv, yaml", undefined],
+  ['license list --limt 3', 'unknown option --limt', 'Did you mean --limit?'],
+  ['license list -xyz', 'unknown option -x', 'See chatelaine license list --help.'],
+])('`chatelaine %s` is exit 2: %s', async (line, message, hint) => {
+  const { exitCode, stdout, lines } = await run(fakeService(), line, { bare: true, home: emptyHome() });
+
+  expect({ exitCode, stdout, lines }).toEqual({
+    exitCode: 2,
+    stdout: '',
+    lines: [`chatelaine: ${message}`, ...(hint === undefined ? [] : [hint])],
+  });
+});

@@ -1,0 +1,179 @@
+import { expect, test } from 'vitest';
+
+import { emptyHome, runAlone } from '../helpers/run.ts';
+
+/** A value that looks like a key and stands where no key belongs (docs/apis.md, Credentials). */
+const canary = 'CanaryKey0123456789abcdefGHIJ';
+/** A key in base64, and one with dashes. */
+const others = ['Canary/Key+0123456789abcdefGHIJ', 'sk_live-CanaryKey-0123456789'];
+
+const url = 'http://127.0.0.1:1';
+const licensing = `auth login licensing --base-url ${url} --app-code 7`;
+const chat = `auth login chat --site ${url} --email ada@chat.test`;
+const unit = { CHATELAINE_BASE_URL: url, CHATELAINE_API_KEY: 'licensing-key', CHATELAINE_APP_CODE: '7' };
+const chatUnit = { CHATELAINE_CHAT_SITE: url, CHATELAINE_CHAT_EMAIL: 'a@b.test', CHATELAINE_CHAT_API_KEY: 'chat-key' };
+const both = { ...unit, ...chatUnit };
+
+interface Row {
+  readonly line: string;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly stdin?: string;
+  readonly exit?: 2 | 3 | 7;
+}
+
+/** `V` is the canary. Exit 2 unless a row says 3. */
+const rows: readonly Row[] = [
+  // As the value of an option that does not exist, in every spelling.
+  ...[
+    '--api-key V',
+    '--api-key=V',
+    '--apikey V',
+    '--api_key=V',
+    '--key V',
+    '--token=V',
+    '--password V',
+    '-k V',
+    '-kV',
+  ].map((option) => ({ line: `${licensing} ${option}` })),
+  { line: `${chat} --api-key=V` },
+  { line: '--api-key=V license list' },
+  { line: 'license list --api-key V' },
+  { line: 'license list --V' },
+  { line: 'license list -V=x' },
+  { line: 'auth --api-key=V' },
+  // As the value of an option that takes none.
+  { line: `${licensing} --api-key-stdin=V` },
+  { line: `${licensing} --api-key-stdin V` },
+  { line: 'license list --trace=V' },
+  // As the value of an option that takes something else.
+  { line: `${licensing} --api-key-file V`, exit: 3 },
+  { line: `${licensing} --api-key-file=V`, exit: 3 },
+  { line: `${licensing} --key-command V`, exit: 3 },
+  { line: `${licensing} --key-command 'echo "V'` },
+  { line: `auth login licensing --base-url V --app-code 7 --api-key-stdin`, stdin: 'k' },
+  { line: `auth login licensing --base-url http://V --app-code 7 --api-key-stdin`, stdin: 'k', exit: 3 },
+  { line: `auth login licensing --base-url https://x.test/?key=V --app-code 7 --api-key-stdin`, stdin: 'k' },
+  { line: `auth login licensing --base-url https://ada:V@x.test --app-code 7 --api-key-stdin`, stdin: 'k' },
+  { line: `auth login licensing --base-url ftp://x.test/V --app-code 7 --api-key-stdin`, stdin: 'k' },
+  { line: `auth login licensing --base-url ${url} --app-code V --api-key-stdin`, stdin: 'k' },
+  { line: `auth login chat --site 'V x' --email a@b.test --api-key-stdin`, stdin: 'k' },
+  { line: `auth login chat --site ${url} --email a:V --api-key-stdin`, stdin: 'k' },
+  { line: `${licensing} --api-key-stdin --name +V`, stdin: 'k' },
+  { line: 'license list -o V' },
+  { line: 'license list -oV' },
+  { line: 'license list --output=V' },
+  { line: 'auth list --fields V' },
+  { line: 'auth list --sort V' },
+  { line: 'license list --color V' },
+  { line: 'license list --timeout V' },
+  { line: 'license list --retries=V' },
+  { line: 'license list --limit V' },
+  { line: 'license list --profile V', exit: 3 },
+  { line: 'license list -p V', exit: 3 },
+  { line: 'license create --remote-user ada --size-allowance V' },
+  { line: 'messages fetch --narrow V' },
+  { line: 'messages fetch --anchor V' },
+  { line: 'messages fetch --not V' },
+  { line: 'license apply V', env: unit },
+  { line: 'license apply -f V', env: unit },
+  { line: 'auth import V' },
+  { line: 'settings set --from V' },
+  { line: 'settings set --raw V' },
+  { line: 'settings set --raw new_password=V' },
+  // As a word.
+  { line: 'V' },
+  { line: 'V --help' },
+  { line: 'help V' },
+  { line: 'license V' },
+  { line: 'license V --help' },
+  { line: 'auth login V' },
+  { line: 'auth login licensing V' },
+  { line: `${licensing} V` },
+  { line: 'auth token V', exit: 3 },
+  { line: 'auth token licensing V' },
+  { line: 'auth use V', exit: 3 },
+  { line: 'auth logout V', exit: 3 },
+  { line: 'auth status V', exit: 3 },
+  { line: 'auth list V' },
+  { line: 'settings set new_password V' },
+  { line: 'settings set new_password=V' },
+  { line: 'settings set color_scheme=V' },
+  { line: 'settings set V' },
+  { line: 'settings set V=1' },
+  { line: 'settings describe V' },
+  { line: 'snippet rm V' },
+  { line: 'snippet rm -', stdin: 'V\n' },
+  { line: 'first-activation V' },
+  { line: 'completion V' },
+  { line: 'sandbox reset V' },
+  // As a variable.
+  ...['OUTPUT', 'COLOR', 'TIMEOUT', 'RETRIES', 'DEADLINE', 'QUIET', 'SANDBOX', 'NO_INPUT'].map((name) => ({
+    line: 'license list',
+    env: { ...unit, [`CHATELAINE_${name}`]: 'V' },
+  })),
+  { line: 'license list', env: { CHATELAINE_PROFILE: 'V' }, exit: 3 },
+  { line: 'license list', env: { CHATELAINE_APP_CODE: 'V' } },
+  { line: 'license list', env: { ...unit, CHATELAINE_APP_CODE: 'V' } },
+  { line: 'license list', env: { ...unit, CHATELAINE_BASE_URL: 'V' } },
+  { line: 'license list', env: { ...unit, CHATELAINE_BASE_URL: 'http://V' }, exit: 3 },
+  { line: 'license list', env: { ...unit, CHATELAINE_API_KEY: undefined, CHATELAINE_API_KEY_FILE: 'V' }, exit: 3 },
+  { line: 'license list', env: { ...unit, CHATELAINE_API_KEY: 'V\u00e4' }, exit: 3 },
+  { line: 'license list', env: { CHATELAINE_API_KEY: 'V' }, exit: 3 },
+  { line: 'license list', env: { CHATELAINE_CONFIG_DIR: 'V' }, exit: 3 },
+  { line: 'messages fetch', env: { ...chatUnit, CHATELAINE_CHAT_SITE: 'V x' } },
+  { line: 'messages fetch', env: { ...chatUnit, CHATELAINE_CHAT_EMAIL: 'a:V' } },
+  { line: 'messages fetch', env: { CHATELAINE_CHAT_EMAIL: 'V' }, exit: 3 },
+];
+
+const placed = (text: string, value: string): string => text.replaceAll(/\bV\b|(?<=-[ko])V/g, value);
+
+const filled = (env: Row['env'], value: string): Record<string, string | undefined> =>
+  Object.fromEntries(Object.entries(env ?? both).map(([name, text]) => [name, text && placed(text, value)]));
+
+test.each(
+  rows.map((row) => ({
+    ...row,
+    shown: `${Object.values(row.env ?? {}).includes('V') ? JSON.stringify(row.env) : ''} ${row.line}`,
+  })),
+)('a key typed where none belongs is refused and not repeated:$shown', async ({ line, env, stdin, exit = 2 }) => {
+  const home = emptyHome();
+  for (const value of [canary, ...others]) {
+    for (const look of ['', ' -o json', ' --verbose']) {
+      const isFormat = /V --help|output|-o|^help|^V$/i.test(line) || env?.['CHATELAINE_OUTPUT'] !== undefined;
+      const ran = await runAlone(placed(line, value) + (isFormat ? '' : look), {
+        home,
+        env: filled(env, value),
+        ...(stdin === undefined ? {} : { stdin: placed(stdin, value) }),
+      });
+      const said = ran.stdout + ran.stderr;
+      expect({ exit: ran.exitCode, said, leaks: leaks(said, value) }).toEqual({ exit, said, leaks: [] });
+      expect(ran.stderr).toMatch(/\S/);
+    }
+  }
+});
+
+/** The pieces of eight characters of the value that a text shows. */
+function leaks(text: string, value: string): string[] {
+  const pieces = Array.from({ length: value.length - 7 }, (_unused, index) => value.slice(index, index + 8));
+  return pieces.filter((piece) => text.toLowerCase().includes(piece.toLowerCase()));
+}
+
+test.each([
+  [
+    'a setting whose name is long',
+    'settings set web_escape_navigates_to_home_view=V',
+    'web_escape_navigates_to_home_view',
+  ],
+  ['a roster', 'license apply customers-of-the-spring-fair.csv', 'customers-of-the-spring-fair.csv'],
+  ['a path', 'license apply /srv/rosters-of-this-company/march', '/srv/rosters-of-this-company/march'],
+  [
+    'a host',
+    'auth login chat --site http://chat-of-a-large-company.example.com --email a@b.test',
+    'chat-of-a-large-company',
+  ],
+  ['a file of keys', `${licensing} --api-key-file /run/secrets/licensing-key-of-app-7`, 'licensing-key-of-app-7'],
+])('%s is named, however long it is', async (_what, line, name) => {
+  const { exitCode, stderr } = await runAlone(line, { env: unit });
+  expect([2, 3]).toContain(exitCode);
+  expect(stderr).toContain(name);
+});
