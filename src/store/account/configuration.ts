@@ -3,6 +3,7 @@ import { Failure } from '../../core/failure.ts';
 import { readPrivate, storageFailure, writePrivate } from '../disk/files.ts';
 import { makePrivateFolder } from '../disk/private-folder.ts';
 import { foldersOf } from '../disk/folders.ts';
+import { refuseUnsafeFolder } from '../disk/trusted-folder.ts';
 import { withLock, type Surroundings } from '../lock/lock.ts';
 
 /** The two files of the configuration folder, without `.json`. */
@@ -13,9 +14,10 @@ export type Content = Readonly<Record<string, unknown>>;
 
 /**
  * Reads a file of the configuration; empty where there is none. The hot path of every command: no lock, no package.
- * @throws Failure config when others can read the keys or write the profiles, or the text is no JSON object
+ * @throws Failure config when others own or can write the folder or the file, can read the keys, or the text is no JSON object
  */
 export async function readConfiguration(file: ConfigurationFile, world: Surroundings): Promise<Content> {
+  await refuseUnsafeFolder(foldersOf(world.machine).config, world.machine);
   const path = pathOf(file, world);
   return (await readContent(path, file, world)) ?? (await readAgain(path, file, world));
 }
@@ -54,13 +56,14 @@ export interface Files {
 }
 
 /**
- * Does the work while no other process changes the configuration. The lock stands beside the files that it guards, because the
- * state folder of another process may be another one.
- * @throws Failure config when the folder cannot be written, unavailable when the disk is full
+ * Does the work while no other process changes the configuration. The lock is beside the files that it guards, because the
+ * state folder of another process may be another one. An unsafe folder is refused before anything in it is changed.
+ * @throws Failure config when the folder is unsafe or cannot be written, unavailable when the disk is full
  */
 export async function changeConfiguration(world: Surroundings, work: (files: Files) => Promise<void>): Promise<void> {
   const { writeConf, confText } = await import('./conf.ts');
   const folder = foldersOf(world.machine).config;
+  await refuseUnsafeFolder(folder, world.machine);
   await makePrivateFolder(folder, world.machine);
   const write = async (file: ConfigurationFile, content: Content): Promise<void> => {
     const path = pathOf(file, world);

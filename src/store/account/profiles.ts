@@ -30,21 +30,21 @@ export interface Profiles extends ProfileSource {
 /** The stored profiles (contract, section 4). Every method throws Failure config when a file is unsafe or broken, or the name is unknown. */
 export function openProfiles(machine: Machine, clock: Clock): Profiles {
   const world = { machine, clock };
-  const path = join(foldersOf(machine).config, 'config.json');
+  const path = (): string => join(foldersOf(machine).config, 'config.json');
   const read = async () => readConfiguration('config', world);
   const change = (edit: (config: Content, files: Files) => Promise<Content>): Promise<void> =>
     changeConfiguration(world, async (files) => files.write('config', await edit(await files.read('config'), files)));
 
   return {
     async all() {
-      return entriesOf(await read()).flatMap(([name, stored]) => profileIn(path, name, stored) ?? []);
+      return entriesOf(await read()).flatMap(([name, stored]) => profileIn(path(), name, stored) ?? []);
     },
     async defaults() {
       return defaultsIn(await read());
     },
     async find(name) {
       const stored = entriesOf(await read()).find(([known]) => known === name);
-      return stored && profileIn(path, name, stored[1]);
+      return stored && profileIn(path(), name, stored[1]);
     },
     async save(profile, key, options) {
       const { name, ...fields } = checked(profile);
@@ -55,7 +55,7 @@ export function openProfiles(machine: Machine, clock: Clock): Profiles {
     },
     async use(name) {
       await change((config) => {
-        const profile = known(path, config, name);
+        const profile = known(path(), config, name);
         return Promise.resolve({ ...config, defaults: { ...defaultsIn(config), [profile.kind]: name } });
       });
     },

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { access, open, rename, unlink, type FileHandle } from 'node:fs/promises';
+import { access, open, rename, stat, unlink, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
 import type { Machine } from '../../core/world.ts';
@@ -117,7 +117,7 @@ export function storageFailure(what: string, cause: unknown): Failure {
       cause,
     });
   }
-  return new Failure('config', `${what}: ${reasons[code] ?? code}`, { cause });
+  return new Failure('config', `${what}: ${reasonOf(code)}`, { cause });
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -127,7 +127,30 @@ const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'no such file or folder',
   ENOTDIR: 'a part of the path is not a folder',
   EISDIR: 'it is a folder',
+  EEXIST: 'a file of that name is in its place',
+  ELOOP: 'its links lead in a circle',
+  ENAMETOOLONG: 'the name is too long',
+  ENXIO: 'nothing is at its other end',
+  EMFILE: 'too many files are open',
+  EIO: 'the disk reports an error',
 };
+
+/** The system's name of an error, in words. */
+export function reasonOf(code: string): string {
+  return reasons[code] ?? `the system refuses it (${code})`;
+}
+
+/** Whether other users can read that file; false where there is none. */
+export async function canOthersRead(path: string, machine: Machine): Promise<boolean> {
+  if (!hasModes(machine)) return false;
+  try {
+    const found = await stat(path);
+    return found.isFile() && (found.mode & 0o044) !== 0;
+  } catch (cause) {
+    if (codeOf(cause) === undefined) throw cause;
+    return false;
+  }
+}
 
 /** The system's name of an error, such as ENOENT; undefined for anything else that was thrown. */
 export function codeOf(cause: unknown): string | undefined {

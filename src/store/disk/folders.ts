@@ -10,11 +10,17 @@ export interface Folders {
 }
 
 /**
- * Where files stand (contract, section 4). Touches no disk. An XDG path that is not absolute is ignored, as the XDG specification says.
- * @throws Failure config when CHATELAINE_CONFIG_DIR is relative
+ * Where files are (docs/apis.md, Credentials). Touches no disk. An XDG path that is not absolute is ignored, as the XDG specification says.
+ * `config` throws Failure config when CHATELAINE_CONFIG_DIR is relative, and only where it is used: credentials of the environment
+ * need no folder.
  */
 export function foldersOf(machine: Machine): Folders {
-  return { config: configFolder(machine), state: stateFolder(machine) };
+  return {
+    get config() {
+      return configFolder(machine);
+    },
+    state: stateFolder(machine),
+  };
 }
 
 function configFolder(machine: Machine): string {

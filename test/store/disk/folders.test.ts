@@ -59,8 +59,10 @@ test.each<[string, NodeJS.Platform, string, Environment, string, string]>([
   expect(foldersOf(machine(platform, home, env))).toEqual({ config, state });
 });
 
-test('a relative CHATELAINE_CONFIG_DIR is refused', async () => {
-  expect(await failureOf(() => foldersOf(machine('linux', '/home/u', { CHATELAINE_CONFIG_DIR: './here' })))).toEqual({
+test('a relative CHATELAINE_CONFIG_DIR is refused where the configuration is used', async () => {
+  const folders = foldersOf(machine('linux', '/home/u', { CHATELAINE_CONFIG_DIR: './here' }));
+  expect(folders.state).toBe('/home/u/.local/state/chatelaine');
+  expect(await failureOf(() => folders.config)).toEqual({
     kind: 'config',
     message: "CHATELAINE_CONFIG_DIR is './here': it must be an absolute path",
     hint: 'No file of the current folder is ever read; write the whole path.',
