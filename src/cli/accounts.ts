@@ -6,6 +6,7 @@ import { readKeyFile } from '../store/account/key-text.ts';
 import { openProfiles, type Profiles } from '../store/account/profiles.ts';
 import { chatUnit, licensingUnit } from '../store/account/unit.ts';
 import { originOf } from '../store/account/url.ts';
+import { canOthersRead } from '../store/disk/files.ts';
 import type { Messages } from './messages.ts';
 import { isInteractive } from './prompt.ts';
 import { shortened, type Redactor } from './redactor.ts';
@@ -26,6 +27,7 @@ export type Accounts = Pick<
   | 'profiles'
   | 'credentialOf'
   | 'keyFromFile'
+  | 'othersCanRead'
   | 'runKeyCommand'
   | 'hide'
   | 'clean'
@@ -69,6 +71,7 @@ export function openAccounts(holding: Holding): Accounts {
       return profile?.kind === 'chat' ? credentials.chat({ profile: name }) : credentials.licensing({ profile: name });
     },
     keyFromFile: async (file) => redactor.watch(await readKeyFile(file, '--api-key-file', machine, signal)),
+    othersCanRead: (file) => canOthersRead(file, machine),
     runKeyCommand,
     hide: (text) => redactor.watch(new Secret(text)),
     clean: (text) => shortened(redactor.clean(text)),

@@ -42,6 +42,8 @@ export interface Context {
   keyFromFile(file: string): Promise<Secret>;
   /** The key in the first line of standard input; what follows is not read. */
   keyFromInput(): Promise<Secret>;
+  /** Whether other users can read that file; false where there is none. */
+  othersCanRead(file: string): Promise<boolean>;
   /** Runs a stored or a new key command. */
   runKeyCommand(command: string): Promise<Secret>;
 

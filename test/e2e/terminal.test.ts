@@ -46,6 +46,48 @@ describe('the key of auth login', () => {
   });
 });
 
+describe('auth login without options', () => {
+  test('asks for everything, and offers the last URL', async () => {
+    const { licensing } = await serve();
+    const home = emptyHome();
+    const first = openTerminal('chatelaine auth login', { home });
+    await first.shows(/licensing or chat\?/);
+    first.type('licences\r');
+    await first.shows(/is not one of licensing, chat/);
+    await first.shows(/licensing or chat\?/);
+    first.type('licensing\r');
+    await first.shows(/URL of the licensing API:/);
+    first.type(`${licensing.base_url}\r`);
+    await first.shows(/Code of the application:/);
+    first.type('4711\r');
+    await first.shows(/API key:/);
+    first.type('a-wrong-key\r');
+    const refused = await first.ended;
+    expect(refused.exitCode).toBe(4);
+    expect(refused.output).toContain('Nothing was stored.');
+    expect((await on('chatelaine auth list', { home })).output).not.toContain('app-4711');
+
+    const second = openTerminal('chatelaine auth login licensing --name one', { home });
+    await second.shows(/URL of the licensing API:/);
+    second.type(`${licensing.base_url}\r`);
+    await second.shows(/Code of the application:/);
+    second.type('4711\r');
+    await second.shows(/API key:/);
+    second.type(`${key}\r`);
+    expect((await second.ended).exitCode).toBe(0);
+
+    const third = openTerminal('chatelaine auth login licensing --name one --no-check', { home });
+    await third.shows(/URL of the licensing API: \[http:\/\/127\.0\.0\.1:\d+\]/);
+    third.type('\r');
+    await third.shows(/Code of the application:/);
+    third.type('4712\r');
+    await third.shows(/Profile 'one' is application 4711 on .* \[y\/N\]/);
+    third.type('n\r');
+    expect((await third.ended).exitCode).toBe(130);
+    expect((await on('chatelaine auth token one', { home })).output).toBe(`${key}\n`);
+  });
+});
+
 describe('topic delete', () => {
   const line = "chatelaine --sandbox topic delete social 'friday cake' --no-archive";
   const count =

@@ -1,3 +1,4 @@
+import { refuseOtherApplication } from '../../api/licensing/application.ts';
 import { usage } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { ChatCredential, LicensingCredential } from '../../store/account/credentials.ts';
@@ -14,7 +15,10 @@ export interface KeySource {
  * The key of a new profile from wherever the user keeps it. A key command is run once, to see that it works.
  * @throws Failure usage, config
  */
-export async function readKey(source: KeySource, context: Context): Promise<Secret> {
+export async function readKey(
+  source: KeySource,
+  context: Pick<Context, 'runKeyCommand' | 'keyFromFile' | 'read' | 'secret'>,
+): Promise<Secret> {
   const given = Object.entries(source).filter(([, value]) => value !== undefined && value !== false);
   if (given.length > 1) throw usage('give one of --api-key-stdin, --api-key-file and --key-command');
   if (source.key_command !== undefined) return context.runKeyCommand(source.key_command);
@@ -30,19 +34,21 @@ export function credentialFrom(profile: Profile, key: Secret): LicensingCredenti
 }
 
 /**
- * Asks the server, with calls of the specification, whether it takes the key (contract, section 4).
- * @throws Failure auth where it does not; unavailable where it cannot be asked
+ * Asks the server, with calls of the specification, whether it takes the key, and whether the key is of the application that the
+ * credential names (docs/apis.md, Credentials).
+ * @throws Failure auth where it does not, or names another application; unavailable where it cannot be asked
  */
 export async function checkCredential(
   credential: LicensingCredential | ChatCredential,
-  context: Context,
+  { licensingAs, chatAs }: Pick<Context, 'licensingAs' | 'chatAs'>,
 ): Promise<void> {
   if (credential.kind === 'chat') {
-    await context.chatAs(credential).messages({ anchor: 'newest', num_before: 0, num_after: 0 });
+    await chatAs(credential).messages({ anchor: 'newest', num_before: 0, num_after: 0 });
     return;
   }
-  const remote_user = `chatelaine-check-${Math.trunc(context.now()).toString(36)}`;
-  for await (const _license of context.licensingAs(credential).list({ remote_user })) return;
+  const api = licensingAs(credential);
+  if (credential.app_code !== undefined) return refuseOtherApplication(api, credential.app_code);
+  for await (const _license of api.list({}, 'part')) return;
 }
 
 /** The host as a profile name. */

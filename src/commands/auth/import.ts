@@ -1,7 +1,8 @@
 import { readProfileName } from '../../store/account/profile.ts';
 import { readZuliprc } from '../../store/account/zuliprc.ts';
 import { command } from '../command.ts';
-import { checkCredential, credentialFrom, hostName } from './account.ts';
+import { hostName } from './account.ts';
+import { inPlaceOf, storeProfile } from './store-profile.ts';
 
 export default command({
   name: 'auth import',
@@ -17,7 +18,7 @@ export default command({
       placeholder: 'NAME',
       help: 'Name of the profile (default: the host of the site)',
     },
-    read_only: { kind: 'boolean', help: 'Refuse every write with this profile' },
+    read_only: { kind: 'boolean', negatable: true, help: 'Refuse every write with this profile' },
     check: { kind: 'boolean', negatable: true, help: 'Try the key before it is stored (default: yes)' },
   },
   examples: ['chatelaine auth import zuliprc --name work --no-check'],
@@ -29,12 +30,12 @@ export default command({
       name: readProfileName(name ?? hostName(site)),
       site,
       email,
-      ...(read_only ? { read_only } : {}),
+      ...(read_only === undefined ? {} : { read_only }),
     };
     for (const note of notes) context.warn(note);
-    if (check !== false) await checkCredential(credentialFrom(profile, key), context);
-    await context.profiles().save(profile, key);
-    return { profile: profile.name, kind: 'chat', status: check === false ? 'stored unchecked' : 'stored' };
+    if (file !== '-' && (await context.othersCanRead(file)))
+      context.warn(`${file} holds a key and can be read by other users. Run: chmod 600 '${file}'`);
+    return storeProfile(await inPlaceOf(profile, context), key, check, context);
   },
 
   show: { columns: ['profile', 'kind', 'status'], line: ({ profile, status }) => `Profile ${profile}: ${status}` },

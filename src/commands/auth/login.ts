@@ -3,7 +3,9 @@ import { readEmail, readProfileName, type Profile } from '../../store/account/pr
 import { readBaseUrl, readSite } from '../../store/account/url.ts';
 import { licenseFields } from '../../schema/license.ts';
 import { command } from '../command.ts';
-import { checkCredential, credentialFrom, hostName, readKey } from './account.ts';
+import { hostName, readKey } from './account.ts';
+import { askKind, askMissing, type ProfileOptions } from './ask-profile.ts';
+import { inPlaceOf, storeProfile } from './store-profile.ts';
 
 const text = (placeholder: string, help: string) => ({ kind: 'string', nonempty: true, placeholder, help }) as const;
 
@@ -13,6 +15,8 @@ export default command({
   about: [
     'A profile is one credential: an application of the licensing API, or an account of the chat. The first profile of a kind becomes ' +
       'its default; auth use changes that.',
+    'On a terminal everything that is not typed is asked for. A profile of the same name keeps read_only, mac_format and key_field ' +
+      'unless they are typed; one of another account is replaced only when you agree, or with --yes.',
     'The key is asked for without being shown, or comes from standard input, a file, or a command that is run at each use; no option ' +
       'takes the key itself. It is tried before anything is stored.',
     'Key commands of usual managers: pass show chatelaine/prod; secret-tool lookup service chatelaine account prod; ' +
@@ -21,10 +25,9 @@ export default command({
   args: {
     kind: {
       kind: 'string',
-      required: true,
       choices: ['licensing', 'chat'],
       placeholder: 'licensing|chat',
-      help: 'What the credential is for',
+      help: 'What the credential is for (on a terminal it is asked for)',
     },
   },
   options: {
@@ -40,7 +43,7 @@ export default command({
       'FIELD',
       "Licensing: the field of the server's answers that holds the license key (default: found by itself)",
     ),
-    read_only: { kind: 'boolean', help: 'Refuse every write with this profile' },
+    read_only: { kind: 'boolean', negatable: true, help: 'Refuse every write with this profile' },
     check: { kind: 'boolean', negatable: true, help: 'Try the key before it is stored (default: yes)' },
   },
   examples: [
@@ -49,21 +52,18 @@ export default command({
   ],
 
   async run({ kind, check, api_key_stdin, api_key_file, key_command, ...fields }, context) {
-    const profile = { ...profileOf(kind, fields), ...(key_command === undefined ? {} : { key_command }) };
+    const chosen = kind ?? (await askKind(context));
+    refuseForeign(chosen, fields);
+    const named = profileOf(chosen, await askMissing(chosen, fields, context));
+    const profile = await inPlaceOf({ ...named, ...defined({ key_command }) }, context);
     const key = await readKey(defined({ api_key_stdin, api_key_file, key_command }), context);
-    if (check !== false) await checkCredential(credentialFrom(profile, key), context);
-    await context.profiles().save(profile, key_command === undefined ? key : undefined);
-    return { profile: profile.name, kind, status: check === false ? 'stored unchecked' : 'stored' };
+    return storeProfile(profile, key, check, context);
   },
 
   show: { columns: ['profile', 'kind', 'status'], line: ({ profile, status }) => `Profile ${profile}: ${status}` },
 });
 
-interface Fields {
-  readonly base_url?: string;
-  readonly app_code?: number;
-  readonly site?: string;
-  readonly email?: string;
+interface Fields extends ProfileOptions {
   readonly name?: string;
   readonly key_field?: string;
   readonly read_only?: boolean;
@@ -71,18 +71,21 @@ interface Fields {
 
 function profileOf(kind: 'licensing' | 'chat', fields: Fields): Profile {
   const { base_url, app_code, site, email, name, key_field } = fields;
-  const shared = fields.read_only ? { read_only: true } : {};
+  const shared = defined({ read_only: fields.read_only });
   if (kind === 'licensing') {
-    refuse({ site, email }, 'licensing');
     if (base_url === undefined || app_code === undefined)
       throw usage('auth login licensing needs --base-url and --app-code');
     const named = readProfileName(name ?? `app-${app_code}`);
     return { kind, name: named, base_url: readBaseUrl(base_url), app_code, ...defined({ key_field }), ...shared };
   }
-  refuse({ base_url, app_code, key_field }, 'chat');
   if (site === undefined || email === undefined) throw usage('auth login chat needs --site and --email');
   const url = readSite(site);
   return { kind, name: readProfileName(name ?? hostName(url)), site: url, email: readEmail(email), ...shared };
+}
+
+function refuseForeign(kind: 'licensing' | 'chat', { base_url, app_code, key_field, site, email }: Fields): void {
+  if (kind === 'licensing') refuse({ site, email }, kind);
+  else refuse({ base_url, app_code, key_field }, kind);
 }
 
 function refuse(foreign: Readonly<Record<string, unknown>>, kind: string): void {

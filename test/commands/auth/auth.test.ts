@@ -5,7 +5,7 @@ import { emptyHome, fakeService, openSandbox, run, type Ran } from '../../helper
 import { licensingUrl, type FakeService } from '../../helpers/service.ts';
 
 const done = { result: 'success', msg: '' };
-const check = '/v1/license/?remote_user=chatelaine-check-mm7p6yo0';
+const check = '/v1/license/';
 const ask = { method: 'GET', path: '/api/v1/messages', query: { anchor: 'newest', num_before: '0', num_after: '0' } };
 const ok = { ...done, messages: [] };
 

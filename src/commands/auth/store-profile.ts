@@ -1,0 +1,55 @@
+import { Failure } from '../../core/failure.ts';
+import type { Secret } from '../../core/secret.ts';
+import type { Profile } from '../../store/account/profile.ts';
+import type { Context } from '../context.ts';
+import { checkCredential, credentialFrom } from './account.ts';
+import { urlOf } from './ask-profile.ts';
+
+type Storing = Pick<Context, 'profiles' | 'note' | 'confirm' | 'licensingAs' | 'chatAs'>;
+
+/**
+ * The profile with what a stored one of its name keeps unless it is changed: read_only, mac_format, key_field. Another account under
+ * that name is replaced only when the user agrees.
+ * @throws Failure config where the configuration is unsafe, cancelled on no, usage where nobody can be asked
+ */
+export async function inPlaceOf(profile: Profile, { profiles, note, confirm }: Storing): Promise<Profile> {
+  const stored = await profiles().find(profile.name);
+  if (!stored) return profile;
+  if (accountOf(stored) === accountOf(profile))
+    note(`profile '${profile.name}' is stored already: its key is replaced`);
+  else await confirm(`Profile '${profile.name}' is ${accountOf(stored)}. Replace it by ${accountOf(profile)}?`);
+  if (stored.kind !== profile.kind) return profile;
+  const { key_command: _, ...kept } = stored;
+  return { ...kept, ...profile };
+}
+
+/**
+ * Asks the server whether it takes the key, unless that is not wanted, and stores the profile.
+ * @throws Failure of the check, saying that nothing was stored; config where it cannot be stored
+ */
+export async function storeProfile(
+  profile: Profile,
+  key: Secret,
+  check: boolean | undefined,
+  context: Storing,
+): Promise<{ readonly profile: string; readonly kind: Profile['kind']; readonly status: string }> {
+  if (check !== false) await checked(profile, key, context);
+  await context.profiles().save(profile, profile.key_command === undefined ? key : undefined);
+  return { profile: profile.name, kind: profile.kind, status: check === false ? 'stored unchecked' : 'stored' };
+}
+
+async function checked(profile: Profile, key: Secret, context: Storing): Promise<void> {
+  try {
+    await checkCredential(credentialFrom(profile, key), context);
+  } catch (cause) {
+    if (!(cause instanceof Failure)) throw cause;
+    const hint = ['Nothing was stored.', cause.details.hint].filter((text) => text !== undefined).join(' ');
+    throw new Failure(cause.kind, cause.message, { ...cause.details, hint, cause });
+  }
+}
+
+/** The account in words: two profiles of the same words are one credential. */
+function accountOf(profile: Profile): string {
+  const account = profile.kind === 'licensing' ? `application ${profile.app_code}` : profile.email;
+  return `${account} on ${urlOf(profile)}`;
+}
