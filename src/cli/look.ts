@@ -9,6 +9,7 @@ export function lookOf(options: GlobalValues, world: World): Look {
   return {
     format: options.output ?? (terminal ? 'table' : 'tsv'),
     fields: options.fields?.split(',').map((name) => name.trim()),
+    sort: options.sort,
     header: options.header ?? true,
     csvSafe: options.csv_safe ?? false,
     quiet: options.quiet ?? false,

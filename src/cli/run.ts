@@ -20,6 +20,7 @@ export async function runCommand(
     messages.warn('CHATELAINE_SANDBOX is set: running against the embedded sandbox');
   if (options.sandbox && options.profileTyped) throw usage('--sandbox and --profile exclude each other');
   refuseFields(command.show, lookOf(options, world).fields);
+  if (options.sort !== undefined) refuseFields(command.show, [options.sort.replace(/^-/, '')]);
   const session = openSession(running);
   try {
     const outcome = command.run(values, session.context);

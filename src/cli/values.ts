@@ -2,14 +2,14 @@ import type { AnyCommand } from '../commands/command.ts';
 import type { GlobalValues } from '../commands/context.ts';
 import { Failure, usage } from '../core/failure.ts';
 import { variable, type Environment } from '../core/world.ts';
-import { globalOptions, twinOf, withoutTwin } from '../schema/environment.ts';
+import { globalOptions, ownFormats, twinOf, withoutTwin } from '../schema/environment.ts';
 import { collect, flagOf, readField, type Field, type Fields } from '../schema/field.ts';
 
 /** Texts as they were typed, by name. */
 export type Texts = Readonly<Record<string, unknown>>;
 
 /**
- * The typed values of a command from what was typed; every problem of the line is told at once.
+ * The typed values of a command from what was typed; all problems of the line are reported at once.
  * @throws Failure usage
  */
 export function readValues(definition: AnyCommand, words: Texts, options: Texts): Record<string, unknown> {
@@ -49,7 +49,7 @@ function readOne(label: string, field: Field, text: unknown): unknown {
 }
 
 /**
- * The global options: what was typed, else the twin in the environment (contract, section 2).
+ * The global options: what was typed, else the twin in the environment (docs/architecture.md, One command from argv to bytes).
  * @throws Failure usage
  */
 export function readGlobals(typed: Texts, env: Environment, own: Fields): GlobalValues {
@@ -72,7 +72,7 @@ function twin(name: string, field: Field, env: Environment): unknown {
   const negated = field.kind === 'boolean' && field.negatable ? variable(env, twinOf(name, true)) : undefined;
   if (negated !== undefined) return !switchOf(twinOf(name, true), negated);
   const text = variable(env, twinOf(name));
-  if (text === undefined) return undefined;
+  if (text === undefined || (name === 'output' && ownFormats.has(text))) return undefined;
   return field.kind === 'boolean' ? switchOf(twinOf(name), text) : readField(twinOf(name), field, text);
 }
 

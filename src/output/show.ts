@@ -33,6 +33,8 @@ export interface Look {
   readonly format: Format;
   /** Columns, or keys of JSON objects, that were asked for by name. */
   readonly fields: readonly string[] | undefined;
+  /** The field that a list is sorted by, after a dash for the other way round. */
+  readonly sort?: string | undefined;
   readonly header: boolean;
   readonly csvSafe: boolean;
   readonly quiet: boolean;

@@ -5,6 +5,7 @@ import { unknownFields } from './fields.ts';
 import type { Form } from './form.ts';
 import { formOf } from './formats.ts';
 import type { Look, Show, Sink } from './show.ts';
+import { inOrder, orderOf } from './sort.ts';
 import { guarded, readerGone, regardless } from './sink.ts';
 
 export type Result = { readonly many: AsyncIterable<unknown> } | { readonly one: unknown };
@@ -24,8 +25,9 @@ export async function writeResult(
 ): Promise<void> {
   const target = show?.toTheEnd ? regardless(guarded(sink)) : guarded(sink);
   try {
-    if ('many' in result) await writeRows(result.many, await formOf(show, look), target);
-    else if (Array.isArray(result.one)) await writeRows(listed(result.one), await formOf(show, look), target);
+    if ('many' in result) await writeRows(await sorted(result.many, show, look), await formOf(show, look), target);
+    else if (Array.isArray(result.one))
+      await writeRows(await sorted(listed(result.one), show, look), await formOf(show, look), target);
     else await writeOne(result.one, show, look, target);
   } catch (error) {
     if (error !== readerGone) throw error;
@@ -57,6 +59,14 @@ async function writeText(value: unknown, form: Form, sink: Sink): Promise<void> 
     });
   }
   if (text !== '') await sink.write(text);
+}
+
+async function sorted(
+  rows: AsyncIterable<unknown>,
+  show: Show<unknown> | undefined,
+  { sort }: Look,
+): Promise<AsyncIterable<unknown>> {
+  return sort === undefined ? rows : inOrder(rows, orderOf(sort), show);
 }
 
 function listed(values: readonly unknown[]): AsyncIterable<unknown> {

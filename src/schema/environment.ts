@@ -16,6 +16,12 @@ export const globalOptions = {
     placeholder: 'a,b',
     help: 'Only these columns (or keys of JSON), in this order',
   },
+  sort: {
+    kind: 'string',
+    nonempty: true,
+    placeholder: 'FIELD',
+    help: 'Sort a list by a column or key, numbers as numbers; --sort=-FIELD the other way round',
+  },
   header: { kind: 'boolean', negatable: true, help: 'Header line of table, csv and tsv (default: yes)' },
   csv_safe: { kind: 'boolean', help: 'In csv, make cells harmless that a spreadsheet would run as a formula' },
   quiet: {
@@ -71,6 +77,9 @@ export const globalOptions = {
     help: 'Certificates (PEM) to trust besides the usual ones',
   },
 } as const satisfies Fields;
+
+/** Formats that single commands offer: set in the environment, they are ignored by every other command. */
+export const ownFormats: ReadonlySet<string> = new Set(['text', 'html', 'markdown', 'curl']);
 
 export type GlobalOption = keyof typeof globalOptions;
 

@@ -53,3 +53,18 @@ test.each([
     lines: [`chatelaine: ${message}`, ...(hint === undefined ? [] : [hint])],
   });
 });
+
+test.each(['text', 'html', 'markdown', 'curl'])(
+  '-o %s, where a command lacks it, is exit 2 if typed and ignored in the environment',
+  async (format) => {
+    const line = 'settings list --fields name';
+    const [typed, set, plain] = await Promise.all([
+      run(fakeService(), `${line} -o ${format}`),
+      run(fakeService(), line, { env: { CHATELAINE_OUTPUT: format } }),
+      run(fakeService(), line),
+    ]);
+
+    expect(typed).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(set).toMatchObject({ exitCode: 0, stdout: plain.stdout, stderr: '' });
+  },
+);

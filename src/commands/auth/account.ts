@@ -17,7 +17,7 @@ export interface KeySource {
  */
 export async function readKey(
   source: KeySource,
-  context: Pick<Context, 'runKeyCommand' | 'keyFromFile' | 'read' | 'secret'>,
+  context: Pick<Context, 'runKeyCommand' | 'keyFromFile' | 'keyFromInput' | 'secret'>,
 ): Promise<Secret> {
   const given = Object.entries(source).filter(([, value]) => value !== undefined && value !== false);
   if (given.length > 1) throw usage('give one of --api-key-stdin, --api-key-file and --key-command');

@@ -1,0 +1,76 @@
+import { Failure } from '../core/failure.ts';
+import { asObject, cellsOf } from './columns.ts';
+import { unknownFields } from './fields.ts';
+import type { Show } from './show.ts';
+
+/** How a list is sorted: `--sort FIELD`, or `--sort=-FIELD` for the other way round. */
+export interface Order {
+  readonly field: string;
+  readonly descending: boolean;
+}
+
+export function orderOf(text: string): Order {
+  return text.startsWith('-') ? { field: text.slice(1), descending: true } : { field: text, descending: false };
+}
+
+/**
+ * The rows in that order: numbers by their size and before texts, texts by their characters, rows without a value last. Holds the
+ * whole list; rows that came before a failure are given out before it is thrown.
+ * @throws Failure usage where the first row does not have the field
+ */
+export async function inOrder(
+  rows: AsyncIterable<unknown>,
+  { field, descending }: Order,
+  show: Show<unknown> | undefined,
+): Promise<AsyncIterable<unknown>> {
+  const all: { readonly row: unknown; readonly value: unknown }[] = [];
+  const failures: unknown[] = [];
+  try {
+    for await (const row of rows) {
+      if (all.length === 0) refuseUnknown(row, show, field);
+      all.push({ row, value: asObject(row) ? cellsOf(row, [field], show)[0] : row });
+    }
+  } catch (cause) {
+    if (all.length === 0 && cause instanceof Failure && cause.kind === 'usage') throw cause;
+    failures.push(cause);
+  }
+  all.sort((one, other) => compare(one.value, other.value, descending ? -1 : 1));
+  return givenOut(
+    all.map(({ row }) => row),
+    failures,
+  );
+}
+
+function refuseUnknown(row: unknown, show: Show<unknown> | undefined, field: string): void {
+  const refusal = unknownFields(row, show, [field]);
+  if (refusal) throw refusal;
+}
+
+async function* givenOut(rows: readonly unknown[], failures: readonly unknown[]): AsyncGenerator {
+  yield* rows;
+  if (failures.length > 0) throw failures[0];
+}
+
+function compare(one: unknown, other: unknown, direction: 1 | -1): number {
+  const ranks = rankOf(one) - rankOf(other);
+  if (rankOf(one) === absent || rankOf(other) === absent) return ranks;
+  if (ranks !== 0) return ranks * direction;
+  const [left, right] = isNumber(one) && isNumber(other) ? [one, other] : [textOf(one), textOf(other)];
+  if (left === right) return 0;
+  return (left < right ? -1 : 1) * direction;
+}
+
+const absent = 2;
+
+function rankOf(value: unknown): number {
+  if (value === undefined || value === null) return absent;
+  return isNumber(value) ? 0 : 1;
+}
+
+function isNumber(value: unknown): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint';
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

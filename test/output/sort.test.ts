@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+import { Failure } from '../../src/core/failure.ts';
+import { inOrder, orderOf } from '../../src/output/sort.ts';
+import { emptyHome, runAlone } from '../helpers/run.ts';
+
+async function* rowsOf(values: readonly unknown[], failure?: Failure): AsyncGenerator {
+  for (const value of values) yield { value };
+  if (failure) throw failure;
+}
+
+async function sorted(values: readonly unknown[], sort: string, failure?: Failure): Promise<unknown[]> {
+  const found: unknown[] = [];
+  for await (const row of await inOrder(rowsOf(values, failure), orderOf(sort), undefined))
+    found.push((row as { value: unknown }).value);
+  return found;
+}
+
+test.each([
+  ['numbers as numbers', [10, 9, -1, 2n ** 60n, 1.5], 'value', [-1, 1.5, 9, 10, 2n ** 60n]],
+  ['texts by their characters', ['b', 'a10', 'a9', 'B'], 'value', ['B', 'a10', 'a9', 'b']],
+  ['numbers before texts, nothing last', ['a', null, 3], 'value', [3, 'a', null]],
+  ['the other way round, nothing last all the same', ['a', null, 3, 7], '-value', ['a', 7, 3, null]],
+])('%s', async (_what, values, sort, wanted) => {
+  expect(await sorted(values, sort)).toEqual(wanted);
+});
+
+test('equal rows keep their order', async () => {
+  const rows = [1, 2, 3].map((id) => ({ id, value: 1 }));
+  const given = (async function* () {
+    yield* rows;
+  })();
+  const found: unknown[] = [];
+  for await (const row of await inOrder(given, orderOf('-value'), undefined)) found.push(row);
+  expect(found).toEqual(rows);
+});
+
+test('what came before a failure is given out before it', async () => {
+  const found: unknown[] = [];
+  const failing = async (): Promise<void> => {
+    for await (const row of await inOrder(
+      rowsOf([2, 1], new Failure('incomplete', 'cut')),
+      orderOf('value'),
+      undefined,
+    ))
+      found.push(row);
+  };
+  await expect(failing()).rejects.toThrow('cut');
+  expect(found).toEqual([{ value: 1 }, { value: 2 }]);
+});
+
+test('an unknown field is refused before any row', async () => {
+  await expect(sorted([1], 'valeu')).rejects.toThrow("There is no field 'valeu' in the result.");
+});
+
+test.each([
+  ['settings list --sort=-name -o tsv --fields name --no-header', (names: string[]) => names.toSorted().toReversed()],
+  ['settings list --sort name -o csv --fields name --no-header', (names: string[]) => names.toSorted()],
+])('%s', async (line, order) => {
+  const { exitCode, stdout } = await runAlone(line);
+  const names = stdout.split('\n').slice(0, -1);
+  expect(exitCode).toBe(0);
+  expect(names.length).toBeGreaterThan(20);
+  expect(names).toEqual(order(names));
+});
+
+test('CHATELAINE_SORT obeys, a typed --sort goes before it, and an unknown field is exit 2', async () => {
+  const first = async (line: string): Promise<string | undefined> =>
+    (await runAlone(`${line} -o tsv --fields name --no-header`, { env: { CHATELAINE_SORT: '-name' } })).stdout.split(
+      '\n',
+    )[0];
+  expect(await first('settings list')).not.toBe(await first('settings list --sort name'));
+  expect(await runAlone('auth list --sort nosuch')).toMatchObject({ exitCode: 2, stdout: '' });
+});
+
+test('a list whose fields are known by its first row prints nothing for an unknown one', async () => {
+  const home = emptyHome();
+  const ran = await runAlone('--sandbox license list --sort nosuch -o json', { home });
+  expect(ran).toMatchObject({ exitCode: 2, stdout: '' });
+  const sizes = await runAlone('--sandbox license list --sort=-size_allowance --fields size_allowance -o ndjson', {
+    home,
+  });
+  const found = sizes.stdout
+    .trim()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { size_allowance: number }).size_allowance);
+  expect(found.length).toBeGreaterThan(2);
+  expect(found).toEqual(found.toSorted((one, other) => other - one));
+});
+
+test.each(['table', 'csv', 'tsv'])('--no-header leaves the header of %s out', async (format) => {
+  const line = `settings list --fields name -o ${format}`;
+  const [whole, bare] = await Promise.all([line, `${line} --no-header`].map((text) => runAlone(text)));
+  expect(whole?.stdout).toMatch(/^name/m);
+  expect(bare?.stdout).not.toMatch(/^name$/m);
+  expect(bare?.stdout.split('\n').length).toBeLessThan(whole?.stdout.split('\n').length ?? 0);
+});
