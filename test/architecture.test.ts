@@ -19,6 +19,7 @@ const floors: Readonly<Record<string, number>> = {
 /** The one file that each package is loaded by. */
 const homes: Readonly<Record<string, string>> = {
   '@inquirer/password': 'cli/hidden.ts',
+  busboy: 'sandbox/multipart.ts',
   chalk: 'output/paint.ts',
   'cli-table3': 'output/grid.ts',
   commander: 'cli/program.ts',

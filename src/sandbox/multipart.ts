@@ -1,15 +1,28 @@
-/** The text fields of a multipart form; files in it are passed over. */
-export function readMultipart(contentType: string, body: Buffer): URLSearchParams {
+import busboy from 'busboy';
+
+/** The text fields of a multipart form, as far as it is well formed; files in it are passed over. */
+export function readMultipart(contentType: string, body: Buffer): Promise<URLSearchParams> {
   const form = new URLSearchParams();
-  const boundary = /boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(contentType);
-  const mark = boundary?.[1] ?? boundary?.[2];
-  if (!mark) return form;
-  for (const part of body.toString('utf8').split(`--${mark}`).slice(1)) readPart(form, part);
-  return form;
+  const parser = parserOf(contentType);
+  if (!parser) return Promise.resolve(form);
+  return new Promise((resolve) => {
+    const done = () => resolve(form);
+    parser.on('field', (name, value) => form.append(name, value));
+    parser.on('file', (_name, stream) => void stream.resume());
+    parser.on('close', done).on('error', done);
+    parser.end(body);
+  });
 }
 
-function readPart(form: URLSearchParams, part: string): void {
-  const match = /^\r\n([\s\S]*?)\r\n\r\n([\s\S]*)\r\n$/.exec(part);
-  const name = /;\s*name="([^"]*)"/i.exec(match?.[1] ?? '')?.[1];
-  if (match && name !== undefined && !/;\s*filename=/i.test(match[1] ?? '')) form.append(name, match[2] ?? '');
+/** Undefined where the type names no boundary. */
+function parserOf(contentType: string): busboy.Busboy | undefined {
+  try {
+    return busboy({
+      headers: { 'content-type': contentType },
+      limits: { fieldSize: Infinity, fields: Infinity, parts: Infinity },
+    });
+  } catch (cause) {
+    if (cause instanceof Error) return undefined;
+    throw cause;
+  }
 }

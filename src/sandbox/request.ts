@@ -18,7 +18,7 @@ export interface Request {
   readonly address: string;
 }
 
-/** Largest body that the proxy of the chat service lets through (facts page, 1.1). */
+/** Largest body that the proxy of the chat service lets through (docs/apis.md, Limits on input). */
 const largestBody = 25 * 1024 * 1024;
 
 /** The whole request, or undefined where its body is larger than the proxy accepts. Rejects when the client goes away. */
@@ -33,7 +33,7 @@ export async function readRequest(incoming: IncomingMessage): Promise<Request | 
     target,
     path: decodePath(at < 0 ? target : target.slice(0, at)),
     query: new URLSearchParams(at < 0 ? '' : target.slice(at + 1)),
-    form: takesForm(incoming.method) ? readForm(contentType, body) : new URLSearchParams(),
+    form: takesForm(incoming.method) ? await readForm(contentType, body) : new URLSearchParams(),
     headers: incoming.headers,
     mediaType: (contentType.split(';')[0] ?? '').trim().toLowerCase(),
     body,
@@ -60,12 +60,12 @@ function decodePath(path: string): string {
   }
 }
 
-/** The body of a GET is not looked at (facts page, 1.1). */
+/** The body of a GET is not read (docs/apis.md, Parameters). */
 function takesForm(method: string | undefined): boolean {
   return method !== 'GET' && method !== 'HEAD';
 }
 
-function readForm(contentType: string, body: Buffer): URLSearchParams {
+async function readForm(contentType: string, body: Buffer): Promise<URLSearchParams> {
   if (/^application\/x-www-form-urlencoded\b/i.test(contentType)) return new URLSearchParams(body.toString('utf8'));
   if (/^multipart\/form-data\b/i.test(contentType)) return readMultipart(contentType, body);
   return new URLSearchParams();
