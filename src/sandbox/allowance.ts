@@ -15,12 +15,16 @@ export interface Verdict {
   readonly reset: number;
 }
 
-/** Counts calls by name in sliding windows; a refused call costs nothing (facts page, 3.1). */
-export type Allowance = (name: string, rules: readonly Rule[], now: Milliseconds) => Verdict;
+/** Counts calls by name in sliding windows; a refused call costs nothing (docs/apis.md, Rate limits). */
+export interface Allowance {
+  (name: string, rules: readonly Rule[], now: Milliseconds): Verdict;
+  /** Gives the whole allowance of that name back. */
+  forget(name: string): void;
+}
 
 export function createAllowance(): Allowance {
   const calls = new Map<string, Milliseconds[]>();
-  return (name, rules, now) => {
+  const count = (name: string, rules: readonly Rule[], now: Milliseconds): Verdict => {
     const past = calls.get(name) ?? [];
     calls.set(name, past);
     past.splice(0, countUpTo(past, now - Math.max(...rules.map(({ span }) => span))));
@@ -35,6 +39,7 @@ export function createAllowance(): Allowance {
       reset: Math.floor(((past.at(-1) ?? now) + strictest.rule.span) / 1000),
     };
   };
+  return Object.assign(count, { forget: (name: string) => void calls.delete(name) });
 }
 
 /** Until the oldest of the calls that fill the window has left it. */

@@ -1,26 +1,15 @@
 import { posix } from 'node:path';
-import type { Clock } from '../core/world.ts';
-import type { Allowance, Verdict } from './allowance.ts';
+import type { Verdict } from './allowance.ts';
 import { empty, html, json, unknownPage, type Answer } from './answer.ts';
 import { identify, requireAdministrator, requirePerson } from './chat/caller.ts';
-import { chatRoutes, type Call, type Endpoint } from './chat/routes.ts';
+import { requireHost } from './chat/host.ts';
+import type { Call, ChatWorld, Endpoint, Outcome } from './chat/call.ts';
+import { chatRoutes } from './chat/routes.ts';
 import { fallbackOrganization } from './chat/organization.ts';
 import type { Organization } from './records.ts';
 import { rateLimitMessage, Refusal, tooMany } from './chat/refusal.ts';
 import type { Request } from './request.ts';
-import type { State } from './state.ts';
-
-/** What the chat service is given at its start. */
-export interface ChatWorld {
-  readonly state: State;
-  readonly clock: Clock;
-  readonly level: number;
-  /** `http://127.0.0.1:PORT`. */
-  readonly origin: () => string;
-  readonly allowance: Allowance;
-  readonly perMinute: { readonly account: number; readonly address: number };
-  readonly deleteBatches: number;
-}
+import { levels } from './chat/levels.ts';
 
 /**
  * The answer of the chat service. The proxy merges double slashes and resolves dot segments before (facts page, 1.5). Order of the checks: route, method, credentials, rate limit, role, parameters (facts page,
@@ -36,7 +25,7 @@ export function answerChat(world: ChatWorld, request: Request): Answer {
   });
   const [first] = matches;
   if (!first) return unknownPage();
-  if (method === 'OPTIONS') return empty(204, { allow: allowed(first.route.methods).join(', ') });
+  if (method === 'OPTIONS') return optionsOf(allowed(first.route.methods));
   const endpoint = first.route.methods[method === 'HEAD' ? 'GET' : method];
   if (!endpoint) return wrongMethod(allowed(first.route.methods));
   return run(world, organization, endpoint, { ...request, method }, first.match);
@@ -50,6 +39,10 @@ function methodOf({ method, form }: Request): string {
 function allowed(methods: Readonly<Record<string, Endpoint>>): string[] {
   const names = Object.keys(methods);
   return names.includes('GET') ? [...names, 'HEAD'] : names;
+}
+
+function optionsOf(names: readonly string[]): Answer {
+  return empty(204, { 'content-type': 'text/html; charset=utf-8', allow: names.toSorted().join(', ') });
 }
 
 /** JSON text under the content type of a page, and without a code (facts page, 1.1). */
@@ -68,12 +61,12 @@ function run(
   let verdict: Verdict | undefined;
   try {
     if (endpoint.who === 'anybody') {
-      verdict = admit(world, `address ${request.address}`, world.perMinute.address);
-      return answerOf(endpoint.run(callOf(world, organization, request, match)), verdict);
+      requireHost(request, organization);
+      return answerOf(endpoint.run(callOf(world, organization, request, match)), undefined);
     }
     if (wantsPage(request)) return empty(302, { location: `/login/?next=${encodeURIComponent(request.target)}` });
     const user = identify(request, world.state, organization);
-    verdict = admit(world, `account ${user.user_id}`, world.perMinute.account);
+    verdict = admit(world, `account ${user.user_id}`, world.perMinute);
     if (endpoint.who === 'administrators') requireAdministrator(user);
     if (endpoint.who === 'people') requirePerson(user);
     return answerOf(endpoint.run({ ...callOf(world, organization, request, match), user }), verdict);
@@ -99,9 +92,10 @@ function admit(world: ChatWorld, name: string, calls: number): Verdict {
   return verdict;
 }
 
-function answerOf(outcome: Readonly<Record<string, unknown>> | Answer, verdict: Verdict): Answer {
-  if (isAnswer(outcome)) return { ...outcome, headers: { ...limits(verdict), ...outcome.headers } };
-  return json(200, { result: 'success', msg: '', ...outcome }, limits(verdict));
+function answerOf(outcome: Outcome, verdict: Verdict | undefined): Answer {
+  const headers = verdict ? limits(verdict) : {};
+  if (isAnswer(outcome)) return { ...outcome, headers: { ...headers, ...outcome.headers } };
+  return json(200, { result: 'success', msg: '', ...outcome }, headers);
 }
 
 /** The headers of every answer that counts against an allowance (facts page, 3.1). */
@@ -130,6 +124,6 @@ function refuse(level: number, refusal: Refusal, verdict: Verdict | undefined): 
 /** Errors carry a code from level 76 on, rate limits from 36; before that only specific ones did (facts page, 1.1 and 3.1). */
 function codeIsKnown(level: number, { status, code }: Refusal): boolean {
   if (status >= 500) return false;
-  if (code === 'RATE_LIMIT_HIT') return level >= 36;
-  return level >= 76 || !['BAD_REQUEST', 'UNAUTHORIZED', 'UNAUTHORIZED_PRINCIPAL'].includes(code);
+  if (code === 'RATE_LIMIT_HIT') return level >= levels.rateLimitCode;
+  return level >= levels.errorCodes || !['BAD_REQUEST', 'UNAUTHORIZED', 'UNAUTHORIZED_PRINCIPAL'].includes(code);
 }

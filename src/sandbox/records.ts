@@ -33,6 +33,8 @@ export interface User {
   readonly settings: Readonly<Record<string, boolean | number | string>>;
   /** Address that awaits confirmation. */
   readonly pending_email: string | null;
+  /** A picture of the user's own, which no client can compute. */
+  readonly avatar_url?: string;
   /** UNIX seconds. */
   readonly joined: number;
 }
@@ -124,6 +126,8 @@ export interface Organization {
   readonly name: string;
   readonly description: string;
   readonly realm_str: string;
+  /** Whether it is one of several on its server: known by the host name REALM_STR.localhost only. */
+  readonly one_of_many: boolean;
   readonly deactivated: boolean;
   readonly name_changes_disabled: boolean;
   readonly email_changes_disabled: boolean;

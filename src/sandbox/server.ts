@@ -21,7 +21,7 @@ export type { Persistence } from './persistence.ts';
 export type { LogEntry } from './serve.ts';
 export type { LicenseShape } from './licensing/shape.ts';
 
-/** The newest level that the facts page describes. */
+/** The newest level that docs/apis.md describes. */
 const defaultLevel = 489;
 
 export interface SandboxOptions extends Extras {
@@ -40,8 +40,7 @@ export interface SandboxOptions extends Extras {
   /** Batches of 100 messages that one delete_topic call has time for; default 2. */
   readonly deleteBatches?: number | undefined;
   /**
-   * Calls a minute: of a chat account, default 200, and half of it for an address without credentials; of an application of the
-   * licensing service, by default as many as it likes.
+   * Calls a minute: of a chat account, default 200; of an application of the licensing service, by default unlimited.
    */
   readonly rateLimit?: { readonly perMinute?: number; readonly licensing?: number } | undefined;
   /** Forms of licensing answers that the specification leaves open. */
@@ -121,7 +120,6 @@ function accountOf({ email, api_key, role, bot }: User) {
 
 function servicesOf(options: SandboxOptions, state: State, origin: () => string): Services {
   const { clock, licenseShape = {}, featureLevel = defaultLevel, rateLimit, deleteBatches = 2, stale = 0 } = options;
-  const account = rateLimit?.perMinute ?? 200;
   const allowance = createAllowance();
   return {
     licensing: {
@@ -130,7 +128,7 @@ function servicesOf(options: SandboxOptions, state: State, origin: () => string)
     },
     chat: {
       ...{ state, clock, origin, deleteBatches, level: featureLevel, allowance },
-      perMinute: { account, address: Math.ceil(account / 2) },
+      perMinute: rateLimit?.perMinute ?? 200,
     },
   };
 }

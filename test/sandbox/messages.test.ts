@@ -218,7 +218,7 @@ test('a channel message has the fields of the specification', async () => {
       display_recipient: 'general',
       recipient_id: 101,
       sender_id: 10,
-      sender_email: 'ines@harbour.example',
+      sender_email: 'user10@harbour.example',
       sender_full_name: 'Ines Okafor',
       sender_realm_str: 'harbour',
       stream_id: 1,
@@ -260,7 +260,7 @@ test('a direct message names everybody, and has no channel', async () => {
     subject: '',
     recipient_id: 201,
     display_recipient: [
-      person(8, 'mara@harbour.example', 'Mara Lindqvist'),
+      person(8, 'user8@harbour.example', 'Mara Lindqvist'),
       person(9, 'tomas@harbour.example', 'Tomás Ferreira'),
     ],
   });

@@ -1,3 +1,4 @@
+import { request, type Dispatcher } from 'undici';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../src/core/world.ts';
 import { startSandbox, type LogEntry, type Sandbox, type SandboxOptions } from '../../src/sandbox/server.ts';
@@ -67,10 +68,16 @@ export interface Running {
 
 /** A sandbox that ends with the test. */
 export async function started(options: Partial<SandboxOptions> & { clock?: StillClock } = {}): Promise<Running> {
+  const running = await startedForAll(options);
+  onTestFinished(() => running.sandbox.close());
+  return running;
+}
+
+/** A sandbox that the caller closes. */
+export async function startedForAll(options: Partial<SandboxOptions> & { clock?: StillClock } = {}): Promise<Running> {
   const clock = options.clock ?? stillClock();
   const log: LogEntry[] = [];
   const sandbox = await startSandbox({ ...options, clock, log: (entry) => void log.push(entry) });
-  onTestFinished(() => sandbox.close());
   return {
     sandbox,
     log,
@@ -97,18 +104,22 @@ function token(sandbox: Sandbox, { as, app = 4711 }: Send): Record<string, strin
 async function call(url: string, method: string, send: Send, credential: Record<string, string>): Promise<Reply> {
   const query = send.query ? `?${new URLSearchParams(send.query).toString()}` : '';
   const body = send.json !== undefined ? JSON.stringify(send.json) : send.form ? new URLSearchParams(send.form) : null;
-  const answer = await fetch(url + query, {
-    method,
-    redirect: 'manual',
-    body,
+  const answer = await request(url + query, {
+    method: method,
+    body: body === null ? null : String(body),
     headers: {
       ...credential,
       ...(send.json === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(send.form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded;charset=UTF-8' }),
       ...send.headers,
     },
   });
-  const text = await answer.text();
-  return { status: answer.status, headers: Object.fromEntries(answer.headers), body: parsed(text) };
+  const text = await answer.body.text();
+  return { status: answer.statusCode, headers: textsOf(answer.headers), body: parsed(text) };
+}
+
+function textsOf(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 }
 
 function parsed(text: string): unknown {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Message, User } from '../../src/sandbox/records.ts';
 import type { State } from '../../src/sandbox/state.ts';
 
@@ -79,7 +80,8 @@ function person(user_id: number, email: string, full_name: string, traits: Parti
     active: true,
     api_key: `ExampleKeyOfUser${user_id}`.padEnd(32, '0'),
     password: 'correct horse battery staple',
-    settings: { email_address_visibility: 3 },
+    settings: {},
+    avatar_url: `https://secure.gravatar.com/avatar/${createHash('md5').update(email).digest('hex')}?d=identicon&version=1`,
     pending_email: null,
     joined: 1527900000,
     ...traits,

@@ -1,5 +1,6 @@
 import { newestAnchor } from '../../schema/messages.ts';
 import { Refusal } from './refusal.ts';
+import { levels } from './levels.ts';
 
 /** Where a range of messages is taken; `date` in UNIX seconds. */
 export type Anchor =
@@ -20,9 +21,9 @@ export function readAnchor(level: number, { anchor, anchor_date, use_first_unrea
   if (anchor === 'first_unread') return { kind: 'first_unread' };
   if (anchor === 'oldest') return { kind: 'id', id: 0 };
   if (anchor === 'newest') return { kind: 'id', id: newestAnchor };
-  if (anchor === 'date' && level >= 445) return { kind: 'date', seconds: readMoment(anchor_date) };
-  if (!/^\s*[+-]?\d+\s*$/.test(anchor)) throw new Refusal('Invalid anchor');
-  return { kind: 'id', id: Math.min(Math.max(Number(anchor), 0), newestAnchor) };
+  if (anchor === 'date' && level >= levels.dateAnchor) return { kind: 'date', seconds: readMoment(anchor_date) };
+  if (!/^[+-]?\d+(_\d+)*$/.test(anchor.trim())) throw new Refusal('Invalid anchor');
+  return { kind: 'id', id: Math.min(Math.max(Number(anchor.replaceAll('_', '')), 0), newestAnchor) };
 }
 
 /** ISO 8601; a date is its first moment, and what names no zone is UTC. The wording of the refusal is our guess. */

@@ -1,4 +1,5 @@
 import type { Organization, User } from '../records.ts';
+import { isHostOf } from './host.ts';
 import { Refusal, unauthorized } from './refusal.ts';
 import type { Request } from '../request.ts';
 import type { State } from '../state.ts';
@@ -12,6 +13,7 @@ export function identify(request: Request, state: State, organization: Organizat
   if (!/^[A-Za-z0-9]{32}$/.test(key)) throw unauthorized('Malformed API key');
   const user = state.users.rows().find((row) => row.api_key === key);
   if (user?.email.toLowerCase() !== email.toLowerCase()) throw unauthorized('Invalid API key');
+  if (!isHostOf(request, organization)) throw unauthorized('Account is not associated with this subdomain');
   if (organization.deactivated) throw unauthorized('This organization has been deactivated');
   if (!user.active) throw unauthorized('Account is deactivated');
   if (user.bot === 'incoming webhook') {

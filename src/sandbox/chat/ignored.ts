@@ -1,3 +1,5 @@
+import { levels } from './levels.ts';
+
 /**
  * The field that names parameters which the endpoint does not know. Settings have it since level 78, the others since 167
  * (specification, Errors).
@@ -10,4 +12,4 @@ export function ignoredField(
   return names.length > 0 && level >= since ? { ignored_parameters_unsupported: names } : {};
 }
 
-export const ignoredSince = { settings: 78, others: 167 } as const;
+export const ignoredSince = { settings: 78, others: levels.ignoredParameters } as const;

@@ -1,10 +1,12 @@
-import { avatarOf, showsAddress } from './avatar.ts';
-import type { UserCall } from './routes.ts';
+import { addressOf, showsAddress } from './address.ts';
+import { avatarOf } from './avatar.ts';
+import type { UserCall } from './call.ts';
 import { flagsOf } from './flags.ts';
-import { emptyTopicName } from './organization.ts';
+import { shownTopic } from './topic-names.ts';
 import type { Edit, Message, Reaction, User } from '../records.ts';
 import { escapeHtml } from './render.ts';
 import { highlight } from './search.ts';
+import { levels } from './levels.ts';
 
 /** How the caller wants messages to be shown. */
 export interface Look {
@@ -33,11 +35,11 @@ export function showMessage(call: UserCall, message: Message, look: Look): Recor
     submessages: [],
     flags: showFlags(flagsOf(call.user, message, state), level),
     sender_full_name: sender?.full_name ?? '',
-    sender_email: sender?.email ?? '',
+    sender_email: sender ? addressOf(sender) : '',
     sender_realm_str: organization.realm_str,
-    ...(level < 26 ? { sender_short_name: sender?.email.split('@')[0] ?? '' } : {}),
+    ...(level < levels.shortNamesEnd ? { sender_short_name: sender?.email.split('@')[0] ?? '' } : {}),
     ...placeOf(call, message),
-    avatar_url: sender && !(look.client_gravatar && showsAddress(sender)) ? avatarOf(sender) : null,
+    avatar_url: sender && !canCompute(sender, look) ? avatarOf(sender) : null,
     content_type: look.apply_markdown ? 'text/html' : 'text/x-markdown',
     ...(organization.edit_history_visible ? historyOf(call, message, look) : {}),
     ...changeTimes(message, level),
@@ -45,29 +47,33 @@ export function showMessage(call: UserCall, message: Message, look: Look): Recor
   };
 }
 
+/** Whether a client that asked for it can compute the picture's URL itself. */
+function canCompute(sender: User, { client_gravatar }: Look): boolean {
+  return client_gravatar && sender.avatar_url === undefined && showsAddress(sender);
+}
+
 function topicFor({ level }: UserCall, { stream_id, subject }: Message, look: Look): string {
-  if (stream_id === undefined || subject !== '' || look.allow_empty_topic_name) return subject;
-  return level >= 334 ? emptyTopicName : '(no topic)';
+  return stream_id === undefined ? subject : shownTopic(level, subject, look.allow_empty_topic_name);
 }
 
-/** Plain URLs below level 46. */
+/** Early levels give plain URLs. */
 function topicLinks({ topic_links = [] }: Message, level: number): readonly unknown[] {
-  return level >= 46 ? topic_links : topic_links.map(({ url }) => url);
+  return level >= levels.topicLinkObjects ? topic_links : topic_links.map(({ url }) => url);
 }
 
-/** The user who reacted was an object of its own below level 328. */
+/** Early levels give the user who reacted as an object. */
 function showReaction({ level, state }: UserCall, reaction: Reaction): Record<string, unknown> {
   const user = state.users.get(reaction.user_id);
-  if (level >= 328 || !user) return { ...reaction };
-  return { ...reaction, user: { id: user.user_id, email: user.email, full_name: user.full_name } };
+  if (level >= levels.noReactionUser || !user) return { ...reaction };
+  return { ...reaction, user: { id: user.user_id, email: addressOf(user), full_name: user.full_name } };
 }
 
 const wildcards = ['stream_wildcard_mentioned', 'topic_wildcard_mentioned'];
 
-/** The old flag stands beside the two that replaced it at level 224. */
+/** Adds the flag of early clients to the two that replaced it. */
 function showFlags(flags: readonly string[], level: number): readonly string[] {
   if (!flags.some((flag) => wildcards.includes(flag))) return flags;
-  const own = level >= 224 ? flags : flags.filter((flag) => !wildcards.includes(flag));
+  const own = level >= levels.splitWildcardMentions ? flags : flags.filter((flag) => !wildcards.includes(flag));
   return [...own, 'wildcard_mentioned'];
 }
 
@@ -79,8 +85,9 @@ function placeOf({ state }: UserCall, { stream_id, people = [] }: Message): Reco
   return { type: 'private', display_recipient: users.map(showPerson) };
 }
 
-function showPerson({ user_id, email, full_name }: User) {
-  return { id: user_id, email, full_name, is_mirror_dummy: false };
+function showPerson(user: User) {
+  const { user_id, full_name } = user;
+  return { id: user_id, email: addressOf(user), full_name, is_mirror_dummy: false };
 }
 
 function historyOf(call: UserCall, message: Message, look: Look): { edit_history?: readonly unknown[] } {
@@ -93,9 +100,11 @@ function showEdit(call: UserCall, message: Message, edit: Edit, look: Look): Rec
   const named = (topic: string) => topicFor(call, { ...message, subject: topic }, look);
   const { prev_topic, topic, ...others } = edit;
   const version =
-    call.level < 284 && edit.prev_rendered_content !== undefined ? { prev_rendered_content_version: 1 } : {};
+    call.level < levels.noRenderedVersion && edit.prev_rendered_content !== undefined
+      ? { prev_rendered_content_version: 1 }
+      : {};
   if (prev_topic === undefined) return { ...others, ...version };
-  if (call.level < 118) return { ...others, ...version, prev_subject: named(prev_topic) };
+  if (call.level < levels.topicsInEditHistory) return { ...others, ...version, prev_subject: named(prev_topic) };
   return {
     ...others,
     ...version,
@@ -104,9 +113,9 @@ function showEdit(call: UserCall, message: Message, edit: Edit, look: Look): Rec
   };
 }
 
-/** Before level 365 the time of the last edit also covered moves. */
+/** Early levels have one time for edits and moves. */
 function changeTimes({ last_edit_timestamp: edited, last_moved_timestamp: moved }: Message, level: number) {
-  if (level >= 365) {
+  if (level >= levels.moveTimes) {
     return {
       ...(edited === undefined ? {} : { last_edit_timestamp: edited }),
       ...(moved === undefined ? {} : { last_moved_timestamp: moved }),

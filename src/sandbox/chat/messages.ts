@@ -1,14 +1,15 @@
 import { maxMessages, newestAnchor } from '../../schema/messages.ts';
 import { readAnchor, type Anchor } from './anchor.ts';
-import type { UserCall } from './routes.ts';
+import type { UserCall } from './call.ts';
 import { ignoredField, ignoredSince } from './ignored.ts';
 import { showMessage, type Look } from './message-view.ts';
-import { readNarrow, type Term } from './narrow-terms.ts';
-import { narrowed, type Narrowed } from './narrow.ts';
-import { boolean, natural, naturals, plain, readParameters, required, type Signature } from './parameters.ts';
+import { narrowReader, type Term } from './narrow-terms.ts';
+import { narrowed, searchOf, type Narrowed } from './narrow.ts';
+import { boolean, natural, naturals, orNull, plain, readParameters, required, type Signature } from './parameters.ts';
 import { window } from './window.ts';
 import { Refusal } from './refusal.ts';
 import { resolveWith } from './with-operator.ts';
+import { levels } from './levels.ts';
 
 const signature = {
   anchor: plain,
@@ -16,8 +17,8 @@ const signature = {
   apply_markdown: boolean,
   client_gravatar: boolean,
   include_anchor: boolean,
-  message_ids: naturals,
-  narrow: readNarrow,
+  message_ids: orNull(naturals),
+  narrow: narrowReader(0),
   num_before: natural,
   num_after: natural,
   use_first_unread_anchor: boolean,
@@ -25,18 +26,18 @@ const signature = {
 } as const satisfies Signature;
 
 /** Parameters that came with a level (facts page, 1.3). */
-const levels: Readonly<Record<string, number>> = {
-  include_anchor: 155,
-  message_ids: 300,
-  allow_empty_topic_name: 334,
-  anchor_date: 445,
+const parameterLevels: Readonly<Record<string, number>> = {
+  include_anchor: levels.includeAnchor,
+  message_ids: levels.messageIds,
+  allow_empty_topic_name: levels.emptyTopic,
+  anchor_date: levels.dateAnchor,
 };
 
 /** GET /messages (facts page, 1.3). @throws Refusal */
 export function fetchMessages(call: UserCall) {
   const { level } = call;
   const { values, ignored } = readParameters(call.request, signatureAt(level));
-  if (level < 300) {
+  if (level < levels.optionalCounts) {
     required('num_before', values.num_before);
     required('num_after', values.num_after);
   }
@@ -45,8 +46,9 @@ export function fetchMessages(call: UserCall) {
 }
 
 function signatureAt(level: number): typeof signature {
+  const all = { ...signature, narrow: narrowReader(level) };
   return Object.fromEntries(
-    Object.entries(signature).filter(([name]) => (levels[name] ?? 0) <= level),
+    Object.entries(all).filter(([name]) => (parameterLevels[name] ?? 0) <= level),
   ) as typeof signature;
 }
 
@@ -78,12 +80,11 @@ function incompatible(): Refusal {
 }
 
 function lookOf({ level }: UserCall, values: Values, terms: readonly Term[]): Look {
-  const words = terms.filter((term) => term.operator === 'search').map((term) => String(term.operand));
   return {
     apply_markdown: values.apply_markdown ?? true,
-    client_gravatar: values.client_gravatar ?? level >= 92,
+    client_gravatar: values.client_gravatar ?? level >= levels.clientGravatar,
     allow_empty_topic_name: values.allow_empty_topic_name ?? false,
-    search: words.length > 0 ? words.join(' ') : undefined,
+    search: searchOf(terms),
   };
 }
 
@@ -96,8 +97,13 @@ function nothing(anchor: Anchor | undefined) {
 
 /** Without an order on purpose, as the server's query has none; ids that are missing are left out without a word. */
 function byIds(call: UserCall, found: Narrowed, ids: readonly number[], look: Look) {
-  const wanted = new Set(ids);
-  const rows = found.rows.filter((row) => wanted.has(row.id) && found.matches(row));
+  const visible = call.organization.first_visible_message_id;
+  const rows = [...new Set(ids)]
+    .filter((id) => id >= visible)
+    .map((id) => call.state.messages.get(id))
+    .filter((row) => row !== undefined)
+    .filter(found.matches)
+    .sort((one, other) => one.id - other.id);
   return {
     messages: rows.map((row) => showMessage(call, row, look)).reverse(),
     found_anchor: false,

@@ -10,6 +10,11 @@ export function isMuted(user: User, message: Message, state: State): boolean {
   return state.channels.get(message.stream_id)?.muted_by.includes(user.user_id) ?? false;
 }
 
+/** Whether the user muted the message's topic, whatever holds for its channel. */
+export function isTopicMuted(user: User, message: Message, state: State): boolean {
+  return policyOf(user, message, state) === 'muted';
+}
+
 export function policyOf(
   { user_id }: User,
   { stream_id, subject }: Message,

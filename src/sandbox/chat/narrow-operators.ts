@@ -1,53 +1,57 @@
+import { userOfAddress } from './address.ts';
 import { badNarrow } from './bad-narrow.ts';
-import type { UserCall } from './routes.ts';
+import type { UserCall } from './call.ts';
 import { flagsOf } from './flags.ts';
 import { isMuted, policyOf } from './muted.ts';
-import type { Operand } from './narrow-terms.ts';
-import { emptyTopicName } from './organization.ts';
+import { shown, type Operand } from './narrow-terms.ts';
 import type { Channel, Message, User } from '../records.ts';
+import { serverError } from './refusal.ts';
 import { searchTest } from './search.ts';
-import { sameTopic } from './topic-names.ts';
+import { sameTopic, storedTopic } from './topic-names.ts';
+import { levels } from './levels.ts';
 
 export type Predicate = (message: Message) => boolean;
 
 interface Operator {
   readonly since?: number;
   /** The server drops the negation without a word (facts page, section 4). */
-  readonly ignoresNegation?: true;
+  readonly ignoresNegation?: (operand: Operand) => boolean;
   /** @throws Refusal BAD_NARROW */
   readonly test: (call: UserCall, operand: Operand) => Predicate;
 }
 
-/** Every operator of a narrow (facts page, section 4). */
+const always = () => true;
+
+/** Every operator of a narrow (docs/apis.md, Narrow operators). */
 export const operators: Readonly<Record<string, Operator>> = {
-  channel: { since: 250, test: byChannel },
+  channel: { since: levels.channelOperators, test: byChannel },
   stream: { test: byChannel },
-  channels: { since: 250, test: byChannels },
+  channels: { since: levels.channelOperators, test: byChannels },
   streams: { test: byChannels },
   topic: { test: byTopic },
   sender: { test: bySender },
-  dm: { since: 177, test: byConversation },
+  dm: { since: levels.dmOperators, test: byConversation },
   'pm-with': { test: byConversation },
   pm_with: { test: byConversation },
-  'dm-including': { since: 177, test: byParticipant },
+  'dm-including': { since: levels.dmOperators, test: byParticipant },
   'group-pm-with': { test: byGroup },
   group_pm_with: { test: byGroup },
-  mentions: { since: 446, test: byMention },
+  mentions: { since: levels.mentionsOperator, test: byMention },
   is: { test: byState },
   has: { test: byContent },
-  in: { test: byHome },
+  in: { ignoresNegation: (operand) => operand === 'all', test: byHome },
   id: { test: byId },
-  near: { ignoresNegation: true, test: () => () => true },
-  search: { ignoresNegation: true, test: (_call, operand) => searchTest(String(operand)) },
+  near: { ignoresNegation: always, test: () => () => true },
+  search: { ignoresNegation: always, test: (_call, operand) => searchTest(String(operand)) },
 };
 
 /** The channel of that id or name, whether the caller may read it or not. @throws Refusal BAD_NARROW */
 export function channelNamed({ state }: UserCall, operand: Operand): Channel {
   const channel =
-    typeof operand === 'number'
-      ? state.channels.get(operand)
-      : state.channels.rows().find(({ name }) => name.toLowerCase() === String(operand).toLowerCase());
-  if (!channel) throw badNarrow(`unknown channel ${String(operand)}`);
+    typeof operand !== 'string'
+      ? state.channels.get(Number(operand))
+      : state.channels.rows().find(({ name }) => name.toLowerCase() === operand.toLowerCase());
+  if (!channel) throw badNarrow(`unknown channel ${shown(operand)}`);
   return channel;
 }
 
@@ -60,9 +64,9 @@ function byChannels({ state, level }: UserCall, operand: Operand): Predicate {
   const tests: Readonly<Record<string, (channel: Channel) => boolean>> = {
     public: ({ privacy }) => privacy !== 'private',
     'web-public': ({ privacy }) => privacy === 'web-public',
-    ...(level >= 489 ? { archived: ({ archived }: Channel) => archived } : {}),
+    ...(level >= levels.archivedChannels ? { archived: ({ archived }: Channel) => archived } : {}),
   };
-  const test = tests[String(operand)];
+  const test = own(tests, operand);
   if (!test) throw badNarrow(`unknown channels operand ${String(operand)}`);
   return ({ stream_id }) => {
     const channel = stream_id === undefined ? undefined : state.channels.get(stream_id);
@@ -71,19 +75,15 @@ function byChannels({ state, level }: UserCall, operand: Operand): Predicate {
 }
 
 function byTopic({ level }: UserCall, operand: Operand): Predicate {
-  const topic = level >= 334 && operand === emptyTopicName ? '' : String(operand);
+  const topic = storedTopic(level, String(operand));
   return ({ stream_id, subject }) => stream_id !== undefined && sameTopic(subject, topic);
 }
 
 function userNamed({ state }: UserCall, operand: Operand): User {
   const user =
-    typeof operand === 'number' ? state.users.get(operand) : userOfEmail(state.users.rows(), String(operand));
-  if (!user) throw badNarrow(`unknown user ${String(operand)}`);
+    typeof operand === 'string' ? userOfAddress(state.users.rows(), operand) : state.users.get(Number(operand));
+  if (!user) throw badNarrow(`unknown user ${shown(operand)}`);
   return user;
-}
-
-function userOfEmail(users: readonly User[], email: string): User | undefined {
-  return users.find((row) => row.email.toLowerCase() === email.trim().toLowerCase());
 }
 
 function bySender(call: UserCall, operand: Operand): Predicate {
@@ -91,24 +91,24 @@ function bySender(call: UserCall, operand: Operand): Predicate {
   return ({ sender_id }) => sender_id === user_id;
 }
 
-/** The one conversation with exactly these people; the caller may be left out. */
+/** The one conversation with exactly these people; the caller may be left out. An empty list names none. */
 function byConversation(call: UserCall, operand: Operand): Predicate {
   const ids = typeof operand === 'string' ? idsOfEmails(call, operand) : idsOfUsers(call, operand);
   const wanted = new Set([...ids, call.user.user_id]);
-  return ({ people }) => people?.length === wanted.size && people.every((id) => wanted.has(id));
+  return ({ people }) => ids.length > 0 && people?.length === wanted.size && people.every((id) => wanted.has(id));
 }
 
 function idsOfEmails({ state }: UserCall, operand: string): number[] {
   return operand.split(',').map((email) => {
-    const user = userOfEmail(state.users.rows(), email);
+    const user = userOfAddress(state.users.rows(), email);
     if (!user) throw badNarrow(`unknown user in ${operand}`);
     return user.user_id;
   });
 }
 
 function idsOfUsers({ state }: UserCall, operand: Operand): readonly number[] {
-  const ids = Array.isArray(operand) ? (operand as readonly number[]) : [];
-  if (ids.some((id) => !state.users.get(id))) throw badNarrow(`unknown user in [${ids.join(', ')}]`);
+  const ids = typeof operand === 'object' ? operand.map(Number) : [];
+  if (ids.some((id) => !state.users.get(id))) throw badNarrow(`unknown user in ${shown(operand)}`);
   return ids;
 }
 
@@ -132,7 +132,7 @@ function byState(call: UserCall, operand: Operand): Predicate {
   const flag = (name: string) => (message: Message) => flagsOf(user, message, state).includes(name);
   const direct: Predicate = ({ stream_id }) => stream_id === undefined;
   const tests: Readonly<Record<string, { since?: number; test: Predicate }>> = {
-    dm: { since: 177, test: direct },
+    dm: { since: levels.dmOperators, test: direct },
     private: { test: direct },
     starred: { test: flag('starred') },
     unread: { test: (message) => !flag('read')(message) },
@@ -142,10 +142,10 @@ function byState(call: UserCall, operand: Operand): Predicate {
     },
     alerted: { test: flag('has_alert_word') },
     resolved: { test: ({ stream_id, subject }) => stream_id !== undefined && subject.startsWith('✔ ') },
-    followed: { since: 265, test: (message) => policyOf(user, message, state) === 'followed' },
-    muted: { since: 366, test: (message) => isMuted(user, message, state) },
+    followed: { since: levels.isFollowed, test: (message) => policyOf(user, message, state) === 'followed' },
+    muted: { since: levels.isMuted, test: (message) => isMuted(user, message, state) },
   };
-  const known = tests[String(operand)];
+  const known = own(tests, operand);
   if (!known || (known.since ?? 0) > level) throw badNarrow(`unknown 'is' operand ${String(operand)}`);
   return known.test;
 }
@@ -155,9 +155,9 @@ function byContent({ level }: UserCall, operand: Operand): Predicate {
     attachment: ({ rendered }) => rendered.includes('/user_uploads/'),
     image: ({ rendered }) => rendered.includes('<img'),
     link: ({ rendered }) => rendered.includes('<a href='),
-    ...(level >= 249 ? { reaction: ({ reactions }: Message) => reactions.length > 0 } : {}),
+    ...(level >= levels.hasReaction ? { reaction: ({ reactions }: Message) => reactions.length > 0 } : {}),
   };
-  const test = tests[String(operand)];
+  const test = own(tests, operand);
   if (!test) throw badNarrow(`unknown 'has' operand ${String(operand)}`);
   return test;
 }
@@ -168,8 +168,17 @@ function byHome({ user, state }: UserCall, operand: Operand): Predicate {
   throw badNarrow(`unknown 'in' operand ${String(operand)}`);
 }
 
+/** The entry of that name, and never one that every object has by nature. */
+function own<T>(table: Readonly<Record<string, T>>, operand: Operand): T | undefined {
+  const name = String(operand);
+  return Object.hasOwn(table, name) ? table[name] : undefined;
+}
+
 function byId({ level }: UserCall, operand: Operand): Predicate {
-  if (typeof operand === 'number' && level < 194) throw badNarrow('Invalid message ID');
-  if (!/^\d+$/.test(String(operand)) || Number(operand) > 2_147_483_647) throw badNarrow('Invalid message ID');
-  return ({ id }) => id === Number(operand);
+  if (typeof operand !== 'string' && level < levels.integerIds) throw badNarrow('Invalid message ID');
+  const text = String(typeof operand === 'string' ? operand : Number(operand));
+  if (!/^\p{Nd}+$/u.test(text) || Number(text) > 2_147_483_647) throw badNarrow('Invalid message ID');
+  // Digits of other scripts pass the server's check and break its query.
+  if (!/^\d+$/.test(text)) throw serverError();
+  return ({ id }) => id === Number(text);
 }

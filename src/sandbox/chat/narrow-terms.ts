@@ -1,7 +1,10 @@
 import { boolean, jsonValue, type Reader, invalid } from './parameters.ts';
+import { levels } from './levels.ts';
 import { Refusal } from './refusal.ts';
 
-export type Operand = string | number | readonly number[];
+/** The server counts a boolean as an integer, and writes it as Python does. */
+type Id = number | boolean;
+export type Operand = string | Id | readonly Id[];
 
 export interface Term {
   readonly operator: string;
@@ -9,21 +12,40 @@ export interface Term {
   readonly negated: boolean;
 }
 
-/** The `narrow` parameter: a JSON list of objects or string pairs, or null (facts page, section 4). */
-export const readNarrow: Reader<readonly Term[]> = (name, text) => {
-  const value = jsonValue(name, text);
-  if (value === null) return [];
-  if (!Array.isArray(value)) throw new Refusal(`${name} is not a list`);
-  return value.map((element: unknown, index) => readTerm(`${name}[${index}]`, element));
-};
+/** The `narrow` parameter of a server of that level: a JSON list of objects or string pairs, or null (docs/apis.md, Narrow operators). */
+export function narrowReader(level: number): Reader<readonly Term[]> {
+  return (name, text) => {
+    const value = jsonValue(name, text);
+    if (value === null) return [];
+    if (!Array.isArray(value)) throw new Refusal(`${name} is not a list`);
+    const terms = value.map((element: unknown, index) => readTerm(`${name}[${index}]`, element));
+    return terms.map(({ operator, operand, negated }) => ({
+      operator,
+      operand: readOperand(level, operator, operand),
+      negated,
+    }));
+  };
+}
 
-function readTerm(name: string, element: unknown): Term {
+/** An operand in the words of an error. */
+export function shown(operand: Operand): string {
+  if (typeof operand === 'boolean') return operand ? 'True' : 'False';
+  return typeof operand === 'object' ? `[${operand.map(shown).join(', ')}]` : String(operand);
+}
+
+interface RawTerm {
+  readonly operator: string;
+  readonly operand: unknown;
+  readonly negated: boolean;
+}
+
+function readTerm(name: string, element: unknown): RawTerm {
   const { operator, operand, negated } = fieldsOf(name, element);
   if (typeof operator !== 'string') throw new Refusal(`${name}["operator"] is not a string`);
   return {
     operator,
-    operand: readOperand(operator, operand),
-    negated: negated === undefined || negated === null ? false : boolean(`${name}["negated"]`, JSON.stringify(negated)),
+    operand,
+    negated: negated === undefined ? false : boolean(`${name}["negated"]`, JSON.stringify(negated)),
   };
 }
 
@@ -41,19 +63,27 @@ function fieldsOf(name: string, element: unknown): { operator: unknown; operand:
   return { operator, operand, negated };
 }
 
-const oneId: ReadonlySet<string> = new Set([
-  ...['channel', 'stream', 'id', 'sender', 'group-pm-with', 'group_pm_with', 'dm-including', 'mentions', 'with'],
-]);
-const severalIds: ReadonlySet<string> = new Set(['dm', 'pm-with', 'pm_with']);
+/** Operators that take a number too, and the level that brought them; all others take strings only. */
+const oneId: Readonly<Record<string, number>> = {
+  channel: levels.channelOperators,
+  stream: 0,
+  id: 0,
+  sender: 0,
+  'group-pm-with': 0,
+  'dm-including': levels.dmOperators,
+  mentions: levels.mentionsOperator,
+  with: levels.withOperator,
+};
+const severalIds: Readonly<Record<string, number>> = { dm: levels.dmOperators, 'pm-with': 0 };
 
-function readOperand(operator: string, operand: unknown): Operand {
-  if (oneId.has(operator)) {
-    if (typeof operand === 'string' || isInteger(operand)) return operand;
+function readOperand(level: number, operator: string, operand: unknown): Operand {
+  if (knows(oneId, level, operator)) {
+    if (typeof operand === 'string' || isId(operand)) return operand;
     throw new Refusal('operand is not a string or integer');
   }
-  if (severalIds.has(operator)) {
+  if (knows(severalIds, level, operator)) {
     if (typeof operand === 'string') return operand;
-    if (Array.isArray(operand) && operand.every(isInteger)) return operand;
+    if (Array.isArray(operand) && operand.every(isId)) return operand;
     throw new Refusal('operand is not a string or an integer list');
   }
   if (typeof operand !== 'string') throw new Refusal('operand is not a string');
@@ -61,6 +91,10 @@ function readOperand(operator: string, operand: unknown): Operand {
   return operand;
 }
 
-function isInteger(value: unknown): value is number {
-  return Number.isInteger(value);
+function knows(table: Readonly<Record<string, number>>, level: number, operator: string): boolean {
+  return Object.hasOwn(table, operator) && (table[operator] ?? 0) <= level;
+}
+
+function isId(value: unknown): value is Id {
+  return Number.isInteger(value) || typeof value === 'boolean';
 }

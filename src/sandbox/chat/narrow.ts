@@ -1,18 +1,19 @@
 import { isSubscribed, received, seesHistory } from './access.ts';
 import { badNarrow } from './bad-narrow.ts';
-import type { UserCall } from './routes.ts';
+import type { UserCall } from './call.ts';
 import { channelNamed, operators, type Predicate } from './narrow-operators.ts';
 import type { Term } from './narrow-terms.ts';
 import type { Channel, Message } from '../records.ts';
+import { serverError } from './refusal.ts';
+import { levels } from './levels.ts';
 
 /** What a narrow lets through: all messages ascending by id, and the test that each has to pass. */
 export interface Narrowed {
   readonly rows: readonly Message[];
   readonly matches: (message: Message) => boolean;
+  /** Whether a term that is not negated names a channel. */
+  readonly namesChannel: boolean;
 }
-
-/** From this level on a narrow on an unreadable channel, or on two channels, is an empty success (facts page, 1.3: flags). */
-const emptyAccessLevel = 460;
 
 /**
  * Turns the terms into a test; undefined where late levels answer with an empty success. Shared history is searched only through a
@@ -20,23 +21,41 @@ const emptyAccessLevel = 460;
  * @throws Refusal BAD_NARROW
  */
 export function narrowed(call: UserCall, terms: readonly Term[]): Narrowed | undefined {
-  const tests = terms.map((term) => testOf(call, term));
+  const tests = searchesJoined(terms).map((term) => testOf(call, term));
   refuseMixture(terms);
-  if (call.level >= emptyAccessLevel && isBarred(call, terms)) return undefined;
+  if (call.level >= levels.emptyWithoutAccess && isBarred(call, terms)) return undefined;
   const { user, state } = call;
   const own: Predicate = searchesHistory(call, terms) ? () => true : (message) => received(user, message, state);
   return {
     rows: state.messages.rows(),
+    namesChannel: channelsOf(call, terms).length > 0,
     matches: (message) => own(message) && tests.every((test) => test(message)),
   };
 }
 
-function testOf(call: UserCall, term: Term): Predicate {
-  const operator = operators[term.operator];
-  if (!operator || (operator.since ?? 0) > call.level) throw badNarrow(`unknown operator ${term.operator}`);
-  const test = operator.test(call, term.operand);
-  return term.negated && !operator.ignoresNegation ? (message) => !test(message) : test;
+/** Several searches are one, of all their words (docs/apis.md, Narrow operators). */
+function searchesJoined(terms: readonly Term[]): readonly Term[] {
+  const words = searchOf(terms);
+  const rest = terms.filter(({ operator }) => operator !== 'search');
+  return words === undefined ? rest : [...rest, { operator: 'search', operand: words, negated: false }];
 }
+
+/** The words that were searched for, joined by blanks; undefined where nothing was. */
+export function searchOf(terms: readonly Term[]): string | undefined {
+  const words = terms.filter(({ operator }) => operator === 'search').map(({ operand }) => String(operand));
+  return words.length > 0 ? words.join(' ') : undefined;
+}
+
+function testOf(call: UserCall, term: Term): Predicate {
+  const operator = Object.hasOwn(operators, term.operator) ? operators[term.operator] : undefined;
+  if (!operator || (operator.since ?? 0) > call.level) throw badNarrow(`unknown operator ${term.operator}`);
+  if (reachesDatabase.has(term.operator) && String(term.operand).includes('\0')) throw serverError();
+  const test = operator.test(call, term.operand);
+  return term.negated && !operator.ignoresNegation?.(term.operand) ? (message) => !test(message) : test;
+}
+
+/** Operators whose text becomes part of a query: a NUL character in it is an error of the database. */
+const reachesDatabase: ReadonlySet<string> = new Set(['channel', 'stream', 'topic', 'sender', 'search']);
 
 const channelTerms = ['channel', 'stream', 'channels', 'streams', 'topic'];
 const directTerms = ['dm', 'pm-with', 'pm_with', 'dm-including', 'group-pm-with', 'group_pm_with'];
@@ -73,6 +92,7 @@ function searchesHistory(call: UserCall, terms: readonly Term[]): boolean {
     ({ operator, operand, negated }) =>
       (operator === 'channels' || operator === 'streams') &&
       !negated &&
-      ((operand === 'public' && user.role !== 'guest') || (operand === 'web-public' && level >= emptyAccessLevel)),
+      ((operand === 'public' && user.role !== 'guest') ||
+        (operand === 'web-public' && level >= levels.emptyWithoutAccess)),
   );
 }

@@ -8,6 +8,7 @@ export const fallbackOrganization: Organization = {
   name: 'Harbour Motion',
   description: '<p>The team behind the Harbour Motion apps. Everything here is sample data of the sandbox.</p>',
   realm_str: 'harbour',
+  one_of_many: false,
   deactivated: false,
   name_changes_disabled: false,
   email_changes_disabled: false,

@@ -46,12 +46,23 @@ export const plain: Reader<string> = (_name, text) => text;
 /** JSON text of any shape. */
 export const jsonValue: Reader<unknown> = (name, text) => {
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(markFractions(text)) as unknown;
   } catch (cause) {
     if (cause instanceof SyntaxError) throw new Refusal(`${name} is not valid JSON`);
     throw cause;
   }
 };
+
+/** A number with a point or an exponent becomes one that is no integer: the server's parser keeps `5.0` and `5` apart. */
+function markFractions(text: string): string {
+  const token = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+  return text.replace(token, (found) => (/^-?\d+(?:\.|[eE])/.test(found) ? '0.5' : found));
+}
+
+/** `null` means that the parameter is not given. */
+export function orNull<T>(read: Reader<T>): Reader<T | undefined> {
+  return (name, text) => (jsonValue(name, text) === null ? undefined : read(name, text));
+}
 
 export const boolean: Reader<boolean> = (name, text) => {
   const value = jsonValue(name, text);

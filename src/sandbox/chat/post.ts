@@ -1,38 +1,92 @@
+import { userOfAddress } from './address.ts';
 import { mayEnter } from './access.ts';
-import type { UserCall } from './routes.ts';
+import type { UserCall } from './call.ts';
 import { ignoredField, ignoredSince } from './ignored.ts';
 import { plain, readParameters, required } from './parameters.ts';
-import type { Channel } from '../records.ts';
+import type { Channel, Message } from '../records.ts';
 import { Refusal } from './refusal.ts';
 import { addMessage } from './new-message.ts';
-import { emptyTopicName } from './organization.ts';
+import { storedTopic } from './topic-names.ts';
+
+const signature = {
+  type: plain,
+  to: plain,
+  topic: plain,
+  content: plain,
+  queue_id: plain,
+  local_id: plain,
+  read_by_sender: plain,
+};
 
 /**
- * POST /messages to a channel. It is no part of the specification: it is here so that scripts which archive or purge can be tried
- * against a topic that grows meanwhile. Direct messages are refused.
+ * POST /messages. It is no part of the specification: it is here so that scripts which archive or purge can be tried against a
+ * topic that grows meanwhile. As on the real server the message is unread for everybody, its sender included.
  * @throws Refusal
  */
 export function postMessage(call: UserCall) {
   const { request, user, level, state, clock } = call;
-  const { values, ignored } = readParameters(request, { type: plain, to: plain, topic: plain, content: plain });
+  const { values, ignored } = readParameters(request, signature);
   const type = required('type', values.type);
-  if (type !== 'stream' && type !== 'channel') throw new Refusal('The sandbox takes messages to channels only.');
-  const channel = channelOf(call, required('to', values.to));
+  const to = required('to', values.to);
   const content = required('content', values.content);
+  if (!Object.hasOwn(placeOf, type)) throw new Refusal('Invalid type: Value error, Not in the list of possible values');
   if (content.trim() === '') throw new Refusal('Message must not be empty');
-  const topic = values.topic ?? '';
-  const subject = topic === emptyTopicName ? '' : topic;
-  const id = addMessage(
-    state,
-    { stream_id: channel.stream_id, subject, sender_id: user.user_id, content },
-    clock.now(),
-  );
+  const place = placeOf[type]?.(call, to, values.topic ?? '');
+  if (!place) throw new Refusal('Message must have recipients');
+  const { readers, ...where } = place;
+  const flags = Object.fromEntries(readers.map((id) => [id, []]));
+  const id = addMessage(state, { ...where, flags, sender_id: user.user_id, content: content.trimEnd() }, clock.now());
   return { id, ...ignoredField(level, ignoredSince.others, ignored) };
 }
 
+type Place = Pick<Message, 'stream_id' | 'people' | 'subject'> & { readonly readers: readonly number[] };
+type Placing = (call: UserCall, to: string, topic: string) => Place;
+
+const placeOf: Readonly<Record<string, Placing>> = {
+  stream: inChannel,
+  channel: inChannel,
+  direct: toPeople,
+  private: toPeople,
+};
+
+function inChannel(call: UserCall, to: string, topic: string): Place {
+  const { stream_id, subscribers } = channelOf(call, to);
+  const subject = storedTopic(call.level, topic === '(no topic)' ? '' : topic);
+  return { stream_id, subject, readers: subscribers.map(({ user_id }) => user_id) };
+}
+
+/** By name, plain or as JSON, or by id. */
 function channelOf({ state, user }: UserCall, to: string): Channel {
-  const name = to.replace(/^"(.*)"$/, '$1');
-  const channel = state.channels.rows().find((row) => row.name === name || String(row.stream_id) === name);
+  const name = to.replace(/^"(.*)"$/s, '$1');
+  const isId = /^\d+$/.test(to);
+  const channel = state.channels
+    .rows()
+    .find((row) => (isId ? row.stream_id === Number(to) : row.name.toLowerCase() === name.toLowerCase()));
   if (channel && mayEnter(user, channel) && !channel.archived) return channel;
-  throw new Refusal(`Channel '${name}' does not exist`, { code: 'STREAM_DOES_NOT_EXIST', extra: { stream: name } });
+  const text = isId ? `Channel with ID '${to}' does not exist` : `Channel '${name}' does not exist`;
+  throw new Refusal(text, {
+    code: 'STREAM_DOES_NOT_EXIST',
+    extra: isId ? { stream_id: Number(to) } : { stream: name },
+  });
+}
+
+/** By addresses, comma-separated or as a JSON list, or by a JSON list of ids. */
+function toPeople({ state, user }: UserCall, to: string): Place {
+  const named = namesOf(to).map((name) =>
+    typeof name === 'number' ? state.users.get(name) : userOfAddress(state.users.rows(), String(name)),
+  );
+  const known = named.filter((row) => row !== undefined);
+  if (known.length < named.length) throw new Refusal(`Invalid email '${to}'`);
+  const people = [...new Set([...known.map(({ user_id }) => user_id), user.user_id])].sort((one, other) => one - other);
+  return { people, subject: '', readers: people };
+}
+
+function namesOf(to: string): readonly unknown[] {
+  try {
+    const value = JSON.parse(to) as unknown;
+    return Array.isArray(value) ? value : [value];
+  } catch (cause) {
+    if (cause instanceof SyntaxError) return to.split(',');
+    throw cause;
+  }
 }

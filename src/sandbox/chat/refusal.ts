@@ -1,3 +1,5 @@
+import { levels } from './levels.ts';
+
 /** An error answer of the chat service: thrown where a rule is broken, turned into the envelope in `chat.ts`. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
@@ -33,6 +35,11 @@ export function absent(msg: string): Refusal {
   return new Refusal(msg, { status: 404 });
 }
 
+/** 500, which names no code. */
+export function serverError(): Refusal {
+  return new Refusal('Internal server error', { status: 500 });
+}
+
 export function unauthorized(msg: string): Refusal {
   return new Refusal(msg, {
     status: 401,
@@ -54,5 +61,7 @@ export function tooMany(wait: number, headers: Refusal['headers'] = {}): Refusal
 /** The wording of 2026 names the page that explains it; from which level on is our guess. */
 export function rateLimitMessage(level: number): string {
   const message = 'API usage exceeded rate limit';
-  return level < 450 ? message : `${message}; see https://zulip.com/api/http-headers#rate-limiting-response-headers`;
+  return level < levels.rateLimitPage
+    ? message
+    : `${message}; see https://zulip.com/api/http-headers#rate-limiting-response-headers`;
 }

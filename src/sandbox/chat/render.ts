@@ -28,8 +28,9 @@ function renderBlock(block: string, findUser: FindUser): string {
   return `<p>${rendered(0).join('<br>\n')}</p>`;
 }
 
+/** No alternative scans past the character that begins it, so that a message of any length takes linear time. */
 const span =
-  /`(?<code>[^`]+)`|\[(?<label>[^\]]*)\]\((?<target>\S+?)\)|(?<url>https?:\/\/[^\s<>]*[^\s<>.,;:!?)])|@\*\*(?<name>[^*]+)\*\*|\*\*(?<bold>[^*]+)\*\*/g;
+  /`(?<code>[^`]+)`|\[(?<label>[^[\]]*)\]\((?<target>[^\s()]+)\)|(?<url>https?:\/\/[^\s<>]*[^\s<>.,;:!?)])|@\*\*(?<name>[^*]+)\*\*|\*\*(?<bold>[^*]+)\*\*/g;
 
 function renderLine(line: string, findUser: FindUser): string {
   let end = 0;

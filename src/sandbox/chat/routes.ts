@@ -1,46 +1,38 @@
-import type { Answer } from '../answer.ts';
-import type { ChatWorld } from '../chat.ts';
-import { aboutMe, aboutServer } from './about.ts';
+import { aboutServer } from './about.ts';
+import type { Endpoint, Route, UserCall, Outcome } from './call.ts';
+import { findChannel, listChannels, listSubscriptions, listTopics } from './channels.ts';
+import { editMessage } from './edit-message.ts';
+import { lackingRoute } from './lacking.ts';
+import { levels } from './levels.ts';
 import { fetchMessages } from './messages.ts';
-import type { Organization, User } from '../records.ts';
-import type { Request } from '../request.ts';
-import { changeSettings } from './settings.ts';
-import { deleteSnippet, listSnippets } from './snippets.ts';
-import { deleteTopic } from './topics.ts';
-import { changeView, listViews } from './views.ts';
+import { deleteMessage, oneMessage } from './one-message.ts';
 import { postMessage } from './post.ts';
+import { changeSettings } from './settings.ts';
+import { createSnippet, deleteSnippet, editSnippet, listSnippets } from './snippets.ts';
+import { deleteTopic } from './topics.ts';
+import { aboutMe, listUsers, oneUser } from './users.ts';
+import { changeView, createView, deleteView, listViews } from './views.ts';
 
-/** One admitted request. */
-export interface Call extends ChatWorld {
-  readonly request: Request;
-  readonly organization: Organization;
-  /** What the pattern of the route caught. */
-  readonly segment: string;
-}
+/** Open to every account. */
+const any = (run: (call: UserCall) => Outcome): Endpoint => ({ who: 'accounts', run });
 
-export interface UserCall extends Call {
-  readonly user: User;
-}
-
-type Outcome = Readonly<Record<string, unknown>> | Answer;
-
-export type Endpoint =
-  | { readonly who: 'anybody'; readonly run: (call: Call) => Outcome }
-  | { readonly who: 'accounts' | 'people' | 'administrators'; readonly run: (call: UserCall) => Outcome };
-
-interface Route {
-  readonly pattern: RegExp;
-  readonly methods: Readonly<Record<string, Endpoint>>;
-  readonly since?: number;
-}
-
-/** Every URL of the chat service, with the level that brought it (specification, Endpoints; facts page, 1.1 to 2). */
+/**
+ * Every URL of the chat service, with the level that brought it; the first that fits serves the request. The specification has
+ * only a part of them: the others are what official clients use around it.
+ */
 const routes: readonly Route[] = [
   { pattern: /^\/api\/v1\/server_settings$/, methods: { GET: { who: 'anybody', run: aboutServer } } },
-  { pattern: /^\/api\/v1\/users\/me$/, methods: { GET: { who: 'accounts', run: aboutMe } } },
+  { pattern: /^\/api\/v1\/users$/, methods: { GET: any(listUsers) } },
+  { pattern: /^\/api\/v1\/users\/me$/, methods: { GET: any(aboutMe) } },
+  { pattern: /^\/api\/v1\/users\/me\/subscriptions$/, methods: { GET: any(listSubscriptions) } },
+  { pattern: /^\/api\/v1\/users\/me\/([0-9]+)\/topics$/, methods: { GET: any(listTopics) } },
+  { pattern: /^\/api\/v1\/users\/([0-9]+)$/, methods: { GET: any(oneUser) } },
+  { pattern: /^\/api\/v1\/streams$/, methods: { GET: any(listChannels) } },
+  { pattern: /^\/api\/v1\/get_stream_id$/, methods: { GET: any(findChannel) } },
+  { pattern: /^\/api\/v1\/messages$/, methods: { GET: any(fetchMessages), POST: any(postMessage) } },
   {
-    pattern: /^\/api\/v1\/messages$/,
-    methods: { GET: { who: 'accounts', run: fetchMessages }, POST: { who: 'accounts', run: postMessage } },
+    pattern: /^\/api\/v1\/messages\/([0-9]+)$/,
+    methods: { GET: any(oneMessage), PATCH: any(editMessage), DELETE: any(deleteMessage) },
   },
   {
     pattern: /^\/api\/v1\/settings(\/display|\/notifications)?$/,
@@ -50,18 +42,32 @@ const routes: readonly Route[] = [
     pattern: /^\/api\/v1\/streams\/([0-9]+)\/delete_topic$/,
     methods: { POST: { who: 'administrators', run: deleteTopic } },
   },
-  { pattern: /^\/api\/v1\/navigation_views$/, since: 390, methods: { GET: { who: 'accounts', run: listViews } } },
+  {
+    pattern: /^\/api\/v1\/navigation_views$/,
+    since: levels.navigationViews,
+    methods: { GET: any(listViews), POST: any(createView) },
+  },
   {
     pattern: /^\/api\/v1\/navigation_views\/(.+)$/s,
-    since: 390,
-    methods: { PATCH: { who: 'accounts', run: changeView } },
+    since: levels.navigationViews,
+    methods: { PATCH: any(changeView), DELETE: any(deleteView) },
   },
-  { pattern: /^\/api\/v1\/saved_snippets$/, since: 297, methods: { GET: { who: 'accounts', run: listSnippets } } },
+  {
+    pattern: /^\/api\/v1\/saved_snippets$/,
+    since: levels.savedSnippets,
+    methods: { GET: any(listSnippets), POST: any(createSnippet) },
+  },
   {
     pattern: /^\/api\/v1\/saved_snippets\/([0-9]+)$/,
-    since: 297,
-    methods: { DELETE: { who: 'accounts', run: deleteSnippet } },
+    since: levels.snippetEditing,
+    methods: { DELETE: any(deleteSnippet), PATCH: any(editSnippet) },
   },
+  {
+    pattern: /^\/api\/v1\/saved_snippets\/([0-9]+)$/,
+    since: levels.savedSnippets,
+    methods: { DELETE: any(deleteSnippet) },
+  },
+  lackingRoute,
 ];
 
 /** The routes that a server of that level has. */

@@ -2,6 +2,7 @@ import type { Field } from '../../schema/field.ts';
 import { identitySettings, settings } from '../../schema/settings.ts';
 import { among, boolean, integer, jsonString, plain, type Reader, type Signature } from './parameters.ts';
 import { timeZone } from './time-zones.ts';
+import { levels } from './levels.ts';
 
 type Group = 'all' | 'identity' | 'display' | 'notifications';
 
@@ -30,8 +31,8 @@ function nameAt(level: number, name: string, field: Field): string | undefined {
 /** Settings that later levels do not have (facts page, 5.2). */
 function removedAt(level: number): [string, Reader<unknown>][] {
   const removed: [string, Reader<unknown>][] = [];
-  if (level < 364) removed.push(['dense_mode', boolean]);
-  if (level < 168) removed.push(['realm_name_in_notifications', boolean]);
+  if (level < levels.noDenseMode) removed.push(['dense_mode', boolean]);
+  if (level < levels.noRealmNameInNotifications) removed.push(['realm_name_in_notifications', boolean]);
   return removed;
 }
 
@@ -40,7 +41,7 @@ function readerAt(level: number, name: string, field: Field): Reader<unknown> {
   if (name === 'timezone') return timeZone(string);
   if (name === 'web_home_view') return among(string, homeViews(level));
   if (name === 'web_channel_default_view') return among(integer, channelViews(level));
-  if (name === 'desktop_icon_count_display' && level < 227) return among(integer, [1, 2, 3]);
+  if (name === 'desktop_icon_count_display' && level < levels.desktopIconCount) return among(integer, [1, 2, 3]);
   if (field.kind === 'boolean') return boolean;
   if (field.kind === 'integer') return field.names ? among(integer, Object.values(field.names)) : integer;
   return field.kind === 'string' && field.choices ? among(string, field.choices) : string;
@@ -48,19 +49,19 @@ function readerAt(level: number, name: string, field: Field): Reader<unknown> {
 
 /** Strings that had to be JSON below these levels (facts page, 1.2). */
 const quotedBelow: Readonly<Record<string, number>> = {
-  default_language: 63,
-  notification_sound: 63,
-  timezone: 64,
-  emojiset: 64,
-  web_home_view: 64,
+  default_language: levels.plainLanguageAndSound,
+  notification_sound: levels.plainLanguageAndSound,
+  timezone: levels.plainStrings,
+  emojiset: levels.plainStrings,
+  web_home_view: levels.plainStrings,
 };
 
 function homeViews(level: number): string[] {
-  return [level >= 454 ? 'recent' : 'recent_topics', 'inbox', 'all_messages'];
+  return [level >= levels.recentView ? 'recent' : 'recent_topics', 'inbox', 'all_messages'];
 }
 
 function channelViews(level: number): number[] {
-  return [1, 2, ...(level >= 383 ? [3] : []), ...(level >= 401 ? [4] : [])];
+  return [1, 2, ...(level >= levels.listOfTopics ? [3] : []), ...(level >= levels.topUnreadTopic ? [4] : [])];
 }
 
 function groupOf(name: string): Group {
@@ -87,14 +88,15 @@ export const defaultSettings: Readonly<Record<string, boolean | number | string>
   email_notifications_batching_period_seconds: 120,
 };
 
-/** Languages that are installed here. */
+/** Languages of release 10.2 (docs/apis.md, Settings). */
 export const languages: ReadonlySet<string> = new Set(
-  'ar bg ca cs da de en en-gb es fa fi fr gl hi hu id it ja ko nl pl pt pt-br ro ru sr sv tr uk vi zh-hans zh-hant'.split(
-    ' ',
-  ),
+  [
+    'ar be bg bqi ca cs cy da de en en-gb eo es fa fi fr gl gu hi hu id it ja ko lt ml mn nl no pl pt pt-br',
+    'ro ru si sr sv ta tl tr uk vi zh-hans zh-hant zh-tw',
+  ].flatMap((line) => line.split(' ')),
 );
 
-/** Facts page, 1.2. */
+/** Names of the sounds (docs/apis.md, Settings). */
 export const sounds: ReadonlySet<string> = new Set([
   ...'ascend,beep_boop,bink,bright,brlip,chime,deep tom,ding,double tap,down,dry bongos,dutdut,fast ascend,flute'.split(
     ',',

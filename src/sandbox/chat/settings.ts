@@ -1,10 +1,10 @@
 import { identitySettings, unifiedSettingsLevel } from '../../schema/settings.ts';
-import type { UserCall } from './routes.ts';
+import type { UserCall } from './call.ts';
 import { changeEmail, changeName, changePassword } from './identity.ts';
 import { ignoredField, ignoredSince } from './ignored.ts';
 import { readParameters } from './parameters.ts';
 import type { User } from '../records.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal, serverError } from './refusal.ts';
 import { defaultSettings, settingsAt, sounds, languages } from './settings-at.ts';
 import { canonicalZone } from './time-zones.ts';
 
@@ -58,7 +58,7 @@ function changeOthers(call: UserCall, given: Values): void {
   const { timezone, ...others } = given;
   for (const [name, value] of Object.entries(others)) {
     if (value === undefined || identitySettings.has(name)) continue;
-    if (overflows(name, value)) throw new Refusal('Internal server error', { status: 500 });
+    if (overflows(name, value)) throw serverError();
     keep(call, name, value);
   }
   if (timezone !== undefined) keep(call, 'timezone', canonicalZone(String(timezone)));

@@ -1,5 +1,21 @@
-import type { UserCall } from './routes.ts';
-import { absent } from './refusal.ts';
+import type { UserCall } from './call.ts';
+import { ignoredField, ignoredSince } from './ignored.ts';
+import { readParameters, required, type Reader } from './parameters.ts';
+import type { SavedSnippet } from '../records.ts';
+import { absent, Refusal } from './refusal.ts';
+import { strip } from './strip.ts';
+
+/** Text of a limited length, stripped. */
+function words(maxChars: number): Reader<string> {
+  return (name, text) => {
+    const value = strip(text);
+    if (value === '') throw new Refusal(`${name} cannot be blank`);
+    if (Array.from(value).length > maxChars) throw new Refusal(`${name} is too long (limit: ${maxChars} characters)`);
+    return value;
+  };
+}
+
+const signature = { title: words(60), content: words(10_000) };
 
 /** GET /saved_snippets. */
 export function listSnippets({ state, user }: UserCall) {
@@ -9,10 +25,33 @@ export function listSnippets({ state, user }: UserCall) {
   };
 }
 
-/** DELETE /saved_snippets/{id}: a repeated delete is a 404; ignored parameters are never named (facts page, 1.6). @throws Refusal */
-export function deleteSnippet({ state, user, segment }: UserCall) {
-  const id = Number(segment);
-  if (state.snippets.get(id)?.user_id !== user.user_id) throw absent('Saved snippet does not exist.');
-  state.snippets.remove(id);
+/** POST /saved_snippets. @throws Refusal */
+export function createSnippet({ state, user, request, level, clock }: UserCall) {
+  const { values, ignored } = readParameters(request, signature);
+  const text = { title: required('title', values.title), content: required('content', values.content) };
+  const id = Math.max(state.counters.get('snippet') ?? 0, ...state.snippets.rows().map((row) => row.id)) + 1;
+  state.counters.put('snippet', id);
+  state.snippets.put(id, { id, user_id: user.user_id, ...text, date_created: Math.floor(clock.now() / 1000) });
+  return { saved_snippet_id: id, ...ignoredField(level, ignoredSince.others, ignored) };
+}
+
+/** PATCH /saved_snippets/{id}. @throws Refusal */
+export function editSnippet(call: UserCall) {
+  const { values, ignored } = readParameters(call.request, signature);
+  const snippet = ownSnippet(call);
+  const { title = snippet.title, content = snippet.content } = values;
+  call.state.snippets.put(snippet.id, { ...snippet, title, content });
+  return ignoredField(call.level, ignoredSince.others, ignored);
+}
+
+/** DELETE /saved_snippets/{id}: a repeated delete is a 404; ignored parameters are never named (docs/apis.md, Saved snippets). @throws Refusal */
+export function deleteSnippet(call: UserCall) {
+  call.state.snippets.remove(ownSnippet(call).id);
   return {};
+}
+
+function ownSnippet({ state, user, segment }: UserCall): SavedSnippet {
+  const snippet = state.snippets.get(Number(segment));
+  if (snippet?.user_id !== user.user_id) throw absent('Saved snippet does not exist.');
+  return snippet;
 }

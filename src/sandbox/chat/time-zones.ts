@@ -1,6 +1,7 @@
 import { invalid, type Reader } from './parameters.ts';
+import { otherZones } from './zone-names.ts';
 
-/** A name of the time zone database. */
+/** A name of the time zone database, spelled as there. */
 export function timeZone(read: Reader<string>): Reader<string> {
   return (name, text) => {
     const zone = read(name, text);
@@ -24,9 +25,8 @@ const aliases: Readonly<Record<string, string>> = {
   'US/Pacific': 'America/Los_Angeles',
 };
 
-/** Names that the platform's own list leaves out. */
-const others: ReadonlySet<string> = new Set(['UTC', 'GMT', 'Etc/UTC', 'Etc/GMT', ...Object.values(aliases)]);
-
+/** The server looks at the files of the system, which has all zones a second time under `posix` and `right`. */
 function isZone(zone: string): boolean {
-  return Intl.supportedValuesOf('timeZone').includes(zone) || Object.hasOwn(aliases, zone) || others.has(zone);
+  const name = zone.replace(/^(posix|right)\//, '');
+  return Intl.supportedValuesOf('timeZone').includes(name) || otherZones.includes(name);
 }

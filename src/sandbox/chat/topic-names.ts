@@ -1,6 +1,25 @@
-/** The server compares whole names without regard to case (facts page, section 6). */
+import { levels } from './levels.ts';
+import { emptyTopicName } from './organization.ts';
+
+/** The server compares whole names by the database's folding of case (docs/apis.md, Topics). */
 export function sameTopic(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase();
+  return foldCase(one) === foldCase(other);
+}
+
+/** Upper case joins what the database joins (ſ and s, ς and σ, µ and μ); ß stays apart from ss. */
+function foldCase(name: string): string {
+  return name.replace(/[^ßẞ]+/g, (part) => part.toUpperCase());
+}
+
+/** The topic that a name stands for: the server's name of the empty topic is the empty topic. Nothing is trimmed. */
+export function storedTopic(level: number, name: string): string {
+  return level >= levels.emptyTopic && name === emptyTopicName ? '' : name;
+}
+
+/** The name that a client gets; the empty topic has one for those that do not ask for it as it is. */
+export function shownTopic(level: number, subject: string, allowEmpty: boolean): string {
+  if (subject !== '' || allowEmpty) return subject;
+  return level >= levels.emptyTopic ? emptyTopicName : '(no topic)';
 }
 
 interface TopicOfUser {
@@ -11,5 +30,5 @@ interface TopicOfUser {
 
 /** The key of a row of `topicPolicies`. */
 export function policyKey({ user_id, stream_id, topic }: TopicOfUser): string {
-  return `${user_id}/${stream_id}/${topic.toLowerCase()}`;
+  return `${user_id}/${stream_id}/${foldCase(topic)}`;
 }

@@ -1,10 +1,10 @@
 import { topicLevels } from '../../schema/topic.ts';
-import { proxyPage, type Answer } from '../answer.ts';
-import type { UserCall } from './routes.ts';
-import { canRead, mayEnter } from './access.ts';
-import { policyKey, sameTopic } from './topic-names.ts';
+import { proxyPage } from '../answer.ts';
+import type { Outcome, UserCall } from './call.ts';
+import { canRead } from './access.ts';
+import { accessChannel } from './channels.ts';
+import { policyKey, sameTopic, storedTopic } from './topic-names.ts';
 import { ignoredField, ignoredSince } from './ignored.ts';
-import { emptyTopicName } from './organization.ts';
 import { plain, readParameters, required } from './parameters.ts';
 import type { Message } from '../records.ts';
 import { Refusal } from './refusal.ts';
@@ -20,9 +20,8 @@ export const batchSize = 100;
 export function deleteTopic(call: UserCall) {
   const { state, user, segment, request, level } = call;
   const { values, ignored } = readParameters(request, { topic_name: plain });
-  const topic = storedName(level, required('topic_name', values.topic_name));
-  const channel = state.channels.get(Number(segment));
-  if (!channel || channel.archived || !mayEnter(user, channel)) throw new Refusal('Invalid channel ID');
+  const topic = storedTopic(level, required('topic_name', values.topic_name));
+  const channel = accessChannel(call, Number(segment));
   const doomed = state.messages
     .rows()
     .filter((message) => message.stream_id === channel.stream_id && sameTopic(message.subject, topic))
@@ -31,13 +30,6 @@ export function deleteTopic(call: UserCall) {
   if (isDone(outcome)) forgetPolicies(call, channel.stream_id, topic);
   return 'status' in outcome ? outcome : { ...outcome, ...ignoredField(level, ignoredSince.others, ignored) };
 }
-
-/** The server's name of the empty topic stands for it; nothing is trimmed. */
-function storedName(level: number, name: string): string {
-  return level >= topicLevels.emptyTopic && name === emptyTopicName ? '' : name;
-}
-
-type Outcome = Readonly<Record<string, unknown>> | Answer;
 
 function purge({ state, level, deleteBatches }: UserCall, doomed: readonly Message[]): Outcome {
   const affordable = deleteBatches * batchSize;

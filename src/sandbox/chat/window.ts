@@ -1,9 +1,9 @@
 import { newestAnchor } from '../../schema/messages.ts';
 import type { Anchor } from './anchor.ts';
-import type { UserCall } from './routes.ts';
+import type { UserCall } from './call.ts';
 import { isUnread } from './flags.ts';
 import type { Narrowed } from './narrow.ts';
-import { isMuted } from './muted.ts';
+import { isMuted, isTopicMuted } from './muted.ts';
 import type { Message } from '../records.ts';
 
 interface Range {
@@ -22,28 +22,49 @@ interface Window {
   readonly history_limited: boolean;
 }
 
-/** The rows around the anchor, and the flags exactly as the server computes them (facts page, 1.3: anchor semantics, flags). */
+/**
+ * The rows around the anchor, and the flags as the server computes them (docs/apis.md, Paging). Hidden rows are cut off after the
+ * limits: forward from the oldest they use up `num_after`, and found_newest is then wrong (docs/apis.md, Limited history).
+ */
 export function window(call: UserCall, found: Narrowed, range: Range): Window {
   const anchor = resolve(call, found, range.anchor);
   if (anchor === undefined) return emptyByDate;
-  const [atStart, atEnd] = [anchor === 0, anchor >= newestAnchor];
-  const before = atStart ? 0 : range.num_before;
-  const after = atEnd ? 0 : range.num_after;
-  const oneRow = before === 0 && after === 0;
   const visible = call.organization.first_visible_message_id;
-  const all = take(found, firstAbove(found.rows, anchor - 1) - 1, -1, before).reverse();
-  const older = all.filter(({ id }) => id >= visible);
-  const newer = take(found, firstAbove(found.rows, Math.max(anchor, visible - 1)), 1, after);
-  const own = range.include_anchor || oneRow || (before > 0 && after > 0) ? rowAt(found, anchor, visible) : [];
-  const found_oldest = atStart || older.length < range.num_before;
+  const [before, after] = [anchor === 0 ? 0 : range.num_before, anchor >= newestAnchor ? 0 : range.num_after];
+  const taken = take(found, { anchor, before, after, include: range.include_anchor, visible });
+  const shown = taken.filter(({ id }) => id >= visible);
+  const older = shown.filter(({ id }) => id < anchor).slice(-before || Infinity);
+  const own = shown.filter(({ id }) => id === anchor);
+  const newer = shown.filter(({ id }) => id > anchor).slice(0, after);
+  const found_oldest = anchor === 0 || older.length < before;
   return {
     rows: [...older, ...own, ...newer],
     anchor,
     found_anchor: own.length > 0,
     found_oldest,
-    found_newest: atEnd || newer.length < range.num_after,
-    history_limited: found_oldest && older.length < all.length,
+    found_newest: anchor >= newestAnchor || newer.length < after,
+    history_limited: found_oldest && shown.length < taken.length,
   };
+}
+
+interface Limits {
+  readonly anchor: number;
+  readonly before: number;
+  readonly after: number;
+  readonly include: boolean;
+  readonly visible: number;
+}
+
+/** The matching rows that the server's query gives, hidden ones included; the anchor's row counts against the limit of one side. */
+function take(found: Narrowed, { anchor, before, after, include, visible }: Limits): Message[] {
+  if (before === 0 && after === 0) return rowAt(found, anchor);
+  const bothSides = before > 0 && after > 0;
+  const withAnchor = include && !bothSides ? 1 : 0;
+  const older = rowsDown(found, bothSides || !include ? anchor - 1 : anchor, before > 0 ? before + withAnchor : 0);
+  const start = bothSides || include ? anchor : anchor + 1;
+  const first = anchor === 0 ? 0 : Math.max(start, visible);
+  const newer = rowsUp(found, first, after > 0 ? after + (bothSides ? 1 : withAnchor) : 0);
+  return [...older.reverse(), ...newer];
 }
 
 /** With a date and nothing to anchor at, neither end counts as found: a known trap for pagers. */
@@ -56,17 +77,36 @@ const emptyByDate: Window = {
   history_limited: false,
 };
 
-function resolve({ user, state }: UserCall, { rows, matches }: Narrowed, anchor: Anchor): number | undefined {
+/** In a narrow on one channel only its topics' muting counts, not its own. */
+function resolve(
+  { user, state }: UserCall,
+  { rows, matches, namesChannel }: Narrowed,
+  anchor: Anchor,
+): number | undefined {
   if (anchor.kind === 'id') return anchor.id;
   if (anchor.kind === 'first_unread') {
-    const unread = (row: Message) => isUnread(user, row, state) && !isMuted(user, row, state) && matches(row);
-    return rows.find(unread)?.id ?? newestAnchor;
+    const muted = (row: Message) => (namesChannel ? isTopicMuted(user, row, state) : isMuted(user, row, state));
+    return rows.find((row) => isUnread(user, row, state) && !muted(row) && matches(row))?.id ?? newestAnchor;
   }
   return (rows.find((row) => row.timestamp >= anchor.seconds && matches(row)) ?? rows.findLast(matches))?.id;
 }
 
-/** Up to `count` matching rows from `start` on, upwards (1) or downwards (-1). */
-function take({ rows, matches }: Narrowed, start: number, step: 1 | -1, count: number): Message[] {
+function rowAt({ rows, matches }: Narrowed, id: number): Message[] {
+  const row = rows[firstAbove(rows, id - 1)];
+  return row?.id === id && matches(row) ? [row] : [];
+}
+
+/** Up to `count` matching rows with an id of at least `id`. */
+function rowsUp(found: Narrowed, id: number, count: number): Message[] {
+  return walk(found, firstAbove(found.rows, id - 1), 1, count);
+}
+
+/** Up to `count` matching rows with an id of at most `id`, the newest first. */
+function rowsDown(found: Narrowed, id: number, count: number): Message[] {
+  return walk(found, firstAbove(found.rows, id) - 1, -1, count);
+}
+
+function walk({ rows, matches }: Narrowed, start: number, step: 1 | -1, count: number): Message[] {
   const taken: Message[] = [];
   for (let at = start; taken.length < count; at += step) {
     const row = rows[at];
@@ -74,11 +114,6 @@ function take({ rows, matches }: Narrowed, start: number, step: 1 | -1, count: n
     if (matches(row)) taken.push(row);
   }
   return taken;
-}
-
-function rowAt({ rows, matches }: Narrowed, id: number, visible: number): Message[] {
-  const row = rows[firstAbove(rows, id - 1)];
-  return row?.id === id && id >= visible && matches(row) ? [row] : [];
 }
 
 /** The place of the first row with an id above `id`. */

@@ -1,9 +1,10 @@
 import { canRead } from './access.ts';
 import { badNarrow } from './bad-narrow.ts';
-import type { UserCall } from './routes.ts';
+import type { UserCall } from './call.ts';
 import type { Term } from './narrow-terms.ts';
 import type { Message } from '../records.ts';
 import { Refusal } from './refusal.ts';
+import { levels } from './levels.ts';
 
 const channelTerms: ReadonlySet<string> = new Set(['channel', 'stream', 'topic']);
 const directTerms: ReadonlySet<string> = new Set(['dm', 'pm-with', 'pm_with']);
@@ -16,11 +17,12 @@ const directTerms: ReadonlySet<string> = new Set(['dm', 'pm-with', 'pm_with']);
 export function resolveWith(call: UserCall, terms: readonly Term[]): readonly Term[] {
   const withTerms = terms.filter(({ operator }) => operator === 'with');
   const [first] = withTerms;
-  if (!first || call.level < 271) return terms;
+  if (!first || call.level < levels.withOperator) return terms;
   if (withTerms.length > 1) throw duplicates();
   const rest = terms.filter((term) => term !== first);
-  if (!/^\d+$/.test(String(first.operand))) throw badNarrow("Invalid 'with' operator");
-  const message = call.state.messages.get(Number(first.operand));
+  const id = typeof first.operand === 'boolean' ? Number(first.operand) : first.operand;
+  if (!/^\d+$/.test(String(id))) throw badNarrow("Invalid 'with' operator");
+  const message = call.state.messages.get(Number(id));
   if (message && canRead(call.user, message, call.state))
     return [...withoutConversation(rest), ...conversationOf(message)];
   if (namesConversation(rest)) return rest;

@@ -1,0 +1,102 @@
+import { canRead, isSubscribed, mayEnter } from './access.ts';
+import type { UserCall } from './call.ts';
+import { ignoredField, ignoredSince } from './ignored.ts';
+import { shownTopic } from './topic-names.ts';
+import { boolean, plain, readParameters, required } from './parameters.ts';
+import type { Channel } from '../records.ts';
+import { Refusal } from './refusal.ts';
+
+/** The channel of that id, as far as the caller may know of it. @throws Refusal */
+export function accessChannel({ state, user }: UserCall, id: number): Channel {
+  const channel = state.channels.get(id);
+  if (!channel || channel.archived || !mayEnter(user, channel)) throw new Refusal('Invalid channel ID');
+  return channel;
+}
+
+/** GET /streams: what the caller may enter and what he is subscribed to. */
+export function listChannels(call: UserCall) {
+  const { request, state, user, level } = call;
+  const flags = { include_public: boolean, include_subscribed: boolean, exclude_archived: boolean };
+  const { values, ignored } = readParameters(request, {
+    ...flags,
+    include_all_active: boolean,
+    include_default: boolean,
+  });
+  const { include_public = true, include_subscribed = true, exclude_archived = true } = values;
+  const wanted = (channel: Channel) =>
+    (!channel.archived || !exclude_archived) &&
+    ((include_public && mayEnter(user, channel)) || (include_subscribed && isSubscribed(user, channel)));
+  const streams = state.channels.rows().filter(wanted);
+  return {
+    streams: streams.map((channel) => showChannel(call, channel)),
+    ...ignoredField(level, ignoredSince.others, ignored),
+  };
+}
+
+/** GET /users/me/subscriptions. */
+export function listSubscriptions(call: UserCall) {
+  const { state, user } = call;
+  const own = state.channels.rows().filter((channel) => !channel.archived && isSubscribed(user, channel));
+  return {
+    subscriptions: own.map((channel) => ({
+      ...showChannel(call, channel),
+      color: '#76ce90',
+      is_muted: channel.muted_by.includes(user.user_id),
+      pin_to_top: false,
+      audible_notifications: null,
+      desktop_notifications: null,
+      email_notifications: null,
+      push_notifications: null,
+      wildcard_mentions_notify: null,
+    })),
+  };
+}
+
+/** GET /get_stream_id. @throws Refusal */
+export function findChannel({ request, state, user, level }: UserCall) {
+  const { values, ignored } = readParameters(request, { stream: plain });
+  const name = required('stream', values.stream);
+  const channel = state.channels.rows().find((row) => row.name.toLowerCase() === name.toLowerCase());
+  if (!channel || channel.archived || !mayEnter(user, channel)) throw new Refusal(`Invalid channel name '${name}'`);
+  return { stream_id: channel.stream_id, ...ignoredField(level, ignoredSince.others, ignored) };
+}
+
+/** GET /users/me/{stream_id}/topics: the topic that was written to last is the first. @throws Refusal */
+export function listTopics(call: UserCall) {
+  const { request, state, user, segment, level } = call;
+  const { values, ignored } = readParameters(request, { allow_empty_topic_name: boolean });
+  const { stream_id } = accessChannel(call, Number(segment));
+  const visible = call.organization.first_visible_message_id;
+  const newest = new Map<string, { name: string; max_id: number }>();
+  for (const message of state.messages.rows()) {
+    if (message.stream_id !== stream_id || message.id < visible || !canRead(user, message, state)) continue;
+    const name = shownTopic(level, message.subject, values.allow_empty_topic_name ?? false);
+    newest.set(message.subject.toLowerCase(), { name, max_id: message.id });
+  }
+  return {
+    topics: [...newest.values()].sort((one, other) => other.max_id - one.max_id),
+    ...ignoredField(level, ignoredSince.others, ignored),
+  };
+}
+
+function showChannel({ state }: UserCall, channel: Channel): Readonly<Record<string, unknown>> {
+  const { stream_id, name, privacy, shared_history, archived } = channel;
+  return {
+    stream_id,
+    name,
+    description: '',
+    rendered_description: '',
+    date_created: 1_767_600_000,
+    creator_id: null,
+    invite_only: privacy === 'private',
+    is_web_public: privacy === 'web-public',
+    history_public_to_subscribers: privacy !== 'private' || shared_history,
+    is_archived: archived,
+    stream_post_policy: 1,
+    is_announcement_only: false,
+    message_retention_days: null,
+    first_message_id: state.messages.rows().find((message) => message.stream_id === stream_id)?.id ?? null,
+    stream_weekly_traffic: null,
+    is_recently_active: true,
+  };
+}

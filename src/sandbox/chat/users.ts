@@ -1,0 +1,72 @@
+import { addressOf, showsAddress } from './address.ts';
+import { received } from './access.ts';
+import { avatarOf } from './avatar.ts';
+import type { UserCall } from './call.ts';
+import { ignoredField, ignoredSince } from './ignored.ts';
+import { boolean, readParameters } from './parameters.ts';
+import type { User } from '../records.ts';
+import { Refusal } from './refusal.ts';
+
+const signature = { client_gravatar: boolean, include_custom_profile_fields: boolean };
+
+/** GET /users/me: what a client needs to read its own changes back. */
+export function aboutMe({ user, request, level, state }: UserCall) {
+  const { ignored } = readParameters(request, {});
+  return {
+    ...showUser(user, user),
+    avatar_url: avatarOf(user),
+    profile_data: {},
+    max_message_id: state.messages.rows().findLast((row) => received(user, row, state))?.id ?? -1,
+    ...ignoredField(level, ignoredSince.others, ignored),
+  };
+}
+
+/** GET /users. */
+export function listUsers({ user, request, level, state }: UserCall) {
+  const { values, ignored } = readParameters(request, signature);
+  const members = state.users.rows().map((row) => showOther(user, row, values.client_gravatar ?? true));
+  return { members, ...ignoredField(level, ignoredSince.others, ignored) };
+}
+
+/** GET /users/{user_id}. @throws Refusal */
+export function oneUser({ user, request, level, state, segment }: UserCall) {
+  const { values, ignored } = readParameters(request, signature);
+  const wanted = state.users.get(Number(segment));
+  if (!wanted) throw new Refusal('No such user');
+  return {
+    user: showOther(user, wanted, values.client_gravatar ?? true),
+    ...ignoredField(level, ignoredSince.others, ignored),
+  };
+}
+
+function showOther(caller: User, user: User, client_gravatar: boolean) {
+  const computable = client_gravatar && user.avatar_url === undefined && showsAddress(user);
+  return { ...showUser(caller, user), avatar_url: computable ? null : avatarOf(user) };
+}
+
+function showUser(caller: User, user: User) {
+  return {
+    user_id: user.user_id,
+    email: addressOf(user),
+    delivery_email: maySeeAddress(caller, user) ? user.email : null,
+    full_name: user.full_name,
+    is_admin: user.role === 'administrator',
+    is_owner: false,
+    is_guest: user.role === 'guest',
+    is_bot: user.bot !== 'none',
+    is_active: user.active,
+    role: { administrator: 200, member: 400, guest: 600 }[user.role],
+    timezone: user.settings['timezone'] ?? '',
+    avatar_version: 1,
+    date_joined: new Date(user.joined * 1000).toISOString().replace(/:\d\d\.\d+Z$/, '+00:00'),
+    ...(user.bot === 'none' ? {} : { bot_type: user.bot === 'generic' ? 1 : 2, bot_owner_id: null }),
+  };
+}
+
+/** Everyone, members, administrators, nobody, moderators: who may see the address (docs/apis.md, Settings). */
+function maySeeAddress(caller: User, user: User): boolean {
+  const visibility = user.settings['email_address_visibility'] ?? 1;
+  if (caller.user_id === user.user_id || visibility === 1) return true;
+  if (visibility === 2) return caller.role !== 'guest';
+  return visibility !== 4 && caller.role === 'administrator';
+}
