@@ -102,6 +102,7 @@ export interface ServeOptions extends Values<typeof licensingOptions> {
   readonly port?: number | undefined;
   readonly data?: string | undefined;
   readonly feature_level?: number | undefined;
+  readonly history_limit?: number | undefined;
   readonly latency?: Milliseconds | undefined;
   readonly fault?: string | undefined;
   readonly seed?: number | undefined;

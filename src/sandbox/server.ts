@@ -12,7 +12,7 @@ import type { LicenseShape } from './licensing/shape.ts';
 import { createTransaction, type Persistence } from './persistence.ts';
 import type { User } from './records.ts';
 import { sampleApps } from './sample/apps.ts';
-import { addExtras, addSample, type Extras } from './sample/sample.ts';
+import { addExtras, addSample, hideHistory, type Extras } from './sample/sample.ts';
 import { samplePeople } from './sample/people.ts';
 import { serve, type LogEntry, type Services } from './serve.ts';
 import { createStore, type State } from './state.ts';
@@ -29,6 +29,8 @@ export interface SandboxOptions extends Extras {
   readonly port?: number | undefined;
   /** Of the chat service; default 489. */
   readonly featureLevel?: number | undefined;
+  /** Only so many of the messages that are there at the start are shown; those that come later are too. Default: all. */
+  readonly historyLimit?: number | undefined;
   /** Added before each answer. */
   readonly latency?: Milliseconds | undefined;
   readonly faults?: Faults | undefined;
@@ -77,6 +79,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     addSample(state, options.featureLevel ?? defaultLevel);
     addExtras(state, options);
     options.seed?.(state);
+    if (options.historyLimit !== undefined) hideHistory(state, options.historyLimit);
   });
   const closing = new AbortController();
   // Each late commit waits for it: no leak, and nothing that Node should warn of on stderr.

@@ -382,3 +382,40 @@ test('who joined later finds earlier messages of a public channel through a chan
   ]);
   expect(own.messages).toHaveLength(2);
 });
+
+test('a limited history hides all but the newest messages, and found_newest is wrong forward from the oldest', async () => {
+  const running = await started({ historyLimit: 300 });
+  const all = running.sandbox.state.topic('general', 'calibration log');
+  const visible = running.sandbox.state.messages().at(-300)?.id ?? 0;
+  const narrow = JSON.stringify([term('channel', 'general'), term('topic', 'calibration log')]);
+  const page = (query: Record<string, string>) =>
+    fetched(running, { num_before: '0', num_after: '0', ...query, narrow });
+  const shown = all.filter(({ id }) => id >= visible).length;
+  expect(shown).toBeGreaterThan(100);
+  expect(shown).toBeLessThan(all.length);
+  const edge = all.length - shown;
+
+  const fromOldest = await page({ anchor: 'oldest', num_after: String(edge + 10) });
+  const fromFirst = await page({ anchor: '1', num_after: '20' });
+  const backward = await page({ anchor: 'newest', num_before: '1000' });
+
+  expect(fromOldest).toMatchObject({ found_oldest: true, found_newest: true, history_limited: true });
+  expect(fromOldest.messages.length).toBe(11);
+  expect(fromFirst).toMatchObject({ found_oldest: false, found_newest: false, history_limited: false });
+  expect([fromFirst.messages.length, fromFirst.messages[0]?.id]).toEqual([20, all[edge]?.id]);
+  expect(backward).toMatchObject({ found_oldest: true, found_newest: true, history_limited: true });
+  expect(backward.messages.length).toBe(shown);
+});
+
+test('deleting a topic takes the hidden messages too', async () => {
+  const { chat, sandbox } = await started({ historyLimit: 1, deleteBatches: 10 });
+
+  const form = { topic_name: 'calibration log' };
+  expect((await chat('POST', '/streams/1/delete_topic', { form })).body).toMatchObject({ complete: true });
+
+  expect(sandbox.state.topic('general', 'calibration log')).toEqual([]);
+});
+
+function term(operator: string, operand: string) {
+  return { operator, operand };
+}

@@ -1,4 +1,4 @@
-import { request, type Dispatcher } from 'undici';
+import { request } from 'undici';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../src/core/world.ts';
 import { startSandbox, type LogEntry, type Sandbox, type SandboxOptions } from '../../src/sandbox/server.ts';

@@ -30,6 +30,12 @@ export default command({
       placeholder: 'N',
       help: 'Feature level of the chat server (default: 489)',
     },
+    history_limit: {
+      kind: 'integer',
+      min: 1,
+      placeholder: 'N',
+      help: 'Hide all but the newest N messages, as plans with limited history do (default: none hidden)',
+    },
     latency: { kind: 'integer', min: 0, placeholder: 'MS', help: 'Milliseconds before each answer (default: 0)' },
     fault: {
       kind: 'string',

@@ -125,6 +125,13 @@ function addSnippets(state: State): void {
   for (const snippet of snippets) state.snippets.put(snippet.id, snippet);
 }
 
+/** Hides all but the newest messages, as plans do (docs/apis.md, Limited history). */
+export function hideHistory(state: State, shown: number): void {
+  const organization = state.organization.get('chat') ?? fallbackOrganization;
+  const first_visible_message_id = state.messages.rows().at(-shown)?.id ?? 0;
+  state.organization.put('chat', { ...organization, first_visible_message_id });
+}
+
 /** @throws Error where the channel is not in the sample */
 export function addExtras(state: State, { extraMessages, extraLicenses }: Extras): void {
   if (extraMessages) addMessages(state, extraMessages);
