@@ -128,9 +128,10 @@ async function* serve(
 /** What the options say of the services themselves. @throws Failure usage where a fault cannot be read */
 async function behaviourOf(options: ServeOptions): Promise<Omit<SandboxOptions, 'clock'>> {
   const { readFaults, licensingVariant } = await import('./serving.ts');
-  const { port, feature_level, history_limit, latency, fault, seed } = options;
+  const { port, feature_level, history_limit, extra_messages: count, latency, fault, seed } = options;
   return {
     ...{ port, latency, featureLevel: feature_level, historyLimit: history_limit, ...licensingVariant(options) },
+    extraMessages: count === undefined ? undefined : { channel: 'general', topic: 'load', count, chars: 1000 },
     faults: fault === undefined ? undefined : readFaults(fault, seed ?? 1),
   };
 }

@@ -103,6 +103,7 @@ export interface ServeOptions extends Values<typeof licensingOptions> {
   readonly data?: string | undefined;
   readonly feature_level?: number | undefined;
   readonly history_limit?: number | undefined;
+  readonly extra_messages?: number | undefined;
   readonly latency?: Milliseconds | undefined;
   readonly fault?: string | undefined;
   readonly seed?: number | undefined;

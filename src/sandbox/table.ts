@@ -1,4 +1,4 @@
-/** One change of one row, as it stands in the log; `value: null` takes the row away. */
+/** One change of one row, as it is in the log; `value: null` takes the row away. */
 export interface Change {
   readonly table: string;
   readonly key: string | number;
@@ -22,32 +22,46 @@ export function createTable<K extends string | number, T>(
   name: string,
   note: (change: Change, before: unknown) => void,
 ): Table<K, T> {
-  const rows = new Map<K, T>();
+  let rows = new Map<K, T>();
+  let greatest = -Infinity;
+  /** Keys arrived in ascending order, so that a million rows need no sorting after each change. */
+  let isSorted = true;
   let sorted: readonly T[] | undefined;
   const play = (key: K, value: unknown) => {
     sorted = undefined;
-    if (value === null) rows.delete(key);
-    else rows.set(key, value as T);
+    if (value === null) {
+      rows.delete(key);
+      return;
+    }
+    if (typeof key === 'number' && !rows.has(key)) {
+      isSorted &&= key > greatest;
+      greatest = Math.max(greatest, key);
+    }
+    rows.set(key, value as T);
   };
   const change = (key: K, value: unknown) => {
     note({ table: name, key, value }, rows.get(key) ?? null);
     play(key, value);
   };
+  const sort = () => {
+    if (isSorted) return;
+    rows = new Map([...rows].sort(([one], [other]) => Number(one) - Number(other)));
+    isSorted = true;
+  };
   return {
     get: (key) => rows.get(key),
     put: change,
     remove: (key) => change(key, null),
-    rows: () => (sorted ??= inOrder(rows)),
+    rows: () => {
+      sort();
+      return (sorted ??= [...rows.values()]);
+    },
     play,
     clear: () => {
       sorted = undefined;
+      greatest = -Infinity;
+      isSorted = true;
       rows.clear();
     },
   };
-}
-
-function inOrder<K extends string | number, T>(rows: ReadonlyMap<K, T>): T[] {
-  const entries = [...rows];
-  if (typeof entries[0]?.[0] === 'number') entries.sort(([one], [other]) => Number(one) - Number(other));
-  return entries.map(([, row]) => row);
 }

@@ -45,6 +45,12 @@ export default command({
     },
     seed: { kind: 'integer', placeholder: 'N', help: 'Another seed draws other faults (default: 1)' },
     ...licensingOptions,
+    extra_messages: {
+      kind: 'integer',
+      min: 1,
+      hidden: true,
+      help: 'So many messages of 1,000 characters, for benchmarks',
+    },
     log: { kind: 'string', nonempty: true, placeholder: 'FILE', help: 'Append a JSON line for each request' },
     ready_file: {
       kind: 'string',

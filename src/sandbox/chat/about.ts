@@ -25,7 +25,8 @@ export function aboutServer({ level, origin, organization }: Call) {
   return {
     authentication_methods: { password: true, email: true, ldap: false, google: false, github: false, saml: false },
     zulip_version: version,
-    ...(level >= levels.levelIsNamed ? { zulip_feature_level: level, zulip_merge_base: version } : {}),
+    ...(level >= levels.levelIsNamed ? { zulip_feature_level: level } : {}),
+    ...(level >= levels.mergeBase ? { zulip_merge_base: version } : {}),
     push_notifications_enabled: false,
     is_incompatible: false,
     email_auth_enabled: true,
@@ -35,7 +36,7 @@ export function aboutServer({ level, origin, organization }: Call) {
     realm_name: organization.name,
     realm_icon: `${origin()}/static/icon.png`,
     realm_description: organization.description,
-    realm_web_public_access_enabled: false,
+    ...(level >= levels.webPublicAccess ? { realm_web_public_access_enabled: false } : {}),
     external_authentication_methods: [],
   };
 }

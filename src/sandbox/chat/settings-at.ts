@@ -1,6 +1,7 @@
 import type { Field } from '../../schema/field.ts';
 import { identitySettings, settings } from '../../schema/settings.ts';
 import { among, boolean, integer, jsonString, plain, type Reader, type Signature } from './parameters.ts';
+import { targetUsers } from './target-users.ts';
 import { timeZone } from './time-zones.ts';
 import { levels } from './levels.ts';
 
@@ -14,7 +15,7 @@ export function settingsAt(level: number, group: Group): Signature {
       const wire = nameAt(level, name, field);
       return wire === undefined ? [] : [[wire, readerAt(level, name, field)]];
     });
-  const all = [...known, ...removedAt(level)];
+  const all = [...known, ...removedAt(level), ...addedAt(level)];
   return Object.fromEntries(all.filter(([name]) => group === 'all' || groupOf(name) === group));
 }
 
@@ -34,6 +35,14 @@ function removedAt(level: number): [string, Reader<unknown>][] {
   if (level < levels.noDenseMode) removed.push(['dense_mode', boolean]);
   if (level < levels.noRealmNameInNotifications) removed.push(['realm_name_in_notifications', boolean]);
   return removed;
+}
+
+/** Parameters of later levels that the specification does not have (docs/apis.md, Settings). */
+function addedAt(level: number): [string, Reader<unknown>][] {
+  const added: [string, Reader<unknown>][] = [];
+  if (level >= levels.channelFolders) added.push(['web_inbox_show_channel_folders', boolean]);
+  if (level >= levels.targetUsers) added.push(['target_users', targetUsers]);
+  return added;
 }
 
 function readerAt(level: number, name: string, field: Field): Reader<unknown> {

@@ -6,6 +6,7 @@ import { readParameters } from './parameters.ts';
 import type { User } from '../records.ts';
 import { Refusal, serverError } from './refusal.ts';
 import { defaultSettings, settingsAt, sounds, languages } from './settings-at.ts';
+import { usersToChange } from './target-users.ts';
 import { canonicalZone } from './time-zones.ts';
 
 type SettingValue = boolean | number | string;
@@ -19,8 +20,14 @@ type Values = Readonly<Record<string, SettingValue | undefined>>;
 export function changeSettings(call: UserCall) {
   const { level, request } = call;
   const { values, ignored } = readParameters(request, settingsAt(level, aliasOf(call)));
-  const given = values as Values;
+  const { target_users, ...rest } = values;
+  const given = rest as Values;
   checkChoices(given);
+  const users = usersToChange(call, values);
+  if (target_users !== undefined) {
+    for (const user of users) changeOthers({ ...call, user }, given);
+    return ignoredField(level, ignoredSince.settings, ignored);
+  }
   const before = call.user;
   changePassword(call, text(given['new_password']), text(given['old_password']));
   changeEmail(call, text(given['email']));

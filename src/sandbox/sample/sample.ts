@@ -1,5 +1,6 @@
 import { topicLevels } from '../../schema/topic.ts';
 import { addMessage } from '../chat/new-message.ts';
+import { render } from '../chat/render.ts';
 import { fallbackOrganization } from '../chat/organization.ts';
 import type { State } from '../state.ts';
 import { licenseCode } from '../licensing/codes.ts';
@@ -14,8 +15,13 @@ import { samplePeople } from './people.ts';
 
 /** More of the same, for tests of size. */
 export interface Extras {
-  /** That many more messages at the end of a topic, a minute apart. */
-  readonly extraMessages?: { readonly channel: string; readonly topic: string; readonly count: number };
+  /** That many more messages at the end of a topic, a minute apart; `chars`: of about that length, default some 30. */
+  readonly extraMessages?: {
+    readonly channel: string;
+    readonly topic: string;
+    readonly count: number;
+    readonly chars?: number;
+  } | undefined;
   /** That many more licenses, of the first application unless another is named; users are `load-1`, `load-2` and so on. */
   readonly extraLicenses?: { readonly app_code?: number; readonly count: number };
 }
@@ -145,18 +151,30 @@ export function addExtras(state: State, { extraMessages, extraLicenses }: Extras
   state.counters.put('license', number + (extraLicenses?.count ?? 0));
 }
 
-function addMessages(state: State, { channel, topic, count }: NonNullable<Extras['extraMessages']>): void {
-  const stream_id = state.channels.rows().find(({ name }) => name === channel)?.stream_id;
-  if (stream_id === undefined) throw new Error(`no channel ${channel}`);
-  const begins = Date.UTC(2026, 2, 13, 8);
+/** Texts are shared by many messages, so that a million messages of 1,000 characters fit in some 300 MiB. */
+function addMessages(state: State, { channel, topic, count, chars }: NonNullable<Extras['extraMessages']>): void {
+  const row = state.channels.rows().find(({ name }) => name === channel);
+  if (!row) throw new Error(`no channel ${channel}`);
+  const texts = Array.from({ length: Math.min(count, 1000) }, (_, index) => textOf(index, chars ?? 0));
+  const shared = { sender_id: 13, client: 'load', stream_id: row.stream_id, subject: topic, flags: {}, reactions: [] };
+  const first = (state.counters.get('message') ?? 0) + 1;
+  const begins = Date.UTC(2026, 2, 13, 8) / 1000;
   for (let index = 0; index < count; index += 1) {
-    const draft = {
-      stream_id,
-      subject: topic,
-      sender_id: 13,
-      client: 'load',
-      content: `Measurement ${index + 1} stored.`,
-    };
-    addMessage(state, draft, begins + index * 60_000);
+    const text = texts[index % texts.length] ?? { content: '', rendered: '' };
+    const [id, timestamp] = [first + index, begins + index * 60];
+    state.messages.play(id, { ...shared, ...text, id, timestamp, recipient_id: row.recipient_id });
   }
+  state.counters.put('message', first + count - 1);
+}
+
+function textOf(index: number, chars: number) {
+  const line = `Measurement ${index + 1} stored. `;
+  const content =
+    chars <= line.length
+      ? line.trim()
+      : line
+          .repeat(Math.ceil(chars / line.length))
+          .slice(0, chars)
+          .trim();
+  return { content, rendered: render(content) };
 }

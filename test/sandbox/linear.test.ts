@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { isAddress } from '../../src/sandbox/chat/email.ts';
+import { render } from '../../src/sandbox/chat/render.ts';
+import { highlight, searchTest } from '../../src/sandbox/chat/search.ts';
+import { readMultipart } from '../../src/sandbox/multipart.ts';
+import { started } from './start.ts';
+
+const million = 1_000_000;
+
+/** Quadratic work on a million characters takes minutes; this is far above what linear work takes on a busy machine. */
+const bound = { timeout: 20_000 };
+
+const types = 'multipart/form-data; boundary=x';
+const bodies: readonly (readonly [name: string, body: string])[] = [
+  ['half boundaries', '\r\n--'.repeat(million / 4)],
+  ['boundaries', '--x\r\n'.repeat(million / 5)],
+  ['a header without an end', `--x\r\n${'a: b\r\n'.repeat(million / 6)}`],
+  ['blank lines', `--x\r\ncontent-disposition: form-data; name="a"\r\n${'\r\n'.repeat(million / 2)}`],
+];
+
+test.each(bodies)('a multipart body of %s is read in linear time', bound, async (_name, body) => {
+  expect(await readMultipart(types, Buffer.from(body))).toBeInstanceOf(URLSearchParams);
+});
+
+test('a multipart form gives its fields, and no files', async () => {
+  const part = (head: string, text: string) => `--x\r\nContent-Disposition: form-data; ${head}\r\n\r\n${text}\r\n`;
+  const body = `${part('name="topic"', 'a\r\nb ✔')}${part('name="f"; filename="f.txt"', 'no')}${part('name="topic"', 'c')}--x--\r\n`;
+
+  const form = await readMultipart(types, Buffer.from(body));
+
+  expect([...form]).toEqual([
+    ['topic', 'a\r\nb ✔'],
+    ['topic', 'c'],
+  ]);
+});
+
+test.each([
+  ['dots', `a@${'.'.repeat(million)}`, false],
+  ['at signs', '@'.repeat(million), false],
+  ['labels', `a@${'a.'.repeat(150)}example`, true],
+])('an address of %s is checked in linear time', bound, (_name, address, valid) => {
+  expect(isAddress(address)).toBe(valid);
+});
+
+test.each([
+  ['[', '['],
+  ['[a](', '[a]('],
+  ['http://', 'http://'],
+  ['@**', '@**'],
+  ['`', '`a'],
+  ['<', '<'],
+])('a message of %s is rendered, searched and marked in linear time', bound, (_name, part) => {
+  const text = part.repeat(million / part.length);
+
+  expect(render(text).length).toBeGreaterThan(million / 2);
+  expect(highlight(text, 'quay')).toBe(text);
+  expect(searchTest(`quay ${text}`)).toBeTypeOf('function');
+});
+
+test('a form of a million characters does not keep the other API waiting', bound, async () => {
+  const { chat, licensing } = await started();
+  const form = { type: 'stream', to: 'general', topic: 't', content: '['.repeat(million) };
+
+  const [post, list] = await Promise.all([chat('POST', '/messages', { form }), licensing('GET', '/license/')]);
+
+  expect([post.status, list.status]).toEqual([200, 200]);
+});
