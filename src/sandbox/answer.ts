@@ -19,7 +19,7 @@ export function empty(status: number, headers: Answer['headers'] = {}): Answer {
   return { status, headers, body: '' };
 }
 
-/** What both frameworks say to a URL that they do not know: a page, not JSON (facts page, 1.1). */
+/** What both frameworks say to a URL that they do not know: a page, not JSON (docs/apis.md, Envelope and errors). */
 export function unknownPage(): Answer {
   return html(404, '<!DOCTYPE html><html><head><title>Page not found</title></head><body>...</body></html>');
 }

@@ -12,8 +12,7 @@ import type { Request } from './request.ts';
 import { levels } from './chat/levels.ts';
 
 /**
- * The answer of the chat service. The proxy merges double slashes and resolves dot segments before (facts page, 1.5). Order of the checks: route, method, credentials, rate limit, role, parameters (facts page,
- * 1.1). What an endpoint changed before it refused stays changed, as there.
+ * The answer of the chat service. The proxy merges double slashes and resolves dot segments before (docs/apis.md, Navigation views). Order of the checks: route, method, credentials, rate limit, role, parameters (docs/apis.md, Envelope and errors). What an endpoint changed before it refused stays changed, as there.
  */
 export function answerChat(world: ChatWorld, request: Request): Answer {
   const organization = world.state.organization.get('chat') ?? fallbackOrganization;
@@ -31,7 +30,7 @@ export function answerChat(world: ChatWorld, request: Request): Answer {
   return run(world, organization, endpoint, { ...request, method }, first.match);
 }
 
-/** A POST form may name another method (facts page, 1.1). */
+/** A POST form may name another method (docs/apis.md, Envelope and errors). */
 function methodOf({ method, form }: Request): string {
   return (method === 'POST' ? form.get('method')?.toUpperCase() : undefined) ?? method;
 }
@@ -45,7 +44,7 @@ function optionsOf(names: readonly string[]): Answer {
   return empty(204, { 'content-type': 'text/html; charset=utf-8', allow: names.toSorted().join(', ') });
 }
 
-/** JSON text under the content type of a page, and without a code (facts page, 1.1). */
+/** JSON text under the content type of a page, and without a code (docs/apis.md, Envelope and errors). */
 function wrongMethod(names: readonly string[]): Answer {
   const body = JSON.stringify({ result: 'error', msg: 'Method Not Allowed', allowed_methods: names });
   return html(405, body, { allow: names.join(', ') });
@@ -98,7 +97,7 @@ function answerOf(outcome: Outcome, verdict: Verdict | undefined): Answer {
   return json(200, { result: 'success', msg: '', ...outcome }, headers);
 }
 
-/** The headers of every answer that counts against an allowance (facts page, 3.1). */
+/** The headers of every answer that counts against an allowance (docs/apis.md, Rate limits). */
 function limits({ limit, remaining, reset }: Verdict): Answer['headers'] {
   return {
     'x-ratelimit-limit': String(limit),
@@ -121,7 +120,7 @@ function refuse(level: number, refusal: Refusal, verdict: Verdict | undefined): 
   return json(refusal.status, body, { ...(verdict ? limits(verdict) : {}), ...refusal.headers });
 }
 
-/** Errors carry a code from level 76 on, rate limits from 36; before that only specific ones did (facts page, 1.1 and 3.1). */
+/** Errors carry a code from level 76 on, rate limits from 36; before that only specific ones did (docs/apis.md, Messages.1 and 3.1). */
 function codeIsKnown(level: number, { status, code }: Refusal): boolean {
   if (status >= 500) return false;
   if (code === 'RATE_LIMIT_HIT') return level >= levels.rateLimitCode;

@@ -85,7 +85,7 @@ function hideCode(path: string): string {
   return path.replace(/^(\/v1\/license\/)[^/]+/, '$1[license_code]');
 }
 
-/** Request lines above 8 KiB and bodies above 25 MB end at the proxy (facts page, 1.1). */
+/** Request lines above 8 KiB and bodies above 25 MB end at the proxy (docs/apis.md, Envelope and errors). */
 function answer({ services }: Session, api: Api, request: Request | undefined, fault: Fault | undefined): Answer {
   if (!request) return proxyPage(413);
   if (request.method.length + request.target.length + ' HTTP/1.1'.length + 3 > 8192) return proxyPage(414);

@@ -19,7 +19,7 @@ const releases: readonly (readonly [level: number, version: string])[] = [
   [0, '2.1.8'],
 ];
 
-/** GET /server_settings: needs no credentials; levels below 1 do not name themselves (facts page, section 2). */
+/** GET /server_settings: needs no credentials; levels below 1 do not name themselves (docs/apis.md, Feature levels). */
 export function aboutServer({ level, origin, organization }: Call) {
   const version = releases.find(([since]) => level >= since)?.[1] ?? '2.1.8';
   return {

@@ -1,7 +1,7 @@
 import type { Channel, Message, User } from '../records.ts';
 import type { State } from '../state.ts';
 
-/** Whether the message was delivered to the user: personal history is made of these rows (facts page, section 4). */
+/** Whether the message was delivered to the user: personal history is made of these rows (docs/apis.md, Narrow operators). */
 export function received(user: User, message: Message, state: State): boolean {
   if (message.stream_id === undefined) return message.people?.includes(user.user_id) ?? false;
   const channel = state.channels.get(message.stream_id);

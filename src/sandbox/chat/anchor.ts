@@ -14,7 +14,7 @@ interface Given {
   readonly use_first_unread_anchor?: boolean;
 }
 
-/** Facts page, 1.3: errors and anchor semantics. @throws Refusal */
+/** docs/apis.md, Messages. @throws Refusal */
 export function readAnchor(level: number, { anchor, anchor_date, use_first_unread_anchor }: Given): Anchor {
   if (use_first_unread_anchor) return { kind: 'first_unread' };
   if (anchor === undefined) throw new Refusal("Missing 'anchor' argument.");

@@ -5,7 +5,7 @@ import type { Request } from '../request.ts';
 import type { State } from '../state.ts';
 
 /**
- * The account that makes the request (facts page, 1.1). Every fault of a credential is 401 UNAUTHORIZED; another scheme is 400.
+ * The account that makes the request (docs/apis.md, Envelope and errors). Every fault of a credential is 401 UNAUTHORIZED; another scheme is 400.
  * @throws Refusal
  */
 export function identify(request: Request, state: State, organization: Organization): User {
@@ -34,7 +34,7 @@ function readCredential(header: string | undefined): { email: string; key: strin
   return { email: email.trim(), key: key.trim() };
 }
 
-/** Administrators only; a fault of right is 400 (facts page, 1.1). @throws Refusal */
+/** Administrators only; a fault of right is 400 (docs/apis.md, Envelope and errors). @throws Refusal */
 export function requireAdministrator(user: User): void {
   if (user.role === 'administrator') return;
   throw new Refusal('Must be an organization administrator', { code: 'UNAUTHORIZED_PRINCIPAL' });

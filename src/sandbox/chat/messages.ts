@@ -25,7 +25,7 @@ const signature = {
   allow_empty_topic_name: boolean,
 } as const satisfies Signature;
 
-/** Parameters that came with a level (facts page, 1.3). */
+/** Parameters that came with a level (docs/apis.md, Messages). */
 const parameterLevels: Readonly<Record<string, number>> = {
   include_anchor: levels.includeAnchor,
   message_ids: levels.messageIds,
@@ -33,7 +33,7 @@ const parameterLevels: Readonly<Record<string, number>> = {
   anchor_date: levels.dateAnchor,
 };
 
-/** GET /messages (facts page, 1.3). @throws Refusal */
+/** GET /messages (docs/apis.md, Messages). @throws Refusal */
 export function fetchMessages(call: UserCall) {
   const { level } = call;
   const { values, ignored } = readParameters(call.request, signatureAt(level));
@@ -88,7 +88,7 @@ function lookOf({ level }: UserCall, values: Values, terms: readonly Term[]): Lo
   };
 }
 
-/** A narrow on what the caller may not read, in late levels: an empty success (facts page, 1.3). */
+/** A narrow on what the caller may not read, in late levels: an empty success (docs/apis.md, Messages). */
 function nothing(anchor: Anchor | undefined) {
   const ends = { found_oldest: anchor !== undefined, found_newest: anchor !== undefined };
   const empty = { messages: [], found_anchor: false, ...ends, history_limited: false };

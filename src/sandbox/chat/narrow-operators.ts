@@ -14,7 +14,7 @@ export type Predicate = (message: Message) => boolean;
 
 interface Operator {
   readonly since?: number;
-  /** The server drops the negation without a word (facts page, section 4). */
+  /** The server drops the negation without a word (docs/apis.md, Narrow operators). */
   readonly ignoresNegation?: (operand: Operand) => boolean;
   /** @throws Refusal BAD_NARROW */
   readonly test: (call: UserCall, operand: Operand) => Predicate;

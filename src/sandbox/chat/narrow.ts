@@ -17,7 +17,7 @@ export interface Narrowed {
 
 /**
  * Turns the terms into a test; undefined where late levels answer with an empty success. Shared history is searched only through a
- * channel term (facts page, section 4).
+ * channel term (docs/apis.md, Narrow operators).
  * @throws Refusal BAD_NARROW
  */
 export function narrowed(call: UserCall, terms: readonly Term[]): Narrowed | undefined {

@@ -8,13 +8,13 @@ type Read<S extends Signature> = { readonly [K in keyof S]?: ReturnType<S[K]> };
 
 export interface Arguments<S extends Signature> {
   readonly values: Read<S>;
-  /** Sorted names that were sent and that the endpoint does not know (facts page, 2). */
+  /** Sorted names that were sent and that the endpoint does not know (docs/apis.md, Feature levels). */
   readonly ignored: readonly string[];
 }
 
 /**
  * The parameters of a request, checked one after another in the order of the signature; only the first fault is told. A name is
- * looked up in the form, then in the query; the last of a repeated name counts (facts page, 1.1).
+ * looked up in the form, then in the query; the last of a repeated name counts (docs/apis.md, Envelope and errors).
  * @throws Refusal
  */
 export function readParameters<S extends Signature>(request: Request, signature: S): Arguments<S> {

@@ -30,7 +30,7 @@ export function missing(name: string): Refusal {
   return new Refusal(`Missing '${name}' argument`, { code: 'REQUEST_VARIABLE_MISSING', extra: { var_name: name } });
 }
 
-/** A thing that is not there: status 404, and yet the code BAD_REQUEST (facts page, 1.1). */
+/** A thing that is not there: status 404, and yet the code BAD_REQUEST (docs/apis.md, Envelope and errors). */
 export function absent(msg: string): Refusal {
   return new Refusal(msg, { status: 404 });
 }
@@ -48,7 +48,7 @@ export function unauthorized(msg: string): Refusal {
   });
 }
 
-/** 429; `wait` in seconds stands in the header and the body as the same float (facts page, 3.1). */
+/** 429; `wait` in seconds stands in the header and the body as the same float (docs/apis.md, Rate limits). */
 export function tooMany(wait: number, headers: Refusal['headers'] = {}): Refusal {
   return new Refusal(rateLimitMessage(0), {
     status: 429,

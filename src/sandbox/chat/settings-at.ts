@@ -29,7 +29,7 @@ function nameAt(level: number, name: string, field: Field): string | undefined {
   return (field.level ?? 0) <= level ? name : renamed[name];
 }
 
-/** Settings that later levels do not have (facts page, 5.2). */
+/** Settings that later levels do not have (docs/apis.md, Settings). */
 function removedAt(level: number): [string, Reader<unknown>][] {
   const removed: [string, Reader<unknown>][] = [];
   if (level < levels.noDenseMode) removed.push(['dense_mode', boolean]);
@@ -56,7 +56,7 @@ function readerAt(level: number, name: string, field: Field): Reader<unknown> {
   return field.kind === 'string' && field.choices ? among(string, field.choices) : string;
 }
 
-/** Strings that had to be JSON below these levels (facts page, 1.2). */
+/** Strings that had to be JSON below these levels (docs/apis.md, Settings). */
 const quotedBelow: Readonly<Record<string, number>> = {
   default_language: levels.plainLanguageAndSound,
   notification_sound: levels.plainLanguageAndSound,

@@ -13,7 +13,7 @@ type SettingValue = boolean | number | string;
 type Values = Readonly<Record<string, SettingValue | undefined>>;
 
 /**
- * PATCH /settings and its aliases (facts page, 1.2). Not atomic: language, sound and batching are checked, then password,
+ * PATCH /settings and its aliases (docs/apis.md, Settings). Not atomic: language, sound and batching are checked, then password,
  * e-mail, name, the other settings and the time zone are changed one after another; what was changed before a fault stays.
  * @throws Refusal
  */
@@ -71,7 +71,7 @@ function changeOthers(call: UserCall, given: Values): void {
   if (timezone !== undefined) keep(call, 'timezone', canonicalZone(String(timezone)));
 }
 
-/** These two have no check of their own; the column of the database is a small unsigned integer (facts page, 1.2). */
+/** These two have no check of their own; the column of the database is a small unsigned integer (docs/apis.md, Settings). */
 function overflows(name: string, value: SettingValue): boolean {
   if (name !== 'web_font_size_px' && name !== 'web_line_height_percent') return false;
   return Number(value) < 0 || Number(value) > 32_767;
@@ -87,7 +87,7 @@ function settingOf(user: User, name: string): SettingValue | undefined {
   return user.settings[name] ?? defaultSettings[name];
 }
 
-/** Early servers said what they changed instead of what they ignored (facts page, 1.2). */
+/** Early servers said what they changed instead of what they ignored (docs/apis.md, Settings). */
 function changedValues(before: User, given: Values, { state }: UserCall): Record<string, SettingValue> {
   const after = state.users.get(before.user_id) ?? before;
   const changed: Record<string, SettingValue> = {};

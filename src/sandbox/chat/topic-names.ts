@@ -3,7 +3,7 @@ import { emptyTopicName } from './organization.ts';
 
 /** The server compares whole names by the database's folding of case (docs/apis.md, Topics). */
 export function sameTopic(one: string, other: string): boolean {
-  return foldCase(one) === foldCase(other);
+  return one === other || foldCase(one) === foldCase(other);
 }
 
 /** Upper case joins what the database joins (ſ and s, ς and σ, µ and μ); ß stays apart from ss. */

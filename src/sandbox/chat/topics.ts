@@ -9,11 +9,11 @@ import { plain, readParameters, required } from './parameters.ts';
 import type { Message } from '../records.ts';
 import { Refusal } from './refusal.ts';
 
-/** Messages that one transaction deletes, the newest first (facts page, section 6). */
+/** Messages that one transaction deletes, the newest first (docs/apis.md, Deleting a topic). */
 export const batchSize = 100;
 
 /**
- * POST /streams/{stream_id}/delete_topic (facts page, section 6). The 50 seconds of the real server are counted in messages: a batch
+ * POST /streams/{stream_id}/delete_topic (docs/apis.md, Deleting a topic). The 50 seconds of the real server are counted in messages: a batch
  * takes its share of them, and `deleteBatches` full ones take them all.
  * @throws Refusal
  */

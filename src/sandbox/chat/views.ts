@@ -6,7 +6,7 @@ import { absent, Refusal } from './refusal.ts';
 import type { State } from '../state.ts';
 import { strip } from './strip.ts';
 
-/** Views that every user has by nature; they have a row only after somebody made one (facts page, 1.5). */
+/** Views that every user has by nature; they have a row only after somebody made one (docs/apis.md, Navigation views). */
 const builtIn: ReadonlySet<string> = new Set([
   'inbox',
   'recent',
@@ -30,7 +30,7 @@ export function listViews({ state, user }: UserCall) {
   };
 }
 
-/** PATCH /navigation_views/{fragment}, its checks in the order of the server (facts page, 1.5). @throws Refusal */
+/** PATCH /navigation_views/{fragment}, its checks in the order of the server (docs/apis.md, Navigation views). @throws Refusal */
 export function changeView({ state, user, segment, request, level }: UserCall) {
   const { values, ignored } = readParameters(request, { is_pinned: boolean, name: plain });
   const name = values.name === undefined ? undefined : strip(values.name);

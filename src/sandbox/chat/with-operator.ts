@@ -11,7 +11,7 @@ const directTerms: ReadonlySet<string> = new Set(['dm', 'pm-with', 'pm_with']);
 
 /**
  * Replaces a `with` term, and the conversation that the other terms name, by the present conversation of its message; a message
- * that cannot be read is passed over if the rest names a conversation (facts page, section 4).
+ * that cannot be read is passed over if the rest names a conversation (docs/apis.md, Narrow operators).
  * @throws Refusal BAD_NARROW
  */
 export function resolveWith(call: UserCall, terms: readonly Term[]): readonly Term[] {

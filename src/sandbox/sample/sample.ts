@@ -156,13 +156,27 @@ function addMessages(state: State, { channel, topic, count, chars }: NonNullable
   const row = state.channels.rows().find(({ name }) => name === channel);
   if (!row) throw new Error(`no channel ${channel}`);
   const texts = Array.from({ length: Math.min(count, 1000) }, (_, index) => textOf(index, chars ?? 0));
-  const shared = { sender_id: 13, client: 'load', stream_id: row.stream_id, subject: topic, flags: {}, reactions: [] };
+  const { stream_id, recipient_id } = row;
+  const [flags, reactions] = [{}, []];
   const first = (state.counters.get('message') ?? 0) + 1;
   const begins = Date.UTC(2026, 2, 13, 8) / 1000;
   for (let index = 0; index < count; index += 1) {
-    const text = texts[index % texts.length] ?? { content: '', rendered: '' };
+    const { content, rendered } = texts[index % texts.length] ?? { content: '', rendered: '' };
     const [id, timestamp] = [first + index, begins + index * 60];
-    state.messages.play(id, { ...shared, ...text, id, timestamp, recipient_id: row.recipient_id });
+    // One literal without a spread: rows of one shape take a tenth of the memory.
+    state.messages.play(id, {
+      id,
+      timestamp,
+      stream_id,
+      subject: topic,
+      recipient_id,
+      sender_id: 13,
+      client: 'load',
+      content,
+      rendered,
+      flags,
+      reactions,
+    });
   }
   state.counters.put('message', first + count - 1);
 }
