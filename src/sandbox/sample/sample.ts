@@ -16,12 +16,14 @@ import { samplePeople } from './people.ts';
 /** More of the same, for tests of size. */
 export interface Extras {
   /** That many more messages at the end of a topic, a minute apart; `chars`: of about that length, default some 30. */
-  readonly extraMessages?: {
-    readonly channel: string;
-    readonly topic: string;
-    readonly count: number;
-    readonly chars?: number;
-  } | undefined;
+  readonly extraMessages?:
+    | {
+        readonly channel: string;
+        readonly topic: string;
+        readonly count: number;
+        readonly chars?: number;
+      }
+    | undefined;
   /** That many more licenses, of the first application unless another is named; users are `load-1`, `load-2` and so on. */
   readonly extraLicenses?: { readonly app_code?: number; readonly count: number };
 }
