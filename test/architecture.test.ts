@@ -55,6 +55,7 @@ const lateImports = [
   'output/formats.ts: ./table.ts',
   'output/formats.ts: ./tsv.ts',
   'output/formats.ts: ./yaml.ts',
+  'sandbox/request.ts: ./multipart.ts',
   'store/account/configuration.ts: ./conf.ts',
   'store/roster/roster-file.ts: ./csv.ts',
 ];

@@ -5,8 +5,8 @@ import { openEnding } from './ending.ts';
 import { fillFromInput } from './input.ts';
 import { hasColor, openSink } from './look.ts';
 import { openMessages, type Messages, type MessageStyle } from './messages.ts';
-import { readCommandLine } from './program.ts';
-import { openRedactor } from './redactor.ts';
+import { readCommandLine, type CommandRequest } from './program.ts';
+import { openRedactor, type Redactor } from './redactor.ts';
 import type { Typed } from './typed.ts';
 import { readValues } from './values.ts';
 import type { World } from './world.ts';
@@ -14,35 +14,47 @@ import type { World } from './world.ts';
 /** Reads the command line, runs the command, prints the result; the exit code. The only catch of last resort. */
 export async function main(argv: readonly string[], world: World): Promise<number> {
   const redactor = openRedactor();
-  let release = (): void => undefined;
-  let messages = openMessages(world.stderr, guessedStyle(argv, world), redactor);
-  const given: unknown[] = [...argv];
+  const started: Started = {
+    redactor,
+    messages: openMessages(world.stderr, guessedStyle(argv, world), redactor),
+    given: [...argv],
+    release: () => undefined,
+  };
   try {
     const request = await readCommandLine(argv, world.machine.env, world.version);
-    if ('text' in request) {
-      await guarded(openSink(world, world.interrupt)).write(request.text);
-      return 0;
-    }
-    messages = openMessages(world.stderr, styleOf(request.options, world), redactor);
-    const ending = openEnding(world, request.options.deadline);
-    release = ending.release;
-    const { signal } = ending;
-    const words = await fillFromInput(request.words, request.command.args ?? {}, world, {
-      signal,
-      note: messages.note,
-    });
-    given.push(...Object.values(words).flat());
-    const values = readValues(request.command, words, request.flags);
-    const options = { ...request.options, profileTyped: request.flags['profile'] !== undefined };
-    // Help needs nothing of what runs a command.
-    const { runCommand } = await import('./run.ts');
-    return await runCommand(request.command, values, { options, world, messages, redactor, signal });
+    if ('command' in request) return await perform(request, started, world);
+    await guarded(openSink(world, world.interrupt)).write(request.text);
+    return 0;
   } catch (cause) {
     if (cause === readerGone || isClosedPipe(cause)) return 0;
-    return await report(cause, messages, { words: given.map(String), env: world.machine.env });
+    return await report(cause, started.messages, { words: started.given.map(String), env: world.machine.env });
   } finally {
-    release();
+    started.release();
   }
+}
+
+/** What a failure needs to be reported, as far as the run has come. */
+interface Started {
+  readonly redactor: Redactor;
+  messages: Messages;
+  /** All that was typed, on the command line or on standard input: a key among it is not repeated. */
+  readonly given: unknown[];
+  release: () => void;
+}
+
+async function perform(request: CommandRequest, started: Started, world: World): Promise<number> {
+  const { redactor } = started;
+  const messages = openMessages(world.stderr, styleOf(request.options, world), redactor);
+  const { signal, release } = openEnding(world, request.options.deadline);
+  Object.assign(started, { messages, release });
+  const waiting = { signal, note: messages.note };
+  const words = await fillFromInput(request.words, request.command.args ?? {}, world, waiting);
+  started.given.push(...Object.values(words).flat());
+  const values = readValues(request.command, words, request.flags);
+  const options = { ...request.options, profileTyped: request.flags['profile'] !== undefined };
+  // Help needs nothing of what runs a command.
+  const { runCommand } = await import('./run.ts');
+  return runCommand(request.command, values, { options, world, messages, redactor, signal });
 }
 
 async function report(cause: unknown, messages: Messages, typed: Typed): Promise<number> {

@@ -11,9 +11,14 @@ import type { LinePlace } from './mistakes.ts';
 import { readGlobals, type Texts } from './values.ts';
 
 /** What a command line asks for: a text to print, or a command to run. */
-export type Request =
-  | { readonly text: string }
-  | { readonly command: AnyCommand; readonly words: Texts; readonly flags: Texts; readonly options: GlobalValues };
+export type Request = { readonly text: string } | CommandRequest;
+
+export interface CommandRequest {
+  readonly command: AnyCommand;
+  readonly words: Texts;
+  readonly flags: Texts;
+  readonly options: GlobalValues;
+}
 
 /**
  * Reads a command line. The only file that knows commander: it finds the words and flags, our own tables judge them.

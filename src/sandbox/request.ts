@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { readMultipart } from './multipart.ts';
 
 /** One request as both services read it. */
 export interface Request {
@@ -67,6 +66,9 @@ function takesForm(method: string | undefined): boolean {
 
 async function readForm(contentType: string, body: Buffer): Promise<URLSearchParams> {
   if (/^application\/x-www-form-urlencoded\b/i.test(contentType)) return new URLSearchParams(body.toString('utf8'));
-  if (/^multipart\/form-data\b/i.test(contentType)) return readMultipart(contentType, body);
+  if (/^multipart\/form-data\b/i.test(contentType)) {
+    const { readMultipart } = await import('./multipart.ts');
+    return readMultipart(contentType, body);
+  }
   return new URLSearchParams();
 }

@@ -31,7 +31,7 @@ test.each([
   ['-o table licens list', "unknown command 'licens'", 'Did you mean license?'],
   ['-qo table --profile license licens', "unknown command 'licens'", 'Did you mean license?'],
   ['login', "unknown command 'login'", 'Did you mean auth login?'],
-  ['list', "unknown command 'list'", 'Did you mean license list or settings list or auth list?'],
+  ['list', "unknown command 'list'", 'Did you mean license list or settings list or topic list?'],
   ['license lst --help', "unknown command 'lst'", 'Did you mean list?'],
   ['license __proto__', "unknown command '__proto__'", 'See chatelaine license --help.'],
   ['toString', "unknown command 'toString'", 'See chatelaine --help.'],

@@ -85,9 +85,12 @@ function modulesIn(file: string): string[] {
   return [...readFileSync(file, 'utf8').matchAll(/^\/\/ ((?:src|node_modules)\/\S+)$/gm)].map(([, name = '']) => name);
 }
 
-const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies: Record<string, string> };
+/** Everything is bundled, so what the program is made of is a development dependency too. */
+const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+  devDependencies: Record<string, string>;
+};
 
 function packageOf(name: string): string[] {
   const [, found = ''] = /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(name) ?? [];
-  return found in dependencies ? [found] : [];
+  return found in devDependencies ? [found] : [];
 }

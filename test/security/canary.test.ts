@@ -62,7 +62,8 @@ const replies: Readonly<Record<string, Respond>> = {
   'all is well': (request) => {
     if (kind(request) === 'chat')
       return { body: '{"result":"success","msg":"","messages":[],"zulip_feature_level":489}' };
-    return { body: request.url.split('?')[0] === '/v1/license/' && request.method === 'GET' ? licenses : one };
+    if (request.method !== 'GET') return { body: JSON.stringify({ ...JSON.parse(one), ...JSON.parse(request.body) }) };
+    return { body: request.url.split('?')[0] === '/v1/license/' ? licenses : one };
   },
   'refused with an echo': (request) => refusal(request, 401),
   'rejected with an echo': (request) => refusal(request, 400),
