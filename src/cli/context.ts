@@ -11,7 +11,7 @@ import { keyFrom } from '../store/account/key-text.ts';
 import type { JournalHeader } from '../store/journal.ts';
 import { openAccounts, type Accounts, type Options } from './accounts.ts';
 import { openConnections, type Connections } from './connections.ts';
-import { readInputLine, readText, type Reading } from './input.ts';
+import { readBytes, readInputLine, readText, type Reading } from './input.ts';
 import type { Messages } from './messages.ts';
 import { openProgress } from './progress.ts';
 import { isInteractive, openPrompt } from './prompt.ts';
@@ -105,7 +105,7 @@ function questions({
   messages,
   redactor,
   signal,
-}: Running): Pick<Context, 'interactive' | 'confirm' | 'ask' | 'secret' | 'read' | 'keyFromInput'> {
+}: Running): Pick<Context, 'interactive' | 'confirm' | 'ask' | 'secret' | 'read' | 'readBytes' | 'keyFromInput'> {
   const reading: Reading = { signal, note: messages.note };
   const prompt = openPrompt(world, () => isInteractive(world, options), signal);
   return {
@@ -114,6 +114,7 @@ function questions({
     ask: (question) => prompt.line(question),
     secret: async (question) => redactor.watch(await prompt.hidden(question)),
     read: (file) => readText(world, reading, file),
+    readBytes: (file) => readBytes(world, reading, file),
     keyFromInput: async () => redactor.watch(keyFrom(await readInputLine(world, reading), 'standard input')),
   };
 }

@@ -20,9 +20,17 @@ const maxLineBytes = 64 * 1024;
  * @throws Failure usage, or the signal's reason
  */
 export async function readText(world: World, reading: Reading, file: string): Promise<string> {
-  const { readFileText } = await import('../core/read.ts');
+  return (await readBytes(world, reading, file)).toString('utf8');
+}
+
+/**
+ * The bytes of a file; `-` is standard input.
+ * @throws Failure usage, or the signal's reason
+ */
+export async function readBytes(world: World, reading: Reading, file: string): Promise<Buffer> {
+  const { readFileBytes } = await import('../core/read.ts');
   if (file === '-') return readInput(world, reading);
-  return readable(file, reading, (limits) => readFileText(file, limits));
+  return readable(file, reading, (limits) => readFileBytes(file, limits));
 }
 
 /**
@@ -51,7 +59,7 @@ export async function fillFromInput(words: Texts, args: Fields, world: World, re
   if (!first) return words;
   if (others.length > 0) throw usage('only one argument can come from standard input');
   const [name, word] = first;
-  const text = Array.isArray(word) ? await readInput(world, reading) : await readInputLine(world, reading);
+  const text = Array.isArray(word) ? await readText(world, reading, '-') : await readInputLine(world, reading);
   const lines = text.split(/\r?\n/).filter((line) => line !== '');
   if (lines.length === 0) throw usage(`${name}: standard input is empty`);
   const filled = Array.isArray(word) ? word.flatMap((item: unknown) => (item === '-' ? lines : [item])) : lines[0];
@@ -64,10 +72,10 @@ function isFile(field: Field | undefined): boolean {
 
 const standardInput = 'standard input';
 
-async function readInput(world: World, reading: Reading): Promise<string> {
-  const { readStreamText } = await import('../core/read.ts');
+async function readInput(world: World, reading: Reading): Promise<Buffer> {
+  const { readStreamBytes } = await import('../core/read.ts');
   announce(world, reading);
-  return readable(standardInput, reading, (limits) => readStreamText(world.stdin, limits));
+  return readable(standardInput, reading, (limits) => readStreamBytes(world.stdin, limits));
 }
 
 /** A terminal that is read shows nothing by itself, as if the program hung. */
@@ -75,11 +83,7 @@ function announce({ stdin }: World, { note }: Reading): void {
   if (stdin.isTTY === true) note('Reading standard input; end with Ctrl-D');
 }
 
-async function readable(
-  source: string,
-  { signal }: Reading,
-  read: (limits: ReadLimits) => Promise<string>,
-): Promise<string> {
+async function readable<T>(source: string, { signal }: Reading, read: (limits: ReadLimits) => Promise<T>): Promise<T> {
   try {
     return await read({ signal, maxBytes });
   } catch (cause) {

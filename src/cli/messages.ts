@@ -57,9 +57,10 @@ export function openMessages(stderr: Output, style: MessageStyle, redactor: Reda
  * request are ours, and list every problem of an input.
  */
 function cleaned({ kind, message, details }: Failure, { clean }: Redactor): Failure {
-  const { hint, http, server, retryable, cause } = details;
+  const { problems, hint, http, server, retryable, cause } = details;
   const spoken = (text: string): string => shortened(clean(text));
   return new Failure(kind, http || server ? spoken(message) : clean(message), {
+    problems: problems?.map(clean),
     hint: hint && clean(hint),
     http: http && { ...http, url: clean(http.url) },
     server: server && { code: server.code && spoken(server.code), msg: server.msg && spoken(server.msg) },

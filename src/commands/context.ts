@@ -61,6 +61,8 @@ export interface Context {
   clean(text: string): string;
   /** The text of a file; `-` is standard input. @throws Failure usage */
   read(file: string): Promise<string>;
+  /** The bytes of a file; `-` is standard input. @throws Failure usage */
+  readBytes(file: string): Promise<Buffer>;
 
   /** One line to stderr that `--quiet` drops. */
   note(text: string): void;

@@ -1,8 +1,7 @@
 import type { LicensingApi } from '../api/licensing/licensing.ts';
-import { mapped, type Rows } from '../core/rows.ts';
-import type { Completion, Placed, User } from '../jobs/roster/read-roster.ts';
+import type { RosterSource } from '../jobs/roster/read-roster.ts';
 import type { Fields } from '../schema/field.ts';
-import { rosterFormats } from '../store/roster/roster-file.ts';
+import { rosterFormats, type RosterFormat } from '../store/roster/roster-file.ts';
 import type { Context } from './context.ts';
 import { appCodeOf } from './license/options.ts';
 
@@ -13,6 +12,12 @@ export const rosterOptions = {
     choices: rosterFormats,
     placeholder: 'FORMAT',
     help: 'csv, ndjson or json (default: by extension, else by how the text begins)',
+  },
+  column: {
+    kind: 'string',
+    many: true,
+    placeholder: 'NAME=HEADER',
+    help: 'The header of a column that has another name in the file, as in remote_user=Login; may be repeated',
   },
 } as const satisfies Fields;
 
@@ -29,30 +34,29 @@ export const workerOptions = {
 
 export const defaultConcurrency = 4;
 
-/** Fills in the run's own application, for comparing rows. @throws Failure config where nobody tells it */
-export function ownCodeIn<R extends User>(typed: number | undefined, context: Context): () => Promise<Completion<R>> {
-  return async () => {
-    const own = await appCodeOf(context, typed);
+/** The options of a roster, as a command receives them. */
+export interface RosterValues {
+  readonly input_format?: RosterFormat | undefined;
+  readonly column?: readonly string[] | undefined;
+}
+
+/** The roster that a command was given. @throws Failure usage where the file cannot be read */
+export async function rosterSource(
+  file: string,
+  { input_format, column }: RosterValues,
+  context: Pick<Context, 'readBytes'>,
+): Promise<RosterSource> {
+  const bytes = await context.readBytes(file);
+  return { file: file === '-' ? 'standard input' : file, bytes, format: input_format, columns: column };
+}
+
+/** Gives each row without an application the run's own; where each row has one, the run's need not be known. */
+export function ownAppCode(typed: number | undefined, context: Context) {
+  return async <R extends { readonly app_code?: number }>(rows: readonly R[]): Promise<(row: R) => R & { readonly app_code: number }> => {
+    const isNeeded = rows.some(({ app_code }) => app_code === undefined);
+    const own = isNeeded ? await appCodeOf(context, typed) : 0;
     return (row) => ({ ...row, app_code: row.app_code ?? own });
   };
-}
-
-/**
- * The rows of a roster, each with an application: its own, else the run's.
- * @throws Failure config where nobody tells the application
- */
-export async function withAppCodes<R extends User>(
-  read: Rows<Placed<R>>,
-  typed: number | undefined,
-  context: Context,
-): Promise<Rows<Placed<R & { readonly app_code: number }>>> {
-  const ownCode = isAnyWithoutCode(read) ? await appCodeOf(context, typed) : 0;
-  return mapped(read, read.length, ({ place, row }) => ({ place, row: { ...row, app_code: row.app_code ?? ownCode } }));
-}
-
-function isAnyWithoutCode(rows: Iterable<Placed<User>>): boolean {
-  for (const { row } of rows) if (row.app_code === undefined) return true;
-  return false;
 }
 
 /** One API for each application, on the key that is stored for it. */

@@ -33,6 +33,8 @@ export interface FailedRequest {
 }
 
 export interface FailureDetails {
+  /** Each thing that is wrong, where the message names several, a line each. */
+  readonly problems?: readonly string[] | undefined;
   /** What to do next, one sentence. */
   readonly hint?: string | undefined;
   readonly http?: FailedRequest | undefined;
@@ -64,7 +66,8 @@ export class Failure extends Error {
   }
 }
 
-/** A failure of input: nothing was sent. All problems of one input are told at once. */
+/** A failure of input: nothing was sent. All problems of one input are named at once. */
 export function usage(problems: string | readonly string[], hint?: string): Failure {
-  return new Failure('usage', typeof problems === 'string' ? problems : problems.join('\n'), { hint });
+  if (typeof problems === 'string') return new Failure('usage', problems, { hint });
+  return new Failure('usage', problems.join('\n'), { problems, hint });
 }

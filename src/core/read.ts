@@ -19,26 +19,31 @@ export class TooMuchInput extends Error {
   }
 }
 
-/** The whole text of a stream. @throws TooMuchInput, the signal's reason, or an error of the stream */
-export function readStreamText(stream: Readable, limits: ReadLimits): Promise<string> {
+/** All bytes of a stream. @throws TooMuchInput, the signal's reason, or an error of the stream */
+export function readStreamBytes(stream: Readable, limits: ReadLimits): Promise<Buffer> {
   return readUntil(stream, limits, () => false);
 }
 
-/** The text of a stream up to the end of the first line, or a little more; the rest is not read. @throws as readStreamText */
-export function readStartText(stream: Readable, limits: ReadLimits): Promise<string> {
-  return readUntil(stream, limits, (chunk) => chunk.includes('\n'));
+/** The text of a stream up to the end of the first line, or a little more; the rest is not read. @throws as readStreamBytes */
+export async function readStartText(stream: Readable, limits: ReadLimits): Promise<string> {
+  return (await readUntil(stream, limits, (chunk) => chunk.includes('\n'))).toString('utf8');
 }
 
-/** The whole text of a file. @throws TooMuchInput, the signal's reason, or an error of the file system */
+/** All bytes of a file. @throws TooMuchInput, the signal's reason, or an error of the file system */
+export async function readFileBytes(path: string, limits: ReadLimits): Promise<Buffer> {
+  return readStreamBytes((await openInput(path)).stream, limits);
+}
+
+/** The whole text of a file. @throws as readFileBytes */
 export async function readFileText(path: string, limits: ReadLimits): Promise<string> {
-  return readStreamText((await openInput(path)).stream, limits);
+  return (await readFileBytes(path, limits)).toString('utf8');
 }
 
 async function readUntil(
   stream: Readable,
   { signal, maxBytes }: ReadLimits,
   isEnough: (chunk: Buffer) => boolean,
-): Promise<string> {
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   const stop = (): void => void stream.destroy(signal.reason as Error);
@@ -62,7 +67,7 @@ async function readUntil(
     signal.removeEventListener('abort', stop);
   }
   signal.throwIfAborted();
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }
 
 /**

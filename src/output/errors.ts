@@ -35,10 +35,10 @@ const lineBreak = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g;
 /** The object of the error on one line without its end; what is not known is left out; '' for found differences. */
 export function failureJson(failure: Failure): string {
   if (failure.kind === 'differences') return '';
-  const { hint, http, server } = failure.details;
+  const { problems, hint, http, server } = failure.details;
   const code = nameOf(failure.kind);
   const { exit, message, retryable } = failure;
-  return plainJson(JSON.stringify({ error: { code, exit, message, hint, http, server, retryable } }));
+  return plainJson(JSON.stringify({ error: { code, exit, message, problems, hint, http, server, retryable } }));
 }
 
 /** What the server said, unless the message says it already. */

@@ -48,6 +48,7 @@ export interface ErrorLine {
   readonly code: string;
   readonly exit: number;
   readonly message: string;
+  readonly problems?: readonly string[];
   readonly hint?: string;
   readonly http?: { readonly method: string; readonly url: string; readonly status?: number };
   readonly server?: { readonly code?: string; readonly msg?: string };

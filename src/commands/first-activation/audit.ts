@@ -1,14 +1,12 @@
-import { createHash } from 'node:crypto';
-import { usage } from '../../core/failure.ts';
 import { auditSensors, type ExpectedSensor, type SensorRow } from '../../jobs/license/audit-sensors.ts';
-import { readRows, refuseRepeats, within, type Completion, type Unique } from '../../jobs/roster/read-roster.ts';
-import { collect, optional, type Values } from '../../schema/field.ts';
+import type { RosterRow } from '../../jobs/roster/check-rows.ts';
+import { readRoster, type CheckedRoster, type RosterSource } from '../../jobs/roster/read-roster.ts';
+import { optional, type Values } from '../../schema/field.ts';
 import { readMac, sensorRosterFields } from '../../schema/license.ts';
 import type { Journal } from '../../store/journal.ts';
-import { formatOf, type RosterFormat } from '../../store/roster/roster-file.ts';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
-import { apiOfEachApp, defaultConcurrency, rosterOptions, workerOptions } from '../roster.ts';
+import { apiOfEachApp, defaultConcurrency, rosterOptions, rosterSource, workerOptions } from '../roster.ts';
 
 export default command({
   name: 'first-activation audit',
@@ -41,17 +39,18 @@ export default command({
   examples: ['chatelaine first-activation audit sensors.csv'],
 
   async *run(
-    { roster: file, input_format, app_code: typed, concurrency = defaultConcurrency, journal: journalFile },
+    { roster: file, input_format, column, app_code: typed, concurrency = defaultConcurrency, journal: journalFile },
     context,
   ) {
-    const text = await context.read(file);
-    const sensors = await sensorsOf(text, input_format ?? formatOf(file, text), typed, context);
+    const source = await rosterSource(file, { input_format, column }, context);
+    const { rows, sha256: input } = await readSensors(source, typed, context);
+    const sensors = rows.map(({ mac_address, remote_user, app_code }) => ({ mac_address, remote_user, app_code }));
     const identity = context.identityOf(await context.licensingAccount({ app_code: typed }));
     const header = {
       job: 'first-activation audit',
       identity,
       app_code: typed ?? null,
-      input: createHash('sha256').update(text).digest('hex'),
+      input,
     };
     yield* audit(sensors, concurrency, await context.journal(header, journalFile), context);
   },
@@ -81,33 +80,29 @@ async function* audit(
   }
 }
 
-/** The rows of the roster with their addresses as they are sent. */
-async function sensorsOf(
-  text: string,
-  format: RosterFormat,
+type SensorFields = Values<typeof sensorRosterFields>;
+
+/** A sensor is in a roster once in an application, whatever the spelling of its address. */
+const oncePerSensor = {
+  noun: 'sensor',
+  nameOf: ({ mac_address }: SensorFields) => mac_address,
+  keyOf: ({ mac_address, app_code }: SensorFields) => `${app_code ?? ''} ${mac_address}`,
+};
+
+/** Reads addresses as they are sent, and fills in the run's own application. */
+function readSensors(
+  source: RosterSource,
   typed: number | undefined,
   context: Context,
-): Promise<ExpectedSensor[]> {
-  const completion = async (): Promise<Completion<Row>> => {
-    const { mac_format, app_code } = await context.licensingAccount({ app_code: typed });
+): Promise<CheckedRoster<SensorFields>> {
+  const completion = async () => {
+    const { mac_format, app_code: own } = await context.licensingAccount({ app_code: typed });
+    const code = typed ?? own;
     const read = mac_format === 'as_is' ? (mac: string) => mac : readMac;
-    return (row) => withCode({ ...row, mac_address: read(row.mac_address) }, typed ?? app_code);
+    return (row: RosterRow<SensorFields>): RosterRow<SensorFields> => {
+      const app_code = row.app_code ?? code;
+      return { ...row, mac_address: read(row.mac_address), ...(app_code === undefined ? {} : { app_code }) };
+    };
   };
-  const rows = await readRows(text, format, sensorRosterFields, uniqueSensor, completion);
-  if (rows.length === 0) throw usage('no rows');
-  const complete = await completion();
-  const sensors = collect(rows, ({ place, row }) => ({ place, row: within(place, () => complete(row)) }));
-  refuseRepeats(sensors, uniqueSensor);
-  return sensors.map(({ row }) => ({ ...row, app_code: row.app_code }));
+  return readRoster(source, { fields: sensorRosterFields, ...oncePerSensor, completion });
 }
-
-type Row = Values<typeof sensorRosterFields>;
-
-function withCode(row: Row, own: number | undefined): Row {
-  return row.app_code !== undefined || own === undefined ? row : { ...row, app_code: own };
-}
-
-const uniqueSensor: Unique<{ readonly mac_address: string; readonly app_code?: number | undefined }> = {
-  key: ({ mac_address, app_code }) => `${app_code ?? ''} ${mac_address}`,
-  label: ({ mac_address }) => `the sensor ${mac_address}`,
-};

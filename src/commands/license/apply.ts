@@ -2,15 +2,15 @@ import { Failure, usage } from '../../core/failure.ts';
 import { applyRoster } from '../../jobs/roster/apply-roster.ts';
 import { claimRoster, type RosterClaims } from '../../jobs/roster/claim-roster.ts';
 import { planAtFirst, plannedRow, type PlannedRow, type Planning } from '../../jobs/roster/plan-roster.ts';
-import type { Roster } from '../../jobs/roster/roster.ts';
+import { rosterOf, type Roster } from '../../jobs/roster/roster.ts';
 import { rosterJournal, type RosterJournal } from '../../jobs/roster/roster-journal.ts';
 import type { AppliedRow, Applying } from '../../jobs/roster/roster-run.ts';
-import { rosterFields } from '../../schema/license.ts';
+import { rosterFields, type LicenseFields } from '../../schema/license.ts';
 import { optional } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
-import { apiOfEachApp, defaultConcurrency, rosterOptions, workerOptions } from '../roster.ts';
-import { readWholeRoster } from './roster.ts';
+import { apiOfEachApp, defaultConcurrency, rosterOptions, rosterSource, workerOptions } from '../roster.ts';
+import { readLicenseRoster } from './roster.ts';
 import { claimsOf, targetOf, type Target } from './target.ts';
 import { settleOptions, settlingOf } from './options.ts';
 
@@ -66,6 +66,7 @@ export default command({
       file: argument,
       file_option,
       input_format,
+      column,
       concurrency = defaultConcurrency,
       journal,
       exit_code,
@@ -79,7 +80,9 @@ export default command({
       throw usage('give one roster: FILE or --file FILE');
     if (exit_code && !context.options.dry_run) throw usage('--exit-code needs --dry-run');
     refuseStrangeFields(context.options);
-    const { roster, input } = await readWholeRoster(file, input_format, typed.app_code, context);
+    const source = await rosterSource(file, { input_format, column }, context);
+    const { rows, sha256: input } = await readLicenseRoster(source, typed.app_code, context);
+    const roster = rosterOf(rows.map(licenseOf));
     const applying = { licensing: apiOfEachApp(context), concurrency };
     if (context.options.dry_run) {
       yield* plan(roster, applying, exit_code ?? false);
@@ -98,6 +101,10 @@ export default command({
     others: true,
   },
 });
+
+function licenseOf({ remote_user, app_code, size_allowance }: LicenseFields): LicenseFields {
+  return { remote_user, app_code, size_allowance };
+}
 
 /** A name that no row has would be noticed at the first row, when licenses have been made already. */
 function refuseStrangeFields({ fields = '', dry_run }: Context['options']): void {

@@ -1,19 +1,17 @@
 import { listOfApplication } from '../../api/licensing/application.ts';
 import { Failure } from '../../core/failure.ts';
-import { mapped, type Rows } from '../../core/rows.ts';
 import {
   auditLicenses,
   type ExpectedLicense,
   type FindingRow,
   type Listed,
 } from '../../jobs/license/audit-licenses.ts';
-import { readRows, refuseRepeats, uniqueUser } from '../../jobs/roster/read-roster.ts';
-import { optional, type Values } from '../../schema/field.ts';
+import { oncePerUser, readRoster, type CheckedRoster } from '../../jobs/roster/read-roster.ts';
+import { optional } from '../../schema/field.ts';
 import { rosterFields } from '../../schema/license.ts';
-import { formatOf, type RosterFormat } from '../../store/roster/roster-file.ts';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
-import { ownCodeIn, rosterOptions, withAppCodes } from '../roster.ts';
+import { ownAppCode, rosterOptions, rosterSource, type RosterValues } from '../roster.ts';
 import { allAppsOption, ofEveryApp, refuseChosenApp, type OwnApp } from './apps.ts';
 
 const auditFields = {
@@ -44,9 +42,9 @@ export default command({
   },
   examples: ['chatelaine license audit', 'chatelaine license audit --roster roster.csv -o json'],
 
-  async *run({ app_code, all_apps, roster, input_format }, context) {
+  async *run({ app_code, all_apps, roster, ...options }, context) {
     if (all_apps) refuseChosenApp(app_code, context.options);
-    const expected = roster === undefined ? undefined : await readExpected(roster, input_format, app_code, context);
+    const expected = roster === undefined ? undefined : await readExpected(roster, options, app_code, context);
     const licenses = all_apps ? ofEveryApp(context, ofOwnApp) : licensesOf(expected, app_code, context);
     yield* countFindings(auditLicenses(licenses, expected), context);
   },
@@ -82,31 +80,24 @@ async function* countFindings(
 
 async function readExpected(
   file: string,
-  format: RosterFormat | undefined,
+  options: RosterValues,
   typed: number | undefined,
   context: Context,
-): Promise<Rows<ExpectedLicense>> {
-  const text = await context.read(file);
-  const completion = ownCodeIn<Values<typeof auditFields>>(typed, context);
-  const read = await readRows(text, format ?? formatOf(file, text), auditFields, uniqueUser, completion);
-  const placed = await withAppCodes(read, typed, context);
-  refuseRepeats(placed, uniqueUser);
-  return mapped(placed, placed.length, ({ row }) => row);
-}
-
-function codesOf(rows: Iterable<ExpectedLicense>): Set<number> {
-  const codes = new Set<number>();
-  for (const { app_code } of rows) codes.add(app_code);
-  return codes;
+): Promise<readonly ExpectedLicense[]> {
+  const source = await rosterSource(file, options, context);
+  const rules = { fields: auditFields, ...oncePerUser };
+  const completion = ownAppCode(typed, context);
+  const { rows }: CheckedRoster<ExpectedLicense> = await readRoster(source, { ...rules, completion });
+  return rows;
 }
 
 /** The licenses of every application that is asked about. */
 async function* licensesOf(
-  expected: Rows<ExpectedLicense> | undefined,
+  expected: readonly ExpectedLicense[] | undefined,
   typed: number | undefined,
   context: Context,
 ): AsyncGenerator<Listed> {
-  const codes = expected ? codesOf(expected) : [typed];
+  const codes = expected ? new Set(expected.map(({ app_code }) => app_code)) : [typed];
   for (const app_code of codes) {
     const own = app_code ?? (await context.licensingAccount({ app_code })).app_code;
     const licenses = listOfApplication(

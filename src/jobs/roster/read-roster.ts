@@ -1,144 +1,112 @@
+import { createHash } from 'node:crypto';
 import { Failure, usage } from '../../core/failure.ts';
-import { fingerprintsOf } from '../../core/fingerprints.ts';
-import { mapped, type Rows } from '../../core/rows.ts';
-import { collect, readField, type Field, type Fields, type Values } from '../../schema/field.ts';
-import { readRoster, type RosterFormat, type RosterRecord } from '../../store/roster/roster-file.ts';
+import type { Fields, Values } from '../../schema/field.ts';
+import { readAliases } from '../../store/roster/header.ts';
+import { readRosterFile, type RosterFile } from '../../store/roster/roster-file.ts';
+import { badRowsOf, type BadRows, type Place } from './bad-rows.ts';
+import { faultOf, rowChecker, type RosterRow } from './check-rows.ts';
 
-/** A row of a roster with the place it stands on, for messages. */
-export interface Placed<T> {
-  readonly place: string;
-  readonly row: T;
+/** A roster that was read once and is held whole. */
+export interface CheckedRoster<R> {
+  /** In the order of the file; at least one. */
+  readonly rows: readonly RosterRow<R>[];
+  /** The hash of the bytes and of how columns are named: another roster is another job. */
+  readonly sha256: string;
 }
 
-/** What may stand in a roster once. */
-export interface Unique<R> {
-  readonly key: (row: R) => string;
-  readonly label: (row: R) => string;
+/** A roster as it was given, and how its columns are read. */
+export interface RosterSource extends RosterFile {
+  /** `NAME=HEADER` words: the column NAME is under that header. */
+  readonly columns?: readonly string[] | undefined;
+  /** Carries other columns through. One named like a column of the result, listed here, becomes `roster_NAME`. */
+  readonly keepBeside?: readonly string[] | undefined;
 }
 
-/** A user as a roster names one. */
-export interface User {
-  readonly remote_user: string;
-  readonly app_code?: number;
+/** What makes a row good. */
+export interface RosterRules<T extends Fields, R extends Values<T>> {
+  readonly fields: T;
+  /** What a roster names once: `user`. */
+  readonly noun: string;
+  readonly nameOf: (row: Values<T>) => string;
+  /** Rows with equal keys repeat each other. */
+  readonly keyOf: (row: Values<T>) => string;
+  /** Makes the function that fills in what a row leaves to the run. It may fail with usage for one row. */
+  readonly completion: (rows: readonly RosterRow<Values<T>>[]) => Promise<(row: RosterRow<Values<T>>) => RosterRow<R>>;
 }
 
-/** A user stands once in an application; without a code it is the run's own. */
-export const uniqueUser: Unique<User> = {
-  key: ({ remote_user, app_code }) => `${app_code ?? ''} ${remote_user}`,
-  label: ({ remote_user }) => `the user '${remote_user}'`,
+/** How a roster of users compares rows: a user is named once in an application; without a code it is the run's own. */
+export const oncePerUser = {
+  noun: 'user',
+  nameOf: ({ remote_user }: { readonly remote_user: string }) => remote_user,
+  keyOf: ({ remote_user, app_code }: { readonly remote_user: string; readonly app_code?: number }) =>
+    `${app_code ?? ''} ${remote_user}`,
 };
 
-/** Fills in what a row leaves to the run, as far as that is known. @throws Failure usage where the row is bad */
-export type Completion<R> = (row: R) => R;
-
 /**
- * Reads a roster against a table of fields. A file with bad rows is refused whole, every bad line named: a rule broken, or a row
- * that repeats an earlier one, which is seen once `completion` has filled in what rows leave out. Other columns are ignored.
- * @throws Failure usage
+ * Reads a roster once and checks every row, repeated ones included. A file with bad rows is refused whole, each of them named.
+ * @throws Failure usage; where all rows are good, the failure of `completion`
  */
-export async function readRows<const T extends Fields>(
-  text: string,
-  format: RosterFormat,
-  fields: T,
-  unique: Unique<Values<T>>,
-  completion: () => Promise<Completion<Values<T>>>,
-): Promise<Rows<Placed<Values<T>>>> {
-  const entries = Object.entries(fields);
-  const required = entries.flatMap(([name, field]) => (field.required ? [name] : []));
-  const records = await readRoster(text, format, required);
-  const read = ({ place, values }: RosterRecord): Placed<Values<T>> => ({
-    place,
-    row: readRow(place, values(), entries),
+export async function readRoster<const T extends Fields, R extends Values<T>>(
+  source: RosterSource,
+  rules: RosterRules<T, R>,
+): Promise<CheckedRoster<R>> {
+  const bad = badRowsOf();
+  const read = rowChecker(rules.fields, source.keepBeside, bad);
+  const names = Object.keys(rules.fields);
+  const required = names.filter((name) => rules.fields[name]?.required);
+  const wanted = { names, required, aliases: readAliases(source.columns ?? [], names) };
+  const format = await readRosterFile(source, wanted, read);
+  const place = { file: source.file, unit: format === 'json' ? 'row' : 'line' } as const;
+  const rows = await complete(read.rows(), rules, bad, place);
+  if (rows.length === 0) throw usage(`${source.file}: no rows`);
+  return { rows, sha256: hashOf(source) };
+}
+
+/** Fills in what rows leave to the run and names repeated rows. Where nothing can be filled in, rows are compared as they are. */
+async function complete<T extends Fields, R extends Values<T>>(
+  rows: readonly RosterRow<Values<T>>[],
+  { noun, nameOf, keyOf, completion }: RosterRules<T, R>,
+  bad: BadRows,
+  place: Place,
+): Promise<RosterRow<R>[]> {
+  const fill = await completion(rows).catch((cause: unknown) => {
+    if (cause instanceof Failure) return cause;
+    throw cause;
   });
-  const length =
-    countUnlessWrong(records, read, unique) ?? countOrRefuse(records, read, unique, await known(completion));
-  return mapped(records, length, read);
+  const earlier = new Map<string, number>();
+  const completed: RosterRow<R>[] = [];
+  for (const row of rows) {
+    const filled = fill instanceof Failure ? row : filledBy(fill, row, bad);
+    if (!filled) continue;
+    const first = earlier.get(keyOf(filled));
+    if (first === undefined) earlier.set(keyOf(filled), row.line);
+    else {
+      const where = `is already ${place.unit === 'row' ? 'in' : 'on'} `;
+      bad.add(
+        row.line,
+        `${noun} '${nameOf(filled)}' ${where}${place.unit} ${first}`,
+        `the ${noun} ${where}an earlier ${place.unit}`,
+      );
+    }
+    if (!(fill instanceof Failure)) completed.push(filled as RosterRow<R>);
+  }
+  const failure = bad.failure(place) ?? (fill instanceof Failure ? fill : undefined);
+  if (failure) throw failure;
+  return completed;
 }
 
-function readRow<T extends Fields>(
-  place: string,
-  values: Readonly<Record<string, string>>,
-  fields: readonly (readonly [string, Field])[],
-): Values<T> {
-  const row: Record<string, unknown> = {};
-  collect(fields, ([name, field]) => {
-    const text = values[name];
-    if (text !== undefined) row[name] = within(place, () => readField(name, field, text));
-    else if (field.required) throw usage(`${place}: ${name} is missing`);
-  });
-  return row as Values<T>;
-}
-
-/** Says where a bad value stands. */
-export function within<T>(place: string, read: () => T): T {
+function filledBy<A extends { readonly line: number }, B>(fill: (row: A) => B, row: A, bad: BadRows): B | undefined {
   try {
-    return read();
+    return fill(row);
   } catch (cause) {
-    if (cause instanceof Failure && cause.kind === 'usage')
-      throw usage(`${place}: ${cause.message}`, cause.details.hint);
-    throw cause;
+    const { reason, rule, hint } = faultOf(cause, '');
+    bad.add(row.line, reason, rule, hint);
+    return undefined;
   }
 }
 
-/**
- * Refuses rows that repeat an earlier one, once defaults are filled in.
- * @throws Failure usage naming each of them
- */
-export function refuseRepeats<R>(rows: Iterable<Placed<R>>, unique: Unique<R>): void {
-  const asIs = (row: Placed<R>): Placed<R> => row;
-  if (countUnlessWrong(rows, asIs, unique) === undefined) countOrRefuse(rows, asIs, unique, (row) => row);
-}
-
-/** What is wrong with a file is told also where a credential is missing: then rows are compared as they stand. */
-async function known<R>(completion: () => Promise<Completion<R>>): Promise<Completion<R>> {
-  try {
-    return await completion();
-  } catch (cause) {
-    if (cause instanceof Failure) return (row) => row;
-    throw cause;
-  }
-}
-
-/** Only where something may be wrong with a row are rows looked at side by side. */
-function countOrRefuse<I, R>(
-  items: Iterable<I>,
-  read: (item: I) => Placed<R>,
-  unique: Unique<R>,
-  complete: Completion<R>,
-): number {
-  const refuse = refuserOfRepeats(unique);
-  return collect(items, (item) => {
-    const { place, row } = read(item);
-    refuse(
-      place,
-      within(place, () => complete(row)),
-    );
-  }).length;
-}
-
-/** Undefined where a row is bad, or may repeat another. */
-function countUnlessWrong<I, R>(
-  items: Iterable<I>,
-  read: (item: I) => Placed<R>,
-  { key }: Unique<R>,
-): number | undefined {
-  const keys = function* (): Generator<string> {
-    for (const item of items) yield key(read(item).row);
-  };
-  try {
-    const { repeats, values } = fingerprintsOf(keys());
-    return repeats ? undefined : values.length;
-  } catch (cause) {
-    if (cause instanceof Failure && cause.kind === 'usage') return undefined;
-    throw cause;
-  }
-}
-
-function refuserOfRepeats<R>({ key, label }: Unique<R>): (place: string, row: R) => void {
-  const first = new Map<string, string>();
-  return (place, row) => {
-    const earlier = first.get(key(row));
-    if (earlier !== undefined) throw usage(`${place}: ${label(row)} stands on ${earlier} already`);
-    first.set(key(row), place);
-  };
+function hashOf({ bytes, columns = [] }: RosterSource): string {
+  const hash = createHash('sha256').update(bytes);
+  if (columns.length > 0) hash.update(JSON.stringify([...columns].sort()));
+  return hash.digest('hex');
 }

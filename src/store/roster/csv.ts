@@ -1,61 +1,85 @@
-import { parse, CsvError } from 'csv-parse/sync';
-import { usage } from '../../core/failure.ts';
+import { CsvError, parse } from 'csv-parse/sync';
 
-/** One record of a CSV file, with the line it begins on. */
 export interface CsvRecord {
+  /** The line it begins on. */
   readonly line: number;
   readonly cells: readonly string[];
+  /** Bytes up to its end, with its line end. */
+  readonly end: number;
+  /** The line after it. */
+  readonly next: number;
 }
 
-/** Records are read in portions, so that those of a long file are never held together. */
-const portion = 1000;
+/** Why a text is no CSV from this line on. */
+export interface CsvFault {
+  readonly line: number;
+  readonly reason: string;
+}
+
+export interface CsvShape {
+  readonly delimiter: string;
+  /** The number of the first line. */
+  readonly line: number;
+  /** Maximum number of records to read. */
+  readonly limit?: number;
+}
+
+/** A row with more bytes is most likely one with a quote that is never closed. */
+export const maxRecordBytes = 1024 * 1024;
 
 /**
- * Reads CSV (RFC 4180), its header line among the records. Lines may end in any of the usual ways, and be empty.
- * @throws Failure usage with the line where the text is no CSV
+ * Reads CSV (RFC 4180), calling `take` for each record in order; lines may end in any of the usual ways, and blank ones are
+ * skipped. Blanks around a cell are dropped, those inside quotes are kept. Returns the fault that ends it early.
  */
-export function* csvRecords(bytes: Buffer): Generator<CsvRecord> {
-  let [start, line] = [0, 1];
-  while (start < bytes.length) {
-    const records: CsvRecord[] = [];
-    const from = start;
-    const take = (cells: readonly string[], size: number): void => {
-      const read = bytes.toString('utf8', start, from + size);
-      const [blank = ''] = /^[\r\n]*/.exec(read) ?? [];
-      records.push({ line: line + breaksIn(blank), cells });
-      start = from + size;
-      line += breaksIn(read);
-    };
-    // Where a portion breaks off, what stands before is told first.
-    try {
-      readPortion(bytes.subarray(from), line, take);
-    } finally {
-      yield* records;
-    }
-    if (records.length < portion) return;
-  }
-}
-
-/** The parser's own count of lines errs where a quoted cell holds a line break of two characters; its count of bytes does not. */
-function readPortion(bytes: Buffer, line: number, take: (cells: readonly string[], size: number) => void): void {
+export function readCsv(
+  bytes: Buffer,
+  { delimiter, line: first, limit }: CsvShape,
+  take: (record: CsvRecord) => void,
+): CsvFault | undefined {
+  let [end, line] = [0, first];
+  // The parser's own count of lines errs where a quoted cell holds CRLF; its count of bytes does not.
+  const begins = (text: string): number => line + lineEndsIn(/^\s*/.exec(text)?.[0] ?? '');
   try {
     parse(bytes, {
-      on_record(cells, { bytes: size }) {
-        take(cells, size);
+      delimiter,
+      on_record(cells, info) {
+        const text = bytes.toString('utf8', end, info.bytes);
+        const next = line + lineEndsIn(text);
+        const record = { line: begins(text), cells, end: info.bytes, next };
+        [end, line] = [info.bytes, next];
+        take(record);
         return null;
       },
+      max_record_size: maxRecordBytes,
       record_delimiter: ['\r\n', '\n', '\r'],
       relax_column_count: true,
       skip_empty_lines: true,
-      to: portion,
+      trim: true,
+      ...(limit === undefined ? {} : { to: limit }),
     });
+    return undefined;
   } catch (cause) {
     if (!(cause instanceof CsvError)) throw cause;
-    const message = cause.message.replace(/\bline (\d+)/, (_, own) => `line ${line - 1 + Number(own)}`);
-    throw usage(`not valid CSV: ${message}`, 'Quote cells that hold commas or quotes.');
+    return { line: begins(bytes.toString('utf8', end, end + maxRecordBytes)), reason: reasonOf(cause) };
   }
 }
 
-function breaksIn(text: string): number {
+function lineEndsIn(text: string): number {
   return text.match(/\r\n|\n|\r/g)?.length ?? 0;
+}
+
+function reasonOf({ code, message }: CsvError): string {
+  switch (code) {
+    case 'CSV_QUOTE_NOT_CLOSED':
+      return 'not valid CSV: a quoted cell of this row is never closed';
+    case 'INVALID_OPENING_QUOTE':
+      return 'not valid CSV: a quote inside a cell that is not quoted';
+    case 'CSV_INVALID_CLOSING_QUOTE':
+    case 'CSV_NON_TRIMABLE_CHAR_AFTER_CLOSING_QUOTE':
+      return 'not valid CSV: text after a closing quote';
+    case 'CSV_MAX_RECORD_SIZE':
+      return 'a row of more than 1 MiB; a closing quote may be missing';
+    default:
+      return `not valid CSV: ${message}`;
+  }
 }

@@ -1,22 +1,54 @@
-import { setFlagsFromString } from 'node:v8';
-import { usage } from '../../core/failure.ts';
+import { Failure, usage } from '../../core/failure.ts';
 import { parseJson } from '../../core/json.ts';
-import { anew } from '../../core/rows.ts';
-import { suggestion } from '../../schema/nearest.ts';
-import type { CsvRecord } from './csv.ts';
+import type { CsvFault, CsvRecord, CsvShape } from './csv.ts';
+import { columnOf, columnsOf, countRequired, normalized, type WantedColumns } from './header.ts';
+import { rosterText } from './roster-text.ts';
 
 export const rosterFormats = ['csv', 'ndjson', 'json'] as const;
 export type RosterFormat = (typeof rosterFormats)[number];
 
-/** A row of a roster as texts by column, with the line or place it stands on. */
-export interface RosterRecord {
-  readonly place: string;
-  /** @throws Failure usage where this place holds no row, so that it is told with what is wrong in others */
-  readonly values: () => Readonly<Record<string, string>>;
+/** A roster as it was given. */
+export interface RosterFile {
+  /** How messages name it. */
+  readonly file: string;
+  readonly bytes: Buffer;
+  /** By the extension of its name, else by how the text begins. */
+  readonly format: RosterFormat | undefined;
 }
 
-/** The format of a file by its extension; of anything else by how it begins. */
-export function formatOf(file: string, text: string): RosterFormat {
+/** What is done with each row. Cells that are blank or null are not among the values. */
+export interface RosterReader {
+  row(line: number, values: ReadonlyMap<string, unknown>): void;
+  /** A line that holds no row. */
+  bad(line: number, reason: string, hint?: string): void;
+}
+
+const maxBytes = 64 * 1024 * 1024;
+
+/**
+ * Reads the rows of a roster once, in their order, with their line (in a JSON array: their number). Returns the format.
+ * @throws Failure usage naming the file where the whole of it is no roster
+ */
+export async function readRosterFile(
+  { file, bytes, format }: RosterFile,
+  wanted: WantedColumns,
+  reader: RosterReader,
+): Promise<RosterFormat> {
+  if (bytes.length > maxBytes) throw usage(`${file}: more than 64 MiB`, 'Split the roster into several files.');
+  const text = rosterText(file, bytes);
+  const found = format ?? formatOf(file, text);
+  try {
+    if (found === 'csv') await readCsvRows(text, wanted, reader);
+    else if (found === 'ndjson') readLines(text, wanted, reader);
+    else readArray(text, wanted, reader);
+  } catch (cause) {
+    if (!(cause instanceof Failure) || cause.kind !== 'usage') throw cause;
+    throw usage(`${file}: ${cause.message}`, cause.details.hint);
+  }
+  return found;
+}
+
+function formatOf(file: string, text: string): RosterFormat {
   const extension = /\.(csv|ndjson|jsonl|json)$/i.exec(file)?.[1]?.toLowerCase();
   if (extension === 'jsonl') return 'ndjson';
   if (extension !== undefined) return extension as RosterFormat;
@@ -24,105 +56,113 @@ export function formatOf(file: string, text: string): RosterFormat {
   return start === '[' ? 'json' : start === '{' ? 'ndjson' : 'csv';
 }
 
-/** A roster of more characters has several thousand rows. */
-const long = 100_000;
-
-/**
- * The rows of a roster: CSV with a header, a JSON object a line, or a JSON array. Cells that are empty or null are absent. Lines are
- * read anew each time the rows are gone through: a long file takes no more memory than its text.
- * @throws Failure usage where the whole is no roster; for CSV also while the rows are gone through
- */
-export async function readRoster(
-  text: string,
-  format: RosterFormat,
-  columns: readonly string[],
-): Promise<Iterable<RosterRecord>> {
-  // What comes of its rows is short-lived: a young generation that does not grow takes 30 MB less, and a sixth more time.
-  if (text.length > long) setFlagsFromString('--semi-space-growth-factor=1');
-  if (format === 'csv') return fromCsv(text, columns);
-  if (format === 'ndjson') return anew(() => linesOf(withoutMark(text)));
-  return arrayOf(withoutMark(text)).map((item, index) => ({
-    place: `row ${index + 1}`,
-    values: () => valuesOf(item, `row ${index + 1}`),
-  }));
+async function readCsvRows(text: string, wanted: WantedColumns, reader: RosterReader): Promise<void> {
+  const { readCsv } = await import('./csv.ts');
+  const { body, shapes } = separators(text);
+  const bytes = Buffer.from(body);
+  const header = chooseHeader(bytes, shapes, wanted, readCsv);
+  if (!header) return;
+  const columns = columnsOf(header.cells, wanted);
+  const rest = bytes.subarray(header.end);
+  const fault = readCsv(rest, { delimiter: header.delimiter, line: header.next }, (record) => {
+    const isCut = record.end === rest.length && !/[\r\n]$/.test(rest.toString('latin1', rest.length - 1));
+    takeCells(columns, record, isCut, reader);
+  });
+  if (fault)
+    reader.bad(fault.line, fault.reason, 'Quote such a cell, and write each quote inside it twice: "5"" pipe".');
 }
 
-/** The byte order mark that some editors begin a text with. */
-function withoutMark(text: string): string {
-  return text.replace(/^\uFEFF/, '');
+/** The ways to read the header: by the `sep=` line that Excel understands, else by each usual separator. */
+function separators(text: string): { readonly body: string; readonly shapes: readonly CsvShape[] } {
+  const told = /^"?sep=([^\w\s"]|\t)"?[\t,;]*(\r\n|\n|\r|$)/i.exec(text);
+  const delimiter = told?.[1];
+  if (told && delimiter !== undefined) return { body: text.slice(told[0].length), shapes: [{ delimiter, line: 2 }] };
+  return { body: text, shapes: [',', ';', '\t'].map((each) => ({ delimiter: each, line: 1 })) };
 }
 
-function* linesOf(text: string): Generator<RosterRecord> {
+type ReadCsv = (bytes: Buffer, shape: CsvShape, take: (record: CsvRecord) => void) => CsvFault | undefined;
+
+type Header = CsvRecord & Pick<CsvShape, 'delimiter'>;
+
+/** The reading of the first row that has most of the required columns. @throws Failure usage where it is no CSV at all */
+function chooseHeader(
+  bytes: Buffer,
+  shapes: readonly CsvShape[],
+  wanted: WantedColumns,
+  readCsv: ReadCsv,
+): Header | undefined {
+  const found: Header[] = [];
+  const faults = shapes.map((shape) =>
+    readCsv(bytes, { ...shape, limit: 1 }, (record) => void found.push({ ...record, delimiter: shape.delimiter })),
+  );
+  const [fault] = faults;
+  if (found.length === 0 && fault) throw usage(`line ${fault.line}: ${fault.reason}`);
+  const rank = ({ cells }: Header): number => countRequired(cells, wanted) * 1e9 + cells.length;
+  return found.reduce<Header | undefined>((best, next) => (best && rank(best) >= rank(next) ? best : next), undefined);
+}
+
+/** Spreadsheets leave out blank cells at the end of a row, add some, and write rows of blank cells only. */
+function takeCells(columns: readonly string[], { line, cells }: CsvRecord, isCut: boolean, reader: RosterReader): void {
+  const values = new Map<string, unknown>();
+  let last = 0;
+  cells.forEach((cell, index) => {
+    if (cell === '') return;
+    last = index + 1;
+    const column = columns[index] ?? '';
+    if (column !== '') values.set(column, cell);
+  });
+  if (last === 0) return;
+  const counted = `${cells.length} cells, and the header has ${columns.length}`;
+  if (last > columns.length) reader.bad(line, counted, 'Quote cells that hold the separator.');
+  else if (isCut && cells.length < columns.length) reader.bad(line, `${counted}; the file may be cut off here`);
+  else reader.row(line, values);
+}
+
+function readLines(text: string, wanted: WantedColumns, reader: RosterReader): void {
   let start = 0;
   for (let number = 1; start < text.length; number += 1) {
     const end = text.indexOf('\n', start);
     const line = text.slice(start, end < 0 ? undefined : end).trim();
-    const place = `line ${number}`;
-    if (line !== '') yield { place, values: () => valuesOf(parsed(line, place), place) };
+    if (line !== '') takeParsed(number, line, wanted, reader);
     start = end < 0 ? text.length : end + 1;
   }
 }
 
-async function fromCsv(text: string, columns: readonly string[]): Promise<Iterable<RosterRecord>> {
-  const { csvRecords } = await import('./csv.ts');
-  const bytes = Buffer.from(withoutMark(text));
-  const [header] = csvRecords(bytes);
-  if (!header) return [];
-  const names = header.cells.map((name) => name.trim());
-  refuseHeader(names, columns);
-  return anew(() => rowsBelow(names, csvRecords(bytes)));
+function takeParsed(number: number, line: string, wanted: WantedColumns, reader: RosterReader): void {
+  const parsed = parse(line);
+  if ('reason' in parsed) reader.bad(number, parsed.reason);
+  else takeObject(number, parsed.value, wanted, reader);
 }
 
-function* rowsBelow(names: readonly string[], records: Generator<CsvRecord>): Generator<RosterRecord> {
-  records.next();
-  for (const { line, cells } of records)
-    yield { place: `line ${line}`, values: () => named(`line ${line}`, names, cells) };
+function readArray(text: string, wanted: WantedColumns, reader: RosterReader): void {
+  const parsed = parse(text);
+  if ('reason' in parsed) throw usage(parsed.reason);
+  if (!Array.isArray(parsed.value))
+    throw usage('not a JSON array', 'Give an array of objects, or name the format with --input-format.');
+  parsed.value.forEach((item: unknown, index) => takeObject(index + 1, item, wanted, reader));
 }
 
-/** A column that stands twice would leave it to chance which one counts. */
-function refuseHeader(names: readonly string[], columns: readonly string[]): void {
-  const missing = columns.filter((column) => !names.includes(column));
-  if (missing.length > 0)
-    throw usage(
-      `the header lacks ${missing.join(' and ')}; it has ${names.join(', ')}`,
-      suggestion(missing[0] ?? '', names),
-    );
-  const repeated = names.find((name, index) => name !== '' && names.indexOf(name) !== index);
-  if (repeated !== undefined) throw usage(`the header has ${repeated} twice`);
-}
-
-function named(place: string, names: readonly string[], cells: readonly string[]): Record<string, string> {
-  if (cells.length !== names.length)
-    throw usage(`${place}: ${cells.length} cells, and the header has ${names.length}`, 'Quote cells that hold commas.');
-  const values: Record<string, string> = {};
-  names.forEach((name, index) => {
-    const cell = cells[index] ?? '';
-    if (cell !== '') values[name] = cell;
-  });
-  return values;
-}
-
-function arrayOf(text: string): readonly unknown[] {
-  const value = parsed(text, 'the file');
-  if (Array.isArray(value)) return value as unknown[];
-  throw usage('the file is not a JSON array', 'Give an array of objects, or name the format with --input-format.');
-}
-
-function parsed(text: string, place: string): unknown {
+function parse(text: string): { readonly value: unknown } | { readonly reason: string } {
   try {
-    return parseJson(text);
+    return { value: parseJson(text) };
   } catch (cause) {
-    throw usage(`${place}: not valid JSON: ${(cause as Error).message}`);
+    return { reason: `not valid JSON: ${(cause as Error).message}` };
   }
 }
 
-function valuesOf(item: unknown, place: string): Record<string, string> {
-  if (typeof item !== 'object' || item === null || Array.isArray(item)) throw usage(`${place}: not an object`);
-  const values = Object.entries(item).flatMap(([name, value]: [string, unknown]) => {
-    if (value === null || value === '') return [];
-    return typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint'
-      ? [[name, String(value)] as const]
-      : [];
-  });
-  return Object.fromEntries(values);
+function takeObject(line: number, item: unknown, wanted: WantedColumns, reader: RosterReader): void {
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) {
+    reader.bad(line, 'not an object');
+    return;
+  }
+  const values = new Map<string, unknown>();
+  for (const [name, value] of Object.entries(item) as [string, unknown][]) {
+    const column = columnOf(name, wanted);
+    if (values.has(column)) {
+      reader.bad(line, `two names are both read as ${normalized(column)}`);
+      return;
+    }
+    if (value !== null && value !== '') values.set(column, value);
+  }
+  reader.row(line, values);
 }

@@ -112,11 +112,11 @@ describe('first-activation audit', () => {
 
     expect([ran.exitCode, twice.exitCode, both.exitCode, log.length]).toEqual([2, 2, 2, 0]);
     expect(both.error?.message.split('\n')).toEqual([
-      'line 3: the sensor D4:22:CD:00:03:01 stands on line 2 already',
-      'line 4: remote_user is missing',
-      "line 5: '1' is not a sensor address",
+      "standard input:3: sensor 'D4:22:CD:00:03:01' is already on line 2",
+      'standard input:4: remote_user is missing',
+      "standard input:5: '1' is not a sensor address",
     ]);
-    expect(ran.error?.message).toBe("line 2: 'D422CD0003' is not a sensor address");
-    expect(twice.error?.message).toBe('line 3: the sensor D4:22:CD:00:03:01 stands on line 2 already');
+    expect(ran.error?.message).toBe("standard input:2: 'D422CD0003' is not a sensor address");
+    expect(twice.error?.message).toBe("standard input:3: sensor 'D4:22:CD:00:03:01' is already on line 2");
   });
 });

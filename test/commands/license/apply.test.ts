@@ -129,18 +129,18 @@ describe('the file', () => {
 
     const ran = await apply('-o json', text);
 
-    expect(ran.error?.message.split('\n')).toEqual([
-      "line 3: the user 'ada' stands on line 2 already",
-      'line 4: size_allowance: 0 is out of range; must be 1 to 18',
-      'line 6: 1 cells, and the header has 3',
-      'line 7: remote_user is missing',
-      'line 8: remote_user: only ASCII characters are allowed',
-      'line 9: remote_user: 128 characters; must be below 128',
-      'line 10: size_allowance: 19 is out of range; must be 1 to 18',
-      "line 11: size_allowance: '4.5' is not an integer",
-      'line 12: size_allowance is missing',
-      "line 13: app_code: 'x' is not an integer",
-      'line 14: 4 cells, and the header has 3',
+    expect(ran.error?.problems).toEqual([
+      "standard input:3: user 'ada' is already on line 2",
+      'standard input:4: size_allowance: 0 is out of range; must be 1 to 18',
+      'standard input:6: size_allowance is missing',
+      'standard input:7: remote_user is missing',
+      'standard input:8: remote_user: only ASCII characters are allowed',
+      'standard input:9: remote_user: 128 characters; must be below 128',
+      'standard input:10: size_allowance: 19 is out of range; must be 1 to 18',
+      "standard input:11: size_allowance: '4.5' is not an integer",
+      'standard input:12: size_allowance is missing',
+      "standard input:13: app_code: 'x' is not an integer",
+      'standard input:14: 4 cells, and the header has 3',
     ]);
     expect({ exitCode: ran.exitCode, stdout: ran.stdout, log }).toEqual({ exitCode: 2, stdout: '', log: [] });
     expect(readdirSync(home)).toEqual(['tmp']);
@@ -159,16 +159,16 @@ describe('the file', () => {
     const ran = await apply('-o json', `remote_user,size_allowance,app_code\n${rows}\n`);
 
     expect(ran.exitCode).toBe(2);
-    expect(ran.error?.message.split('\n').map((line) => Number(/^line (\d+):/.exec(line)?.[1]))).toEqual(lines);
+    expect(ran.error?.problems?.map((line) => Number(/^standard input:(\d+):/.exec(line)?.[1]))).toEqual(lines);
     expect(log).toEqual([]);
   });
 
   test('bad rows are told where no credential is stored, too', async () => {
     const ran = await runAlone('license apply - -o json', { stdin: 'remote_user,size_allowance\na,0\nb,1\nb,1\n' });
 
-    expect({ exitCode: ran.exitCode, lines: ran.error?.message.split('\n').map((line) => line.slice(0, 6)) }).toEqual({
+    expect({ exitCode: ran.exitCode, lines: ran.error?.problems?.map((line) => line.slice(0, 17)) }).toEqual({
       exitCode: 2,
-      lines: ['line 2', 'line 4'],
+      lines: ['standard input:2:', 'standard input:4:'],
     });
   });
 
@@ -177,26 +177,26 @@ describe('the file', () => {
     ['a header alone', 'remote_user,size_allowance\n', 'no rows'],
     [
       'a header that lacks a column',
-      'remote-user,size_allowance\na,1\n',
-      'the header lacks remote_user; it has remote-user, size_allowance',
+      'user,size_allowance\na,1\n',
+      'the header lacks remote_user; it has user, size_allowance',
     ],
     [
       'a header that has one twice',
       'remote_user,size_allowance,remote_user\na,1,b\n',
-      'the header has remote_user twice',
+      "the header has 'remote_user' twice",
     ],
     ['an open quote', 'remote_user,size_allowance\n"a,1\n', 'not valid CSV'],
     [
       'an open quote below a bad row',
       'remote_user,size_allowance\na,0\n"b,1\n',
-      'line 2: size_allowance: 0 is out of range; must be 1 to 18\nnot valid CSV',
+      'input:2: size_allowance: 0 is out of range; must be 1 to 18\nstandard input:3: not valid CSV',
     ],
-    ['an object that is no list', '{"remote_user": "a",\n "size_allowance": 4}', 'line 1: not valid JSON'],
-    ['a list of words', '["a", 4]', 'row 1: not an object\nrow 2: not an object'],
+    ['an object that is no list', '{"remote_user": "a",\n "size_allowance": 4}', 'standard input:1: not valid JSON'],
+    ['a list of words', '["a", 4]', 'standard input: row 1: not an object\nstandard input: row 2: not an object'],
     [
       'a user of the own application named twice',
       'remote_user,size_allowance,app_code\na,1,\na,1,4711\n',
-      "line 3: the user 'a' stands on line 2 already",
+      "standard input:3: user 'a' is already on line 2",
     ],
   ])('%s is refused', async (_what, text, message) => {
     const { apply, log } = await service();

@@ -144,7 +144,7 @@ describe('what servers may answer', () => {
     });
 
     expect(ran.exitCode).toBe(2);
-    expect(ran.error?.message).toBe("line 4: the user 'ada' stands on line 2 already");
+    expect(ran.error?.message).toBe("standard input:4: user 'ada' is already on line 2");
   });
 
   test('a license that is listed twice, because pages moved, is one license', async () => {

@@ -1,46 +1,52 @@
 import { describe, expect, test } from 'vitest';
-import { readRoster, type RosterFormat, type RosterRecord } from '../../../src/store/roster/roster-file.ts';
-import { failureOf } from '../place.ts';
+import { readRosterFile, type RosterFormat } from '../../../src/store/roster/roster-file.ts';
 
 interface Row {
-  readonly place: string;
-  readonly values: Readonly<Record<string, string>>;
+  readonly line: number;
+  readonly values: Readonly<Record<string, unknown>>;
 }
 
-function rowsOf(records: Iterable<RosterRecord>): Row[] {
-  return Array.from(records, ({ place, values }) => ({ place, values: values() }));
+interface Bad {
+  readonly line: number;
+  readonly reason: string;
 }
 
-const read = async (text: string, format: RosterFormat): Promise<Row[]> =>
-  rowsOf(await readRoster(text, format, ['remote_user']));
+const wanted = { names: ['remote_user', 'size_allowance'], required: ['remote_user'], aliases: new Map() };
 
-const ada = { remote_user: 'ada', size_allowance: '4' };
-const ben = { remote_user: 'ben', size_allowance: '5' };
+async function read(text: string, format: RosterFormat): Promise<{ rows: Row[]; bad: Bad[] }> {
+  const rows: Row[] = [];
+  const bad: Bad[] = [];
+  await readRosterFile({ file: 'roster', bytes: Buffer.from(text), format }, wanted, {
+    row: (line, values) => void rows.push({ line, values: Object.fromEntries(values) }),
+    bad: (line, reason) => void bad.push({ line, reason }),
+  });
+  return { rows, bad };
+}
 
-test.each<[RosterFormat, string]>([
-  ['csv', 'remote_user,size_allowance\nada,4\n\nben,5\n'],
-  ['ndjson', '\uFEFF{"remote_user":"ada","size_allowance":4}\r\n\r\n{"remote_user":"ben","size_allowance":5}'],
-  ['ndjson', '\n{"remote_user":"ada","size_allowance":4}\n{"remote_user":"ben","size_allowance":5}\n\n'],
-  ['json', '[{"remote_user":"ada","size_allowance":4},\n {"remote_user":"ben","size_allowance":5}]'],
-])('a roster of %s is read again each time it is gone through: %j', async (format, text) => {
-  const records = await readRoster(text, format, ['remote_user']);
-  const [first, second] = [rowsOf(records), rowsOf(records)];
-  expect(first.map(({ values }) => values)).toEqual([ada, ben]);
-  expect(second).toEqual(first);
+test.each<[RosterFormat, string, number[]]>([
+  ['csv', 'remote_user,size_allowance\nada,4\n\nben,5\n', [2, 4]],
+  [
+    'ndjson',
+    '\uFEFF{"remote_user":"ada","size_allowance":"4"}\r\n\r\n{"remote_user":"ben","size_allowance":"5"}',
+    [1, 3],
+  ],
+  ['ndjson', '\n{"remote_user":"ada","size_allowance":"4"}\n \n{"remote_user":"ben","size_allowance":"5"}\n\n', [2, 4]],
+  ['json', '[{"remote_user":"ada","size_allowance":"4"},\n {"remote_user":"ben","size_allowance":"5"}]', [1, 2]],
+])('a roster of %s has each row with its place: %j', async (format, text, lines) => {
+  const { rows } = await read(text, format);
+  expect(rows).toEqual([
+    { line: lines[0], values: { remote_user: 'ada', size_allowance: '4' } },
+    { line: lines[1], values: { remote_user: 'ben', size_allowance: '5' } },
+  ]);
 });
 
-test('lines of ndjson are counted with the empty ones', async () => {
-  const text = '\n{"remote_user":"ada"}\n\n \n{"remote_user":"ben"}';
-  expect((await read(text, 'ndjson')).map(({ place }) => place)).toEqual(['line 2', 'line 5']);
-});
-
-describe('a CSV of several portions', () => {
+describe('a long CSV', () => {
   /** Every seventh row is quoted and holds a line break of its own, and an empty line follows each eleventh. */
-  function long(count: number, end: string): { text: string; places: string[] } {
-    const places: string[] = [];
+  function long(count: number, end: string): { text: string; places: number[] } {
+    const places: number[] = [];
     let text = `remote_user,note${end}`;
     for (let index = 0; index < count; index += 1) {
-      places.push(`line ${text.split(end).length}`);
+      places.push(text.split(end).length);
       text += index % 7 === 0 ? `user-${index},"ä${end}b"${end}` : `user-${index},ä${end}`;
       if (index % 11 === 0) text += end;
     }
@@ -49,24 +55,18 @@ describe('a CSV of several portions', () => {
 
   test.each(['\n', '\r\n', '\r'])('has each row once, with the line it begins on (ends %j)', async (end) => {
     const { text, places } = long(2500, end);
-    const rows = await read(text, 'csv');
+    const { rows } = await read(text, 'csv');
     expect(rows.map(({ values }) => values['remote_user'])).toEqual(places.map((_place, index) => `user-${index}`));
     expect(rows.map(({ values }) => values['note'])).toEqual(
       places.map((_place, index) => (index % 7 === 0 ? `ä${end}b` : 'ä')),
     );
-    expect(rows.map(({ place }) => place)).toEqual(places);
+    expect(rows.map(({ line }) => line)).toEqual(places);
   });
 
-  test.each([998, 999, 1000, 1999])('ends where the text ends (%i rows)', async (count) => {
-    expect(await read(long(count, '\n').text, 'csv')).toHaveLength(count);
-  });
-
-  test('is refused with the line of the whole file where a later portion is no CSV', async () => {
+  test('is bad from the line on where it is no CSV', async () => {
     const users = Array.from({ length: 1500 }, (_, index) => `user-${index}`);
-    const text = ['remote_user', ...users, 'x"y', 'z'].join('\n');
-    expect(await failureOf(() => read(text, 'csv'))).toMatchObject({
-      kind: 'usage',
-      message: expect.stringMatching(/^not valid CSV: .* at line 1502\b/) as string,
-    });
+    const { rows, bad } = await read(['remote_user', ...users, '', 'x"y', 'z'].join('\n'), 'csv');
+    expect(rows).toHaveLength(1500);
+    expect(bad).toEqual([{ line: 1503, reason: 'not valid CSV: a quote inside a cell that is not quoted' }]);
   });
 });

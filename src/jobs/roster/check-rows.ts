@@ -1,0 +1,99 @@
+import { Failure, usage } from '../../core/failure.ts';
+import { readField, type Field, type Fields, type Values } from '../../schema/field.ts';
+import { normalized } from '../../store/roster/header.ts';
+import type { RosterReader } from '../../store/roster/roster-file.ts';
+import type { BadRows } from './bad-rows.ts';
+
+/** A checked row of a roster. */
+export type RosterRow<R> = R & {
+  /** The line that it begins on; in a JSON array its number. */
+  readonly line: number;
+  /** The columns that are carried through to the result, the same in each row; null where blank. */
+  readonly others?: Readonly<Record<string, unknown>>;
+};
+
+/** Takes the rows of a file one by one, and keeps the good ones. */
+export interface RowChecker<R> extends RosterReader {
+  rows(): RosterRow<R>[];
+}
+
+/** Checks each row by the table of fields; `beside` are the columns of the result, if other columns are kept. */
+export function rowChecker<T extends Fields>(
+  fields: T,
+  beside: readonly string[] | undefined,
+  bad: BadRows,
+): RowChecker<Values<T>> {
+  const entries = Object.entries(fields);
+  const rows: RosterRow<Values<T>>[] = [];
+  const others: ReadonlyMap<string, unknown>[] = [];
+  return {
+    row(line, values) {
+      const row: Record<string, unknown> = {};
+      const faults = entries.flatMap(([name, field]) => readValue(row, name, field, values.get(name)) ?? []);
+      if (faults.length > 0) {
+        const joined = (part: 'reason' | 'rule'): string => faults.map((fault) => fault[part]).join('; ');
+        bad.add(line, joined('reason'), joined('rule'), faults.find(({ hint }) => hint !== undefined)?.hint);
+        return;
+      }
+      rows.push({ ...row, line } as RosterRow<Values<T>>);
+      if (beside) others.push(values);
+    },
+    bad: (line, reason, hint) => bad.add(line, reason, reason, hint),
+    rows: () => (beside ? withOthers(rows, others, [...Object.keys(fields)], beside) : rows),
+  };
+}
+
+/** What is wrong with a row. */
+export interface Fault {
+  readonly reason: string;
+  /** The reason without the value. */
+  readonly rule: string;
+  readonly hint?: string | undefined;
+}
+
+function readValue(row: Record<string, unknown>, name: string, field: Field, value: unknown): Fault | undefined {
+  if (value === undefined) {
+    const reason = `${name} is missing`;
+    return field.required ? { reason, rule: reason } : undefined;
+  }
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') {
+    const reason = `${name}: neither a text nor a number`;
+    return { reason, rule: reason };
+  }
+  const text = String(value);
+  try {
+    row[name] = readField(name, field, text);
+    return undefined;
+  } catch (cause) {
+    return faultOf(cause, text);
+  }
+}
+
+/** A failure of one value; `text` is the value. Anything but a usage failure is thrown on. */
+export function faultOf(cause: unknown, text: string): Fault {
+  if (!(cause instanceof Failure) || cause.kind !== 'usage') throw cause;
+  const reason = cause.message;
+  const rule = reason
+    .replace(`'${text}'`, 'the value')
+    .replace(`: ${text} `, ': the value ')
+    .replace(/\d+ char/, 'char');
+  return { reason, rule, hint: cause.details.hint };
+}
+
+/** Every row gets each of the other columns, so that a table has them whatever its first row is. */
+function withOthers<R>(
+  rows: readonly RosterRow<R>[],
+  values: readonly ReadonlyMap<string, unknown>[],
+  own: readonly string[],
+  beside: readonly string[],
+): RosterRow<R>[] {
+  const names = new Set(values.flatMap((each) => [...each.keys()]));
+  const kept = [...names].filter((name) => !own.includes(name));
+  const labels = kept.map((name) => (beside.includes(normalized(name)) ? `roster_${normalized(name)}` : name));
+  const twice = labels.find((label, index) => labels.indexOf(label) !== index);
+  if (twice !== undefined) throw usage(`--keep-columns: two columns would be named ${twice}`, 'Rename one of them.');
+  return rows.map((row, index) => ({
+    ...row,
+    others: Object.fromEntries(kept.map((name, at) => [labels[at] ?? name, values[index]?.get(name) ?? null])),
+  }));
+}

@@ -1,0 +1,96 @@
+import { usage } from '../../core/failure.ts';
+import { suggestion } from '../../schema/nearest.ts';
+
+/** The columns that a roster is read for. */
+export interface WantedColumns {
+  readonly names: readonly string[];
+  readonly required: readonly string[];
+  /** The column that a header of another name is read as, by the normalized header. */
+  readonly aliases: ReadonlyMap<string, string>;
+}
+
+const maxColumns = 1000;
+
+/** A header as it is compared: `Remote User` and `REMOTE-USER` are `remote_user`. */
+export function normalized(header: string): string {
+  return header
+    .trim()
+    .toLowerCase()
+    .replace(/[\s_-]+/g, '_');
+}
+
+/**
+ * Reads `NAME=HEADER` words.
+ * @throws Failure usage where a word has another form, its name is no column of the roster, or one is given twice
+ */
+export function readAliases(words: readonly string[], names: readonly string[]): ReadonlyMap<string, string> {
+  const aliases = new Map<string, string>();
+  for (const word of words) {
+    const at = word.indexOf('=');
+    const name = normalized(word.slice(0, Math.max(at, 0)));
+    const header = normalized(word.slice(at + 1));
+    if (at < 1 || header === '') throw usage(`--column ${word}: expected NAME=HEADER`);
+    if (!names.includes(name))
+      throw usage(`--column ${word}: '${name}' is not a column of the roster`, suggestion(name, names));
+    if ([...aliases.values()].includes(name)) throw usage(`--column ${word}: ${name} is given twice`);
+    if (aliases.has(header)) throw usage(`--column ${word}: the header is given twice`);
+    aliases.set(header, name);
+  }
+  return aliases;
+}
+
+/** The column that a header stands for: its wire name if it is wanted, else the header as written. */
+export function columnOf(header: string, { names, aliases }: WantedColumns): string {
+  const name = normalized(header);
+  return aliases.get(name) ?? (names.includes(name) ? name : header.trim());
+}
+
+/** How many of the required columns a header has. */
+export function countRequired(headers: readonly string[], wanted: WantedColumns): number {
+  const columns = new Set(headers.map((header) => columnOf(header, wanted)));
+  return wanted.required.filter((name) => columns.has(name)).length;
+}
+
+/**
+ * The columns that the headers stand for; a header without a name is ''.
+ * @throws Failure usage where a required column is missing, or two headers become the same name
+ */
+export function columnsOf(headers: readonly string[], wanted: WantedColumns): readonly string[] {
+  if (headers.length > maxColumns)
+    throw usage(`the header has ${headers.length} columns; at most ${maxColumns} are read`);
+  const columns = headers.map((header) => columnOf(header, wanted));
+  refuseRepeatedHeader(headers, columns);
+  refuseMissingHeader(headers, columns, wanted);
+  return columns;
+}
+
+/** A column that is there twice would leave it to chance which one counts. */
+function refuseRepeatedHeader(headers: readonly string[], columns: readonly string[]): void {
+  const first = new Map<string, string>();
+  columns.forEach((column, index) => {
+    const name = normalized(column);
+    const [earlier, header = ''] = [first.get(name), headers[index]];
+    if (name !== '' && earlier !== undefined)
+      throw usage(
+        earlier === header
+          ? `the header has '${header}' twice`
+          : `the headers '${earlier}' and '${header}' are both read as ${name}`,
+        'Rename one of them.',
+      );
+    first.set(name, header);
+  });
+}
+
+function refuseMissingHeader(headers: readonly string[], columns: readonly string[], wanted: WantedColumns): void {
+  const strange = [...wanted.aliases].find(([, name]) => !columns.includes(name));
+  const missing = wanted.required.filter((name) => !columns.includes(name));
+  if (missing.length === 0 && !strange) return;
+  const shown = headers.filter((header) => header !== '').slice(0, 20);
+  const more = headers.length > shown.length ? ', …' : '';
+  const lacked = strange ? `'${strange[0]}'` : missing.join(' and ');
+  const [name = ''] = missing;
+  throw usage(
+    `the header lacks ${lacked}; it has ${shown.map((header) => header.slice(0, 60)).join(', ')}${more}`,
+    suggestion(name, shown) ?? `Name the column with --column ${strange?.[1] ?? name}=HEADER.`,
+  );
+}

@@ -1,0 +1,56 @@
+import { isUtf8 } from 'node:buffer';
+import { usage } from '../../core/failure.ts';
+
+const saveAsCsv = 'Open it in the spreadsheet program and save it as "CSV UTF-8".';
+
+/**
+ * The text of a roster without its byte order mark: UTF-8, or UTF-16 where a byte order mark says so.
+ * @throws Failure usage naming the file where the bytes are a workbook, a web page or no such text
+ */
+export function rosterText(file: string, bytes: Buffer): string {
+  const workbook = workbookOf(bytes);
+  if (workbook !== undefined) throw usage(`${file}: this is ${workbook}, not text`, saveAsCsv);
+  const text = decoded(file, bytes);
+  if (text.includes('\0')) throw usage(`${file}: this is no text, or UTF-16 without a byte order mark`, saveAsCsv);
+  if (/^\s*</.test(text)) throw usage(`${file}: this is HTML or XML, not a roster`, saveAsCsv);
+  return text;
+}
+
+function workbookOf(bytes: Buffer): string | undefined {
+  const start = bytes.toString('latin1', 0, 80);
+  if (start.startsWith('PK\x03\x04'))
+    return start.includes('opendocument.spreadsheet') ? 'a workbook (.ods)' : 'a workbook (.xlsx)';
+  return start.startsWith('\xD0\xCF\x11\xE0') ? 'a workbook (.xls)' : undefined;
+}
+
+function decoded(file: string, bytes: Buffer): string {
+  const encoding = encodingOf(bytes);
+  if (encoding === 'utf-8' && !isUtf8(bytes))
+    throw usage(`${file}:${firstBadLine(bytes)}: not valid UTF-8`, 'Save the file as "CSV UTF-8".');
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause;
+    throw usage(`${file}: not valid UTF-16`, 'Save the file as "CSV UTF-8".');
+  }
+}
+
+function encodingOf(bytes: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
+  return 'utf-8';
+}
+
+/** No byte of a character that takes several is a line end, so that lines can be looked at one by one. */
+function firstBadLine(bytes: Buffer): number {
+  let line = 1;
+  let start = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const isEnd = bytes[at] === 10 || (bytes[at] === 13 && bytes[at + 1] !== 10);
+    if (!isEnd) continue;
+    if (!isUtf8(bytes.subarray(start, at))) return line;
+    start = at + 1;
+    line += 1;
+  }
+  return line;
+}
