@@ -47,6 +47,7 @@ export function commandHelp(command: AnyCommand): string {
     ...(args.length > 0 ? [['Arguments', entryLines(args)] as const] : []),
     ...(options.length > 0 ? [['Options', entryLines(options)] as const] : []),
     ...(command.about ?? []).map((paragraph) => ['', wrap(paragraph, width)] as const),
+    ...(command.input ? [[command.input.title, command.input.lines] as const] : []),
     ['Examples', command.examples.flatMap(exampleLines)],
     ['Options of every command', ['-o FORMAT, -q, -v, -n, --profile NAME, --sandbox and more: chatelaine --help']],
   ]);

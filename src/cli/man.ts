@@ -27,6 +27,7 @@ function commandPage(command: AnyCommand, table: readonly CommandEntry[]): Param
     { title: 'SYNOPSIS', blocks: [{ lines: [synopsis(command)] }] },
     { title: 'DESCRIPTION', blocks: [`${command.summary}.`, ...about].map((text) => ({ text })) },
     args.length > 0 ? { title: 'ARGUMENTS', blocks: [{ entries: args }] } : undefined,
+    command.input ? { title: command.input.title.toUpperCase(), blocks: [{ lines: command.input.lines }] } : undefined,
     { title: 'OPTIONS', blocks: [...(options.length > 0 ? [{ entries: options }] : []), { text: globalsToo }] },
     ...(chapters[command.name] ?? []),
     exitStatus(),

@@ -12,6 +12,12 @@ type Row<R> =
         ? T
         : never;
 
+/** A few lines of a file, shown in help and manual. */
+export interface InputSample {
+  readonly title: string;
+  readonly lines: readonly string[];
+}
+
 export interface Command<A extends Fields, O extends Fields, R> {
   /** Noun and verb, as typed. */
   readonly name: string;
@@ -19,6 +25,8 @@ export interface Command<A extends Fields, O extends Fields, R> {
   readonly summary: string;
   /** More for the manual: paragraphs. */
   readonly about?: readonly string[];
+  /** What a file that it reads looks like. */
+  readonly input?: InputSample;
   readonly args?: A;
   readonly options?: O;
   /** Whole command lines; a test runs each against the sandbox. */
@@ -35,6 +43,7 @@ export interface AnyCommand {
   readonly name: string;
   readonly summary: string;
   readonly about?: readonly string[];
+  readonly input?: InputSample;
   readonly args?: Fields;
   readonly options?: Fields;
   readonly examples: readonly string[];

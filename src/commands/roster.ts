@@ -17,7 +17,7 @@ export const rosterOptions = {
     kind: 'string',
     many: true,
     placeholder: 'NAME=HEADER',
-    help: 'The header of a column that has another name in the file, as in remote_user=Login; may be repeated',
+    help: 'The header of a column that has another name in the file, as in remote_user=Login',
   },
 } as const satisfies Fields;
 
@@ -52,7 +52,9 @@ export async function rosterSource(
 
 /** Gives each row without an application the run's own; where each row has one, the run's need not be known. */
 export function ownAppCode(typed: number | undefined, context: Context) {
-  return async <R extends { readonly app_code?: number }>(rows: readonly R[]): Promise<(row: R) => R & { readonly app_code: number }> => {
+  return async <R extends { readonly app_code?: number }>(
+    rows: readonly R[],
+  ): Promise<(row: R) => R & { readonly app_code: number }> => {
     const isNeeded = rows.some(({ app_code }) => app_code === undefined);
     const own = isNeeded ? await appCodeOf(context, typed) : 0;
     return (row) => ({ ...row, app_code: row.app_code ?? own });

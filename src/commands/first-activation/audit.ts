@@ -16,6 +16,10 @@ export default command({
       'sensor first), never-activated or error. Exit code 10 if a sensor was lent, 8 if one could not be looked up. A run that was cut off ' +
       'goes on where it stopped.',
   ],
+  input: {
+    title: 'A roster',
+    lines: ['mac_address,remote_user', 'D4:22:CD:00:03:01,ada', 'D4:22:CD:00:03:02,grace'],
+  },
   args: {
     roster: {
       kind: 'string',

@@ -31,6 +31,7 @@ export default command({
     'Every step is on disk before and after its request: the same command goes on after Ctrl-C, a crash or a full disk. A user never ' +
       'gets two licenses, as long as the server carries a request out within --settle, or not at all.',
   ],
+  input: { title: 'A roster', lines: ['remote_user,size_allowance', 'ada,4', 'grace,18'] },
   args: { file: { kind: 'string', file: true, placeholder: 'FILE', help: 'The roster; -f FILE is the same' } },
   options: {
     file_option: {

@@ -2,10 +2,13 @@ import { usage, type Failure } from '../../core/failure.ts';
 
 /** The rows of a file that cannot be used. */
 export interface BadRows {
-  /** `rule` is the reason without the row's own values: rows with one rule are grouped. Each rule's lines come in their order. */
+  /**
+   * `rule` is the reason without the row's own values: rows with one rule are grouped. Each rule's lines come in their order.
+   * @throws Failure usage, naming them all, where there are too many
+   */
   add(line: number, reason: string, rule: string, hint?: string): void;
   /** All of them as one failure, which names each; undefined where there is none. */
-  failure(place: Place): Failure | undefined;
+  failure(): Failure | undefined;
 }
 
 /** How places of a file are named: in a JSON array by the number of the row. */
@@ -13,6 +16,9 @@ export interface Place {
   readonly file: string;
   readonly unit: 'line' | 'row';
 }
+
+/** A file with more bad rows is most likely none of the kind, and is not read to its end. */
+const maxBad = 10_000;
 
 /** Rows that are named one by one, with their reason; the others only by line. */
 const maxNamed = 20;
@@ -24,13 +30,19 @@ interface BadRow {
 }
 
 /** None so far. */
-export function badRowsOf(): BadRows {
+export function badRowsOf(place: Place): BadRows {
   /** The first ones of the file, in its order. */
   const named: BadRow[] = [];
   const linesOf = new Map<string, number[]>();
   const hints = new Set<string>();
+  let count = 0;
+  const failed = (more: readonly string[] = []): Failure =>
+    usage([...namedRows(named, place), ...grouped(linesOf, named, place), ...more], [...hints].join(' ') || undefined);
   return {
     add(line, reason, rule, hint) {
+      if (count >= maxBad)
+        throw failed([`${place.file}: more than ${maxBad} bad rows; not read beyond ${place.unit} ${line}`]);
+      count += 1;
       const lines = linesOf.get(rule);
       if (lines) lines.push(line);
       else linesOf.set(rule, [line]);
@@ -41,20 +53,24 @@ export function badRowsOf(): BadRows {
       named.length = Math.min(named.length, maxNamed);
       if (hint !== undefined) hints.add(hint);
     },
-    failure({ file, unit }) {
-      if (named.length === 0) return undefined;
-      const first = named.map(({ line, reason }) =>
-        unit === 'line' ? `${file}:${line}: ${reason}` : `${file}: row ${line}: ${reason}`,
-      );
-      const others = [...linesOf].flatMap(([rule, lines]) => {
-        const shown = new Set(named.filter((row) => row.rule === rule).map(({ line }) => line));
-        const left = lines.filter((line) => !shown.has(line));
-        const units = left.length === 1 ? unit : `${unit}s`;
-        return left.length === 0 ? [] : [`${file}: ${units} ${ranges(left)}: ${rule}`];
-      });
-      return usage([...first, ...others], hints.size > 0 ? [...hints].join(' ') : undefined);
-    },
+    failure: () => (count === 0 ? undefined : failed()),
   };
+}
+
+function namedRows(named: readonly BadRow[], { file, unit }: Place): string[] {
+  return named.map(({ line, reason }) =>
+    unit === 'line' ? `${file}:${line}: ${reason}` : `${file}: row ${line}: ${reason}`,
+  );
+}
+
+/** The lines of the rows that are not named one by one. */
+function grouped(linesOf: ReadonlyMap<string, number[]>, named: readonly BadRow[], { file, unit }: Place): string[] {
+  return [...linesOf].flatMap(([rule, lines]) => {
+    const shown = new Set(named.filter((row) => row.rule === rule).map(({ line }) => line));
+    const left = lines.filter((line) => !shown.has(line));
+    if (left.length === 0) return [];
+    return [`${file}: ${left.length === 1 ? unit : `${unit}s`} ${ranges(left)}: ${rule}`];
+  });
 }
 
 /** Ascending numbers as in `3-5, 9`. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Failure, usage } from '../../core/failure.ts';
 import type { Fields, Values } from '../../schema/field.ts';
 import { readAliases } from '../../store/roster/header.ts';
-import { readRosterFile, type RosterFile } from '../../store/roster/roster-file.ts';
+import { openRosterFile, readRosterRows, type RosterFile } from '../../store/roster/roster-file.ts';
 import { badRowsOf, type BadRows, type Place } from './bad-rows.ts';
 import { faultOf, rowChecker, type RosterRow } from './check-rows.ts';
 
@@ -50,13 +50,14 @@ export async function readRoster<const T extends Fields, R extends Values<T>>(
   source: RosterSource,
   rules: RosterRules<T, R>,
 ): Promise<CheckedRoster<R>> {
-  const bad = badRowsOf();
+  const opened = openRosterFile(source);
+  const place = { file: source.file, unit: opened.format === 'json' ? 'row' : 'line' } as const;
+  const bad = badRowsOf(place);
   const read = rowChecker(rules.fields, source.keepBeside, bad);
   const names = Object.keys(rules.fields);
   const required = names.filter((name) => rules.fields[name]?.required);
   const wanted = { names, required, aliases: readAliases(source.columns ?? [], names) };
-  const format = await readRosterFile(source, wanted, read);
-  const place = { file: source.file, unit: format === 'json' ? 'row' : 'line' } as const;
+  await readRosterRows(opened, wanted, read);
   const rows = await complete(read.rows(), rules, bad, place);
   if (rows.length === 0) throw usage(`${source.file}: no rows`);
   return { rows, sha256: hashOf(source) };
@@ -90,7 +91,7 @@ async function complete<T extends Fields, R extends Values<T>>(
     }
     if (!(fill instanceof Failure)) completed.push(filled as RosterRow<R>);
   }
-  const failure = bad.failure(place) ?? (fill instanceof Failure ? fill : undefined);
+  const failure = bad.failure() ?? (fill instanceof Failure ? fill : undefined);
   if (failure) throw failure;
   return completed;
 }

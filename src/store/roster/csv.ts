@@ -25,7 +25,7 @@ export interface CsvShape {
 }
 
 /** A row with more bytes is most likely one with a quote that is never closed. */
-export const maxRecordBytes = 1024 * 1024;
+const maxRecordBytes = 1024 * 1024;
 
 /**
  * Reads CSV (RFC 4180), calling `take` for each record in order; lines may end in any of the usual ways, and blank ones are
@@ -62,6 +62,18 @@ export function readCsv(
     if (!(cause instanceof CsvError)) throw cause;
     return { line: begins(bytes.toString('utf8', end, end + maxRecordBytes)), reason: reasonOf(cause) };
   }
+}
+
+/** The number of the first line that is longer than a row may be: its cells would not be counted before all are read. */
+export function firstLongLine(bytes: Buffer): number | undefined {
+  let [line, start] = [1, 0];
+  for (let at = 0; at <= bytes.length; at += 1) {
+    const isEnd = at === bytes.length || bytes[at] === 10 || (bytes[at] === 13 && bytes[at + 1] !== 10);
+    if (!isEnd) continue;
+    if (at - start > maxRecordBytes) return line;
+    [line, start] = [line + 1, at + 1];
+  }
+  return undefined;
 }
 
 function lineEndsIn(text: string): number {

@@ -82,7 +82,7 @@ function refuseRepeatedHeader(headers: readonly string[], columns: readonly stri
 }
 
 function refuseMissingHeader(headers: readonly string[], columns: readonly string[], wanted: WantedColumns): void {
-  const strange = [...wanted.aliases].find(([, name]) => !columns.includes(name));
+  const strange = [...wanted.aliases].find(([header]) => !headers.some((each) => normalized(each) === header));
   const missing = wanted.required.filter((name) => !columns.includes(name));
   if (missing.length === 0 && !strange) return;
   const shown = headers.filter((header) => header !== '').slice(0, 20);

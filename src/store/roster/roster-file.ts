@@ -25,27 +25,37 @@ export interface RosterReader {
 
 const maxBytes = 64 * 1024 * 1024;
 
-/**
- * Reads the rows of a roster once, in their order, with their line (in a JSON array: their number). Returns the format.
- * @throws Failure usage naming the file where the whole of it is no roster
- */
-export async function readRosterFile(
-  { file, bytes, format }: RosterFile,
-  wanted: WantedColumns,
-  reader: RosterReader,
-): Promise<RosterFormat> {
+/** The text of a roster and its format. */
+export interface RosterText {
+  readonly file: string;
+  readonly text: string;
+  readonly format: RosterFormat;
+}
+
+/** @throws Failure usage where the bytes are no text, or too many */
+export function openRosterFile({ file, bytes, format }: RosterFile): RosterText {
   if (bytes.length > maxBytes) throw usage(`${file}: more than 64 MiB`, 'Split the roster into several files.');
   const text = rosterText(file, bytes);
-  const found = format ?? formatOf(file, text);
+  return { file, text, format: format ?? formatOf(file, text) };
+}
+
+/**
+ * Reads the rows of a roster once, in their order, with their line (in a JSON array: their number).
+ * @throws Failure usage naming the file where the whole of it is no roster; what `reader` throws
+ */
+export async function readRosterRows(
+  { file, text, format }: RosterText,
+  wanted: WantedColumns,
+  reader: RosterReader,
+): Promise<void> {
   try {
-    if (found === 'csv') await readCsvRows(text, wanted, reader);
-    else if (found === 'ndjson') readLines(text, wanted, reader);
+    if (format === 'csv') await readCsvRows(text, wanted, reader);
+    else if (format === 'ndjson') readLines(text, wanted, reader);
     else readArray(text, wanted, reader);
   } catch (cause) {
-    if (!(cause instanceof Failure) || cause.kind !== 'usage') throw cause;
+    if (!(cause instanceof Failure) || cause.kind !== 'usage' || cause.details.problems) throw cause;
     throw usage(`${file}: ${cause.message}`, cause.details.hint);
   }
-  return found;
 }
 
 function formatOf(file: string, text: string): RosterFormat {
@@ -57,9 +67,11 @@ function formatOf(file: string, text: string): RosterFormat {
 }
 
 async function readCsvRows(text: string, wanted: WantedColumns, reader: RosterReader): Promise<void> {
-  const { readCsv } = await import('./csv.ts');
+  const { firstLongLine, readCsv } = await import('./csv.ts');
   const { body, shapes } = separators(text);
   const bytes = Buffer.from(body);
+  const long = firstLongLine(bytes);
+  if (long !== undefined) throw usage(`a line of more than 1 MiB: line ${long + (shapes[0]?.line ?? 1) - 1}`);
   const header = chooseHeader(bytes, shapes, wanted, readCsv);
   if (!header) return;
   const columns = columnsOf(header.cells, wanted);

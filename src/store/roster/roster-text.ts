@@ -17,7 +17,7 @@ export function rosterText(file: string, bytes: Buffer): string {
 }
 
 function workbookOf(bytes: Buffer): string | undefined {
-  const start = bytes.toString('latin1', 0, 80);
+  const start = bytes.toString('latin1', 0, 100);
   if (start.startsWith('PK\x03\x04'))
     return start.includes('opendocument.spreadsheet') ? 'a workbook (.ods)' : 'a workbook (.xlsx)';
   return start.startsWith('\xD0\xCF\x11\xE0') ? 'a workbook (.xls)' : undefined;

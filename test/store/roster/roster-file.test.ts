@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readRosterFile, type RosterFormat } from '../../../src/store/roster/roster-file.ts';
+import { openRosterFile, readRosterRows, type RosterFormat } from '../../../src/store/roster/roster-file.ts';
 
 interface Row {
   readonly line: number;
@@ -16,7 +16,7 @@ const wanted = { names: ['remote_user', 'size_allowance'], required: ['remote_us
 async function read(text: string, format: RosterFormat): Promise<{ rows: Row[]; bad: Bad[] }> {
   const rows: Row[] = [];
   const bad: Bad[] = [];
-  await readRosterFile({ file: 'roster', bytes: Buffer.from(text), format }, wanted, {
+  await readRosterRows(openRosterFile({ file: 'roster', bytes: Buffer.from(text), format }), wanted, {
     row: (line, values) => void rows.push({ line, values: Object.fromEntries(values) }),
     bad: (line, reason) => void bad.push({ line, reason }),
   });

@@ -1,0 +1,227 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { Failure } from '../../../src/core/failure.ts';
+import {
+  oncePerUser,
+  readRoster,
+  type CheckedRoster,
+  type RosterSource,
+} from '../../../src/jobs/roster/read-roster.ts';
+import { rosterFields, type LicenseFields } from '../../../src/schema/license.ts';
+import { failureOf } from '../../store/place.ts';
+
+const folder = 'test/fixtures/spreadsheets/files';
+
+function read(
+  file: string,
+  bytes: Buffer | string,
+  how: Partial<RosterSource> = {},
+): Promise<CheckedRoster<LicenseFields>> {
+  const source = { file, bytes: Buffer.from(bytes), format: undefined, ...how };
+  const completion = <R extends { readonly app_code?: number }>(
+    _rows: readonly R[],
+  ): Promise<(row: R) => R & { readonly app_code: number }> =>
+    Promise.resolve((row: R) => ({ ...row, app_code: row.app_code ?? 7 }));
+  return readRoster(source, { fields: rosterFields, ...oncePerUser, completion });
+}
+
+describe('a spreadsheet', () => {
+  const [ada, grace] = [
+    { remote_user: 'ada', size_allowance: 4, app_code: 7 },
+    { remote_user: 'grace', size_allowance: 18, app_code: 7 },
+  ];
+
+  /** The lines that ada and grace begin on. */
+  const good: Readonly<Record<string, readonly [number, number]>> = {
+    'excel-alt-enter.csv': [2, 4],
+    'excel-blank-rows.csv': [3, 5],
+    'excel-csv-utf8.csv': [2, 3],
+    'excel-german.csv': [2, 3],
+    'excel-german-utf8.csv': [2, 3],
+    'excel-macintosh.csv': [2, 3],
+    'excel-sep.csv': [3, 4],
+    'excel-sep-bom-tab.csv': [3, 4],
+    'excel-short-rows.csv': [2, 3],
+    'excel-text-tabs.txt': [2, 3],
+    'excel-title-case.csv': [2, 3],
+    'excel-trailing-cells.csv': [2, 3],
+    'excel-unicode-text.txt': [2, 3],
+    'google-download.csv': [2, 3],
+    'google-download.tsv': [2, 3],
+    'google-form.csv': [2, 3],
+    'hand-blanks-outside-quotes.csv': [2, 3],
+    'hand-blanks.csv': [2, 3],
+    'hand-mixed-line-ends.csv': [2, 3],
+    'hand-upper-case.csv': [2, 3],
+    'hand-utf16-big-endian.csv': [2, 3],
+    'libreoffice-blank-first-lines.csv': [4, 6],
+    'libreoffice-default.csv': [2, 3],
+    'libreoffice-quote-all.csv': [2, 3],
+    'libreoffice-semicolon-quote-all.csv': [2, 3],
+    'libreoffice-tab.tsv': [2, 3],
+    'libreoffice-utf16.csv': [2, 3],
+  };
+
+  const bad: Readonly<Record<string, string>> = {
+    'excel-97.xls': ': this is a workbook (.xls), not text',
+    'excel-decimal-comma.csv': ":2: size_allowance: '4,0' is not an integer",
+    'excel-latin1.csv': ':3: not valid UTF-8',
+    'excel-workbook-renamed.csv': ': this is a workbook (.xlsx), not text',
+    'excel-workbook.xlsx': ': this is a workbook (.xlsx), not text',
+    'google-login-column.csv': ': the header lacks remote_user and size_allowance; it has Login, Sensors, Name',
+    'google-two-headers.csv': ": the headers 'Remote User' and 'remote_user' are both read as remote_user",
+    'hand-comma-in-cell.csv': ':2: 4 cells, and the header has 3',
+    'hand-cut-off.csv': ':3: 2 cells, and the header has 3; the file may be cut off here',
+    'hand-no-header.csv': ': the header lacks remote_user and size_allowance; it has ada, 4',
+    'hand-open-quote.csv': ':3: not valid CSV: a quoted cell of this row is never closed',
+    'hand-quoted-blank.csv': ':2: remote_user: begins or ends with a blank',
+    'hand-repeated.csv': ":6: user 'ada' is already on line 3",
+    'hand-stray-quote.csv': ':2: not valid CSV: a quote inside a cell that is not quoted',
+    'hand-utf16-without-mark.csv': ': this is no text, or UTF-16 without a byte order mark',
+    'hand-web-page.xls': ': this is HTML or XML, not a roster',
+    'libreoffice-workbook.ods': ': this is a workbook (.ods), not text',
+  };
+
+  test('is in one of the two tables', () => {
+    expect(readdirSync(folder).sort()).toEqual([...Object.keys(good), ...Object.keys(bad)].sort());
+  });
+
+  test.each(Object.entries(good))('%s is read as meant', async (file, lines) => {
+    const { rows } = await read(file, readFileSync(join(folder, file)));
+    expect(rows).toEqual([
+      { ...ada, line: lines[0] },
+      { ...grace, line: lines[1] },
+    ]);
+  });
+
+  test.each(Object.entries(bad))('%s is refused%s', async (file, message) => {
+    expect(await failureOf(() => read(file, readFileSync(join(folder, file))))).toMatchObject({
+      kind: 'usage',
+      message: `${file}${message}`,
+    });
+  });
+
+  test('with a strange header is read where --column names it', async () => {
+    const columns = ['remote_user=Login', 'size-allowance=SENSORS'];
+    const { rows } = await read('roster.csv', readFileSync(join(folder, 'google-login-column.csv')), { columns });
+    expect(rows).toEqual([
+      { ...ada, line: 2 },
+      { ...grace, line: 3 },
+    ]);
+  });
+});
+
+test.each([
+  ['Login', '--column Login: expected NAME=HEADER'],
+  ['login=Login', "--column login=Login: 'login' is not a column of the roster"],
+  ['remote_user=Account', "roster.csv: the header lacks 'account'; it has Login, remote_user, size_allowance"],
+  ['remote_user=Login', "roster.csv: the headers 'Login' and 'remote_user' are both read as remote_user"],
+])('--column %s is refused', async (word, message) => {
+  const text = 'Login,remote_user,size_allowance\na,b,4\n';
+  expect(await failureOf(() => read('roster.csv', text, { columns: [word] }))).toMatchObject({
+    kind: 'usage',
+    message,
+  });
+});
+
+test('only the header decides on the separator', async () => {
+  const { rows } = await read('a.csv', 'remote_user,size_allowance\na;b;c;d,4\n"e\tf",5\n');
+  expect(rows.map(({ remote_user }) => remote_user)).toEqual(['a;b;c;d', 'e\tf']);
+});
+
+test('the lines of rows are right below quoted cells that hold CRLF', async () => {
+  const text = 'remote_user,size_allowance,note\r\na,1,"x\r\ny\r\nz"\r\n\r\nb,2,"\r\n"\r\nc,0,\r\n';
+  expect(await failureOf(() => read('a.csv', text))).toMatchObject({
+    message: 'a.csv:8: size_allowance: 0 is out of range; must be 1 to 18',
+  });
+});
+
+describe('bad rows', () => {
+  test('are named one by one up to 20, the others by line and reason', async () => {
+    const lines = Array.from(
+      { length: 40 },
+      (_, index) => `u${index},${index % 4 === 3 ? '4.5' : index % 2 ? 99 : ''}`,
+    );
+    const text = ['remote_user,size_allowance', 'ada,4', ...lines, 'ada,5', 'ada,6'].join('\n');
+
+    const problems = (await failureOf(() => read('roster.csv', text))).message.split('\n');
+
+    expect(problems.slice(0, 4)).toEqual([
+      'roster.csv:3: size_allowance is missing',
+      'roster.csv:4: size_allowance: 99 is out of range; must be 1 to 18',
+      'roster.csv:5: size_allowance is missing',
+      "roster.csv:6: size_allowance: '4.5' is not an integer",
+    ]);
+    expect(problems.slice(20)).toEqual([
+      'roster.csv: lines 23, 25, 27, 29, 31, 33, 35, 37, 39, 41: size_allowance is missing',
+      'roster.csv: lines 24, 28, 32, 36, 40: size_allowance: the value is out of range; must be 1 to 18',
+      'roster.csv: lines 26, 30, 34, 38, 42: size_allowance: the value is not an integer',
+      'roster.csv: lines 43-44: the user is already on an earlier line',
+    ]);
+  });
+
+  test('above 10,000 end the reading', async () => {
+    const text = `remote_user,size_allowance\n${'ada,\n'.repeat(20_000)}`;
+    const { message } = await failureOf(() => read('roster.csv', text));
+    expect(message.split('\n').slice(20)).toEqual([
+      'roster.csv: lines 22-10001: size_allowance is missing',
+      'roster.csv: more than 10000 bad rows; not read beyond line 10002',
+    ]);
+  });
+});
+
+test.each([
+  [
+    'a header of a million columns',
+    `remote_user,size_allowance${',c'.repeat(400_000)}\n`,
+    'the header has 400002 columns',
+  ],
+  [
+    'a line of many cells',
+    `remote_user,size_allowance\nada,4${','.repeat(2 ** 20)}\n`,
+    'a line of more than 1 MiB: line 2',
+  ],
+  ['a cell over several lines', `remote_user,size_allowance\n"${'x\n'.repeat(2 ** 20)}",4`, 'a row of more than 1 MiB'],
+  ['a large file', Buffer.alloc(64 * 1024 * 1024 + 1, 'x'), 'more than 64 MiB'],
+])('%s is refused', async (_what, bytes, message) => {
+  expect((await failureOf(() => read('roster.csv', bytes))).message).toContain(message);
+});
+
+describe('columns that are kept', () => {
+  const keepBeside = ['remote_user', 'status', 'license'];
+
+  test('are the same in each row, and renamed where the result has one of that name', async () => {
+    const text = 'E-Mail,remote_user,Status,size_allowance,\nada@x.org,ada,new,4,1\n,grace,,18,\n';
+    const { rows } = await read('roster.csv', text, { keepBeside });
+    expect(rows.map(({ others }) => others)).toEqual([
+      { 'E-Mail': 'ada@x.org', roster_status: 'new' },
+      { 'E-Mail': null, roster_status: null },
+    ]);
+  });
+
+  test('of JSON keep their values', async () => {
+    const text = '{"remote_user":"ada","size_allowance":4,"tags":["a"]}\n{"remote_user":"b","size_allowance":4,"n":1}';
+    const { rows } = await read('roster.ndjson', text, { keepBeside });
+    expect(rows.map(({ others }) => others)).toEqual([
+      { tags: ['a'], n: null },
+      { tags: null, n: 1 },
+    ]);
+  });
+
+  test('are refused where two would have one name', async () => {
+    const text = 'remote_user,size_allowance,status,roster_status\nada,4,1,2\n';
+    const failure = await failureOf(() => read('roster.csv', text, { keepBeside }));
+    expect(failure.message).toBe('--keep-columns: two columns would be named roster_status');
+  });
+});
+
+test('a bad row is named before the failure of what fills rows in', async () => {
+  const source = { file: 'a.csv', format: undefined };
+  const completion = () => Promise.reject(new Failure('config', 'no application'));
+  const rules = { fields: rosterFields, ...oncePerUser, completion };
+  const of = (text: string) => failureOf(() => readRoster({ ...source, bytes: Buffer.from(text) }, rules));
+  expect(await of('remote_user,size_allowance\nada,0\n')).toMatchObject({ kind: 'usage' });
+  expect(await of('remote_user,size_allowance\nada,4\nada,4\n')).toMatchObject({ kind: 'usage' });
+  expect(await of('remote_user,size_allowance\nada,4\n')).toMatchObject({ kind: 'config' });
+});
