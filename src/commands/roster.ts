@@ -21,6 +21,14 @@ export const rosterOptions = {
   },
 } as const satisfies Fields;
 
+/** The option of a command whose result has a row for each row of the roster. */
+export const keepOptions = {
+  keep_columns: {
+    kind: 'boolean',
+    help: 'Carry the other columns of the roster through to the result; one named like a column of the result becomes roster_NAME',
+  },
+} as const satisfies Fields;
+
 /** The option of every command that sends a request for each row. */
 export const workerOptions = {
   concurrency: {
@@ -40,14 +48,15 @@ export interface RosterValues {
   readonly column?: readonly string[] | undefined;
 }
 
-/** The roster that a command was given. @throws Failure usage where the file cannot be read */
+/** The roster that a command was given; other columns are kept beside those of the result, if given. @throws Failure usage where the file cannot be read */
 export async function rosterSource(
   file: string,
   { input_format, column }: RosterValues,
   context: Pick<Context, 'readBytes'>,
+  keepBeside?: readonly string[],
 ): Promise<RosterSource> {
   const bytes = await context.readBytes(file);
-  return { file: file === '-' ? 'standard input' : file, bytes, format: input_format, columns: column };
+  return { file: file === '-' ? 'standard input' : file, bytes, format: input_format, columns: column, keepBeside };
 }
 
 /** Gives each row without an application the run's own; where each row has one, the run's need not be known. */

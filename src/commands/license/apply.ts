@@ -5,26 +5,24 @@ import { planAtFirst, plannedRow, type PlannedRow, type Planning } from '../../j
 import { rosterOf, type Roster } from '../../jobs/roster/roster.ts';
 import { rosterJournal, type RosterJournal } from '../../jobs/roster/roster-journal.ts';
 import type { AppliedRow, Applying } from '../../jobs/roster/roster-run.ts';
-import { rosterFields, type LicenseFields } from '../../schema/license.ts';
+import { rosterFields } from '../../schema/license.ts';
 import { optional } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
-import { apiOfEachApp, defaultConcurrency, rosterOptions, rosterSource, workerOptions } from '../roster.ts';
-import { readLicenseRoster } from './roster.ts';
+import { apiOfEachApp, defaultConcurrency, keepOptions, rosterOptions, workerOptions } from '../roster.ts';
+import { applyColumns, keptColumns, licenseOf, readLicenseRoster, refuseStrangeFields } from './roster.ts';
 import { claimsOf, targetOf, type Target } from './target.ts';
 import { settleOptions, settlingOf } from './options.ts';
 
 /** On a terminal more changes than these are asked about once. */
 const manyChanges = 100;
 
-const columns = ['remote_user', 'app_code', 'size_allowance', 'status', 'license'] as const;
-
 export default command({
   name: 'license apply',
   summary: 'Give every user of a file one license',
   about: [
     'The file is CSV with a header, a JSON object on each line, or a JSON array. Columns: remote_user, size_allowance and, if you like, ' +
-      'app_code, which picks the stored key of that application; others are ignored. A file with bad rows is refused whole, every bad ' +
+      'app_code, which picks the stored key of that application; --keep-columns carries others through to the result. A file with bad rows is refused whole, every bad ' +
       'line named, and nothing is sent.',
     'A user without a license gets one; a license of another size is resized; one of the right size stays. Each row ends as created, ' +
       'resized, unchanged, failed or unknown. Exit code 9 if a row is unknown, else 8 if one failed; 4 where the key is refused.',
@@ -43,6 +41,7 @@ export default command({
       help: 'The roster; - is standard input',
     },
     ...rosterOptions,
+    ...keepOptions,
     ...optional({ app_code: rosterFields.app_code }),
     ...workerOptions,
     journal: {
@@ -63,63 +62,36 @@ export default command({
   plans: true,
 
   async *run(
-    {
-      file: argument,
-      file_option,
-      input_format,
-      column,
-      concurrency = defaultConcurrency,
-      journal,
-      exit_code,
-      settle,
-      ...typed
-    },
+    { file: argument, file_option, concurrency = defaultConcurrency, journal, exit_code, settle, ...reading },
     context,
   ) {
     const file = argument ?? file_option;
     if (file === undefined || (argument !== undefined && file_option !== undefined))
       throw usage('give one roster: FILE or --file FILE');
     if (exit_code && !context.options.dry_run) throw usage('--exit-code needs --dry-run');
-    refuseStrangeFields(context.options);
-    const source = await rosterSource(file, { input_format, column }, context);
-    const { rows, sha256: input } = await readLicenseRoster(source, typed.app_code, context);
+    const { rows, sha256: input } = await readLicenseRoster(file, reading, context);
+    refuseStrangeFields(context.options, Object.keys(rows[0]?.others ?? {}));
+    const kept = keptColumns(rows);
     const roster = rosterOf(rows.map(licenseOf));
     const applying = { licensing: apiOfEachApp(context), concurrency };
     if (context.options.dry_run) {
-      yield* plan(roster, applying, exit_code ?? false);
+      for await (const row of plan(roster, applying, exit_code ?? false)) yield kept(row);
       return;
     }
     const target = await targetOf(roster, context);
-    yield* apply(roster, { ...applying, ...settlingOf(context, settle) }, { input, target, journal }, context);
+    const how = { ...applying, ...settlingOf(context, settle) };
+    for await (const row of apply(roster, how, { input, target, journal }, context)) yield kept(row);
   },
 
   show: {
     toTheEnd: true,
     whole: ['license'],
-    columns,
+    columns: applyColumns,
     data: (row) => ({ ...row, license: row.license?.fields ?? null }),
     cell: (row, column) => (column === 'license' && row.license ? row.license.key : undefined),
     others: true,
   },
 });
-
-function licenseOf({ remote_user, app_code, size_allowance }: LicenseFields): LicenseFields {
-  return { remote_user, app_code, size_allowance };
-}
-
-/** A name that no row has would be noticed at the first row, when licenses have been made already. */
-function refuseStrangeFields({ fields = '', dry_run }: Context['options']): void {
-  const known = [...columns, dry_run ? 'change' : 'error'];
-  const strange = fields
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '' && !known.includes(name));
-  if (strange.length > 0)
-    throw usage(
-      strange.map((name) => `There is no field '${name}' in the result.`),
-      `Its fields are ${known.join(', ')}.`,
-    );
-}
 
 interface Job {
   /** The hash of the roster: another text is another job. */

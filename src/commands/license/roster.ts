@@ -1,16 +1,59 @@
-import { oncePerUser, readRoster, type CheckedRoster, type RosterSource } from '../../jobs/roster/read-roster.ts';
+import { usage } from '../../core/failure.ts';
+import type { RosterRow } from '../../jobs/roster/check-rows.ts';
+import { oncePerUser, readRoster, type CheckedRoster } from '../../jobs/roster/read-roster.ts';
+import { rowKey } from '../../jobs/roster/roster-journal.ts';
 import { rosterFields, type LicenseFields } from '../../schema/license.ts';
 import type { Context } from '../context.ts';
-import { ownAppCode } from '../roster.ts';
+import { ownAppCode, rosterSource, type RosterValues } from '../roster.ts';
+
+/** The columns of every result of `license apply`, in their order. */
+export const applyColumns = ['remote_user', 'app_code', 'size_allowance', 'status', 'license'] as const;
+
+interface Reading extends RosterValues {
+  readonly keep_columns?: boolean;
+  readonly app_code?: number;
+}
 
 /**
  * The roster to be applied, every row checked and with its application.
  * @throws Failure usage; config where the run's own application is needed and not known
  */
-export function readLicenseRoster(
-  source: RosterSource,
-  typed: number | undefined,
+export async function readLicenseRoster(
+  file: string,
+  { keep_columns, app_code, ...values }: Reading,
   context: Context,
 ): Promise<CheckedRoster<LicenseFields>> {
-  return readRoster(source, { fields: rosterFields, ...oncePerUser, completion: ownAppCode(typed, context) });
+  const beside = [...applyColumns, 'license_code', 'error', 'change'];
+  const source = await rosterSource(file, values, context, keep_columns ? beside : undefined);
+  return readRoster(source, { fields: rosterFields, ...oncePerUser, completion: ownAppCode(app_code, context) });
+}
+
+/** A row without its place and its other columns. */
+export function licenseOf({ remote_user, app_code, size_allowance }: LicenseFields): LicenseFields {
+  return { remote_user, app_code, size_allowance };
+}
+
+/** Adds the kept columns of a roster to the rows of a result. */
+export function keptColumns(
+  rows: readonly RosterRow<LicenseFields>[],
+): <R extends Pick<LicenseFields, 'remote_user' | 'app_code'>>(row: R) => R {
+  const kept = new Map(rows.map((row) => [rowKey(row), row.others]));
+  return (row) => ({ ...row, ...kept.get(rowKey(row)) });
+}
+
+/**
+ * Checks --fields before anything is sent: an unknown name would be noticed at the first row, after licenses were created.
+ * @throws Failure usage
+ */
+export function refuseStrangeFields({ fields = '', dry_run }: Context['options'], kept: readonly string[]): void {
+  const known = [...applyColumns, dry_run ? 'change' : 'error', ...kept];
+  const strange = fields
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && !known.includes(name));
+  if (strange.length > 0)
+    throw usage(
+      strange.map((name) => `There is no field '${name}' in the result.`),
+      `Its fields are ${known.join(', ')}.`,
+    );
 }

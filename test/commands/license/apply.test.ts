@@ -109,6 +109,20 @@ describe('the file', () => {
     );
   });
 
+  test.each(['', '--dry-run'])('other columns are carried through with --keep-columns %s', async (words) => {
+    const { apply } = await service();
+
+    const ran = await apply(
+      `--keep-columns ${words} -o csv --fields remote_user,Mail,roster_status`,
+      'Mail,Status,Remote User,size allowance\na@x.org,new,ada,3\n,,ben,4\n',
+    );
+
+    expect({ exitCode: ran.exitCode, lines: ran.stdout.trim().split('\n').sort() }).toEqual({
+      exitCode: 0,
+      lines: ['ada,a@x.org,new', 'ben,,', 'remote_user,Mail,roster_status'],
+    });
+  });
+
   test('every bad line is named, and nothing is sent', async () => {
     const { apply, log, home } = await service();
     const text = [
