@@ -37,6 +37,7 @@ export function licenseOf({ remote_user, app_code, size_allowance }: LicenseFiel
 export function keptColumns(
   rows: readonly RosterRow<LicenseFields>[],
 ): <R extends Pick<LicenseFields, 'remote_user' | 'app_code'>>(row: R) => R {
+  if (!rows[0]?.others) return (row) => row;
   const kept = new Map(rows.map((row) => [rowKey(row), row.others]));
   return (row) => ({ ...row, ...kept.get(rowKey(row)) });
 }
