@@ -21,9 +21,10 @@ export function withoutKeys(failure: Failure, { words, env }: Typed): Failure {
   const values = [...words, ...variables.map(([, value]) => value ?? '')];
   const typed = values.filter((value) => !namesFile(value)).map(withoutHost);
   const clean = (text: string): string => hideTyped(text, typed.join('\n').toLowerCase());
-  const { hint, http, server, retryable } = failure.details;
+  const { problems, hint, http, server, retryable } = failure.details;
   const cause = failure.cause instanceof Error && clean(failure.cause.message) !== failure.cause.message;
   return new Failure(failure.kind, clean(failure.message), {
+    problems: problems?.map(clean),
     hint: hint && clean(hint),
     http: http && { ...http, url: clean(http.url) },
     server: server && { code: server.code && clean(server.code), msg: server.msg && clean(server.msg) },
