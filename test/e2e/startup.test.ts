@@ -28,7 +28,7 @@ test('--help loads the parser, the table of commands and nothing that a command 
   expect(packages).toEqual(['commander']);
   expect(modules.filter((name) => /^(api|store|sandbox|jobs)\//.test(name))).toEqual([]);
   expect(modules.filter((name) => name.startsWith('commands/'))).toEqual(['commands/index.ts']);
-  expect(modules.length).toBeLessThanOrEqual(24);
+  expect(modules.length).toBeLessThanOrEqual(26);
 });
 
 test('license list --help loads that one command, and no storage, server or HTTP client', async () => {

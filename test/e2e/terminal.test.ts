@@ -96,18 +96,18 @@ describe('topic delete', () => {
   test('asks for the name: another one deletes nothing, the right one everything', async () => {
     const home = emptyHome();
     const wrong = openTerminal(line, { home });
-    await wrong.shows(/Type the name of the topic/);
+    await wrong.shows(/Type the topic's name/);
     wrong.type('friday\r');
     const cancelled = await wrong.ended;
     const before = await on(count, { home });
     const right = openTerminal(line, { home });
-    await right.shows(/Type the name of the topic/);
+    await right.shows(/Type the topic's name/);
     right.type('friday cake\r');
     const deleted = await right.ended;
     const after = await on(count, { home });
 
     expect(cancelled.exitCode).toBe(130);
-    expect(cancelled.output).toContain("'friday' is not the name of the topic; nothing was deleted");
+    expect(cancelled.output).toContain("'friday' is not the topic's name; nothing was deleted");
     expect(before.output.trim()).toBe('2');
     expect(deleted).toMatchObject({
       exitCode: 0,
@@ -118,7 +118,7 @@ describe('topic delete', () => {
 
   test('asks with --yes too, and not at all with --no-input', async () => {
     const asked = openTerminal(`${line} --yes`);
-    await asked.shows(/Type the name of the topic/);
+    await asked.shows(/Type the topic's name/);
     asked.type('\u0003');
 
     expect(await asked.ended).toMatchObject({ exitCode: 130 });
@@ -129,7 +129,7 @@ describe('topic delete', () => {
   });
 
   test('ends at Ctrl-C with the terminal as it was', async () => {
-    const { output } = await interrupted(line, /Type the name of the topic/);
+    const { output } = await interrupted(line, /Type the topic's name/);
 
     expect(output).toMatch(/code=130/);
     expect(output).toMatch(/ icanon .* echo /s);

@@ -7,7 +7,7 @@ import { refusal } from './chat-answer.ts';
 /** Whether the server could not read the narrow. A type that it does not know for an operand is reported as BAD_REQUEST. */
 export function isBadNarrow({ status, body }: Answer): boolean {
   if (status !== 400 || !isObject(body)) return false;
-  return body['code'] === 'BAD_NARROW' || /\bnarrow\b/i.test(String(body['msg']));
+  return body['code'] === 'BAD_NARROW' || /\b(?:narrow|operand)\b/i.test(String(body['msg']));
 }
 
 /** Whether the server's level can explain that it refused this narrow. */
