@@ -5,7 +5,7 @@ import { openCredentials } from '../store/account/credentials.ts';
 import { readKeyFile } from '../store/account/key-text.ts';
 import { openProfiles, type Profiles } from '../store/account/profiles.ts';
 import { chatUnit, licensingUnit } from '../store/account/unit.ts';
-import { originOf } from '../store/account/url.ts';
+import { serverOf } from '../store/account/server.ts';
 import { canOthersRead } from '../store/disk/files.ts';
 import type { Messages } from './messages.ts';
 import { isInteractive } from './prompt.ts';
@@ -16,6 +16,8 @@ import type { World } from './world.ts';
 export interface Options extends GlobalValues {
   /** Whether --profile was typed, and is not its twin in the environment. */
   readonly profileTyped: boolean;
+  /** The options of the output that were typed, and are not their twins in the environment. */
+  readonly typedLooks: readonly ('output' | 'fields')[];
 }
 
 export type Accounts = Pick<
@@ -75,7 +77,7 @@ export function openAccounts(holding: Holding): Accounts {
     runKeyCommand,
     hide: (text) => redactor.watch(new Secret(text)),
     clean: (text) => shortened(redactor.clean(text)),
-    identityOf: ({ base_url }) => (options.sandbox ? 'sandbox' : originOf(base_url)),
+    identityOf: ({ base_url }) => (options.sandbox ? 'sandbox' : serverOf(base_url)),
   };
 }
 

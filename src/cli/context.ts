@@ -131,9 +131,9 @@ function records(
       const { openJournal } = await import('../store/journal.ts');
       return openJournal(file ?? journalFile(world, header), header, world, { signal });
     },
-    async claims(job, identity, app_code) {
+    async claims(identity, app_code, settle) {
       const { openClaims } = await import('../store/lock/claims.ts');
-      return openClaims(`${identity} ${app_code}`, world, { job, signal, note: messages.note });
+      return openClaims(`${identity} ${app_code}`, world, { settle, signal, note: messages.note });
     },
     progress: (label, total) => openProgress(world, options, messages, label, total),
   };

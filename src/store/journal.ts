@@ -4,16 +4,20 @@ import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Failure } from '../core/failure.ts';
 import { parseJson, writeJson } from '../core/json.ts';
-import { storageFailure, syncFolder } from './disk/files.ts';
+import { codeOf, storageFailure, syncFolder } from './disk/files.ts';
 import { makeFolder as makeFolderAt } from './disk/private-folder.ts';
+import { groupedAppend, type WriteLines } from './grouped-append.ts';
 import { acquireLock, type Surroundings } from './lock/lock.ts';
 import { isCutBefore, readRecords, recordLine } from './roster/ndjson.ts';
 
 /** What a journal is about: another schema, job or input has another journal. */
 export type JournalHeader = Readonly<Record<string, unknown>>;
 
-/** The record of a job's steps, on disk before and after each request (contract, section 1.3). */
+/** The record of a job's steps, on disk before and after each request (docs/exactly-once.md, Journal). */
 export interface Journal {
+  readonly path: string;
+  /** Whether the file was cut or emptied since it was begun, so that records of requests may be missing. */
+  readonly isDamaged: boolean;
   /** What earlier runs appended, in order; empty for a new journal. */
   readonly records: readonly unknown[];
   /**
@@ -33,8 +37,6 @@ export interface JournalOptions {
   readonly write?: WriteLines;
 }
 
-export type WriteLines = (file: FileHandle, lines: string) => Promise<void>;
-
 /**
  * Opens the journal for this process alone until it is closed or finished.
  * @throws Failure unavailable when another process holds it; config when it cannot be written, or is about something else
@@ -47,13 +49,13 @@ export async function openJournal(
 ): Promise<Journal> {
   await makeFolder(path);
   const release = await lockJournal(path, world, options.signal);
-  let file: FileHandle | undefined;
+  let opened: OpenedFile | undefined;
   try {
-    file = await openFile(path);
-    const records = await recordsOf(path, file, header);
-    return journalOn(path, file, records, release, options.write ?? writeLines);
+    opened = await openFile(path);
+    const content = await contentOf(path, opened, header);
+    return journalOn(path, opened.file, content, release, options.write ?? writeLines);
   } catch (cause) {
-    await file?.close();
+    await opened?.file.close();
     await release();
     throw unwritable(path, cause);
   }
@@ -79,31 +81,50 @@ async function lockJournal(
   }
 }
 
-/** Opened without creating first, so that a new file's entry in its folder is synced once. */
-async function openFile(path: string): Promise<FileHandle> {
-  const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
-  const file = await open(path, flags, 0o600);
-  if ((await file.stat()).isFile()) return file;
-  await file.close();
+interface OpenedFile {
+  readonly file: FileHandle;
+  readonly isNew: boolean;
+}
+
+async function openFile(path: string): Promise<OpenedFile> {
+  const opened = (await createFile(path)) ?? {
+    file: await open(path, constants.O_RDWR | constants.O_APPEND),
+    isNew: false,
+  };
+  if ((await opened.file.stat()).isFile()) return opened;
+  await opened.file.close();
   throw new Failure('config', `the journal ${path} is not a regular file`, {
     hint: 'Name another file with --journal.',
   });
 }
 
+/** Undefined where there is a file already. */
+async function createFile(path: string): Promise<OpenedFile | undefined> {
+  try {
+    const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_EXCL;
+    return { file: await open(path, flags, 0o600), isNew: true };
+  } catch (cause) {
+    if (codeOf(cause) === 'EEXIST') return undefined;
+    throw cause;
+  }
+}
+
+type Content = Pick<Journal, 'records' | 'isDamaged'>;
+
 /** A file is only changed once it is known to be this job's journal: `--journal` may name the wrong file. */
-async function recordsOf(path: string, file: FileHandle, header: JournalHeader): Promise<unknown[]> {
+async function contentOf(path: string, { file, isNew }: OpenedFile, header: JournalHeader): Promise<Content> {
   const bytes = await file.readFile();
-  const isNew = isCutBefore(bytes, '{"journal":1');
-  const { records: found, size } = isNew ? { records: [], size: 0 } : recordsIn(path, bytes);
+  const lacksHeader = isCutBefore(bytes, '{"journal":1');
+  const { records: found, size } = lacksHeader ? { records: [], size: 0 } : recordsIn(path, bytes);
   const [first, ...records] = found;
   const whole = { journal: 1, ...header };
-  if (!isNew && !isDeepStrictEqual(first, parseJson(writeJson(whole)))) throw anotherJournal(path);
+  if (!lacksHeader && !isDeepStrictEqual(first, parseJson(writeJson(whole)))) throw anotherJournal(path);
   if (size < bytes.length) await file.truncate(size);
-  if (!isNew) return records;
+  if (!lacksHeader) return { records, isDamaged: size < bytes.length };
   await writeLines(file, recordLine(whole));
   await file.datasync();
   await syncFolder(dirname(path));
-  return [];
+  return { records: [], isDamaged: !isNew };
 }
 
 function anotherJournal(path: string): Failure {
@@ -131,11 +152,11 @@ async function writeLines(file: FileHandle, lines: string): Promise<void> {
 function journalOn(
   path: string,
   file: FileHandle,
-  records: readonly unknown[],
+  content: Content,
   release: () => Promise<void>,
   write: WriteLines,
 ): Journal {
-  const { append, settled } = groupedAppend(path, file, write);
+  const { append, settled } = groupedAppend(file, write, (cause) => unwritable(path, cause));
   let isOpen = true;
   const close = async (): Promise<void> => {
     if (!isOpen) return;
@@ -145,7 +166,8 @@ function journalOn(
     await release();
   };
   return {
-    records,
+    path,
+    ...content,
     append,
     close,
     async finish() {
@@ -160,35 +182,6 @@ function journalOn(
       }
     },
   };
-}
-
-interface GroupedAppend {
-  readonly append: (record: unknown) => Promise<void>;
-  /** Resolves when nothing is being written; a failure was told to those who appended. */
-  readonly settled: () => Promise<void>;
-}
-
-/** While one group is synced, the next gathers; after a failure nothing more is written, since a cut line may stand at the end. */
-function groupedAppend(path: string, file: FileHandle, write: WriteLines): GroupedAppend {
-  let gathering: { lines: string; readonly written: Promise<void> } | undefined;
-  let last: Promise<void> = Promise.resolve();
-  const flush = async (): Promise<void> => {
-    const lines = gathering?.lines ?? '';
-    gathering = undefined;
-    try {
-      await write(file, lines);
-      await file.datasync();
-    } catch (cause) {
-      throw unwritable(path, cause);
-    }
-  };
-  const append = (record: unknown): Promise<void> => {
-    const line = recordLine(record);
-    if (gathering) gathering.lines += line;
-    else gathering = { lines: line, written: (last = last.then(flush)) };
-    return gathering.written;
-  };
-  return { append, settled: () => last.catch(() => undefined) };
 }
 
 function unwritable(path: string, cause: unknown): Failure {

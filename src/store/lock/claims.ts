@@ -2,163 +2,198 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import type { Fingerprints } from '../../core/fingerprints.ts';
 import { parseJson, writeJson } from '../../core/json.ts';
-import { readPrivateBytes, writePrivate } from '../disk/files.ts';
-import { lockFolder, withLock, type Surroundings } from './lock.ts';
+import { readPrivate, writePrivate } from '../disk/files.ts';
 import { isGone, thisOwner, type Owner } from '../disk/owner.ts';
+import { lockFolder, withLock, type Surroundings } from './lock.ts';
 
 /**
- * Which process of this machine is creating licenses of which users of one application (contract, section 1: `ensure` is safe in
- * parallel). A claim comes before the look at the server's list, so that nobody plans on a list that another is changing.
+ * Which users of one application a process is creating licenses for, and when a license was last asked for (docs/exactly-once.md,
+ * Claims). A claim is taken before the server's list is read, so that nobody plans on a list that another process is changing.
  */
 export interface Claims {
   /**
-   * Claims the users, waiting while a living process holds one of them. Resolves with the jobs of processes that died holding one of
-   * them: they may have asked for a license that the server has not committed yet.
-   * @throws Failure unavailable when the wait is over, config when no folder can be written
+   * Claims the users; waits while a living process holds one of them. Resolves with the users for whom a license was asked for by an
+   * earlier process of this machine, and when: never later than now. A process that died holding a user counts as asking now.
+   * @throws Failure unavailable when the wait is over, config when no folder can be written or the file is damaged
    */
-  take(users: Fingerprints): Promise<ReadonlySet<string>>;
-  /** Gives users back whose license is known. What is not given back counts as abandoned once this process has ended. */
-  free(users: Fingerprints): Promise<void>;
+  take(users: readonly string[]): Promise<ReadonlyMap<string, Milliseconds>>;
+  /**
+   * Gives users back, each with the time at which its last POST ended, if there was one. A user that is never given back counts as
+   * abandoned once this process has ended.
+   */
+  release(users: readonly ReleasedUser[]): Promise<void>;
+}
+
+export interface ReleasedUser {
+  readonly remote_user: string;
+  /** When the last POST for this user ended, whatever its outcome. */
+  readonly posted?: Milliseconds | undefined;
+}
+
+export interface ClaimOptions {
+  /** How long a POST is remembered; at least a day. */
+  readonly settle: Milliseconds;
+  readonly signal: AbortSignal;
+  /** Receives one line when there is something to wait for. */
+  readonly note: (text: string) => void;
+}
+
+/** Users are kept as hashes: the file reveals no names. */
+interface ClaimsFile {
+  readonly claims: readonly Claim[];
+  readonly posted: readonly Posted[];
 }
 
 interface Claim {
   readonly owner: Owner;
-  readonly job: string;
-  /** Fingerprints: a claim does not tell who the users are. */
-  readonly users: Float64Array;
+  readonly users: readonly string[];
 }
 
-/** The file begins with a line of these; the users of all of them follow as numbers. */
-interface StoredClaim extends Omit<Claim, 'users'> {
-  /** How many of the numbers are its users. */
-  readonly users: number;
-}
-
-export interface ClaimOptions {
-  /** What the claims are for: a job knows what it left open itself. */
-  readonly job: string;
-  readonly signal: AbortSignal;
-  /** Told once when there is something to wait for. */
-  readonly note: (text: string) => void;
-}
+/** User, time of its last POST, and when that may be forgotten. */
+type Posted = readonly [user: string, time: Milliseconds, until: Milliseconds];
 
 const longestWait: Milliseconds = 300_000;
-/** Many that wait for one user would else keep the machine busy with looking. */
+/** Keeps many processes that wait for one user from busy polling. */
 const longestPause: Milliseconds = 400;
+const day: Milliseconds = 86_400_000;
 
-/** The claims on the users of one application, named by its origin and code. */
-export async function openClaims(
-  name: string,
-  world: Surroundings,
-  { job, signal, note }: ClaimOptions,
-): Promise<Claims> {
-  const file = join(await lockFolder(world.machine), `${hash(name)}.claims`);
-  const me = await thisOwner(world.machine);
-  const change = <T>(edit: (claims: readonly Claim[]) => Promise<Change<T>>, given?: AbortSignal): Promise<T> =>
-    withLock(
-      `${file}.lock`,
-      world,
-      async () => {
-        const { claims, result } = await edit(await read(file, world));
-        if (claims) await write(file, claims);
-        return result;
-      },
-      { signal: given, wait: 60_000 },
-    );
+/** The claims on the users of one application, named by its server and code. */
+export async function openClaims(name: string, world: Surroundings, options: ClaimOptions): Promise<Claims> {
+  const { clock, machine } = world;
+  const path = join(await lockFolder(machine), `${hashOf(name)}.claims`);
+  const me = await thisOwner(machine);
+  const remember = Math.max(options.settle, day);
+  const edit = <T>(work: (file: ClaimsFile) => Promise<Edit<T>>, signal?: AbortSignal): Promise<T> =>
+    withLock(`${path}.lock`, world, () => editFile(path, world, work), { signal, wait: 60_000 });
 
   return {
     async take(users) {
-      const end = world.clock.now() + longestWait;
+      const wanted = new Map(users.map((user) => [hashOf(user), user]));
+      const end = clock.now() + longestWait;
       for (let round = 0; ; round += 1) {
-        const outcome = await change((claims) => attempt(claims, users, { owner: me, job }, world), signal);
-        if ('abandoned' in outcome) return outcome.abandoned;
-        if (round === 0) note(`waiting for process ${outcome.holder.pid}, which is at work on the same licenses`);
-        if (world.clock.now() > end) throw held(outcome.holder);
-        await world.clock.sleep(Math.min(40 * (round + 1), longestPause) * (0.5 + world.clock.random()), signal);
+        const outcome = await edit((file) => attempt(file, wanted, me, remember, world), options.signal);
+        if (outcome instanceof Map) return outcome;
+        const { holder } = outcome;
+        if (round === 0) options.note(waiting(holder, me, path));
+        if (clock.now() > end) throw held(holder, me, path);
+        await clock.sleep(Math.min(40 * (round + 1), longestPause) * (0.5 + clock.random()), options.signal);
       }
     },
 
-    // Also after Ctrl-C and the deadline: what is not given back makes others wait.
-    async free(users) {
-      if (users.values.length === 0) return;
-      await change((claims) => Promise.resolve({ claims: without(claims, users, me), result: undefined }));
+    // Without the signal: a claim that is not given back after Ctrl-C makes other processes wait.
+    async release(users) {
+      if (users.length === 0) return;
+      await edit((file) => Promise.resolve({ file: without(file, users, me, remember), result: undefined }));
     },
   };
 }
 
-interface Change<T> {
+interface Edit<T> {
   /** Undefined leaves the file as it is. */
-  readonly claims: readonly Claim[] | undefined;
+  readonly file: ClaimsFile | undefined;
   readonly result: T;
 }
 
-type Outcome = { readonly abandoned: ReadonlySet<string> } | { readonly holder: Owner };
+async function editFile<T>(
+  path: string,
+  { machine, clock }: Surroundings,
+  work: (file: ClaimsFile) => Promise<Edit<T>>,
+): Promise<T> {
+  const text = await readPrivate(path, machine);
+  const { file, result } = await work(text === undefined ? { claims: [], posted: [] } : parseFile(path, text));
+  if (file) {
+    const posted = file.posted.filter(([, , until]) => until > clock.now());
+    await writePrivate(path, `${writeJson({ claims: file.claims, posted })}\n`);
+  }
+  return result;
+}
 
+/** Users of dead processes are remembered as posted now, so that a third process knows of them if this one dies too. */
 async function attempt(
-  claims: readonly Claim[],
-  wanted: Fingerprints,
-  mine: Omit<Claim, 'users'>,
-  { machine }: Surroundings,
-): Promise<Change<Outcome>> {
-  const abandoned = new Set<string>();
+  { claims, posted }: ClaimsFile,
+  wanted: ReadonlyMap<string, string>,
+  me: Owner,
+  remember: Milliseconds,
+  { machine, clock }: Surroundings,
+): Promise<Edit<{ readonly holder: Owner } | Map<string, Milliseconds>>> {
+  const now = clock.now();
   const kept: Claim[] = [];
+  const abandoned: string[] = [];
   for (const claim of claims) {
-    if (claim.users.some((user) => wanted.has(user)) && claim.owner.token !== mine.owner.token) {
-      if (!(await isGone(claim.owner, mine.owner, machine)))
-        return { claims: undefined, result: { holder: claim.owner } };
-      abandoned.add(claim.job);
-    }
     const rest = claim.users.filter((user) => !wanted.has(user));
+    if (rest.length < claim.users.length && claim.owner.token !== me.token) {
+      if (!(await isGone(claim.owner, me, machine))) return { file: undefined, result: { holder: claim.owner } };
+      abandoned.push(...claim.users.filter((user) => wanted.has(user)));
+    }
     if (rest.length > 0) kept.push({ ...claim, users: rest });
   }
-  return { claims: [...kept, { ...mine, users: wanted.values }], result: { abandoned } };
+  const remembered = [...posted, ...abandoned.map((user): Posted => [user, now, now + remember])];
+  const asked = new Map<string, Milliseconds>();
+  for (const [hash, time] of remembered) {
+    const user = wanted.get(hash);
+    if (user !== undefined) asked.set(user, Math.max(asked.get(user) ?? -Infinity, Math.min(time, now)));
+  }
+  const mine = { owner: me, users: [...wanted.keys()] };
+  return { file: { claims: [...kept, mine], posted: remembered }, result: asked };
 }
 
-function without(claims: readonly Claim[], users: Fingerprints, me: Owner): readonly Claim[] {
-  return claims
-    .map((claim) =>
-      claim.owner.token === me.token ? { ...claim, users: claim.users.filter((user) => !users.has(user)) } : claim,
-    )
-    .filter((claim) => claim.users.length > 0);
+function without(
+  { claims, posted }: ClaimsFile,
+  users: readonly ReleasedUser[],
+  me: Owner,
+  remember: Milliseconds,
+): ClaimsFile {
+  const released = new Map(users.map(({ remote_user, posted: time }) => [hashOf(remote_user), time]));
+  const own = (claim: Claim): Claim =>
+    claim.owner.token === me.token ? { ...claim, users: claim.users.filter((user) => !released.has(user)) } : claim;
+  const fresh = [...released].flatMap(([user, time]): Posted[] =>
+    time === undefined ? [] : [[user, time, time + remember]],
+  );
+  return {
+    claims: claims.map(own).filter((claim) => claim.users.length > 0),
+    posted: [...posted.filter(([user]) => released.get(user) === undefined), ...fresh],
+  };
 }
 
-async function write(file: string, claims: readonly Claim[]): Promise<void> {
-  const stored: StoredClaim[] = claims.map(({ owner, job, users }) => ({ owner, job, users: users.length }));
-  const numbers = claims.map(({ users }) => Buffer.from(users.buffer, users.byteOffset, users.byteLength));
-  await writePrivate(file, `${writeJson({ claims: stored })}\n`, ...numbers);
-}
-
-async function read(file: string, { machine }: Surroundings): Promise<readonly Claim[]> {
-  const bytes = await readPrivateBytes(file, machine);
-  if (bytes === undefined) return [];
+function parseFile(path: string, text: string): ClaimsFile {
   try {
-    return claimsIn(bytes);
+    const { claims, posted = [] } = parseJson(text) as Partial<ClaimsFile>;
+    if (!claims?.every(isClaim) || !posted.every(isPosted)) throw new SyntaxError('not a file of claims');
+    return { claims, posted };
   } catch (cause) {
-    throw new Failure('config', `the file of claims ${file} is damaged`, {
-      hint: `Make sure that no chatelaine runs, and remove it: rm '${file}'`,
+    throw new Failure('config', `the file of claims ${path} is damaged`, {
+      hint: `Make sure that no chatelaine runs, and remove it: rm '${path}'`,
       cause,
     });
   }
 }
 
-function claimsIn(bytes: Buffer): Claim[] {
-  const end = bytes.indexOf('\n');
-  const { claims } = parseJson(bytes.toString('utf8', 0, end)) as { claims: readonly StoredClaim[] };
-  const numbers = new Float64Array(Uint8Array.from(bytes.subarray(end + 1)).buffer);
-  let at = 0;
-  const found = claims.map(({ owner, job, users }) => ({ owner, job, users: numbers.subarray(at, (at += users)) }));
-  if (at !== numbers.length) throw new RangeError(`${at} users, and ${numbers.length} numbers`);
-  return found;
+function isClaim({ owner, users }: Claim): boolean {
+  return typeof owner.token === 'string' && users.every((user) => typeof user === 'string');
 }
 
-function held({ pid }: Owner): Failure {
-  return new Failure('unavailable', `process ${pid} is at work on the same licenses`, {
-    hint: 'Run the command again when it has ended.',
+function isPosted([user, time, until]: Posted): boolean {
+  return typeof user === 'string' && Number.isFinite(time) && Number.isFinite(until);
+}
+
+/** Process ids count within one container: a process of another one cannot be looked at from here. */
+function waiting({ pid, space, host }: Owner, me: Owner, path: string): string {
+  if (space === me.space) return `waiting for process ${pid}, which is creating licenses of the same users`;
+  const where = `process ${pid} of another container (host ${host ?? 'unknown'})`;
+  return `waiting for ${where}, which is creating licenses of the same users; ${remedy(path)}`;
+}
+
+function remedy(path: string): string {
+  return `whether it still runs cannot be seen from here: once it has ended, remove its claims: rm '${path}'`;
+}
+
+function held({ pid, space }: Owner, me: Owner, path: string): Failure {
+  return new Failure('unavailable', `process ${pid} is creating licenses of the same users`, {
+    hint: space === me.space ? 'Run the command again when it has ended.' : remedy(path),
   });
 }
 
-function hash(text: string): string {
+function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 20);
 }

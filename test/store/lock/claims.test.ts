@@ -1,18 +1,24 @@
 import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { fingerprintsOf } from '../../../src/core/fingerprints.ts';
 import { openClaims, type Claims } from '../../../src/store/lock/claims.ts';
 import { endProcess } from '../../helpers/end-process.ts';
-import { failureOf, place, type Place } from '../place.ts';
+import { failureOf, place, stillClock, type Place } from '../place.ts';
 
 const home = ({ folder }: Place): string => join(folder, 'home');
+const day = 86_400_000;
 
 /** Claims of a run that gives up as soon as it would have to wait. */
-async function openAt(world: Place, job: string): Promise<Claims> {
+async function openAt(world: Place, settle = 5000): Promise<Claims> {
   const run = new AbortController();
   const note = (text: string): void => run.abort(new Error(text));
-  return openClaims('https://here.test 7', world, { job, signal: run.signal, note });
+  return openClaims('https://here.test 7', world, { settle, signal: run.signal, note });
+}
+
+/** A computer whose time passes only by `pass`. */
+function at(time: number): Place & { pass: (span: number) => void } {
+  let now = time;
+  return { ...place(), clock: { ...stillClock(), now: () => now }, pass: (span) => (now += span) };
 }
 
 function fileOf(world: Place): string {
@@ -21,51 +27,121 @@ function fileOf(world: Place): string {
   return join(folder, name ?? 'none');
 }
 
-const users = (...names: string[]) => fingerprintsOf(names);
+const released = (...users: string[]) => users.map((remote_user) => ({ remote_user }));
 
-test('what a living process claimed is not to be had until it is given back', async () => {
+test('a user that a living process claimed cannot be claimed until it is given back', async () => {
   const world = place();
-  const [one, other] = [await openAt(world, 'one'), await openAt(world, 'other')];
-  expect([...(await one.take(users('ada', 'ben', 'cy')))]).toEqual([]);
-  expect([...(await other.take(users('dora')))]).toEqual([]);
-  await one.free(users('ben'));
-  expect([...(await other.take(users('ben')))]).toEqual([]);
-  await expect(other.take(users('dora', 'cy'))).rejects.toThrow(
-    `waiting for process ${process.pid}, which is at work on the same licenses`,
+  const [one, other] = [await openAt(world), await openAt(world)];
+  expect([...(await one.take(['ada', 'ben', 'cy']))]).toEqual([]);
+  expect([...(await other.take(['dora']))]).toEqual([]);
+  await one.release(released('ben'));
+  expect([...(await other.take(['ben']))]).toEqual([]);
+  await expect(other.take(['dora', 'cy'])).rejects.toThrow(
+    `waiting for process ${process.pid}, which is creating licenses of the same users`,
   );
 });
 
-test('what a dead process left tells its job, once', async () => {
-  const world = place();
-  await (await openAt(world, 'first')).take(users('ada', 'ben'));
+test('a user of a dead process counts as asked for now, for whoever claims it next and after that', async () => {
+  const world = at(1_000_000);
+  await (await openAt(world)).take(['ada', 'ben']);
   endProcess(home(world));
-  const next = await openAt(world, 'next');
-  expect([...(await next.take(users('cy')))]).toEqual([]);
-  expect([...(await next.take(users('ada', 'cy')))]).toEqual(['first']);
-  expect([...(await (await openAt(world, 'last')).take(users('ben')))]).toEqual(['first']);
+  world.pass(60_000);
+  const next = await openAt(world);
+  expect([...(await next.take(['cy']))]).toEqual([]);
+  expect([...(await next.take(['ada', 'cy']))]).toEqual([['ada', 1_060_000]]);
+  await next.release(released('ada', 'cy'));
+  world.pass(1000);
+  expect([...(await (await openAt(world)).take(['ada', 'ben']))]).toEqual([
+    ['ada', 1_060_000],
+    ['ben', 1_061_000],
+  ]);
 });
 
-test('the file tells nobody who the users are, and each takes eight bytes', async () => {
+test('the time of the last POST is remembered for a day, or for --settle if that is longer', async () => {
+  for (const [settle, kept] of [
+    [5000, day],
+    [25 * day, 25 * day],
+  ] as const) {
+    const world = at(1_000_000);
+    const claims = await openAt(world, settle);
+    const again = async (): Promise<readonly (readonly [string, number])[]> => {
+      const found = [...(await claims.take(['ada', 'ben']))];
+      await claims.release(released('ada', 'ben'));
+      return found;
+    };
+    await claims.take(['ada', 'ben']);
+    await claims.release([{ remote_user: 'ada', posted: 1_000_000 }, { remote_user: 'ben' }]);
+    world.pass(kept - 1);
+    expect(await again()).toEqual([['ada', 1_000_000]]);
+    world.pass(2);
+    await again();
+    expect(await again()).toEqual([]);
+  }
+});
+
+test('a time in the future counts as now', async () => {
+  const world = at(1_000_000);
+  const claims = await openAt(world);
+  await claims.take(['ada']);
+  await claims.release([{ remote_user: 'ada', posted: 9_000_000 }]);
+  expect([...(await claims.take(['ada']))]).toEqual([['ada', 1_000_000]]);
+});
+
+test('the file does not reveal the users', async () => {
   const world = place();
   const names = Array.from({ length: 1000 }, (_, index) => `user-${index}`);
-  await (await openAt(world, 'many')).take(fingerprintsOf(names));
-  const bytes = readFileSync(fileOf(world));
-  expect(bytes.length - bytes.indexOf('\n') - 1).toBe(8000);
-  expect(bytes.includes('user-')).toBe(false);
+  const claims = await openAt(world);
+  await claims.take(names);
+  await claims.release([{ remote_user: 'user-1', posted: 1 }]);
+  expect(readFileSync(fileOf(world), 'utf8')).not.toContain('user-');
 });
+
+test.runIf(process.platform === 'linux')(
+  'a claim of another container is waited for, and the way out is said at once',
+  async () => {
+    const world = place();
+    await (await openAt(world)).take(['ada']);
+    const file = fileOf(world);
+    const text = readFileSync(file, 'utf8')
+      .replace(/"space":"[^"]*"/, '"space":"pid:[1]"')
+      .replace(/"host":"[^"]*"/, '"host":"box"');
+    writeFileSync(file, text);
+    await expect((await openAt(world)).take(['ada'])).rejects.toThrow(
+      `waiting for process ${process.pid} of another container (host box), which is creating licenses of the same users; ` +
+        `whether it still runs cannot be seen from here: once it has ended, remove its claims: rm '${file}'`,
+    );
+    const patient = await openClaims(
+      'https://here.test 7',
+      { ...world, clock: stillClock() },
+      {
+        settle: 0,
+        signal: new AbortController().signal,
+        note: () => undefined,
+      },
+    );
+    expect(await failureOf(() => patient.take(['ada']))).toEqual({
+      kind: 'unavailable',
+      message: `process ${process.pid} is creating licenses of the same users`,
+      hint: `whether it still runs cannot be seen from here: once it has ended, remove its claims: rm '${file}'`,
+    });
+  },
+);
 
 test.each([
   ['cut', (file: string) => truncateSync(file, readFileSync(file).length - 8)],
-  ['cut within a number', (file: string) => truncateSync(file, readFileSync(file).length - 3)],
+  ['emptied', (file: string) => truncateSync(file, 0)],
   ['followed by something', (file: string) => writeFileSync(file, Buffer.alloc(8), { flag: 'a' })],
   ['of another kind', (file: string) => writeFileSync(file, 'hello\n')],
-])('a file that is %s is told, with the way out', async (_what, damage) => {
+  ['null', (file: string) => writeFileSync(file, 'null\n')],
+  ['a claim of null', (file: string) => writeFileSync(file, '{"claims":[null],"posted":[]}\n')],
+  ['a time that is none', (file: string) => writeFileSync(file, '{"claims":[],"posted":[["a",null,1]]}\n')],
+])('a file that is %s is exit 3 with the way out', async (_what, damage) => {
   const world = place();
-  await (await openAt(world, 'one')).take(users('ada', 'ben'));
+  await (await openAt(world)).take(['ada', 'ben']);
   const file = fileOf(world);
   damage(file);
-  const next = await openAt(world, 'next');
-  expect(await failureOf(() => next.take(users('cy')))).toEqual({
+  const next = await openAt(world);
+  expect(await failureOf(() => next.take(['cy']))).toEqual({
     kind: 'config',
     message: `the file of claims ${file} is damaged`,
     hint: `Make sure that no chatelaine runs, and remove it: rm '${file}'`,
