@@ -5,6 +5,7 @@ import { Failure, usage } from '../core/failure.ts';
 import type { Look, Show, Sink } from '../output/show.ts';
 import { refuseFields } from '../output/fields.ts';
 import { writeResult, type Result } from '../output/write.ts';
+import type { Options } from './accounts.ts';
 import { openSession, type Running } from './context.ts';
 import { lookOf, openSink } from './look.ts';
 import type { Redactor } from './redactor.ts';
@@ -13,9 +14,11 @@ import type { Redactor } from './redactor.ts';
 export async function runCommand(
   command: AnyCommand,
   values: Readonly<Record<string, unknown>>,
-  running: Running,
+  given: Running,
 ): Promise<number> {
-  const { options, world, messages } = running;
+  const { world, messages } = given;
+  const options = command.show?.alwaysQuiet ? keyAlone(command.name, given.options) : given.options;
+  const running = { ...given, options };
   if (options.sandbox && world.machine.env['CHATELAINE_SANDBOX'])
     messages.warn('CHATELAINE_SANDBOX is set: running against the embedded sandbox');
   if (options.sandbox && options.profileTyped) throw usage('--sandbox and --profile exclude each other');
@@ -31,6 +34,22 @@ export async function runCommand(
   } finally {
     await session.close();
   }
+}
+
+/**
+ * A command that prints its key alone has no columns: they are ignored where the environment asks for them.
+ * @throws Failure usage where they were typed
+ */
+function keyAlone(name: string, options: Options): Options {
+  const isWhole = ['json', 'ndjson', 'yaml'].includes(options.output ?? '');
+  const typed = options.typedLooks.find((look) => look === 'fields' || !isWhole);
+  if (typed !== undefined)
+    throw usage(
+      `${name} prints the key alone: --${typed} ${(typed === 'fields' ? options.fields : options.output) ?? ''} does not apply`,
+      'Leave it out, or choose -o json, ndjson or yaml for the whole license.',
+    );
+  const { fields: _ignored, ...others } = options;
+  return others;
 }
 
 /** The requests that would have been sent; where there are none, what the command says itself. */

@@ -72,8 +72,8 @@ export interface Context {
   journal(header: JournalHeader, file?: string): Promise<Journal>;
   /** What tells one server from another in journals and claims: an origin; the embedded sandbox is one, whatever its port. */
   identityOf(credential: LicensingCredential): string;
-  /** The claims on the users of one application, taken for that job. */
-  claims(job: string, identity: string, app_code: number): Promise<Claims>;
+  /** The claims on the users of one application; `settle`: how long a POST is remembered at least. */
+  claims(identity: string, app_code: number, settle: Milliseconds): Promise<Claims>;
   /** Shows how far a job of so many steps is; nothing with `--quiet`. */
   progress(label: string, total: number): Progress;
   /** Asks a server for anything, without a credential. @throws Failure unavailable naming what stands in the way */

@@ -5,6 +5,7 @@ import type { Answer, Parameters } from '../http/call.ts';
 import { path } from '../http/path.ts';
 import { encodeParameters } from '../http/request.ts';
 import type { License } from './license.ts';
+import { likenessOfApp } from './license-names.ts';
 import { refuse, refuseError, rowOf, unreadable, type LicensingLine } from './license-answer.ts';
 import { pageEnd, type PageEnd } from './page-end.ts';
 
@@ -114,11 +115,11 @@ function rowsBeside(body: JsonObject): readonly unknown[] | undefined {
 }
 
 /** Exact text where the row has the field; a row of a filtered answer without it is trusted (docs/apis.md, Licensing answers). */
-export function matches({ fields }: License, filter: LicenseFilter): boolean {
-  return (['remote_user', 'app_code'] as const).every((name) => {
-    const value = fields[name];
-    return filter[name] === undefined || value === undefined || value === null || isSame(value, String(filter[name]));
-  });
+export function matches(license: License, { remote_user, app_code }: LicenseFilter): boolean {
+  const user = license.fields['remote_user'];
+  const isOfUser = remote_user === undefined || user === undefined || user === null || isSame(user, remote_user);
+  // A code that is no integer may be what the server made of the asked one.
+  return isOfUser && likenessOfApp(license, app_code) !== 'other';
 }
 
 /** What is neither text nor number names nobody: leaving the row out as somebody else's would hide it. */

@@ -40,7 +40,7 @@ function likenessOfName(name: string, asked: string): Likeness {
 }
 
 /** The form that names share which differ only by case, blanks, Unicode form or leading zeros. */
-function foldName(name: string): string {
+export function foldName(name: string): string {
   return name
     .normalize('NFKC')
     .toLowerCase()

@@ -1,18 +1,26 @@
 import { Failure, usage } from '../../core/failure.ts';
+import { claimRoster } from '../../jobs/license/claim-users.ts';
 import { applyRoster } from '../../jobs/roster/apply-roster.ts';
-import { claimRoster, type RosterClaims } from '../../jobs/roster/claim-roster.ts';
-import { planAtFirst, plannedRow, type PlannedRow, type Planning } from '../../jobs/roster/plan-roster.ts';
-import { rosterOf, type Roster } from '../../jobs/roster/roster.ts';
-import { rosterJournal, type RosterJournal } from '../../jobs/roster/roster-journal.ts';
-import type { AppliedRow, Applying } from '../../jobs/roster/roster-run.ts';
-import { rosterFields } from '../../schema/license.ts';
+import {
+  changesIn,
+  planInWords,
+  plannedRow,
+  planRoster,
+  type Plan,
+  type PlannedRow,
+  type Planning,
+} from '../../jobs/roster/plan-roster.ts';
+import { licenseJournal } from '../../jobs/license/license-journal.ts';
+import type { AppliedRow, Applying } from '../../jobs/roster/roster-outcome.ts';
+import { rosterFields, type LicenseFields } from '../../schema/license.ts';
 import { optional } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
 import { apiOfEachApp, defaultConcurrency, keepOptions, rosterOptions, workerOptions } from '../roster.ts';
+import { commandLine, isShown } from './apply-rows.ts';
 import { applyColumns, keptColumns, licenseOf, readLicenseRoster, refuseStrangeFields } from './roster.ts';
-import { claimsOf, targetOf, type Target } from './target.ts';
-import { settleOptions, settlingOf } from './options.ts';
+import { claimsOf, inTargets, profilesOf, targetsOf, type Target } from './target.ts';
+import { defaultSettle, refuseReadOnly, settleOptions, settlingOf, similarOf, similarOptions } from './options.ts';
 
 /** On a terminal more changes than these are asked about once. */
 const manyChanges = 100;
@@ -25,9 +33,13 @@ export default command({
       'app_code, which picks the stored key of that application; --keep-columns carries others through to the result. A file with bad rows is refused whole, every bad ' +
       'line named, and nothing is sent.',
     'A user without a license gets one; a license of another size is resized; one of the right size stays. Each row ends as created, ' +
-      'resized, unchanged, failed or unknown. Exit code 9 if a row is unknown, else 8 if one failed; 4 where the key is refused.',
-    'Every step is on disk before and after its request: the same command goes on after Ctrl-C, a crash or a full disk. A user never ' +
+      'resized, unchanged, failed or unknown, in the order of the file; the last line of standard error counts them. Exit code 9 if a ' +
+      'row is unknown, else 8 if one failed; 4 where the key is refused.',
+    'With -q the table shows only rows that failed or are unknown; formats for programs keep all rows.',
+    'Every step is on disk before and after its request: the same command resumes after Ctrl-C, a crash or a full disk. A user never ' +
       'gets two licenses, as long as the server carries a request out within --settle, or not at all.',
+    'A row fails, and nothing is created for it, where the list of licenses is not whole or shows a license of a similar name that the ' +
+      'server may have made of this one; --allow-similar creates it all the same.',
   ],
   input: { title: 'A roster', lines: ['remote_user,size_allowance', 'ada,4', 'grace,18'] },
   args: { file: { kind: 'string', file: true, placeholder: 'FILE', help: 'The roster; -f FILE is the same' } },
@@ -50,8 +62,10 @@ export default command({
       placeholder: 'FILE',
       help: 'Where the steps are recorded (default: in the state folder, a journal for each server and file)',
     },
+    changed: { kind: 'boolean', help: 'Leave rows out whose license is unchanged' },
     exit_code: { kind: 'boolean', help: 'With --dry-run: exit code 10 if anything would change' },
     ...settleOptions,
+    ...similarOptions,
   },
   examples: [
     'chatelaine license apply roster.csv --dry-run',
@@ -61,26 +75,28 @@ export default command({
 
   plans: true,
 
-  async *run(
-    { file: argument, file_option, concurrency = defaultConcurrency, journal, exit_code, settle, ...reading },
-    context,
-  ) {
-    const file = argument ?? file_option;
-    if (file === undefined || (argument !== undefined && file_option !== undefined))
+  async *run(values, context) {
+    const file = values.file ?? values.file_option;
+    if (file === undefined || (values.file !== undefined && values.file_option !== undefined))
       throw usage('give one roster: FILE or --file FILE');
-    if (exit_code && !context.options.dry_run) throw usage('--exit-code needs --dry-run');
-    const { rows, sha256: input } = await readLicenseRoster(file, reading, context);
-    refuseStrangeFields(context.options, Object.keys(rows[0]?.others ?? {}));
-    const kept = keptColumns(rows);
-    const roster = rosterOf(rows.map(licenseOf));
-    const applying = { licensing: apiOfEachApp(context), concurrency };
-    if (context.options.dry_run) {
-      for await (const row of plan(roster, applying, exit_code ?? false)) yield kept(row);
-      return;
-    }
-    const target = await targetOf(roster, context);
-    const how = { ...applying, ...settlingOf(context, settle) };
-    for await (const row of apply(roster, how, { input, target, journal }, context)) yield kept(row);
+    if (values.exit_code && !context.options.dry_run) throw usage('--exit-code needs --dry-run');
+    const { rows: read, sha256: input } = await readLicenseRoster(file, values, context);
+    refuseStrangeFields(context.options, Object.keys(read[0]?.others ?? {}));
+    const kept = keptColumns(read);
+    const rows = read.map(licenseOf);
+    const targets = await targetsOf(rows, context);
+    const planning = {
+      licensing: apiOfEachApp(context),
+      concurrency: values.concurrency ?? defaultConcurrency,
+      similar: similarOf(values.allow_similar),
+      now: context.now,
+    };
+    const { changed, journal, settle = defaultSettle } = values;
+    const resume = commandLine(file, values, context.options);
+    const all = context.options.dry_run
+      ? planned(await planRoster(rows, planning), { targets, tellsChanges: values.exit_code }, context)
+      : applied({ rows, targets, input, journal, settle, resume }, planning, context);
+    for await (const row of all) if (isShown(row, { changed }, context.options)) yield kept(row);
   },
 
   show: {
@@ -94,76 +110,82 @@ export default command({
 });
 
 interface Job {
+  readonly rows: readonly LicenseFields[];
+  readonly targets: readonly Target[];
   /** The hash of the roster: another text is another job. */
   readonly input: string;
-  readonly target: readonly Target[];
   readonly journal: string | undefined;
+  readonly settle: number;
+  /** The command that resumes the job. */
+  readonly resume: string;
 }
 
-type How = Pick<Applying, 'licensing' | 'concurrency' | 'settle' | 'sleep' | 'note'>;
+async function* planned(
+  plan: Plan,
+  { targets, tellsChanges }: { readonly targets: readonly Target[]; readonly tellsChanges: boolean | undefined },
+  { note }: Pick<Context, 'note'>,
+): AsyncGenerator<PlannedRow> {
+  for (const task of plan.tasks) yield plannedRow(task);
+  note(`${planInWords(plan)} on ${inTargets(targets)}`);
+  const refused = plan.tasks.filter(({ decision }) => decision.step === 'refused').length;
+  if (refused > 0) throw new Failure('incomplete', `${refused} of ${plan.tasks.length} rows cannot be applied`);
+  const changes = changesIn(plan);
+  if (tellsChanges && changes > 0) throw new Failure('differences', `${changes} licenses would change`);
+}
 
-async function* apply(
-  roster: Roster,
-  how: How,
-  { input, target, journal: file }: Job,
-  context: Context,
-): AsyncGenerator<ToldRow> {
-  const journal = await context.journal({ job: 'license apply', target, input }, file);
+async function* applied(job: Job, planning: Planning, context: Context): AsyncGenerator<AppliedRow> {
+  const { rows, targets, input, settle } = job;
+  for (const { account } of targets) refuseReadOnly(account);
+  const target = targets.map(({ app_code, origin }) => ({ app_code, origin }));
+  const opened = await context.journal({ job: 'license apply', target, input }, job.journal);
   let isDone = false;
   try {
-    const name = `license apply ${input} ${file ?? ''}`;
-    const known = journal.records.length > 0 ? name : undefined;
-    const claims = await claimsOf(name, target, context);
+    const journal = licenseJournal(opened);
     const { now, warn } = context;
-    const claimed = await claimRoster(roster, { claims, known, now, warn });
-    yield* applyClaimed(roster, how, claimed, rosterJournal(journal), context);
+    const claims = await claimRoster(rows, { claims: await claimsOf(targets, settle, context), now, warn });
+    try {
+      const plan = await planRoster(rows, planning);
+      await askAboutMany(plan, targets, context);
+      yield* carriedOut(plan, { ...planning, journal, claims }, job, context);
+    } finally {
+      await claims.releaseAll();
+    }
     isDone = true;
   } finally {
-    await (isDone ? journal.finish() : journal.close());
+    await (isDone ? opened.finish() : opened.close());
   }
 }
 
-async function* applyClaimed(
-  roster: Roster,
-  how: How,
-  claimed: RosterClaims,
-  journal: RosterJournal,
-  context: Context,
-): AsyncGenerator<ToldRow> {
-  const progress = context.progress('licenses', roster.length);
+type Started = Planning & Pick<Applying, 'journal' | 'claims'>;
+
+async function* carriedOut(plan: Plan, started: Started, job: Job, context: Context): AsyncGenerator<AppliedRow> {
+  const { signal, warn, clean } = context;
+  const progress = context.progress('licenses', plan.tasks.length);
+  const finished = async (row: AppliedRow): Promise<void> => {
+    progress.step();
+    // A row whose request is unconfirmed is given back at the end, with the time of that request.
+    if (row.status !== 'unknown') await started.claims.release(row);
+  };
+  const where = inTargets(job.targets);
+  const applying = {
+    ...started,
+    ...settlingOf(context, job.settle),
+    signal,
+    warn,
+    where,
+    resume: job.resume,
+    finished,
+  };
   try {
-    await askAboutMany(roster, how, context);
-    const { now, signal, warn } = context;
-    const applying = { ...how, abandoned: claimed.abandoned, journal, now, signal, warn };
-    for await (const row of applyRoster(roster, applying)) {
-      progress.step();
-      if (!journal.isOpen(row)) await claimed.free(row);
-      yield { ...row, error: row.error === undefined ? null : context.clean(row.error) };
-    }
+    for await (const row of applyRoster(plan, applying))
+      yield { ...row, error: row.error === null ? null : clean(row.error) };
   } finally {
     progress.end();
-    await claimed.freeAllBut(journal.open());
   }
-}
-
-/** The reason stands in every row, so that tables and CSV have its column whatever the first row is. */
-interface ToldRow extends Omit<AppliedRow, 'error'> {
-  readonly error: string | null;
 }
 
 /** A question on a terminal only: a script has said what it wants. */
-async function askAboutMany(roster: Roster, how: How, context: Context): Promise<void> {
-  if (roster.length <= manyChanges || !context.interactive() || context.options.yes) return;
-  let changes = 0;
-  for (const { decision } of await planAtFirst(roster, how)) if (decision.step !== 'unchanged') changes += 1;
-  if (changes > manyChanges) await context.confirm(`${changes} licenses will be created or resized. Go on?`);
-}
-
-async function* plan(roster: Roster, how: Planning, tell: boolean): AsyncGenerator<PlannedRow> {
-  let changes = 0;
-  for (const task of await planAtFirst(roster, how)) {
-    if (task.decision.step !== 'unchanged') changes += 1;
-    yield plannedRow(task);
-  }
-  if (tell && changes > 0) throw new Failure('differences', `${changes} licenses would change`);
+async function askAboutMany(plan: Plan, targets: readonly Target[], context: Context): Promise<void> {
+  if (changesIn(plan) <= manyChanges || !context.interactive() || context.options.yes) return;
+  await context.confirm(`${planInWords(plan)} on ${inTargets(targets)} (${profilesOf(targets)}). Go on?`);
 }

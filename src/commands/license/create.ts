@@ -1,8 +1,9 @@
+import { createAnother } from '../../jobs/license/create-another.ts';
 import { createLicense } from '../../jobs/license/create-license.ts';
 import { optional } from '../../schema/field.ts';
 import { licenseFields, licenseRules } from '../../schema/license.ts';
 import { command } from '../command.ts';
-import { appCodeOf, settleOptions, settlingOf } from './options.ts';
+import { appCodeOf, defaultSettle, refuseReadOnly, settleOptions, settlingOf } from './options.ts';
 import { createdKey, licenseShow } from './show.ts';
 
 export default command({
@@ -10,9 +11,10 @@ export default command({
   summary: 'Create the license key of one end user',
   about: [
     licenseRules,
-    'Run twice, this makes two licenses; license ensure and license apply make one.',
-    'Where the answer is lost, the licenses of that user are listed after --settle. Exactly one of the asked size is the new one; ' +
-      'if there is none, it is asked for again; anything else ends with exit code 9 and says what to look at.',
+    'Run twice, this makes two licenses, with a warning; license ensure and license apply make one.',
+    'Where the answer is lost, the licenses of that user are listed after --settle. Exactly one of the asked size that was not there ' +
+      'before is the new one; if there is none, the request is sent again (--retries); anything else ends with exit code 9 and says ' +
+      'what to look at.',
   ],
   options: { ...licenseFields, ...optional({ app_code: licenseFields.app_code }), ...settleOptions },
   examples: [
@@ -20,15 +22,18 @@ export default command({
     'chatelaine license create --remote-user ada --size-allowance 4 -q',
   ],
 
-  async run({ settle, ...typed }, context) {
+  async run({ settle = defaultSettle, remote_user, size_allowance, ...typed }, context) {
     const app_code = await appCodeOf(context, typed.app_code);
-    const license = await createLicense(context.licensing(typed), { ...typed, app_code }, settlingOf(context, settle));
-    if (license.key === undefined) {
-      context.warn(
-        `the license was created, but none of its fields is known to be its key: ${Object.keys(license.fields).join(', ')}; name it with --key-field at auth login`,
-      );
-    }
-    return license;
+    const account = await context.licensingAccount(typed);
+    refuseReadOnly(account);
+    const { options, now, warn } = context;
+    const api = context.licensing(typed);
+    const fields = { remote_user, app_code, size_allowance };
+    const settling = settlingOf(context, settle);
+    // The request alone is what a dry run shows.
+    if (options.dry_run) return createLicense(api, fields, undefined, settling);
+    const claims = await context.claims(context.identityOf(account), app_code, settle);
+    return createAnother(api, fields, { ...settling, claims, now, warn });
   },
 
   show: { ...licenseShow, quiet: createdKey },

@@ -1,8 +1,17 @@
 import { ensureLicense } from '../../jobs/license/ensure-license.ts';
+import { noClaims } from '../../jobs/license/claim-users.ts';
 import { licenseFields, licenseRules, soughtUser } from '../../schema/license.ts';
 import { optional } from '../../schema/field.ts';
 import { command } from '../command.ts';
-import { appCodeOf, refuseReadOnly, settleOptions, settlingOf } from './options.ts';
+import {
+  appCodeOf,
+  defaultSettle,
+  refuseReadOnly,
+  settleOptions,
+  settlingOf,
+  similarOf,
+  similarOptions,
+} from './options.ts';
 import { createdKey, licenseShow } from './show.ts';
 
 export default command({
@@ -10,9 +19,12 @@ export default command({
   summary: 'Give a user one license, and print its key',
   about: [
     'Looks first: a license of the asked size stays as it is, one of another size is resized, and only where there is none one is ' +
-      'created. Prints the key alone, unless -o is json, ndjson or yaml.',
+      'created. Prints the key alone, unless -o is json, ndjson or yaml; standard error says whether the license was created, ' +
+      'resized or is unchanged.',
     'Safe to repeat, and safe beside other processes on this machine; across machines let your CI run one at a time (a concurrency ' +
       'group). A user never gets two licenses, as long as the server carries a request out within --settle, or not at all.',
+    'Nothing is created where the list of licenses is not whole (exit code 8), or shows a license of a similar name that the server ' +
+      'may have made of this one (exit code 6; --allow-similar creates it all the same).',
     licenseRules,
   ],
   options: {
@@ -20,21 +32,22 @@ export default command({
     remote_user: soughtUser,
     ...optional({ app_code: licenseFields.app_code }),
     ...settleOptions,
+    ...similarOptions,
   },
   examples: ['chatelaine license ensure --remote-user ada --size-allowance 4'],
 
-  async run({ settle, ...typed }, context) {
+  async run({ settle = defaultSettle, allow_similar, remote_user, size_allowance, ...typed }, context) {
     const app_code = await appCodeOf(context, typed.app_code);
     const account = await context.licensingAccount(typed);
     refuseReadOnly(account);
-    const identity = context.identityOf(account);
-    const claims = context.options.dry_run ? unclaimed : await context.claims('license ensure', identity, app_code);
-    const ensuring = { ...settlingOf(context, settle), warn: (text: string) => context.warn(text) };
-    return ensureLicense(context.licensing(typed), { ...typed, app_code }, claims, ensuring);
+    const { options, now, note, warn } = context;
+    const claims = options.dry_run ? noClaims : await context.claims(context.identityOf(account), app_code, settle);
+    const ensuring = { ...settlingOf(context, settle), claims, now, warn, similar: similarOf(allow_similar) };
+    const fields = { remote_user, app_code, size_allowance };
+    const { outcome, license } = await ensureLicense(context.licensing(typed), fields, ensuring);
+    note(`${outcome}: the license of ${remote_user} in application ${app_code}`);
+    return license;
   },
 
   show: { ...licenseShow, quiet: createdKey, alwaysQuiet: true },
 });
-
-/** A dry run writes nothing, claims included. */
-const unclaimed = { take: () => Promise.resolve(new Set<string>()), free: () => Promise.resolve() };

@@ -1,37 +1,52 @@
 import { Failure } from '../../core/failure.ts';
+import type { Settling } from '../../jobs/license/create-license.ts';
+import type { SimilarNames } from '../../jobs/license/decide.ts';
 import type { Fields } from '../../schema/field.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';
 import type { Context } from '../context.ts';
 
-/** Options of every command that may have to settle a doubt. */
+/** Options of every command that may have to settle an unconfirmed request. */
 export const settleOptions = {
   settle: {
     kind: 'duration',
     placeholder: 'DURATION',
-    help: 'How long to wait after a lost answer before a list tells whether the request was carried out (default: 5s)',
+    help: 'How long after a lost answer the server may still create the license; then a list settles it (default: 5s)',
   },
 } as const satisfies Fields;
 
-const defaultSettle = 5000;
+/** The option of every command that creates a license only where there is none. */
+export const similarOptions = {
+  allow_similar: {
+    kind: 'boolean',
+    help: 'Create a license though the server lists one of a similar name, as in Ada for ada',
+  },
+} as const satisfies Fields;
 
-/** What a job needs to settle a doubt. */
+export function similarOf(allow_similar: boolean | undefined): SimilarNames {
+  return allow_similar ? 'allow' : 'refuse';
+}
+
+/** How long a POST may still be carried out, unless `--settle` says otherwise. */
+export const defaultSettle = 5000;
+const defaultRetries = 5;
+
+/** What a job needs to settle an unconfirmed request. */
 export function settlingOf(
-  context: Context,
+  { options, sleep, note }: Pick<Context, 'options' | 'sleep' | 'note'>,
   settle = defaultSettle,
-): {
-  readonly settle: number;
-  readonly sleep: (span: number) => Promise<void>;
-  readonly note: (text: string) => void;
-} {
-  return { settle, sleep: (span) => context.sleep(span), note: (text) => context.note(text) };
+): Settling {
+  return { settle, retries: options.retries ?? defaultRetries, sleep, note };
 }
 
 /**
  * The code of the application: typed, else that of the credential.
- * @throws Failure config where nobody tells it
+ * @throws Failure config where neither names it
  */
-export async function appCodeOf(context: Context, typed: number | undefined): Promise<number> {
-  const code = typed ?? (await context.licensingAccount({ app_code: typed })).app_code;
+export async function appCodeOf(
+  { licensingAccount }: Pick<Context, 'licensingAccount'>,
+  typed: number | undefined,
+): Promise<number> {
+  const code = typed ?? (await licensingAccount({ app_code: typed })).app_code;
   if (code !== undefined) return code;
   throw new Failure('config', 'the code of the application is not known', {
     hint: 'Give --app-code C, or set CHATELAINE_APP_CODE.',
@@ -39,7 +54,7 @@ export async function appCodeOf(context: Context, typed: number | undefined): Pr
 }
 
 /**
- * Refuses a credential that may not write before anything at all is sent, the looks that come before a write included.
+ * Refuses a credential that may not write before anything at all is sent, the lists before a write included.
  * @throws Failure config
  */
 export function refuseReadOnly({ read_only, profile }: LicensingCredential): void {

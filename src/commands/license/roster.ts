@@ -1,7 +1,7 @@
 import { usage } from '../../core/failure.ts';
 import type { RosterRow } from '../../jobs/roster/check-rows.ts';
 import { oncePerUser, readRoster, type CheckedRoster } from '../../jobs/roster/read-roster.ts';
-import { rowKey } from '../../jobs/roster/roster-journal.ts';
+import { userKey } from '../../jobs/license/claim-users.ts';
 import { rosterFields, type LicenseFields } from '../../schema/license.ts';
 import type { Context } from '../context.ts';
 import { ownAppCode, rosterSource, type RosterValues } from '../roster.ts';
@@ -38,8 +38,8 @@ export function keptColumns(
   rows: readonly RosterRow<LicenseFields>[],
 ): <R extends Pick<LicenseFields, 'remote_user' | 'app_code'>>(row: R) => R {
   if (!rows[0]?.others) return (row) => row;
-  const kept = new Map(rows.map((row) => [rowKey(row), row.others]));
-  return (row) => ({ ...row, ...kept.get(rowKey(row)) });
+  const kept = new Map(rows.map((row) => [userKey(row), row.others]));
+  return (row) => ({ ...row, ...kept.get(userKey(row)) });
 }
 
 /**
@@ -47,7 +47,7 @@ export function keptColumns(
  * @throws Failure usage
  */
 export function refuseStrangeFields({ fields = '', dry_run }: Context['options'], kept: readonly string[]): void {
-  const known = [...applyColumns, dry_run ? 'change' : 'error', ...kept];
+  const known = [...applyColumns, ...(dry_run ? ['change'] : []), 'error', ...kept];
   const strange = fields
     .split(',')
     .map((name) => name.trim())

@@ -1,31 +1,53 @@
-import type { Roster } from '../../jobs/roster/roster.ts';
+import type { LicenseUser } from '../../jobs/license/claim-users.ts';
 import type { Claims } from '../../store/lock/claims.ts';
+import type { LicensingCredential } from '../../store/account/credentials.ts';
 import type { Context } from '../context.ts';
-import { refuseReadOnly } from './options.ts';
 
-/** Where the licenses of one application are made. */
+/** Where the licenses of one application are created. */
 export interface Target {
   readonly app_code: number;
+  readonly account: LicensingCredential;
+  /** What tells one server from another. */
   readonly origin: string;
 }
 
 /**
- * Where each application's licenses are made, before anything is sent.
- * @throws Failure config where a credential is missing or may not write
+ * Where the licenses of each application are created, in the order of their codes.
+ * @throws Failure config where a credential is missing
  */
-export async function targetOf({ users }: Roster, context: Context): Promise<Target[]> {
+export async function targetsOf(
+  rows: readonly LicenseUser[],
+  { licensingAccount, identityOf }: Pick<Context, 'licensingAccount' | 'identityOf'>,
+): Promise<Target[]> {
   const targets: Target[] = [];
-  for (const app_code of [...users.keys()].sort((one, other) => one - other)) {
-    const account = await context.licensingAccount({ app_code });
-    refuseReadOnly(account);
-    targets.push({ app_code, origin: context.identityOf(account) });
+  for (const app_code of [...new Set(rows.map((row) => row.app_code))].sort((one, other) => one - other)) {
+    const account = await licensingAccount({ app_code });
+    targets.push({ app_code, account, origin: identityOf(account) });
   }
   return targets;
 }
 
+/** The targets in words: `licenses.example.com, application 4711`. */
+export function inTargets(targets: readonly Target[]): string {
+  const hosts = [...new Set(targets.map(({ account }) => new URL(account.base_url).host))];
+  const codes = targets.map(({ app_code }) => app_code);
+  return `${hosts.join(' and ')}, application${codes.length === 1 ? '' : 's'} ${codes.join(', ')}`;
+}
+
+/** The credentials in words: `profile main`. */
+export function profilesOf(targets: readonly Target[]): string {
+  const names = [...new Set(targets.map(({ account }) => account.profile))];
+  const words = names.map((name) => (name === undefined ? 'credentials of the environment' : `profile ${name}`));
+  return words.join(', ');
+}
+
 /** The claims on the users of each application. */
-export async function claimsOf(job: string, target: readonly Target[], context: Context): Promise<Map<number, Claims>> {
-  const claims = new Map<number, Claims>();
-  for (const { app_code, origin } of target) claims.set(app_code, await context.claims(job, origin, app_code));
-  return claims;
+export async function claimsOf(
+  targets: readonly Target[],
+  settle: number,
+  { claims }: Pick<Context, 'claims'>,
+): Promise<Map<number, Claims>> {
+  const opened = new Map<number, Claims>();
+  for (const { app_code, origin } of targets) opened.set(app_code, await claims(origin, app_code, settle));
+  return opened;
 }

@@ -3,7 +3,7 @@ import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import { licenseFields, type LicenseFields } from '../../schema/license.ts';
 import { readField } from '../../schema/field.ts';
-import { rowKey } from '../roster/roster-journal.ts';
+import { userKey as rowKey } from './claim-users.ts';
 
 export type Finding =
   'several-licenses' | 'shared-key' | 'bad-name' | 'bad-size' | 'other-size' | 'missing' | 'unexpected';

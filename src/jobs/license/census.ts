@@ -1,80 +1,112 @@
-import { textOf, type License } from '../../api/licensing/license.ts';
+import { textOf, type License, type UserLicenses } from '../../api/licensing/license.ts';
+import { foldName, likeness } from '../../api/licensing/license-names.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
-import { fingerprint, type Fingerprints } from '../../core/fingerprints.ts';
-import { gather } from '../../core/gather.ts';
-import type { LicenseFields } from '../../schema/license.ts';
+import { Failure } from '../../core/failure.ts';
 import { pool } from '../work/pool.ts';
+
+/** What a server lists for a user; a Failure where that list is not whole. */
+export type ListedUser = UserLicenses | Failure;
 
 /** Up to so many users are looked up one by one; for more, one list of all licenses is cheaper. */
 const fewUsers = 20;
 
-/** Whose licenses are asked for. */
-export interface CensusUsers {
-  readonly prints: Fingerprints;
-  readonly named: () => Iterable<string>;
-}
+export type CensusApi = Pick<LicensingApi, 'list' | 'ofUser'>;
 
 /**
- * The licenses that each of the users has in one application, in the order of the server's list; who has none is not in it. Rows of
- * an unfiltered list that do not name their user are of no use: then users are looked up one by one (contract, section 5).
- * @throws Failure of the list
+ * What the server lists for each of the users in one application. Where the list of the application is not whole, or has rows without
+ * a user, each user is looked up (docs/exactly-once.md, Whole lists).
+ * @throws Failure of a list that cannot be read at all
  */
 export async function takeCensus(
-  api: LicensingApi,
+  api: CensusApi,
   app_code: number,
-  { prints, named }: CensusUsers,
+  users: readonly string[],
   concurrency: number,
-): Promise<Map<string, License[]>> {
-  if (prints.values.length > fewUsers) {
-    const census = await fromList(api, app_code, prints);
-    if (census) return census;
-  }
-  const census = new Map<string, License[]>();
-  const look = async (remote_user: string): Promise<readonly [string, License[]]> => [
-    remote_user,
-    await gather(api.list({ remote_user, app_code })),
-  ];
-  for await (const [user, licenses] of pool(named(), concurrency, look)) census.set(user, licenses);
-  return census;
+): Promise<ReadonlyMap<string, ListedUser>> {
+  const census = users.length > fewUsers ? await fromList(api, app_code, users) : undefined;
+  return census ?? lookUpEach(api, app_code, users, concurrency);
 }
 
-async function fromList(
-  api: LicensingApi,
+async function lookUpEach(
+  api: CensusApi,
   app_code: number,
-  wanted: Fingerprints,
-): Promise<Map<string, License[]> | undefined> {
-  const census = new Map<string, License[]>();
-  for await (const license of api.list({ app_code })) {
-    const user = textOf(license, 'remote_user');
-    if (user === undefined) return undefined;
-    if (!wanted.has(fingerprint(user))) continue;
-    const known = census.get(user);
-    if (known) known.push(license);
-    else census.set(user, [license]);
+  users: readonly string[],
+  concurrency: number,
+): Promise<ReadonlyMap<string, ListedUser>> {
+  const census = new Map<string, ListedUser>();
+  const look = async (remote_user: string): Promise<readonly [string, ListedUser]> => [
+    remote_user,
+    await lookUp(api, { remote_user, app_code }),
+  ];
+  for await (const [user, listed] of pool(users, concurrency, look)) census.set(user, listed);
+  return census;
+}
+
+async function lookUp(api: CensusApi, holder: { remote_user: string; app_code: number }): Promise<ListedUser> {
+  try {
+    return await api.ofUser(holder);
+  } catch (cause) {
+    if (cause instanceof Failure && cause.kind === 'incomplete') return cause;
+    throw cause;
+  }
+}
+
+/** Undefined where the list cannot answer for each user. */
+async function fromList(
+  api: CensusApi,
+  app_code: number,
+  users: readonly string[],
+): Promise<ReadonlyMap<string, ListedUser> | undefined> {
+  const census = new Map<string, { readonly exact: License[]; readonly near: License[] }>();
+  const candidatesOf = nameIndex(users);
+  try {
+    for await (const license of api.list({ app_code })) {
+      const name = textOf(license, 'remote_user');
+      if (name === undefined) return undefined;
+      for (const remote_user of candidatesOf(name)) {
+        const found = likeness(license, { remote_user, app_code });
+        if (found === 'other') continue;
+        const known = census.get(remote_user) ?? { exact: [], near: [] };
+        census.set(remote_user, known);
+        known[found].push(license);
+      }
+    }
+  } catch (cause) {
+    if (cause instanceof Failure && cause.kind === 'incomplete') return undefined;
+    throw cause;
   }
   return census;
 }
 
-/** What has to happen so that a user has one license of the asked size (contract, section 1.3). */
-export type Decision =
-  | { readonly step: 'create' }
-  | { readonly step: 'unchanged' | 'resize'; readonly license: License; readonly several: boolean };
+/** A server that cuts names keeps at least so many characters. */
+const minCutChars = 30;
 
-/** Never a second license: of several, the one of the asked size is kept, else the first listed is resized. */
-export function decide(found: readonly License[], { size_allowance }: Pick<LicenseFields, 'size_allowance'>): Decision {
-  const [first] = found;
-  if (!first) return { step: 'create' };
-  const several = found.length > 1;
-  const fitting = found.find((license) => hasSize(license, size_allowance));
-  return fitting ? { step: 'unchanged', license: fitting, several } : { step: 'resize', license: first, several };
+/** Finds the users whom a listed name may stand for, without comparing it with each of them. */
+function nameIndex(users: readonly string[]): (name: string) => Iterable<string> {
+  const folded = new Map<string, string[]>();
+  for (const user of users) {
+    const key = foldName(user);
+    const same = folded.get(key);
+    if (same) same.push(user);
+    else folded.set(key, [user]);
+  }
+  const sorted = [...folded.keys()].sort();
+  return function* (name) {
+    const key = foldName(name);
+    yield* folded.get(key) ?? [];
+    if (name.length < minCutChars) return;
+    for (let at = firstAfter(sorted, key); sorted[at]?.startsWith(key); at += 1)
+      yield* folded.get(sorted[at] ?? '') ?? [];
+  };
 }
 
-/** A license that does not tell its size cannot be known to fit. */
-export function hasSize(license: License, size: number): boolean {
-  return textOf(license, 'size_allowance') === String(size);
-}
-
-/** The warning for a user with several licenses. */
-export function severalWarning({ remote_user, app_code }: Pick<LicenseFields, 'remote_user' | 'app_code'>): string {
-  return `${remote_user} has several licenses in application ${app_code}: see chatelaine license audit`;
+/** The place of the first text above `key` in a sorted array. */
+function firstAfter(sorted: readonly string[], key: string): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] ?? '') <= key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

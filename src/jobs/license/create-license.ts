@@ -1,111 +1,126 @@
-import { textOf, type License } from '../../api/licensing/license.ts';
+import type { UnconfirmedCreation } from '../../api/licensing/creation.ts';
+import type { License, UserLicenses } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { gather } from '../../core/gather.ts';
+import { writeJson } from '../../core/json.ts';
 import type { LicenseFields } from '../../schema/license.ts';
+import { similarTo, sizeOf } from './decide.ts';
 
-/** What settling a doubt needs besides the API. */
+/** What settling an unconfirmed POST needs besides the API. */
 export interface Settling {
-  /** How long after a doubtful request the server may still commit it. */
+  /** How long after an unconfirmed request the server may still commit it. */
   readonly settle: Milliseconds;
+  /** How often a POST may be repeated. */
+  readonly retries: number;
   readonly sleep: (span: Milliseconds) => Promise<void>;
   readonly note: (text: string) => void;
 }
 
-/** How often a license that a list does not show is asked for again. */
-const mostPosts = 5;
+export type CreatingApi = Pick<LicensingApi, 'create' | 'ofUser'>;
 
 /**
- * Creates one license. A request in doubt is settled by listing: the one license of that user with that size is the one created;
- * none at all is created again (contract, section 1.4).
- * @throws Failure unknown where the list cannot tell
+ * Creates one license. An unconfirmed request is settled by a list after `settle`: exactly one license that was not there before, of
+ * the asked size, is the one created; if there is none, the request is repeated (docs/exactly-once.md, States of a request).
+ * @param before the user's licenses before the request; undefined where they are not known, and then nothing can be settled
+ * @throws Failure unknown where the list cannot tell; rejected where the server redirected the request and the list shows nothing
  */
-export async function createLicense(api: LicensingApi, fields: LicenseFields, settling: Settling): Promise<License> {
+export async function createLicense(
+  api: CreatingApi,
+  fields: LicenseFields,
+  before: UserLicenses | undefined,
+  settling: Settling,
+): Promise<License> {
   for (let posts = 1; ; posts += 1) {
-    const created = await attempt(api, fields);
-    if (created.license) return created.license;
-    if (created.doubt) await waitOut(created.doubt, fields, settling);
-    const found = await lookFor(api, fields, created.doubt);
+    const creation = await api.create(fields);
+    if (creation.state === 'confirmed') return creation.license;
+    if (!before) throw unsettled(fields, creation, 'the licenses that were there before are not known');
+    const found = await settleCreation(api, fields, { creation, before }, settling);
     if (found) return found;
-    if (!created.doubt || posts === mostPosts) throw unsettled(fields, 'the list does not show it', created.doubt);
-    settling.note(`the license of ${fields.remote_user} was not created: asking again`);
+    if (creation.reason === 'redirect') throw creation.failure;
+    if (!mayRepeat(creation)) throw unsettled(fields, creation, 'the list does not show it');
+    if (posts > settling.retries)
+      throw unsettled(fields, creation, `sent ${times(posts)}, and the list does not show it`);
+    settling.note(`the license of ${fields.remote_user} was not created: sending the request again`);
   }
 }
 
-interface Attempt {
-  readonly license?: License | undefined;
-  /** The failure that left it open whether the license was created. */
-  readonly doubt?: Failure;
+/** Whether a POST may be repeated once a whole list, read after `settle`, does not show the license. */
+export function mayRepeat({ reason }: UnconfirmedCreation): boolean {
+  return reason === 'no answer' || reason === 'error inside 2xx';
 }
 
-async function attempt(api: LicensingApi, fields: LicenseFields): Promise<Attempt> {
-  const creation = await api.create(fields);
-  if (creation.state === 'confirmed') return { license: creation.license };
-  if (creation.reason === 'empty answer') return {};
-  if (creation.reason === 'redirect') throw creation.failure;
-  return { doubt: creation.failure };
+export function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`;
 }
 
-async function waitOut(doubt: Failure, fields: LicenseFields, { settle, sleep, note }: Settling): Promise<void> {
+interface Open {
+  readonly creation: UnconfirmedCreation;
+  readonly before: UserLicenses;
+}
+
+/** The license that an unconfirmed request created; undefined where a whole list does not show any. */
+async function settleCreation(
+  api: CreatingApi,
+  fields: LicenseFields,
+  open: Open,
+  { settle, sleep, note }: Settling,
+): Promise<License | undefined> {
+  const { reason, failure } = open.creation;
+  // The server said that the license is there: only a list that lags does not show it at once.
+  const shown = reason === 'empty answer' ? await createdIn(api, fields, open) : undefined;
+  if (shown) return shown;
   note(
-    `${doubt.message}: looking in ${formatDuration(settle)} whether the license of ${fields.remote_user} was created`,
+    `${failure.message}: looking in ${formatDuration(settle)} whether the license of ${fields.remote_user} was created`,
   );
   try {
     await sleep(settle);
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
-    throw new Failure(
-      cause.kind === 'unavailable' ? 'unknown' : cause.kind,
-      `${cause.message} before a doubt was settled`,
-      {
-        ...cause.details,
-        hint: whereToLook(fields),
-        retryable: false,
-        cause: doubt,
-      },
-    );
+    const kind = cause.kind === 'unavailable' ? 'unknown' : cause.kind;
+    const details = { ...cause.details, hint: whereToLook(fields), retryable: false, cause: failure };
+    throw new Failure(kind, `${cause.message} before it was known whether the license was created`, details);
   }
+  return createdIn(api, fields, open);
 }
 
-async function lookFor(
-  api: LicensingApi,
-  fields: LicenseFields,
-  doubt: Failure | undefined,
-): Promise<License | undefined> {
-  const rows = await rowsOf(api, fields, doubt);
-  const [only, ...others] = rows;
-  if (!only) return undefined;
-  if (others.length === 0 && hasSize(only, fields.size_allowance)) return only;
-  throw unsettled(fields, `the list shows ${rows.length} licenses of that user`, doubt);
+async function createdIn(api: CreatingApi, fields: LicenseFields, open: Open): Promise<License | undefined> {
+  const { exact, near } = await listAgain(api, fields, open);
+  const known = new Set([...open.before.exact, ...open.before.near].map(identityOf));
+  const added = exact.filter((license) => !known.has(identityOf(license)));
+  const [only, ...others] = added;
+  if (only && others.length === 0 && (sizeOf(only) ?? fields.size_allowance) === fields.size_allowance) return only;
+  if (only) throw unsettled(fields, open.creation, `the list shows ${described(added)} that was not there before`);
+  const similar = near.find((license) => !known.has(identityOf(license)));
+  if (similar) throw unsettled(fields, open.creation, similarTo(similar, fields.remote_user));
+  return undefined;
 }
 
-async function rowsOf(
-  api: LicensingApi,
-  { remote_user, app_code }: LicenseFields,
-  doubt: Failure | undefined,
-): Promise<License[]> {
+function described(added: readonly License[]): string {
+  const [only, ...others] = added;
+  return only && others.length === 0 ? `a license of size ${sizeOf(only) ?? '?'}` : `${added.length} licenses`;
+}
+
+async function listAgain(
+  api: CreatingApi,
+  { remote_user, app_code, size_allowance }: LicenseFields,
+  { creation }: Open,
+): Promise<UserLicenses> {
   try {
-    return await gather(api.list({ remote_user, app_code }));
+    return await api.ofUser({ remote_user, app_code });
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.kind === 'cancelled' || cause.kind === 'terminated') throw cause;
-    throw unsettled({ remote_user, app_code, size_allowance: 0 }, `the list failed: ${cause.message}`, doubt);
+    throw unsettled({ remote_user, app_code, size_allowance }, creation, `the list failed: ${cause.message}`);
   }
 }
 
-function hasSize(license: License, size: number): boolean {
-  const answered = textOf(license, 'size_allowance');
-  return answered === undefined || answered === String(size);
+function identityOf({ key, fields }: License): string {
+  return key ?? writeJson(fields);
 }
 
-function unsettled(fields: LicenseFields, why: string, doubt: Failure | undefined): Failure {
-  const what = doubt ? doubt.message : 'the server said that it created the license, without returning it';
-  return new Failure('unknown', `${what}; ${why}`, {
-    ...doubt?.details,
-    hint: whereToLook(fields),
-    retryable: false,
-    cause: doubt,
-  });
+function unsettled(fields: LicenseFields, { failure }: UnconfirmedCreation, why: string): Failure {
+  const details = { ...failure.details, hint: whereToLook(fields), retryable: false, cause: failure };
+  return new Failure('unknown', `${failure.message}; ${why}`, details);
 }
 
 function whereToLook({ remote_user, app_code }: LicenseFields): string {

@@ -1,66 +1,69 @@
-import type { License } from '../../api/licensing/license.ts';
 import { keyOf } from '../../api/licensing/license-key.ts';
+import type { License, UserLicenses } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { formatDuration } from '../../core/duration.ts';
-import { Failure } from '../../core/failure.ts';
-import { fingerprintsOf, type Fingerprints } from '../../core/fingerprints.ts';
-import { gather } from '../../core/gather.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import type { Claims } from '../../store/lock/claims.ts';
-import { decide, severalWarning } from './census.ts';
 import { createLicense, type Settling } from './create-license.ts';
+import { whileClaimed, type ClaimedUser, type ClaimingUser } from './claim-users.ts';
+import { decide, severalWarning, type Decision, type SimilarNames } from './decide.ts';
 
-export interface Ensuring extends Settling {
-  readonly warn: (text: string) => void;
+export interface Ensuring extends Settling, ClaimingUser {
+  readonly similar: SimilarNames;
 }
+
+export interface EnsuredLicense {
+  readonly outcome: 'created' | 'resized' | 'unchanged';
+  readonly license: License;
+}
+
+type EnsuringApi = Pick<LicensingApi, 'create' | 'ofUser' | 'update'>;
 
 /**
  * Makes sure that the user has one license of that size: creates it, resizes it, or leaves it. Safe to repeat, and safe beside other
- * processes of this machine. After one that died at work it waits until the server must have committed what that one asked for.
- * @throws Failure unknown in doubt, and the failures of the calls
+ * processes of this machine.
+ * @throws Failure incomplete or rejected where the list does not allow to create; unknown where a POST cannot be confirmed
  */
-export async function ensureLicense(
-  api: LicensingApi,
+export function ensureLicense(api: EnsuringApi, fields: LicenseFields, ensuring: Ensuring): Promise<EnsuredLicense> {
+  return whileClaimed(fields.remote_user, ensuring, (user) => ensure(api, fields, user, ensuring));
+}
+
+async function ensure(
+  api: EnsuringApi,
   fields: LicenseFields,
-  claims: Claims,
+  user: ClaimedUser,
   ensuring: Ensuring,
-): Promise<License> {
-  const { settle, sleep, note } = ensuring;
-  const user = fingerprintsOf([fields.remote_user]);
-  const abandoned = await claims.take(user);
-  try {
-    if (abandoned.size > 0) {
-      note(`an earlier run ended while it was at work on ${fields.remote_user}: waiting ${formatDuration(settle)}`);
-      await sleep(settle);
-    }
-    const license = await bringAbout(api, fields, ensuring);
-    await freeOrTell(claims, user, ensuring);
-    return license;
-  } catch (cause) {
-    if (cause instanceof Failure && isKnown(cause)) await freeOrTell(claims, user, ensuring);
-    throw cause;
+): Promise<EnsuredLicense> {
+  const { listed, decision } = await look(api, fields, user, ensuring);
+  if (decision.step === 'refused') throw decision.failure;
+  if (decision.step === 'create') {
+    const license = await user.post(() => createLicense(api, fields, listed, ensuring));
+    return { outcome: 'created', license };
   }
+  if (decision.hasSeveral) ensuring.warn(severalWarning(fields));
+  if (decision.step === 'unchanged') return { outcome: 'unchanged', license: decision.license };
+  const { size_allowance } = fields;
+  return { outcome: 'resized', license: await api.update(keyOf(decision.license), { size_allowance }) };
 }
 
-/** A claim that cannot be given back, for a full disk perhaps, only makes later runs wait: what was done is told all the same. */
-export async function freeOrTell(claims: Claims, users: Fingerprints, { warn }: Pick<Ensuring, 'warn'>): Promise<void> {
-  try {
-    await claims.free(users);
-  } catch (cause) {
-    if (!(cause instanceof Failure)) throw cause;
-    warn(`${cause.message}; later runs for the same users will wait a little`);
-  }
+interface Look {
+  readonly listed: UserLicenses;
+  readonly decision: Decision;
 }
 
-async function bringAbout(api: LicensingApi, fields: LicenseFields, ensuring: Ensuring): Promise<License> {
-  const { remote_user, app_code, size_allowance } = fields;
-  const decision = decide(await gather(api.list({ remote_user, app_code })), fields);
-  if (decision.step === 'create') return createLicense(api, fields, ensuring);
-  if (decision.several) ensuring.warn(severalWarning(fields));
-  return decision.step === 'unchanged' ? decision.license : api.update(keyOf(decision.license), { size_allowance });
+/** Nothing is created on a list that is read less than `settle` after an earlier POST (docs/exactly-once.md, Lists that lag). */
+async function look(api: EnsuringApi, fields: LicenseFields, user: ClaimedUser, ensuring: Ensuring): Promise<Look> {
+  const { lastPost = -Infinity } = user;
+  const { settle, now, sleep, note, similar } = ensuring;
+  const wait = lastPost + settle - now();
+  const first = await listFor(api, fields, similar);
+  if (first.decision.step !== 'create' || wait <= 0) return first;
+  note(`an earlier run asked for a license of ${fields.remote_user}: listing again in ${formatDuration(wait)}`);
+  await sleep(wait);
+  return listFor(api, fields, similar);
 }
 
-/** A claim is kept where a license may still appear: the next run then waits first. */
-function isKnown({ kind }: Failure): boolean {
-  return kind !== 'unknown' && kind !== 'cancelled' && kind !== 'terminated';
+async function listFor(api: EnsuringApi, fields: LicenseFields, similar: SimilarNames): Promise<Look> {
+  const { remote_user, app_code } = fields;
+  const listed = await api.ofUser({ remote_user, app_code });
+  return { listed, decision: decide(listed, fields, similar) };
 }

@@ -1,57 +1,95 @@
-import { textOf, type License } from '../../api/licensing/license.ts';
-import { Failure } from '../../core/failure.ts';
-import { mapped, type Rows } from '../../core/rows.ts';
+import type { License } from '../../api/licensing/license.ts';
+import type { LicensingApi } from '../../api/licensing/licensing.ts';
+import type { Milliseconds } from '../../core/duration.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import { decide, takeCensus, type Decision } from '../license/census.ts';
-import { usersIn, type Roster } from './roster.ts';
-import type { AppliedRow, Applying } from './roster-run.ts';
+import { takeCensus, type ListedUser } from '../license/census.ts';
+import { decide, sizeOf, type Decision, type SimilarNames } from '../license/decide.ts';
 
-/** A row with what the server has for it. */
+/** A row with what has to be done for it. */
 export interface Task {
   readonly row: LicenseFields;
   readonly decision: Decision;
 }
 
-export type Planning = Pick<Applying, 'licensing' | 'concurrency'>;
-
-/** Before anything was done, a list that breaks off is as good as none. */
-export async function planAtFirst(roster: Roster, applying: Planning): Promise<Rows<Task>> {
-  try {
-    return await planRows(roster, applying);
-  } catch (cause) {
-    if (!(cause instanceof Failure) || cause.kind !== 'incomplete') throw cause;
-    throw new Failure('unavailable', `${cause.message}; nothing was changed`, { ...cause.details, cause });
-  }
+/** What has to be done for each row, in the order of the rows. */
+export interface Plan {
+  readonly tasks: readonly Task[];
+  /** When the lists that it follows from were begun. */
+  readonly listedAt: Milliseconds;
 }
 
-/** What has to be done for each row, by the server's own list. */
-export async function planRows(roster: Roster, { licensing, concurrency }: Planning): Promise<Rows<Task>> {
-  const censuses = new Map<number, ReadonlyMap<string, readonly License[]>>();
-  for (const [app_code, prints] of roster.users) {
-    const users = { prints, named: () => usersIn(roster, app_code) };
-    censuses.set(app_code, await takeCensus(licensing(app_code), app_code, users, concurrency));
-  }
-  return mapped(roster, roster.length, (row) => ({
+export interface Planning {
+  readonly licensing: (app_code: number) => LicensingApi;
+  readonly concurrency: number;
+  readonly similar: SimilarNames;
+  readonly now: () => Milliseconds;
+}
+
+/**
+ * Reads the list of each application and decides what has to be done.
+ * @throws Failure of a list that cannot be read
+ */
+export async function planRoster(rows: readonly LicenseFields[], planning: Planning): Promise<Plan> {
+  const { licensing, concurrency, similar, now } = planning;
+  const listedAt = now();
+  const listed = new Map<number, ReadonlyMap<string, ListedUser>>();
+  for (const [app_code, users] of usersOfEachApp(rows))
+    listed.set(app_code, await takeCensus(licensing(app_code), app_code, users, concurrency));
+  const tasks = rows.map((row) => ({
     row,
-    decision: decide(censuses.get(row.app_code)?.get(row.remote_user) ?? [], row),
+    decision: decide(listed.get(row.app_code)?.get(row.remote_user), row, similar),
   }));
+  return { tasks, listedAt };
+}
+
+function usersOfEachApp(rows: readonly LicenseFields[]): Map<number, string[]> {
+  const users = new Map<number, string[]>();
+  for (const { app_code, remote_user } of rows) {
+    const own = users.get(app_code);
+    if (own) own.push(remote_user);
+    else users.set(app_code, [remote_user]);
+  }
+  return users;
 }
 
 /** What would come of a row. */
 export interface PlannedRow extends LicenseFields {
-  readonly status: 'create' | 'resize' | 'unchanged';
-  readonly license: AppliedRow['license'];
+  readonly status: 'create' | 'resize' | 'unchanged' | 'failed';
+  readonly license: License | null;
   /** The change of size, as in `4 -> 6`; null where a license is created or left. */
   readonly change: string | null;
+  readonly error: string | null;
 }
 
 /** The row of a dry run. */
 export function plannedRow({ row, decision }: Task): PlannedRow {
-  const license = decision.step === 'create' ? null : decision.license;
-  const change = decision.step === 'resize' ? `${sizeText(decision.license)} -> ${row.size_allowance}` : null;
-  return { ...row, status: decision.step, license, change };
+  const { step } = decision;
+  if (step === 'refused')
+    return { ...row, status: 'failed', license: null, change: null, error: decision.failure.message };
+  if (step === 'create') return { ...row, status: step, license: null, change: null, error: null };
+  const { license } = decision;
+  const change = step === 'resize' ? `${sizeOf(license) ?? '?'} -> ${row.size_allowance}` : null;
+  return { ...row, status: step, license, change, error: null };
 }
 
-function sizeText(license: License): string {
-  return textOf(license, 'size_allowance') ?? '?';
+/** How many rows a plan creates, resizes, leaves and refuses, in words: `2 to create, 15 to resize, 233 unchanged`. */
+export function planInWords({ tasks }: Pick<Plan, 'tasks'>): string {
+  const counts = { create: 0, resize: 0, unchanged: 0, refused: 0 };
+  for (const { decision } of tasks) counts[decision.step] += 1;
+  return inWords([
+    [counts.create, 'to create'],
+    [counts.resize, 'to resize'],
+    [counts.unchanged, 'unchanged'],
+    [counts.refused, 'failed'],
+  ]);
+}
+
+/** The counts that are not zero, in words. */
+export function inWords(counts: readonly (readonly [count: number, word: string])[]): string {
+  return counts.flatMap(([count, word]) => (count > 0 ? [`${count} ${word}`] : [])).join(', ');
+}
+
+/** The number of rows that a plan would change. */
+export function changesIn({ tasks }: Pick<Plan, 'tasks'>): number {
+  return tasks.filter(({ decision: { step } }) => step === 'create' || step === 'resize').length;
 }

@@ -30,6 +30,14 @@ export async function* pool<I, T>(items: Iterable<I>, size: number, work: (item:
   if (failed) throw failed.error;
 }
 
+/** The items up to the moment at which `isOver`. */
+export function* until<I>(items: Iterable<I>, isOver: () => boolean): Generator<I> {
+  for (const item of items) {
+    if (isOver()) return;
+    yield item;
+  }
+}
+
 type Finished<T> = { readonly id: number } & ({ readonly value: T } | { readonly error: unknown });
 
 /** Never rejects, so that an error that nobody waits for yet does not end the process. */

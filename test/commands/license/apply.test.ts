@@ -59,6 +59,11 @@ function held({ state }: Sandbox, names: readonly string[]): (readonly number[])
   return [...sizes.values()];
 }
 
+/** Where the summary says that the licenses are. */
+function on({ licensing }: Sandbox): string {
+  return ` on ${new URL(licensing.base_url).host}, application 4711`;
+}
+
 const each = (names: readonly string[], size = 4) => names.map(() => [size]);
 
 describe('the file', () => {
@@ -238,16 +243,24 @@ describe('the file', () => {
 describe('the plan', () => {
   const text = 'remote_user,size_allowance\nphysio-7731,4\nphysio-7740,9\nada,3\n';
 
-  test.each(['', '--dry-run --exit-code'])('of a list that breaks off there is none (%j)', async (words) => {
+  test('a list that is not whole: users are looked up one by one; where that is not whole either, the row failed', async () => {
     const broken = fakeService();
-    broken.expect('GET /v1/license/?app_code=7').reply(200, { results: [], next: '?app_code=7&page=2' });
-    broken.expect('GET /v1/license/?app_code=7&page=2').reply(400, { detail: 'no such page' });
+    const names = users(21);
+    broken.expect('GET /v1/license/?app_code=7').reply(200, { results: [], count: 40 });
+    for (const [index, name] of names.entries()) {
+      const fields = { license_code: `K-${index}`, remote_user: name, app_code: 7, size_allowance: 4 };
+      const body = index === 3 ? { results: [], has_more: true } : [fields];
+      broken.expect(`GET /v1/license/?remote_user=${name}&app_code=7`).reply(200, body);
+    }
 
-    const ran = await run(broken, `license apply - ${words} -o json`, { stdin: csv(users(30)) });
+    const ran = await run(broken, 'license apply - -o json', { stdin: csv(names) });
 
     broken.done();
-    expect({ exitCode: ran.exitCode, stdout: ran.stdout }).toEqual({ exitCode: 7, stdout: '' });
-    expect(ran.error?.message).toContain('nothing was changed');
+    expect({ exitCode: ran.exitCode, statuses: statuses(ran) }).toEqual({
+      exitCode: 8,
+      statuses: { unchanged: 20, failed: 1 },
+    });
+    expect(rowsOf(ran)[3]).toMatchObject({ status: 'failed', error: expect.stringContaining('complete') as string });
   });
 
   test('a dry run shows it, and sends no write', async () => {
@@ -256,10 +269,10 @@ describe('the plan', () => {
     const ran = await apply('--dry-run -o csv', text);
 
     expect(ran.stdout.split('\n')).toEqual([
-      'remote_user,app_code,size_allowance,status,license,change',
-      expect.stringMatching(/^physio-7731,4711,4,unchanged,[-0-9A-Z]+,$/),
-      expect.stringMatching(/^physio-7740,4711,9,resize,[-0-9A-Z]+,4 -> 9$/),
-      'ada,4711,3,create,,',
+      'remote_user,app_code,size_allowance,status,license,change,error',
+      expect.stringMatching(/^physio-7731,4711,4,unchanged,[-0-9A-Z]+,,$/),
+      expect.stringMatching(/^physio-7740,4711,9,resize,[-0-9A-Z]+,4 -> 9,$/),
+      'ada,4711,3,create,,,',
       '',
     ]);
     expect({ exitCode: ran.exitCode, writes: writes() }).toEqual({ exitCode: 0, writes: [] });
@@ -286,7 +299,7 @@ describe('the plan', () => {
       expect.stringMatching(/^physio-7740\t4711\t9\tresized\t[-0-9A-Z]+\t$/),
       'remote_user\tapp_code\tsize_allowance\tstatus\tlicense\terror',
     ]);
-    expect(ran.lines).toEqual(['1 created, 1 resized, 1 unchanged']);
+    expect(ran.lines).toEqual([`1 created, 1 resized, 1 unchanged${on(sandbox)}`]);
     expect(held(sandbox, ['ada', 'physio-7731', 'physio-7740'])).toEqual([[3], [4], [9]]);
     expect(
       writes()
@@ -447,14 +460,14 @@ describe('faults', () => {
   });
 
   test('a row that is refused fails alone, with its reason in every format', async () => {
-    const { apply } = await service({ fault: 'POST /v1/license/=redirect-307#1+5' });
+    const { apply, sandbox } = await service({ fault: 'POST /v1/license/=redirect-307#1+5' });
     const names = users(30);
 
     const ran = await apply('--concurrency 1 -o csv', csv(names));
 
     expect(ran.exitCode).toBe(8);
     expect(ran.stdout.split('\n')[6]).toMatch(/^user-5,4711,4,failed,,the server redirects to/);
-    expect(ran.lines).toContain('29 created, 1 failed');
+    expect(ran.lines).toContain(`29 created, 1 failed${on(sandbox)}`);
     expect(statuses(await apply('-o json', csv(names)))).toEqual({ created: 30 });
   });
 
@@ -517,7 +530,7 @@ describe('an early end', () => {
     expect(done).toBeGreaterThan(10);
     expect(done).toBeLessThan(60);
     expect({ exitCode: second.exitCode, rows: rowsOf(second).length }).toEqual({ exitCode: 0, rows: 60 });
-    expect(second.lines[0]).toContain('going on with an earlier run');
+    expect(second.lines[0]).toBe('Resuming an interrupted run');
     expect(held(sandbox, names)).toEqual(each(names));
   });
 
@@ -673,7 +686,7 @@ describe('where it may run', () => {
 
 describe('what is shown', () => {
   test('on a terminal more than 100 changes are asked about once', async () => {
-    const { apply, run, writes, home, time } = await service();
+    const { apply, run, writes, home, time, sandbox } = await service();
     const answer = (words: string, count: number, stdin: string) => {
       writeFileSync(join(home, 'roster.csv'), csv(users(count)));
       return run(`license apply ${join(home, 'roster.csv')} ${words}`, { home, stdin, tty: true, clock: time.client });
@@ -681,7 +694,7 @@ describe('what is shown', () => {
 
     const no = await answer('', 101, 'n\n');
     expect({ exitCode: no.exitCode, writes: writes().length }).toEqual({ exitCode: 130, writes: 0 });
-    expect(no.stderr).toContain('101 licenses will be created or resized. Go on? [y/N]');
+    expect(no.stderr).toContain(`101 to create${on(sandbox)} (credentials of the environment). Go on? [y/N]`);
     expect(
       (await run('license ensure --remote-user user-1 --size-allowance 4', { home, clock: time.client })).slept,
     ).toEqual([]);
@@ -691,7 +704,7 @@ describe('what is shown', () => {
     expect(few).toMatchObject({ exitCode: 0 });
     expect(few.stderr).not.toContain('Go on?');
     const yes = await answer('', 250, 'y\n');
-    expect(yes.stderr).toContain('149 licenses will be created or resized. Go on?');
+    expect(yes.stderr).toContain(`149 to create, 101 unchanged${on(sandbox)} (credentials of the environment). Go on?`);
     expect({ exitCode: yes.exitCode, writes: writes().length }).toEqual({ exitCode: 0, writes: 250 });
     expect((await apply('', csv(users(200, 'other')))).exitCode).toBe(0);
   });
@@ -717,14 +730,80 @@ describe('what is shown', () => {
     expect(picked.stdout).toBe('created,user-0\ncreated,user-1\n');
   });
 
+  test('rows come in the order of the file, though unconfirmed ones are settled at the end', async () => {
+    const names = users(30);
+    const { apply } = await service({ fault: 'POST /v1/license/=drop-after#1+3' });
+
+    const ran = await apply('-o json', csv(names));
+
+    expect(rowsOf(ran).map(({ remote_user }) => remote_user)).toEqual(names);
+    expect(statuses(ran)).toEqual({ created: 30 });
+  });
+
+  test('--changed leaves unchanged rows out, and the summary counts them, in a dry run too', async () => {
+    const { apply, sandbox } = await service();
+    const text = 'remote_user,size_allowance\nphysio-7731,4\nphysio-7740,9\nada,3\n';
+
+    const plan = await apply('--dry-run --changed -o csv --no-header --fields remote_user,status', text);
+    const done = await apply('--changed -o csv --no-header --fields remote_user,status', text);
+
+    expect(plan.stdout).toBe('physio-7740,resize\nada,create\n');
+    expect(plan.lines).toEqual([`1 to create, 1 to resize, 1 unchanged${on(sandbox)}`]);
+    expect(done.stdout).toBe('physio-7740,resized\nada,created\n');
+  });
+
+  test('-q leaves only rows of trouble in a table, and all rows in a format for programs', async () => {
+    const { apply } = await service({ fault: 'POST /v1/license/=redirect-307#1' });
+
+    const table = await apply('-q --concurrency 1 --no-header', csv(users(3)));
+    const json = await apply('-q -o json', csv(users(3)));
+
+    expect(table.stdout).toMatch(/^user-0\t4711\t4\tfailed\t\tthe server redirects[^\n]*\n$/);
+    expect(rowsOf(json)).toHaveLength(3);
+  });
+
+  test('--keep-columns carries the other columns of the roster through', async () => {
+    const { apply } = await service();
+
+    const ran = await apply('--keep-columns -o json', 'mail,remote_user,size_allowance,status\na@b.test,ada,3,new\n');
+
+    expect(rowsOf(ran)[0]).toMatchObject({
+      remote_user: 'ada',
+      status: 'created',
+      mail: 'a@b.test',
+      roster_status: 'new',
+    });
+  });
+
+  test('an interruption names what was sent, and the command that resumes', async () => {
+    const stop = new AbortController();
+    const { run, home, time } = await service({
+      fault: 'POST /v1/license/=delay-commit@3s',
+      log: ({ method }) => {
+        if (method === 'POST') stop.abort(new Failure('cancelled', 'interrupted'));
+      },
+    });
+    const roster = join(home, 'roster.csv');
+    writeFileSync(roster, csv(users(30)));
+
+    const given = { home, clock: time.client, interrupt: stop.signal };
+    const ran = await run(`license apply ${roster} --journal ${home}/journal -o json`, given);
+
+    expect(ran.exitCode).toBe(130);
+    expect(ran.error?.message).toMatch(
+      /^interrupted; .*\d+ unknown.* on .*; sent, and not yet known to be carried out: user-/,
+    );
+    expect(ran.error?.hint).toContain(`chatelaine license apply ${roster} --journal ${home}/journal`);
+  });
+
   test('progress is a line every 5 s where there is no terminal, and none with -q', async () => {
-    const { apply } = await service({ rateLimit: { licensing: 50 } });
+    const { apply, sandbox } = await service({ rateLimit: { licensing: 50 } });
 
     const told = await apply('', csv(users(120)));
     const quiet = await apply('-q', csv(users(120, 'other')));
 
     expect(told.lines.filter((line) => /^licenses \d+\/120, [\d.]+\/s/.test(line)).length).toBeGreaterThan(0);
-    expect(told.lines.at(-1)).toBe('120 created');
+    expect(told.lines.at(-1)).toBe(`120 created${on(sandbox)}`);
     expect(quiet.stderr).toBe('');
   });
 });

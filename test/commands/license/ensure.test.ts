@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { Failure } from '../../../src/core/failure.ts';
 import { readFaults } from '../../../src/sandbox/faults.ts';
 import type { SandboxOptions } from '../../../src/sandbox/server.ts';
-import { emptyHome, openSandbox } from '../../helpers/run.ts';
+import { emptyHome, fakeService, openSandbox, run as runFake } from '../../helpers/run.ts';
 import { endProcess } from '../../helpers/end-process.ts';
 import { sharedTime } from './shared-time.ts';
 
@@ -22,7 +22,7 @@ async function service(fault?: string, options: Partial<SandboxOptions> = {}) {
       clock: time.client,
     });
   const ada = () => opened.sandbox.state.licenses().filter(({ remote_user }) => remote_user === 'ada');
-  return { ensure, ada, time, home, run: opened.run };
+  return { ensure, ada, time, home, run: opened.run, env: opened.env };
 }
 
 describe('license ensure', () => {
@@ -34,8 +34,11 @@ describe('license ensure', () => {
     const key = ada()[0]?.license_code ?? '';
     expect(runs.slice(0, 3).map(({ stdout }) => stdout)).toEqual([`${key}\n`, `${key}\n`, `${key}\n`]);
     expect(JSON.parse(runs[3]?.stdout ?? '')).toMatchObject({ license_code: key, size_allowance: 9 });
-    expect(runs.map(({ exitCode, stderr }) => ({ exitCode, stderr }))).toEqual(
-      runs.map(() => ({ exitCode: 0, stderr: '' })),
+    expect(runs.map(({ exitCode, stderr }) => [exitCode, stderr])).toEqual(
+      ['created', 'unchanged', 'resized', 'unchanged'].map((outcome) => [
+        0,
+        `${outcome}: the license of ada in application 4711\n`,
+      ]),
     );
     expect(ada()).toHaveLength(1);
   });
@@ -85,7 +88,7 @@ describe('license ensure', () => {
     const second = await ensure();
 
     expect([first.exitCode, second.exitCode]).toEqual([143, 0]);
-    expect(second.lines[0]).toContain('an earlier run ended while it was at work on ada: waiting 5s');
+    expect(second.lines[0]).toContain('an earlier run asked for a license of ada: listing again in 5s');
     expect(ada()).toHaveLength(1);
   });
 
@@ -116,5 +119,81 @@ describe('license ensure', () => {
 
     expect((await ensure()).exitCode).toBe(0);
     expect(ada()).toHaveLength(1);
+  });
+
+  test.each(['-o csv', '-o tsv', '-o table', '--fields license_code', '-o json --fields license_code'])(
+    '%s is exit 2, and nothing is sent',
+    async (words) => {
+      const { ensure, ada } = await service();
+
+      const { exitCode, lines } = await ensure(words);
+
+      expect({ exitCode, ada: ada() }).toEqual({ exitCode: 2, ada: [] });
+      expect(lines[0]).toContain('license ensure prints the key alone');
+    },
+  );
+
+  test('a format and fields of the environment are ignored', async () => {
+    const { run, ada, time, home } = await service();
+    const line = 'license ensure --remote-user ada --size-allowance 4';
+
+    const env = { CHATELAINE_OUTPUT: 'csv', CHATELAINE_FIELDS: 'remote_user' };
+    const key = await run(line, { home, clock: time.client, env });
+    const whole = await run(`${line} -o json`, { home, clock: time.client, env: { CHATELAINE_FIELDS: 'remote_user' } });
+
+    expect(key.stdout).toBe(`${ada()[0]?.license_code ?? ''}\n`);
+    expect(JSON.parse(whole.stdout)).toMatchObject({ license_code: ada()[0]?.license_code, size_allowance: 4 });
+  });
+
+  test.each(['ensure', 'create', 'apply'])(
+    'a license of license %s that the list does not show yet is waited for, and no second one is created',
+    async (first) => {
+      const home = emptyHome();
+      const time = sharedTime();
+      const ada = { license_code: 'K-1', remote_user: 'ada', app_code: 7, size_allowance: 4 };
+      const list = 'GET /v1/license/?remote_user=ada&app_code=7';
+      const fake = fakeService();
+      fake.expect(list).reply(200, []);
+      fake
+        .expect({ method: 'POST', path: '/v1/license/', json: { remote_user: 'ada', size_allowance: 4, app_code: 7 } })
+        .reply(201, ada);
+      fake.expect(list).reply(200, []);
+      fake.expect(list).reply(200, [ada]);
+      const words = first === 'apply' ? 'apply -' : `${first} --remote-user ada --size-allowance 4`;
+      const given = { home, clock: time.client, stdin: 'remote_user,size_allowance\nada,4\n' };
+
+      await runFake(fake, `license ${words}`, given);
+      const second = await runFake(fake, 'license ensure --remote-user ada --size-allowance 4', given);
+
+      fake.done();
+      expect([second.exitCode, second.stdout, time.slept]).toEqual([0, 'K-1\n', [5000]]);
+    },
+  );
+
+  test('127.0.0.1 and localhost are one server', async () => {
+    const { run, env, time, home } = await service();
+    const line = 'license ensure --remote-user ada --size-allowance 4';
+    await run(line, { home, clock: time.client });
+    const other = { CHATELAINE_BASE_URL: env['CHATELAINE_BASE_URL']?.replace('127.0.0.1', 'localhost') };
+
+    await run(line, { home, clock: time.client, env: other });
+
+    const files = readdirSync(join(home, '.local/state/chatelaine/locks')).filter((name) => name.endsWith('.claims'));
+    expect(files).toHaveLength(1);
+  });
+
+  test('nothing is created on a list that is not whole (8), or beside a similar name (6)', async () => {
+    for (const [body, exitCode] of [
+      [{ results: [], has_more: true }, 8],
+      [[{ license_code: 'K', remote_user: 'ada', app_code: 'seven', size_allowance: 4 }], 6],
+    ] as const) {
+      const fake = fakeService();
+      fake.expect('GET /v1/license/?remote_user=ada&app_code=7').reply(200, body);
+
+      const ran = await runFake(fake, 'license ensure --remote-user ada --size-allowance 4');
+
+      fake.done();
+      expect(ran.exitCode).toBe(exitCode);
+    }
   });
 });

@@ -9,7 +9,6 @@ const list = 'GET /v1/license/?remote_user=ada&app_code=7';
 describe('license ensure never takes an odd list for an empty one', () => {
   test.each<[string, unknown]>([
     ['an app_code of null', [{ ...ada, app_code: null }]],
-    ['an app_code that is an object', [{ ...ada, app_code: { code: 7 } }]],
     ['a remote_user of null', [{ ...ada, remote_user: null }]],
     ['rows beside an empty side list', { warnings: [], licenses: [ada] }],
     ['rows under a name of their own', { mine: [ada], count: 1 }],
@@ -27,6 +26,7 @@ describe('license ensure never takes an odd list for an empty one', () => {
   test.each<[string, unknown, number]>([
     ['the words of an error beside a list', { error: 'maintenance', details: [] }, 6],
     ['two lists that nobody knows', { one: [], other: [] }, 7],
+    ['an app_code that is no integer: a near match', [{ ...ada, app_code: { code: 7 } }], 6],
     ['a next page that is no URL', { results: [], next: 2 }, 8],
   ])('%s: nothing is created', async (_what, body, exitCode) => {
     const service = fakeService();
@@ -73,6 +73,7 @@ test.each([{ error: 'forbidden' }, { result: 'success', msg: '' }, { status: 'er
   'the words of %j are no license key',
   async (body) => {
     const service = fakeService();
+    service.expect(list).reply(200, []);
     service
       .expect({ method: 'POST', path: '/v1/license/', json: { remote_user: 'ada', size_allowance: 4, app_code: 7 } })
       .reply(200, body);

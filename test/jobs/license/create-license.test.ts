@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fakeService, openSandbox, run } from '../../helpers/run.ts';
+import { fakeService as emptyService, openSandbox, run } from '../../helpers/run.ts';
 import type { FakeService } from '../../helpers/service.ts';
 import { readFaults } from '../../../src/sandbox/faults.ts';
 
@@ -13,6 +13,13 @@ const post = (service: FakeService) =>
     json: { remote_user: 'ada', size_allowance: 4, app_code: 7 },
   });
 const list = (service: FakeService) => service.expect('GET /v1/license/?remote_user=ada&app_code=7');
+
+/** A service that is asked for the user's licenses first, and has none. */
+function fakeService(): FakeService {
+  const service = emptyService();
+  list(service).reply(200, []);
+  return service;
+}
 
 const doubts: readonly (readonly [string, (service: FakeService) => void])[] = [
   ['reset', (service) => post(service).fail('ECONNRESET')],
@@ -89,17 +96,75 @@ describe.each(doubts)('a POST in doubt: %s', (_what, doubt) => {
   });
 });
 
-test('rows of other users do not settle it', async () => {
-  const service = fakeService();
+test('a license that was there before is not the one that was created', async () => {
+  const service = emptyService();
+  list(service).reply(200, [ada]);
   post(service).fail('ECONNRESET');
-  list(service).reply(200, [
-    { ...ada, remote_user: 'Ada' },
-    { ...ada, remote_user: 'ada2' },
-  ]);
-  post(service).reply(201, ada);
+  list(service).reply(200, [ada]);
+  post(service).fail('ECONNRESET');
+  list(service).reply(200, [ada, { ...ada, license_code: 'K-2' }]);
 
-  expect(await run(service, `${create} -q`)).toMatchObject({ exitCode: 0, stdout: 'K-1\n' });
+  const { exitCode, stdout, lines } = await run(service, `${create} -q`);
+
   service.done();
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'K-2\n' });
+  expect(lines[0]).toContain('ada already has a license in application 7');
+});
+
+test('where the list before failed, it goes on, and nothing settles a lost answer: exit 9', async () => {
+  const service = emptyService();
+  list(service).reply(400, { detail: 'no' });
+  post(service).fail('ECONNRESET');
+
+  const { exitCode, stdout, slept } = await run(service, `${create} -q`);
+
+  service.done();
+  expect({ exitCode, stdout, slept }).toEqual({ exitCode: 9, stdout: '', slept: [] });
+});
+
+test('a 201 without a body: listed at once, and once more after --settle; never sent again', async () => {
+  for (const [lists, exitCode, waits] of [
+    [[[ada]], 0, []],
+    [[[], [ada]], 0, [5000]],
+    [[[], []], 9, [5000]],
+  ] as const) {
+    const service = fakeService();
+    post(service).reply(201, '');
+    for (const rows of lists) list(service).reply(200, rows);
+
+    const ran = await run(service, `${create} -q`);
+
+    service.done();
+    expect([ran.exitCode, ran.slept]).toEqual([exitCode, waits]);
+  }
+});
+
+test('a redirected POST is settled by the list and never sent again: not there is exit 6', async () => {
+  for (const [rows, exitCode] of [
+    [[ada], 0],
+    [[], 6],
+  ] as const) {
+    const service = fakeService();
+    post(service).reply(307, '', { location: 'https://licenses.test/v1/licenses/' });
+    list(service).reply(200, rows);
+
+    const ran = await run(service, `${create} -q`);
+
+    service.done();
+    expect([ran.exitCode, ran.slept]).toEqual([exitCode, [5000]]);
+  }
+});
+
+test('a license of another user is no answer: exit 9 naming it, and it is never sent again', async () => {
+  const service = fakeService();
+  post(service).reply(201, { ...ada, license_code: 'K-9', remote_user: 'bob' });
+  list(service).reply(200, []);
+
+  const { exitCode, error } = await run(service, `${create} -o json`);
+
+  service.done();
+  expect(exitCode).toBe(9);
+  expect(error?.message).toContain("K-9): remote_user 'bob' instead of 'ada'");
 });
 
 test('a list that ends early does not settle it: exit 9', async () => {
@@ -111,14 +176,18 @@ test('a list that ends early does not settle it: exit 9', async () => {
   service.done();
 });
 
-test('never created: after five posts it is exit 9, since the last one may still be carried out', async () => {
+test.each([
+  ['', 6],
+  ['--retries 1', 2],
+  ['--retries 0', 1],
+])('never created (%s): after %i posts it is exit 9', async (words, posts) => {
   const service = fakeService();
-  for (let round = 0; round < 5; round += 1) {
+  for (let round = 0; round < posts; round += 1) {
     post(service).reply(502, '<h1>Bad gateway</h1>');
     list(service).reply(200, []);
   }
 
-  expect(await run(service, `${create} -q`)).toMatchObject({ exitCode: 9 });
+  expect(await run(service, `${create} -q ${words}`)).toMatchObject({ exitCode: 9 });
   service.done();
 });
 

@@ -1,57 +1,24 @@
 import { describe, expect, test } from 'vitest';
+import type { Creation } from '../../../src/api/licensing/creation.ts';
+import type { License } from '../../../src/api/licensing/license.ts';
 import type { LicensingApi } from '../../../src/api/licensing/licensing.ts';
 import { Failure } from '../../../src/core/failure.ts';
+import { userKey } from '../../../src/jobs/license/claim-users.ts';
+import { licenseJournal } from '../../../src/jobs/license/license-journal.ts';
 import { applyRoster } from '../../../src/jobs/roster/apply-roster.ts';
-import { rosterOf } from '../../../src/jobs/roster/roster.ts';
-import { rosterJournal } from '../../../src/jobs/roster/roster-journal.ts';
-import type { AppliedRow, Applying } from '../../../src/jobs/roster/roster-run.ts';
+import { planRoster } from '../../../src/jobs/roster/plan-roster.ts';
+import type { AppliedRow, Applying } from '../../../src/jobs/roster/roster-outcome.ts';
+import type { LicenseFields } from '../../../src/schema/license.ts';
 
-/** A journal whose disk is full after so many records, and a service that remembers. */
-function world(room = Infinity, earlier: readonly unknown[] = []) {
-  const records: unknown[] = [];
-  const licenses: { license_code: string; remote_user: string; app_code: number; size_allowance: number }[] = [];
-  const slept: number[] = [];
-  const notes: string[] = [];
-  const full = new Failure('unavailable', 'disk full: cannot write the journal');
-  const journal = rosterJournal({
-    records: earlier,
-    append: async (record) => {
-      if (records.length >= room) throw full;
-      records.push(record);
-    },
-  });
-  const unused = (): never => {
-    throw new Error('not asked for');
-  };
-  const api: LicensingApi = {
-    create: async (fields) => {
-      const license = { license_code: `K-${licenses.length}`, ...fields };
-      licenses.push(license);
-      return { state: 'confirmed', license: { key: license.license_code, fields: license } };
-    },
-    async *list({ remote_user } = {}) {
-      const found = licenses.filter((license) => remote_user === undefined || license.remote_user === remote_user);
-      yield* found.map((fields) => ({ key: fields.license_code, fields }));
-    },
-    ofUser: unused,
-    view: unused,
-    replace: unused,
-    update: unused,
-    firstActivation: unused,
-  };
-  const applying: Applying = {
-    licensing: () => api,
-    journal,
-    abandoned: false,
-    concurrency: 4,
-    settle: 5000,
-    now: () => 1_000_000,
-    sleep: async (span) => void slept.push(span),
-    signal: new AbortController().signal,
-    note: (text) => void notes.push(text),
-    warn: (text) => void notes.push(text),
-  };
-  return { applying, records, licenses, slept, notes };
+interface Past {
+  /** Records after which the disk is full. */
+  readonly room?: number;
+  readonly earlier?: readonly unknown[];
+  readonly isDamaged?: boolean;
+  /** Users that this machine asked for, by the claims. */
+  readonly asked?: Readonly<Record<string, number>>;
+  /** What the server answers to a POST; undefined: it creates the license. */
+  readonly answer?: (fields: LicenseFields, posts: number) => Creation | undefined;
 }
 
 const rows = Array.from({ length: 40 }, (_, index) => ({
@@ -60,10 +27,78 @@ const rows = Array.from({ length: 40 }, (_, index) => ({
   size_allowance: 4,
 }));
 
+/** A journal, claims, and a service that remembers, in a time that only sleeping moves. */
+function world({ room = Infinity, earlier = [], isDamaged = false, asked = {}, answer }: Past = {}) {
+  const records: { remote_user: string; step?: string; status?: string; time: number }[] = [];
+  const licenses: License[] = [];
+  const slept: number[] = [];
+  const posts: string[] = [];
+  let now = 1_000_000;
+  const full = new Failure('unavailable', 'disk full: cannot write the journal');
+  const journal = licenseJournal({
+    path: '/journal',
+    records: earlier,
+    isDamaged,
+    append: async (record) => {
+      if (records.length >= room) throw full;
+      records.push(record as (typeof records)[number]);
+    },
+  });
+  const unused = (): never => {
+    throw new Error('not asked for');
+  };
+  const of = (remote_user: string) => licenses.filter(({ fields }) => fields['remote_user'] === remote_user);
+  const api: LicensingApi = {
+    async create(fields) {
+      posts.push(fields.remote_user);
+      const answered = answer?.(fields, posts.filter((user) => user === fields.remote_user).length);
+      if (answered) return answered;
+      const license = { key: `K-${licenses.length}`, fields: { ...fields } };
+      licenses.push(license);
+      return { state: 'confirmed', license };
+    },
+    async *list() {
+      yield* licenses;
+    },
+    ofUser: async ({ remote_user }) => ({ exact: of(remote_user), near: [] }),
+    view: unused,
+    replace: unused,
+    update: unused,
+    firstActivation: unused,
+  };
+  const posted: Record<string, number> = {};
+  const applying: Applying = {
+    licensing: () => api,
+    journal,
+    claims: {
+      lastPost: (row) => asked[row.remote_user],
+      posted: (row, time) => void (posted[row.remote_user] = time),
+      release: async () => undefined,
+      releaseAll: async () => undefined,
+    },
+    concurrency: 4,
+    similar: 'refuse',
+    settle: 5000,
+    retries: 5,
+    now: () => now,
+    sleep: async (span) => {
+      slept.push(span);
+      now += span;
+    },
+    signal: new AbortController().signal,
+    note: () => undefined,
+    warn: () => undefined,
+    where: 'here.test, application 7',
+    resume: 'chatelaine license apply roster.csv',
+    finished: async () => undefined,
+  };
+  return { applying, records, licenses, slept, posts, posted };
+}
+
 async function outcome(applying: Applying): Promise<{ rows: AppliedRow[]; failure: Failure | undefined }> {
   const done: AppliedRow[] = [];
   try {
-    for await (const row of applyRoster(rosterOf(rows), applying)) done.push(row);
+    for await (const row of applyRoster(await planRoster(rows, applying), applying)) done.push(row);
     return { rows: done, failure: undefined };
   } catch (cause) {
     if (cause instanceof Failure) return { rows: done, failure: cause };
@@ -71,52 +106,136 @@ async function outcome(applying: Applying): Promise<{ rows: AppliedRow[]; failur
   }
 }
 
+const lost: Creation = { state: 'unconfirmed', reason: 'no answer', failure: new Failure('unknown', 'reset') };
+
 describe('a full disk', () => {
   test.each([0, 1, 2, 7, 20, 41, 60])(
-    'after %i records: what was made is told, the rest is not asked for',
+    'after %i records: what was created is reported, the rest is not asked for',
     async (room) => {
-      const { applying, records, licenses } = world(room);
+      const { applying, records, licenses } = world({ room });
 
       const { rows: told, failure } = await outcome(applying);
 
       expect(failure).toMatchObject({ kind: 'incomplete', message: expect.stringContaining('disk full') as string });
-      expect(told.map(({ remote_user }) => remote_user)).toEqual(licenses.map(({ remote_user }) => remote_user));
-      expect(told.every(({ status }) => status === 'created')).toBe(true);
-      // A license is only asked for once that is on record.
-      const asked = (records as { step?: string; remote_user: string }[]).filter(({ step }) => step === 'create');
-      expect(asked.map(({ remote_user }) => remote_user)).toEqual(
-        expect.arrayContaining(licenses.map(({ remote_user }) => remote_user)),
+      expect(told.map(({ remote_user }) => remote_user).sort()).toEqual(
+        licenses.map(({ fields }) => fields['remote_user']).sort(),
       );
+      expect(told.every(({ status }) => status === 'created')).toBe(true);
+      // A license is only asked for once that is recorded.
+      const asked = records.filter(({ step }) => step === 'create').map(({ remote_user }) => remote_user);
+      expect(asked).toEqual(expect.arrayContaining(licenses.map(({ fields }) => fields['remote_user'])));
     },
   );
 });
 
-describe('what an earlier run left', () => {
+describe('a list that does not show a row is waited for, and read again, after', () => {
   const step = { remote_user: 'user-3', app_code: 7, step: 'create', time: 990_000 };
+  const ended = (status: string, time: number) => ({ ...step, step: undefined, status, time });
 
-  test.each([
-    ['nothing', [], []],
-    ['a request whose end nobody saw: it may have been sent long after its record', [step], [5000]],
+  test.each<[string, Past, number[]]>([
+    ['nothing', {}, []],
+    ['a request whose end is not recorded', { earlier: [step] }, [5000]],
+    ['a request that ended without an answer 3 s ago', { earlier: [step, ended('unknown', 997_000)] }, [2000]],
+    ['one that ended long ago', { earlier: [step, ended('unknown', 1000)] }, []],
+    ['one that was refused', { earlier: [step, ended('failed', 999_999)] }, []],
+    ['one that was not sent', { earlier: [step, ended('not sent', 999_999)] }, []],
+    ['one whose time is in the future', { earlier: [step, ended('unknown', 9_000_000)] }, [5000]],
+    ['a POST of another command 1 s ago', { asked: { 'user-3': 999_000 } }, [4000]],
+    ['a POST of another command long ago', { asked: { 'user-3': 1 } }, []],
     [
-      'a request that ended without an answer 3 s ago',
-      [step, { ...step, step: undefined, status: 'unknown', time: 997_000 }],
-      [2000],
+      'two records that contradict each other: the later counts',
+      { earlier: [step, ended('unknown', 1)], asked: { 'user-3': 999_000 } },
+      [4000],
     ],
-    ['one that ended long ago', [step, { ...step, step: undefined, status: 'unknown', time: 1000 }], []],
-    ['one that was refused', [step, { ...step, step: undefined, status: 'failed', time: 999_999 }], []],
-  ])('%s', async (_what, earlier, waits) => {
-    const { applying, slept, licenses } = world(Infinity, earlier);
+    ['a journal that was cut', { isDamaged: true }, [5000]],
+  ])('%s', async (_what, past, waits) => {
+    const { applying, slept, licenses } = world(past);
 
-    const { failure } = await outcome(applying);
+    const { rows: told, failure } = await outcome(applying);
 
     expect({ failure, slept, made: licenses.length }).toEqual({ failure: undefined, slept: waits, made: 40 });
+    expect(told.map(userKey)).toEqual(rows.map(userKey));
   });
 
-  test('another job that died at work on a row is waited for as well', async () => {
-    const { applying, slept } = world();
+  test('a license that an earlier run was told of is never asked for again', async () => {
+    for (const status of ['acknowledged', 'created']) {
+      const { applying, posts } = world({ earlier: [step, ended(status, 999_000)] });
 
-    await outcome({ ...applying, abandoned: true });
+      const { rows: told, failure } = await outcome(applying);
 
-    expect(slept).toEqual([5000]);
+      expect(posts).not.toContain('user-3');
+      expect(told.find(({ remote_user }) => remote_user === 'user-3')?.status).toBe('unknown');
+      expect(failure?.kind).toBe('unknown');
+    }
   });
+});
+
+describe('a row whose POST is unconfirmed', () => {
+  test('counts its repeats against --retries; then it is unknown', async () => {
+    const { applying, posts, slept } = world({
+      answer: ({ remote_user }) => (remote_user === 'user-5' ? lost : undefined),
+    });
+
+    const { rows: told, failure } = await outcome({ ...applying, retries: 2 });
+
+    expect(posts.filter((user) => user === 'user-5')).toHaveLength(3);
+    expect(slept).toEqual([5000, 5000, 5000]);
+    expect(told[5]).toMatchObject({ status: 'unknown', error: 'reset; sent 3 times, and the list does not show it' });
+    expect(failure).toMatchObject({
+      kind: 'unknown',
+      message: '39 created, 1 unknown on here.test, application 7; sent, and not yet known to be carried out: user-5',
+      details: { hint: 'The same command resumes where this run stopped: chatelaine license apply roster.csv' },
+    });
+  });
+
+  test.each<[string, Creation & { state: 'unconfirmed' }, string]>([
+    ['redirected', { ...lost, reason: 'redirect' }, 'failed'],
+    ['without a key', { ...lost, reason: 'empty answer' }, 'unknown'],
+    ['of another license', { ...lost, reason: 'answer differs' }, 'unknown'],
+  ])('%s is never sent again', async (_what, creation, status) => {
+    const { applying, posts } = world({
+      answer: ({ remote_user }) => (remote_user === 'user-5' ? creation : undefined),
+    });
+
+    const { rows: told } = await outcome(applying);
+
+    expect(posts.filter((user) => user === 'user-5')).toHaveLength(1);
+    expect(told[5]?.status).toBe(status);
+  });
+
+  test('at an interruption is recorded with the time of its request, and named', async () => {
+    const stop = new AbortController();
+    const { applying, records, posted } = world({
+      answer({ remote_user }) {
+        if (remote_user !== 'user-5') return undefined;
+        stop.abort(new Failure('cancelled', 'interrupted'));
+        throw new Failure('cancelled', 'interrupted');
+      },
+    });
+
+    const { rows: told, failure } = await outcome({ ...applying, signal: stop.signal, concurrency: 1 });
+
+    expect(told.map(({ status }) => status)).toEqual([...Array<string>(5).fill('created'), 'unknown']);
+    expect(records.at(-1)).toMatchObject({ remote_user: 'user-5', status: 'unknown', time: 1_000_000 });
+    expect(posted['user-5']).toBe(1_000_000);
+    expect(failure).toMatchObject({
+      kind: 'cancelled',
+      message:
+        'interrupted; 5 created, 1 unknown, 34 not done on here.test, application 7; ' +
+        'sent, and not yet known to be carried out: user-5',
+    });
+  });
+});
+
+test.each([
+  null,
+  7,
+  'text',
+  [],
+  {},
+  { remote_user: 'a', app_code: 7, time: 1 },
+  { ...rows[0], status: 'done', time: 1 },
+])('a record %j is a damaged journal: exit 3', (record) => {
+  const open = () => licenseJournal({ path: '/j', records: [record], isDamaged: false, append: async () => undefined });
+  expect(open).toThrow('the journal /j is damaged: line 2 is not a step of a roster');
 });

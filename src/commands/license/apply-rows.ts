@@ -1,0 +1,39 @@
+import type { PlannedRow } from '../../jobs/roster/plan-roster.ts';
+import type { AppliedRow } from '../../jobs/roster/roster-outcome.ts';
+import type { Context } from '../context.ts';
+
+/** Whether a row is printed: `--changed` leaves unchanged rows out, `-q` all rows without trouble, but not from formats for programs. */
+export function isShown(
+  { status }: AppliedRow | PlannedRow,
+  { changed }: { readonly changed: boolean | undefined },
+  options: Context['options'],
+): boolean {
+  if (changed && status === 'unchanged') return false;
+  const isForPeople = options.output === undefined || options.output === 'table';
+  return !(options.quiet && isForPeople) || status === 'failed' || status === 'unknown';
+}
+
+/** The command line that applies the same roster again. */
+export function commandLine(
+  file: string,
+  { app_code, input_format, journal }: ResumeValues,
+  { profile }: Context['options'],
+): string {
+  const options = Object.entries({
+    '--app-code': app_code,
+    '--input-format': input_format,
+    '--journal': journal,
+    '--profile': profile,
+  });
+  const words = options.flatMap(([name, value]) => (value === undefined ? [] : [name, String(value)]));
+  const quoted = [file, ...words].map((word) =>
+    /^[\w./:@-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`,
+  );
+  return `chatelaine license apply ${quoted.join(' ')}`;
+}
+
+interface ResumeValues {
+  readonly app_code?: number | undefined;
+  readonly input_format?: string | undefined;
+  readonly journal?: string | undefined;
+}
