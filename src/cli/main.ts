@@ -1,6 +1,7 @@
 import type { GlobalValues } from '../commands/context.ts';
 import { Failure } from '../core/failure.ts';
 import { guarded, readerGone } from '../output/sink.ts';
+import type { Options } from './accounts.ts';
 import { openEnding } from './ending.ts';
 import { fillFromInput } from './input.ts';
 import { hasColor, openSink } from './look.ts';
@@ -51,10 +52,16 @@ async function perform(request: CommandRequest, started: Started, world: World):
   const words = await fillFromInput(request.words, request.command.args ?? {}, world, waiting);
   started.given.push(...Object.values(words).flat());
   const values = readValues(request.command, words, request.flags);
-  const options = { ...request.options, profileTyped: request.flags['profile'] !== undefined };
+  const options = { ...request.options, ...typedIn(request.flags) };
   // Help needs nothing of what runs a command.
   const { runCommand } = await import('./run.ts');
   return runCommand(request.command, values, { options, world, messages, redactor, signal });
+}
+
+/** What was typed, and is not its twin in the environment. */
+function typedIn(flags: Readonly<Record<string, unknown>>): Pick<Options, 'profileTyped' | 'typedLooks'> {
+  const typedLooks = (['output', 'fields'] as const).filter((name) => flags[name] !== undefined);
+  return { profileTyped: flags['profile'] !== undefined, typedLooks };
 }
 
 async function report(cause: unknown, messages: Messages, typed: Typed): Promise<number> {

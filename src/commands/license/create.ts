@@ -33,7 +33,13 @@ export default command({
     // The request alone is what a dry run shows.
     if (options.dry_run) return createLicense(api, fields, undefined, settling);
     const claims = await context.claims(context.identityOf(account), app_code, settle);
-    return createAnother(api, fields, { ...settling, claims, now, warn });
+    const license = await createAnother(api, fields, { ...settling, claims, now, warn });
+    if (license.key === undefined)
+      warn(
+        'the license was created, but none of its fields can be recognised as its key: ' +
+          `${Object.keys(license.fields).join(', ')}; name it with --key-field at auth login`,
+      );
+    return license;
   },
 
   show: { ...licenseShow, quiet: createdKey },

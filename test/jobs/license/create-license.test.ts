@@ -270,8 +270,8 @@ test('a key that no list shows either is not "safe to run again" under -q: the l
   const { exitCode, lines } = await run(service, `${create} -q`);
 
   service.done();
-  expect(exitCode).toBe(9);
   expect(lines.join('\n')).toContain('one, two');
+  expect(exitCode).toBe(9);
 });
 
 describe('against the sandbox with faults there is one license, never two', () => {
