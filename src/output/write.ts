@@ -43,7 +43,7 @@ async function writeOne(value: unknown, show: Show<unknown> | undefined, look: L
 
 /**
  * Writes one value; where formatting it fails, it is written as JSON: a license that was created just now exists nowhere else.
- * @throws Failure incomplete after that
+ * @throws Failure after that: the one of the format, else incomplete
  */
 async function writeText(value: unknown, form: Form, sink: Sink): Promise<void> {
   let text: string;
@@ -52,7 +52,8 @@ async function writeText(value: unknown, form: Form, sink: Sink): Promise<void> 
   } catch (cause) {
     await sink.write(`${writeJson(value)}\n`);
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new Failure('incomplete', `The result could not be formatted, and is written as JSON: ${why}`, {
+    const kind = cause instanceof Failure ? cause.kind : 'incomplete';
+    throw new Failure(kind, `The result could not be formatted, and is written as JSON: ${why}`, {
       hint: 'What was done stays done. Use -o json.',
       retryable: false,
       cause,

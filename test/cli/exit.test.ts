@@ -75,7 +75,14 @@ const table: readonly Row[] = [
     exit: 4,
     code: 'auth',
   },
-  { what: '403', line: create, plan: (to) => to.expect(post).reply(403, { detail: 'no' }), exit: 4, code: 'auth' },
+  {
+    what: '403',
+    line: create,
+    plan: (to) =>
+      to.expect('GET /v1/license/?remote_user=ada&app_code=7').reply(200, []).expect(post).reply(403, { detail: 'no' }),
+    exit: 4,
+    code: 'auth',
+  },
   {
     what: '403 of a proxy before the chat',
     line: 'messages fetch',
@@ -131,7 +138,12 @@ const table: readonly Row[] = [
   {
     what: 'another refusal',
     line: create,
-    plan: (to) => to.expect(post).reply(400, { app_code: ['no'] }),
+    plan: (to) =>
+      to
+        .expect('GET /v1/license/?remote_user=ada&app_code=7')
+        .reply(200, [])
+        .expect(post)
+        .reply(400, { app_code: ['no'] }),
     exit: 6,
     code: 'rejected',
   },

@@ -61,7 +61,8 @@ const applyPost: Expected = {
   },
   always: {
     0: `${carriedOut} ${late} 500-after ${harmless} empty json-garbage`,
-    8: `${limits} 429-long ${undone} 500 html ${elsewhere} error-in-200`,
+    8: `${limits} 429-long ${elsewhere}`,
+    9: `${undone} 500 html error-in-200`,
   },
 };
 /** An empty answer means that nobody activated the sensor (contract, section 3). */
@@ -83,14 +84,13 @@ const activationAudit: Expected = {
     8: `${limits} 429-long ${lost} ${broke} html json-garbage ${elsewhere} error-in-200`,
   },
 };
-/** Every request of a command that looks after a doubt: the look fails too. */
+/** Every request of a command that looks before and after an unconfirmed request: the first that fails is the look before. */
 const createAlone: Expected = {
-  once: licensePost.once,
+  once: { 0: `${licensePost.once[0] ?? ''} ${elsewhere}`, 7: '429-long' },
   always: {
     0: harmless,
-    6: elsewhere,
     7: `${limits} 429-long`,
-    9: `${lost} ${broke} ${unreadable} error-in-200`,
+    9: `${lost} ${broke} ${unreadable} ${elsewhere} error-in-200`,
   },
 };
 
