@@ -121,7 +121,8 @@ export function fakeService(): FakeService {
 }
 
 /** These happen while connecting: a real transport says so. */
-const connecting = /^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|SELF_SIGNED_\w+|ERR_TLS_\w+|CERT_\w+)$/;
+const connecting =
+  /^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|SELF_SIGNED_\w+|ERR_TLS_\w+|CERT_\w+)$/;
 
 function failureOf(code: string): Error {
   const cause = Object.assign(new Error(`fake ${code}`), { code });
