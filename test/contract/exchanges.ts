@@ -67,6 +67,13 @@ export const contracts: readonly Contract[] = [
     call: 'POST /license/',
     line: 'license create --remote-user ada --size-allowance 4',
     exchanges: [
+      // The look at what the user has already.
+      {
+        method: 'GET',
+        path: '/v1/license/?remote_user=ada&app_code=4711',
+        headers: token,
+        answer: { status: 200, body: [] },
+      },
       {
         method: 'POST',
         path: '/v1/license/',

@@ -19,8 +19,8 @@ test.each([
 test('the nearest names come first; a resolved topic is as near as its name', () => {
   expect(nearNames('calibration', ['other', 'calibratoin', '✔ Calibration', 'calibration log 2026', 'x'])).toEqual([
     '✔ Calibration',
-    'calibration log 2026',
     'calibratoin',
+    'calibration log 2026',
   ]);
   expect(nearNames('zzz', ['lunch'])).toEqual([]);
 });
