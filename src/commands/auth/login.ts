@@ -47,7 +47,7 @@ export default command({
     check: { kind: 'boolean', negatable: true, help: 'Try the key before it is stored (default: yes)' },
   },
   examples: [
-    'chatelaine auth login licensing --base-url https://licenses.example.com --app-code 7 --key-command "pass show chatelaine/prod"',
+    'chatelaine auth login licensing --base-url https://licenses.example.com --app-code 4711 --key-command "pass show chatelaine/prod"',
     'chatelaine auth login chat --site https://chat.example.com --email ada@example.com --api-key-stdin',
   ],
 
