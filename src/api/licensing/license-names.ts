@@ -47,3 +47,12 @@ export function foldName(name: string): string {
     .replace(/\s+/g, '')
     .replace(/^0+(?=.)/, '');
 }
+
+/** What servers make of a name when they store it: lower case, blanks collapsed, no leading zeros; only forms that differ from it. */
+export function storedForms(name: string): string[] {
+  const collapsed = name.trim().replace(/\s+/g, ' ');
+  const withoutZeros = collapsed.replace(/^0+(?=.)/, '');
+  const forms = new Set([name.toLowerCase(), collapsed, withoutZeros, withoutZeros.toLowerCase()]);
+  forms.delete(name);
+  return [...forms];
+}

@@ -2,7 +2,7 @@ import { Failure } from '../../core/failure.ts';
 import { gather } from '../../core/gather.ts';
 import { writeJson } from '../../core/json.ts';
 import { textOf, type License, type LicenseHolder, type UserLicenses } from './license.ts';
-import { likeness, likenessOfApp, weaker, type Likeness } from './license-names.ts';
+import { likeness, likenessOfApp, storedForms, weaker, type Likeness } from './license-names.ts';
 
 export interface LookUp {
   /** Every row that the server answers to these filters, whole. @throws Failure incomplete */
@@ -18,12 +18,27 @@ export interface LookUp {
  */
 export async function licensesOfUser(asked: LicenseHolder, { rows, random }: LookUp): Promise<UserLicenses> {
   const listed = await gather(rows(asked));
+  if (listed.length === 0) return { exact: [], near: await storedOtherwise(asked, rows) };
   const found = sorted(listed, (license) =>
     weaker(likenessByFilter(license, asked), likenessOfApp(license, asked.app_code)),
   );
   const isOfOthers = listed.length > 0 && listed.every((license) => likenessByFilter(license, asked) !== 'exact');
   if (!isOfOthers || !(await isFilterIgnored(listed, asked, { rows, random }))) return found;
   return sorted(listed, (license) => likeness(license, asked));
+}
+
+/**
+ * Licenses under a form of the name that servers are known to store in its place. A server that changes names when it stores them, but
+ * compares its filter with the stored ones exactly, finds nobody by the name that was asked for.
+ */
+async function storedOtherwise(asked: LicenseHolder, rows: LookUp['rows']): Promise<License[]> {
+  const found: License[] = [];
+  for (const remote_user of storedForms(asked.remote_user)) {
+    for await (const license of rows({ ...asked, remote_user }))
+      if (textOf(license, 'remote_user') === remote_user && likenessOfApp(license, asked.app_code) !== 'other')
+        found.push(license);
+  }
+  return found;
 }
 
 /** The server has filtered: a row of another name is what it made of the asked one, a row without a name is of that user. */
