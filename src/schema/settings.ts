@@ -20,8 +20,8 @@ const followPolicy = {
 const automatic = { automatic: 1, always: 2, never: 3 } as const;
 
 /**
- * Every user setting of PATCH /settings (specification, User settings). Strings and secrets go on the wire as they are, all
- * others as JSON (facts page, 1.2). Limits that the specification lacks are the facts page's, section 5.2.
+ * Every user setting of PATCH /settings. Strings and secrets go on the wire as they are, all others as JSON
+ * (docs/apis.md, Settings).
  */
 export const settings = {
   full_name: {
@@ -203,12 +203,38 @@ export const settings = {
 
 export type SettingName = keyof typeof settings;
 
-/** Settings that PATCH /settings took before it took all (specification: before level 80). */
+/** Other words for a setting, by which `settings list` and the error of an unknown name find it. */
+export const otherWords: Readonly<Partial<Record<SettingName, string>>> = {
+  full_name: 'display name',
+  email: 'mail address',
+  twenty_four_hour_time: 'clock am pm time format',
+  fluid_layout_width: 'wide screen',
+  web_font_size_px: 'text zoom',
+  web_line_height_percent: 'spacing density dense',
+  color_scheme: 'colour theme mode night day appearance',
+  default_language: 'locale translation',
+  web_home_view: 'start page default view landing',
+  emojiset: 'emojis smileys',
+  timezone: 'time zone tz',
+  notification_sound: 'tone ring',
+  enable_desktop_notifications: 'dm private messages mention',
+  enable_digest_emails: 'mail summary weekly',
+  enable_marketing_emails: 'mail newsletter',
+  presence_enabled: 'online status available invisible',
+  enter_sends: 'return key',
+  send_read_receipts: 'seen',
+  email_address_visibility: 'mail hide',
+};
+
+/** Settings that PATCH /settings took before it took all (docs/apis.md, Settings). */
 export const identitySettings: ReadonlySet<string> = new Set(['full_name', 'email', 'old_password', 'new_password']);
 /** From this level on all settings have one endpoint. */
 export const unifiedSettingsLevel = 80;
 
-/** Names of earlier servers, and what stands for them now (specification and facts page 5.2). */
+/** From this level on an administrator may change other users' settings (docs/apis.md, Settings). */
+export const targetUsersLevel = 444;
+
+/** Names of earlier servers, and what replaced them. */
 export const removedSettings: Readonly<Record<string, string>> = {
   dense_mode: 'dense_mode was removed at level 364; set web_font_size_px and web_line_height_percent instead',
   default_view: 'default_view is named web_home_view since level 219',
@@ -218,7 +244,7 @@ export const removedSettings: Readonly<Record<string, string>> = {
     'realm_name_in_notifications was replaced at level 168 by realm_name_in_email_notifications_policy',
 };
 
-/** Values whose meaning hangs on the server's level; `instead` is the word to send on the other side of it. */
+/** A value whose meaning depends on the server's level; `instead` is the word for the other side of that level. */
 export interface LevelRule {
   readonly name: SettingName;
   readonly value?: string | number;

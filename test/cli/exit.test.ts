@@ -183,7 +183,7 @@ const table: readonly Row[] = [
     },
     exit: 6,
     code: 'rejected',
-    prints: [{ name: 'color_scheme', value: 2, status: 'ignored' }],
+    prints: [{ name: 'color_scheme', value: 2, value_name: 'dark', status: 'ignored' }],
   },
   {
     what: 'an ignored pin',

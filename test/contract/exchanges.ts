@@ -184,7 +184,7 @@ export const contracts: readonly Contract[] = [
     prints: [
       { name: 'twenty_four_hour_time', value: true, status: 'set' },
       { name: 'timezone', value: 'Europe/Lisbon', status: 'set' },
-      { name: 'color_scheme', value: 2, status: 'set' },
+      { name: 'color_scheme', value: 2, value_name: 'dark', status: 'set' },
     ],
   },
   {

@@ -1,6 +1,4 @@
-import { usage } from '../../core/failure.ts';
-import { fieldNamed } from '../../schema/field.ts';
-import { removedSettings, settings } from '../../schema/settings.ts';
+import { settingNamed } from '../../schema/setting-search.ts';
 import { command } from '../command.ts';
 import { describe, settingCell, settingColumns } from './row.ts';
 
@@ -10,11 +8,9 @@ export default command({
   args: { name: { kind: 'string', required: true, placeholder: 'NAME', help: 'Name of the setting' } },
   examples: ['chatelaine settings describe color_scheme'],
 
-  run({ name: typed }) {
-    const name = typed.replaceAll('-', '_');
-    const removed = Object.hasOwn(removedSettings, name) ? removedSettings[name] : undefined;
-    if (removed !== undefined) return Promise.reject(usage(removed));
-    return Promise.resolve(describe(name, fieldNamed(settings, name, typed)));
+  async run({ name: typed }) {
+    const { name, field } = await Promise.resolve(settingNamed(typed));
+    return describe(name, field);
   },
 
   show: { columns: settingColumns, cell: settingCell },

@@ -1,5 +1,4 @@
-import type { Field } from '../../schema/field.ts';
-import { settings } from '../../schema/settings.ts';
+import { settingsMatching } from '../../schema/setting-search.ts';
 import { command } from '../command.ts';
 import { describe, settingCell, settingColumns } from './row.ts';
 
@@ -7,11 +6,20 @@ export default command({
   name: 'settings list',
   summary: 'List every setting with its values',
   about: [
-    'These are the names and values that settings set takes. Nothing is sent; the server does not tell its values.',
+    'These are the names and values that settings set takes. Words pick the settings whose name, values or help contain all of them. ' +
+      'Nothing is sent: the API that chatelaine uses cannot read settings back.',
   ],
-  examples: ['chatelaine settings list', 'chatelaine settings list --fields name,values'],
+  args: {
+    word: { kind: 'string', many: true, placeholder: 'WORD', help: 'Show only settings that contain this word' },
+  },
+  examples: [
+    'chatelaine settings list',
+    'chatelaine settings list theme',
+    'chatelaine settings list --fields name,values',
+  ],
 
-  run: () => Promise.resolve(Object.entries<Field>(settings).map(([name, field]) => describe(name, field))),
+  run: ({ word: words = [] }) =>
+    Promise.resolve(settingsMatching(words).map(({ name, field }) => describe(name, field))),
 
   show: { columns: settingColumns, cell: settingCell },
 });

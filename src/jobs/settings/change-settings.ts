@@ -1,40 +1,47 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Planned } from '../../api/http/call.ts';
 import { Failure } from '../../core/failure.ts';
-import type { Assignment } from '../../schema/field.ts';
-import { identitySettings, levelRules, settings, unifiedSettingsLevel, type LevelRule } from '../../schema/settings.ts';
+import type { Assignment, Field } from '../../schema/field.ts';
+import { valueName } from '../../schema/setting-value.ts';
+import { identitySettings, settings } from '../../schema/settings.ts';
+import { fitToLevel } from './fit-to-level.ts';
 
 export interface SettingRow {
   readonly name: string;
   /** As it was sent; a password is not shown. */
   readonly value: unknown;
-  readonly status: 'set' | 'ignored' | 'confirmation_sent';
+  /** The name of an enumeration's value, such as `dark`. */
+  readonly value_name?: string;
+  /** `unchanged`: the address is the present one. Of other settings the server does not say whether they changed. */
+  readonly status: 'set' | 'unchanged' | 'ignored' | 'confirmation_sent';
 }
 
 /**
  * Sends settings in the order in which the server works them off, passwords, e-mail and name each in a request of its own: the
- * call is not atomic, and those three must not be sent twice (facts page, 1.2).
- * @throws Failure rejected where the server ignored something; incomplete where a later request failed; unknown in doubt
+ * call is not atomic, and passwords and e-mail must not be sent twice (docs/apis.md, Settings).
+ * @throws Failure rejected where the server ignored something; incomplete where a later request failed; unknown where a password or
+ * an e-mail may or may not have been changed
  */
 export async function* changeSettings(
   chat: ChatApi,
   typed: readonly Assignment[],
   note: (text: string) => void,
 ): AsyncGenerator<SettingRow> {
-  const values = await fitToLevel(chat, typed, note);
-  const ignored: string[] = [];
-  const groups = groupsOf(values);
+  const groups = groupsOf(await fitToLevel(chat, typed, note));
+  const done: SettingRow[] = [];
   for (const [index, group] of groups.entries()) {
     try {
       for (const row of await sendGroup(chat, group)) {
-        if (row.status === 'ignored') ignored.push(row.name);
+        done.push(row);
+        if (row.status === 'unchanged') note(`${row.name}: the account has this value already: nothing happens`);
         yield row;
       }
     } catch (cause) {
       if (cause instanceof Planned && index < groups.length - 1) continue;
-      throw explain(cause, index, groups);
+      throw explain(cause, done, groups.slice(index));
     }
   }
+  const ignored = namesOf(done, isIgnored);
   if (ignored.length > 0) throw notApplied(ignored, await chat.level());
 }
 
@@ -47,30 +54,40 @@ function groupsOf(values: readonly Assignment[]): Assignment[][] {
 }
 
 async function sendGroup(chat: ChatApi, group: readonly Assignment[]): Promise<SettingRow[]> {
-  const once = group.some(({ name }) => name === 'email' || name === 'new_password');
+  const names = group.map(({ name }) => name);
+  const once = names.includes('email') || names.includes('new_password');
   const { ignored } = await chat.updateSettings(group, once ? 'if unprocessed' : 'safe');
-  const kept = await isNameKept(chat, group);
-  return group.map(({ name, field, value }) => ({
-    name,
-    value: field.kind === 'secret' ? '[secret]' : value,
-    status:
-      ignored.includes(name) || (name === 'full_name' && kept)
-        ? 'ignored'
-        : name === 'email'
-          ? 'confirmation_sent'
-          : 'set',
+  const own = names.includes('email') || names.includes('full_name') ? await readBack(chat) : undefined;
+  return group.map((assignment) => ({
+    ...shown(assignment),
+    status: ignored.includes(assignment.name) ? 'ignored' : statusOf(assignment, own ?? {}),
   }));
 }
 
-/** Where names may not be changed the server says success and does nothing: only reading back tells (facts page, 1.2). */
-async function isNameKept(chat: ChatApi, group: readonly Assignment[]): Promise<boolean> {
-  const wanted = group.find(({ name }) => name === 'full_name')?.value;
-  if (typeof wanted !== 'string') return false;
-  const now = (await readBack(chat))?.['full_name'];
-  return typeof now === 'string' && now !== wanted.trim();
+function shown({ name, field, value }: Assignment): Omit<SettingRow, 'status'> {
+  const value_name = valueName(field, value);
+  const row = { name, value: field.kind === 'secret' ? '[secret]' : value };
+  return value_name === undefined ? row : { ...row, value_name };
 }
 
-/** Read-backs that are not answered are skipped, never failures (contract, section 5). */
+/** What the server does not say and only the own user shows: a name that it kept, an address that is the present one. */
+function statusOf({ name, value }: Assignment, own: Readonly<Record<string, unknown>>): SettingRow['status'] {
+  if (name === 'email')
+    return same(own['delivery_email'] ?? own['email'], value) === true ? 'unchanged' : 'confirmation_sent';
+  return name === 'full_name' && same(own['full_name'], value) === false ? 'ignored' : 'set';
+}
+
+/** Whether the server has the text that was sent, which it trims; undefined where it did not say. */
+function same(now: unknown, sent: unknown): boolean | undefined {
+  return typeof now === 'string' && typeof sent === 'string' ? trimmed(now) === trimmed(sent) : undefined;
+}
+
+/** Without what either Python's or JavaScript's trimming takes away: they differ in U+FEFF and in control characters. */
+function trimmed(text: string): string {
+  return /[^\s\p{Cc}](?:.*[^\s\p{Cc}])?/su.exec(text)?.[0] ?? '';
+}
+
+/** A read-back that is not answered is skipped: the change itself was accepted. */
 async function readBack(chat: ChatApi): ReturnType<ChatApi['ownUser']> {
   try {
     return await chat.ownUser();
@@ -80,85 +97,43 @@ async function readBack(chat: ChatApi): ReturnType<ChatApi['ownUser']> {
   }
 }
 
-/** From this level on an administrator may set others' settings (facts page, 5.2). */
-const targetUsersLevel = 444;
-
-/** The values in the words of the server's level. @throws Failure rejected where the level does not take one */
-async function fitToLevel(
-  chat: ChatApi,
-  values: readonly Assignment[],
-  note: (text: string) => void,
-): Promise<readonly Assignment[]> {
-  if (values.every(({ name }) => identitySettings.has(name))) return values;
-  const level = await chat.level();
-  if (values.some(({ name }) => name === 'target_users') && (level ?? 0) < targetUsersLevel) {
-    throw new Failure(
-      'rejected',
-      `target_users needs level ${targetUsersLevel}: an older server changes the settings of the caller instead`,
-      {
-        hint: 'Nothing was sent.',
-      },
-    );
-  }
-  if (level === undefined) return values;
-  if (level < unifiedSettingsLevel) {
-    throw new Failure(
-      'rejected',
-      `this server has level ${level}: below ${unifiedSettingsLevel} only full_name, email and passwords can be set`,
-      {
-        hint: 'Update the chat server.',
-      },
-    );
-  }
-  return values.map((assignment) => {
-    const rule = levelRules.find((candidate) => applies(candidate, assignment, level));
-    if (!rule) return assignment;
-    if (rule.instead === undefined)
-      throw new Failure('rejected', `${rule.why}; this server has ${level}`, { hint: 'Update the chat server.' });
-    note(`${rule.why}; this server has ${level}: sending ${rule.instead}`);
-    return { ...assignment, value: rule.instead };
-  });
+/** The failure of a request with what was done before it and what was not sent after it. */
+function explain(cause: unknown, done: readonly SettingRow[], left: readonly (readonly Assignment[])[]): unknown {
+  if (!(cause instanceof Failure) || cause.kind === 'cancelled' || cause.kind === 'terminated') return cause;
+  const isPart = done.length > 0 && cause.kind !== 'unknown';
+  const parts = {
+    set: namesOf(done, (row) => !isIgnored(row)),
+    ignored: namesOf(done, isIgnored),
+    ...(isPart ? { 'not set': namesOf(left.flat()) } : { 'not sent': namesOf(left.slice(1).flat()) }),
+  };
+  const listed = Object.entries(parts).flatMap(([what, names]) =>
+    names.length === 0 ? [] : [`; ${what}: ${names.join(', ')}`],
+  );
+  return new Failure(isPart ? 'incomplete' : cause.kind, cause.message + listed.join(''), { ...cause.details, cause });
 }
 
-function applies(
-  { name, value, from = 0, until = Infinity }: LevelRule,
-  assignment: Assignment,
-  level: number,
-): boolean {
-  if (name !== assignment.name || (value !== undefined && value !== assignment.value)) return false;
-  return level < from || level >= until;
+function isIgnored({ status }: SettingRow): boolean {
+  return status === 'ignored';
 }
 
-function explain(cause: unknown, index: number, groups: readonly (readonly Assignment[])[]): unknown {
-  if (!(cause instanceof Failure)) return cause;
-  const names = (some: readonly (readonly Assignment[])[]): string =>
-    some
-      .flat()
-      .map(({ name }) => name)
-      .join(', ');
-  const left = names(groups.slice(index));
-  const later = names(groups.slice(index + 1));
-  if (index === 0 || cause.kind === 'unknown') {
-    return new Failure(cause.kind, later === '' ? cause.message : `${cause.message}; not sent: ${later}`, {
-      ...cause.details,
-      cause,
-    });
-  }
-  if (cause.kind === 'cancelled' || cause.kind === 'terminated') return cause;
-  return new Failure('incomplete', `${cause.message}; set: ${names(groups.slice(0, index))}; not set: ${left}`, {
-    ...cause.details,
-    cause,
-  });
+function namesOf<T extends { readonly name: string }>(items: readonly T[], wanted = (_item: T) => true): string[] {
+  return items.filter(wanted).map(({ name }) => name);
 }
 
 function notApplied(names: readonly string[], level: number | undefined): Failure {
-  const because = names.includes('full_name')
-    ? 'the organization may forbid name changes'
-    : 'it does not know them at its level';
-  const known = level === undefined ? '' : ` (level ${level})`;
-  return new Failure('rejected', `the server${known} ignored: ${names.join(', ')}; ${because}`, {
-    hint: names.every((name) => name in settings)
+  const server = level === undefined ? 'the server' : `the server (level ${level})`;
+  const reasons = names.map((name) => `${name} (${reasonFor(name, level)})`).join(', ');
+  return new Failure('rejected', `${server} ignored: ${reasons}`, {
+    hint: names.every((name) => Object.hasOwn(settings, name))
       ? 'See chatelaine settings describe NAME for the level that a setting needs.'
       : 'Check the name: a setting that the server does not know is ignored.',
   });
+}
+
+function reasonFor(name: string, level: number | undefined): string {
+  if (name === 'full_name') return 'the organization may forbid name changes';
+  if (name === 'target_users') return 'the settings of this account were changed instead';
+  const field: Field | undefined = Object.hasOwn(settings, name) ? settings[name as keyof typeof settings] : undefined;
+  const needed = field?.level ?? 0;
+  return level !== undefined && needed > level ? `needs level ${needed}` : 'it does not know this setting';
 }

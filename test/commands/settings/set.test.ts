@@ -128,7 +128,7 @@ describe('a legal value is sent as the server reads it', () => {
     const { stdout } = await run(service, 'settings set color_scheme=dark enter_sends=false');
 
     service.done();
-    expect(stdout).toBe('name\tvalue\tstatus\ncolor_scheme\t2\tset\nenter_sends\tfalse\tset\n');
+    expect(stdout).toBe('name\tvalue\tvalue_name\tstatus\ncolor_scheme\t2\tdark\tset\nenter_sends\tfalse\t\tset\n');
   });
 
   test('with --raw word for word, for a setting that this version does not know', async () => {
@@ -141,7 +141,7 @@ describe('a legal value is sent as the server reads it', () => {
 
 describe('what is wrong is refused before anything is sent', () => {
   const wrong: readonly (readonly [name: string, message: RegExp, ...texts: readonly string[]])[] = [
-    ...booleans.map((name) => [name, /not a boolean/, 'yes', '1', 'True', '', '"true"'] as const),
+    ...booleans.map((name) => [name, /not a boolean/, 'yes', '1', ' true', '', '"true"'] as const),
     ...enumerations.map(
       ([name, names]) =>
         [
@@ -306,7 +306,7 @@ describe('a level decides what may be sent', () => {
       const service = fakeService();
       const [name = '', value = ''] = word.split('=');
       expectSettings(service, { [name]: value });
-      if (name === 'full_name') service.expect('GET /api/v1/users/me').reply(404, '<h1>not here</h1>');
+      service.expect('GET /api/v1/users/me').reply(404, '<h1>not here</h1>');
 
       const { exitCode, stdout } = await run(service, ['settings', 'set', word, '-o', 'json']);
 
@@ -333,7 +333,7 @@ describe('what the server did not take', () => {
     service.done();
     expect(exitCode).toBe(6);
     expect(JSON.parse(stdout)).toEqual([
-      { name: 'color_scheme', value: 2, status: 'set' },
+      { name: 'color_scheme', value: 2, value_name: 'dark', status: 'set' },
       { name: 'hide_ai_features', value: true, status: 'ignored' },
     ]);
     expect(error?.code).toBe('rejected');
@@ -381,6 +381,7 @@ describe('requests of their own', () => {
     const service = serverAt(489);
     expectSettings(service, { old_password: 'correct horse', new_password: 'battery&staple' });
     expectSettings(service, { email: 'ada@example.com' });
+    service.expect('GET /api/v1/users/me').reply(200, { ...done, email: 'ada@chat.test' });
     expectSettings(service, { full_name: 'Ada' });
     service.expect('GET /api/v1/users/me').reply(200, { ...done, full_name: 'Ada' });
     expectSettings(service, { color_scheme: '2', timezone: 'UTC' });
@@ -396,7 +397,7 @@ describe('requests of their own', () => {
       { name: 'new_password', value: '[secret]', status: 'set' },
       { name: 'email', value: 'ada@example.com', status: 'confirmation_sent' },
       { name: 'full_name', value: 'Ada', status: 'set' },
-      { name: 'color_scheme', value: 2, status: 'set' },
+      { name: 'color_scheme', value: 2, value_name: 'dark', status: 'set' },
       { name: 'timezone', value: 'UTC', status: 'set' },
     ]);
   });
@@ -404,13 +405,14 @@ describe('requests of their own', () => {
   test('a later one that is refused: what is set and what is not is named, exit 8', async () => {
     const service = serverAt(489);
     expectSettings(service, { email: 'ada@example.com' });
+    service.expect('GET /api/v1/users/me').reply(200, { ...done, email: 'ada@chat.test' });
     service
-      .expect({ method: 'PATCH', path: '/api/v1/settings', form: { timezone: 'Mars/Base' } })
+      .expect({ method: 'PATCH', path: '/api/v1/settings', form: { timezone: 'Europe/Berlin' } })
       .reply(400, { result: 'error', code: 'BAD_REQUEST', msg: 'Invalid timezone' });
 
     const { exitCode, stdout, error } = await run(
       service,
-      'settings set email=ada@example.com timezone=Mars/Base -o json',
+      'settings set email=ada@example.com timezone=Europe/Berlin -o json',
     );
 
     service.done();

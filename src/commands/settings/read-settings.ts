@@ -1,0 +1,94 @@
+import { Failure, usage } from '../../core/failure.ts';
+import type { Secret } from '../../core/secret.ts';
+import { collect, readField, type Assignment } from '../../schema/field.ts';
+import { settingNamed } from '../../schema/setting-search.ts';
+import { readSetting } from '../../schema/setting-value.ts';
+import { identitySettings, settings } from '../../schema/settings.ts';
+import type { SettingEntry } from '../../store/settings/settings-file.ts';
+
+/** The value of a secret that is asked for when everything else is found right. */
+export const toBeAsked = Symbol('to be asked');
+
+export interface SettingTexts {
+  /** `NAME=VALUE`, or a bare name, of the command line. */
+  readonly words: readonly string[];
+  readonly entries: readonly SettingEntry[];
+  /** `NAME=TEXT` of `--raw`. */
+  readonly raw: readonly string[];
+}
+
+/**
+ * Validates all that is to be set, from the command line and a file. `hide` makes a secret of a text.
+ * @throws Failure usage naming every error, each with the line of the file
+ */
+export function readSettings({ words, entries, raw }: SettingTexts, hide: (text: string) => Secret): Assignment[] {
+  const first = new Map<string, string>();
+  const once = (assignment: Assignment, place: string): Assignment => {
+    const { name } = assignment;
+    const before = first.get(name);
+    if (before !== undefined) throw usage(`given twice: ${name} (first: ${before})`);
+    first.set(name, place);
+    return assignment;
+  };
+  const readers = [
+    ...words.map((word) => () => once(readWord(word), 'command line')),
+    ...entries.map((entry) => () => within(entry.place, () => once(readEntry(entry, hide), entry.place))),
+    ...raw.map((word) => () => once(readRaw(word), 'command line')),
+  ];
+  const values = collect(readers, (read) => read());
+  checkTogether(new Set(first.keys()));
+  return values;
+}
+
+function readWord(word: string): Assignment {
+  const at = word.indexOf('=');
+  const { name, field } = settingNamed(at < 0 ? word : word.slice(0, at));
+  if (field.kind === 'secret') return { name, field, value: at < 0 ? toBeAsked : readField(name, field, '') };
+  if (at < 0) throw usage(`'${word}': expected NAME=VALUE`);
+  return { name, field, value: readSetting(name, field, word.slice(at + 1)) };
+}
+
+function readEntry(entry: SettingEntry, hide: (text: string) => Secret): Assignment {
+  const text = entry.text();
+  // Without a value the line may be a password that lost its name: it is not repeated.
+  if (text === undefined && !Object.hasOwn(settings, entry.name.replaceAll('-', '_'))) throw usage(expectedLine);
+  const { name, field } = settingNamed(entry.name);
+  if (field.kind === 'secret') return { name, field, value: text === undefined ? toBeAsked : hide(text) };
+  if (text === undefined) throw usage(`${name}: ${expectedLine}`);
+  return { name, field, value: readSetting(name, field, text) };
+}
+
+const expectedLine = 'expected NAME=VALUE';
+
+function readRaw(word: string): Assignment {
+  const at = word.indexOf('=');
+  if (at < 1) throw usage(`--raw '${word}': expected NAME=TEXT`);
+  const name = word.slice(0, at);
+  if (/password/i.test(name)) throw usage(`--raw ${name}: a secret is never taken from the command line`);
+  // A server ignores a name in another spelling: target-users would change the caller's own settings.
+  if (!/^[a-z][a-z0-9_]*$/.test(name))
+    throw usage(`--raw ${name}: a name has lower-case letters, digits and underscores only`);
+  return { name, field: { kind: 'string', help: '' }, value: word.slice(at + 1) };
+}
+
+function within<T>(place: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (!(cause instanceof Failure)) throw cause;
+    throw new Failure(cause.kind, `${place}: ${cause.message}`, { ...cause.details, cause });
+  }
+}
+
+function checkTogether(names: ReadonlySet<string>): void {
+  if (names.size === 0) throw usage('nothing to set', 'Give NAME=VALUE; settings list shows the names.');
+  if (names.has('new_password') !== names.has('old_password')) throw usage('old_password and new_password go together');
+  const own = [...names].filter((name) => identitySettings.has(name));
+  if (!names.has('target_users')) return;
+  if (own.length > 0)
+    throw usage(
+      `target_users changes other users, ${own.join(', ')} the account that is signed in`,
+      'Use two commands: nothing was sent.',
+    );
+  if (names.size === 1) throw usage('target_users without a setting changes nothing', 'Give NAME=VALUE too.');
+}

@@ -1,0 +1,47 @@
+import { usage } from '../../core/failure.ts';
+
+/** One setting as it is written in a file. */
+export interface SettingEntry {
+  /** File and line: `team.yaml:3`. */
+  readonly place: string;
+  /** As written, dashes included. */
+  readonly name: string;
+  /** Undefined for a name without a value. @throws Failure usage where the value is no single text, number or boolean */
+  readonly text: () => string | undefined;
+}
+
+/** More than all settings of the specification take, and few enough to parse at once (docs/apis.md, Limits on input). */
+const mostChars = 50_000;
+
+/**
+ * The settings of a file: a YAML mapping, a JSON object, or NAME=VALUE lines, by extension, else by how the text begins.
+ * No error repeats a value: it may be a password.
+ * @throws Failure usage with file and line where the text is none of them
+ */
+export async function readSettingsFile(file: string, text: string): Promise<readonly SettingEntry[]> {
+  const label = file === '-' ? 'standard input' : file;
+  if (text.length > mostChars)
+    throw usage(`${label}: ${text.length} characters are no settings file; the limit is ${mostChars}`);
+  const plain = text.replace(/^\uFEFF/, '');
+  const format = formatOf(file, plain);
+  if (format === 'lines') return linesOf(label, plain);
+  const { yamlEntries } = await import('./yaml.ts');
+  return yamlEntries(label, format, plain);
+}
+
+function formatOf(file: string, text: string): 'lines' | 'YAML' | 'JSON' {
+  const extension = /\.(ya?ml|json)$/i.exec(file)?.[1]?.toLowerCase();
+  if (extension !== undefined) return extension === 'json' ? 'JSON' : 'YAML';
+  const first = text.split('\n').find((line) => !/^\s*(#|$)/.test(line)) ?? '';
+  if (/^\s*[[{]/.test(first)) return 'JSON';
+  return /^(---|%YAML|[^=]*?:(\s|$))/.test(first) ? 'YAML' : 'lines';
+}
+
+function linesOf(label: string, text: string): SettingEntry[] {
+  return text.split(/\r\n|\n|\r/).flatMap((line, index) => {
+    if (/^\s*(#|$)/.test(line)) return [];
+    const at = line.indexOf('=');
+    const name = (at < 0 ? line : line.slice(0, at)).trim();
+    return [{ place: `${label}:${index + 1}`, name, text: () => (at < 0 ? undefined : line.slice(at + 1)) }];
+  });
+}

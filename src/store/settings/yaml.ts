@@ -1,0 +1,52 @@
+import { isMap, isScalar, LineCounter, parseDocument, type Scalar, type YAMLError } from 'yaml';
+import { usage } from '../../core/failure.ts';
+import type { SettingEntry } from './settings-file.ts';
+
+/** How many errors of one text are named. */
+const mostErrors = 20;
+
+/** The parser is recursive, and ends the process where a text is nested deeper than the stack; settings are not nested. */
+const mostOpenings = 500;
+
+/**
+ * The pairs of a YAML mapping, or of a JSON object, which is one. A value is taken as written (`007` is not 7), and nothing is
+ * resolved: no alias, no tag.
+ * @throws Failure usage with file and line; no error repeats the text
+ */
+export function yamlEntries(label: string, format: 'YAML' | 'JSON', text: string): SettingEntry[] {
+  const openings = text.match(/[[{]|[-?:](?=\s)/g) ?? [];
+  if (openings.length > mostOpenings)
+    throw usage(
+      `${label}: ${openings.length} names, lists and mappings are no settings file; the limit is ${mostOpenings}`,
+    );
+  const lines = new LineCounter();
+  const options = { lineCounter: lines, prettyErrors: false, uniqueKeys: false } as const;
+  const { errors, contents } = parseDocument(text, options);
+  const placeOf = (offset: number): string => `${label}:${lines.linePos(offset).line}`;
+  if (errors.length > 0)
+    throw usage(errors.slice(0, mostErrors).map((error) => `${placeOf(error.pos[0])}: ${wordsOf(error, format)}`));
+  if (contents === null) return [];
+  if (!isMap(contents))
+    throw usage(`${label}: expected a ${format === 'JSON' ? 'JSON object' : 'mapping'} of settings`);
+  return contents.items.map(({ key, value }) => {
+    const place = placeOf(key.range[0]);
+    if (!isScalar(key)) throw usage(`${place}: the name of a setting is a text`);
+    const name = sourceOf(key);
+    return { place, name, text: () => scalarText(name, value) };
+  });
+}
+
+/** The library's own words quote the text. */
+function wordsOf({ code }: YAMLError, format: string): string {
+  return `not valid ${format} (${code.toLowerCase().replaceAll('_', ' ')})`;
+}
+
+function scalarText(name: string, value: unknown): string {
+  const isPlain = isScalar(value) && ['string', 'number', 'boolean', 'bigint'].includes(typeof value.value);
+  if (!isPlain) throw usage(`${name} is neither a text, a number, nor true or false`);
+  return sourceOf(value);
+}
+
+function sourceOf(scalar: Scalar): string {
+  return scalar.source ?? String(scalar.value);
+}

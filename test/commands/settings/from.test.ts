@@ -1,0 +1,145 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { emptyHome, fakeService, openSandbox, run, type Ran } from '../../helpers/run.ts';
+import type { FakeService } from '../../helpers/service.ts';
+
+const done = { result: 'success', msg: '' };
+
+/** Sets from a file of that name in a fresh folder; messages have the folder taken out. */
+async function setFrom(service: FakeService, name: string, text: string, ...more: string[]): Promise<Ran> {
+  const home = emptyHome();
+  const file = join(home, name);
+  writeFileSync(file, text);
+  const ran = await run(service, ['settings', 'set', '--from', file, '-o', 'json', ...more], { home });
+  const { error } = ran;
+  return error ? { ...ran, error: { ...error, message: error.message.replaceAll(`${home}/`, '') } } : ran;
+}
+
+test('a preset of YAML is sent as it says', async () => {
+  const service = fakeService();
+  service.expect('GET /api/v1/server_settings').reply(200, { ...done, zulip_feature_level: 489 });
+  const form = { color_scheme: '2', twenty_four_hour_time: 'true', timezone: 'UTC', web_font_size_px: '16' };
+  service.expect({ method: 'PATCH', path: '/api/v1/settings', form }).reply(200, done);
+  const preset =
+    '# For everybody on the night shift\ncolor_scheme: Dark\ntwenty-four-hour-time: True\ntimezone: utc\nweb_font_size_px: 16\n';
+
+  const { exitCode, stdout } = await setFrom(service, 'night.yaml', preset);
+
+  service.done();
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout)).toEqual([
+    { name: 'color_scheme', value: 2, value_name: 'dark', status: 'set' },
+    { name: 'twenty_four_hour_time', value: true, status: 'set' },
+    { name: 'timezone', value: 'UTC', status: 'set' },
+    { name: 'web_font_size_px', value: 16, status: 'set' },
+  ]);
+});
+
+describe('the whole is validated first', () => {
+  test('every error of the file and of the command line is named, the file with its lines', async () => {
+    const service = fakeService();
+    const preset = 'color_scheme: drak\nenter_sends: true\ntheme: dark\ndense_mode: true\nenter-sends: false\n';
+
+    const { exitCode, stdout, error } = await setFrom(service, 'team.yaml', preset, 'web_font_size_px=0', '--raw', 'x');
+
+    expect({ exitCode, stdout, sent: service.seen }).toEqual({ exitCode: 2, stdout: '', sent: [] });
+    expect(error?.message.split('\n')).toEqual([
+      'web_font_size_px: 0 is out of range; must be 1 to 32767',
+      "team.yaml:1: color_scheme: 'drak' is not one of 1 automatic, 2 dark, 3 light",
+      "team.yaml:3: unknown name 'theme'",
+      'team.yaml:4: dense_mode was removed at level 364; set web_font_size_px and web_line_height_percent instead',
+      'team.yaml:5: given twice: enter_sends (first: team.yaml:2)',
+      "--raw 'x': expected NAME=TEXT",
+    ]);
+    expect(error?.hint).toBe('Did you mean dark? Did you mean color_scheme?');
+  });
+
+  test.each([
+    [
+      'a.json',
+      '{\n"color_scheme": 2,\n"enter_sends": "perhaps"\n}',
+      /^a\.json:3: enter_sends: 'perhaps' is not a bool/,
+    ],
+    ['a', 'color_scheme=2\n\nenter_sends=perhaps', /^a:3: enter_sends: 'perhaps' is not a bool/],
+    ['a', 'color_scheme=2\nenter_sends', /^a:2: enter_sends: expected NAME=VALUE$/],
+    ['a.yaml', 'color_scheme:\n  - 2\n', /^a\.yaml:1: color_scheme is neither a text, a number, nor true or false$/],
+    ['a.yaml', 'target_users: {}\n', /^a\.yaml:1: unknown name 'target_users'$|^a\.yaml:1: target_users is neither/],
+  ])('%s: %j', async (name, text, message) => {
+    const service = fakeService();
+
+    const { exitCode, error } = await setFrom(service, name, text);
+
+    expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
+    expect(error?.message).toMatch(message);
+  });
+
+  test('a name of the file and of the command line together is given twice', async () => {
+    const service = fakeService();
+
+    const { exitCode, error } = await setFrom(service, 'a.yaml', 'color_scheme: 1', 'color-scheme=2');
+
+    expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
+    expect(error?.message).toBe('a.yaml:1: given twice: color_scheme (first: command line)');
+  });
+});
+
+describe('passwords', () => {
+  const secret = 'hunter2-and-more';
+
+  test.each([
+    ['a.yaml', `old_password: '${secret}'\nnew_password: "p&q r"\n`],
+    ['a.json', JSON.stringify({ old_password: secret, new_password: 'p&q r' })],
+    ['a', `old_password=${secret}\nnew_password=p&q r\n`],
+  ])('of %s are sent, and shown nowhere', async (name, text) => {
+    const service = fakeService();
+    service
+      .expect({ method: 'PATCH', path: '/api/v1/settings', form: { old_password: secret, new_password: 'p&q r' } })
+      .reply(400, { result: 'error', code: 'BAD_REQUEST', msg: `Wrong: ${secret}` });
+
+    const { exitCode, stdout, stderr } = await setFrom(service, name, text, '--trace');
+
+    service.done();
+    expect(exitCode).toBe(6);
+    expect(stdout + stderr).not.toMatch(/hunter2|p&q|p%26q/);
+  });
+
+  test.each([
+    ['a.yaml', `new_password: "${secret}\n`],
+    ['a.yaml', `new_password: [${secret}]\n`],
+    ['a.yaml', `new_password: *${secret}\n`],
+    ['a.yaml', `new_pasword: ${secret}\n`],
+    ['a', `color_scheme=1\n${secret}\n`],
+    ['a', `old_password=x\nnew_pasword=${secret}\n`],
+  ])('of a file with a slip are not repeated: %s %j', async (name, text) => {
+    const service = fakeService();
+
+    const { exitCode, stdout, stderr } = await setFrom(service, name, text);
+
+    expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
+    expect(stdout + stderr).not.toContain(secret);
+  });
+});
+
+test('a dry run shows each request of a preset, in order, and changes nothing', async () => {
+  const { sandbox, run: runThere } = await openSandbox();
+  const home = emptyHome();
+  const file = join(home, 'preset.yaml');
+  writeFileSync(
+    file,
+    'color_scheme: dark\nfull_name: Zed Zed\nemail: new@harbour.example\nold_password: a1b2c3\nnew_password: d4e5f6\n',
+  );
+
+  const { exitCode, stdout } = await runThere(['settings', 'set', '--from', file, '--dry-run', '-o', 'json'], { home });
+
+  expect(exitCode).toBe(0);
+  expect((JSON.parse(stdout) as { body: string }[]).map(({ body }) => body)).toEqual([
+    'old_password=[secret]&new_password=[secret]',
+    'email=new%40harbour.example',
+    'full_name=Zed+Zed',
+    'color_scheme=2',
+  ]);
+  const user = sandbox.state.users().find(({ user_id }) => user_id === 8);
+  expect(user?.settings['color_scheme']).not.toBe(2);
+  expect(user?.full_name).toBe('Mara Lindqvist');
+});
