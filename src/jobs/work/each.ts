@@ -14,7 +14,7 @@ const fatal: ReadonlySet<FailureKind> = new Set([
 
 /**
  * Does the same for each argument, one after another, yielding what came of it. What failed is named at the end.
- * @throws Failure of the one argument where there is only one or all failed alike; incomplete where some failed
+ * @throws Failure of the one argument where there is only one or all failed alike; unknown where one is; incomplete where some failed
  */
 export async function* each<I, T>(
   items: readonly I[],
@@ -36,7 +36,9 @@ export async function* each<I, T>(
   if (!first) return;
   if (items.length === 1) throw first.failure;
   const alike = failed.length === items.length && others.every(({ failure }) => failure.kind === first.failure.kind);
-  throw summary(failed, alike ? first.failure.kind : 'incomplete', items.length);
+  // What may have happened all the same outweighs what is known to have failed (docs/architecture.md, Failures and exit codes).
+  const partly = failed.some(({ failure }) => failure.kind === 'unknown') ? 'unknown' : 'incomplete';
+  throw summary(failed, alike ? first.failure.kind : partly, items.length);
 }
 
 type Failed = readonly { readonly label: string; readonly failure: Failure }[];
@@ -54,7 +56,7 @@ function summary(failed: Failed, kind: FailureKind, count: number): Failure {
   const lines = failed.map(({ label, failure }) => `${label}: ${failure.message}`);
   return new Failure(kind, [`${failed.length} of ${count} failed`, ...lines].join('\n'), {
     hint: failed[0]?.failure.details.hint,
-    retryable: failed.some(({ failure }) => failure.retryable),
+    retryable: kind !== 'unknown' && failed.some(({ failure }) => failure.retryable),
     cause: failed[0]?.failure,
   });
 }
