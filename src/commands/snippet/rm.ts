@@ -8,12 +8,16 @@ export default command({
   summary: 'Delete saved snippets',
   args: { saved_snippet_id: { ...snippetFields.saved_snippet_id, many: true } },
   options: { missing_ok: { kind: 'boolean', help: 'A snippet that does not exist is no failure' } },
+  about: [
+    'Ids may come from standard input, one a line: write - for them. An id that is given twice is deleted once. A snippet that does ' +
+      'not exist, or is of another user, is exit code 5; with --missing-ok it is a row of status missing.',
+  ],
   examples: ['chatelaine snippet rm 2', 'chatelaine snippet rm 2 3 --missing-ok'],
 
   run: ({ saved_snippet_id: ids, missing_ok }, { chat }) => {
     const api = chat();
     return each(
-      ids,
+      [...new Set(ids)],
       (id) => String(id),
       async (id) => {
         try {

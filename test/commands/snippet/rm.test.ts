@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { fakeService, run } from '../../helpers/run.ts';
+import type { FakeService } from '../../helpers/service.ts';
+
+const done = { result: 'success', msg: '' };
+const gone = { result: 'error', code: 'BAD_REQUEST', msg: 'Saved snippet does not exist.' };
+
+function remove(service: FakeService, id: number) {
+  return service.expect({ method: 'DELETE', path: `/api/v1/saved_snippets/${id}` });
+}
+
+test('each id is a row; one that is given twice is deleted once', async () => {
+  const service = fakeService();
+  remove(service, 2).reply(200, done);
+  remove(service, 3).reply(200, done);
+
+  const { exitCode, stdout } = await run(service, 'snippet rm 2 - 2 -o json', { stdin: '3\n\n2\n' });
+
+  service.done();
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout)).toEqual([
+    { saved_snippet_id: 2, status: 'deleted' },
+    { saved_snippet_id: 3, status: 'deleted' },
+  ]);
+});
+
+test('one that is gone does not stop the others: exit 8, and it is named', async () => {
+  const service = fakeService();
+  remove(service, 2).reply(404, gone);
+  remove(service, 3).reply(200, done);
+
+  const { exitCode, stdout, error } = await run(service, 'snippet rm 2 3 -o json');
+
+  service.done();
+  expect(exitCode).toBe(8);
+  expect(JSON.parse(stdout)).toEqual([{ saved_snippet_id: 3, status: 'deleted' }]);
+  expect(error?.message).toContain('1 of 2 failed\n2: ');
+});
+
+test.each([
+  [404, gone],
+  [400, gone],
+])('with --missing-ok one that is gone (%d) is a row', async (status, body) => {
+  const service = fakeService();
+  remove(service, 2).reply(status, body);
+  remove(service, 3).reply(200, done);
+
+  const { exitCode, stdout } = await run(service, 'snippet rm 2 3 --missing-ok -o json');
+
+  service.done();
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout)).toEqual([
+    { saved_snippet_id: 2, status: 'missing' },
+    { saved_snippet_id: 3, status: 'deleted' },
+  ]);
+});
+
+test('--missing-ok does not excuse a server without snippets', async () => {
+  const service = fakeService();
+  remove(service, 2).reply(404, '<h1>Not Found</h1>');
+  service.expect('GET /api/v1/server_settings').reply(200, { ...done, zulip_feature_level: 200 });
+
+  const { exitCode, error } = await run(service, 'snippet rm 2 --missing-ok -o json');
+
+  service.done();
+  expect(exitCode).toBe(6);
+  expect(error?.message).toContain('saved snippets need level 297');
+});
+
+test.each(['2 x', '-1', '2.0', "''"])('%s is refused, and nothing is deleted', async (words) => {
+  const service = fakeService();
+
+  const { exitCode } = await run(service, `snippet rm -o json -- ${words}`);
+
+  expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
+});
+
+test('a dry run shows each request and sends none', async () => {
+  const service = fakeService();
+
+  const { exitCode, stdout } = await run(service, 'snippet rm 2 3 --dry-run -o json');
+
+  expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 0, sent: [] });
+  expect(JSON.parse(stdout)).toEqual([
+    { method: 'DELETE', url: 'https://chat.test/api/v1/saved_snippets/2' },
+    { method: 'DELETE', url: 'https://chat.test/api/v1/saved_snippets/3' },
+  ]);
+});
