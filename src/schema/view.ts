@@ -1,37 +1,85 @@
 import { usage } from '../core/failure.ts';
 import type { Fields } from './field.ts';
 
-/** The level that brought navigation views (specification, PATCH /navigation_views). */
+/** The level that brought navigation views (docs/apis.md, Navigation views). */
 export const viewLevel = 390;
 
-/** PATCH /navigation_views/{fragment} (specification, Endpoints). */
+/** Views that every user has; they cannot have a custom name (docs/apis.md, Navigation views). */
+export const builtInViews = [
+  'inbox',
+  'recent',
+  'feed',
+  'drafts',
+  'narrow/has/reaction/sender/me',
+  'narrow/is/mentioned',
+  'narrow/is/starred',
+] as const;
+
+/** The path of PATCH /navigation_views/{fragment}. */
 export const viewFields = {
   fragment: {
     kind: 'string',
     required: true,
     nonempty: true,
     placeholder: 'FRAGMENT',
-    help: "What follows # in the view's URL, such as narrow/is/starred",
-  },
-  is_pinned: { kind: 'boolean', help: 'Pinned (true) or hidden in the menu (false)' },
-  name: {
-    kind: 'string',
-    nonempty: true,
-    placeholder: 'NAME',
-    help: 'Name of a custom view; built-in views have none',
+    help: "What follows # in the view's URL, with or without #, or the whole URL",
   },
 } as const satisfies Fields;
 
+/** Whether a fragment is given as a whole URL, which must be of the account's own site. */
+export function isViewUrl(text: string): boolean {
+  return /^https?:\/\//i.test(text);
+}
+
 /**
- * A fragment that a proxy cannot turn into another path (facts page, 1.5).
+ * The fragment of a view as pasted from an address bar: with or without `#`, percent-encoded or not, or as a whole URL of `site`.
+ * No segment can change the path of the request (docs/apis.md, Navigation views).
  * @throws Failure usage
  */
-export function readFragment(text: string): string {
-  const segments = text.split('/');
-  if (/^[#/]/.test(text))
-    throw usage(`fragment '${text}': must not begin with # or /`, `Write ${text.replace(/^[#/]+/, '')}.`);
+export function readFragment(text: string, site?: string): string {
+  const fragment = decoded(isViewUrl(text) ? fragmentOf(text, site) : text.replace(/^\/?#/, ''));
+  const segments = fragment.split('/');
   if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) {
-    throw usage(`fragment '${text}': empty, '.' and '..' segments are not allowed`);
+    throw usage(
+      `fragment '${text}': empty, '.' and '..' segments are not allowed`,
+      'Write what follows # in the URL, such as narrow/is/starred.',
+    );
   }
-  return text;
+  return fragment;
+}
+
+/**
+ * The name of a custom view without the blanks that the server would cut off.
+ * @throws Failure usage for a blank name, and for one on a built-in view
+ */
+export function readViewName(fragment: string, text: string): string {
+  const name = text.trim();
+  if (name === '') throw usage(`fragment '${fragment}': the name is blank`);
+  const builtIn: readonly string[] = builtInViews;
+  if (builtIn.includes(fragment))
+    throw usage(`fragment '${fragment}': a built-in view cannot have a custom name`, 'Pin or hide it instead.');
+  return name;
+}
+
+function fragmentOf(url: string, site: string | undefined): string {
+  const at = url.indexOf('#');
+  if (at < 0) throw usage(`fragment '${url}': the URL has no #`, 'Copy the URL while the view is shown.');
+  const origin = originOf(url);
+  if (site === undefined || origin !== originOf(site))
+    throw usage(`fragment '${url}': the URL is of ${origin}, the account of ${site ?? 'no site'}`);
+  return url.slice(at + 1);
+}
+
+function originOf(url: string): string {
+  if (!URL.canParse(url)) throw usage(`fragment '${url}': not a URL`);
+  return new URL(url).origin;
+}
+
+/** A text that is not percent-encoding, such as `100%`, is taken as it is. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

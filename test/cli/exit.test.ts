@@ -428,11 +428,11 @@ describe('each example answer', () => {
     ['settings-400-wrong-password', set, 6],
     ['settings-429-email', set, 7],
     ['nav-200', 'view pin inbox', 0],
-    ['nav-400-builtin-code', 'view rename inbox x', 6],
-    ['nav-400-builtin-openapi', 'view rename inbox x', 6],
-    ['nav-400-name-taken', 'view rename inbox x', 6],
-    ['nav-404-code', 'view rename inbox x', 5],
-    ['nav-404-openapi', 'view rename inbox x', 5],
+    ['nav-400-builtin-code', 'view rename narrow/is/alerted x', 6],
+    ['nav-400-builtin-openapi', 'view rename narrow/is/alerted x', 6],
+    ['nav-400-name-taken', 'view rename narrow/is/alerted x', 6],
+    ['nav-404-code', 'view rename narrow/is/alerted x', 5],
+    ['nav-404-openapi', 'view rename narrow/is/alerted x', 5],
     ['snippet-200', 'snippet rm 2', 0],
     ['snippet-404', 'snippet rm 2', 5],
   ])('%s: %s is exit %d', async (name, line, exit) => {
@@ -448,8 +448,10 @@ describe('each example answer', () => {
             ? snippet
             : line === 'view pin inbox'
               ? pin
-              : { ...pin, form: { name: 'x' } };
+              : { ...pin, path: '/api/v1/navigation_views/narrow/is/alerted', form: { name: 'x' } };
     service.expect(request).reply(status, body, headers);
+    if (line.startsWith('view rename') && exit === 6)
+      service.expect('GET /api/v1/navigation_views').reply(404, '<h1>no</h1>');
 
     const { exitCode, error } = await run(service, `${line} -o json`);
 

@@ -313,7 +313,7 @@ export const contracts: readonly Contract[] = [
         answer: { status: 200, body: done },
       },
     ],
-    prints: { fragment: 'narrow/is/alerted', name: 'Watch & words', is_pinned: true },
+    prints: [{ fragment: 'narrow/is/alerted', name: 'Watch & words', is_pinned: true, status: 'renamed' }],
   },
   {
     call: 'DELETE /saved_snippets/{saved_snippet_id}',

@@ -1,8 +1,9 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure } from '../../core/failure.ts';
 import { each } from '../../jobs/work/each.ts';
-import { collect } from '../../schema/field.ts';
-import { readFragment, viewFields } from '../../schema/view.ts';
+import { builtInViews, viewFields } from '../../schema/view.ts';
+import type { Context } from '../context.ts';
+import { readFragments } from './fragments.ts';
 
 export interface PinRow {
   readonly fragment: string;
@@ -11,16 +12,34 @@ export interface PinRow {
 
 export const fragmentArgs = { fragment: { ...viewFields.fragment, many: true } } as const;
 
-/** Pins or hides views, one after another. @throws Failure usage for a fragment that is none */
-export async function* setPinned(chat: ChatApi, texts: readonly string[], is_pinned: boolean): AsyncGenerator<PinRow> {
+/** Pins or hides views, one after another, each once. @throws Failure usage for a text that is no fragment */
+export async function* setPinned(
+  { chat, chatAccount }: Pick<Context, 'chat' | 'chatAccount'>,
+  texts: readonly string[],
+  is_pinned: boolean,
+): AsyncGenerator<PinRow> {
+  const fragments = new Set(await readFragments(texts, { chatAccount }));
+  const api = chat();
   yield* each(
-    collect(texts, readFragment),
+    [...fragments],
     (fragment) => fragment,
     async (fragment) => {
-      refuseIgnored((await chat.updateView(fragment, { is_pinned })).ignored);
+      refuseIgnored((await pinned(api, fragment, is_pinned)).ignored);
       return { fragment, is_pinned };
     },
   );
+}
+
+/** A built-in view that no client has stored yet is missing on the server, which the words of its answer do not explain. */
+async function pinned(chat: ChatApi, fragment: string, is_pinned: boolean): ReturnType<ChatApi['updateView']> {
+  try {
+    return await chat.updateView(fragment, { is_pinned });
+  } catch (cause) {
+    const builtIn: readonly string[] = builtInViews;
+    if (!(cause instanceof Failure) || cause.kind !== 'not_found' || !builtIn.includes(fragment)) throw cause;
+    const hint = 'The server knows a built-in view once it was pinned or hidden in an app: do that once.';
+    throw new Failure(cause.kind, cause.message, { ...cause.details, hint, cause });
+  }
 }
 
 /** @throws Failure rejected where the server did not take what was sent */

@@ -1,11 +1,13 @@
 import { command } from '../command.ts';
 import { fragmentArgs, pinShow, setPinned } from './change.ts';
+import { aboutBuiltIn } from './fragments.ts';
 
 export default command({
   name: 'view hide',
   summary: 'Hide navigation views in the menu',
+  about: [aboutBuiltIn],
   args: fragmentArgs,
-  examples: ['chatelaine view hide narrow/is/starred'],
-  run: ({ fragment }, { chat }) => setPinned(chat(), fragment, false),
+  examples: ['chatelaine view hide narrow/is/starred', "chatelaine view hide inbox '#narrow/is/starred'"],
+  run: ({ fragment }, context) => setPinned(context, fragment, false),
   show: pinShow,
 });

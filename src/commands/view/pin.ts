@@ -1,11 +1,13 @@
 import { command } from '../command.ts';
 import { fragmentArgs, pinShow, setPinned } from './change.ts';
+import { aboutBuiltIn } from './fragments.ts';
 
 export default command({
   name: 'view pin',
   summary: 'Pin navigation views',
+  about: [aboutBuiltIn],
   args: fragmentArgs,
-  examples: ['chatelaine view pin narrow/is/starred'],
-  run: ({ fragment }, { chat }) => setPinned(chat(), fragment, true),
+  examples: ['chatelaine view pin narrow/is/starred', "chatelaine view pin inbox '#narrow/is/starred'"],
+  run: ({ fragment }, context) => setPinned(context, fragment, true),
   show: pinShow,
 });

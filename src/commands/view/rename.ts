@@ -1,32 +1,97 @@
 import { usage } from '../../core/failure.ts';
+import { each } from '../../jobs/work/each.ts';
 import { renameView } from '../../jobs/view/rename-view.ts';
-import { readFragment, viewFields } from '../../schema/view.ts';
+import { collect } from '../../schema/field.ts';
+import { readViewName } from '../../schema/view.ts';
 import { command } from '../command.ts';
+import type { Context } from '../context.ts';
 import { refuseIgnored } from './change.ts';
+import { aboutBuiltIn, readFragments } from './fragments.ts';
 
 export default command({
   name: 'view rename',
   summary: 'Rename a custom navigation view',
   about: [
-    'Only custom views have a name; the built-in ones (inbox, narrow/is/starred, …) are refused. With --pin or --hide the view is ' +
-      'pinned or hidden in the same request.',
+    'Several views are renamed by several pairs of FRAGMENT and NAME, or by - alone, with a pair on each line of standard input: the ' +
+      'fragment, a blank, the name. A view that has the name already is unchanged. With --pin or --hide the views are pinned or hidden ' +
+      'in the same requests.',
+    aboutBuiltIn,
   ],
-  args: { fragment: viewFields.fragment, name: { ...viewFields.name, required: true } },
+  args: {
+    renaming: {
+      kind: 'string',
+      many: true,
+      required: true,
+      file: true,
+      placeholder: 'FRAGMENT NAME',
+      help: 'A view and its new name',
+    },
+  },
   options: {
-    pin: { kind: 'boolean', help: 'Pin it too' },
-    hide: { kind: 'boolean', help: 'Hide it too' },
+    pin: { kind: 'boolean', help: 'Pin them too' },
+    hide: { kind: 'boolean', help: 'Hide them too' },
   },
   examples: ["chatelaine view rename narrow/is/alerted 'My words' --pin"],
 
-  async run({ fragment: text, name: typed, pin, hide }, { chat }) {
+  async *run({ renaming, pin, hide }, { chat, chatAccount, read }) {
     if (pin && hide) throw usage('--pin and --hide exclude each other');
-    const fragment = readFragment(text);
-    const name = typed.trim();
-    if (name === '') throw usage('the name is blank');
     const is_pinned = pin ? true : hide ? false : undefined;
-    refuseIgnored((await renameView(chat(), fragment, { name, is_pinned })).ignored);
-    return { fragment, name, ...(is_pinned === undefined ? {} : { is_pinned }) };
+    const renamings = await readRenamings(pairsOf(await wordsOf(renaming, { read })), { chatAccount });
+    const api = chat();
+    yield* each(
+      renamings,
+      ({ fragment }) => fragment,
+      async ({ fragment, name }) => {
+        const { ignored, status } = await renameView(api, fragment, { name, is_pinned });
+        refuseIgnored(ignored);
+        return { fragment, name, ...(is_pinned === undefined ? {} : { is_pinned }), status };
+      },
+    );
   },
 
-  show: { columns: ['fragment', 'name', 'is_pinned'], line: ({ fragment, name }) => `${fragment} is named '${name}'` },
+  show: {
+    columns: ['fragment', 'name', 'is_pinned', 'status'],
+    line: ({ fragment, name, status }) => `${fragment} is named '${name}' (${status})`,
+  },
 });
+
+/** The words that were typed, `-` replaced: alone by the pairs on the lines of standard input, as one of two words by its first line. */
+async function wordsOf(words: readonly string[], input: Pick<Context, 'read'>): Promise<readonly string[]> {
+  const asking = words.filter((word) => word === '-').length;
+  if (asking === 0) return words;
+  if (asking > 1 || words.length > 2)
+    throw usage('- is standard input: write it alone for many pairs, or once in place of a fragment or a name');
+  const lines = (await input.read('-')).split(/\r?\n/).filter((line) => line.trim() !== '');
+  const [first] = lines;
+  if (first === undefined) throw usage('standard input is empty');
+  if (words.length === 2) return words.map((word) => (word === '-' ? first : word));
+  return lines.flatMap((line) => [line.trim().split(/\s/, 1)[0] ?? '', line.trim().replace(/^\S+\s*/, '')]);
+}
+
+type Pair = readonly [fragment: string, name: string];
+
+function pairsOf(words: readonly string[]): readonly Pair[] {
+  if (words.length % 2 > 0)
+    throw usage(`${words.length} arguments are no pairs of FRAGMENT and NAME`, 'Quote a name that has blanks.');
+  return Array.from({ length: words.length / 2 }, (_, index) => [words[index * 2] ?? '', words[index * 2 + 1] ?? '']);
+}
+
+/** @throws Failure usage naming every bad pair: a view or a name twice among them, since a name belongs to one view */
+async function readRenamings(pairs: readonly Pair[], accounts: Pick<Context, 'chatAccount'>) {
+  const fragments = await readFragments(
+    pairs.map(([text]) => text),
+    accounts,
+  );
+  const seen = new Set<string>();
+  const once = (key: string, problem: string): void => {
+    if (seen.has(key)) throw usage(problem);
+    seen.add(key);
+  };
+  return collect(pairs, ([, text], index) => {
+    const fragment = fragments[index] ?? '';
+    const name = readViewName(fragment, text);
+    once(`fragment ${fragment}`, `fragment '${fragment}': given twice`);
+    once(`name ${name}`, `the name '${name}' is given to two views`);
+    return { fragment, name };
+  });
+}

@@ -4,50 +4,58 @@ import { Failure } from '../../core/failure.ts';
 /** How often a rename that the list of views does not show is sent again. */
 const mostAttempts = 3;
 
+export interface Renamed {
+  readonly ignored: readonly string[];
+  /** `pinned` and `hidden`: the view had the name already. */
+  readonly status: 'renamed' | 'unchanged' | 'pinned' | 'hidden';
+}
+
 /**
- * Renames a view. The same rename twice is an error on the server, so one in doubt is settled by the list of views
- * (contract, section 5; facts page, 1.5).
- * @throws Failure unknown where there is no list to settle it by
+ * Renames a view. The server refuses a name that any view has, this one included, so a refused or unconfirmed rename is settled by
+ * the list of views (docs/apis.md, Navigation views).
+ * @throws Failure unknown where a rename is unconfirmed and there is no list to settle it by
  */
-export async function renameView(
-  chat: ChatApi,
-  fragment: string,
-  change: ViewChange,
-): Promise<{ readonly ignored: readonly string[] }> {
-  let doubt: Failure | undefined;
+export async function renameView(chat: ChatApi, fragment: string, change: ViewChange): Promise<Renamed> {
+  let unconfirmed: Failure | undefined;
   for (let attempts = 1; ; attempts += 1) {
     try {
-      return await chat.updateView(fragment, change);
+      const { ignored } = await chat.updateView(fragment, change);
+      return { ignored, status: 'renamed' };
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause;
-      if (cause.kind === 'unknown') doubt = cause;
-      // After a doubt "already exists" may speak of the name that the first attempt has set.
-      if (!doubt || (cause !== doubt && cause.kind !== 'rejected')) throw cause;
-      if (isChanged(await lookUp(chat, fragment, doubt), change)) return { ignored: [] };
-      if (cause !== doubt || attempts === mostAttempts) throw cause;
+      if (cause.kind === 'unknown') unconfirmed = cause;
+      if (cause !== unconfirmed && cause.kind !== 'rejected') throw cause;
+      const view = unconfirmed ? await lookUp(chat, fragment, unconfirmed) : await find(chat, fragment, cause);
+      if (view && view.name === change.name) return settled(chat, view, change, unconfirmed ? 'renamed' : 'unchanged');
+      if (cause !== unconfirmed || attempts === mostAttempts) throw cause;
     }
   }
 }
 
-function isChanged(view: View, { name, is_pinned }: ViewChange): boolean {
-  return view.name === name && (is_pinned === undefined || view.is_pinned === is_pinned);
+/** The view has the name: what is left is to pin or hide it. */
+async function settled(chat: ChatApi, view: View, change: ViewChange, status: Renamed['status']): Promise<Renamed> {
+  const { is_pinned } = change;
+  if (is_pinned === undefined || view.is_pinned === is_pinned) return { ignored: [], status };
+  const { ignored } = await chat.updateView(view.fragment, { is_pinned });
+  return { ignored, status: is_pinned ? 'pinned' : 'hidden' };
 }
 
-async function lookUp(chat: ChatApi, fragment: string, doubt: Failure): Promise<View> {
-  const view = (await listed(chat, doubt))?.find((candidate) => candidate.fragment === fragment);
+async function lookUp(chat: ChatApi, fragment: string, unconfirmed: Failure): Promise<View> {
+  const view = await find(chat, fragment, unconfirmed);
   if (view) return view;
-  throw new Failure('unknown', doubt.message, {
-    ...doubt.details,
+  throw new Failure('unknown', unconfirmed.message, {
+    ...unconfirmed.details,
     hint: 'Look at the name of the view before you rename it again.',
-    cause: doubt,
+    cause: unconfirmed,
   });
 }
 
-async function listed(chat: ChatApi, doubt: Failure): Promise<readonly View[] | undefined> {
+/** The view in the list; undefined where there is no list or the view is not in it. @throws Failure the one that made us look, where the list is not answered */
+async function find(chat: ChatApi, fragment: string, reason: Failure): Promise<View | undefined> {
   try {
-    return await chat.views();
+    return (await chat.views())?.find((view) => view.fragment === fragment);
   } catch (cause) {
-    if (cause instanceof Failure && cause.kind === 'unavailable') throw doubt;
+    if (cause instanceof Failure && cause.kind === 'unavailable') throw reason;
     throw cause;
   }
 }

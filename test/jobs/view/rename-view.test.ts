@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fakeService, run } from '../../helpers/run.ts';
+import { fakeService, openSandbox, run } from '../../helpers/run.ts';
 import type { FakeService } from '../../helpers/service.ts';
 
 const fragment = 'narrow/is/alerted';
@@ -30,7 +30,7 @@ describe.each([
 
     service.done();
     expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout)).toEqual({ fragment, name: 'Watch' });
+    expect(JSON.parse(stdout)).toEqual([{ fragment, name: 'Watch', status: 'renamed' }]);
   });
 
   test('the list shows the old name: sent again', async () => {
@@ -105,25 +105,79 @@ test('never taken: exit 9 after three attempts', async () => {
   service.done();
 });
 
-test('with --pin both must show', async () => {
+const path = `/api/v1/navigation_views/${fragment}`;
+const both = { method: 'PATCH', path, form: { is_pinned: 'true', name: 'Watch' } };
+const pin = { method: 'PATCH', path, form: { is_pinned: 'true' } };
+
+test('an unconfirmed rename with --pin is done when the list shows both', async () => {
   const service = fakeService();
-  const both = {
-    method: 'PATCH',
-    path: `/api/v1/navigation_views/${fragment}`,
-    form: { is_pinned: 'true', name: 'Watch' },
-  };
   service.expect(both).fail('ECONNRESET');
-  views(service).reply(200, named('Watch', false));
+  views(service).reply(200, named('Alert Words', false));
   service.expect(both).fail('ECONNRESET');
   views(service).reply(200, named('Watch', true));
 
-  expect(await run(service, `view rename ${fragment} Watch --pin`)).toMatchObject({ exitCode: 0 });
+  const { exitCode, stdout } = await run(service, `view rename ${fragment} Watch --pin -o json`);
+
   service.done();
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout)).toEqual([{ fragment, name: 'Watch', is_pinned: true, status: 'renamed' }]);
 });
 
-test('a first refusal is a refusal', async () => {
+describe('a rename to the present name, which the server refuses', () => {
+  test('is unchanged', async () => {
+    const service = fakeService();
+    rename(service).reply(400, taken);
+    views(service).reply(200, named('Watch'));
+
+    const { exitCode, stdout, stderr } = await run(service, `view rename ${fragment} Watch -o json`);
+
+    service.done();
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toEqual([{ fragment, name: 'Watch', status: 'unchanged' }]);
+  });
+
+  test.each([
+    [false, 'pinned'],
+    [true, 'unchanged'],
+  ])('with --pin, and is_pinned %s before: %s', async (before, status) => {
+    const service = fakeService();
+    service.expect(both).reply(400, taken);
+    views(service).reply(200, named('Watch', before));
+    if (!before) service.expect(pin).reply(200, done);
+
+    const { exitCode, stdout } = await run(service, `view rename ${fragment} Watch --pin -o json`);
+
+    service.done();
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toEqual([{ fragment, name: 'Watch', is_pinned: true, status }]);
+  });
+
+  test('against the sandbox: twice the same is success', async () => {
+    const { run: runThere } = await openSandbox();
+
+    const first = await runThere(`view rename ${fragment} Watch -o json`);
+    const second = await runThere(`view rename ${fragment} Watch -o json`);
+
+    expect([first.exitCode, second.exitCode]).toEqual([0, 0]);
+    expect([first.stdout, second.stdout].map((text) => (JSON.parse(text) as { status: string }[])[0]?.status)).toEqual([
+      'renamed',
+      'unchanged',
+    ]);
+  });
+});
+
+test.each([
+  ['the list shows another name', (service: FakeService) => views(service).reply(200, named('Alert Words'))],
+  ['there is no list', (service: FakeService) => views(service).reply(404, '<h1>Not Found</h1>')],
+  ['the list lacks the view', (service: FakeService) => views(service).reply(200, { ...done, navigation_views: [] })],
+  [
+    'the list is not answered',
+    (service: FakeService) => service.expect('GET /api/v1/navigation_views', 6).fail('ECONNRESET'),
+  ],
+])('a refusal stays one where %s', async (_what, list) => {
   const service = fakeService();
   rename(service).reply(400, taken);
+  list(service);
 
   const { exitCode, error } = await run(service, `view rename ${fragment} Watch -o json`);
 

@@ -1,0 +1,240 @@
+import { describe, expect, test } from 'vitest';
+import { builtInViews } from '../../../src/schema/view.ts';
+import { fakeService, openSandbox, run } from '../../helpers/run.ts';
+import type { FakeService } from '../../helpers/service.ts';
+
+const done = { result: 'success', msg: '' };
+const missing = { result: 'error', code: 'BAD_REQUEST', msg: 'Navigation view does not exist.' };
+const taken = { result: 'error', code: 'BAD_REQUEST', msg: 'Navigation view already exists.' };
+
+function change(service: FakeService, fragment: string, form: Readonly<Record<string, string>>) {
+  return service.expect({ method: 'PATCH', path: `/api/v1/navigation_views/${fragment}`, form });
+}
+
+describe('a fragment as it is pasted', () => {
+  test.each([
+    ['inbox', 'inbox'],
+    ['#inbox', 'inbox'],
+    ['/#inbox', 'inbox'],
+    ['#narrow/is/starred', 'narrow/is/starred'],
+    ['narrow%2Fis%2Fstarred', 'narrow/is/starred'],
+    ['#narrow/search/caf%C3%A9', 'narrow/search/caf%C3%A9'],
+    ['#narrow/search/café', 'narrow/search/caf%C3%A9'],
+    ['#narrow/channel/7-a.20b', 'narrow/channel/7-a.20b'],
+    ['#narrow/search/100%', 'narrow/search/100%25'],
+    ['#narrow/search/a%23b%3Fc', 'narrow/search/a%23b%3Fc'],
+    ['https://chat.test/#narrow/is/starred', 'narrow/is/starred'],
+    ['HTTPS://CHAT.TEST/#narrow/is/starred', 'narrow/is/starred'],
+    ['https://chat.test:443/?x=1#narrow%2Fis%2Fstarred', 'narrow/is/starred'],
+  ])('%s is sent as %s', async (typed, sent) => {
+    const service = fakeService();
+    change(service, sent, { is_pinned: 'true' }).reply(200, done);
+
+    expect((await run(service, ['view', 'pin', typed])).exitCode).toBe(0);
+    service.done();
+  });
+
+  test.each([
+    ['https://other.test/#inbox', 'the URL is of https://other.test, the account of https://chat.test'],
+    ['https://chat.test@other.test/#inbox', 'the URL is of https://other.test, the account of https://chat.test'],
+    ['http://chat.test/#inbox', 'the URL is of http://chat.test, the account of https://chat.test'],
+    ['https://chat.test/inbox', 'the URL has no #'],
+    ['https://#inbox', 'not a URL'],
+    ['#', "empty, '.' and '..' segments are not allowed"],
+    ['/narrow/is/starred', "empty, '.' and '..' segments are not allowed"],
+    ['#narrow//starred', "empty, '.' and '..' segments are not allowed"],
+    ['narrow/../../settings', "empty, '.' and '..' segments are not allowed"],
+    ['narrow/%2E%2E/settings', "empty, '.' and '..' segments are not allowed"],
+  ])('%s is refused', async (typed, message) => {
+    const service = fakeService();
+
+    const { exitCode, error } = await run(service, ['view', 'hide', 'inbox', typed, '-o', 'json']);
+
+    expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
+    expect(error?.message).toBe(`fragment '${typed}': ${message}`);
+  });
+});
+
+describe('view pin and hide on many', () => {
+  test('each is a row, and one that is given twice is sent once', async () => {
+    const service = fakeService();
+    change(service, 'inbox', { is_pinned: 'false' }).reply(200, done);
+    change(service, 'narrow/is/starred', { is_pinned: 'false' }).reply(200, done);
+
+    const { exitCode, stdout } = await run(service, ['view', 'hide', '-', '#inbox', '-o', 'json'], {
+      stdin: 'inbox\n\n#narrow/is/starred\n',
+    });
+
+    service.done();
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toEqual([
+      { fragment: 'inbox', is_pinned: false },
+      { fragment: 'narrow/is/starred', is_pinned: false },
+    ]);
+  });
+
+  test('one that is missing does not stop the others: exit 8, and it is named', async () => {
+    const service = fakeService();
+    change(service, 'narrow/nosuch', { is_pinned: 'true' }).reply(404, missing);
+    change(service, 'inbox', { is_pinned: 'true' }).reply(200, done);
+
+    const { exitCode, stdout, error } = await run(service, 'view pin narrow/nosuch inbox -o json');
+
+    service.done();
+    expect(exitCode).toBe(8);
+    expect(JSON.parse(stdout)).toEqual([{ fragment: 'inbox', is_pinned: true }]);
+    expect(error?.message).toContain('1 of 2 failed\nnarrow/nosuch: ');
+  });
+
+  test('a built-in view that the server does not know yet is explained', async () => {
+    const service = fakeService();
+    change(service, 'drafts', { is_pinned: 'true' }).reply(404, missing);
+
+    const { exitCode, error } = await run(service, 'view pin drafts -o json');
+
+    service.done();
+    expect(exitCode).toBe(5);
+    expect(error?.hint).toContain('pinned or hidden in an app');
+  });
+
+  test.each(['pin', 'hide', 'rename'])('the help of view %s names the built-in views', async (verb) => {
+    const { stdout } = await run(fakeService(), `view ${verb} --help`);
+
+    for (const view of builtInViews) expect(stdout).toContain(view);
+  });
+});
+
+describe('view rename', () => {
+  test('pairs, each with a row', async () => {
+    const service = fakeService();
+    change(service, 'narrow/a', { name: 'One' }).reply(200, done);
+    change(service, 'narrow/b', { name: 'Number two' }).reply(200, done);
+
+    const { exitCode, stdout } = await run(service, "view rename '#narrow/a' One narrow/b ' Number two ' -o json");
+
+    service.done();
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toEqual([
+      { fragment: 'narrow/a', name: 'One', status: 'renamed' },
+      { fragment: 'narrow/b', name: 'Number two', status: 'renamed' },
+    ]);
+  });
+
+  test.each([
+    ['-', 'narrow/a One\r\n\n  narrow/b\tNumber two \n'],
+    ['narrow/a One narrow/b "Number two"', ''],
+  ])('pairs as %s', async (words, stdin) => {
+    const service = fakeService();
+    change(service, 'narrow/a', { is_pinned: 'false', name: 'One' }).reply(200, done);
+    change(service, 'narrow/b', { is_pinned: 'false', name: 'Number two' }).reply(200, done);
+
+    expect((await run(service, `view rename --hide ${words}`, { stdin })).exitCode).toBe(0);
+    service.done();
+  });
+
+  test.each([
+    ['narrow/a -', 'Number one\nmore\n'],
+    ["- 'Number one'", 'narrow/a\nmore\n'],
+  ])('one of the two from standard input: %s', async (words, stdin) => {
+    const service = fakeService();
+    change(service, 'narrow/a', { name: 'Number one' }).reply(200, done);
+
+    expect((await run(service, `view rename ${words}`, { stdin })).exitCode).toBe(0);
+    service.done();
+  });
+
+  test.each([
+    [['narrow/a'], '1 arguments are no pairs of FRAGMENT and NAME', ''],
+    [['narrow/a', 'My', 'words'], '3 arguments are no pairs of FRAGMENT and NAME', ''],
+    [['narrow/a', ' '], "fragment 'narrow/a': the name is blank", ''],
+    [['inbox', 'Mine'], "fragment 'inbox': a built-in view cannot have a custom name", ''],
+    [['#narrow%2Fis%2Fstarred', 'x'], "fragment 'narrow/is/starred': a built-in view cannot have a custom name", ''],
+    [['narrow/a', 'x', '#narrow/a', 'y'], "fragment 'narrow/a': given twice", ''],
+    [['narrow/a', 'x', 'narrow/b', 'x '], "the name 'x' is given to two views", ''],
+    [['-'], "fragment 'narrow/b': the name is blank", 'narrow/a x\nnarrow/b\n'],
+    [['-'], 'standard input is empty', ' \n'],
+    [['-', '-'], /^- is standard input/, 'narrow/a x\n'],
+    [['-', 'a', 'narrow/b', 'c'], /^- is standard input/, 'narrow/a x\n'],
+  ])('%j is refused: %s', async (words, message, stdin) => {
+    const service = fakeService();
+
+    const { exitCode, error } = await run(service, ['view', 'rename', ...words, '-o', 'json'], { stdin });
+
+    expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
+    if (typeof message === 'string') expect(error?.message).toBe(message);
+    else expect(error?.message).toMatch(message);
+  });
+
+  test('every built-in view is refused before anything is sent', async () => {
+    const service = fakeService();
+    const words = builtInViews.flatMap((fragment, index) => [fragment, `Name ${index}`]);
+
+    const { exitCode, error } = await run(service, ['view', 'rename', ...words, '-o', 'json']);
+
+    expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
+    expect(error?.message.split('\n')).toHaveLength(builtInViews.length);
+  });
+
+  test('one that fails does not stop the others: exit 8', async () => {
+    const service = fakeService();
+    change(service, 'narrow/a', { name: 'One' }).reply(400, taken);
+    service.expect('GET /api/v1/navigation_views').reply(200, { ...done, navigation_views: [] });
+    change(service, 'narrow/b', { name: 'Two' }).reply(200, done);
+
+    const { exitCode, stdout, error } = await run(service, 'view rename narrow/a One narrow/b Two -o json');
+
+    service.done();
+    expect(exitCode).toBe(8);
+    expect(JSON.parse(stdout)).toEqual([{ fragment: 'narrow/b', name: 'Two', status: 'renamed' }]);
+    expect(error?.message).toContain('1 of 2 failed\nnarrow/a: ');
+  });
+
+  test('one that may have happened is exit 9, whatever became of the others', async () => {
+    const service = fakeService();
+    change(service, 'narrow/a', { name: 'One' }).fail('ECONNRESET');
+    service.expect('GET /api/v1/navigation_views').reply(404, '<h1>no</h1>');
+    change(service, 'narrow/b', { name: 'Two' }).reply(200, done);
+
+    const { exitCode, error } = await run(service, 'view rename narrow/a One narrow/b Two -o json');
+
+    service.done();
+    expect({ exitCode, code: error?.code, retryable: error?.retryable }).toEqual({
+      exitCode: 9,
+      code: 'unknown',
+      retryable: false,
+    });
+  });
+
+  test.each([
+    ['rename narrow/a One narrow/b Two --pin', ['is_pinned=true&name=One', 'is_pinned=true&name=Two']],
+    ['pin narrow/a narrow/b', ['is_pinned=true', 'is_pinned=true']],
+    ['hide narrow/a narrow/b', ['is_pinned=false', 'is_pinned=false']],
+  ])('a dry run of view %s shows each request and sends none', async (words, bodies) => {
+    const service = fakeService();
+
+    const { exitCode, stdout } = await run(service, `view ${words} --dry-run -o json`);
+
+    expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 0, sent: [] });
+    expect(JSON.parse(stdout)).toEqual(
+      ['narrow/a', 'narrow/b'].map((fragment, index) => ({
+        method: 'PATCH',
+        url: `https://chat.test/api/v1/navigation_views/${fragment}`,
+        content_type: 'application/x-www-form-urlencoded',
+        body: bodies[index],
+      })),
+    );
+  });
+});
+
+test('the sandbox keeps what was pinned, hidden and renamed', async () => {
+  const { sandbox, run: runThere } = await openSandbox();
+  const view = (fragment: string) =>
+    sandbox.state.views().find((row) => row.user_id === 8 && row.fragment === fragment);
+
+  const renamed = await runThere("view rename '#narrow/is/alerted' 'My words' --pin");
+  const hidden = await runThere([`view`, `hide`, `${sandbox.chat.site}/#inbox`]);
+
+  expect([renamed.exitCode, hidden.exitCode]).toEqual([0, 0]);
+  expect(view('narrow/is/alerted')).toMatchObject({ name: 'My words', is_pinned: true });
+  expect(view('inbox')).toMatchObject({ is_pinned: false });
+});
