@@ -71,12 +71,14 @@ function readRaw(word: string): Assignment {
   return { name, field: { kind: 'string', help: '' }, value: word.slice(at + 1) };
 }
 
+/** Names the place in a failure, and its hint on the same line: a hint at the end would not say which line it is for. */
 function within<T>(place: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
-    throw new Failure(cause.kind, `${place}: ${cause.message}`, { ...cause.details, cause });
+    const { hint } = cause.details;
+    throw new Failure(cause.kind, `${place}: ${cause.message}${hint === undefined ? '' : `. ${hint}`}`, { cause });
   }
 }
 

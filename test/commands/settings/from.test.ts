@@ -46,13 +46,12 @@ describe('the whole is validated first', () => {
     expect({ exitCode, stdout, sent: service.seen }).toEqual({ exitCode: 2, stdout: '', sent: [] });
     expect(error?.message.split('\n')).toEqual([
       'web_font_size_px: 0 is out of range; must be 1 to 32767',
-      "team.yaml:1: color_scheme: 'drak' is not one of 1 automatic, 2 dark, 3 light",
-      "team.yaml:3: unknown name 'theme'",
+      "team.yaml:1: color_scheme: 'drak' is not one of 1 automatic, 2 dark, 3 light. Did you mean dark?",
+      "team.yaml:3: unknown name 'theme'. Did you mean color_scheme?",
       'team.yaml:4: dense_mode was removed at level 364; set web_font_size_px and web_line_height_percent instead',
       'team.yaml:5: given twice: enter_sends (first: team.yaml:2)',
       "--raw 'x': expected NAME=TEXT",
     ]);
-    expect(error?.hint).toBe('Did you mean dark? Did you mean color_scheme?');
   });
 
   test.each([
@@ -64,7 +63,7 @@ describe('the whole is validated first', () => {
     ['a', 'color_scheme=2\n\nenter_sends=perhaps', /^a:3: enter_sends: 'perhaps' is not a bool/],
     ['a', 'color_scheme=2\nenter_sends', /^a:2: enter_sends: expected NAME=VALUE$/],
     ['a.yaml', 'color_scheme:\n  - 2\n', /^a\.yaml:1: color_scheme is neither a text, a number, nor true or false$/],
-    ['a.yaml', 'target_users: {}\n', /^a\.yaml:1: unknown name 'target_users'$|^a\.yaml:1: target_users is neither/],
+    ['a.yaml', 'target_users: {}\n', /^a\.yaml:1: target_users is neither a text, a number, nor true or false$/],
   ])('%s: %j', async (name, text, message) => {
     const service = fakeService();
 
