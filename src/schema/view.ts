@@ -28,7 +28,7 @@ export const viewFields = {
 
 /** Whether a fragment is given as a whole URL, which must be of the account's own site. */
 export function isViewUrl(text: string): boolean {
-  return /^https?:\/\//i.test(text);
+  return /^\s*https?:\/\//i.test(text);
 }
 
 /**
@@ -37,7 +37,7 @@ export function isViewUrl(text: string): boolean {
  * @throws Failure usage
  */
 export function readFragment(text: string, site?: string): string {
-  const fragment = decoded(isViewUrl(text) ? fragmentOf(text, site) : text.replace(/^\/?#/, ''));
+  const fragment = decoded(isViewUrl(text) ? fragmentOf(text, site) : text.trim().replace(/^\/?#/, ''));
   const segments = fragment.split('/');
   if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) {
     throw usage(
@@ -67,7 +67,7 @@ function fragmentOf(url: string, site: string | undefined): string {
   const origin = originOf(url);
   if (site === undefined || origin !== originOf(site))
     throw usage(`fragment '${url}': the URL is of ${origin}, the account of ${site ?? 'no site'}`);
-  return url.slice(at + 1);
+  return url.slice(at + 1).trimEnd();
 }
 
 function originOf(url: string): string {

@@ -50,8 +50,7 @@ function readWord(word: string): Assignment {
 
 function readEntry(entry: SettingEntry, hide: (text: string) => Secret): Assignment {
   const text = entry.text();
-  // Without a value the line may be a password that lost its name: it is not repeated.
-  if (text === undefined && !Object.hasOwn(settings, entry.name.replaceAll('-', '_'))) throw usage(expectedLine);
+  if (isPerhapsSecret(entry.name, text)) throw usage(expectedLine);
   const { name, field } = settingNamed(entry.name);
   if (field.kind === 'secret') return { name, field, value: text === undefined ? toBeAsked : hide(text) };
   if (text === undefined) throw usage(`${name}: ${expectedLine}`);
@@ -59,6 +58,12 @@ function readEntry(entry: SettingEntry, hide: (text: string) => Secret): Assignm
 }
 
 const expectedLine = 'expected NAME=VALUE';
+
+/** A line may be a password or a key that lost its name: only what looks like the name of a setting is repeated. */
+function isPerhapsSecret(name: string, text: string | undefined): boolean {
+  if (Object.hasOwn(settings, name.replaceAll('-', '_'))) return false;
+  return text === undefined || !/^[a-z]{1,19}([-_][a-z0-9]{1,19})*$/i.test(name);
+}
 
 function readRaw(word: string): Assignment {
   const at = word.indexOf('=');

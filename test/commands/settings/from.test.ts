@@ -110,6 +110,8 @@ describe('passwords', () => {
     ['a.yaml', `new_pasword: ${secret}\n`],
     ['a', `color_scheme=1\n${secret}\n`],
     ['a', `old_password=x\nnew_pasword=${secret}\n`],
+    ['a', `color_scheme=1\n${secret}==\n`],
+    ['a.yaml', `${secret}: 1\n`],
   ])('of a file with a slip are not repeated: %s %j', async (name, text) => {
     const service = fakeService();
 

@@ -16,6 +16,8 @@ describe('a fragment as it is pasted', () => {
     ['inbox', 'inbox'],
     ['#inbox', 'inbox'],
     ['/#inbox', 'inbox'],
+    [' #inbox\t', 'inbox'],
+    [' https://chat.test/#inbox ', 'inbox'],
     ['#narrow/is/starred', 'narrow/is/starred'],
     ['narrow%2Fis%2Fstarred', 'narrow/is/starred'],
     ['#narrow/search/caf%C3%A9', 'narrow/search/caf%C3%A9'],
