@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { openTerminal, type Terminal } from './pty.ts';
+
+/** Passwords are typed on a real terminal, where a shown one would be seen. */
+
+const line = 'chatelaine settings set old_password new_password';
+const present = 'sandbox-password-of-mara';
+const next = 'correct-horse-battery-42';
+
+test('bare names ask for both passwords, the new one twice, and show none', async () => {
+  const sandbox = await serve();
+  const terminal = await typed(sandbox, [present, next, next]);
+  const { exitCode, output } = await terminal.ended;
+
+  expect({ exitCode, isShown: output.includes(present) || output.includes(next) }).toEqual({
+    exitCode: 0,
+    isShown: false,
+  });
+  expect(passwordIn(sandbox)).toBe(next);
+});
+
+test('a new password that is typed in two ways is not sent', async () => {
+  const sandbox = await serve();
+  const terminal = await typed(sandbox, [present, next, `${next}!`]);
+  const { exitCode, output } = await terminal.ended;
+
+  expect(exitCode).toBe(2);
+  expect(output).toContain('the two new passwords differ: nothing was sent');
+  expect(passwordIn(sandbox)).toBe(present);
+});
+
+async function serve(): Promise<Sandbox> {
+  const clock = { now: () => Date.now(), random: () => 0.5, sleep: (span: number) => sleep(span) };
+  const sandbox = await startSandbox({ clock });
+  onTestFinished(() => sandbox.close());
+  return sandbox;
+}
+
+async function typed({ chat }: Sandbox, passwords: readonly string[]): Promise<Terminal> {
+  const [account] = chat.accounts;
+  const env = {
+    CHATELAINE_CHAT_SITE: chat.site,
+    CHATELAINE_CHAT_EMAIL: account?.email ?? '',
+    CHATELAINE_CHAT_API_KEY: account?.api_key ?? '',
+  };
+  const terminal = openTerminal(line, { env });
+  for (const [index, question] of [/old password:/, /new password:/, /new password again:/].entries()) {
+    await terminal.shows(question);
+    terminal.type(`${passwords[index] ?? ''}\r`);
+  }
+  return terminal;
+}
+
+function passwordIn({ state }: Sandbox): string | undefined {
+  return state.users().find(({ user_id }) => user_id === 8)?.password;
+}
