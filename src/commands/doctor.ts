@@ -150,7 +150,7 @@ async function* attempt<T>(
     yield { row: { check, subject, status: 'ok', detail: tell(found), advice: null } };
     return found;
   } catch (cause) {
-    if (!(cause instanceof Failure) || cause.kind === 'cancelled' || cause.kind === 'terminated') throw cause;
+    if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
     yield {
       row: { check, subject, status: 'problem', detail: cause.message, advice: cause.details.hint ?? null },
       failure: cause,

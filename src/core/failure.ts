@@ -1,4 +1,4 @@
-/** Every way a command can end, with its exit code (contract, section 3). EXIT STATUS in the manual is a loop over it. */
+/** Every way a command can end, with its exit code. EXIT STATUS in the manual is a loop over it. */
 export const failures = {
   internal: { exit: 1, means: 'a bug in chatelaine: please report it' },
   usage: { exit: 2, means: 'a bad option, value or input file; nothing was sent' },
@@ -63,6 +63,29 @@ export class Failure extends Error {
 
   get retryable(): boolean {
     return this.details.retryable ?? (this.kind === 'unavailable' || this.kind === 'incomplete');
+  }
+
+  /** The user ended the command (Ctrl-C, SIGTERM, an answer of no): code that handles failures lets it pass. */
+  get isInterruption(): boolean {
+    return this.kind === 'cancelled' || this.kind === 'terminated';
+  }
+
+  /** What this failure means one floor up. The details stay, except those that are given; this failure is the cause. */
+  as(kind: FailureKind, message: string, details: Omit<FailureDetails, 'cause'> = {}): Failure {
+    return new Failure(kind, message, { ...this.details, ...details, cause: this });
+  }
+}
+
+/**
+ * Runs `read`; a failure of it starts with the name of what was read: `--since: not a time`.
+ * @throws Failure of the same kind, or of the kind that is given
+ */
+export function labelled<T>(label: string, read: () => T, kind?: FailureKind): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (!(cause instanceof Failure)) throw cause;
+    throw cause.as(kind ?? cause.kind, `${label}: ${cause.message}`);
   }
 }
 

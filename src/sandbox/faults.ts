@@ -1,5 +1,5 @@
 import { parseDuration } from '../core/duration.ts';
-import { Failure, usage } from '../core/failure.ts';
+import { labelled, usage } from '../core/failure.ts';
 import { collect } from '../schema/field.ts';
 import { suggestion } from '../schema/nearest.ts';
 import { faultKinds, isFaultKind, kindOf, type FaultKind } from './fault-kinds.ts';
@@ -108,12 +108,7 @@ function readArgument(text: string, kind: FaultKind, given: string | undefined):
   }
   if (argument.kind === 'text') return given ?? argument.default;
   if (argument.kind === 'messages') return readMessages(text, given ?? argument.default);
-  try {
-    return parseDuration(given ?? argument.default);
-  } catch (cause) {
-    if (!(cause instanceof Failure)) throw cause;
-    throw new Failure('usage', `--fault '${text}': ${cause.message}`, { ...cause.details, cause });
-  }
+  return labelled(`--fault '${text}'`, () => parseDuration(given ?? argument.default));
 }
 
 function readMessages(text: string, given: string): number {

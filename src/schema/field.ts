@@ -1,5 +1,5 @@
 import { parseDuration, type Milliseconds } from '../core/duration.ts';
-import { Failure, usage } from '../core/failure.ts';
+import { Failure, labelled, usage } from '../core/failure.ts';
 import { parseJson } from '../core/json.ts';
 import { suggestion } from './nearest.ts';
 
@@ -179,7 +179,7 @@ function readInteger(label: string, field: IntegerShape, text: string): number {
 }
 
 function readDuration(label: string, { min = 0 }: OtherShape, text: string): Milliseconds {
-  const span = within(label, () => parseDuration(text));
+  const span = labelled(label, () => parseDuration(text));
   if (span < min) throw usage(`${label}: ${text} is too short`);
   return span;
 }
@@ -187,15 +187,6 @@ function readDuration(label: string, { min = 0 }: OtherShape, text: string): Mil
 function rangeOf({ min, max }: IntegerShape): string {
   if (min !== undefined && max !== undefined) return `${min} to ${max}`;
   return min === undefined ? `at most ${max ?? ''}` : `at least ${min}`;
-}
-
-function within<T>(label: string, read: () => T): T {
-  try {
-    return read();
-  } catch (cause) {
-    if (!(cause instanceof Failure)) throw cause;
-    throw new Failure('usage', `${label}: ${cause.message}`, { ...cause.details, cause });
-  }
 }
 
 /** One `NAME=VALUE` of the command line, read: the wire name and the typed value. */

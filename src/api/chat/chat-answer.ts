@@ -25,7 +25,7 @@ export function acceptOnce(answer: Answer): { readonly ignored: readonly string[
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.kind !== 'unavailable' || !isSuccess(answer)) throw cause;
     const message = `${cause.message}; the request may or may not have been carried out`;
-    throw new Failure('unknown', message, { ...cause.details, retryable: false, cause });
+    throw cause.as('unknown', message, { retryable: false });
   }
 }
 

@@ -1,4 +1,4 @@
-import { Failure } from '../../core/failure.ts';
+import type { Failure } from '../../core/failure.ts';
 import { termLevel, type TermLevel } from '../../schema/narrow.ts';
 import { isObject } from '../http/answer.ts';
 import type { Answer } from '../http/call.ts';
@@ -21,17 +21,13 @@ export function narrowRefusal(answer: Answer, narrow: readonly unknown[], level:
   const newer = levelsOf(narrow).filter((term) => level !== undefined && term.level > level);
   if (newer.length > 0) {
     const needs = newer.map((term) => `${term.name} needs level ${term.level}`).join(', ');
-    return new Failure('rejected', `${needs}; this server has ${String(level)}`, {
-      ...refused.details,
+    return refused.as('rejected', `${needs}; this server has ${String(level)}`, {
       hint: 'Leave it out, or choose another server with --profile.',
-      cause: refused,
     });
   }
   if (!namesAddress(narrow) || !/unknown user/.test(refused.details.server?.msg ?? '')) return refused;
-  return new Failure('rejected', refused.message, {
-    ...refused.details,
+  return refused.as('rejected', refused.message, {
     hint: 'The organization may hide addresses: name the user by the id (sender_id in a message).',
-    cause: refused,
   });
 }
 

@@ -85,12 +85,10 @@ function targetOf({ headers, http }: Answer): string | undefined {
 
 /** What the failure of a later page means: the list is incomplete. An interruption keeps its kind. */
 export function incompleteAfter(pages: number, cause: unknown): unknown {
-  if (!(cause instanceof Failure) || unchanged.has(cause.kind)) return cause;
-  return new Failure('incomplete', `the list ends after ${pages} page${pages === 1 ? '' : 's'}: ${cause.message}`, {
-    ...cause.details,
+  if (!(cause instanceof Failure) || cause.isInterruption || unchanged.has(cause.kind)) return cause;
+  return cause.as('incomplete', `the list ends after ${pages} page${pages === 1 ? '' : 's'}: ${cause.message}`, {
     retryable: true,
-    cause,
   });
 }
 
-const unchanged: ReadonlySet<FailureKind> = new Set(['cancelled', 'terminated', 'incomplete', 'usage', 'internal']);
+const unchanged: ReadonlySet<FailureKind> = new Set(['incomplete', 'usage', 'internal']);

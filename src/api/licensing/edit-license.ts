@@ -1,4 +1,4 @@
-import { Failure, type FailureKind } from '../../core/failure.ts';
+import { Failure } from '../../core/failure.ts';
 import { foreignBody, isObject } from '../http/answer.ts';
 import type { Answer } from '../http/call.ts';
 import type { Path } from '../http/path.ts';
@@ -58,12 +58,10 @@ async function readBack(refused: Failure, view: () => Promise<License>, fields: 
       refused.details,
     );
   } catch (cause) {
-    if (!(cause instanceof Failure) || interruptions.has(cause.kind)) throw cause;
+    if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
     throw cause.kind === 'rejected' ? cause : refused;
   }
 }
-
-const interruptions: ReadonlySet<FailureKind> = new Set(['cancelled', 'terminated']);
 
 function hasAll(license: License, fields: EditedFields): boolean {
   return (['remote_user', 'app_code', 'size_allowance'] as const).every(

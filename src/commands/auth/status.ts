@@ -89,7 +89,7 @@ async function statusOf(
     await checkCredential(credential, context);
     return { profile, ...known, status: 'ok', detail: credential.read_only ? 'read-only' : null };
   } catch (cause) {
-    if (!(cause instanceof Failure) || cause.kind === 'cancelled' || cause.kind === 'terminated') throw cause;
+    if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
     failures.push(cause);
     return { profile, ...known, status: words[cause.kind] ?? 'failed', detail: context.clean(cause.message) };
   }

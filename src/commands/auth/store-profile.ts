@@ -44,7 +44,7 @@ async function checked(profile: Profile, key: Secret, context: Storing): Promise
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
     const hint = ['Nothing was stored.', cause.details.hint].filter((text) => text !== undefined).join(' ');
-    throw new Failure(cause.kind, cause.message, { ...cause.details, hint, cause });
+    throw cause.as(cause.kind, cause.message, { hint });
   }
 }
 

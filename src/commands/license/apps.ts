@@ -54,7 +54,7 @@ export async function* ofEveryApp<T>(
     try {
       yield* ask({ api: context.licensingAs(await app.credential()), app_code: app.app_code });
     } catch (cause) {
-      if (!(cause instanceof Failure) || cause.kind === 'cancelled' || cause.kind === 'terminated') throw cause;
+      if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
       failed.push(`${app.profile}: ${cause.message}`);
     }
   }

@@ -28,6 +28,6 @@ export function createdKey(license: License): string {
     return keyOf(license);
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
-    throw new Failure('unknown', `the license exists; ${cause.message}`, { ...cause.details, cause });
+    throw cause.as('unknown', `the license exists; ${cause.message}`);
   }
 }

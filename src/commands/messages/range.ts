@@ -1,5 +1,5 @@
 import type { Milliseconds } from '../../core/duration.ts';
-import { Failure, usage } from '../../core/failure.ts';
+import { labelled, usage } from '../../core/failure.ts';
 import { parseMoment } from '../../core/moment.ts';
 import type { Range } from '../../jobs/messages/selection.ts';
 import { anchorWords, exclusions, maxMessages, messageParameters, type MessageValues } from '../../schema/messages.ts';
@@ -89,12 +89,7 @@ function timesOf({ since, until, limit }: RangeValues, now: Milliseconds): Range
 }
 
 function readTime(label: string, text: string, now: Milliseconds): Milliseconds {
-  try {
-    return parseMoment(text, now);
-  } catch (cause) {
-    if (!(cause instanceof Failure)) throw cause;
-    throw new Failure(cause.kind, `${label}: ${cause.message}`, { ...cause.details, cause });
-  }
+  return labelled(label, () => parseMoment(text, now));
 }
 
 function checkCounts({ num_before, num_after }: { num_before: number; num_after: number }, include?: boolean): void {

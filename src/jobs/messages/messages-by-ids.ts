@@ -53,10 +53,7 @@ async function explained<T>(chat: Pick<ChatApi, 'messages' | 'level'>, answer: P
   } catch (cause) {
     const level = cause instanceof Failure && cause.kind === 'rejected' ? await chat.level() : undefined;
     if (level === undefined || level >= idsLevel || !(cause instanceof Failure)) throw cause;
-    throw new Failure('rejected', `--ids needs level ${idsLevel}; this server has ${level}`, {
-      ...cause.details,
-      cause,
-    });
+    throw cause.as('rejected', `--ids needs level ${idsLevel}; this server has ${level}`);
   }
 }
 

@@ -41,11 +41,9 @@ function isCutShort({ kind }: Failure, { calls, isDeleted }: PurgeState): boolea
 /** The deadline, or a server that went away, after messages may have been deleted. */
 function cutShort({ topic_name, ids }: TopicSurvey, { left }: PurgeState, cause: Failure): Failure {
   const rest = left > 0 ? `at most ${left} of ${ids.length} messages are left` : 'the last check was not made';
-  return new Failure('incomplete', `the topic '${topic_name}' may be deleted in part, ${rest}: ${cause.message}`, {
-    ...cause.details,
+  return cause.as('incomplete', `the topic '${topic_name}' may be deleted in part, ${rest}: ${cause.message}`, {
     hint: 'Run the same command again: it continues.',
     retryable: true,
-    cause,
   });
 }
 

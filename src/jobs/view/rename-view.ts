@@ -43,10 +43,8 @@ async function settled(chat: ChatApi, view: View, change: ViewChange, status: Re
 async function lookUp(chat: ChatApi, fragment: string, unconfirmed: Failure): Promise<View> {
   const view = await find(chat, fragment, unconfirmed);
   if (view) return view;
-  throw new Failure('unknown', unconfirmed.message, {
-    ...unconfirmed.details,
+  throw unconfirmed.as('unknown', unconfirmed.message, {
     hint: 'Look at the name of the view before you rename it again.',
-    cause: unconfirmed,
   });
 }
 

@@ -46,10 +46,7 @@ type Failed = readonly { readonly label: string; readonly failure: Failure }[];
 /** Nothing done yet: the failure itself. Else what is left is named. */
 function ended(failure: Failure, done: number, left: readonly string[], failed: Failed): Failure {
   if (failure.kind !== 'unavailable' || (done === 0 && failed.length === 1)) return failure;
-  return new Failure('incomplete', `${failure.message}; not done: ${left.join(', ')}`, {
-    ...failure.details,
-    cause: failure,
-  });
+  return failure.as('incomplete', `${failure.message}; not done: ${left.join(', ')}`);
 }
 
 function summary(failed: Failed, kind: FailureKind, count: number): Failure {

@@ -1,4 +1,4 @@
-import { Failure, usage } from '../../core/failure.ts';
+import { labelled, usage } from '../../core/failure.ts';
 import { isObject, type Content } from './configuration.ts';
 import { originOf, readBaseUrl, readSite } from './url.ts';
 
@@ -121,10 +121,5 @@ export interface ProfileSource {
 
 /** Gives a failure of stored data its place, as a failure of the configuration. */
 export function inFile<T>(place: string, read: () => T): T {
-  try {
-    return read();
-  } catch (cause) {
-    if (!(cause instanceof Failure)) throw cause;
-    throw new Failure('config', `${place}: ${cause.message}`, { ...cause.details, cause });
-  }
+  return labelled(place, read, 'config');
 }

@@ -1,4 +1,4 @@
-import { Failure } from '../../core/failure.ts';
+import { Failure, labelled } from '../../core/failure.ts';
 import { variable, type Environment } from '../../core/world.ts';
 import { readField } from '../../schema/field.ts';
 import { readEmail } from './profile.ts';
@@ -27,7 +27,7 @@ export interface ChatUnit {
 export function licensingUnit(env: Environment): LicensingUnit | undefined {
   const unit = unitOf(env, ['CHATELAINE_BASE_URL'], 'CHATELAINE_API_KEY');
   if (!unit) return undefined;
-  const base_url = named('CHATELAINE_BASE_URL', () => readBaseUrl(unit.values[0] ?? ''));
+  const base_url = labelled('CHATELAINE_BASE_URL', () => readBaseUrl(unit.values[0] ?? ''));
   return { base_url, app_code: appCodeOf(env), key: unit.key };
 }
 
@@ -40,8 +40,8 @@ export function chatUnit(env: Environment): ChatUnit | undefined {
   if (!unit) return undefined;
   const [site = '', email = ''] = unit.values;
   return {
-    site: named('CHATELAINE_CHAT_SITE', () => readSite(site)),
-    email: named('CHATELAINE_CHAT_EMAIL', () => readEmail(email)),
+    site: labelled('CHATELAINE_CHAT_SITE', () => readSite(site)),
+    email: labelled('CHATELAINE_CHAT_EMAIL', () => readEmail(email)),
     key: unit.key,
   };
 }
@@ -93,13 +93,4 @@ function incomplete(present: readonly string[], missing: readonly string[]): Fai
       hint: `Set what is missing, or unset ${present.join(', ')}: variables and profiles are never mixed.`,
     },
   );
-}
-
-function named<T>(name: string, read: () => T): T {
-  try {
-    return read();
-  } catch (cause) {
-    if (!(cause instanceof Failure)) throw cause;
-    throw new Failure(cause.kind, `${name}: ${cause.message}`, { ...cause.details, cause });
-  }
 }
