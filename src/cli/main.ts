@@ -105,5 +105,5 @@ function guessedStyle(argv: readonly string[], world: World): MessageStyle {
 }
 
 function isClosedPipe(cause: unknown): boolean {
-  return cause instanceof Error && (cause as { code?: unknown }).code === 'EPIPE';
+  return cause instanceof Error && 'code' in cause && cause.code === 'EPIPE';
 }

@@ -1,7 +1,7 @@
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
-import { usage } from '../core/failure.ts';
+import { usage, messageOf } from '../core/failure.ts';
 import { openSandboxLog, type SandboxLog } from '../store/sandbox-log.ts';
 import type { World } from './world.ts';
 
@@ -18,7 +18,7 @@ export async function openLogFile(file: string, warn: (text: string) => void): P
     stream.on('error', () => undefined);
     return stream;
   } catch (cause) {
-    throw usage(`--log: cannot write ${file}: ${(cause as Error).message}`);
+    throw usage(`--log: cannot write ${file}: ${messageOf(cause)}`);
   }
 }
 
@@ -28,7 +28,7 @@ export async function writeReady(file: string, text: string): Promise<void> {
     await writeFile(`${file}.part`, text, { mode: 0o600 });
     await rename(`${file}.part`, file);
   } catch (cause) {
-    throw usage(`--ready-file: cannot write ${file}: ${(cause as Error).message}`);
+    throw usage(`--ready-file: cannot write ${file}: ${messageOf(cause)}`);
   }
 }
 

@@ -1,8 +1,7 @@
-import { isObject } from '../api/http/answer.ts';
+import { isObject, parseJson } from '../core/json.ts';
 import type { WireEvent } from '../api/http/call.ts';
 import type { GlobalValues } from '../commands/context.ts';
 import { formatDuration } from '../core/duration.ts';
-import { parseJson } from '../core/json.ts';
 import type { Messages } from './messages.ts';
 import type { World } from './world.ts';
 

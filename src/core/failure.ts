@@ -76,6 +76,11 @@ export class Failure extends Error {
   }
 }
 
+/** What an error says; anything may be thrown. */
+export function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
 /**
  * Runs `read`; a failure of it starts with the name of what was read: `--since: not a time`.
  * @throws Failure of the same kind, or of the kind that is given

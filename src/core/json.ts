@@ -1,3 +1,11 @@
+/** An object of JSON: what it has, nobody promised. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Whether a value of JSON is an object: not null, not a list. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /**
  * JSON that keeps integers beyond 2^53: they are read as `bigint` and written digit for digit, so that a server's number is
  * never rewritten. Everything else is the platform's JSON.

@@ -1,10 +1,10 @@
-import { writeJson } from '../core/json.ts';
+import { isObject, type JsonObject, writeJson } from '../core/json.ts';
 import type { Show } from './show.ts';
 
 /** A row as an object of JSON; undefined where it is a scalar or a list. */
-export function asObject(value: unknown, show?: Show<unknown>): Readonly<Record<string, unknown>> | undefined {
+export function asObject(value: unknown, show?: Show<unknown>): JsonObject | undefined {
   const row = show?.data ? show.data(value) : value;
-  return typeof row === 'object' && row !== null && !Array.isArray(row) ? (row as Record<string, unknown>) : undefined;
+  return isObject(row) ? row : undefined;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { Failure, type FailureKind } from '../../core/failure.ts';
-import { foreignBody, isObject, isSuccess, redirected, shortened, wordsOf } from '../http/answer.ts';
+import { isObject } from '../../core/json.ts';
+import { foreignBody, isSuccess, redirected, shortened, wordsOf } from '../http/answer.ts';
 import type { Answer } from '../http/call.ts';
 
 /**

@@ -1,6 +1,5 @@
 import { Failure } from '../../core/failure.ts';
-import { writeJson } from '../../core/json.ts';
-import { isObject, type JsonObject } from '../http/answer.ts';
+import { isObject, type JsonObject, writeJson } from '../../core/json.ts';
 import type { Answer, Call, Parameters } from '../http/call.ts';
 import { accept } from './chat-answer.ts';
 import { path } from '../http/path.ts';
@@ -41,20 +40,21 @@ export function messagesCall(query: MessageQuery): Call {
   return { method: 'GET', path: path`/api/v1/messages`, query: parameters, repeat: 'safe', timeout: messagesTimeout };
 }
 
+function isMessage(row: unknown): row is Message {
+  return isObject(row) && typeof row['id'] === 'number';
+}
+
 export function pageOf(answer: Answer): MessagePage {
   const { ignored } = accept(answer);
-  const body = answer.body as JsonObject;
-  const messages = body['messages'];
-  if (
-    !Array.isArray(messages) ||
-    !messages.every((message) => isObject(message) && typeof message['id'] === 'number')
-  ) {
+  const body = isObject(answer.body) ? answer.body : {};
+  const { messages } = body;
+  if (!Array.isArray(messages) || !messages.every(isMessage)) {
     throw new Failure('unavailable', 'the chat server answered success without a list of messages', {
       http: answer.http,
     });
   }
   return {
-    messages: (messages as Message[]).toSorted((one, other) => one.id - other.id),
+    messages: messages.toSorted((one, other) => one.id - other.id),
     found_newest: body['found_newest'] === true,
     found_oldest: body['found_oldest'] === true,
     history_limited: body['history_limited'] === true,

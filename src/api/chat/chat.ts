@@ -1,11 +1,11 @@
 import { Failure } from '../../core/failure.ts';
-import { writeJson } from '../../core/json.ts';
+import { isObject, type JsonObject, writeJson } from '../../core/json.ts';
 import { Secret } from '../../core/secret.ts';
 import type { Assignment } from '../../schema/field.ts';
 import { narrowLevels } from '../../schema/levels.ts';
 import { snippetLevel } from '../../schema/snippet.ts';
 import { viewLevel } from '../../schema/view.ts';
-import { isObject, isSuccess, type JsonObject } from '../http/answer.ts';
+import { isSuccess } from '../http/answer.ts';
 import { messagesCall, pageOf, type MessagePage, type MessageQuery } from './chat-messages.ts';
 import { accept, acceptOnce, isMissingRoute, refusal, routeMissing } from './chat-answer.ts';
 import type { Answer, Send } from '../http/call.ts';

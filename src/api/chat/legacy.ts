@@ -1,4 +1,4 @@
-import { isObject } from '../http/answer.ts';
+import { isObject } from '../../core/json.ts';
 import { narrowLevels } from '../../schema/levels.ts';
 
 /** Operators of old servers (docs/apis.md, Narrow operators); the new servers take these too. */

@@ -1,6 +1,6 @@
 import type { Failure } from '../../core/failure.ts';
 import { termLevel, type TermLevel } from '../../schema/narrow.ts';
-import { isObject } from '../http/answer.ts';
+import { isObject } from '../../core/json.ts';
 import type { Answer } from '../http/call.ts';
 import { refusal } from './chat-answer.ts';
 

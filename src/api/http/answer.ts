@@ -2,12 +2,6 @@ import { Failure, type FailureKind } from '../../core/failure.ts';
 import { isTooDeep } from '../../core/json.ts';
 import type { Answer } from './call.ts';
 
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 export function isSuccess({ status }: Answer): boolean {
   return status >= 200 && status < 300;
 }

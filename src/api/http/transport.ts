@@ -3,7 +3,7 @@ import { rootCertificates } from 'node:tls';
 import { setFlagsFromString } from 'node:v8';
 import { Agent, request, type Dispatcher } from 'undici';
 import type { Milliseconds } from '../../core/duration.ts';
-import { Failure } from '../../core/failure.ts';
+import { Failure, messageOf } from '../../core/failure.ts';
 import { readFileText } from '../../core/read.ts';
 import { variable, type Alarm, type Environment } from '../../core/world.ts';
 import { readBody } from './body.ts';
@@ -68,7 +68,7 @@ async function certificates(file: string, signal: AbortSignal): Promise<string> 
     return text;
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
-    throw new Failure('config', `cannot use the CA file ${file}: ${(cause as Error).message}`, { cause });
+    throw new Failure('config', `cannot use the CA file ${file}: ${messageOf(cause)}`, { cause });
   }
 }
 

@@ -1,5 +1,6 @@
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
+import { isObject } from '../../core/json.ts';
 import type { Environment } from '../../core/world.ts';
 import { ProxyRefusal, TimedOut, TooLarge, Unconnected } from './broken.ts';
 import { proxyFor } from './proxy.ts';
@@ -91,17 +92,17 @@ function explainTls(code: string, { host }: URL): [string, string] {
 /** The code of an error or of the nearest cause that has one. */
 function codeOf(error: unknown): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    const { code } = cause as { code?: unknown };
+    const code = 'code' in cause ? cause.code : undefined;
     if (typeof code === 'string' && code !== 'UND_ERR_ABORTED') return code;
-    const [first] = cause instanceof AggregateError ? (cause.errors as unknown[]) : [];
+    const errors: readonly unknown[] = cause instanceof AggregateError ? cause.errors : [];
+    const [first] = errors;
     if (first !== undefined) return codeOf(first);
   }
   return '';
 }
 
 function hostOf(error: unknown): string | undefined {
-  const host = (error as { hostname?: unknown }).hostname;
-  return typeof host === 'string' ? host : undefined;
+  return isObject(error) && typeof error['hostname'] === 'string' ? error['hostname'] : undefined;
 }
 
 function isTls(code: string): boolean {

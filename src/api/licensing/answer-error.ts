@@ -1,5 +1,5 @@
 import { errorFields } from '../../schema/license.ts';
-import { isObject, type JsonObject } from '../http/answer.ts';
+import { isObject, type JsonObject } from '../../core/json.ts';
 import { innerObject, isLicense } from './license-key.ts';
 
 /** What is asked for: beside rows the words of an error count always, beside a license they do not. */

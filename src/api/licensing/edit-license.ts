@@ -1,5 +1,6 @@
 import { Failure } from '../../core/failure.ts';
-import { foreignBody, isObject } from '../http/answer.ts';
+import { isObject } from '../../core/json.ts';
+import { foreignBody } from '../http/answer.ts';
 import type { Answer } from '../http/call.ts';
 import type { Path } from '../http/path.ts';
 import { saysError } from './answer-error.ts';

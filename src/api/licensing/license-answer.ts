@@ -1,6 +1,7 @@
 import { Failure } from '../../core/failure.ts';
 import { licenseFields } from '../../schema/license.ts';
-import { foreignBody, isObject, isSuccess, redirected, shortened, wordsOf, type JsonObject } from '../http/answer.ts';
+import { isObject, type JsonObject } from '../../core/json.ts';
+import { foreignBody, isSuccess, redirected, shortened, wordsOf } from '../http/answer.ts';
 import type { Answer, Send } from '../http/call.ts';
 import { saysError, type AnswerSubject } from './answer-error.ts';
 import type { License } from './license.ts';

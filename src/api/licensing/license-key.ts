@@ -1,6 +1,6 @@
 import { Failure } from '../../core/failure.ts';
 import { errorFields, guessedKeyFields, licenseIdentity, namedKeyFields } from '../../schema/license.ts';
-import { isObject, type JsonObject } from '../http/answer.ts';
+import { isObject, type JsonObject } from '../../core/json.ts';
 import type { License } from './license.ts';
 
 /**
@@ -47,7 +47,7 @@ export function isLicense(object: JsonObject): boolean {
 
 /** The only object inside another one; what is under the name of an error is not wrapped, but part of the error. */
 export function innerObject(object: JsonObject): JsonObject | undefined {
-  const named = Object.entries(object).filter(([name]) => !(errorFields as readonly string[]).includes(name));
+  const named = Object.entries(object).filter(([name]) => !errorFields.some((field) => field === name));
   const [inner, ...others] = named.map(([, value]) => value).filter((value) => isObject(value));
   return others.length === 0 ? inner : undefined;
 }

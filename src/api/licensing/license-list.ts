@@ -1,6 +1,6 @@
 import { Failure } from '../../core/failure.ts';
-import { writeJson } from '../../core/json.ts';
-import { foreignBody, incompleteAfter, isObject, type JsonObject } from '../http/answer.ts';
+import { isObject, type JsonObject, writeJson } from '../../core/json.ts';
+import { foreignBody, incompleteAfter } from '../http/answer.ts';
 import type { Answer, Parameters } from '../http/call.ts';
 import { path } from '../http/path.ts';
 import { encodeParameters } from '../http/request.ts';

@@ -1,5 +1,5 @@
 import type { LicenseFields } from '../../schema/license.ts';
-import type { JsonObject } from '../http/answer.ts';
+import type { JsonObject } from '../../core/json.ts';
 
 /** A license: the object as the server sent it, and the key that was found in it. */
 export interface License {

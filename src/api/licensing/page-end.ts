@@ -1,5 +1,4 @@
-import { parseJson } from '../../core/json.ts';
-import { isObject, type JsonObject } from '../http/answer.ts';
+import { isObject, type JsonObject, parseJson } from '../../core/json.ts';
 import type { Answer } from '../http/call.ts';
 import { linkedNext } from './link-header.ts';
 
@@ -61,7 +60,7 @@ function entriesIn(body: unknown, depth = 0): Entry[] {
 function relations(links: readonly unknown[]): Entry[] {
   return links.filter(isObject).flatMap((link) => {
     const { rel = link['relation'] } = link;
-    const names = Array.isArray(rel) ? (rel as unknown[]) : [rel];
+    const names: unknown[] = Array.isArray(rel) ? rel : [rel];
     return names.includes('next') ? [{ name: 'next', value: link }] : [];
   });
 }

@@ -1,4 +1,4 @@
-import { isObject } from '../../api/http/answer.ts';
+import { isObject } from '../../core/json.ts';
 import type { Message } from '../../api/chat/chat-messages.ts';
 import { fetchMessages } from '../../jobs/messages/fetch-messages.ts';
 import { messageFields } from '../../schema/messages.ts';

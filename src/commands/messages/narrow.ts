@@ -1,4 +1,5 @@
 import { usage } from '../../core/failure.ts';
+import { isObject } from '../../core/json.ts';
 import { narrowTerm, negatedTerm, type narrowOperators } from '../../schema/narrow.ts';
 
 /** The values of the operator options, by name. */
@@ -31,8 +32,8 @@ function checkedNarrow(json: unknown): readonly unknown[] {
 
 function isTerm(term: unknown): boolean {
   if (Array.isArray(term)) return term.length === 2 && term.every((part) => typeof part === 'string');
-  if (typeof term !== 'object' || term === null) return false;
-  const { operator, operand } = term as { operator?: unknown; operand?: unknown };
+  if (!isObject(term)) return false;
+  const { operator, operand } = term;
   const isOperand =
     typeof operand === 'string' ||
     typeof operand === 'number' ||

@@ -1,3 +1,4 @@
+import { isObject } from '../../core/json.ts';
 import { boolean, jsonValue, type Reader, invalid } from './parameters.ts';
 import { levels } from './levels.ts';
 import { Refusal } from './refusal.ts';
@@ -51,13 +52,14 @@ function readTerm(name: string, element: unknown): RawTerm {
 
 function fieldsOf(name: string, element: unknown): { operator: unknown; operand: unknown; negated?: unknown } {
   if (Array.isArray(element)) {
-    const [operator, operand] = element as unknown[];
+    const parts: readonly unknown[] = element;
+    const [operator, operand] = parts;
     if (element.length === 2 && typeof operator === 'string' && typeof operand === 'string')
       return { operator, operand };
     throw invalid(name, 'element is not a string pair');
   }
-  if (typeof element !== 'object' || element === null) throw invalid(name, 'dict or list required');
-  const { operator, operand, negated } = element as Record<string, unknown>;
+  if (!isObject(element)) throw invalid(name, 'dict or list required');
+  const { operator, operand, negated } = element;
   if (operand === undefined || operand === null) throw invalid(name, 'operand is missing');
   if (operator === undefined || operator === null) throw invalid(name, 'operator is missing');
   return { operator, operand, negated };

@@ -46,7 +46,7 @@ export const plain: Reader<string> = (_name, text) => text;
 /** JSON text of any shape. */
 export const jsonValue: Reader<unknown> = (name, text) => {
   try {
-    return JSON.parse(markFractions(text)) as unknown;
+    return JSON.parse(markFractions(text));
   } catch (cause) {
     if (cause instanceof SyntaxError) throw new Refusal(`${name} is not valid JSON`);
     throw cause;

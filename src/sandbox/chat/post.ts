@@ -83,7 +83,7 @@ function toPeople({ state, user }: UserCall, to: string): Place {
 
 function namesOf(to: string): readonly unknown[] {
   try {
-    const value = JSON.parse(to) as unknown;
+    const value: unknown = JSON.parse(to);
     return Array.isArray(value) ? value : [value];
   } catch (cause) {
     if (cause instanceof SyntaxError) return to.split(',');

@@ -1,3 +1,4 @@
+import { isObject } from '../../core/json.ts';
 import type { UserCall } from './call.ts';
 import { requireAdministrator } from './caller.ts';
 import { jsonValue, type Reader } from './parameters.ts';
@@ -11,8 +12,8 @@ interface Target {
 
 export const targetUsers: Reader<Target> = (name, text) => {
   const value = jsonValue(name, text);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Refusal(`${name} is not a dict`);
-  const { user_ids, group_ids } = value as Record<string, unknown>;
+  if (!isObject(value)) throw new Refusal(`${name} is not a dict`);
+  const { user_ids, group_ids } = value;
   if (user_ids === undefined && group_ids === undefined) {
     throw new Refusal('Either user_ids or group_ids must be provided.');
   }

@@ -1,3 +1,4 @@
+import { isObject, type JsonObject } from '../../core/json.ts';
 import { licenseFields } from '../../schema/license.ts';
 import type { Answer } from '../answer.ts';
 import type { License } from '../records.ts';
@@ -57,7 +58,7 @@ export function readLicense({ request, app_code, shape }: Reading, extent: 'whol
   return values;
 }
 
-function fieldsOf({ mediaType, body, form }: Request): Record<string, unknown> {
+function fieldsOf({ mediaType, body, form }: Request): JsonObject {
   if (mediaType === 'application/json') return jsonFields(body.toString('utf8'));
   if (mediaType === 'application/x-www-form-urlencoded' || mediaType === 'multipart/form-data') {
     return Object.fromEntries(form);
@@ -66,10 +67,10 @@ function fieldsOf({ mediaType, body, form }: Request): Record<string, unknown> {
   throw new Unacceptable(415, { detail: `Unsupported media type "${mediaType}" in request.` });
 }
 
-function jsonFields(text: string): Record<string, unknown> {
+function jsonFields(text: string): JsonObject {
   try {
-    const value = JSON.parse(text) as unknown;
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+    const value: unknown = JSON.parse(text);
+    if (isObject(value)) return value;
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
     throw new Unacceptable(400, { detail: 'JSON parse error - Expecting value: line 1 column 1 (char 0)' });

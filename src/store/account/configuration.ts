@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
+import { isObject } from '../../core/json.ts';
 import { readPrivate, storageFailure, writePrivate } from '../disk/files.ts';
 import { makePrivateFolder } from '../disk/private-folder.ts';
 import { foldersOf } from '../disk/folders.ts';
@@ -90,9 +91,4 @@ async function verify(path: string, expected: string, before: string | undefined
 
 function pathOf(file: ConfigurationFile, { machine }: Surroundings): string {
   return join(foldersOf(machine).config, `${file}.json`);
-}
-
-/** A JSON object, whose keys are its own. */
-export function isObject(value: unknown): value is Content {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,7 +3,8 @@ import { Failure } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Clock, Machine } from '../../core/world.ts';
 import { appOf, defaultOf, profileNamed } from './choose-profile.ts';
-import { isObject, readConfiguration, type Content } from './configuration.ts';
+import { isObject } from '../../core/json.ts';
+import { readConfiguration, type Content } from './configuration.ts';
 import { foldersOf } from '../disk/folders.ts';
 import { keyFrom, readKeyFile } from './key-text.ts';
 import { originOfProfile, type LicensingProfile, type Profile, type ProfileSource } from './profile.ts';
@@ -134,9 +135,9 @@ async function keyOfProfile(
   world: { machine: Machine; clock: Clock },
   run: RunKeyCommand,
 ): Promise<Secret> {
-  const { keys } = (await readConfiguration('credentials', world)) as { keys?: unknown };
+  const { keys } = await readConfiguration('credentials', world);
   const entry = isObject(keys) && Object.hasOwn(keys, profile.name) ? keys[profile.name] : undefined;
-  const { origin, api_key } = isObject(entry) ? (entry as { origin?: unknown; api_key?: unknown }) : {};
+  const { origin, api_key } = isObject(entry) ? entry : {};
   if (entry !== undefined && origin !== originOfProfile(profile)) throw otherHost(profile, origin);
   if (profile.key_command !== undefined) return run(profile.key_command);
   if (typeof api_key === 'string') return keyFrom(api_key, join(foldersOf(world.machine).config, 'credentials.json'));

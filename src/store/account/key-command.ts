@@ -35,11 +35,10 @@ export function splitWords(text: string): [string, ...string[]] {
 const piece =
   /(?<blank>[ \t\n]+)|(?<join>\\\n)|\\(?<escaped>[^])|'(?<single>[^']*)'|"(?<double>(?:[^"\\]|\\[^])*)"|(?<bare>[^ \t\n\\'"]+)/gy;
 
-function literalOf(groups: Readonly<Record<string, string | undefined>>): string | undefined {
-  const { escaped, single, bare, double } = groups as Record<
-    'escaped' | 'single' | 'bare' | 'double',
-    string | undefined
-  >;
+function literalOf(
+  groups: Readonly<Partial<Record<'escaped' | 'single' | 'bare' | 'double', string>>>,
+): string | undefined {
+  const { escaped, single, bare, double } = groups;
   return escaped ?? single ?? bare ?? double?.replace(/\\\n/g, '').replace(/\\([$`"\\])/g, '$1');
 }
 

@@ -1,5 +1,6 @@
 import { labelled, usage } from '../../core/failure.ts';
-import { isObject, type Content } from './configuration.ts';
+import { isObject } from '../../core/json.ts';
+import { type Content } from './configuration.ts';
 import { originOf, readBaseUrl, readSite } from './url.ts';
 
 interface Common {
@@ -73,13 +74,13 @@ export function readEmail(text: string): string {
 
 function licensingFrom(name: string, stored: Content): LicensingProfile {
   const { app_code, key_field, mac_format } = stored;
-  if (!Number.isSafeInteger(app_code)) throw usage('app_code is not an integer');
+  if (typeof app_code !== 'number' || !Number.isSafeInteger(app_code)) throw usage('app_code is not an integer');
   if (mac_format !== undefined && mac_format !== 'as_is') throw usage(`mac_format can only be "as_is"`);
   return {
     kind: 'licensing',
     name,
     base_url: readBaseUrl(textOf(stored, 'base_url')),
-    app_code: app_code as number,
+    app_code,
     ...(key_field === undefined ? {} : { key_field: textOf(stored, 'key_field') }),
     ...(mac_format === undefined ? {} : { mac_format }),
     ...commonFrom(stored),

@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Clock, Machine } from '../../core/world.ts';
-import { changeConfiguration, isObject, readConfiguration, type Content, type Files } from './configuration.ts';
+import { isObject } from '../../core/json.ts';
+import { changeConfiguration, readConfiguration, type Content, type Files } from './configuration.ts';
 import { keyEntry } from './credentials.ts';
 import { foldersOf } from '../disk/folders.ts';
 import {
@@ -127,18 +128,18 @@ function unknownProfile(name: string, config: Content): Failure {
 }
 
 function entriesOf(config: Content): [string, unknown][] {
-  const { profiles } = config as { profiles?: unknown };
+  const { profiles } = config;
   return isObject(profiles) ? Object.entries(profiles) : [];
 }
 
 function keysOf(credentials: Content): [string, unknown][] {
-  const { keys } = credentials as { keys?: unknown };
+  const { keys } = credentials;
   return isObject(keys) ? Object.entries(keys) : [];
 }
 
 /** Names under `defaults` of kinds that this version does not know are kept. */
 function defaultsIn(config: Content): Readonly<Partial<Record<Kind, string>>> {
-  const { defaults } = config as { defaults?: unknown };
+  const { defaults } = config;
   if (!isObject(defaults)) return {};
   return Object.fromEntries(Object.entries(defaults).filter(([, name]) => typeof name === 'string'));
 }
