@@ -197,28 +197,6 @@ export interface Assignment {
 }
 
 /**
- * Reads `NAME=VALUE` words against a table. Dashes are accepted for underscores; a name may stand once.
- * @throws Failure usage naming every bad word, with the nearest known name
- */
-export function readAssignments(fields: Fields, words: readonly string[]): Assignment[] {
-  const seen = new Set<string>();
-  return collect(words, (word) => {
-    const [typed, text] = splitAssignment(word);
-    const name = typed.replaceAll('-', '_');
-    const field = fieldNamed(fields, name, typed);
-    if (seen.has(name)) throw usage(`${name}: given twice`);
-    seen.add(name);
-    return { name, field, value: readField(name, field, text) };
-  });
-}
-
-function splitAssignment(word: string): [string, string] {
-  const at = word.indexOf('=');
-  if (at < 1) throw usage(`'${word}': expected NAME=VALUE`);
-  return [word.slice(0, at), word.slice(at + 1)];
-}
-
-/**
  * The field of that name.
  * @throws Failure usage with the nearest name
  */

@@ -1,16 +1,7 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Failure, usage } from '../../src/core/failure.ts';
-import {
-  collect,
-  fieldNamed,
-  flagOf,
-  optional,
-  readAssignments,
-  readField,
-  type Field,
-  type Fields,
-} from '../../src/schema/field.ts';
+import { collect, fieldNamed, flagOf, optional, readField, type Field } from '../../src/schema/field.ts';
 
 const help = 'x';
 const size = { kind: 'integer', min: 1, max: 18, help } as const satisfies Field;
@@ -89,33 +80,6 @@ test('every safe integer comes back as it was written', () => {
     }),
     { seed: 1 },
   );
-});
-
-describe('assignments', () => {
-  const fields = { size_allowance: size, color, note: { kind: 'string', help } } as const satisfies Fields;
-
-  test('are read by wire name, with dashes too, and values may hold =', () => {
-    expect(readAssignments(fields, ['size-allowance=3', 'color=auto', 'note=a=b='])).toEqual([
-      { name: 'size_allowance', field: fields.size_allowance, value: 3 },
-      { name: 'color', field: fields.color, value: 'auto' },
-      { name: 'note', field: fields.note, value: 'a=b=' },
-    ]);
-  });
-
-  test('every bad one is told at once', () => {
-    const words = ['size_allowance=0', 'colour=auto', '=x', 'note', 'toString=x', 'color=auto', 'color=never'];
-    expect(told(() => readAssignments(fields, words))).toEqual({
-      message: [
-        'size_allowance: 0 is out of range; must be 1 to 18',
-        "unknown name 'colour'",
-        "'=x': expected NAME=VALUE",
-        "'note': expected NAME=VALUE",
-        "unknown name 'toString'",
-        'color: given twice',
-      ].join('\n'),
-      hint: 'Did you mean color?',
-    });
-  });
 });
 
 test('collecting keeps the order, and throws on what is no bad input', () => {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { link, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Milliseconds } from '../../core/duration.ts';
@@ -60,15 +59,6 @@ export async function acquireLock(
     if (owner && clock.now() >= end) throw busy(path, owner, me, patience.what);
     await clock.sleep(Math.min(2 + round * 2, 40) * (0.5 + clock.random()), patience.signal);
   }
-}
-
-/**
- * The path of the lock of that name: in the state folder, or in a private folder of the temporary one where there is no writable
- * home. The name is hashed, since it may hold a user's.
- */
-export async function lockPath(machine: Machine, name: string): Promise<string> {
-  const file = `${createHash('sha256').update(name).digest('hex').slice(0, 32)}.lock`;
-  return join(await lockFolder(machine), file);
 }
 
 /** The folder of locks and claims: it works without a writable home too. */

@@ -8,9 +8,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { acquireLock, lockPath, withLock } from '../../../src/store/lock/lock.ts';
+import { acquireLock, lockFolder, withLock } from '../../../src/store/lock/lock.ts';
 import { thisOwner, type Owner } from '../../../src/store/disk/owner.ts';
 import { clock, failureOf, place, stillClock } from '../place.ts';
 import { bundleProgram, ended, printed, start, type Program } from '../spawning.ts';
@@ -174,22 +174,19 @@ test('processes that are killed inside the lock, one after the other, never meet
   expect(existsSync(join(world.folder, 'violated'))).toBe(false);
 }, 60_000);
 
-test('locks stand in the state folder, private, under a hash of their name', async () => {
+test('locks are in the state folder, which is private', async () => {
   const { machine } = place();
-  const path = await lockPath(machine, 'https://a.example 7 someone');
-  expect(dirname(path)).toBe(join(machine.home, '.local/state/chatelaine/locks'));
-  expect(path).toMatch(/\/[0-9a-f]{32}\.lock$/);
-  expect(statSync(dirname(path)).mode & 0o777).toBe(0o700);
-  expect(await lockPath(machine, 'https://a.example 7 someone')).toBe(path);
-  expect(await lockPath(machine, 'https://a.example 7 another')).not.toBe(path);
+  const folder = await lockFolder(machine);
+  expect(folder).toBe(join(machine.home, '.local/state/chatelaine/locks'));
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
 });
 
 test('without a usable home they stand in a private temporary folder', async () => {
   const { folder, machine } = place();
   writeFileSync(machine.home, 'a file where the home should be');
-  const path = await lockPath(machine, 'x');
-  expect(dirname(path)).toBe(join(folder, `chatelaine-${machine.uid ?? 'user'}`));
-  expect(statSync(dirname(path)).mode & 0o777).toBe(0o700);
+  const path = await lockFolder(machine);
+  expect(path).toBe(join(folder, `chatelaine-${machine.uid ?? 'user'}`));
+  expect(statSync(path).mode & 0o777).toBe(0o700);
 });
 
 test.each([
@@ -206,7 +203,7 @@ test.each([
   writeFileSync(machine.home, '');
   const path = join(folder, `chatelaine-${machine.uid ?? 'user'}`);
   make(path, folder);
-  expect(await failureOf(() => lockPath(machine, 'x'))).toEqual({
+  expect(await failureOf(() => lockFolder(machine))).toEqual({
     kind: 'config',
     message: `${path} is not a private folder of this user`,
     hint: 'Remove it, or set XDG_STATE_HOME to a folder that can be written.',
