@@ -44,6 +44,8 @@ export interface Look {
   readonly terminal: boolean;
   /** Columns of the terminal; 0 where unknown. */
   readonly width: number;
+  /** The IANA name of the reader's time zone; the system's own where absent. */
+  readonly timeZone?: string | undefined;
 }
 
 /** Where a result goes. `write` resolves when more may be written, and rejects with EPIPE when the reader is gone. */

@@ -1,0 +1,184 @@
+import { compile, type DomNode, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
+import { plainLines } from '../plain.ts';
+
+/** How emphasis is written: each opens with the first text and closes with the second. */
+export interface TextStyle {
+  readonly strong: readonly [string, string];
+  readonly faint: readonly [string, string];
+  /** The text of a moment (RFC 3339), in the reader's own time. */
+  readonly time: (moment: string) => string;
+  /** Makes a relative link absolute. */
+  readonly resolve: (link: string) => string;
+}
+
+/**
+ * Reads a message's HTML as lines of plain text: lists, quotes, code, tables, links, mentions and spoilers keep their structure. What
+ * could move a cursor is escaped; lines are not wrapped. Made once for many messages, since the library compiles its options.
+ */
+export function htmlReader(style: TextStyle): (html: string) => string {
+  const convert = compile(optionsFor(style));
+  const emphasis = [...style.strong, ...style.faint];
+  return (html) =>
+    plainLines(convert(html.replace(marks, ''))).replace(marks, (mark) => emphasis[marked.indexOf(mark)] ?? '');
+}
+
+/** Noncharacters of Unicode stand for emphasis until the text is escaped, so that only our own escape sequences remain. */
+const [strongOn, strongOff, faintOn, faintOff] = ['\ufdd0', '\ufdd1', '\ufdd2', '\ufdd3'];
+const marked = [strongOn, strongOff, faintOn, faintOff];
+const marks = /[\ufdd0-\ufdd3]/g;
+
+/** Deeper nesting than any message has would exhaust the stack. */
+const maxDepth = 100;
+
+function optionsFor(style: TextStyle): HtmlToTextOptions {
+  const strong = { prefix: strongOn, suffix: strongOff };
+  const surround = (selector: string, options: { prefix: string; suffix: string }) => ({
+    selector,
+    format: 'inlineSurround',
+    options,
+  });
+  const block = { leadingLineBreaks: 1, trailingLineBreaks: 1 };
+  return {
+    wordwrap: false,
+    limits: { maxDepth, maxInputLength: Infinity },
+    formatters: formatters(style),
+    selectors: [
+      { selector: 'p', options: { leadingLineBreaks: 2, trailingLineBreaks: 2 } },
+      { selector: 'ul', options: { ...block, itemPrefix: '• ' } },
+      { selector: 'ol', options: block },
+      { selector: 'blockquote', options: { ...block, trimEmptyLines: true } },
+      { selector: 'hr', options: { ...block, length: 3 } },
+      { selector: 'table', format: 'dataTable', options: { ...block, uppercaseHeaderCells: false } },
+      ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, format: 'title' })),
+      ...['strong', 'b', 'span.user-mention', 'span.user-group-mention', 'span.topic-mention'].map((selector) =>
+        surround(selector, strong),
+      ),
+      surround('del', { prefix: '~~', suffix: '~~' }),
+      surround('code', { prefix: '`', suffix: '`' }),
+      { selector: 'pre', format: 'code' },
+      { selector: 'a', format: 'link' },
+      { selector: 'img', format: 'picture' },
+      { selector: 'span.emoji', format: 'emoji' },
+      { selector: 'time', format: 'moment' },
+      { selector: 'span.katex', format: 'formula' },
+      { selector: 'div.spoiler-header', format: 'spoilerHeader' },
+      { selector: 'div.spoiler-content', format: 'spoilerContent' },
+      { selector: 'div.message_inline_image', format: 'preview' },
+      { selector: 'div.message_embed', format: 'skip' },
+    ],
+  };
+}
+
+function formatters(style: TextStyle): Record<string, FormatCallback> {
+  return {
+    title(element, walk, builder) {
+      builder.openBlock({ leadingLineBreaks: 1 });
+      builder.addLiteral(strongOn);
+      walk(element.children, builder);
+      builder.addLiteral(strongOff);
+      builder.closeBlock({ trailingLineBreaks: 1 });
+    },
+    code(element, _walk, builder) {
+      builder.openBlock({ leadingLineBreaks: 1, isPre: true });
+      builder.addLiteral(textIn(element).replace(/\n$/, ''));
+      builder.closeBlock({ trailingLineBreaks: 1, blockTransform: (text) => text.replace(/^/gm, '    ') });
+    },
+    link(element, walk, builder) {
+      walk(element.children, builder);
+      const target = style.resolve(attribute(element, 'href'));
+      if (isWorthShowing(target, element)) builder.addLiteral(` ${faintOn}<${target}>${faintOff}`);
+    },
+    picture(element, _walk, builder) {
+      if (hasClass(element, 'emoji')) builder.addInline(attribute(element, 'alt'));
+      else builder.addInline(`[image: ${style.resolve(attribute(element, 'src'))}]`);
+    },
+    emoji(element, _walk, builder) {
+      builder.addInline(emojiOf(attribute(element, 'class')) ?? textIn(element));
+    },
+    moment(element, _walk, builder) {
+      builder.addInline(style.time(attribute(element, 'datetime')) || textIn(element));
+    },
+    formula(element, _walk, builder) {
+      builder.addInline(`$${sourceOf(element) ?? textIn(element)}$`);
+    },
+    spoilerHeader(element, _walk, builder) {
+      builder.openBlock({ leadingLineBreaks: 1 });
+      builder.addInline(`[Spoiler] ${strongOn}${textIn(element).trim()}${strongOff}`);
+      builder.closeBlock({ trailingLineBreaks: 1 });
+    },
+    spoilerContent(element, walk, builder) {
+      builder.openBlock({ leadingLineBreaks: 1, reservedLineLength: 2 });
+      walk(element.children, builder);
+      builder.closeBlock({ trailingLineBreaks: 1, blockTransform: (text) => text.replace(/^/gm, '| ') });
+    },
+    preview(element, _walk, builder) {
+      const [link] = [...nodesIn(element)].filter(({ name }) => name === 'a');
+      builder.openBlock({ leadingLineBreaks: 1 });
+      builder.addInline(`[image: ${style.resolve(link ? attribute(link, 'href') : '')}]`);
+      builder.closeBlock({ trailingLineBreaks: 1 });
+    },
+  };
+}
+
+/** A link to a channel, topic or message names its target; an address that is its own text needs no second one. */
+function isWorthShowing(target: string, element: DomNode): boolean {
+  const text = textIn(element);
+  const isInside = ['stream', 'stream-topic', 'message-link'].some((name) => hasClass(element, name));
+  return target !== '' && !isInside && target !== text && target !== `mailto:${text}`;
+}
+
+function emojiOf(classes: string): string | undefined {
+  const code = emojiCodeOf(classes);
+  return code === undefined ? undefined : characterOf(code);
+}
+
+/** The code points in a class such as `emoji-1f44d` or `emoji-1f1e9-1f1ea`. */
+export function emojiCodeOf(classes: string): string | undefined {
+  return /(?:^|\s)emoji-([0-9a-f]+(?:-[0-9a-f]+)*)(?:\s|$)/.exec(classes)?.[1];
+}
+
+/** The character of dash-separated code points in hexadecimal; undefined where they are none. */
+export function characterOf(code: string): string | undefined {
+  const points = code.split('-').map((part) => parseInt(part, 16));
+  const isValid = points.every((point) => Number.isInteger(point) && point <= 0x10ffff);
+  return isValid ? String.fromCodePoint(...points) : undefined;
+}
+
+/** The TeX source inside rendered mathematics. */
+function sourceOf(element: DomNode): string | undefined {
+  for (const node of nodesIn(element)) if (node.name === 'annotation') return textIn(node).trim();
+  return undefined;
+}
+
+function textIn(element: DomNode): string {
+  let text = '';
+  for (const { data } of nodesIn(element)) text += data ?? '';
+  return text;
+}
+
+/** The element and all that is in it, in document order. Not recursive: a hostile message nests without limit. */
+function* nodesIn(element: DomNode): Generator<DomNode> {
+  const pending = [element];
+  for (let node = pending.pop(); node; node = pending.pop()) {
+    yield node;
+    for (const child of childrenOf(node).toReversed()) pending.push(child);
+  }
+}
+
+/** A text node has none, whatever its type says. */
+function childrenOf({ children }: Partial<DomNode>): readonly DomNode[] {
+  return children ?? [];
+}
+
+function attribute(element: DomNode, name: string): string {
+  const attributes: unknown = element.attribs;
+  const value: unknown =
+    typeof attributes === 'object' && attributes !== null && Object.hasOwn(attributes, name)
+      ? (attributes as Record<string, unknown>)[name]
+      : undefined;
+  return typeof value === 'string' ? value : '';
+}
+
+function hasClass(element: DomNode, name: string): boolean {
+  return attribute(element, 'class').split(/\s+/).includes(name);
+}

@@ -1,0 +1,77 @@
+import { asObject } from '../columns.ts';
+import { characterOf } from './html-text.ts';
+
+/** A message as the server sent it; only the fields that are read here are named. */
+export type MessageFields = Readonly<Record<string, unknown>>;
+
+/** What the messages of one heading share: a channel and topic, or the people of a direct conversation. */
+export function conversationOf(message: MessageFields): string {
+  const { display_recipient: recipient, subject } = message;
+  if (!Array.isArray(recipient)) return `#${textOf(recipient)} > ${textOf(subject) || '(empty topic)'}`;
+  const names = recipient.map((user: unknown) => nameOf(asObject(user)));
+  return `Direct messages: ${names.join(', ')}`;
+}
+
+function nameOf(user: MessageFields | undefined): string {
+  return textOf(user?.['full_name']) || textOf(user?.['email']) || 'unknown user';
+}
+
+export function senderOf({ sender_full_name: name, sender_email: address, sender_id: id }: MessageFields): string {
+  return textOf(name) || textOf(address) || `user ${textOf(id)}`;
+}
+
+/** UTC seconds of sending as a date; undefined where the message has none. */
+export function sentAt({ timestamp }: MessageFields): Date | undefined {
+  const date = typeof timestamp === 'number' ? new Date(timestamp * 1000) : undefined;
+  return date && !Number.isNaN(date.getTime()) ? date : undefined;
+}
+
+export interface ReactionCount {
+  /** The character of an emoji of Unicode, else its name between colons. */
+  readonly emoji: string;
+  readonly count: number;
+}
+
+/** How often each emoji was given, in the order of the first. */
+export function reactionsOf({ reactions }: MessageFields): readonly ReactionCount[] {
+  const counts = new Map<string, number>();
+  for (const item of Array.isArray(reactions) ? (reactions as unknown[]) : []) {
+    const emoji = emojiOf(asObject(item) ?? {});
+    counts.set(emoji, (counts.get(emoji) ?? 0) + 1);
+  }
+  return [...counts].map(([emoji, count]) => ({ emoji, count }));
+}
+
+function emojiOf({ reaction_type: type, emoji_code: code, emoji_name: name }: MessageFields): string {
+  const character = type === 'unicode_emoji' ? characterOf(textOf(code)) : undefined;
+  return character ?? `:${textOf(name)}:`;
+}
+
+/**
+ * Whether a message was edited, moved, or both. Before level 365 `last_edit_timestamp` covers moves too, so the history decides
+ * where the server shows one (docs/apis.md, Messages).
+ */
+export function changesOf(message: MessageFields): readonly ('edited' | 'moved')[] {
+  const { edit_history: history, last_edit_timestamp: edit, last_moved_timestamp: move } = message;
+  const events = Array.isArray(history) ? history.map((event: unknown) => asObject(event) ?? {}) : [];
+  const has = (...names: string[]): boolean => events.some((event) => names.some((name) => Object.hasOwn(event, name)));
+  const isMoved = move !== undefined || has('prev_topic', 'prev_subject', 'prev_stream');
+  const isEdited =
+    has('prev_content', 'prev_rendered_content') || (edit !== undefined && !(isMoved && move === undefined));
+  return [...(isEdited ? (['edited'] as const) : []), ...(isMoved ? (['moved'] as const) : [])];
+}
+
+/** Interactive parts (polls, to-do lists) that only the chat itself shows. */
+export function widgetOf({ submessages }: MessageFields): string | undefined {
+  const first = Array.isArray(submessages) ? asObject(submessages[0]) : undefined;
+  const type = first && /"widget_type"\s*:\s*"([a-z]+)"/.exec(textOf(first['content']))?.[1];
+  return type ?? (first ? 'interactive' : undefined);
+}
+
+export function isHtml({ content_type: type }: MessageFields): boolean {
+  return type !== 'text/x-markdown';
+}
+
+export function textOf(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}

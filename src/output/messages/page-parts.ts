@@ -1,0 +1,70 @@
+/** The style sheet and the script of a page of messages. They are constants: the page's policy allows exactly these two, by their hashes. */
+
+export const styleSheet = `
+:root { color-scheme: light dark; --back: #fff; --text: #1c1e21; --faint: #667; --line: #dde; --box: #f5f6f8; --link: #1558b0; --mark: #fff3b0; }
+@media (prefers-color-scheme: dark) {
+  :root { --back: #16181c; --text: #e3e5e8; --faint: #9aa0aa; --line: #32363d; --box: #20242a; --link: #8ab4f8; --mark: #5c4a00; }
+}
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 52rem; padding: 1rem; background: var(--back); color: var(--text); font: 16px/1.5 system-ui, sans-serif; }
+a { color: var(--link); }
+header.page h1 { font-size: 1.4rem; margin: 0 0 .3rem; }
+header.page p, footer { color: var(--faint); font-size: .9rem; margin: .2rem 0; }
+.warning { border-left: 4px solid #d97706; padding: .3rem .7rem; background: var(--box); }
+.search { position: sticky; top: 0; display: flex; gap: .7rem; align-items: center; padding: .6rem 0; background: var(--back); border-bottom: 1px solid var(--line); z-index: 1; }
+.search input { flex: 1; font: inherit; padding: .35rem .6rem; border: 1px solid var(--line); border-radius: .4rem; background: var(--box); color: inherit; }
+h2 { font-size: 1rem; margin: 1.6rem 0 .4rem; padding: .3rem .6rem; background: var(--box); border-radius: .4rem; overflow-wrap: anywhere; }
+h2 small { color: var(--faint); font-weight: normal; margin-left: .5rem; }
+article { display: grid; grid-template-columns: 2.4rem 1fr; gap: 0 .7rem; padding: .45rem .2rem; border-bottom: 1px solid var(--line); }
+article:target { background: var(--mark); }
+.avatar { grid-row: span 3; width: 2.2rem; height: 2.2rem; border-radius: .4rem; color: #fff; font-size: .85rem; font-weight: 600; display: grid; place-items: center; }
+.c0 { background: #b4232a; } .c1 { background: #a14a00; } .c2 { background: #7a5c00; } .c3 { background: #45680a; }
+.c4 { background: #12703a; } .c5 { background: #0b6e6e; } .c6 { background: #0f62a8; } .c7 { background: #4350c0; }
+.c8 { background: #7040b8; } .c9 { background: #9b2f93; } .c10 { background: #a82a63; } .c11 { background: #5b6470; }
+.by { overflow-wrap: anywhere; } .by time, .by span, .by a { color: var(--faint); font-size: .85rem; margin-left: .5rem; }
+.by a { text-decoration: none; } .by a:hover { text-decoration: underline; }
+.content { overflow-wrap: anywhere; unicode-bidi: isolate; min-width: 0; }
+.content > :first-child { margin-top: .1rem; } .content > :last-child { margin-bottom: .1rem; }
+.content p { margin: .4rem 0; } .content h1, .content h2, .content h3 { font-size: 1.05rem; margin: .4rem 0; background: none; padding: 0; }
+.source { white-space: pre-wrap; margin: .1rem 0; font: inherit; }
+pre { overflow-x: auto; padding: .6rem; background: var(--box); border-radius: .4rem; font: .9rem/1.4 ui-monospace, monospace; }
+code { font-family: ui-monospace, monospace; font-size: .92em; background: var(--box); border-radius: .2rem; padding: 0 .2rem; } pre code { padding: 0; }
+blockquote { margin: .4rem 0; padding-left: .8rem; border-left: 3px solid var(--line); color: var(--faint); }
+table { border-collapse: collapse; } th, td { border: 1px solid var(--line); padding: .2rem .5rem; text-align: left; }
+.center { text-align: center; } .right { text-align: right; }
+.user-mention, .user-group-mention, .topic-mention, .highlight { background: var(--mark); border-radius: .2rem; padding: 0 .15rem; }
+details.spoiler { border: 1px solid var(--line); border-radius: .4rem; padding: .2rem .6rem; } summary p { display: inline; } summary:empty::after { content: "Spoiler"; }
+a.upload::after { content: " (file: on the server only)"; color: var(--faint); font-size: .85rem; }
+.action { font-style: italic; }
+.reactions { display: flex; flex-wrap: wrap; gap: .4rem; list-style: none; margin: .2rem 0 0; padding: 0; } .reactions li { border: 1px solid var(--line); border-radius: 1rem; padding: 0 .5rem; font-size: .85rem; }
+nav ul { columns: 2; padding-left: 1.2rem; } nav li { overflow-wrap: anywhere; }
+[hidden] { display: none !important; }
+@media (max-width: 30rem) { nav ul { columns: 1; } }
+@media print { .search { display: none; } body { max-width: none; } article { break-inside: avoid; } a { color: inherit; } }
+`;
+
+/** Search in the page: hides the messages that lack one of the words, and the headings that are left without a message. */
+export const script = `
+'use strict';
+const field = document.getElementById('search');
+const found = document.getElementById('found');
+const rows = Array.from(document.querySelectorAll('article'), (element) => ({ element, text: element.textContent.toLowerCase() }));
+const headings = Array.from(document.querySelectorAll('h2[data-heading]'));
+function search() {
+  const words = field.value.toLowerCase().split(/\\s+/).filter(Boolean);
+  let count = 0;
+  for (const { element, text } of rows) {
+    element.hidden = !words.every((word) => text.includes(word));
+    if (!element.hidden) count += 1;
+  }
+  for (const heading of headings) {
+    let next = heading.nextElementSibling;
+    while (next && next.tagName === 'ARTICLE' && next.hidden) next = next.nextElementSibling;
+    heading.hidden = !next || next.tagName !== 'ARTICLE';
+  }
+  found.textContent = words.length === 0 ? '' : count + (count === 1 ? ' message' : ' messages');
+}
+let timer;
+field.addEventListener('input', () => { clearTimeout(timer); timer = setTimeout(search, 150); });
+field.closest('.search').hidden = false;
+`;

@@ -1,0 +1,24 @@
+import wrapAnsi from 'wrap-ansi';
+
+/** Narrower than this, text is unreadable when it is wrapped by words. */
+const minColumns = 10;
+
+/**
+ * Lines that fit into `columns` (0: unlimited), each after `indent`. What continues a quote, a list item or code keeps its place below
+ * the text that it continues.
+ */
+export function wrapped(text: string, columns: number, indent: string): string[] {
+  return text.split('\n').flatMap((line) => {
+    const [lead = ''] = /^\s*(?:(?:> ?|\| )*\s*(?:• |\d+\. )?)/.exec(line) ?? [];
+    const rest = line.slice(lead.length);
+    const room = Math.max(minColumns, columns - indent.length - lead.length);
+    if (columns === 0 || rest === '') return [(indent + line).trimEnd()];
+    const [first = '', ...others] = wrapAnsi(rest, room, { hard: true, trim: true }).split('\n');
+    return [indent + lead + first, ...others.map((other) => indent + hanging(lead) + other)];
+  });
+}
+
+/** The lead of a continued line: signs of quotes stay, those of list items become blanks. */
+function hanging(lead: string): string {
+  return lead.replace(/• |\d+\. /, (sign) => ' '.repeat(sign.length));
+}

@@ -1,0 +1,159 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { JSDOM } from 'jsdom';
+import { describe, expect, test } from 'vitest';
+import { page, type PageHead } from '../../../src/output/messages/page.ts';
+
+type Message = Record<string, unknown>;
+
+const head: PageHead = {
+  title: 'Channel <bulk>',
+  notes: ['2 messages of https://chat.example.org'],
+  warnings: ['The history is limited.'],
+  links: {
+    resolve: (link) =>
+      URL.canParse(link, 'https://chat.example.org') ? new URL(link, 'https://chat.example.org').href : link,
+    inside: (link) => (link.endsWith('/near/27876') ? '#m27876' : undefined),
+  },
+  urlOf: ({ id }) => `https://chat.example.org/#narrow/near/${String(id)}`,
+};
+
+function recorded(name: string): Message[] {
+  const file = readFileSync(`test/fixtures/real-372/messages-200-${name}.json`, 'utf8');
+  return (JSON.parse(file) as { response: { body: { messages: Message[] } } }).response.body.messages;
+}
+
+function written(messages: readonly Message[]): string {
+  const form = page(head);
+  return messages.map((message) => form.row(message)).join('') + form.end();
+}
+
+/** The page in a browser that runs scripts and loads nothing. */
+function opened(messages: readonly Message[]): JSDOM {
+  return new JSDOM(written(messages), { runScripts: 'dangerously', pretendToBeVisual: true });
+}
+
+const base: Message = { ...recorded('all-kinds')[0], reactions: [] };
+
+test('the recorded messages are whole, in their order, under a heading for each topic and day', () => {
+  const messages = [...recorded('all-kinds'), ...recorded('every-shape')];
+  const { document } = opened(messages).window;
+  expect([...document.querySelectorAll('article')].map(({ id }) => id)).toEqual(
+    messages.map(({ id }) => `m${String(id)}`),
+  );
+  const first = document.querySelector('h2[data-heading]')?.textContent;
+  expect(first).toMatch(/^#bulk > rich \d{4}-\d\d-\d\d$/);
+  expect(document.querySelector('.warning')?.textContent).toBe('The history is limited.');
+  expect(document.querySelector('h1')?.textContent).toBe('Channel <bulk>');
+});
+
+test.each(['all-kinds', 'every-shape', 'all-kinds-raw', 'every-shape-raw'])(
+  'the page of %s is as it was reviewed',
+  async (name) => {
+    await expect(written(recorded(name))).toMatchFileSnapshot(`../../golden/page/${name}.html`);
+  },
+);
+
+test('the policy allows one style sheet and one script, by their hashes, and nothing else', () => {
+  const { document } = opened([base]).window;
+  const policy = document.querySelector('meta[http-equiv="Content-Security-Policy"]')?.getAttribute('content') ?? '';
+  const hash = (text = ''): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+  expect(policy.split('; ')).toEqual([
+    "default-src 'none'",
+    `style-src ${hash(document.querySelector('style')?.textContent)}`,
+    `script-src ${hash(document.querySelector('script')?.textContent)}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ]);
+  expect(document.querySelectorAll('script')).toHaveLength(1);
+});
+
+describe('nothing in a message runs or loads', () => {
+  const attacks = [
+    '<script>window.hit = 1</script>',
+    '<img src=x onerror="window.hit = 1">',
+    '<p onclick="window.hit = 1">x</p>',
+    '<a href="javascript:window.hit = 1">x</a>',
+    '<a href="JaVa&#10;Script:window.hit = 1">x</a>',
+    '<a href=" &#1;javascript:window.hit = 1">x</a>',
+    '<a href="data:text/html,<script>window.hit = 1</script>">x</a>',
+    '<svg onload="window.hit = 1"><script>window.hit = 1</script></svg>',
+    '<style>@import "http://evil.example";</style>',
+    '<p style="background: url(http://evil.example)">x</p>',
+    '<iframe src="http://evil.example"></iframe>',
+    '<object data="http://evil.example"></object>',
+    '<link rel="stylesheet" href="http://evil.example">',
+    '<meta http-equiv="refresh" content="0; url=http://evil.example">',
+    '<base href="http://evil.example">',
+    '<form action="http://evil.example"><input name="a"><button>x</button></form>',
+    '<noscript><p title="</noscript><img src=x onerror=window.hit=1>">',
+    '<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=1 onerror=window.hit=1&gt;">',
+    '<video src="http://evil.example" autoplay></video>',
+    '</div></article></main><script>window.hit = 1</script>',
+    '<template><script>window.hit = 1</script></template>',
+  ];
+  const fields = ['content', 'sender_full_name', 'subject', 'display_recipient'];
+
+  const window = opened(
+    attacks.flatMap((attack, number) =>
+      fields.map((field, place) => ({ ...base, id: number * fields.length + place, [field]: attack })),
+    ),
+  ).window;
+  const { document } = window;
+
+  test('no attack in a text, a name or a topic leaves its message', () => {
+    expect(document.querySelectorAll('main > article')).toHaveLength(attacks.length * fields.length);
+    expect(document.querySelectorAll('script')).toHaveLength(1);
+    const loading = 'img, iframe, object, svg, link, base, form, video, template, article style, article script';
+    expect(document.querySelectorAll(loading)).toHaveLength(0);
+  });
+
+  test('no attribute runs or styles, and links lead to pages, mail or this page', () => {
+    const attributes = [...document.querySelectorAll('body *')].flatMap((element) => element.getAttributeNames());
+    expect(attributes.filter((name) => name.startsWith('on') || name === 'style' || name === 'src')).toEqual([]);
+    const targets = [...document.querySelectorAll('a[href]')].map((link) => link.getAttribute('href') ?? '');
+    expect(targets.filter((href) => !/^(https?:\/\/|mailto:|#)/.test(href))).toEqual([]);
+  });
+
+  test('nothing has run', () => {
+    expect((window as unknown as { hit?: number }).hit).toBeUndefined();
+  });
+});
+
+test('links lead into the page where it holds the message, else to the server; files say that they are not here', () => {
+  const { document } = opened(recorded('every-shape').concat(recorded('all-kinds'))).window;
+  const of = (id: number): Element[] => [...document.querySelectorAll(`#m${id} .content a`)];
+  expect(of(256010).map((link) => link.getAttribute('href'))).toEqual(['#m27876']);
+  expect(of(256009)[0]?.getAttribute('href')).toBe('https://chat.example.org/#narrow/channel/31-bulk');
+  expect(of(27905)[0]?.className).toBe('upload');
+});
+
+test('a spoiler is closed, mathematics is its source, an action begins with the sender', () => {
+  const katex =
+    '<p><span class="katex"><span class="katex-mathml"><math><semantics><mrow><mi>x</mi></mrow><annotation encoding="application/x-tex">x^2</annotation></semantics></math></span><span class="katex-html" aria-hidden="true">x2</span></span></p>';
+  const { document } = opened([...recorded('all-kinds'), { ...base, id: 1, content: katex }]).window;
+  expect(document.querySelector('#m27880 details')?.hasAttribute('open')).toBe(false);
+  expect(document.querySelector('#m1 .content')?.textContent).toBe('x^2');
+  expect(document.querySelector('#m27901 .content')?.textContent).toBe('* Iago waves');
+});
+
+test('search hides what lacks a word, and headings without a message', async () => {
+  const dom = opened([
+    { ...base, id: 1, subject: 'lunch', content: '<p>Falafel today</p>' },
+    { ...base, id: 2, subject: 'lunch', content: '<p>soup</p>' },
+    { ...base, id: 3, subject: 'tea', content: '<p>green</p>' },
+  ]);
+  const { document, Event } = dom.window;
+  const field = document.querySelector('input') as HTMLInputElement;
+  expect((field.closest('.search') as HTMLElement).hidden).toBe(false);
+  field.value = 'falafel TODAY';
+  field.dispatchEvent(new Event('input'));
+  await expect.poll(() => document.getElementById('found')?.textContent).toBe('1 message');
+  const shown = (selector: string): string[] =>
+    [...document.querySelectorAll<HTMLElement>(selector)]
+      .filter(({ hidden }) => !hidden)
+      .map(({ id, textContent }) => id || textContent);
+  expect(shown('article')).toEqual(['m1']);
+  expect(shown('h2[data-heading]')).toEqual([expect.stringContaining('lunch')]);
+  dom.window.close();
+});
