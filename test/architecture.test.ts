@@ -27,7 +27,10 @@ const homes: Readonly<Record<string, string | readonly string[]>> = {
   'csv-parse/sync': 'store/roster/csv.ts',
   'csv-stringify/sync': 'output/csv.ts',
   'fast-string-width': 'output/width.ts',
+  'html-to-text': 'output/messages/html-text.ts',
+  'sanitize-html': 'output/messages/sanitize.ts',
   undici: 'api/http/transport.ts',
+  'wrap-ansi': 'output/messages/wrap.ts',
   yaml: ['output/yaml.ts', 'store/settings/yaml.ts'],
 };
 
@@ -37,6 +40,7 @@ const lateImports = [
   'api/http/connector.ts: ./tunnel.ts',
   'cli/accounts.ts: ../store/account/key-command.ts',
   'cli/context.ts: ../api/http/reach.ts',
+  'cli/context.ts: ../store/archive/archive.ts',
   'cli/context.ts: ../store/lock/claims.ts',
   'cli/context.ts: ../store/journal.ts',
   'cli/input.ts: ../core/read.ts',

@@ -31,42 +31,44 @@ const marks = /[\ufdd0-\ufdd3]/g;
 const maxDepth = 100;
 
 function optionsFor(style: TextStyle): HtmlToTextOptions {
-  const strong = { prefix: strongOn, suffix: strongOff };
-  const surround = (selector: string, options: { prefix: string; suffix: string }) => ({
-    selector,
-    format: 'inlineSurround',
-    options,
-  });
-  const block = { leadingLineBreaks: 1, trailingLineBreaks: 1 };
   return {
     wordwrap: false,
     limits: { maxDepth, maxInputLength: Infinity },
     formatters: formatters(style),
-    selectors: [
-      { selector: 'p', options: { leadingLineBreaks: 2, trailingLineBreaks: 2 } },
-      { selector: 'ul', options: { ...block, itemPrefix: '• ' } },
-      { selector: 'ol', options: block },
-      { selector: 'blockquote', options: { ...block, trimEmptyLines: true } },
-      { selector: 'hr', options: { ...block, length: 3 } },
-      { selector: 'table', format: 'dataTable', options: { ...block, uppercaseHeaderCells: false } },
-      ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, format: 'title' })),
-      ...['strong', 'b', 'span.user-mention', 'span.user-group-mention', 'span.topic-mention'].map((selector) =>
-        surround(selector, strong),
-      ),
-      surround('del', { prefix: '~~', suffix: '~~' }),
-      surround('code', { prefix: '`', suffix: '`' }),
-      { selector: 'pre', format: 'code' },
-      { selector: 'a', format: 'link' },
-      { selector: 'img', format: 'picture' },
-      { selector: 'span.emoji', format: 'emoji' },
-      { selector: 'time', format: 'moment' },
-      { selector: 'span.katex', format: 'formula' },
-      { selector: 'div.spoiler-header', format: 'spoilerHeader' },
-      { selector: 'div.spoiler-content', format: 'spoilerContent' },
-      { selector: 'div.message_inline_image', format: 'preview' },
-      { selector: 'div.message_embed', format: 'skip' },
-    ],
+    selectors,
   };
+}
+
+const block = { leadingLineBreaks: 1, trailingLineBreaks: 1 };
+const strong = { prefix: strongOn, suffix: strongOff };
+
+const selectors: HtmlToTextOptions['selectors'] = [
+  { selector: 'p', options: { leadingLineBreaks: 2, trailingLineBreaks: 2 } },
+  { selector: 'ul', options: { ...block, itemPrefix: '• ' } },
+  { selector: 'ol', options: block },
+  { selector: 'blockquote', options: { ...block, trimEmptyLines: true } },
+  { selector: 'hr', options: { ...block, length: 3 } },
+  { selector: 'table', format: 'dataTable', options: { ...block, uppercaseHeaderCells: false } },
+  ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, format: 'title' })),
+  ...['strong', 'b', 'span.user-mention', 'span.user-group-mention', 'span.topic-mention'].map((selector) =>
+    surround(selector, strong),
+  ),
+  surround('del', { prefix: '~~', suffix: '~~' }),
+  surround('code', { prefix: '`', suffix: '`' }),
+  { selector: 'pre', format: 'code' },
+  { selector: 'a', format: 'link' },
+  { selector: 'img', format: 'picture' },
+  { selector: 'span.emoji', format: 'emoji' },
+  { selector: 'time', format: 'moment' },
+  { selector: 'span.katex', format: 'formula' },
+  { selector: 'div.spoiler-header', format: 'spoilerHeader' },
+  { selector: 'div.spoiler-content', format: 'spoilerContent' },
+  { selector: 'div.message_inline_image', format: 'preview' },
+  { selector: 'div.message_embed', format: 'skip' },
+];
+
+function surround(selector: string, options: { prefix: string; suffix: string }) {
+  return { selector, format: 'inlineSurround', options };
 }
 
 function formatters(style: TextStyle): Record<string, FormatCallback> {
