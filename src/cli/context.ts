@@ -125,11 +125,15 @@ function records(
   options: GlobalValues,
   messages: Messages,
   signal: AbortSignal,
-): Pick<Context, 'journal' | 'claims' | 'progress'> {
+): Pick<Context, 'journal' | 'archive' | 'claims' | 'progress'> {
   return {
     async journal(header, file) {
       const { openJournal } = await import('../store/journal.ts');
       return openJournal(file ?? journalFile(world, header), header, world, { signal });
+    },
+    async archive(folder) {
+      const { openArchive } = await import('../store/archive/archive.ts');
+      return openArchive(folder, world, { signal, note: messages.note });
     },
     async claims(identity, app_code, settle) {
       const { openClaims } = await import('../store/lock/claims.ts');

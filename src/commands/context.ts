@@ -7,6 +7,7 @@ import type { Values } from '../schema/field.ts';
 import type { globalOptions } from '../schema/environment.ts';
 import type { licensingOptions } from '../sandbox/licensing/options.ts';
 import type { ChatCredential, LicensingCredential, StoredApp } from '../store/account/credentials.ts';
+import type { OpenArchive } from '../store/archive/archive.ts';
 import type { Claims } from '../store/lock/claims.ts';
 import type { Journal, JournalHeader } from '../store/journal.ts';
 import type { Profiles } from '../store/account/profiles.ts';
@@ -70,6 +71,8 @@ export interface Context {
   warn(text: string): void;
   /** The journal of a job, held by this process alone; without a file it is named by the job's header. */
   journal(header: JournalHeader, file?: string): Promise<Journal>;
+  /** The archive in that folder, or a new one, held by this process alone. */
+  archive(folder: string): Promise<OpenArchive>;
   /** What tells one server from another in journals and claims: an origin; the embedded sandbox is one, whatever its port. */
   identityOf(credential: LicensingCredential): string;
   /** The claims on the users of one application; `settle`: how long a POST is remembered at least. */

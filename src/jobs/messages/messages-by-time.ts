@@ -1,6 +1,6 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { Message, MessagePage, MessageQuery } from '../../api/chat/chat-messages.ts';
-import { forward, newestMessages } from '../../api/chat/message-pages.ts';
+import { forward, newestMessages, type Walk } from '../../api/chat/message-pages.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { pageSize } from '../../schema/messages.ts';
@@ -22,8 +22,7 @@ export async function* messagesByTime(
   span: TimeSpan,
 ): AsyncGenerator<MessagePage> {
   const { since = -Infinity, until = Infinity, limit } = span;
-  const isWanted = (message: Message): boolean => since <= timeOf(message) && timeOf(message) < until;
-  const isEnd = (message: Message): boolean => timeOf(message) >= until + disorder;
+  const { isWanted, isEnd } = within(span);
   if (span.since === undefined && limit !== undefined) {
     const { above = 'newest' } = await placeOf(chat, query, until + disorder);
     yield* newestMessages(chat, query, { anchor: above, limit, isWanted });
@@ -33,6 +32,14 @@ export async function* messagesByTime(
   if (place.limited) yield place.limited;
   if (place.below === undefined) return;
   yield* forward(chat, query, { anchor: place.below, limit, isWanted, isEnd });
+}
+
+/** What of a walk upward lies in a span of time, and where the span has ended. */
+export function within({ since = -Infinity, until = Infinity }: TimeSpan): Required<Pick<Walk, 'isWanted' | 'isEnd'>> {
+  return {
+    isWanted: (message) => since <= timeOf(message) && timeOf(message) < until,
+    isEnd: (message) => timeOf(message) >= until + disorder,
+  };
 }
 
 /** Where a moment lies among the message ids; neither id is given where every message is older. */

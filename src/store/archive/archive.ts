@@ -1,0 +1,193 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure, usage } from '../../core/failure.ts';
+import { isMissing, storageFailure } from '../disk/files.ts';
+import { makeFolder } from '../disk/private-folder.ts';
+import { acquireLock, type Surroundings } from '../lock/lock.ts';
+import { archiveForms, noArchive, readHead, writeHead, type ArchiveForm, type ArchiveHead } from './archive-head.ts';
+import { openLineFile, readLineFile } from './line-file.ts';
+import {
+  partNumberIn,
+  partsIn,
+  writePartFile,
+  type ArchivedMessage,
+  type ArchivePart,
+  type PartMessages,
+} from './part.ts';
+
+/** What a later look at the server showed of an archived message (docs/archive-format.md, Changes). */
+export interface ArchiveChange {
+  readonly id: number;
+  readonly change: 'edited' | 'moved' | 'deleted';
+  /** When it was seen, RFC 3339 UTC. */
+  readonly seen: string;
+  /** The message as the server showed it then. */
+  readonly message?: ArchivedMessage | undefined;
+}
+
+/** An archive as it is on disk. */
+export interface Archive {
+  readonly folder: string;
+  readonly head: ArchiveHead;
+  /** By number. */
+  readonly parts: readonly ArchivePart[];
+  readonly changes: readonly ArchiveChange[];
+  /** Files of parts that no line of parts.ndjson names; a crash leaves at most those of the next part. */
+  readonly unlisted: readonly string[];
+}
+
+/** An archive that this process alone changes; a new one has no head. Every call resolves when its work is on disk. */
+export interface OpenArchive extends Omit<Archive, 'head' | 'unlisted'> {
+  readonly head: ArchiveHead | undefined;
+  setHead(head: ArchiveHead): Promise<void>;
+  /** Adds the next part: the same messages in each form, ascending. */
+  add(messages: PartMessages): Promise<ArchivePart>;
+  /** Replaces one form of a part. */
+  repair(part: ArchivePart, form: ArchiveForm, messages: readonly ArchivedMessage[]): Promise<void>;
+  record(changes: readonly ArchiveChange[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface OpenOptions {
+  readonly signal: AbortSignal;
+  readonly note: (text: string) => void;
+}
+
+/**
+ * Reads an archive, also while another process adds to it.
+ * @throws Failure usage where the folder holds none; config where its records are damaged
+ */
+export async function readArchive(folder: string): Promise<Archive> {
+  const head = await readHead(folder);
+  if (!head) throw noArchive(folder);
+  const parts = partsIn((await readLineFile(partList(folder))).records, partList(folder));
+  const changes = (await readLineFile(changeList(folder))).records as ArchiveChange[];
+  return { folder, head, parts, changes, unlisted: await unlistedFiles(folder, parts) };
+}
+
+/**
+ * Opens an archive, or a missing or empty folder for a new one, for this process alone. Waits for another process.
+ * @throws Failure unavailable naming the process that still holds it; usage for a folder of other files; config where it is damaged
+ */
+export async function openArchive(folder: string, world: Surroundings, options: OpenOptions): Promise<OpenArchive> {
+  await makeArchiveFolder(folder);
+  const release = await lockArchive(folder, world, options);
+  try {
+    return await opened(folder, release);
+  } catch (cause) {
+    await release();
+    throw cause;
+  }
+}
+
+async function makeArchiveFolder(folder: string): Promise<void> {
+  try {
+    await makeFolder(folder);
+  } catch (cause) {
+    throw storageFailure(`cannot make the folder ${folder}`, cause);
+  }
+}
+
+async function lockArchive(folder: string, world: Surroundings, { signal, note }: OpenOptions) {
+  const patience = { signal, what: `the archive ${folder}` };
+  const path = join(folder, lockName);
+  try {
+    return await acquireLock(path, world, { ...patience, wait: 0 });
+  } catch (cause) {
+    if (!(cause instanceof Failure) || cause.kind !== 'unavailable') throw cause;
+    note(`${cause.message}: waiting`);
+    return acquireLock(path, world, patience);
+  }
+}
+
+async function opened(folder: string, release: () => Promise<void>): Promise<OpenArchive> {
+  let head = await readHead(folder);
+  if (!head) await refuseOtherFiles(folder);
+  const [lines, changeLines] = [await openLineFile(partList(folder)), await openLineFile(changeList(folder))];
+  const parts = [...partsIn(lines.records, partList(folder))];
+  const changes = [...(changeLines.records as ArchiveChange[])];
+  refuseLostLines(folder, parts, await unlistedFiles(folder, parts));
+  return {
+    folder,
+    parts,
+    changes,
+    get head() {
+      return head;
+    },
+    async setHead(next) {
+      await writeHead(folder, next);
+      head = next;
+    },
+    async add(messages) {
+      const ids = archiveForms.flatMap((form) => messages[form] ?? []).map(({ id }) => id);
+      const part = await written(folder, blankPart((parts.at(-1)?.part ?? 0) + 1, [...new Set(ids)]), messages);
+      await lines.append(part);
+      parts.push(part);
+      return part;
+    },
+    async repair(part, form, messages) {
+      const whole = await written(folder, part, { [form]: messages });
+      await lines.append(whole);
+      parts.splice(parts.indexOf(part), 1, whole);
+    },
+    async record(added) {
+      if (added.length > 0) await changeLines.append(...added);
+      changes.push(...added);
+    },
+    async close() {
+      await Promise.all([lines.close(), changeLines.close()]);
+      await release();
+    },
+  };
+}
+
+function blankPart(part: number, ids: readonly number[]): ArchivePart {
+  const [first, last] = [ids[0], ids.at(-1)];
+  if (first === undefined || last === undefined) throw new RangeError('a part without messages');
+  return { part, first, last, count: ids.length, ids };
+}
+
+/** The part with those forms on disk; its line is still to be appended. */
+async function written(folder: string, part: ArchivePart, messages: PartMessages): Promise<ArchivePart> {
+  let whole = part;
+  for (const form of archiveForms) {
+    const rows = messages[form];
+    if (rows) whole = { ...whole, [form]: await writePartFile(folder, form, part, rows) };
+  }
+  return whole;
+}
+
+async function unlistedFiles(folder: string, parts: readonly ArchivePart[]): Promise<string[]> {
+  const listed = new Set(parts.flatMap((part) => archiveForms.map((form) => part[form]?.file)));
+  const names = await namesIn(folder);
+  return names.filter((name) => partNumberIn(name) !== undefined && !listed.has(name)).sort();
+}
+
+/** Files of later parts than the next one were listed once: writing over them would lose messages that the server may not have any more. */
+function refuseLostLines(folder: string, parts: readonly ArchivePart[], unlisted: readonly string[]): void {
+  const next = (parts.at(-1)?.part ?? 0) + 1;
+  const lost = unlisted.filter((name) => (partNumberIn(name) ?? 0) > next);
+  if (lost.length === 0) return;
+  throw new Failure('config', `${partList(folder)} lost the lines of ${lost.join(', ')}`, {
+    hint: 'Put the file back from a copy, or pull into another folder.',
+  });
+}
+
+async function refuseOtherFiles(folder: string): Promise<void> {
+  const [other] = (await namesIn(folder)).filter((name) => !name.startsWith(lockName) && !name.startsWith('.'));
+  if (other === undefined) return;
+  throw usage(`${folder} is no archive and holds other files, such as ${other}`, 'Name an empty or a new folder.');
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (cause) {
+    if (isMissing(cause)) return [];
+    throw storageFailure(`cannot list the folder ${folder}`, cause);
+  }
+}
+
+const lockName = 'lock';
+const partList = (folder: string): string => join(folder, 'parts.ndjson');
+const changeList = (folder: string): string => join(folder, 'changes.ndjson');

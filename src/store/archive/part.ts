@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure } from '../../core/failure.ts';
+import { parseJson } from '../../core/json.ts';
+import { isMissing, storageFailure, writePrivate } from '../disk/files.ts';
+import { recordLine } from '../roster/ndjson.ts';
+import { archiveForms, type ArchiveForm } from './archive-head.ts';
+
+/** A message as the server sent it. */
+export type ArchivedMessage = Readonly<Record<string, unknown>> & { readonly id: number };
+
+/** A line of parts.ndjson: some consecutive messages of the archive (docs/archive-format.md, Parts). */
+export interface ArchivePart {
+  /** From 1 on. */
+  readonly part: number;
+  readonly first: number;
+  readonly last: number;
+  readonly count: number;
+  /** Ascending. */
+  readonly ids: readonly number[];
+  readonly rendered?: PartFile;
+  readonly source?: PartFile;
+}
+
+export interface PartFile {
+  /** Name inside the folder of the archive. */
+  readonly file: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  /** Ids of the part that the server no longer showed when this file was written. */
+  readonly absent?: readonly number[];
+}
+
+/** The messages of a part in each form. */
+export type PartMessages = { readonly [F in ArchiveForm]?: readonly ArchivedMessage[] };
+
+/** The name of the file that holds a part in one form. */
+export function partFileName(form: ArchiveForm, part: number): string {
+  return `${form}-${String(part).padStart(6, '0')}.ndjson`;
+}
+
+/** The number in the name of a part's file; undefined for any other name. */
+export function partNumberIn(name: string): number | undefined {
+  const number = /^(?:rendered|source)-(\d{6,})\.ndjson$/.exec(name)?.[1];
+  return number === undefined ? undefined : Number(number);
+}
+
+/**
+ * Writes a part in one form: the file appears whole and synced, or not at all.
+ * @throws Failure unavailable where the disk is full
+ */
+export async function writePartFile(
+  folder: string,
+  form: ArchiveForm,
+  { part, ids }: Pick<ArchivePart, 'part' | 'ids'>,
+  messages: readonly ArchivedMessage[],
+): Promise<PartFile> {
+  const file = partFileName(form, part);
+  const bytes = Buffer.from(messages.map(recordLine).join(''));
+  await writePrivate(join(folder, file), bytes);
+  const held = new Set(messages.map(({ id }) => id));
+  const absent = ids.filter((id) => !held.has(id));
+  return { file, bytes: bytes.length, sha256: hashOf(bytes), ...(absent.length > 0 ? { absent } : {}) };
+}
+
+/** A part file as it was read: the messages, or what is wrong with it. */
+export type ReadPart =
+  { readonly messages: readonly ArchivedMessage[]; readonly problem?: undefined } | { readonly problem: string };
+
+/** Reads a part in one form and compares it with its line of parts.ndjson. */
+export async function readPart(folder: string, part: ArchivePart, form: ArchiveForm): Promise<ReadPart> {
+  const entry = part[form];
+  if (!entry) return { problem: `the ${form} form is missing` };
+  const bytes = await readBytes(join(folder, entry.file));
+  if (!bytes) return { problem: 'the file is missing' };
+  if (bytes.length !== entry.bytes) return { problem: `${bytes.length} bytes; parts.ndjson says ${entry.bytes}` };
+  if (hashOf(bytes) !== entry.sha256)
+    return { problem: 'the content changed: its SHA-256 is not that of parts.ndjson' };
+  return compared(messagesIn(bytes), part.ids, entry);
+}
+
+function compared(messages: ReadPart, ids: readonly number[], { absent = [] }: PartFile): ReadPart {
+  if (messages.problem !== undefined) return messages;
+  const gone = new Set(absent);
+  const expected = ids.filter((id) => !gone.has(id));
+  const isSame =
+    messages.messages.length === expected.length && messages.messages.every(({ id }, index) => id === expected[index]);
+  return isSame ? messages : { problem: 'its messages are not those of parts.ndjson' };
+}
+
+function messagesIn(bytes: Buffer): ReadPart {
+  try {
+    const lines = bytes.toString('utf8').split('\n').slice(0, -1);
+    return { messages: lines.map((line) => parseJson(line) as ArchivedMessage) };
+  } catch (cause) {
+    if (cause instanceof SyntaxError) return { problem: `not JSON lines: ${cause.message}` };
+    throw cause;
+  }
+}
+
+async function readBytes(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path);
+  } catch (cause) {
+    if (isMissing(cause)) return undefined;
+    throw storageFailure(`cannot read ${path}`, cause);
+  }
+}
+
+/**
+ * The parts that the lines of parts.ndjson describe, by number: of several lines of one part the last counts.
+ * @throws Failure config for a line of another shape
+ */
+export function partsIn(records: readonly unknown[], path: string): readonly ArchivePart[] {
+  const parts = new Map<number, ArchivePart>();
+  for (const [index, record] of records.entries()) {
+    if (!isPart(record))
+      throw new Failure('config', `${path}:${index + 1}: not a part of an archive`, {
+        hint: 'Put the file back from a copy, or pull into another folder.',
+      });
+    parts.set(record.part, record);
+  }
+  return [...parts.values()].sort((one, other) => one.part - other.part);
+}
+
+function isPart(record: unknown): record is ArchivePart {
+  const { part, ids, ...forms } = (record ?? {}) as Partial<ArchivePart>;
+  const areFiles = archiveForms.every((form) => {
+    const file = forms[form];
+    return file === undefined || (typeof file.sha256 === 'string' && /^[a-z]+-\d+\.ndjson$/.test(file.file));
+  });
+  return typeof part === 'number' && Array.isArray(ids) && ids.length > 0 && areFiles;
+}
+
+function hashOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

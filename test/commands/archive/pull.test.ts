@@ -1,0 +1,262 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { realClock } from '../../../src/cli/clock.ts';
+import type { LogEntry } from '../../../src/sandbox/serve.ts';
+import { readFaults } from '../../../src/sandbox/faults.ts';
+import { idsBetween, openChatServer, topicOf } from '../../helpers/chat-server.ts';
+import { emptyHome, openSandbox, type RunningSandbox } from '../../helpers/run.ts';
+
+const sizes = { channel: 'firmware', topic: 'bulk', count: 2500 };
+const bulk = { extraMessages: sizes, rateLimit: { perMinute: 100_000 } };
+const selection = '--channel firmware --topic bulk';
+
+/** Every file of a folder with its hash. */
+function contentOf(folder: string): Record<string, string> {
+  const hash = (name: string): string =>
+    createHash('sha256')
+      .update(readFileSync(join(folder, name)))
+      .digest('hex');
+  return Object.fromEntries(readdirSync(folder).map((name) => [name, hash(name)]));
+}
+
+function linesOf(folder: string, name: string): Record<string, unknown>[] {
+  return readFileSync(join(folder, name), 'utf8')
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+/** The messages of one form, in the order of the parts. */
+function messagesOf(folder: string, form: 'rendered' | 'source'): Record<string, unknown>[] {
+  const files = readdirSync(folder).filter((name) => name.startsWith(form));
+  return files.sort().flatMap((name) => linesOf(folder, name));
+}
+
+const newFolder = (): string => join(emptyHome(), 'archive');
+
+describe('archive pull', () => {
+  test('keeps both forms of every message in private files, and a second pull asks once and changes nothing', async () => {
+    const log: LogEntry[] = [];
+    const { run } = await openSandbox({ ...bulk, log: (entry) => void log.push(entry) });
+    const folder = newFolder();
+
+    const first = await run(`archive pull ${folder} ${selection} --both -o json`);
+    const before = contentOf(folder);
+    const asked = log.length;
+    const second = await run(`archive pull ${folder} -o json`);
+
+    expect(JSON.parse(first.stdout)).toEqual({ folder, messages: 2500, added: 2500, repaired: 0 });
+    const ids = messagesOf(folder, 'rendered').map(({ id }) => id as number);
+    expect(messagesOf(folder, 'source').map(({ id }) => id)).toEqual(ids);
+    expect(ids).toEqual(idsBetween(ids[0] ?? 0, (ids[0] ?? 0) + 2499));
+    expect(messagesOf(folder, 'source')[0]?.['content_type']).toBe('text/x-markdown');
+    expect(readdirSync(folder).map((name) => statSync(join(folder, name)).mode & 0o777)).toEqual(
+      readdirSync(folder).map(() => 0o600),
+    );
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    expect(JSON.parse(second.stdout)).toEqual({ folder, messages: 2500, added: 0, repaired: 0 });
+    expect(log.length - asked).toBe(1);
+    expect(contentOf(folder)).toEqual(before);
+  });
+
+  test('a later pull brings what is new, at the end', async () => {
+    const server = await openChatServer({ messages: topicOf('lunch', idsBetween(1, 1500)) });
+    const folder = newFolder();
+    await server.run(`archive pull ${folder} --channel 5`);
+    server.messages.push(...topicOf('lunch', [1600, 1700]));
+
+    const { stdout } = await server.run(`archive pull ${folder} -o json`);
+
+    expect(JSON.parse(stdout)).toMatchObject({ messages: 1502, added: 2 });
+    expect(messagesOf(folder, 'rendered').map(({ id }) => id)).toEqual([...idsBetween(1, 1500), 1600, 1700]);
+    expect(linesOf(folder, 'parts.ndjson').map(({ part, first, last, count }) => [part, first, last, count])).toEqual([
+      [1, 1, 1000, 1000],
+      [2, 1001, 1500, 500],
+      [3, 1600, 1700, 2],
+    ]);
+  });
+
+  test('after a server that went away, the same command continues and the files are those of an undisturbed pull', async () => {
+    const { run } = await openSandbox({ ...bulk, faults: readFaults('GET /api/v1/messages=502#2+2', 1) });
+    const calm = await openSandbox(bulk);
+    const [folder, other] = [newFolder(), newFolder()];
+    await calm.run(`archive pull ${other} ${selection}`);
+
+    const cut = await run(`archive pull ${folder} ${selection} --retries 0 -o json`);
+    const away = await run(`archive pull ${folder} ${selection} --retries 0 -o json`);
+    const again = await run(`archive pull ${folder} ${selection} --retries 0 -o json`);
+
+    expect(away).toMatchObject({ exitCode: 7, stdout: '' });
+    expect(cut.exitCode).toBe(8);
+    expect(cut.error?.message).toContain('2000 messages were archived');
+    expect(again.exitCode).toBe(0);
+    const { 'archive.json': _, ...parts } = contentOf(folder);
+    expect(contentOf(other)).toMatchObject(parts);
+    expect(Object.keys(parts)).toHaveLength(4);
+  });
+
+  test.each([
+    ['--limit 3', [1398, 1399, 1400]],
+    ['--anchor 50 --limit 3', [50, 51, 52]],
+    ['--ids 7,9,1300', [7, 9, 1300]],
+    // Message n was sent n - 1 minutes after 2026-02-25T06:13:20Z.
+    ['--since 2026-02-25T06:14:00Z --until 2026-02-25T06:17:00Z', [2, 3, 4]],
+    ['--until 2026-02-25T06:17:00Z --limit 2', [3, 4]],
+  ])('a range of messages fetch: %s', async (range, ids) => {
+    const server = await openChatServer({ messages: topicOf('lunch', idsBetween(1, 1400)) });
+    const folder = newFolder();
+
+    const { exitCode } = await server.run(`archive pull ${folder} --channel 5 ${range}`);
+    await server.run(`archive pull ${folder}`);
+
+    expect(exitCode).toBe(0);
+    expect(messagesOf(folder, 'rendered').map(({ id }) => id)).toEqual(ids);
+  });
+
+  test('a form that is added later is fetched for every part', async () => {
+    const { run } = await openSandbox(bulk);
+    const folder = newFolder();
+    await run(`archive pull ${folder} ${selection}`);
+
+    const { stdout } = await run(`archive pull ${folder} --both -o json`);
+
+    expect(JSON.parse(stdout)).toMatchObject({ messages: 2500, added: 0, repaired: 3 });
+    expect(messagesOf(folder, 'source').map(({ id }) => id)).toEqual(
+      messagesOf(folder, 'rendered').map(({ id }) => id),
+    );
+  });
+
+  test('a damaged and a missing part are fetched again, exactly their messages', async () => {
+    const { run } = await openSandbox(bulk);
+    const folder = newFolder();
+    await run(`archive pull ${folder} ${selection} --both`);
+    const before = contentOf(folder);
+    const path = join(folder, 'source-000002.ndjson');
+    const bytes = readFileSync(path);
+    bytes[500] = (bytes[500] ?? 0) ^ 1;
+    writeFileSync(path, bytes);
+    writeFileSync(join(folder, 'rendered-000003.ndjson'), '');
+
+    const { stdout } = await run(`archive pull ${folder} -o json`);
+
+    expect(JSON.parse(stdout)).toMatchObject({ messages: 2500, added: 0, repaired: 2 });
+    const { 'parts.ndjson': _, ...whole } = before;
+    expect(contentOf(folder)).toMatchObject(whole);
+  });
+
+  test('of a limited history everything visible is kept, and the manifest says that it is limited', async () => {
+    const server = await openChatServer({ messages: topicOf('lunch', idsBetween(1, 1500)), firstVisible: 301 });
+    const folder = newFolder();
+
+    const { exitCode, stderr } = await server.run(`archive pull ${folder} --channel 5`);
+
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain('cut by the plan');
+    expect(messagesOf(folder, 'rendered').map(({ id }) => id)).toEqual(idsBetween(301, 1500));
+    expect(JSON.parse(readFileSync(join(folder, 'archive.json'), 'utf8'))).toMatchObject({ history_limited: true });
+  });
+
+  test.each(['says', 'silent'] as const)(
+    'a server that ignores the narrow (%s) is refused: exit 7, no message kept',
+    async (ignoresNarrow) => {
+      const messages = [...topicOf('lunch', [1, 2]), ...topicOf('tea', [3], { stream_id: 6, channel: 'hall' })];
+      const server = await openChatServer({ messages, ignoresNarrow });
+      const folder = newFolder();
+
+      expect(await server.run(`archive pull ${folder} --channel 5`)).toMatchObject({ exitCode: 7, stdout: '' });
+      expect(readdirSync(folder)).toEqual(['archive.json']);
+    },
+  );
+
+  test('another account is exit 3, another selection and a folder of other files exit 2', async () => {
+    const { run, sandbox } = await openSandbox();
+    const [folder, other] = [newFolder(), emptyHome()];
+    await run(`archive pull ${folder} --channel general`);
+    const before = contentOf(folder);
+    const account = sandbox.chat.accounts[1];
+    const env = { CHATELAINE_CHAT_EMAIL: account?.email, CHATELAINE_CHAT_API_KEY: account?.api_key };
+
+    expect(await run(`archive pull ${folder}`, { env })).toMatchObject({ exitCode: 3 });
+    expect(await run(`archive pull ${folder} --channel firmware`)).toMatchObject({ exitCode: 2 });
+    expect(await run(`archive pull ${other} --channel general`)).toMatchObject({ exitCode: 2 });
+    expect(await run(`archive pull ${folder} --num-before 5`)).toMatchObject({ exitCode: 2 });
+    expect(contentOf(folder)).toEqual(before);
+  });
+
+  test('two pulls of one folder at once: one waits for the other, and each message is there once', async () => {
+    const { run } = await openSandbox(bulk);
+    const folder = newFolder();
+
+    const both = await Promise.all(
+      [1, 2].map(() => run(`archive pull ${folder} ${selection} -o json`, { clock: realClock })),
+    );
+
+    expect(both.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+    const added = both.map(({ stdout }) => (JSON.parse(stdout) as { added: number }).added);
+    expect(added.sort((one, two) => one - two)).toEqual([0, 2500]);
+    expect(messagesOf(folder, 'rendered')).toHaveLength(2500);
+  });
+
+  test('while another process holds the folder: waits, then says who is at work', async () => {
+    const { run } = await openSandbox(bulk);
+    const folder = newFolder();
+    await run(`archive pull ${folder} ${selection}`);
+    const stat = readFileSync('/proc/self/stat', 'utf8');
+    const start = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    const space = readlinkSync('/proc/self/ns/pid');
+    writeFileSync(join(folder, 'lock'), JSON.stringify({ pid: process.pid, token: 'other', start, boot, space }));
+
+    const { exitCode, stderr } = await run(`archive pull ${folder}`);
+
+    expect(exitCode).toBe(7);
+    expect(stderr).toContain(`the archive ${folder} is in use by process ${process.pid}`);
+  });
+});
+
+describe('archive pull --recheck', () => {
+  test.each([489, 256])('level %d: records exactly what was edited, moved and deleted, once', async (featureLevel) => {
+    const service = await openSandbox({ ...bulk, featureLevel });
+    const folder = newFolder();
+    await service.run(`archive pull ${folder} ${selection} --both`);
+    const ids = messagesOf(folder, 'source').map(({ id }) => id as number);
+    const [first = 0, second = 0, third = 0, fourth = 0, fifth = 0, sixth = 0] = ids.filter(
+      (_, index) => index % 410 === 5,
+    );
+    for (const id of [first, second, third]) await changed(service, 'PATCH', id, `content=edited ${id}`);
+    for (const id of [fourth, fifth]) await changed(service, 'DELETE', id);
+    await changed(service, 'PATCH', sixth, 'topic=elsewhere');
+    const before = contentOf(folder);
+
+    const { stdout, stderr } = await service.run(`archive pull ${folder} --recheck -o json`);
+    const again = await service.run(`archive pull ${folder} --recheck -o json`);
+
+    expect(stderr).toBe('');
+    expect(JSON.parse(stdout)).toMatchObject({ messages: 2500, edited: 3, moved: 1, deleted: 2 });
+    expect(JSON.parse(again.stdout)).toMatchObject({ edited: 0, moved: 0, deleted: 0 });
+    expect(linesOf(folder, 'changes.ndjson').map(({ id, change }) => [id, change])).toEqual([
+      [first, 'edited'],
+      [second, 'edited'],
+      [third, 'edited'],
+      [fourth, 'deleted'],
+      [fifth, 'deleted'],
+      [sixth, 'moved'],
+    ]);
+    expect(contentOf(folder)).toMatchObject(before);
+  });
+});
+
+/** Changes a message over the sandbox's own endpoints, as its sender. */
+async function changed({ sandbox }: RunningSandbox, method: string, id: number, form?: string): Promise<void> {
+  const account = sandbox.chat.accounts.find(({ email }) => email.startsWith('release-bot'));
+  const authorization = `Basic ${Buffer.from(`${account?.email}:${account?.api_key}`).toString('base64')}`;
+  const body = form === undefined ? {} : { body: new URLSearchParams(form) };
+  const answer = await fetch(`${sandbox.chat.site}/api/v1/messages/${id}`, {
+    method,
+    headers: { authorization },
+    ...body,
+  });
+  expect(await answer.json()).toMatchObject({ result: 'success' });
+}
