@@ -1,4 +1,3 @@
-import type { GlobalValues } from '../commands/context.ts';
 import { Failure } from '../core/failure.ts';
 import { guarded, readerGone } from '../output/sink.ts';
 import type { Options } from './accounts.ts';
@@ -45,7 +44,7 @@ interface Started {
 
 async function perform(request: CommandRequest, started: Started, world: World): Promise<number> {
   const { redactor } = started;
-  const messages = openMessages(world.stderr, styleOf(request.options, world), redactor);
+  const messages = openMessages(world.stderr, styleOf(request, world), redactor);
   const { signal, release } = openEnding(world, request.options.deadline);
   Object.assign(started, { messages, release });
   const waiting = { signal, note: messages.note };
@@ -79,9 +78,11 @@ function bug(cause: unknown): Failure {
   });
 }
 
-function styleOf(options: GlobalValues, world: World): MessageStyle {
+function styleOf({ options, flags }: CommandRequest, world: World): MessageStyle {
+  // A command may have an --output of its own, which is not among the global options.
+  const format = options.output ?? flags['output'];
   return {
-    json: options.output === 'json' || options.output === 'ndjson',
+    json: format === 'json' || format === 'ndjson',
     quiet: options.quiet ?? false,
     verbose: (options.verbose ?? false) || (options.trace ?? false),
     color: hasColor(options, world, world.stderr.isTTY === true),

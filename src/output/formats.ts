@@ -1,12 +1,19 @@
 import { picking, refusing } from './fields.ts';
 import type { Form } from './form.ts';
+import { plainLines } from './plain.ts';
 import { sentencesOf } from './sentences.ts';
 import type { Look, Show } from './show.ts';
 
 /** The form that a look asks for; its module, and with it a library, is loaded only now. */
 export async function formOf(show: Show<unknown> | undefined, look: Look): Promise<Form> {
+  if (show?.text) return pieces(look);
   const form = sentencesOf(show, look) ?? (await loadForm(show, look));
   return look.fields ? refusing(form, show, look.fields) : form;
+}
+
+function pieces({ terminal }: Look): Form {
+  const row = (piece: unknown): string => (terminal ? plainLines(String(piece)) : String(piece));
+  return { one: row, row, end: () => '' };
 }
 
 async function loadForm(show: Show<unknown> | undefined, look: Look): Promise<Form> {

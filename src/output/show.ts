@@ -20,6 +20,8 @@ export interface Show<T> {
   readonly quiet?: (row: T) => string;
   /** Prints like `quiet` even without `-q`, unless the format is json, ndjson or yaml. */
   readonly alwaysQuiet?: boolean;
+  /** The rows are pieces of a text, which is written as it is. */
+  readonly text?: true;
   /** The first row is the whole result, shown at once; what the rows do after it is work that goes on. */
   readonly single?: boolean;
   /** The rows are outcomes of writes that must not stop because nobody reads them any longer: a closed pipe ends only the output. */

@@ -6,6 +6,7 @@ import type { ArchiveForm } from '../../store/archive/archive-head.ts';
 import { command } from '../command.ts';
 import { selectionOf, selectionOptions, type SelectionValues } from '../messages/selection.ts';
 import { folderArgument } from './folder.ts';
+import { limitedHistory } from './limited-history.ts';
 
 export default command({
   name: 'archive pull',
@@ -61,9 +62,6 @@ export default command({
     others: true,
   },
 });
-
-export const limitedHistory =
-  'the history is cut by the plan of the organization: older messages exist that the archive does not hold';
 
 /** Without a range, an archive is of everything. */
 function wholeSelection(values: SelectionValues, now: number): MessageSelection {

@@ -7,9 +7,16 @@ export type MessageFields = Readonly<Record<string, unknown>>;
 /** What the messages of one heading share: a channel and topic, or the people of a direct conversation. */
 export function conversationOf(message: MessageFields): string {
   const { display_recipient: recipient, subject } = message;
-  if (!Array.isArray(recipient)) return `#${textOf(recipient)} > ${textOf(subject) || '(empty topic)'}`;
-  const names = recipient.map((user: unknown) => nameOf(asObject(user)));
-  return `Direct messages: ${names.join(', ')}`;
+  const people = recipientsOf(message);
+  return people === undefined
+    ? `#${textOf(recipient)} > ${textOf(subject) || '(empty topic)'}`
+    : `Direct messages: ${people}`;
+}
+
+/** The people of a direct conversation; undefined for a message of a channel. */
+export function recipientsOf({ display_recipient: recipient }: MessageFields): string | undefined {
+  if (!Array.isArray(recipient)) return undefined;
+  return recipient.map((user: unknown) => nameOf(asObject(user))).join(', ');
 }
 
 function nameOf(user: MessageFields | undefined): string {

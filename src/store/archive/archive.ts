@@ -163,15 +163,18 @@ async function unlistedFiles(folder: string, parts: readonly ArchivePart[]): Pro
   return names.filter((name) => partNumberIn(name) !== undefined && !listed.has(name)).sort();
 }
 
-/** Files of later parts than the next one were listed once: writing over them would lose messages that the server may not have any more. */
+/** Parts whose line is lost would be written over, and the server may not have their messages any more. */
 function refuseLostLines(folder: string, parts: readonly ArchivePart[], unlisted: readonly string[]): void {
   const next = (parts.at(-1)?.part ?? 0) + 1;
-  const lost = unlisted.filter((name) => (partNumberIn(name) ?? 0) > next);
-  if (lost.length === 0) return;
-  throw new Failure('config', `${partList(folder)} lost the lines of ${lost.join(', ')}`, {
-    hint: 'Put the file back from a copy, or pull into another folder.',
-  });
+  const files = unlisted.filter((name) => partNumberIn(name) !== next);
+  const isWhole = parts.every(({ part }, index) => part === index + 1);
+  if (files.length === 0 && isWhole) return;
+  const what = files.length > 0 ? `the lines of ${files.join(', ')}` : 'lines of parts';
+  throw new Failure('config', `${partList(folder)} lost ${what}`, { hint: lostLinesHint });
 }
+
+/** What to do where parts.ndjson itself is damaged. */
+export const lostLinesHint = 'Put parts.ndjson back from a copy, or pull into another folder.';
 
 async function refuseOtherFiles(folder: string): Promise<void> {
   const [other] = (await namesIn(folder)).filter((name) => !name.startsWith(lockName) && !name.startsWith('.'));

@@ -1,0 +1,92 @@
+import { messageLink } from '../../api/chat/message-link.ts';
+import { usage } from '../../core/failure.ts';
+import { archivedMessages } from '../../jobs/archive/archived-messages.ts';
+import { documentForm, documentFormats, type DocumentFormat } from '../../output/messages/documents.ts';
+import { recipientsOf } from '../../output/messages/message-parts.ts';
+import { messageFields } from '../../schema/messages.ts';
+import { readArchive, type Archive } from '../../store/archive/archive.ts';
+import type { ArchiveForm } from '../../store/archive/archive-head.ts';
+import { writeTextFile } from '../../store/archive/text-file.ts';
+import { command } from '../command.ts';
+import type { GlobalValues } from '../context.ts';
+import { headOf } from './document-head.ts';
+import { folderArgument } from './folder.ts';
+
+export default command({
+  name: 'archive export',
+  summary: 'Write an archive as NDJSON, CSV, Markdown or HTML',
+  about: [
+    'Writes to standard output, or with --to to a file that appears whole or not at all. Nothing is asked of a server. Messages are shown as ' +
+      'they were archived; what archive pull --recheck recorded is a warning in HTML and Markdown.',
+    'html is one page with search, readable without a network: nothing in it runs or loads anything from elsewhere. Links between messages ' +
+      'stay inside the page where it holds the target, and lead to the server otherwise. markdown needs the source form, html the rendered one; ' +
+      'ndjson and csv take the rendered form where the archive has it, and --raw-content the source.',
+    'Other programs can read the files of the archive themselves: jq, DuckDB and sqlite-utils read its *.ndjson files.',
+  ],
+  args: { folder: folderArgument },
+  options: {
+    output: {
+      kind: 'string',
+      short: 'o',
+      required: true,
+      choices: documentFormats,
+      placeholder: 'FORMAT',
+      help: 'ndjson, csv, markdown or html; CHATELAINE_OUTPUT does not apply',
+    },
+    to: { kind: 'string', nonempty: true, placeholder: 'PATH', help: 'File to write, in place of standard output' },
+    raw_content: { kind: 'boolean', help: 'ndjson and csv: the Markdown source' },
+  },
+  examples: [
+    'chatelaine archive export kitchen -o html --to kitchen.html',
+    'chatelaine archive export kitchen -o ndjson --raw-content',
+  ],
+
+  async *run({ folder, output, to, raw_content }, { options, note }) {
+    const archive = await readArchive(folder);
+    const text = documentOf(archive, output, formFor(output, raw_content, archive), options);
+    if (to === undefined) {
+      yield* text;
+      return;
+    }
+    await writeTextFile(to, text);
+    note(`${to} is written`);
+  },
+
+  show: { text: true, known: messageFields },
+});
+
+/** @throws Failure usage where the archive does not hold the form, with the command that fetches it */
+function formFor(output: DocumentFormat, source: boolean | undefined, { head, folder }: Archive): ArchiveForm {
+  if (output === 'html' && source) throw usage('-o html shows the rendered form: leave out --raw-content');
+  const [first = 'rendered'] = head.forms;
+  const form = output === 'markdown' || source ? 'source' : output === 'html' ? 'rendered' : first;
+  if (head.forms.includes(form)) return form;
+  throw usage(
+    `-o ${output}${source ? ' --raw-content' : ''} needs the ${form} form, which the archive does not hold`,
+    `Fetch it: chatelaine archive pull '${folder}' --both.`,
+  );
+}
+
+const columns = ['id', 'timestamp', 'sender_id', 'sender_full_name', 'display_recipient', 'subject', 'content'];
+
+async function* documentOf(
+  archive: Archive,
+  output: DocumentFormat,
+  form: ArchiveForm,
+  options: GlobalValues,
+): AsyncGenerator<string> {
+  const head = headOf(archive, (message) => messageLink(message, archive.head.site));
+  const writer = await documentForm(output, head, options, { columns, cell: recipientCell });
+  try {
+    for await (const message of archivedMessages(archive, form)) yield writer.row(message);
+  } catch (cause) {
+    // What comes before a damaged part is a whole document too.
+    yield writer.end();
+    throw cause;
+  }
+  yield writer.end();
+}
+
+function recipientCell(message: unknown, column: string): unknown {
+  return column === 'display_recipient' ? recipientsOf(message as Readonly<Record<string, unknown>>) : undefined;
+}

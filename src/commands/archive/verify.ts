@@ -1,0 +1,37 @@
+import { Failure } from '../../core/failure.ts';
+import { lostLinesHint, readArchive } from '../../store/archive/archive.ts';
+import { problemsOf } from '../../store/archive/verify-archive.ts';
+import { command } from '../command.ts';
+import { folderArgument } from './folder.ts';
+import { limitedHistory } from './limited-history.ts';
+
+export default command({
+  name: 'archive verify',
+  summary: 'Find what is damaged or missing in an archive',
+  about: [
+    'Reads every part and compares it with the list of parts: size, SHA-256, the ids of its messages and their order. Each problem is a ' +
+      'row, and any problem is exit code 10. It asks no server: what is new, edited or deleted there is the business of archive pull.',
+    'archive pull DIR fetches the messages of damaged or missing files again; the list of parts itself, parts.ndjson, it cannot mend.',
+  ],
+  args: { folder: folderArgument },
+  examples: ['chatelaine archive verify kitchen'],
+
+  async *run({ folder }, { note, warn }) {
+    const archive = await readArchive(folder);
+    const hints = new Set<string>();
+    let count = 0;
+    for await (const problem of problemsOf(archive)) {
+      count += 1;
+      hints.add(problem.ids === null ? lostLinesHint : `Run: chatelaine archive pull '${folder}'`);
+      yield problem;
+    }
+    if (archive.head.history_limited) warn(limitedHistory);
+    const messages = archive.parts.reduce((sum, part) => sum + part.count, 0);
+    note(`${messages} messages, parts: ${archive.parts.length}; ${count === 0 ? 'no problem' : `problems: ${count}`}`);
+    if (count === 0) return;
+    for (const hint of hints) note(hint);
+    throw new Failure('differences', `${count} problems`);
+  },
+
+  show: { columns: ['part', 'file', 'problem', 'ids'] },
+});

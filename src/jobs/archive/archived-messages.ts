@@ -1,0 +1,39 @@
+import { Failure } from '../../core/failure.ts';
+import type { Archive } from '../../store/archive/archive.ts';
+import type { ArchiveForm } from '../../store/archive/archive-head.ts';
+import { readPart, type ArchivedMessage } from '../../store/archive/part.ts';
+
+/**
+ * Every message of an archive in one form, ascending; a part at a time is held, and compared with its hash first.
+ * @throws Failure incomplete for a damaged or missing part
+ */
+export async function* archivedMessages(archive: Archive, form: ArchiveForm): AsyncGenerator<ArchivedMessage> {
+  for (const part of archive.parts) {
+    const read = await readPart(archive.folder, part, form);
+    if (read.problem !== undefined) {
+      throw new Failure('incomplete', `the export ends before part ${part.part}: ${form}: ${read.problem}`, {
+        hint: `Run: chatelaine archive pull '${archive.folder}'`,
+        retryable: false,
+      });
+    }
+    yield* read.messages;
+  }
+}
+
+/** Whether the archive holds a message. */
+export function holdsMessage({ parts }: Pick<Archive, 'parts'>, id: number): boolean {
+  const part = lastUpTo(parts, ({ first }) => first, id);
+  return part !== undefined && lastUpTo(part.ids, (one) => one, id) === id;
+}
+
+/** By halving: the last of ascending items that is not above a number. */
+function lastUpTo<T>(items: readonly T[], valueOf: (item: T) => number, most: number): T | undefined {
+  let [low, high] = [0, items.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const item = items[middle];
+    if (item !== undefined && valueOf(item) <= most) low = middle + 1;
+    else high = middle;
+  }
+  return items[low - 1];
+}

@@ -1,0 +1,40 @@
+import type { Form } from '../form.ts';
+import { ndjson } from '../ndjson.ts';
+import type { Show } from '../show.ts';
+import type { PageHead } from './page.ts';
+
+/** The formats of an archive's export. */
+export const documentFormats = ['ndjson', 'csv', 'markdown', 'html'] as const;
+export type DocumentFormat = (typeof documentFormats)[number];
+
+/** The user's choices about a document: `fields`, `header` and `csv_safe` are of csv. */
+export interface DocumentOptions {
+  readonly fields?: string;
+  readonly header?: boolean;
+  readonly csv_safe?: boolean;
+}
+
+/** The form that writes messages as a document; its module, and with it a library, is loaded only now. */
+export async function documentForm(
+  format: DocumentFormat,
+  head: PageHead,
+  options: DocumentOptions,
+  show: Show<unknown>,
+): Promise<Form> {
+  const look = {
+    ...({ format: 'csv', sort: undefined, quiet: false, color: false, terminal: false, width: 0 } as const),
+    fields: options.fields?.split(',').map((name) => name.trim()),
+    header: options.header ?? true,
+    csvSafe: options.csv_safe ?? false,
+  };
+  switch (format) {
+    case 'ndjson':
+      return ndjson(look);
+    case 'csv':
+      return (await import('../csv.ts')).csv(show, look);
+    case 'markdown':
+      return (await import('./markdown.ts')).markdown(head);
+    case 'html':
+      return (await import('./page.ts')).page(head);
+  }
+}

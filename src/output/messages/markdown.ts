@@ -1,0 +1,43 @@
+import { asObject } from '../columns.ts';
+import type { Form } from '../form.ts';
+import { changesOf, conversationOf, senderOf, sentAt, textOf, widgetOf } from './message-parts.ts';
+
+/** What stands above the messages of a Markdown document. */
+export interface MarkdownHead {
+  readonly title: string;
+  /** Sentences below the title. */
+  readonly notes: readonly string[];
+  /** Sentences that must not be overlooked. */
+  readonly warnings: readonly string[];
+}
+
+/** Messages in source form as one Markdown document: a heading for each topic and day, then sender, time and text. It is written as they come. */
+export function markdown({ title, notes, warnings }: MarkdownHead): Form {
+  let conversation: string | undefined;
+  let day: string | undefined;
+  const open = (): string => {
+    if (conversation !== undefined) return '';
+    conversation = '';
+    const lines = [...notes, 'Times are UTC.', ...warnings.map((text) => `**Warning:** ${escaped(text)}`)];
+    return [`# ${escaped(title)}`, ...lines, ''].join('\n\n');
+  };
+  const row = (value: unknown): string => {
+    const message = asObject(value) ?? {};
+    const head = open();
+    const next = conversationOf(message);
+    const sent = sentAt(message)?.toISOString() ?? '';
+    const isNext = next !== conversation;
+    const isDay = isNext || sent.slice(0, 10) !== day;
+    [conversation, day] = [next, sent.slice(0, 10)];
+    const headings = [...(isNext ? [`## ${escaped(next)}`] : []), ...(isDay && day !== '' ? [`### ${day}`] : [])];
+    const marks = [...changesOf(message), widgetOf(message)].filter((mark) => mark !== undefined);
+    const by = [`**${escaped(senderOf(message))}**`, sent.slice(11, 16), ...marks.map((mark) => `(${escaped(mark)})`)];
+    return `${head}${[...headings, by.join(' '), textOf(message['content'])].join('\n\n')}\n\n`;
+  };
+  return { one: row, row, end: open };
+}
+
+/** A name as the text of one line that Markdown does not read as its own signs. */
+function escaped(text: string): string {
+  return text.replace(/\s+/g, ' ').replace(/[\\`*_[\]<>#]/g, '\\$&');
+}

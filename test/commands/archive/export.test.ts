@@ -1,0 +1,128 @@
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { idsBetween, openChatServer, topicOf } from '../../helpers/chat-server.ts';
+import { emptyHome, openSandbox } from '../../helpers/run.ts';
+
+async function archived(forms = '--both', options = {}) {
+  const { run, sandbox } = await openSandbox(options);
+  const folder = join(emptyHome(), 'archive');
+  await run(`archive pull ${folder} --channel general ${forms}`);
+  return { run, sandbox, folder };
+}
+
+describe('archive export', () => {
+  test('ndjson is the messages byte for byte as they are in the parts, whatever CHATELAINE_OUTPUT says', async () => {
+    const { run, folder } = await archived();
+    const env = { CHATELAINE_OUTPUT: 'json' };
+
+    const rendered = await run(`archive export ${folder} -o ndjson`, { env });
+    const source = await run(`archive export ${folder} -o ndjson --raw-content`, { env });
+
+    expect(rendered.stdout).toBe(readFileSync(join(folder, 'rendered-000001.ndjson'), 'utf8'));
+    expect(source.stdout).toBe(readFileSync(join(folder, 'source-000001.ndjson'), 'utf8'));
+  });
+
+  test('csv has a header and the columns of a message, or those of --fields', async () => {
+    const { run, folder } = await archived('--raw-content');
+
+    const { stdout } = await run(`archive export ${folder} -o csv`);
+    const picked = await run(`archive export ${folder} -o csv --fields id,subject --no-header`);
+
+    expect(stdout.split('\n').slice(0, 2)).toEqual([
+      'id,timestamp,sender_id,sender_full_name,display_recipient,subject,content',
+      '1002,1768204920,8,Mara Lindqvist,general,onboarding,"Welcome to **Harbour Motion**! Sensors are in the blue cabinet, charging docks next to the window."',
+    ]);
+    expect(picked.stdout.split('\n')[0]).toBe('1002,onboarding');
+  });
+
+  test('markdown has headings for topic and day, sender and time, and the source', async () => {
+    const { run, folder } = await archived();
+
+    const { stdout } = await run(`archive export ${folder} -o markdown`);
+
+    expect(stdout.startsWith('# Messages of Harbour Motion\n\n364 messages from 127.0.0.1')).toBe(true);
+    expect(stdout).toContain(
+      '## \\#general \\> lunch\n\n### 2026-01-13\n\n**Ines Okafor** 10:45\n\nSoup place or the falafel truck?\n\n**Tomás Ferreira** 10:47\n\n',
+    );
+  });
+
+  test('html links to messages inside the page where it holds them, else to the server', async () => {
+    const { run, sandbox, folder } = await archived();
+    const [first, last] = [1002, 1451];
+    const link = (id: number): string => `[there](#narrow/channel/1-general/topic/lunch/near/${id})`;
+    sandbox.state.post({ channel: 'general', topic: 'lunch', content: `${link(first)} ${link(999_999)}` });
+    await run(`archive pull ${folder}`);
+
+    const { stdout, exitCode } = await run(`archive export ${folder} -o html`);
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain(`<article id="m${last}">`);
+    expect(stdout).toContain(`<a href="#m${first}">there</a>`);
+    expect(stdout).toContain(`<a href="${sandbox.chat.site}/#narrow/channel/1-general/topic/lunch/near/999999"`);
+    expect(stdout).toContain(`${sandbox.chat.site}/#narrow/channel/1-general/topic/onboarding/near/${first}"`);
+    expect(stdout.endsWith('</html>\n')).toBe(true);
+  });
+
+  test('--to writes a private file that appears whole', async () => {
+    const { run, folder } = await archived();
+    const out = join(emptyHome(), 'page.html');
+
+    const { stdout, stderr, exitCode } = await run(`archive export ${folder} -o html --to ${out}`);
+
+    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: '', stderr: `${out} is written\n` });
+    expect(readFileSync(out, 'utf8').endsWith('</html>\n')).toBe(true);
+    expect(statSync(out).mode & 0o777).toBe(0o600);
+  });
+
+  test.each([
+    ['', 'markdown', 'source'],
+    ['--raw-content', 'html', 'rendered'],
+    ['', 'csv --raw-content', 'source'],
+  ])('an archive of "%s" as %s: exit 2 with the command that fetches the %s form', async (forms, output, missing) => {
+    const { run, folder } = await archived(forms);
+
+    const { exitCode, stdout, stderr } = await run(`archive export ${folder} -o ${output}`);
+
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toContain(`needs the ${missing} form`);
+    expect(stderr).toContain(`chatelaine archive pull '${folder}' --both`);
+  });
+
+  test('a damaged part: exit 8, what comes before it is a whole document, and no file is left by --to', async () => {
+    const server = await openChatServer({ messages: topicOf('lunch', idsBetween(1, 1500)) });
+    const folder = join(emptyHome(), 'archive');
+    await server.run(`archive pull ${folder} --channel 5`);
+    rmSync(join(folder, 'rendered-000002.ndjson'));
+    const out = join(emptyHome(), 'out');
+
+    const page = await server.run(`archive export ${folder} -o html`);
+    const file = await server.run(`archive export ${folder} -o ndjson --to ${out}`);
+
+    expect(page.exitCode).toBe(8);
+    expect(page.stdout).toContain('<article id="m1000">');
+    expect(page.stdout.endsWith('</html>\n')).toBe(true);
+    expect(page.stderr).toContain('the export ends before part 2');
+    expect(file.exitCode).toBe(8);
+    expect(file.error?.exit).toBe(8);
+    expect(existsSync(out)).toBe(false);
+    expect(readdirSync(join(out, '..'))).toEqual(['tmp']);
+  });
+
+  test('a limited history and recorded changes are warnings in the page', async () => {
+    const messages = topicOf('lunch', idsBetween(1, 50));
+    const server = await openChatServer({ messages, firstVisible: 11 });
+    const folder = join(emptyHome(), 'archive');
+    await server.run(`archive pull ${folder} --channel 5 --both`);
+    server.messages.splice(20, 2);
+    await server.run(`archive pull ${folder} --recheck`);
+
+    const page = await server.run(`archive export ${folder} -o html`);
+    const text = await server.run(`archive export ${folder} -o markdown`);
+
+    for (const { stdout } of [page, text]) {
+      expect(stdout).toContain('The history is cut by the plan of the organization');
+      expect(stdout).toContain('Changed on the server since they were archived: 2 deleted.');
+    }
+  });
+});
