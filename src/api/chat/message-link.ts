@@ -1,4 +1,4 @@
-import { isObject } from '../http/answer.ts';
+import { isObject } from '../../core/json.ts';
 import type { Message } from './chat-messages.ts';
 
 /**

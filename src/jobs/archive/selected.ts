@@ -1,4 +1,4 @@
-import { isObject } from '../../api/http/answer.ts';
+import { isObject } from '../../core/json.ts';
 import type { Message, MessagePage } from '../../api/chat/chat-messages.ts';
 import { Failure } from '../../core/failure.ts';
 import type { MessageSelection } from '../messages/selection.ts';
