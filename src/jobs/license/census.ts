@@ -57,25 +57,41 @@ async function fromList(
   app_code: number,
   users: readonly string[],
 ): Promise<ReadonlyMap<string, ListedUser> | undefined> {
-  const census = new Map<string, { readonly exact: License[]; readonly near: License[] }>();
-  const candidatesOf = nameIndex(users);
+  const exact = new Map<string, License[]>();
+  const others: License[] = [];
+  const wanted = new Set(users);
   try {
     for await (const license of api.list({ app_code })) {
       const name = textOf(license, 'remote_user');
       if (name === undefined) return undefined;
-      for (const remote_user of candidatesOf(name)) {
-        const found = likeness(license, { remote_user, app_code });
-        if (found === 'other') continue;
-        const known = census.get(remote_user) ?? { exact: [], near: [] };
-        census.set(remote_user, known);
-        known[found].push(license);
-      }
+      const isExact = wanted.has(name) && likeness(license, { remote_user: name, app_code }) === 'exact';
+      if (!isExact) others.push(license);
+      else exact.set(name, [...(exact.get(name) ?? []), license]);
     }
   } catch (cause) {
     if (cause instanceof Failure && cause.kind === 'incomplete') return undefined;
     throw cause;
   }
-  return census;
+  const near = nearMatches(others, app_code, others.length === 0 ? [] : users.filter((user) => !exact.has(user)));
+  const found = [...exact].map(([user, licenses]) => [user, { exact: licenses, near: [] }] as const);
+  return new Map<string, ListedUser>([...found, ...near]);
+}
+
+/** The users for whom the list shows a license of a near name alone. */
+function nearMatches(
+  licenses: readonly License[],
+  app_code: number,
+  users: readonly string[],
+): Map<string, UserLicenses> {
+  const near = new Map<string, License[]>();
+  const candidatesOf = nameIndex(users);
+  for (const license of licenses) {
+    for (const remote_user of candidatesOf(textOf(license, 'remote_user') ?? '')) {
+      if (likeness(license, { remote_user, app_code }) !== 'near') continue;
+      near.set(remote_user, [...(near.get(remote_user) ?? []), license]);
+    }
+  }
+  return new Map([...near].map(([user, found]) => [user, { exact: [], near: found }]));
 }
 
 /** A server that cuts names keeps at least so many characters. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
@@ -195,5 +195,5 @@ function held({ pid, space }: Owner, me: Owner, path: string): Failure {
 }
 
 function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 20);
+  return hash('sha256', text).slice(0, 20);
 }
