@@ -1,4 +1,4 @@
-/** How a result looks; the machine formats print the value itself (contract, section 3). */
+/** How a result looks; the machine formats print the value itself (docs/architecture.md, Output). */
 export interface Show<T> {
   /** Columns of table, csv and tsv under their wire names; absent: the scalar keys of the first row. */
   readonly columns?: readonly string[];

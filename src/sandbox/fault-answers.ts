@@ -48,7 +48,7 @@ const loginPage =
   '<!DOCTYPE html><html><head><title>Log in</title></head><body><form method="post" action="/login/">' +
   '<input name="user"><input name="password" type="password"></form></body></html>';
 
-/** Every form in which a wait was seen (facts page, 3.1); `wait` in seconds. */
+/** Every form in which a wait was seen (docs/apis.md, Rate limits); `wait` in seconds. */
 function tooMany(kind: FaultKind, wait: number, setting: Setting): Answer {
   if (kind === '429-html') return proxyPage(429);
   if (kind === '429-null') return limited(setting, { field: null });

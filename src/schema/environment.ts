@@ -1,6 +1,6 @@
 import type { Fields } from './field.ts';
 
-/** Options of every command (contract, section 2). `twin`: CHATELAINE_… in the environment does the same. */
+/** Options of every command (docs/architecture.md, Output). `twin`: CHATELAINE_… in the environment does the same. */
 export const globalOptions = {
   output: {
     kind: 'string',

@@ -18,7 +18,7 @@ interface Shape {
   readonly hidden?: boolean;
   /** What stands for the value in help, such as `FILE`. */
   readonly placeholder?: string;
-  /** The feature level of the chat server that brought the field (specification, tag of the field). */
+  /** The feature level of the chat server that brought the field (docs/apis.md, Feature levels). */
   readonly level?: number;
 }
 

@@ -1,7 +1,7 @@
 import { usage } from '../core/failure.ts';
 import type { Fields, Values } from './field.ts';
 
-/** The fields of a license (specification, Resources). */
+/** The fields of a license (docs/apis.md, Licensing answers). */
 export const licenseFields = {
   remote_user: {
     kind: 'string',
@@ -39,7 +39,7 @@ export const licenseCode = {
   help: 'The license key; - reads it from standard input',
 } as const;
 
-/** The query of GET /first-activation/ (specification, First activation). */
+/** The query of GET /first-activation/ (docs/apis.md, Licensing answers). */
 export const firstActivationFields = {
   mac_address: { kind: 'string', required: true, nonempty: true, placeholder: 'MAC', help: 'Identifier of the sensor' },
   app_code: licenseFields.app_code,

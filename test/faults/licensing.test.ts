@@ -65,7 +65,7 @@ const applyPost: Expected = {
     9: `${undone} 500 html error-in-200`,
   },
 };
-/** An empty answer means that nobody activated the sensor (contract, section 3). */
+/** An empty answer means that nobody activated the sensor (docs/apis.md, Licensing answers). */
 const activation: Expected = {
   once: { ...licensingRead.once, 5: 'empty', 7: `429-long ${broke} html json-garbage` },
   always: {

@@ -99,7 +99,8 @@ test.each([
     headers: { authorization: 'Token sandbox-key-of-app-4711', 'content-type': type },
   });
 
-  expect({ status: answer.status, body: await answer.json() }).toEqual({ status, body: expected });
+  const answered: unknown = await answer.json();
+  expect({ status: answer.status, body: answered }).toEqual({ status, body: expected });
 });
 
 test.each([

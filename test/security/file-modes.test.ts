@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { emptyHome, openSandbox, runAlone, type RunningSandbox } from '../helpers/run.ts';
 
-/** Whatever is written under the home is for its owner alone (contract, section 4). */
+/** Whatever is written under the home is for its owner alone (docs/apis.md, Credentials). */
 
 describe.skipIf(process.platform === 'win32').each([0o022, 0o000, 0o077])('with umask %o', (mask) => {
   let before = 0;

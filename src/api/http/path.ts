@@ -19,7 +19,7 @@ export interface Segments {
 
 /**
  * path`/license/${code}/` encodes each value.
- * @throws Failure usage for a value that would climb out of its segment: proxies resolve `.` and `..` even when encoded (facts page, 1.5)
+ * @throws Failure usage for a value that would climb out of its segment: proxies resolve `.` and `..` even when encoded (docs/apis.md, Navigation views)
  */
 export function path(parts: TemplateStringsArray, ...values: readonly (string | number | Hidden | Segments)[]): Path {
   const pieces = parts.map((part, index) => {

@@ -2,7 +2,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import type { Clock } from '../../core/world.ts';
 
 /**
- * How far a call may be repeated (contract, section 5): `safe` has the same effect twice as once; `if unprocessed` only where
+ * How far a call may be repeated (docs/apis.md, Retries): `safe` has the same effect twice as once; `if unprocessed` only where
  * the server certainly did nothing; `by caller` is repeated above, by what the call has achieved.
  */
 export type Repeat = 'safe' | 'if unprocessed' | 'by caller';
@@ -56,7 +56,7 @@ export function backoff(attempt: number, random: number): Milliseconds {
   return random * Math.min(longestBackoff, firstBackoff * 2 ** attempt);
 }
 
-/** Added to what the server asks for, so that a clock a little ahead does not ask too early (facts page, 3.1). */
+/** Added to what the server asks for, so that a clock a little ahead does not ask too early (docs/apis.md, Rate limits). */
 const margin: Milliseconds = 75;
 
 /** How long to hold back after a 429: at least what the server asked for, else the back-off with a floor of a second. */
@@ -65,12 +65,12 @@ export function holdBack(asked: Milliseconds | undefined, attempt: number, rando
   return asked + margin + (attempt > 2 ? backoff(attempt - 2, random) : 0);
 }
 
-/** The longest wait for a 429 where the command has no deadline (contract, section 5). */
+/** The longest wait for a 429 where the command has no deadline (docs/apis.md, Rate limits). */
 export const longestHold: Milliseconds = 120_000;
 
 /**
  * The wait that an answer asks for: body `retry-after` (a float of seconds, or null), else the header as float, integer or date
- * (facts page, 3.1). Undefined where neither says anything readable.
+ * (docs/apis.md, Rate limits). Undefined where neither says anything readable.
  */
 export function retryAfter(body: unknown, header: string | undefined, now: Milliseconds): Milliseconds | undefined {
   const spoken = typeof body === 'object' && body !== null && 'retry-after' in body ? body['retry-after'] : undefined;

@@ -1,7 +1,7 @@
 import type { Call } from './call.ts';
 import { levels } from './levels.ts';
 
-/** Releases by the level that they brought (facts page, calendar). */
+/** Releases by the level that they brought (docs/apis.md, Feature levels). */
 const releases: readonly (readonly [level: number, version: string])[] = [
   [481, '12.2'],
   [460, '12.0'],

@@ -2,7 +2,7 @@ import { levels } from './levels.ts';
 
 /**
  * The field that names parameters which the endpoint does not know. Settings have it since level 78, the others since 167
- * (specification, Errors).
+ * (docs/apis.md, Parameters).
  */
 export function ignoredField(
   level: number,

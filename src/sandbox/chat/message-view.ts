@@ -17,7 +17,7 @@ export interface Look {
   readonly search: string | undefined;
 }
 
-/** A message as GET /messages gives it (specification, Message; shapes of earlier levels as the facts page tells them). */
+/** A message as GET /messages gives it (docs/apis.md, Messages). */
 export function showMessage(call: UserCall, message: Message, look: Look): Record<string, unknown> {
   const { level, organization, state } = call;
   const sender = state.users.get(message.sender_id);

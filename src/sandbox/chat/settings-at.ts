@@ -19,7 +19,7 @@ export function settingsAt(level: number, group: Group): Signature {
   return Object.fromEntries(all.filter(([name]) => group === 'all' || groupOf(name) === group));
 }
 
-/** Names that settings had before the level of their present name (specification, User settings). */
+/** Names that settings had before the level of their present name (docs/apis.md, Settings). */
 const renamed: Readonly<Record<string, string>> = {
   web_home_view: 'default_view',
   web_escape_navigates_to_home_view: 'escape_navigates_to_default_view',

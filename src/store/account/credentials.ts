@@ -49,7 +49,7 @@ export interface StoredApp {
   credential(): Promise<LicensingCredential>;
 }
 
-/** Chooses one credential as one unit (contract, section 4). Every method throws Failure config when there is none, or it is incomplete, unsafe or for another host. */
+/** Chooses one credential as one unit (docs/apis.md, Credentials). Every method throws Failure config when there is none, or it is incomplete, unsafe or for another host. */
 export interface Credentials {
   /** @throws Failure usage when several stored apps have that code */
   licensing(choice: LicensingChoice): Promise<LicensingCredential>;

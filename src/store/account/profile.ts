@@ -16,7 +16,7 @@ export interface LicensingProfile extends Common {
   readonly kind: 'licensing';
   readonly base_url: string;
   readonly app_code: number;
-  /** The field of an answer that holds the license key (contract, section 5). */
+  /** The field of an answer that holds the license key (docs/apis.md, Finding the key). */
   readonly key_field?: string;
   /** Send MAC addresses as they were typed. */
   readonly mac_format?: 'as_is';

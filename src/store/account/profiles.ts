@@ -28,7 +28,7 @@ export interface Profiles extends ProfileSource {
   remove(name: string): Promise<void>;
 }
 
-/** The stored profiles (contract, section 4). Every method throws Failure config when a file is unsafe or broken, or the name is unknown. */
+/** The stored profiles (docs/apis.md, Credentials). Every method throws Failure config when a file is unsafe or broken, or the name is unknown. */
 export function openProfiles(machine: Machine, clock: Clock): Profiles {
   const world = { machine, clock };
   const path = (): string => join(foldersOf(machine).config, 'config.json');

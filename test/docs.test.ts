@@ -1,0 +1,40 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+/** Comments give their reasons by a heading in docs/, in the form `docs/apis.md, Paging`. */
+const folders = ['src', 'test', 'scripts', 'bench'];
+const files = folders.flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.(ts|js|cjs)$/.test(name))
+    .map((name) => join(folder, name)),
+);
+const pages = readdirSync('docs').filter((name) => name.endsWith('.md'));
+
+/** The headings of each page, by its path. */
+const headings = new Map(
+  pages.map((page) => {
+    const lines = readFileSync(join('docs', page), 'utf8').split('\n');
+    return [`docs/${page}`, lines.flatMap((line) => /^#+ (.*)$/.exec(line)?.[1] ?? [])] as const;
+  }),
+);
+
+test('each reference to a page names a heading of it', () => {
+  const references = files.flatMap((file) => {
+    const text = readFileSync(file, 'utf8').replace(/\n\s*(?:\*|\/\/) ?/g, ' ');
+    return [...text.matchAll(/(docs\/[a-z-]+\.md), ([A-Z][^.;:)`'"]*)/g)].map(([, page = '', rest = '']) => ({
+      file,
+      page,
+      rest,
+    }));
+  });
+  const wrong = references.filter(({ page, rest }) => !headings.get(page)?.some((name) => rest.startsWith(name)));
+  expect(references.length).toBeGreaterThan(100);
+  expect(wrong.map(({ file, page, rest }) => `${file}: ${page}, ${rest}`)).toEqual([]);
+});
+
+test('no comment cites a page that is not in the repository', () => {
+  const cites = /\((?:the )?(?:facts page|contract, sections?|specification, )/;
+  const wrong = files.filter((file) => file !== join('test', 'docs.test.ts') && cites.test(readFileSync(file, 'utf8')));
+  expect(wrong).toEqual([]);
+});
