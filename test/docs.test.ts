@@ -12,7 +12,7 @@ const files = folders.flatMap((folder) =>
 const pages = readdirSync('docs').filter((name) => name.endsWith('.md'));
 
 /** The headings of each page, by its path. */
-const headings = new Map(
+const headings: ReadonlyMap<string, readonly string[]> = new Map(
   pages.map((page) => {
     const lines = readFileSync(join('docs', page), 'utf8').split('\n');
     return [`docs/${page}`, lines.flatMap((line) => /^#+ (.*)$/.exec(line)?.[1] ?? [])] as const;

@@ -60,7 +60,7 @@ describe('what breaks a rule of the specification is exit 2 with nothing sent', 
     ['17 digits', ['first-activation', '0013439a017f09c20']],
     ['no hexadecimal digits', ['first-activation', '00:13:43:9A:01:7G']],
     ['two sensors, one of them wrong', ['first-activation', '0013439a017f', 'nonsense']],
-    ...['#x', '/x', 'x/', 'a//b', '.', '..', 'a/../b', 'a/./b', '../settings', ''].flatMap((fragment) =>
+    ...['/x', 'x/', 'a//b', '.', '..', 'a/../b', 'a/./b', '../settings', ''].flatMap((fragment) =>
       [
         ['view', 'pin', fragment],
         ['view', 'hide', fragment],
@@ -116,7 +116,7 @@ test('a format that does not exist', async () => {
 });
 
 describe('what just keeps a rule is sent', () => {
-  test.each<[string, readonly string[], object]>([
+  test.each<[string, readonly string[], { remote_user: string; size_allowance: number; app_code: number }]>([
     ['127 characters', user('x'.repeat(127)), { remote_user: 'x'.repeat(127), size_allowance: 4, app_code: 7 }],
     [
       'every printable sign of ASCII',
@@ -139,6 +139,12 @@ describe('what just keeps a rule is sent', () => {
     ['app code 0', [...user('ada'), '--app-code=0'], { remote_user: 'ada', size_allowance: 4, app_code: 0 }],
   ])('%s', async (_what, args, json) => {
     const service = fakeService();
+    const { remote_user, app_code } = json;
+    // A name that ends in a blank is looked up without it too: servers store it so.
+    for (const name of new Set([remote_user, remote_user.trim()])) {
+      const query = { remote_user: name, app_code: String(app_code) };
+      service.expect({ method: 'GET', path: '/v1/license/', query }).reply(200, []);
+    }
     service.expect({ method: 'POST', path: '/v1/license/', json }).reply(201, '"K-1"');
 
     expect(await run(service, args)).toMatchObject({ exitCode: 0 });

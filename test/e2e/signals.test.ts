@@ -92,11 +92,16 @@ describe.each(signals)('%s', (signal, exit) => {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as { status: string });
-    expect(rows.every(({ status }) => status === 'created')).toBe(true);
+    // What was sent and not yet answered is unknown.
+    const created = rows.filter(({ status }) => status === 'created');
+    expect(rows.filter(({ status }) => status !== 'created' && status !== 'unknown')).toEqual([]);
+    expect(created.length).toBeGreaterThan(0);
     const after = own().length;
     expect(after).toBeLessThan(60);
     const journal = journalIn(home);
-    expect(journal.split('\n').filter((line) => line.includes('"created"')).length).toBeGreaterThanOrEqual(rows.length);
+    expect(journal.split('\n').filter((line) => line.includes('"created"')).length).toBeGreaterThanOrEqual(
+      created.length,
+    );
 
     const again = await start('license apply roster.csv -o ndjson --settle 100ms', { env, home }).ended;
     expect(again.code).toBe(0);
@@ -104,11 +109,11 @@ describe.each(signals)('%s', (signal, exit) => {
   });
 
   test('during the POST of license create says that it may have happened', async () => {
-    const { port, seen } = await openOrigin(() => undefined);
+    const { port, seen } = await openOrigin(({ method }) => (method === 'GET' ? { body: '[]' } : undefined));
     const run = start('license create --remote-user ada --size-allowance 4 -o json', {
       env: { CHATELAINE_BASE_URL: `http://127.0.0.1:${port}`, CHATELAINE_API_KEY: 'k', CHATELAINE_APP_CODE: '7' },
     });
-    await until(() => seen.length === 1);
+    await until(() => seen.some(({ method }) => method === 'POST'));
     run.child.kill(signal);
     const done = await run.ended;
     expect(done.code).toBe(exit);

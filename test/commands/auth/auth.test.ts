@@ -403,17 +403,19 @@ describe('a read-only profile', () => {
     expect({ exitCode, code: error?.code, sent: service.seen }).toEqual({ exitCode: 3, code: 'config', sent: [] });
   });
 
-  test.each(['settings set email=ada@example.com', 'view pin inbox', 'view rename inbox x', 'snippet rm 1'])(
-    'refuses %s before the network',
-    async (line) => {
-      const at = place();
-      await storeChat(at, 'work', '--read-only');
-      const service = fakeService();
+  test.each([
+    'settings set email=ada@example.com',
+    'view pin inbox',
+    'view rename narrow/is/alerted x',
+    'snippet rm 1',
+  ])('refuses %s before the network', async (line) => {
+    const at = place();
+    await storeChat(at, 'work', '--read-only');
+    const service = fakeService();
 
-      expect(await at.run(line, { service })).toMatchObject({ exitCode: 3 });
-      expect(service.seen).toEqual([]);
-    },
-  );
+    expect(await at.run(line, { service })).toMatchObject({ exitCode: 3 });
+    expect(service.seen).toEqual([]);
+  });
 
   test('reads, and says so', async () => {
     const at = place();
