@@ -54,6 +54,7 @@ const lateImports = [
   'cli/sandbox.ts: ./serving.ts',
   'output/formats.ts: ./csv.ts',
   'output/formats.ts: ./json.ts',
+  'output/formats.ts: ./messages/conversation.ts',
   'output/formats.ts: ./ndjson.ts',
   'output/formats.ts: ./paint.ts',
   'output/formats.ts: ./table.ts',

@@ -1,13 +1,22 @@
 import type { GlobalValues } from '../commands/context.ts';
-import type { Look, Sink } from '../output/show.ts';
+import { usage } from '../core/failure.ts';
+import { variable } from '../core/world.ts';
+import type { Format, Look, Show, Sink } from '../output/show.ts';
+import { ownFormats, type OwnFormat } from '../schema/environment.ts';
 import { colorLevel } from '../output/style.ts';
 import type { World } from './world.ts';
 
-/** How the result of a command looks: what was asked for, and what standard output is. */
-export function lookOf(options: GlobalValues, world: World): Look {
+/**
+ * How the result of a command looks: what was asked for, and what standard output is.
+ * @throws Failure usage for fields of a format that has none
+ */
+export function lookOf(options: GlobalValues, world: World, show: Show<unknown> | undefined): Look {
   const terminal = world.stdout.isTTY === true;
+  const format = formatOf(options, terminal, show);
+  if (format === 'text' && options.fields !== undefined)
+    throw usage('-o text shows conversations, which have no fields', 'Leave out --fields, or use -o table.');
   return {
-    format: options.output ?? (terminal ? 'table' : 'tsv'),
+    format,
     fields: options.fields?.split(',').map((name) => name.trim()),
     sort: options.sort,
     header: options.header ?? true,
@@ -16,7 +25,30 @@ export function lookOf(options: GlobalValues, world: World): Look {
     color: hasColor(options, world, terminal),
     terminal,
     width: world.stdout.columns ?? 0,
+    timeZone: timeZoneOf(world),
   };
+}
+
+/** A result that does not offer the command's own format, such as the requests of a dry run, has its usual one. */
+function formatOf({ output, fields }: GlobalValues, terminal: boolean, show: Show<unknown> | undefined): Format {
+  if (output !== undefined && (!isOwnFormat(output) || show?.formats?.includes(output))) return output;
+  if (!terminal) return 'tsv';
+  return fields === undefined ? (show?.terminalFormat ?? 'table') : 'table';
+}
+
+function isOwnFormat(format: Format): format is OwnFormat {
+  return (ownFormats as readonly string[]).includes(format);
+}
+
+/** The zone of TZ; undefined, which is the system's own, where TZ is unset or is no name that the platform knows. */
+function timeZoneOf({ machine }: World): string | undefined {
+  const timeZone = variable(machine.env, 'TZ')?.replace(/^:/, '');
+  try {
+    return timeZone && new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone;
+  } catch (cause) {
+    if (cause instanceof RangeError) return undefined;
+    throw cause;
+  }
 }
 
 /** Whether colour may be written to a stream of this machine. */

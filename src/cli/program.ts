@@ -105,7 +105,7 @@ function fillIn(leaf: Command, definition: AnyCommand, env: Environment, reading
   leaf.action((...given: unknown[]) => {
     const flags: Texts = leaf.optsWithGlobals();
     const words = Object.fromEntries(args.map(([name], index) => [name, given[index]]));
-    reading.request = { command: definition, words, flags, options: readGlobals(flags, env, definition.options ?? {}) };
+    reading.request = { command: definition, words, flags, options: readGlobals(flags, env, definition) };
   });
 }
 

@@ -22,7 +22,7 @@ export async function runCommand(
   if (options.sandbox && world.machine.env['CHATELAINE_SANDBOX'])
     messages.warn('CHATELAINE_SANDBOX is set: running against the embedded sandbox');
   if (options.sandbox && options.profileTyped) throw usage('--sandbox and --profile exclude each other');
-  refuseFields(command.show, lookOf(options, world).fields);
+  refuseFields(command.show, lookOf(options, world, command.show).fields);
   if (options.sort !== undefined) refuseFields(command.show, [options.sort.replace(/^-/, '')]);
   const session = openSession(running);
   try {
@@ -84,7 +84,7 @@ async function print(
   show: Show<unknown> | undefined,
   { options, world, signal }: Printing,
 ): Promise<void> {
-  const look = lookOf(options, world);
+  const look = lookOf(options, world, show);
   if (show?.single && isRows(outcome)) return printFirst(outcome, show, look, openSink(world, signal));
   await writeResult(await resultOf(outcome), show, look, openSink(world, signal));
 }

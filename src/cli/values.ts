@@ -3,7 +3,7 @@ import type { GlobalValues } from '../commands/context.ts';
 import { Failure, usage } from '../core/failure.ts';
 import { variable, type Environment } from '../core/world.ts';
 import { globalOptions, ownFormats, twinOf, withoutTwin } from '../schema/environment.ts';
-import { collect, flagOf, readField, type Field, type Fields } from '../schema/field.ts';
+import { collect, flagOf, readField, type Field } from '../schema/field.ts';
 
 /** Texts as they were typed, by name. */
 export type Texts = Readonly<Record<string, unknown>>;
@@ -52,8 +52,13 @@ function readOne(label: string, field: Field, text: unknown): unknown {
  * The global options: what was typed, else the twin in the environment (docs/architecture.md, One command from argv to bytes).
  * @throws Failure usage
  */
-export function readGlobals(typed: Texts, env: Environment, own: Fields): GlobalValues {
-  const read = collect(Object.entries<Field>(globalOptions), ([name, field]) => {
+export function readGlobals(
+  typed: Texts,
+  env: Environment,
+  { options: own = {}, show }: Pick<AnyCommand, 'options' | 'show'>,
+): GlobalValues {
+  const output = { ...globalOptions.output, choices: [...globalOptions.output.choices, ...(show?.formats ?? [])] };
+  const read = collect(Object.entries<Field>({ ...globalOptions, output }), ([name, field]) => {
     if (name in own) return [];
     const text = typed[camel(flagOf(name, field))];
     const value = isAbsent(text) ? twin(name, field, env) : readOne(`--${flagOf(name, field)}`, field, text);
@@ -72,8 +77,14 @@ function twin(name: string, field: Field, env: Environment): unknown {
   const negated = field.kind === 'boolean' && field.negatable ? variable(env, twinOf(name, true)) : undefined;
   if (negated !== undefined) return !switchOf(twinOf(name, true), negated);
   const text = variable(env, twinOf(name));
-  if (text === undefined || (name === 'output' && ownFormats.has(text))) return undefined;
+  if (text === undefined || isNotOffered(name, field, text)) return undefined;
   return field.kind === 'boolean' ? switchOf(twinOf(name), text) : readField(twinOf(name), field, text);
+}
+
+/** A format of other commands: the environment holds for all commands, so this one ignores it. */
+function isNotOffered(name: string, field: Field, text: string): boolean {
+  const choices: readonly string[] = 'choices' in field ? (field.choices ?? []) : [];
+  return name === 'output' && !choices.includes(text) && (ownFormats as readonly string[]).includes(text);
 }
 
 function switchOf(label: string, text: string): boolean {

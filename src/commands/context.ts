@@ -3,6 +3,7 @@ import type { LicensingApi } from '../api/licensing/licensing.ts';
 import type { Reach } from '../api/http/reach.ts';
 import type { Milliseconds } from '../core/duration.ts';
 import type { Secret } from '../core/secret.ts';
+import type { Format } from '../output/show.ts';
 import type { Values } from '../schema/field.ts';
 import type { globalOptions } from '../schema/environment.ts';
 import type { licensingOptions } from '../sandbox/licensing/options.ts';
@@ -12,7 +13,10 @@ import type { Claims } from '../store/lock/claims.ts';
 import type { Journal, JournalHeader } from '../store/journal.ts';
 import type { Profiles } from '../store/account/profiles.ts';
 
-export type GlobalValues = Values<typeof globalOptions>;
+export interface GlobalValues extends Omit<Values<typeof globalOptions>, 'output'> {
+  /** A format of every command, or one that this command offers. */
+  readonly output?: Format | undefined;
+}
 
 export interface AppChoice {
   /** Picks the stored application of that code. */

@@ -1,3 +1,5 @@
+import type { ChalkInstance } from 'chalk';
+import { asObject } from './columns.ts';
 import { picking, refusing } from './fields.ts';
 import type { Form } from './form.ts';
 import { plainLines } from './plain.ts';
@@ -30,7 +32,17 @@ async function loadForm(show: Show<unknown> | undefined, look: Look): Promise<Fo
       return (await import('./tsv.ts')).tsv(show, look);
     case 'table':
       return (await import('./table.ts')).table(show, look, await loadBold(look));
+    case 'text':
+      return withUrls((await import('./messages/conversation.ts')).conversation(look, await loadPaint(look)), show);
+    default:
+      throw new Error(`no form writes ${look.format}`);
   }
+}
+
+/** A form of messages that each have their own URL as a field. */
+function withUrls(form: Form, show: Show<unknown> | undefined): Form {
+  const withUrl = (row: unknown): unknown => ({ ...asObject(row, show), url: show?.cell?.(row, 'url') });
+  return { one: (value) => form.one(withUrl(value)), row: (row) => form.row(withUrl(row)), end: () => form.end() };
 }
 
 function picked(form: Form, show: Show<unknown> | undefined, look: Look): Form {
@@ -40,5 +52,9 @@ function picked(form: Form, show: Show<unknown> | undefined, look: Look): Form {
 }
 
 async function loadBold(look: Look): Promise<((text: string) => string) | undefined> {
-  return look.color ? (await import('./paint.ts')).painter(1).bold : undefined;
+  return (await loadPaint(look))?.bold;
+}
+
+async function loadPaint(look: Look): Promise<ChalkInstance | undefined> {
+  return look.color ? (await import('./paint.ts')).painter(1) : undefined;
 }

@@ -1,3 +1,5 @@
+import type { OwnFormat } from '../schema/environment.ts';
+
 /** How a result looks; the machine formats print the value itself (docs/architecture.md, Output). */
 export interface Show<T> {
   /** Columns of table, csv and tsv under their wire names; absent: the scalar keys of the first row. */
@@ -14,6 +16,10 @@ export interface Show<T> {
   readonly consumed?: (row: T) => readonly string[];
   /** Columns that a terminal shows whole as long as others can give way, such as a key that is copied. */
   readonly whole?: readonly string[];
+  /** Formats that the command offers beside those of every command. */
+  readonly formats?: readonly OwnFormat[];
+  /** The one of them that a terminal gets where no format and no fields are asked for; absent: the table. */
+  readonly terminalFormat?: OwnFormat;
   /** One sentence in place of the table on a terminal. */
   readonly line?: (row: T) => string;
   /** The one thing that `-q` prints, one line a row, unless the format is json, ndjson or yaml. */
@@ -28,7 +34,7 @@ export interface Show<T> {
   readonly toTheEnd?: boolean;
 }
 
-export type Format = 'table' | 'json' | 'ndjson' | 'csv' | 'tsv' | 'yaml';
+export type Format = 'table' | 'json' | 'ndjson' | 'csv' | 'tsv' | 'yaml' | OwnFormat;
 
 /** The user's choices about looks, read once from the global options. */
 export interface Look {

@@ -79,7 +79,9 @@ export const globalOptions = {
 } as const satisfies Fields;
 
 /** Formats that single commands offer: set in the environment, they are ignored by every other command. */
-export const ownFormats: ReadonlySet<string> = new Set(['text', 'html', 'markdown', 'curl']);
+export const ownFormats = ['text', 'html', 'markdown', 'curl'] as const;
+
+export type OwnFormat = (typeof ownFormats)[number];
 
 export type GlobalOption = keyof typeof globalOptions;
 

@@ -1,4 +1,5 @@
 import { isObject } from '../../core/json.ts';
+import { messageLink } from '../../api/chat/message-link.ts';
 import type { Message } from '../../api/chat/chat-messages.ts';
 import { fetchMessages } from '../../jobs/messages/fetch-messages.ts';
 import { messageFields } from '../../schema/messages.ts';
@@ -12,6 +13,8 @@ export default command({
     'Which messages: those that match all the selecting options. Without --channel or --channels, only messages that the account ' +
       'itself received are searched. Digits are the id of a channel or user, anything else is a name or an address; id:7 and ' +
       'name:2024 say which. Some organizations hide addresses: name users by their id there.',
+    'On a terminal messages are a conversation, in local time (-o text); -o table is a line for each. --fields time,url,content adds ' +
+      'the time as RFC 3339 and the link of the message to any other format.',
     'How many: the newest 100; with --limit N the newest N, or with --anchor the N from there on; with --all every one. --num-before and ' +
       '--num-after are one request of the API, sent as typed. The output is always sorted by id.',
     'When: --since T ≤ time < --until U. --since alone goes on to the newest message, --until alone begins with the oldest; --limit N ' +
@@ -27,16 +30,34 @@ export default command({
     'chatelaine messages fetch --anchor first_unread --num-before 10 --num-after 20 -o json',
   ],
 
-  run(values, context) {
-    return fetchMessages(context.chat(), selectionOf(values, context.now()), context);
+  async *run(values, context) {
+    const selection = selectionOf(values, context.now());
+    let site: string | undefined;
+    for await (const message of fetchMessages(context.chat(), selection, context)) {
+      site ??= (await context.chatAccount()).site;
+      yield { message, site };
+    }
   },
 
   show: {
-    known: messageFields,
+    formats: ['text'],
+    terminalFormat: 'text',
+    data: ({ message }) => message,
+    known: [...messageFields, 'time', 'url'],
     columns: ['id', 'timestamp', 'sender_full_name', 'display_recipient', 'subject', 'content'],
-    cell: (message, column) => (column === 'display_recipient' ? recipients(message) : undefined),
+    cell: ({ message, site }, column) => {
+      if (column === 'display_recipient') return recipients(message);
+      if (column === 'time') return timeOf(message);
+      return column === 'url' ? messageLink(message, site) : undefined;
+    },
   },
 });
+
+/** The time of sending as RFC 3339 in UTC, beside the server's own seconds. */
+function timeOf({ timestamp }: Message): string | undefined {
+  const date = typeof timestamp === 'number' ? new Date(timestamp * 1000) : undefined;
+  return date && !Number.isNaN(date.getTime()) ? date.toISOString().replace('.000Z', 'Z') : undefined;
+}
 
 function recipients({ display_recipient }: Message): unknown {
   if (!Array.isArray(display_recipient)) return undefined;
