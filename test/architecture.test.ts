@@ -30,7 +30,7 @@ const homes: Readonly<Record<string, string | readonly string[]>> = {
   'html-to-text': 'output/messages/html-text.ts',
   'sanitize-html': 'output/messages/sanitize.ts',
   undici: 'api/http/transport.ts',
-  'wrap-ansi': 'output/messages/wrap.ts',
+  'wrap-ansi': 'output/wrap.ts',
   yaml: ['output/yaml.ts', 'store/settings/yaml.ts'],
 };
 
@@ -55,6 +55,7 @@ const lateImports = [
   'output/formats.ts: ./csv.ts',
   'output/formats.ts: ./json.ts',
   'output/formats.ts: ./messages/conversation.ts',
+  'output/formats.ts: ./messages/message-text.ts',
   'output/formats.ts: ./ndjson.ts',
   'output/formats.ts: ./paint.ts',
   'output/formats.ts: ./table.ts',

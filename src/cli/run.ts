@@ -77,14 +77,14 @@ async function settled(outcome: unknown): Promise<{ value: unknown; error?: Erro
   }
 }
 
-type Printing = Pick<Running, 'world' | 'signal'> & { readonly options: GlobalValues };
+type Printing = Pick<Running, 'world' | 'signal' | 'messages'> & { readonly options: GlobalValues };
 
 async function print(
   outcome: unknown,
   show: Show<unknown> | undefined,
-  { options, world, signal }: Printing,
+  { options, world, signal, messages }: Printing,
 ): Promise<void> {
-  const look = lookOf(options, world, show);
+  const look = { ...lookOf(options, world, show), note: messages.note };
   if (show?.single && isRows(outcome)) return printFirst(outcome, show, look, openSink(world, signal));
   await writeResult(await resultOf(outcome), show, look, openSink(world, signal));
 }

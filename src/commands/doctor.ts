@@ -43,7 +43,7 @@ export default command({
       );
   },
 
-  show: { columns: ['check', 'subject', 'status', 'detail', 'advice'] },
+  show: { columns: ['check', 'subject', 'status', 'detail', 'advice'], records: true },
 });
 
 interface Examined {
@@ -57,7 +57,7 @@ async function* examine(names: readonly string[], context: Context): AsyncGenera
     'configuration',
     config,
     async () => (await context.profiles().all()).map(({ name }) => name),
-    (all) => `${all.length} profiles`,
+    (all) => `${all.length} profile${all.length === 1 ? '' : 's'}`,
   );
   const environment = yield* attempt(
     'environment',

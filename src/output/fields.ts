@@ -45,6 +45,7 @@ export function refusing(form: Form, show: Show<unknown> | undefined, fields: re
       return form.row(row);
     },
     end: () => (state === 'refused' ? '' : form.end()),
+    remark: () => form.remark?.(),
   };
 }
 

@@ -6,4 +6,6 @@ export interface Form {
   row(row: unknown): string;
   /** What is left to write when the rows end, also by throwing: with it the document is whole. */
   end(): string;
+  /** What the reader must know beside the result, when it ends; undefined where there is nothing. */
+  remark?(): string | undefined;
 }

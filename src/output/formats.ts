@@ -5,6 +5,7 @@ import type { Form } from './form.ts';
 import { plainLines } from './plain.ts';
 import { sentencesOf } from './sentences.ts';
 import type { Look, Show } from './show.ts';
+import type { TableParts } from './table-values.ts';
 
 /** The form that a look asks for; its module, and with it a library, is loaded only now. */
 export async function formOf(show: Show<unknown> | undefined, look: Look): Promise<Form> {
@@ -31,7 +32,7 @@ async function loadForm(show: Show<unknown> | undefined, look: Look): Promise<Fo
     case 'tsv':
       return (await import('./tsv.ts')).tsv(show, look);
     case 'table':
-      return (await import('./table.ts')).table(show, look, await loadBold(look));
+      return (await import('./table.ts')).table(show, look, await loadParts(show, look));
     case 'text':
       return withUrls((await import('./messages/conversation.ts')).conversation(look, await loadPaint(look)), show);
     default:
@@ -51,8 +52,12 @@ function picked(form: Form, show: Show<unknown> | undefined, look: Look): Form {
   return data ? { ...form, one: (value) => form.one(data(value)), row: (row) => form.row(data(row)) } : form;
 }
 
-async function loadBold(look: Look): Promise<((text: string) => string) | undefined> {
-  return (await loadPaint(look))?.bold;
+async function loadParts(show: Show<unknown> | undefined, look: Look): Promise<TableParts> {
+  const hasMessages = Object.values(show?.layout ?? {}).some(({ as }) => as === 'message');
+  return {
+    bold: (await loadPaint(look))?.bold,
+    messageText: hasMessages ? (await import('./messages/message-text.ts')).messageText() : undefined,
+  };
 }
 
 async function loadPaint(look: Look): Promise<ChalkInstance | undefined> {

@@ -47,14 +47,12 @@ export function lineWidth(widths: readonly number[]): number {
 }
 
 /**
- * Widths that fit into `room` columns of a terminal: the widest give way first, so that short columns stay whole; a column that is
- * kept gives way only where the others have nothing left to read. With more columns than room each keeps one.
+ * Widths that fit into `room` columns of a terminal: the widest give way first, so that short columns stay whole, and none gives way
+ * below its `least`. With more columns than room each keeps one.
  */
-export function fitWidths(wanted: readonly number[], room: number, kept: readonly boolean[] = []): readonly number[] {
-  if (lineWidth(wanted) <= room) return wanted;
-  const least = lineWidth(wanted.map((width, index) => (kept[index] ? width : Math.min(width, readable)))) <= room;
+export function fitWidths(wanted: readonly number[], room: number, least: readonly number[] = []): readonly number[] {
   const cut = (cap: number): number[] =>
-    wanted.map((width, index) => (least && kept[index] ? width : Math.min(width, cap)));
+    wanted.map((width, index) => Math.min(width, Math.max(cap, least[index] ?? 1)));
   let cap = room;
   while (cap > 1 && lineWidth(cut(cap)) > room) cap -= 1;
   const widths = cut(cap);
@@ -65,9 +63,6 @@ export function fitWidths(wanted: readonly number[], room: number, kept: readonl
     return width + 1;
   });
 }
-
-/** Fewer columns of a text tell nothing. */
-const readable = 6;
 
 const standIn = 'x';
 

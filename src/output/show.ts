@@ -14,8 +14,14 @@ export interface Show<T> {
   readonly others?: boolean;
   /** Keys that are never shown as other columns, because a column of another name shows them. */
   readonly consumed?: (row: T) => readonly string[];
-  /** Columns that a terminal shows whole as long as others can give way, such as a key that is copied. */
+  /** Columns that a terminal never cuts, and leaves out last: a key, a user, a name, an address. */
   readonly whole?: readonly string[];
+  /** How columns look in a table, by their name. */
+  readonly layout?: Readonly<Record<string, ColumnLayout>>;
+  /** Whether a terminal shows each row as a record, one field a line. */
+  readonly records?: boolean;
+  /** What stderr says where a list is empty, on a terminal. */
+  readonly none?: string;
   /** Formats that the command offers beside those of every command. */
   readonly formats?: readonly OwnFormat[];
   /** The one of them that a terminal gets where no format and no fields are asked for; absent: the table. */
@@ -32,6 +38,15 @@ export interface Show<T> {
   readonly single?: boolean;
   /** The rows are outcomes of writes that must not stop because nobody reads them any longer: a closed pipe ends only the output. */
   readonly toTheEnd?: boolean;
+}
+
+export interface ColumnLayout {
+  /** The column of the lowest number is the first to go where the room is small (default: 0); of two, the one further right. */
+  readonly priority?: number;
+  /** Narrower, the column is not worth reading and goes (default: 10). */
+  readonly least?: number;
+  /** Seconds since 1970 shown as a date; the content of a message shown as plain text. */
+  readonly as?: 'seconds' | 'message';
 }
 
 export type Format = 'table' | 'json' | 'ndjson' | 'csv' | 'tsv' | 'yaml' | OwnFormat;
@@ -52,6 +67,8 @@ export interface Look {
   readonly terminal: boolean;
   /** Columns of the terminal; 0 where unknown. */
   readonly width: number;
+  /** One line to stderr after the result, such as which columns were left out. */
+  readonly note?: ((line: string) => void) | undefined;
   /** The IANA name of the reader's time zone; the system's own where absent. */
   readonly timeZone?: string | undefined;
 }

@@ -25,9 +25,8 @@ export async function writeResult(
 ): Promise<void> {
   const target = show?.toTheEnd ? regardless(guarded(sink)) : guarded(sink);
   try {
-    if ('many' in result) await writeRows(await sorted(result.many, show, look), await formOf(show, look), target);
-    else if (Array.isArray(result.one))
-      await writeRows(await sorted(listed(result.one), show, look), await formOf(show, look), target);
+    if ('many' in result) await writeRows(result.many, show, look, target);
+    else if (Array.isArray(result.one)) await writeRows(listed(result.one), show, look, target);
     else await writeOne(result.one, show, look, target);
   } catch (error) {
     if (error !== readerGone) throw error;
@@ -75,10 +74,21 @@ function listed(values: readonly unknown[]): AsyncIterable<unknown> {
   return { [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve(rest.next()) }) };
 }
 
-async function writeRows(rows: AsyncIterable<unknown>, form: Form, sink: Sink): Promise<void> {
+async function writeRows(
+  rows: AsyncIterable<unknown>,
+  show: Show<unknown> | undefined,
+  look: Look,
+  sink: Sink,
+): Promise<void> {
+  const form = await formOf(show, look);
   const batch = batched(sink);
-  const source = watched(rows);
-  const pouring = pour(source, form, batch);
+  const source = watched(await sorted(rows, show, look));
+  const remark = (count: number): void => {
+    const isForPeople = look.terminal && (look.format === 'table' || look.format === 'text');
+    const line = count === 0 && isForPeople ? show?.none : form.remark?.();
+    if (line !== undefined) look.note?.(line);
+  };
+  const pouring = pour(source, form, batch, remark);
   try {
     await Promise.race([pouring, batch.broken]);
   } catch (error) {
@@ -90,18 +100,29 @@ async function writeRows(rows: AsyncIterable<unknown>, form: Form, sink: Sink): 
 }
 
 /** Moves rows to the sink; whatever ends them, the document is closed, and what the rows threw outlives trouble in closing. */
-async function pour(rows: AsyncIterable<unknown>, form: Form, batch: Batch): Promise<void> {
+async function pour(
+  rows: AsyncIterable<unknown>,
+  form: Form,
+  batch: Batch,
+  remark: (count: number) => void,
+): Promise<void> {
+  let count = 0;
   const close = async (): Promise<void> => {
     await batch.add(form.end());
     await batch.flush();
+    if (count > 0) remark(count);
   };
   try {
-    for await (const row of rows) await batch.add(form.row(row));
+    for await (const row of rows) {
+      await batch.add(form.row(row));
+      count += 1;
+    }
   } catch (error) {
     await Promise.allSettled([close()]);
     throw error;
   }
   await close();
+  if (count === 0) remark(count);
 }
 
 interface Watched extends AsyncIterable<unknown> {

@@ -92,7 +92,7 @@ function realOf(line: string, { licensing, chat }: Sandbox): string {
 }
 
 /** What is another every time: the moment, and the port. */
-const passing = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|(?<=127\.0\.0\.1:)\d+/g;
+const passing = /\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\dZ| \d\d:\d\d)|(?<=127\.0\.0\.1:)\d+/g;
 
 function settled(output: string, before: string): string {
   const known = before.split('\n');

@@ -18,6 +18,8 @@ export interface RunOptions {
   readonly stdin?: string;
   /** Whether stdin, stdout and stderr are terminals; what is typed is `stdin`. */
   readonly tty?: boolean;
+  /** Columns of those terminals; default 100. */
+  readonly columns?: number;
   /** A home folder of several runs; else each run has its own. */
   readonly home?: string;
   /** No credential in the environment. */
@@ -120,8 +122,8 @@ async function runMain(
   dispatcher: FakeService['agent'] | undefined,
 ): Promise<Ran> {
   const home = options.home ?? emptyHome();
-  const stdout = collector(options.tty ?? false);
-  const stderr = collector(options.tty ?? false);
+  const stdout = collector(options);
+  const stderr = collector(options);
   const slept: number[] = [];
   const world: World = {
     machine: {
@@ -161,7 +163,10 @@ function errorIn(line: string | undefined): ErrorLine | undefined {
   return (JSON.parse(line) as { error: ErrorLine }).error;
 }
 
-function collector(isTTY: boolean): { readonly stream: World['stdout']; text(): string } {
+function collector({ tty: isTTY = false, columns = 100 }: RunOptions): {
+  readonly stream: World['stdout'];
+  text(): string;
+} {
   const chunks: Buffer[] = [];
   const stream = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -170,7 +175,7 @@ function collector(isTTY: boolean): { readonly stream: World['stdout']; text(): 
     },
   });
   return {
-    stream: Object.assign(stream, { isTTY, columns: 100 }),
+    stream: Object.assign(stream, { isTTY, columns }),
     text: () => Buffer.concat(chunks).toString('utf8'),
   };
 }

@@ -30,7 +30,12 @@ export default command({
       );
   },
 
-  show: { columns: ['profile', 'kind', 'url', 'account', 'status', 'detail'] },
+  show: {
+    columns: ['profile', 'kind', 'url', 'account', 'status', 'detail'],
+    whole: ['profile', 'url', 'account', 'status'],
+    layout: { detail: { priority: 2, least: 20 } },
+    none: 'no profiles are stored: run chatelaine auth login',
+  },
 });
 
 interface Candidate {

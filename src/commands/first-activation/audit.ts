@@ -59,7 +59,11 @@ export default command({
     yield* audit(sensors, concurrency, await context.journal(header, journalFile), context);
   },
 
-  show: { columns: ['mac_address', 'remote_user', 'app_code', 'status', 'first_user'], others: true },
+  show: {
+    columns: ['mac_address', 'remote_user', 'app_code', 'status', 'first_user'],
+    whole: ['mac_address', 'remote_user', 'status', 'first_user'],
+    others: true,
+  },
 });
 
 /** The journal is done with once every sensor has an answer. */

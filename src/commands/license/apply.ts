@@ -101,11 +101,13 @@ export default command({
 
   show: {
     toTheEnd: true,
-    whole: ['license'],
+    whole: ['license_code', 'remote_user', 'status'],
+    layout: { error: { priority: 1, least: 20 }, change: { priority: 1 } },
     columns: applyColumns,
     data: (row) => ({ ...row, license: row.license?.fields ?? null }),
-    cell: (row, column) => (column === 'license' && row.license ? row.license.key : undefined),
+    cell: (row, column) => (column === 'license_code' && row.license ? row.license.key : undefined),
     others: true,
+    consumed: () => ['license'],
   },
 });
 

@@ -50,10 +50,12 @@ export default command({
   },
 
   show: {
-    whole: ['license'],
-    columns: ['finding', 'remote_user', 'app_code', 'license', 'detail'],
+    known: ['license'],
+    whole: ['finding', 'license_code', 'remote_user'],
+    layout: { detail: { priority: 1, least: 20 } },
+    columns: ['finding', 'remote_user', 'app_code', 'license_code', 'detail'],
     data: (row) => ({ ...row, license: row.license?.fields ?? null }),
-    cell: (row, column) => (column === 'license' && row.license ? row.license.key : undefined),
+    cell: (row, column) => (column === 'license_code' && row.license ? row.license.key : undefined),
   },
 });
 

@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 import { ownAppCode, rosterSource, type RosterValues } from '../roster.ts';
 
 /** The columns of every result of `license apply`, in their order. */
-export const applyColumns = ['remote_user', 'app_code', 'size_allowance', 'status', 'license'] as const;
+export const applyColumns = ['remote_user', 'app_code', 'size_allowance', 'status', 'license_code'] as const;
 
 interface Reading extends RosterValues {
   readonly keep_columns?: boolean;
@@ -23,7 +23,7 @@ export async function readLicenseRoster(
   { keep_columns, app_code, ...values }: Reading,
   context: Context,
 ): Promise<CheckedRoster<LicenseFields>> {
-  const beside = [...applyColumns, 'license_code', 'error', 'change'];
+  const beside = [...applyColumns, 'license', 'error', 'change'];
   const source = await rosterSource(file, values, context, keep_columns ? beside : undefined);
   return readRoster(source, { fields: rosterFields, ...oncePerUser, completion: ownAppCode(app_code, context) });
 }
@@ -47,7 +47,7 @@ export function keptColumns(
  * @throws Failure usage
  */
 export function refuseStrangeFields({ fields = '', dry_run }: Context['options'], kept: readonly string[]): void {
-  const known = [...applyColumns, ...(dry_run ? ['change'] : []), 'error', ...kept];
+  const known = [...applyColumns, 'license', ...(dry_run ? ['change'] : []), 'error', ...kept];
   const strange = fields
     .split(',')
     .map((name) => name.trim())

@@ -8,7 +8,8 @@ import { licenseColumns } from '../../schema/license.ts';
 export const licenseShow = {
   columns: licenseColumns,
   others: true,
-  whole: ['license_code'],
+  whole: ['license_code', 'remote_user'],
+  none: 'no licenses match',
   data: (license) => license.fields,
   cell: (license, column) => (column === 'license_code' ? license.key : undefined),
   consumed: keyFields,

@@ -45,6 +45,15 @@ export default command({
     data: ({ message }) => message,
     known: [...messageFields, 'time', 'url'],
     columns: ['id', 'timestamp', 'sender_full_name', 'display_recipient', 'subject', 'content'],
+    whole: ['sender_full_name'],
+    layout: {
+      id: { priority: -1 },
+      timestamp: { as: 'seconds', priority: 1 },
+      display_recipient: { least: 60 },
+      subject: { least: 60 },
+      content: { as: 'message', priority: 2, least: 24 },
+    },
+    none: 'no messages match',
     cell: ({ message, site }, column) => {
       if (column === 'display_recipient') return recipients(message);
       if (column === 'time') return timeOf(message);

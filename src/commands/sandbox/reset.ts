@@ -7,5 +7,5 @@ export default command({
 
   run: async (_values, context) => ({ data: await context.sandbox().reset(), status: 'reset' }),
 
-  show: { columns: ['data', 'status'], line: ({ data }) => `The sandbox begins anew (${data})` },
+  show: { columns: ['data', 'status'], line: ({ data }) => `The sandbox holds its sample data again (${data})` },
 });

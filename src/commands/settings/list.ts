@@ -21,5 +21,11 @@ export default command({
   run: ({ word: words = [] }) =>
     Promise.resolve(settingsMatching(words).map(({ name, field }) => describe(name, field))),
 
-  show: { columns: settingColumns, cell: settingCell },
+  show: {
+    columns: settingColumns,
+    cell: settingCell,
+    whole: ['name'],
+    layout: { values: { priority: 1, least: 20 }, help: { priority: 2, least: 20 } },
+    none: 'no settings match',
+  },
 });

@@ -56,7 +56,7 @@ export default command({
     yield* changeSettings(context.chat(), await askSecrets(values, context), (text) => context.note(text));
   },
 
-  show: { columns: ['name', 'value', 'value_name', 'status'] },
+  show: { columns: ['name', 'value', 'value_name', 'status'], whole: ['name'] },
 });
 
 async function askSecrets(values: readonly Assignment[], terminal: Pick<Context, 'secret'>): Promise<Assignment[]> {

@@ -98,6 +98,7 @@ export default command({
   show: {
     toTheEnd: true,
     known: ['stream_id', 'first_time', 'last_time', 'spellings'],
+    whole: ['channel', 'topic_name'],
     columns: ['stream_id', 'channel', 'topic_name', 'messages', 'deleted', 'status'],
     line: ({ topic_name, deleted, status }) =>
       status === 'missing'

@@ -47,7 +47,12 @@ export default command({
     }
   },
 
-  show: { columns: ['topic_name', 'messages', 'first_time', 'last_time', 'resolved'], known: ['stream_id', 'channel'] },
+  show: {
+    columns: ['topic_name', 'messages', 'first_time', 'last_time', 'resolved'],
+    known: ['stream_id', 'channel'],
+    whole: ['topic_name'],
+    none: 'no topics match',
+  },
 });
 
 interface Filter {

@@ -15,7 +15,7 @@ import {
   widgetOf,
   type MessageFields,
 } from './message-parts.ts';
-import { wrapped } from './wrap.ts';
+import { wrapped } from '../wrap.ts';
 
 const indent = '  ';
 

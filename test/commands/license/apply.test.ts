@@ -269,7 +269,7 @@ describe('the plan', () => {
     const ran = await apply('--dry-run -o csv', text);
 
     expect(ran.stdout.split('\n')).toEqual([
-      'remote_user,app_code,size_allowance,status,license,change,error',
+      'remote_user,app_code,size_allowance,status,license_code,change,error',
       expect.stringMatching(/^physio-7731,4711,4,unchanged,[-0-9A-Z]+,,$/),
       expect.stringMatching(/^physio-7740,4711,9,resize,[-0-9A-Z]+,4 -> 9,$/),
       'ada,4711,3,create,,,',
@@ -297,7 +297,7 @@ describe('the plan', () => {
       expect.stringMatching(/^ada\t4711\t3\tcreated\t[-0-9A-Z]+\t$/),
       expect.stringMatching(/^physio-7731\t4711\t4\tunchanged\t[-0-9A-Z]+\t$/),
       expect.stringMatching(/^physio-7740\t4711\t9\tresized\t[-0-9A-Z]+\t$/),
-      'remote_user\tapp_code\tsize_allowance\tstatus\tlicense\terror',
+      'remote_user\tapp_code\tsize_allowance\tstatus\tlicense_code\terror',
     ]);
     expect(ran.lines).toEqual([`1 created, 1 resized, 1 unchanged${on(sandbox)}`]);
     expect(held(sandbox, ['ada', 'physio-7731', 'physio-7740'])).toEqual([[3], [4], [9]]);

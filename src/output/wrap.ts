@@ -18,6 +18,11 @@ export function wrapped(text: string, columns: number, indent: string): string[]
   });
 }
 
+/** One line as lines of at most `room` columns, a longer word in pieces. */
+export function folded(text: string, room: number): string[] {
+  return wrapAnsi(text, room, { hard: true }).split('\n');
+}
+
 /** The lead of a continued line: signs of quotes stay, those of list items become blanks. */
 function hanging(lead: string): string {
   return lead.replace(/• |\d+\. /, (sign) => ' '.repeat(sign.length));

@@ -1,0 +1,106 @@
+import type { Arrangement, ColumnSize } from './arrange.ts';
+import { drawGrid, drawLine, lineWidth, type Cell } from './grid.ts';
+import type { Look, Show } from './show.ts';
+import { cellOf, type TableParts, type Value } from './table-values.ts';
+import type { TableWriter } from './table.ts';
+import { displayWidth, shorten } from './width.ts';
+
+/** Below this a text tells too little. */
+const leastText = 10;
+
+type Rows = readonly (readonly Value[])[];
+
+/** The sizes of columns, from the first rows of a table. */
+export function columnSizes(
+  names: readonly string[],
+  rows: Rows,
+  show: Show<unknown> | undefined,
+  look: Look,
+): readonly ColumnSize[] {
+  return Array.from({ length: Math.max(1, names.length) }, (_, index) => {
+    const name = names[index] ?? '';
+    const values = rows.flatMap((row) => row[index] ?? []);
+    const widest = values.reduce((most, { width }) => Math.max(most, width), 1);
+    const fixed = values.reduce((most, value) => (value.fixed ? Math.max(most, value.width) : most), 0);
+    const wanted = look.header ? Math.max(widest, cellOf(name).width) : widest;
+    const { least = leastText, priority = 0 } = show?.layout?.[name] ?? {};
+    return {
+      wanted,
+      least: Math.max(fixed, Math.min(wanted, least)),
+      whole: show?.whole?.includes(name) ?? false,
+      constant: values.length > 1 && values.every(({ shown }) => shown === values[0]?.shown),
+      priority,
+    };
+  });
+}
+
+export interface Columns {
+  readonly names: readonly string[];
+  readonly sizes: readonly ColumnSize[];
+  readonly arrangement: Arrangement;
+}
+
+/** Rows as lines of columns, of which some may be left out. */
+export function columnWriter(columns: Columns, look: Look, { bold }: TableParts): TableWriter {
+  const { names, sizes, arrangement } = columns;
+  const { shown, widths } = arrangement;
+  const leftOut = leftOutColumns(columns);
+  const whole = shown.map((index) => sizes[index]?.whole ?? false);
+  const fit = (cells: readonly Cell[]): readonly Cell[] => {
+    const chosen = shown.flatMap((index) => cells[index] ?? []);
+    return look.terminal && look.width > 0 ? fitted(chosen, arrangement, whole, look.width) : chosen;
+  };
+  return {
+    first(rows) {
+      rows.forEach(leftOut.look);
+      const head = look.header && names.length > 0 ? [fit(names.map((name) => cellOf(name, bold)))] : [];
+      return drawGrid([...head, ...rows.map(fit)], widths);
+    },
+    next(row) {
+      leftOut.look(row);
+      return drawLine(fit(row), widths);
+    },
+    remark: leftOut.remark,
+  };
+}
+
+/** Cells that keep their line within the room: a line that fits as it is stays whole, and so does a whole column. */
+function fitted(
+  cells: readonly Cell[],
+  { widths }: Arrangement,
+  whole: readonly boolean[],
+  room: number,
+): readonly Cell[] {
+  const needed = cells.map(({ width }, index) => Math.max(width, widths[index] ?? 0));
+  if (lineWidth(needed) <= room) return cells;
+  return cells.map((cell, index) => {
+    if (whole[index]) return cell;
+    const shown = shorten(cell.shown, widths[index] ?? cell.width);
+    return { ...cell, shown, width: displayWidth(shown) };
+  });
+}
+
+/** What is known of the columns that are left out: their names, and the value of those that are the same in every row. */
+function leftOutColumns({ names, arrangement: { shown } }: Columns): {
+  readonly look: (row: readonly Value[]) => void;
+  readonly remark: () => string | undefined;
+} {
+  let count = 0;
+  const values = new Map<number, Set<string>>();
+  for (const index of names.keys()) if (!shown.includes(index)) values.set(index, new Set());
+  return {
+    look(row) {
+      count += 1;
+      for (const [index, seen] of values) if (seen.size < 2) seen.add(row[index]?.shown ?? '');
+    },
+    remark() {
+      const words = [...values].map(([index, seen]) => {
+        const [first = ''] = seen;
+        return seen.size === 1
+          ? `${names[index]} (${first || 'empty'}${count > 1 ? ' in every row' : ''})`
+          : (names[index] ?? '');
+      });
+      return words.length === 0 ? undefined : `left out to fit the width: ${words.join(', ')}`;
+    },
+  };
+}

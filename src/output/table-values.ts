@@ -1,0 +1,49 @@
+import { asObject, cellsOf, cellText } from './columns.ts';
+import type { Cell } from './grid.ts';
+import { localMoments, momentIn } from './moments.ts';
+import { plain } from './plain.ts';
+import type { Look, Show } from './show.ts';
+import { displayWidth } from './width.ts';
+
+/** What a table needs of heavier modules; absent where the look or the command does not need it. */
+export interface TableParts {
+  readonly bold?: ((text: string) => string) | undefined;
+  /** The text of a message, for a column that is shown so. */
+  readonly messageText?: ((message: Readonly<Record<string, unknown>>) => string) | undefined;
+}
+
+/** A cell of a table, and whether a part of it would be wrong: of a number or a date. */
+export interface Value extends Cell {
+  readonly fixed: boolean;
+}
+
+export type ReadValues = (row: unknown, columns: readonly string[]) => readonly Value[];
+
+/** Reads the cells of a row for people: dates in local time, messages as plain text. */
+export function valueReader(show: Show<unknown> | undefined, look: Look, { messageText }: TableParts): ReadValues {
+  const writeMoment = localMoments(look.timeZone);
+  const read = (value: unknown, column: string, row: unknown): Value => {
+    const shape = show?.layout?.[column]?.as;
+    if (shape === 'message' && messageText) return valueOf(messageText(asObject(row, show) ?? {}), false);
+    const moment = show?.whole?.includes(column) ? undefined : momentOf(value, shape === 'seconds');
+    if (moment) return valueOf(writeMoment(moment), true);
+    return valueOf(cellText(value), ['number', 'bigint', 'boolean'].includes(typeof value));
+  };
+  return (row, columns) => cellsOf(row, columns, show).map((value, index) => read(value, columns[index] ?? '', row));
+}
+
+function momentOf(value: unknown, isSeconds: boolean): Date | undefined {
+  if (typeof value === 'string') return momentIn(value);
+  const date = isSeconds && typeof value === 'number' ? new Date(value * 1000) : undefined;
+  return date && !Number.isNaN(date.getTime()) ? date : undefined;
+}
+
+function valueOf(text: string, fixed: boolean): Value {
+  return { ...cellOf(text), fixed };
+}
+
+/** A text as a cell that is harmless on a terminal. */
+export function cellOf(text: string, paint?: (text: string) => string): Cell {
+  const shown = plain(text);
+  return { shown, width: displayWidth(shown), ...(paint && { paint }) };
+}

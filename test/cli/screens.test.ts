@@ -1,0 +1,129 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { commandTable } from '../../src/commands/index.ts';
+import { displayWidth } from '../../src/output/width.ts';
+import { licenseCode } from '../../src/sandbox/licensing/codes.ts';
+import { emptyHome, openSandbox } from '../helpers/run.ts';
+
+/**
+ * What a terminal of 60, 80 and 120 columns shows of each command's usual result, one golden file a command. `npm run golden` writes
+ * them; look at them before they are committed.
+ */
+
+const widths = [60, 80, 120] as const;
+
+/** The lines typed for each command; {home} is a folder with the files that they read. */
+const typed: Readonly<Record<string, readonly string[]>> = {
+  'license create': ['license create --remote-user ada@example.com --size-allowance 4'],
+  'license list': ['license list', 'license list --remote-user nobody'],
+  'license view': [`license view ${licenseCode(3)}`, 'license view --remote-user physio-7731'],
+  'license edit': [`license edit ${licenseCode(5)} --size-allowance 6`],
+  'license ensure': ['license ensure --remote-user physio-7731 --size-allowance 4'],
+  'license apply': ['license apply {home}/roster.csv --dry-run', 'license apply {home}/roster.csv'],
+  'license audit': ['license audit --roster {home}/roster.csv'],
+  'first-activation': ['first-activation D422CD000301', 'first-activation D422CD000301 D422CD000303'],
+  'first-activation audit': ['first-activation audit {home}/sensors.csv'],
+  'settings set': ['settings set color_scheme=dark timezone=Europe/Berlin'],
+  'settings list': ['settings list --fields name,type,level', 'settings list --fields name,values,help'],
+  'settings describe': ['settings describe color_scheme'],
+  'messages fetch': [
+    'messages fetch --channel general --limit 6',
+    'messages fetch --channel general --limit 6 -o table',
+    'messages fetch --channel general --topic nothing',
+  ],
+  'topic list': ['topic list general', "topic list general --match 'x*'"],
+  'topic delete': ['topic delete general lunch --dry-run'],
+  'view pin': ['view pin narrow/is/starred'],
+  'view hide': ['view hide narrow/is/starred'],
+  'view rename': ['view rename narrow/is/alerted Alerts'],
+  'snippet rm': ['snippet rm 1'],
+  'auth login': ['auth login licensing --base-url {licensing} --app-code 4711 --name app --api-key-file {home}/key'],
+  'auth import': ['auth import {home}/zuliprc --name imported'],
+  'auth status': ['auth status'],
+  'auth list': ['auth list'],
+  'auth use': ['auth use app'],
+  'auth token': ['auth token app'],
+  'auth logout': ['auth logout imported'],
+  doctor: ['doctor'],
+  'sandbox reset': ['sandbox reset'],
+};
+
+/** Serves until it is stopped; test/e2e has it. */
+const without = new Set(['sandbox serve']);
+
+test('each command has a screen', () => {
+  const names = commandTable.map(({ name }) => name).filter((name) => !without.has(name));
+  expect(Object.keys(typed).toSorted()).toEqual(names.toSorted());
+});
+
+test('the screens', { timeout: 120_000 }, async () => {
+  const screens = new Map(Object.keys(typed).map((name) => [name, '']));
+  for (const columns of widths) {
+    const show = await opened(columns);
+    for (const [name, lines] of Object.entries(typed)) {
+      let text = screens.get(name) ?? '';
+      for (const line of lines) text += await show(line);
+      screens.set(name, text);
+    }
+  }
+
+  for (const [name, text] of screens)
+    await expect.soft(text).toMatchFileSnapshot(`../golden/screens/${name.replaceAll(' ', '-')}.txt`);
+});
+
+/** Runs lines one after another against one sandbox and home; what each shows on a terminal of that width. */
+async function opened(columns: number): Promise<(line: string) => Promise<string>> {
+  const home = emptyHome();
+  const { run, env } = await openSandbox({ clock: standing });
+  writeFiles(home, env);
+  const secrets = env['CHATELAINE_CHAT_API_KEY'] ?? '';
+  return async (line) => {
+    const words = line
+      .replaceAll('{home}', home)
+      .replaceAll('{licensing}', env['CHATELAINE_BASE_URL'] ?? '')
+      .replaceAll('{chat}', env['CHATELAINE_CHAT_SITE'] ?? '');
+    // Stored profiles serve the commands of credentials; all others take the environment.
+    const bare = /^(auth|doctor)/.test(line);
+    // The date of an answer is real, and doctor compares it.
+    const clock = line === 'doctor' ? { ...standing, now: () => Date.now() } : standing;
+    const { stdout, stderr } = await run(words, {
+      tty: true,
+      columns,
+      home,
+      bare,
+      clock,
+      env: { NO_COLOR: '1', TZ: 'UTC' },
+    });
+    checkKept(stdout, columns, line);
+    const shown = `${stdout}${stderr === '' ? '' : `--- stderr\n${stderr}`}`.replace(/[^\n]*\r\u001b\[K/g, '');
+    const settled = shown.replaceAll(home, '/home/ada').replace(/(?<=127\.0\.0\.1:)\d+/g, '12345');
+    return `=== ${columns} columns: chatelaine ${line}\n${settled.replaceAll(secrets, 'KEY-OF-THE-ACCOUNT')}\n`;
+  };
+}
+
+/** No line of a table leaves the terminal at 80 and more, and no key, user or name is cut there. */
+function checkKept(stdout: string, columns: number, line: string): void {
+  if (columns < 80 || /^(auth login|topic delete|sandbox reset)/.test(line)) return;
+  const wide = stdout.split('\n').filter((text) => displayWidth(text) > columns);
+  expect.soft(wide, line).toEqual([]);
+  expect.soft(stdout, line).not.toMatch(/(?:^|\s)(?:[0-9a-f]{8,}|clinic-[\w/-]*|physio-\d*|[\w.]+@[\w.]*)…/m);
+}
+
+function writeFiles(home: string, env: Readonly<Record<string, string>>): void {
+  const keep = (name: string, text: string): void => writeFileSync(join(home, name), text, { mode: 0o600 });
+  mkdirSync(join(home, '.config'), { recursive: true, mode: 0o700 });
+  keep('roster.csv', 'remote_user,size_allowance\nada,6\nclinic-north/ward-3,6\nphysio-7731,5\n');
+  keep('sensors.csv', 'mac_address,remote_user\nD422CD000301,clinic-north/ward-3\nD422CD000302,physio-7740\n');
+  keep('key', `${env['CHATELAINE_API_KEY'] ?? ''}\n`);
+  keep(
+    'zuliprc',
+    `[api]\nemail=${env['CHATELAINE_CHAT_EMAIL'] ?? ''}\nkey=${env['CHATELAINE_CHAT_API_KEY'] ?? ''}\nsite=${env['CHATELAINE_CHAT_SITE'] ?? ''}\n`,
+  );
+}
+
+const standing = {
+  now: () => Date.UTC(2026, 2, 9, 12),
+  random: () => 0.5,
+  sleep: () => Promise.resolve(),
+};

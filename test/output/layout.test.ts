@@ -1,0 +1,128 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { arrange } from '../../src/output/arrange.ts';
+import { lineWidth } from '../../src/output/grid.ts';
+import type { Look, Show } from '../../src/output/show.ts';
+import { look, many, written } from './looks.ts';
+
+const key = 'k'.repeat(30);
+const rows = [
+  {
+    license_code: `${key}1`,
+    remote_user: 'ada@example.com',
+    app_code: 4711,
+    size: 6,
+    remark: 'a remark of many words',
+  },
+  { license_code: `${key}2`, remote_user: 'bob@example.com', app_code: 4711, size: 12, remark: 'another one' },
+];
+const show: Show<unknown> = { whole: ['license_code', 'remote_user'], none: 'no licenses match' };
+
+async function shownAt(
+  width: number,
+  result: Parameters<typeof written>[0] = many(...rows),
+  rest: Partial<Look> = {},
+): Promise<{ lines: string[]; notes: string[] }> {
+  const notes: string[] = [];
+  const note = (line: string): void => void notes.push(line);
+  const text = await written(result, look('table', { terminal: true, width, note, timeZone: 'UTC', ...rest }), show);
+  return { lines: text.split('\n').slice(0, -1), notes };
+}
+
+describe('a table on a terminal', () => {
+  test('shows all columns where they fit', async () => {
+    const { lines, notes } = await shownAt(100);
+    expect(lines[0]).toBe('license_code                     remote_user      app_code  size  remark');
+    expect(notes).toEqual([]);
+  });
+
+  test('leaves out a constant column first, and says its value', async () => {
+    const { lines, notes } = await shownAt(84);
+    expect(lines[0]).toBe('license_code                     remote_user      size  remark');
+    expect(lines[1]).toContain('a remark of many words');
+    expect(notes).toEqual(['left out to fit the width: app_code (4711 in every row)']);
+  });
+
+  test('then shortens texts, and leaves out the least important', async () => {
+    expect((await shownAt(70)).lines[1]).toMatch(/6 {5}a remark…?/);
+    const { lines, notes } = await shownAt(60);
+    expect(lines[1]).toBe(`${key}1  ada@example.com  6`);
+    expect(notes).toEqual(['left out to fit the width: app_code (4711 in every row), remark']);
+  });
+
+  test('is records where the whole columns do not fit, and a value wraps without ellipsis', async () => {
+    const { lines, notes } = await shownAt(44);
+    expect(lines.slice(0, 7)).toEqual([
+      `license_code  ${key}`,
+      '              1',
+      'remote_user   ada@example.com',
+      'app_code      4711',
+      'size          6',
+      'remark        a remark of many words',
+      '',
+    ]);
+    expect(notes).toEqual([]);
+  });
+
+  test('has values below their names where there is little room', async () => {
+    expect((await shownAt(24)).lines.slice(0, 3)).toEqual([
+      'license_code',
+      `  ${key.slice(0, 22)}`,
+      `  ${key.slice(22)}1`,
+    ]);
+  });
+
+  test('says so where it is empty, and only where people read', async () => {
+    expect(await shownAt(80, many())).toEqual({ lines: [], notes: ['no licenses match'] });
+    expect((await shownAt(80, many(), { format: 'json' })).notes).toEqual([]);
+    expect((await shownAt(80, many(), { terminal: false })).notes).toEqual([]);
+  });
+
+  test('does not call a column constant that differs in a later row', async () => {
+    const later = Array.from({ length: 300 }, (_, index) => ({ ...rows[0], app_code: index < 250 ? 1 : 2 }));
+    const { notes } = await shownAt(52, many(...later));
+    expect(notes).toEqual([
+      'left out to fit the width: app_code, size (6 in every row), remark (a remark of many words in every row)',
+    ]);
+  });
+
+  test('one object is a record', async () => {
+    expect((await shownAt(80, { one: { name: 'x', url: 'https://example.com/' } })).lines).toEqual([
+      'name  x',
+      'url   https://example.com/',
+    ]);
+    expect((await shownAt(80, { one: { name: 'x' } }, { header: false })).lines).toEqual(['x']);
+  });
+
+  test('shows moments in local time, but in a name', async () => {
+    const row = { created: '2026-03-01T23:30:00Z', remote_user: '2026-03-01T23:30:00Z', kind: 'x' };
+    expect((await shownAt(80, many(row), { timeZone: 'Europe/Paris' })).lines[1]).toBe(
+      '2026-03-02 00:30  2026-03-01T23:30:00Z  x',
+    );
+  });
+});
+
+test('whatever the columns, what is shown fits, and whole columns are whole', () => {
+  const size = fc.record({
+    wanted: fc.integer({ min: 1, max: 60 }),
+    least: fc.integer({ min: 1, max: 20 }),
+    whole: fc.boolean(),
+    constant: fc.boolean(),
+    priority: fc.integer({ min: 0, max: 2 }),
+  });
+  fc.assert(
+    fc.property(fc.array(size, { minLength: 1, maxLength: 8 }), fc.integer({ min: 20, max: 160 }), (sizes, room) => {
+      const arrangement = arrange(sizes, room);
+      if (!arrangement) return;
+      expect(lineWidth(arrangement.widths)).toBeLessThanOrEqual(room);
+      for (const [place, index] of arrangement.shown.entries()) {
+        const { whole, wanted = 0, least = 0 } = sizes[index] ?? {};
+        expect(arrangement.widths[place]).toBeGreaterThanOrEqual(whole ? wanted : Math.min(wanted, least));
+      }
+      const isLeftOut = (index: number): boolean => !arrangement.shown.includes(index);
+      const cutWhole = sizes.some(({ whole, constant }, index) => whole && !constant && isLeftOut(index));
+      expect(cutWhole).toBe(false);
+    }),
+    { seed: 1 },
+  );
+});
