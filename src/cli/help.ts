@@ -5,51 +5,57 @@ import { globalOptions } from '../schema/environment.ts';
 import { licenseRules } from '../schema/license.ts';
 import { argumentEntries, optionEntries, synopsis, textOptions, type Entry } from './entries.ts';
 
-/** Text of `chatelaine --help`. */
-export function programHelp(table: readonly CommandEntry[]): string {
+/** Text of `chatelaine --help`, in lines of at most `width` characters. */
+export function programHelp(table: readonly CommandEntry[], width: number): string {
   return sections([
-    ['', ['License keys and team chat from one command line']],
+    ['', wrap('License keys and team chat from one command line', width)],
     ['Usage', ['chatelaine COMMAND [OPTION…]']],
     [
       'Try it, nothing to sign in to',
-      ['chatelaine --sandbox license create --remote-user ada --size-allowance 4', 'chatelaine --sandbox license list'],
+      [
+        'chatelaine --sandbox license create --remote-user ada --size-allowance 4',
+        'chatelaine --sandbox license list',
+      ].flatMap((line) => exampleLines(line, width)),
     ],
-    ...groupsOf(table).map(({ title, entries }) => [title, entryLines(entries.map(commandEntry))] as const),
-    ['Options of every command', entryLines([...optionEntries(globalOptions), ...textOptions])],
+    ...groupsOf(table).map(({ title, entries }) => [title, entryLines(entries.map(commandEntry), width)] as const),
+    ['Options of every command', entryLines([...optionEntries(globalOptions), ...textOptions], width)],
     ['', wrap(twins, width)],
-    ['Exit codes', exitCodes()],
+    ['Exit codes', exitCodes(width)],
     ['More', ['chatelaine COMMAND --help', 'man chatelaine', 'chatelaine --version']],
   ]);
 }
 
 /** Text of `chatelaine NOUN --help`. */
-export function nounHelp(noun: string, table: readonly CommandEntry[]): string {
+export function nounHelp(noun: string, table: readonly CommandEntry[], width: number): string {
   const own = table.filter(({ name }) => name.startsWith(`${noun} `));
   const [first] = own;
   return sections([
-    ['', [nouns[noun] ?? noun]],
+    ['', wrap(nouns[noun] ?? noun, width)],
     ...(noun === 'license' ? [['', wrap(licenseRules, width)] as const] : []),
     ['Usage', [`chatelaine ${noun} COMMAND [OPTION…]`]],
-    ['Commands', entryLines(own.map(commandEntry))],
+    ['Commands', entryLines(own.map(commandEntry), width)],
     ['More', [`chatelaine ${first?.name ?? noun} --help`, 'chatelaine --help']],
   ]);
 }
 
 /** Text of `chatelaine NOUN VERB --help`. */
-export function commandHelp(command: AnyCommand): string {
+export function commandHelp(command: AnyCommand, width: number): string {
   const args = argumentEntries(command.args ?? {});
   const options = optionEntries(command.options ?? {});
   const below = commandTable.filter(({ name }) => name.startsWith(`${command.name} `));
   return sections([
-    ['', [command.summary]],
-    ['Usage', [synopsis(command)]],
-    ...(below.length > 0 ? [['Commands', entryLines(below.map(commandEntry))] as const] : []),
-    ...(args.length > 0 ? [['Arguments', entryLines(args)] as const] : []),
-    ...(options.length > 0 ? [['Options', entryLines(options)] as const] : []),
+    ['', wrap(command.summary, width)],
+    ['Usage', wrap(synopsis(command), width - indent)],
+    ...(below.length > 0 ? [['Commands', entryLines(below.map(commandEntry), width)] as const] : []),
+    ...(args.length > 0 ? [['Arguments', entryLines(args, width)] as const] : []),
+    ...(options.length > 0 ? [['Options', entryLines(options, width)] as const] : []),
     ...(command.about ?? []).map((paragraph) => ['', wrap(paragraph, width)] as const),
     ...(command.input ? [[command.input.title, command.input.lines] as const] : []),
-    ['Examples', command.examples.flatMap(exampleLines)],
-    ['Options of every command', ['-o FORMAT, -q, -v, -n, --profile NAME, --sandbox and more: chatelaine --help']],
+    ['Examples', command.examples.flatMap((example) => exampleLines(example, width))],
+    [
+      'Options of every command',
+      wrap('-o FORMAT, -q, -v, -n, --profile NAME, --sandbox and more: chatelaine --help', width - indent),
+    ],
   ]);
 }
 
@@ -84,7 +90,7 @@ export const twins =
   'must be typed.';
 
 /** A code stays beside its name. */
-function exitCodes(): string[] {
+function exitCodes(width: number): string[] {
   const codes = Object.entries(failures).map(
     ([name, { exit }]) => `${exit}\u00a0${nameOf(name as FailureKind).replace('_', '-')}`,
   );
@@ -95,22 +101,31 @@ function commandEntry({ name, summary }: CommandEntry): Entry {
   return { term: name, text: summary };
 }
 
-/** Wide enough for sentences, narrow enough for every terminal. */
-const width = 80;
+/** Width of help that goes to a terminal of so many columns, or to no terminal: wide enough for sentences, not too wide to read. */
+export function helpWidth(columns: number | undefined): number {
+  return columns === undefined ? 80 : Math.max(40, Math.min(columns, 100));
+}
+
 const indent = 2;
 const termWidth = 24;
+/** A text beside its term needs that much; else it stands below. */
+const leastText = 30;
 
-function entryLines(entries: readonly Entry[]): string[] {
-  const margin = ' '.repeat(termWidth + indent);
+function entryLines(entries: readonly Entry[], width: number): string[] {
+  const isBeside = width - 2 * indent - termWidth >= leastText;
+  const margin = ' '.repeat(isBeside ? termWidth + indent : 2 * indent);
   return entries.flatMap(({ term, text }) => {
     const [first = '', ...rest] = wrap(text, width - indent - margin.length);
-    const begin = term.length > termWidth ? [term, margin + first] : [`${term.padEnd(termWidth + indent)}${first}`];
+    const isBelow = !isBeside || term.length > termWidth;
+    const begin = isBelow
+      ? [...wrap(term, width - indent), margin + first]
+      : [`${term.padEnd(termWidth + indent)}${first}`];
     return [...begin, ...rest.map((line) => margin + line)];
   });
 }
 
 /** A long example goes on in a second line, as a shell reads it. */
-function exampleLines(example: string): string[] {
+function exampleLines(example: string, width: number): string[] {
   if (example.length <= width - indent) return [example];
   const [first = '', ...rest] = wrap(example.replaceAll(/ (?!--|\|)/g, '\u00a0'), width - indent - 2);
   const lines = [first, ...rest.map((line) => `  ${line}`)].map((line) => line.replaceAll('\u00a0', ' '));

@@ -21,7 +21,7 @@ export async function main(argv: readonly string[], world: World): Promise<numbe
     release: () => undefined,
   };
   try {
-    const request = await readCommandLine(argv, world.machine.env, world.version);
+    const request = await readCommandLine(argv, world);
     if ('command' in request) return await perform(request, started, world);
     await guarded(openSink(world, world.interrupt)).write(request.text);
     return 0;

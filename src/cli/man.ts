@@ -3,6 +3,7 @@ import type { CommandEntry } from '../commands/index.ts';
 import { argumentEntries, optionEntries, synopsis } from './entries.ts';
 import { chapters } from './manual/chapters.ts';
 import { exitStatus, programChapters, siblings } from './manual/program.ts';
+import { failuresOf } from './manual/exits.ts';
 import { writePage, type Chapter, type Edition } from './manual/roff.ts';
 
 export interface ManualFile {
@@ -25,13 +26,13 @@ function commandPage(command: AnyCommand, table: readonly CommandEntry[]): Param
   const about = command.about ?? [];
   const all: readonly (Chapter | undefined)[] = [
     { title: 'SYNOPSIS', blocks: [{ lines: [synopsis(command)] }] },
+    { title: 'EXAMPLES', blocks: [{ lines: command.examples }] },
     { title: 'DESCRIPTION', blocks: [`${command.summary}.`, ...about].map((text) => ({ text })) },
     args.length > 0 ? { title: 'ARGUMENTS', blocks: [{ entries: args }] } : undefined,
     command.input ? { title: command.input.title.toUpperCase(), blocks: [{ lines: command.input.lines }] } : undefined,
     { title: 'OPTIONS', blocks: [...(options.length > 0 ? [{ entries: options }] : []), { text: globalsToo }] },
     ...(chapters[command.name] ?? []),
-    exitStatus(),
-    { title: 'EXAMPLES', blocks: [{ lines: command.examples }] },
+    exitStatus(failuresOf(command.name)),
     { title: 'SEE ALSO', blocks: [{ text: siblings(command.name, table) }] },
   ];
   const name = `chatelaine-${command.name.replaceAll(' ', '-')}`;

@@ -6,9 +6,10 @@ import { globalOptions } from '../schema/environment.ts';
 import { flagOf, type Field, type Fields } from '../schema/field.ts';
 import type { GlobalValues } from '../commands/context.ts';
 import { commandWords, withoutHelpWords } from './command-words.ts';
-import { commandHelp, nounHelp, programHelp } from './help.ts';
+import { commandHelp, helpWidth, nounHelp, programHelp } from './help.ts';
 import type { LinePlace } from './mistakes.ts';
 import { readGlobals, type Texts } from './values.ts';
+import type { World } from './world.ts';
 
 /** What a command line asks for: a text to print, or a command to run. */
 export type Request = { readonly text: string } | CommandRequest;
@@ -24,9 +25,16 @@ export interface CommandRequest {
  * Reads a command line. The only file that knows commander: it finds the words and flags, our own tables judge them.
  * @throws Failure usage
  */
-export async function readCommandLine(argv: readonly string[], env: Environment, version: string): Promise<Request> {
+export async function readCommandLine(
+  argv: readonly string[],
+  { machine: { env }, version, stdout }: Pick<World, 'machine' | 'version' | 'stdout'>,
+): Promise<Request> {
   const words = withoutHelpWords(argv);
-  const reading: Reading = { place: { words: commandWords(words), options: globalOptions }, version };
+  const reading: Reading = {
+    place: { words: commandWords(words), options: globalOptions },
+    version,
+    width: helpWidth(stdout.isTTY ? stdout.columns : undefined),
+  };
   const program = buildProgram(env, reading);
   try {
     await program.parseAsync([...words], { from: 'user' });
@@ -44,13 +52,15 @@ interface Reading {
   request?: Request;
   place: LinePlace;
   readonly version: string;
+  /** Of help, in characters. */
+  readonly width: number;
 }
 
 /** A text was asked for, or nothing at all was. */
 const textCodes: ReadonlySet<string> = new Set(['commander.helpDisplayed', 'commander.help', 'commander.version']);
 
 function buildProgram(env: Environment, reading: Reading): Command {
-  const program = prepare(new Command('chatelaine'), () => programHelp(commandTable), reading);
+  const program = prepare(new Command('chatelaine'), () => programHelp(commandTable, reading.width), reading);
   program.enablePositionalOptions();
   addOptions(program, globalOptions);
   const groups = new Map<string, Command>();
@@ -76,7 +86,9 @@ function prepare(command: Command, help: () => string, reading: Reading): Comman
 }
 
 function addNoun(program: Command, groups: Map<string, Command>, noun: string, reading: Reading): Command {
-  const group = prepare(new Command(noun), () => nounHelp(noun, commandTable), reading).description(nouns[noun] ?? '');
+  const group = prepare(new Command(noun), () => nounHelp(noun, commandTable, reading.width), reading).description(
+    nouns[noun] ?? '',
+  );
   group.enablePositionalOptions();
   program.addCommand(group);
   program.hook('preSubcommand', (_program, chosen) => {
@@ -96,7 +108,7 @@ function addCommand(parent: Command, verb: string, entry: CommandEntry, env: Env
 }
 
 function fillIn(leaf: Command, definition: AnyCommand, env: Environment, reading: Reading): void {
-  prepare(leaf, () => commandHelp(definition), reading);
+  prepare(leaf, () => commandHelp(definition, reading.width), reading);
   reading.place = { ...reading.place, options: { ...globalOptions, ...definition.options } };
   leaf.allowExcessArguments(false);
   const args = Object.entries(definition.args ?? {});

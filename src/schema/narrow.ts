@@ -1,10 +1,16 @@
 import { usage } from '../core/failure.ts';
 import type { Fields } from './field.ts';
 import { operandLevels } from './levels.ts';
+import { narrowLink } from './narrow-link.ts';
 
 /** Operators of a narrow that have an option of their own (docs/apis.md, Narrow operators). `integers`: digits are sent as a number. */
 export const narrowOperators = {
-  channel: { kind: 'string', many: true, placeholder: 'NAME|ID', help: 'Messages of this channel' },
+  channel: {
+    kind: 'string',
+    many: true,
+    placeholder: 'NAME|ID',
+    help: 'Messages of this channel; #name and a #narrow/… link as pasted',
+  },
   channels: {
     kind: 'string',
     many: true,
@@ -81,6 +87,7 @@ export function narrowTerm(operator: string, text: string): NarrowTerm {
     const ids = users.filter((user) => typeof user === 'number');
     return { operator, operand: ids.length === users.length ? ids : users.join(',') };
   }
+  if (operator === 'channel') return { operator, operand: readChannel(text) };
   if (named.has(operator)) return { operator, operand: readName(text) };
   return { operator, operand: numeric.has(operator) && /^\d{1,15}$/.test(text) ? Number(text) : text };
 }
@@ -90,6 +97,13 @@ export function readName(text: string): number | string {
   const id = /^(?:id:)?(0|[1-9]\d{0,14})$/.exec(text)?.[1];
   if (id !== undefined) return Number(id);
   return text.startsWith('name:') ? text.slice('name:'.length) : text;
+}
+
+/** A channel as typed, or as pasted: `#kitchen` is a name, and a link names its id. */
+export function readChannel(text: string): number | string {
+  const link = narrowLink(text);
+  if (link) return link.channel;
+  return /^#./.test(text) ? text.slice(1) : readName(text);
 }
 
 /**
@@ -104,6 +118,8 @@ export function negatedTerm(word: string): NarrowTerm {
   if (notNegatable.has(operator)) throw usage(`--not: the server cannot negate ${operator}`);
   if (operator === 'in' && text === 'all')
     throw usage('--not in=all: the server ignores it, and every message matches');
+  if (operator === 'channel' && narrowLink(text)?.topic !== undefined)
+    throw usage(`--not channel: the link '${text}' is of a topic`, 'Give the link of the channel.');
   return { ...narrowTerm(operator, text), negated: true };
 }
 

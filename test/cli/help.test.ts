@@ -28,6 +28,14 @@ describe.each(lines)('chatelaine %s --help', (line) => {
     expect(long).toEqual([]);
   });
 
+  test('fits a narrow terminal', async () => {
+    const { stdout } = await run(fakeService(), `${line} --help`, { bare: true, tty: true, columns: 48 });
+
+    // A command that is copied has no line end inside a word.
+    const long = stdout.split('\n').filter((text) => text.length > 48 && !text.startsWith('  chatelaine '));
+    expect(long).toEqual([]);
+  });
+
   test('is the same behind `help` and behind -h', async () => {
     const [long, short, word] = await Promise.all(
       [`${line} --help`, `${line} -h`, `help ${line}`].map((text) => run(fakeService(), text, { bare: true })),

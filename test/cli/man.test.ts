@@ -70,7 +70,7 @@ test('signs of roff, typography and other alphabets come through', () => {
     { version: '1', date },
   );
 
-  expect(page.split('\n').slice(4)).toEqual([
+  expect(page.split('\n').slice(6)).toEqual([
     '.SH "A \\(dqB\\(dq"',
     '\\&.dot \\(aqquote\\(aq "double" \\e back\\-slash \\(gatick\\(ga \\(ha \\(ti \\[u00E9]',
     '.PP',

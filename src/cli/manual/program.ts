@@ -12,6 +12,7 @@ import type { Block, Chapter } from './roff.ts';
 export function programChapters(table: readonly CommandEntry[]): Chapter[] {
   return [
     { title: 'SYNOPSIS', blocks: [{ lines: ['chatelaine COMMAND [OPTION…]', 'chatelaine COMMAND --help'] }] },
+    { title: 'EXAMPLES', blocks: examples },
     { title: 'DESCRIPTION', blocks: description.map((text) => ({ text })) },
     { title: 'COMMANDS', blocks: commandBlocks(table) },
     {
@@ -30,8 +31,7 @@ export function programChapters(table: readonly CommandEntry[]): Chapter[] {
     { title: 'NETWORK', blocks: network.map((text) => ({ text })) },
     { title: 'ENVIRONMENT', blocks: [{ entries: environment() }] },
     { title: 'FILES', blocks: [{ entries: files }] },
-    exitStatus(),
-    { title: 'EXAMPLES', blocks: examples },
+    exitStatus(Object.keys(failures) as FailureKind[]),
     {
       title: 'SEE ALSO',
       blocks: [{ text: table.map(({ name }) => `chatelaine-${name.replaceAll(' ', '-')}(1)`).join(', ') }],
@@ -39,11 +39,11 @@ export function programChapters(table: readonly CommandEntry[]): Chapter[] {
   ];
 }
 
-/** The table of exit codes: the same of every command. */
-export function exitStatus(): Chapter {
-  const codes = Object.entries(failures).map(([name, { exit, means }]) => ({
-    term: `${exit}`,
-    text: `${nameOf(name as FailureKind).replace('_', '-')}: ${means}.`,
+/** The table of exit codes, of those kinds of failure. */
+export function exitStatus(kinds: readonly FailureKind[]): Chapter {
+  const codes = kinds.map((kind) => ({
+    term: `${failures[kind].exit}`,
+    text: `${nameOf(kind).replace('_', '-')}: ${failures[kind].means}.`,
   }));
   return {
     title: 'EXIT STATUS',

@@ -33,6 +33,9 @@ export function writePage({ name, summary, chapters }: Page, { version, date }: 
   const lines = [
     '.\\" Written by `npm run golden` from the tables of the program: edit those, not this.',
     `.TH ${escape(name.toUpperCase())} 1 ${date} ${quoted(`chatelaine ${version}`)} ${quoted('chatelaine')}`,
+    // Identifiers are copied: no hyphen is put into them.
+    '.nh',
+    '.ad l',
     '.SH NAME',
     `${escape(name)} \\- ${escape(summary)}`,
     ...chapters.flatMap(({ title, blocks }) => [`.SH ${quoted(title)}`, ...blocksOf(blocks)]),

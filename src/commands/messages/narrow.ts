@@ -1,6 +1,7 @@
 import { usage } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
-import { narrowTerm, negatedTerm, type narrowOperators } from '../../schema/narrow.ts';
+import { narrowLink } from '../../schema/narrow-link.ts';
+import { narrowTerm, negatedTerm, type narrowOperators, type NarrowTerm } from '../../schema/narrow.ts';
 
 /** The values of the operator options, by name. */
 export type NarrowValues = { readonly [K in keyof typeof narrowOperators]?: readonly (string | number)[] };
@@ -11,13 +12,20 @@ export type NarrowValues = { readonly [K in keyof typeof narrowOperators]?: read
  */
 export function narrowOf(values: NarrowValues, not: readonly string[], json: unknown): readonly unknown[] {
   const terms = Object.entries(values).flatMap(([name, texts]) =>
-    texts.map((text) => narrowTerm(name.replaceAll('_', '-'), String(text))),
+    texts.flatMap((text) => termsOf(name.replaceAll('_', '-'), String(text))),
   );
   const all = [...terms, ...not.map(negatedTerm)];
   if (json === undefined) return all;
   if (all.length > 0)
     throw usage('--narrow excludes the options that are parts of a narrow', 'Write everything into the JSON.');
   return checkedNarrow(json);
+}
+
+/** The link of a topic is pasted as a channel: it is two terms. */
+function termsOf(operator: string, text: string): readonly NarrowTerm[] {
+  const term = narrowTerm(operator, text);
+  const topic = operator === 'channel' ? narrowLink(text)?.topic : undefined;
+  return topic === undefined ? [term] : [term, narrowTerm('topic', topic)];
 }
 
 /** What the server takes: objects of operator and operand, or pairs of strings (docs/apis.md, Narrow operators). */

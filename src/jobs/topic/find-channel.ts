@@ -1,7 +1,7 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { Message, MessagePage } from '../../api/chat/chat-messages.ts';
 import { Failure, usage } from '../../core/failure.ts';
-import { readName } from '../../schema/narrow.ts';
+import { readChannel } from '../../schema/narrow.ts';
 import { isSameName } from './topic-names.ts';
 
 /** A channel of the server, its name in the server's spelling; without one where the account sees no message of it. */
@@ -17,7 +17,7 @@ export interface Channel {
  * messages of another channel
  */
 export async function findChannel(chat: Pick<ChatApi, 'messages'>, text: string): Promise<Channel> {
-  const wanted = readName(text);
+  const wanted = readChannel(text);
   const page = await newestOf(chat, wanted);
   const channel = channelOf(wanted, page?.messages.at(-1));
   if (!page || !channel) throw notFound(text, page !== undefined);

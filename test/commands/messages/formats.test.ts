@@ -108,3 +108,18 @@ describe('a format of one command', () => {
     });
   });
 });
+
+test('the link of a topic, pasted as a channel, selects that topic', async () => {
+  const service = fakeService();
+  const narrow = JSON.stringify([
+    { operator: 'channel', operand: 31 },
+    { operator: 'topic', operand: 'every shape' },
+  ]);
+  service.expect({ method: 'GET', path: '/api/v1/messages', query: { ...newest, narrow } }).reply(200, {
+    ...{ result: 'success', msg: '', anchor: 1, found_anchor: true, found_newest: true, found_oldest: true },
+    ...{ history_limited: false, messages: [] },
+  });
+  const link = '#narrow/channel/31-bulk/topic/every.20shape/near/256002';
+  expect((await run(service, ['messages', 'fetch', '--channel', link])).exitCode).toBe(0);
+  service.done();
+});
