@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { SandboxAddress, SandboxControl, ServeOptions } from '../commands/context.ts';
 import { Failure } from '../core/failure.ts';
 import { Secret } from '../core/secret.ts';
-import type { Sandbox, SandboxOptions } from '../sandbox/server.ts';
+import type { LogEntry, Sandbox, SandboxOptions } from '../sandbox/server.ts';
 import type { ChatCredential, LicensingCredential, StoredApp } from '../store/account/credentials.ts';
 import { foldersOf } from '../store/disk/folders.ts';
 import type { World } from './world.ts';
@@ -110,7 +110,10 @@ async function* serve(
   const sandbox = await startSandbox({
     clock: world.clock,
     ...(await behaviourOf(options)),
-    ...(logFile === undefined ? {} : { log: (entry) => logFile.write(`${JSON.stringify(entry)}\n`) }),
+    log(entry) {
+      logFile?.write(`${JSON.stringify(entry)}\n`);
+      if (world.stderr.isTTY) note(requestLine(entry));
+    },
     ...(persistence === undefined ? {} : { persistence }),
   });
   try {
@@ -123,6 +126,11 @@ async function* serve(
     await sandbox.close();
     logFile?.end();
   }
+}
+
+/** A request as whoever watches the terminal sees it, such as `POST /v1/license/ 201 (drop-after)`. */
+function requestLine({ method, path, status, fault }: LogEntry): string {
+  return `${method} ${path} ${status ?? 'no answer'}${fault === null ? '' : ` (${fault})`}`;
 }
 
 /** What the options say of the services themselves. @throws Failure usage where a fault cannot be read */

@@ -79,7 +79,7 @@ async function rerun(session: string, { home, sandbox }: Place): Promise<string>
   const parts = session.split(/^(?=\$ )/m);
   const typed = parts.map((part) => part.split('\n')[0] ?? '');
   const script = typed.map((line) => `${realOf(line.slice(2), sandbox)}\nprintf '\\036'`).join('\n');
-  const env = { NO_COLOR: '1', PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}` };
+  const env = { NO_COLOR: '1', TZ: 'UTC', PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}` };
   const { output } = await openTerminal(script, { home, columns: 100, env }).ended;
   const outputs = output.split('\u001e').map(shown);
   return parts.map((part, index) => `${typed[index] ?? ''}\n${settled(outputs[index] ?? '', part)}`).join('');
