@@ -30,7 +30,10 @@ export function mistakeIn(mistake: Mistake, place: LinePlace): Failure {
     case 'commander.missingArgument':
       return usage(`${quoted} is required`, help);
     case 'commander.excessArguments':
-      return usage(`${line} takes ${countOf(Number(numbers[1]))}; ${numbers[2] ?? 'more'} were given`, help);
+      return usage(
+        `${line} takes ${countOf(Number(numbers[1]))}; ${numbers[2] ?? 'more'} ${numbers[2] === '1' ? 'was' : 'were'} given`,
+        help,
+      );
     default:
       return usage('the command line cannot be read', help);
   }

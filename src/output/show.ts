@@ -47,6 +47,8 @@ export interface ColumnLayout {
   readonly least?: number;
   /** Seconds since 1970 shown as a date; the content of a message shown as plain text. */
   readonly as?: 'seconds' | 'message';
+  /** What stands for an empty text. */
+  readonly empty?: string;
 }
 
 export type Format = 'table' | 'json' | 'ndjson' | 'csv' | 'tsv' | 'yaml' | OwnFormat;

@@ -27,7 +27,8 @@ export function valueReader(show: Show<unknown> | undefined, look: Look, { messa
     if (shape === 'message' && messageText) return valueOf(messageText(asObject(row, show) ?? {}), false);
     const moment = show?.whole?.includes(column) ? undefined : momentOf(value, shape === 'seconds');
     if (moment) return valueOf(writeMoment(moment), true);
-    return valueOf(cellText(value), ['number', 'bigint', 'boolean'].includes(typeof value));
+    const text = value === '' ? (show?.layout?.[column]?.empty ?? '') : cellText(value);
+    return valueOf(text, ['number', 'bigint', 'boolean'].includes(typeof value));
   };
   return (row, columns) => cellsOf(row, columns, show).map((value, index) => read(value, columns[index] ?? '', row));
 }

@@ -67,7 +67,10 @@ function writerOf(
   const isFitted = look.terminal && look.width > 0 && names.length > 0;
   const all = { shown: [...sizes.keys()], widths: sizes.map(({ wanted }) => wanted) };
   const arrangement = isFitted ? arrange(sizes, look.width) : all;
-  const isSingle = rows.length === 1 && (arrangement?.shown.length ?? 0) < names.length;
-  const isRecords = isSingle || (show?.records && look.terminal) || !arrangement;
-  return isRecords ? recordWriter(names, look, parts) : columnWriter({ names, sizes, arrangement }, look, parts);
+  // What was asked for by name is not left out, and one row can be read as a record.
+  const isRecord =
+    (show?.records && look.terminal) ||
+    !arrangement ||
+    (arrangement.shown.length < names.length && (rows.length === 1 || look.fields !== undefined));
+  return isRecord ? recordWriter(names, look, parts) : columnWriter({ names, sizes, arrangement }, look, parts);
 }

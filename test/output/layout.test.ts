@@ -126,3 +126,20 @@ test('whatever the columns, what is shown fits, and whole columns are whole', ()
     { seed: 1 },
   );
 });
+
+test('fields that were asked for are not left out: what does not fit is a record', async () => {
+  const fields = ['license_code', 'remote_user', 'remark'];
+  const { lines, notes } = await shownAt(50, many(...rows), { fields });
+  expect(lines.slice(0, 3)).toEqual([
+    `license_code  ${key}1`,
+    'remote_user   ada@example.com',
+    'remark        a remark of many words',
+  ]);
+  expect(notes).toEqual([]);
+});
+
+test('one row of a list that does not fit is a record', async () => {
+  const { lines, notes } = await shownAt(70, many(rows[0]));
+  expect(lines).toHaveLength(5);
+  expect(notes).toEqual([]);
+});

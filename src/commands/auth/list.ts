@@ -25,6 +25,5 @@ export default command({
   show: {
     columns: ['profile', 'kind', 'url', 'account', 'default', 'read_only', 'key'],
     whole: ['profile', 'url', 'account'],
-    none: 'no profiles are stored: run chatelaine auth login',
   },
 });

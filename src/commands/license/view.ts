@@ -25,7 +25,7 @@ export default command({
     if ((license_code === undefined) === (user === undefined)) throw usage('give either CODE or --remote-user U');
     if (all_apps) refuseChosenApp(filter.app_code, context.options);
     if (license_code !== undefined)
-      return all_apps ? viewInEveryApp(license_code, context) : context.licensing(filter).view(license_code);
+      return withHint(all_apps ? viewInEveryApp(license_code, context) : context.licensing(filter).view(license_code));
     const licenses = all_apps
       ? ofEveryApp(context, ({ api, app_code }) => listOfApplication(api, filter, { app_code, extent: 'whole' }))
       : ofChosenApp(filter, 'whole', context);
@@ -34,6 +34,17 @@ export default command({
 
   show: { ...licenseShow, ...keyAlone },
 });
+
+/** A name in place of a code is a usual mistake. @throws Failure what the look throws, with the way to a user's licenses */
+async function withHint(license: Promise<License>): Promise<License> {
+  try {
+    return await license;
+  } catch (cause) {
+    if (!(cause instanceof Failure) || cause.kind !== 'not_found') throw cause;
+    const hint = 'For the licenses of a user: chatelaine license view --remote-user NAME.';
+    throw new Failure('not_found', cause.message, { ...cause.details, hint, cause });
+  }
+}
 
 /** @throws Failure not_found after a list without rows */
 async function* someOf(licenses: AsyncIterable<License>, missing: string): AsyncGenerator<License> {

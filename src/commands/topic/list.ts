@@ -51,6 +51,7 @@ export default command({
     columns: ['topic_name', 'messages', 'first_time', 'last_time', 'resolved'],
     known: ['stream_id', 'channel'],
     whole: ['topic_name'],
+    layout: { topic_name: { empty: '(empty topic)' } },
     none: 'no topics match',
   },
 });
