@@ -67,10 +67,11 @@ function writerOf(
   const isFitted = look.terminal && look.width > 0 && names.length > 0;
   const all = { shown: [...sizes.keys()], widths: sizes.map(({ wanted }) => wanted) };
   const arrangement = isFitted ? arrange(sizes, look.width) : all;
-  // What was asked for by name is not left out, and one row can be read as a record.
+  // What was asked for by name is not left out; one row, or one column that is left, says more as a record.
   const isRecord =
     (show?.records && look.terminal) ||
     !arrangement ||
-    (arrangement.shown.length < names.length && (rows.length === 1 || look.fields !== undefined));
+    (arrangement.shown.length < names.length &&
+      (rows.length === 1 || arrangement.shown.length === 1 || look.fields !== undefined));
   return isRecord ? recordWriter(names, look, parts) : columnWriter({ names, sizes, arrangement }, look, parts);
 }

@@ -6,7 +6,7 @@ export const globalOptions = {
     kind: 'string',
     short: 'o',
     choices: ['table', 'json', 'ndjson', 'csv', 'tsv', 'yaml'],
-    help: 'table, json, ndjson, csv, tsv or yaml (default: table on a terminal, tsv in a pipe)',
+    help: 'table, json, ndjson, csv, tsv or yaml; messages fetch has text too (default: table on a terminal, tsv in a pipe)',
     placeholder: 'FORMAT',
   },
   json: { kind: 'boolean', help: 'Same as -o json' },

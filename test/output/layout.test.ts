@@ -143,3 +143,16 @@ test('one row of a list that does not fit is a record', async () => {
   expect(lines).toHaveLength(5);
   expect(notes).toEqual([]);
 });
+
+test('a table of which one column would be left is records', async () => {
+  const long = { name: 'a-name-of-thirty-characters-ok', help: 'some words of help', kind: 'integer' };
+  const text = await written(many(long, { ...long, kind: 'string' }), look('table', { terminal: true, width: 36 }), {
+    whole: ['name'],
+  });
+  expect(text.split('\n').slice(0, 4)).toEqual([
+    'name  a-name-of-thirty-characters-ok',
+    'help  some words of help',
+    'kind  integer',
+    '',
+  ]);
+});

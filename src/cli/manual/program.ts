@@ -73,7 +73,9 @@ const output: readonly Block[] = [
   {
     text:
       'Standard output carries data and nothing else; progress, questions, notes, warnings and errors go to standard error. On a ' +
-      'terminal a result is a table or a sentence, fitted to the width; in a pipe it is tsv, whole and without colour, with a header ' +
+      'terminal a result is a table or a sentence, fitted to the width: constant columns are left out first, a key, user or name is ' +
+      'never cut, what does not fit is shown one field a line, dates are in the time zone of TZ, and the last line names the columns ' +
+      'that were left out; in a pipe it is tsv, whole and without colour, with a header ' +
       '(--no-header), where a tab, line break or backslash in a value is written \\t, \\n, \\r or \\\\.',
   },
   {
