@@ -4,6 +4,7 @@ import type { Look, Show } from './show.ts';
 import { cellOf, type TableParts, type Value } from './table-values.ts';
 import type { TableWriter } from './table.ts';
 import { displayWidth, shorten } from './width.ts';
+import { folded } from './wrap.ts';
 
 /** Below this a text tells too little. */
 const leastText = 10;
@@ -44,7 +45,7 @@ export interface Columns {
 export function columnWriter(columns: Columns, look: Look, { bold }: TableParts): TableWriter {
   const { names, sizes, arrangement } = columns;
   const { shown, widths } = arrangement;
-  const leftOut = leftOutColumns(columns);
+  const leftOut = leftOutColumns(columns, look.width);
   const whole = shown.map((index) => sizes[index]?.whole ?? false);
   const fit = (cells: readonly Cell[]): readonly Cell[] => {
     const chosen = shown.flatMap((index) => cells[index] ?? []);
@@ -81,7 +82,10 @@ function fitted(
 }
 
 /** What is known of the columns that are left out: their names, and the value of those that are the same in every row. */
-function leftOutColumns({ names, arrangement: { shown } }: Columns): {
+function leftOutColumns(
+  { names, arrangement: { shown } }: Columns,
+  room: number,
+): {
   readonly look: (row: readonly Value[]) => void;
   readonly remark: () => string | undefined;
 } {
@@ -100,7 +104,9 @@ function leftOutColumns({ names, arrangement: { shown } }: Columns): {
           ? `${names[index]} (${first || 'empty'}${count > 1 ? ' in every row' : ''})`
           : (names[index] ?? '');
       });
-      return words.length === 0 ? undefined : `left out to fit the width: ${words.join(', ')}`;
+      if (words.length === 0) return undefined;
+      // Further lines are indented.
+      return folded(`left out to fit the width: ${words.join(', ')}`, Math.max(20, room - 2)).join('\n');
     },
   };
 }

@@ -24,7 +24,7 @@ async function shownAt(
   rest: Partial<Look> = {},
 ): Promise<{ lines: string[]; notes: string[] }> {
   const notes: string[] = [];
-  const note = (line: string): void => void notes.push(line);
+  const note = (line: string): void => void notes.push(line.replaceAll('\n', ' '));
   const text = await written(result, look('table', { terminal: true, width, note, timeZone: 'UTC', ...rest }), show);
   return { lines: text.split('\n').slice(0, -1), notes };
 }
