@@ -132,13 +132,18 @@ function addOptions(command: Command, fields: Fields): void {
   }
 }
 
+function isNegatable(field: Field): boolean {
+  return 'negatable' in field && field.negatable;
+}
+
 function optionsOf(name: string, field: Field): Option[] {
   const flag = flagOf(name, field);
   const short = field.short === undefined ? '' : `-${field.short}, `;
   if (field.kind !== 'boolean') {
     const option = new Option(`${short}--${flag} <value>`);
-    return [field.many ? option.argParser((text: string, all?: string[]) => [...(all ?? []), text]) : option];
+    if (field.many) return [option.argParser((text: string, all?: string[]) => [...(all ?? []), text])];
+    return isNegatable(field) ? [option, new Option(`--no-${flag}`)] : [option];
   }
   const on = new Option(`${short}--${flag}`);
-  return field.negatable ? [on, new Option(`--no-${flag}`)] : [on];
+  return isNegatable(field) ? [on, new Option(`--no-${flag}`)] : [on];
 }

@@ -33,6 +33,8 @@ interface StringShape extends Shape {
   readonly trimmed?: boolean;
   /** A path: as an argument, `-` stays for the command, which reads standard input whole. */
   readonly file?: boolean;
+  /** As an option: `--no-NAME` exists too, whose value is `false`. */
+  readonly negatable?: boolean;
 }
 
 interface IntegerShape extends Shape {
@@ -62,7 +64,9 @@ export type Fields = Readonly<Record<string, Field>>;
 type One<F extends Field> = F extends { kind: 'string'; choices: readonly (infer C)[] }
   ? C
   : F['kind'] extends 'string'
-    ? string
+    ? F extends { negatable: true }
+      ? string | false
+      : string
     : F['kind'] extends 'integer'
       ? number
       : F['kind'] extends 'boolean'

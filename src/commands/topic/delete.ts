@@ -2,13 +2,13 @@ import type { ChatApi } from '../../api/chat/chat.ts';
 import { Planned } from '../../api/http/call.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { each } from '../../jobs/work/each.ts';
-import type { Keeper } from '../../jobs/topic/delete-rounds.ts';
 import { findChannel } from '../../jobs/topic/find-channel.ts';
-import { purgeTopic } from '../../jobs/topic/purge-topic.ts';
 import type { TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { topicLevels } from '../../schema/topic.ts';
 import { command } from '../command.ts';
 import { channelArgument, timeText } from './fields.ts';
+import { checkNaming, namingOptions, topicNames } from './named-topics.ts';
+import { openPurge, type Purge } from './purge.ts';
 import { confirmTopics, describeTopics } from './question.ts';
 import { surveyTopics } from './survey.ts';
 
@@ -19,7 +19,11 @@ export default command({
     'Shows what would be deleted, asks for the name, and deletes until nothing is left: the server deletes in batches and may stop ' +
       'in between. The server matches the topic without regard to case; every spelling that it will delete is shown first. ' +
       'Only an administrator of the organization may do this, and it cannot be undone.',
-    'Without a terminal --confirm must give the name of the topic, or their number where there are several; --yes never answers this question.',
+    'Before the first deletion every message is archived, as HTML and as Markdown source, read back and verified; before each further call ' +
+      'what has arrived since is archived too. What arrives between that look and the call itself, one request long, is deleted without. ' +
+      'The same command continues an interrupted purge; purge.ndjson in the archive records begin and end. archive export reads an archive.',
+    'Without a terminal --confirm must give the name of the topic, or the number of topics where there are several, and with --from and --match; ' +
+      '--yes never answers this question.',
     'The server deletes what the account can see: not the messages of a private channel from before it joined (protected history), and ' +
       'nothing in an archived channel or a private one that it is not in ("Invalid channel ID"). A plan that limits the history is the ' +
       'exception: hidden messages are deleted too, so such a topic is refused without --include-hidden.',
@@ -28,13 +32,13 @@ export default command({
     channel: channelArgument,
     topic: {
       kind: 'string',
-      required: true,
       many: true,
       placeholder: 'TOPIC',
       help: "Name of the topic; '' is the empty topic (level 334)",
     },
   },
   options: {
+    ...namingOptions,
     confirm: {
       kind: 'string',
       placeholder: 'NAME',
@@ -52,47 +56,44 @@ export default command({
       help: 'Delete also the messages that the plan of the organization hides',
     },
     archive: {
-      kind: 'boolean',
+      kind: 'string',
+      nonempty: true,
       negatable: true,
-      help: 'Reserved for the archive before deletion, which this version does not make',
+      placeholder: 'DIR',
+      help: 'Folder for the archives, one in it for each topic (default: purges in the state folder); --no-archive makes none',
     },
   },
   examples: [
     "chatelaine topic delete general 'calibration log' --dry-run",
-    "chatelaine topic delete general 'calibration log' --confirm 'calibration log' --no-archive",
+    "chatelaine topic delete general 'calibration log' --confirm 'calibration log'",
+    "chatelaine topic delete general --match 'calibration*' --older-than 90d --dry-run",
   ],
 
-  async *run({ channel: text, topic: names, confirm, max_messages, archive, ...allowed }, context) {
+  async *run({ channel: text, confirm, max_messages, archive, missing_ok, include_hidden, ...named }, context) {
+    checkNaming(named);
     const chat = context.chat();
-    if (names.includes('')) await checkEmptyTopic(chat);
+    if (named.topic?.includes('')) await checkEmptyTopic(chat);
     const channel = await findChannel(chat, text);
-    const surveys = await surveyTopics(chat, channel, names, allowed);
+    const names = await topicNames(chat, channel, named, context);
     const { site, email } = await context.chatAccount();
+    const purge = openPurge(chat, archive, { site, email }, context);
+    const allowed = { missing_ok, include_hidden, interrupted: purge.interrupted };
+    const surveys = await surveyTopics(chat, channel, names, allowed);
     const place = { site, email, organization: await chat.organization() };
     for (const line of describeTopics(place, channel, surveys)) context.note(line);
     const budget = budgetOf(surveys, max_messages);
     if (context.options.dry_run !== true && surveys.some(hasMessages)) {
-      if (archive !== false)
-        context.warn('No archive is made: deleted messages are lost. --no-archive hides this warning.');
-      await confirmTopics(
-        surveys.map(({ topic_name }) => topic_name),
-        confirm,
-        context,
-      );
+      const isNumber = surveys.length > 1 || named.topic === undefined || named.topic.length === 0;
+      await confirmTopics(surveys, isNumber ? 'number' : 'name', confirm, context);
     }
-    yield* each(
-      surveys,
-      ({ topic_name }) => topic_name,
-      async (survey) => {
-        if (!hasMessages(survey)) return rowOf(survey, 0, 'missing');
-        if (context.options.dry_run) return planned(chat, survey);
-        const maxMessages = budget.of(survey);
-        const { sleep, note } = context;
-        const deleted = await purgeTopic(chat, survey, { sleep, note, keeper: nothingKept, maxMessages });
-        budget.take(survey, deleted);
-        return rowOf(survey, deleted, 'deleted');
-      },
-    );
+    const purgeOne = async (survey: TopicSurvey) => {
+      if (context.options.dry_run) return hasMessages(survey) ? planned(chat, survey) : rowOf(survey, 0, 'missing');
+      if (!hasMessages(survey)) return endedOf(survey, purge);
+      const deleted = await purge.run(survey, budget.of(survey));
+      budget.take(survey, deleted);
+      return rowOf(survey, deleted, 'deleted');
+    };
+    yield* each(surveys, ({ topic_name }) => topic_name, purgeOne);
   },
 
   show: {
@@ -107,8 +108,11 @@ export default command({
   },
 });
 
-/** This version keeps no archive. */
-const nothingKept: Keeper = { begin: async () => {}, add: async () => {} };
+/** A topic without messages may be one whose purge was interrupted after the last deletion. */
+async function endedOf(survey: TopicSurvey, purge: Purge) {
+  const ids = await purge.interrupted(survey);
+  return ids === undefined ? rowOf(survey, 0, 'missing') : rowOf(survey, await purge.end(survey, ids), 'deleted');
+}
 
 function hasMessages({ ids, isLimited }: TopicSurvey): boolean {
   return ids.length > 0 || isLimited;

@@ -48,15 +48,15 @@ function describeTopic({
  * @throws Failure usage, cancelled
  */
 export async function confirmTopics(
-  names: readonly string[],
+  surveys: readonly TopicSurvey[],
+  by: 'name' | 'number',
   typed: string | undefined,
   { interactive, ask }: Pick<Context, 'interactive' | 'ask'>,
 ): Promise<void> {
-  const [first = '', ...others] = names;
-  const expected = others.length === 0 ? first : String(names.length);
-  const what = others.length === 0 ? "the topic's name" : 'the number of topics';
+  const expected = by === 'name' ? (surveys[0]?.topic_name ?? '') : String(surveys.length);
+  const what = by === 'name' ? "the topic's name" : 'the number of topics';
   if (typed === undefined && !interactive()) throw usage(`deleting needs --confirm with ${what}: nothing was deleted`);
-  const answer = typed ?? (await ask(`Type ${what} to delete ${others.length === 0 ? 'it' : 'them'} permanently:`));
+  const answer = typed ?? (await ask(`Type ${what} to delete ${by === 'name' ? 'it' : 'them'} permanently:`));
   if (answer === expected) return;
   if (typed !== undefined) throw usage(`--confirm '${typed}' is not ${what}: nothing was deleted`);
   throw new Failure('cancelled', `cancelled: '${answer}' is not ${what}; nothing was deleted`);

@@ -6,8 +6,10 @@ import { surveyTopic, type TopicSurvey } from '../../jobs/topic/survey-topic.ts'
 import { foldName } from '../../jobs/topic/topic-names.ts';
 
 export interface Allowed {
-  readonly missing_ok?: boolean;
-  readonly include_hidden?: boolean;
+  readonly missing_ok?: boolean | undefined;
+  readonly include_hidden?: boolean | undefined;
+  /** Of a topic whose purge was interrupted no message may be left. */
+  readonly interrupted: (topic: TopicSurvey) => Promise<unknown>;
 }
 
 /**
@@ -18,14 +20,19 @@ export async function surveyTopics(
   chat: ChatApi,
   channel: Channel,
   names: readonly string[],
-  { missing_ok, include_hidden }: Allowed,
+  { missing_ok, include_hidden, interrupted }: Allowed,
 ): Promise<TopicSurvey[]> {
   const surveys: TopicSurvey[] = [];
   for (const topic_name of distinct(names)) surveys.push(await surveyTopic(chat, { channel, topic_name }));
   const hidden = surveys.filter(({ isLimited }) => isLimited);
   if (hidden.length > 0 && !include_hidden) throw hiddenMessages(hidden);
-  const missing = surveys.filter(({ ids, isLimited }) => ids.length === 0 && !isLimited);
-  if (missing.length > 0 && !missing_ok) throw await notFound(chat, channel, missing);
+  if (missing_ok) return surveys;
+  const missing: TopicSurvey[] = [];
+  for (const survey of surveys) {
+    const isEmpty = survey.ids.length === 0 && !survey.isLimited;
+    if (isEmpty && (await interrupted(survey)) === undefined) missing.push(survey);
+  }
+  if (missing.length > 0) throw await notFound(chat, channel, missing);
   return surveys;
 }
 

@@ -10,6 +10,8 @@ import { newestOfTopic, topicPages, type TopicSurvey } from './survey-topic.ts';
 export interface Purging {
   sleep(span: Milliseconds): Promise<void>;
   note(text: string): void;
+  /** Called after each round with the number of surveyed messages that are left. */
+  left?(count: number): void;
   /** Maximum number of messages that may be deleted; any number without it. */
   readonly maxMessages?: number | undefined;
   readonly keeper: Keeper;
@@ -17,8 +19,8 @@ export interface Purging {
 
 /** What is kept of the messages before they are deleted. Each call resolves when it is safe on disk; a failure ends the purge. */
 export interface Keeper {
-  /** Before the first delete call: keeps the surveyed messages, reads them back and verifies them. */
-  begin(survey: TopicSurvey): Promise<void>;
+  /** Before the first delete call: keeps the surveyed messages, reads them back and verifies them. Returns the ids that it keeps. */
+  begin(survey: TopicSurvey): Promise<readonly number[]>;
   /** Before every delete call: the messages that arrived since the survey or since the last call; may be none. */
   add(messages: readonly Message[]): Promise<void>;
 }
@@ -68,6 +70,7 @@ export async function deleteRounds(
     }
     const before = state.left;
     state.left = await leftOf(chat, survey, before);
+    purging.left?.(state.left);
     if (state.left === 0 && (ending === 'complete' || !survey.isLimited)) return;
     idle = state.left < before ? 0 : idle + 1;
     const maxIdle = survey.isLimited && state.left === 0 && ending === 'part' ? maxHiddenRounds : maxIdleRounds;

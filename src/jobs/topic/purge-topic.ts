@@ -2,7 +2,7 @@ import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure } from '../../core/failure.ts';
 import { deleteRounds, type PurgeState, type Purging } from './delete-rounds.ts';
 import { lookElsewhere, refuseSurvivors } from './look-elsewhere.ts';
-import { newestOfTopic, topicPages, type TopicSurvey } from './survey-topic.ts';
+import { newestOfTopic, topicPages, type Topic, type TopicSurvey } from './survey-topic.ts';
 
 /**
  * Deletes a surveyed topic: keeps its messages, deletes in rounds, and looks at the end whether it is empty and none of its
@@ -23,7 +23,8 @@ export async function purgeTopic(
     isDeleted: false,
   };
   try {
-    await purging.keeper.begin(survey);
+    // An interrupted purge has deleted some of what its archive holds: they are looked for at the end too.
+    for (const id of await purging.keeper.begin(survey)) state.known.add(id);
     await deleteRounds(chat, survey, purging, state);
     state.isDeleted = true;
     await finalLook(chat, survey, state);
@@ -31,6 +32,19 @@ export async function purgeTopic(
     throw cause instanceof Failure && isCutShort(cause, state) ? cutShort(survey, state, cause) : cause;
   }
   return state.known.size;
+}
+
+/**
+ * Ends a purge whose topic is empty already, because the last run was interrupted after the last deletion.
+ * @throws Failure incomplete where its messages exist under another name
+ */
+export async function endPurge(
+  chat: Pick<ChatApi, 'messages' | 'level'>,
+  { channel, topic_name }: Topic,
+  ids: readonly number[],
+): Promise<number> {
+  refuseSurvivors(topic_name, ids.length, await lookElsewhere(chat, channel, ids));
+  return ids.length;
 }
 
 /** A refused check is not a refused deletion. */

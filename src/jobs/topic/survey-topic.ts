@@ -1,6 +1,7 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { Message, MessagePage, MessageQuery } from '../../api/chat/chat-messages.ts';
 import { forward, type Walk } from '../../api/chat/message-pages.ts';
+import type { MessageSelection } from '../messages/selection.ts';
 import { checkMessages, type Channel } from './find-channel.ts';
 import { isSameName } from './topic-names.ts';
 
@@ -76,12 +77,19 @@ export async function newestOfTopic(
   return page.messages.at(-1);
 }
 
-function queryOf({ channel, topic_name }: Topic): MessageQuery {
+function queryOf(topic: Topic): MessageQuery {
+  const { narrow, form } = topicSelection(topic);
+  return { narrow, ...form, apply_markdown: false };
+}
+
+/** All messages of a topic. */
+export function topicSelection({ channel, topic_name }: Topic): MessageSelection {
   const narrow = [
     { operator: 'channel', operand: channel.stream_id },
     { operator: 'topic', operand: topic_name },
   ];
-  return { narrow, apply_markdown: false, ...(topic_name === '' ? { allow_empty_topic_name: true } : {}) };
+  const form = topic_name === '' ? { allow_empty_topic_name: true } : {};
+  return { narrow, form, range: { kind: 'pages', anchor: 'oldest' } };
 }
 
 /** Whether a message is of this topic: channel by id and name, both names without regard to case. */

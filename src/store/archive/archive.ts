@@ -15,6 +15,8 @@ import {
   type PartMessages,
 } from './part.ts';
 
+import { openPurge, type PurgeRecord } from './purge-record.ts';
+
 /** What a later look at the server showed of an archived message (docs/archive-format.md, Changes). */
 export interface ArchiveChange {
   readonly id: number;
@@ -45,6 +47,8 @@ export interface OpenArchive extends Omit<Archive, 'head' | 'unlisted'> {
   /** Replaces one form of a part. */
   repair(part: ArchivePart, form: ArchiveForm, messages: readonly ArchivedMessage[]): Promise<void>;
   record(changes: readonly ArchiveChange[]): Promise<void>;
+  /** The record of the purge that the archive is for. */
+  purge(): Promise<PurgeRecord>;
   close(): Promise<void>;
 }
 
@@ -134,6 +138,7 @@ async function opened(folder: string, release: () => Promise<void>): Promise<Ope
       if (added.length > 0) await changeLines.append(...added);
       changes.push(...added);
     },
+    purge: () => openPurge(folder),
     async close() {
       await Promise.all([lines.close(), changeLines.close()]);
       await release();

@@ -40,7 +40,10 @@ test('messages are kept before the first delete call, and those that arrive befo
   const steps: string[] = [];
   const chat = openTopic(steps);
   const keeper = {
-    begin: ({ ids }: { readonly ids: readonly number[] }) => Promise.resolve(void steps.push(`begin ${ids.join()}`)),
+    begin: ({ ids }: { readonly ids: readonly number[] }) => {
+      steps.push(`begin ${ids.join()}`);
+      return Promise.resolve(ids);
+    },
     add: (messages: readonly { readonly id: number }[]) =>
       Promise.resolve(void steps.push(`add ${messages.map(({ id }) => id).join()}`)),
   };
@@ -55,7 +58,7 @@ test.each(['begin', 'add'] as const)('a failure of %s ends the purge before anyt
   const steps: string[] = [];
   const chat = openTopic(steps);
   const full = new Failure('unavailable', 'the disk is full');
-  const keeper = { begin: () => Promise.resolve(), add: () => Promise.resolve(), [step]: () => Promise.reject(full) };
+  const keeper = { begin: () => Promise.resolve([]), add: () => Promise.resolve(), [step]: () => Promise.reject(full) };
 
   await expect(purgeTopic(chat, await surveyTopic(chat, topic), { ...quiet, keeper })).rejects.toBe(full);
   expect(steps).toEqual([]);

@@ -1,0 +1,97 @@
+import { join } from 'node:path';
+import type { ChatApi } from '../../api/chat/chat.ts';
+import type { Keeper } from '../../jobs/topic/delete-rounds.ts';
+import { interruptedPurge, topicKeeper, type Keeping, type TopicKeeper } from '../../jobs/topic/keep-topic.ts';
+import { endPurge, purgeTopic } from '../../jobs/topic/purge-topic.ts';
+import type { Topic, TopicSurvey } from '../../jobs/topic/survey-topic.ts';
+import type { Context } from '../context.ts';
+
+/** Archives, deletes and checks the topics of one run. */
+export interface Purge {
+  /** The messages of an interrupted purge of that topic, which may be empty now; undefined where there is none. */
+  interrupted(topic: Topic): Promise<readonly number[] | undefined>;
+  /** Returns the number of messages that were deleted. `maxMessages` refuses more of them. */
+  run(survey: TopicSurvey, maxMessages: number | undefined): Promise<number>;
+  /** Ends an interrupted purge whose topic is empty. Returns the number of its messages. */
+  end(survey: TopicSurvey, ids: readonly number[]): Promise<number>;
+}
+
+type PurgeContext = Pick<Context, 'archive' | 'files' | 'now' | 'sleep' | 'note' | 'progress' | 'options'>;
+
+/** `folder` holds the archives; `false` makes none, undefined is a folder of the program's own. */
+export function openPurge(
+  chat: ChatApi,
+  folder: string | false | undefined,
+  { site, email }: { readonly site: string; readonly email: string },
+  context: PurgeContext,
+): Purge {
+  const place = {
+    root: folder === undefined || folder === false ? join(context.files().state, 'purges') : folder,
+    // The port of the embedded sandbox is another one in each run.
+    site: context.options.sandbox ? 'http://127.0.0.1' : site,
+    account: email,
+  };
+  const keeperFor = (total: number): TopicKeeper =>
+    folder === false ? nothingKept : topicKeeper(chat, { ...place, ...keeping(context, total) });
+  return {
+    interrupted: async (topic) => (folder === false ? undefined : interruptedPurge(topic, place)),
+    async run(survey, maxMessages) {
+      const keeper = keeperFor(survey.ids.length);
+      const deleting = counted(context, 'deleted', survey.ids.length);
+      const { sleep, note } = context;
+      try {
+        const left = (count: number): void => deleting.upTo(survey.ids.length - count);
+        const deleted = await purgeTopic(chat, survey, { sleep, note, left, keeper, maxMessages });
+        await keeper.finish(deleted);
+        return deleted;
+      } finally {
+        deleting.end();
+        await keeper.close();
+      }
+    },
+    async end(survey, ids) {
+      const keeper = keeperFor(ids.length);
+      try {
+        await keeper.begin(survey);
+        const count = await endPurge(chat, survey, ids);
+        await keeper.finish(count);
+        return count;
+      } finally {
+        await keeper.close();
+      }
+    },
+  };
+}
+
+/** Of --no-archive. */
+const nothingKept: Keeper & TopicKeeper = {
+  begin: async () => [],
+  add: async () => undefined,
+  finish: async () => undefined,
+  close: async () => undefined,
+};
+
+function keeping(context: PurgeContext, total: number): Pick<Keeping, 'open' | 'now' | 'note' | 'archived'> {
+  const archiving = counted(context, 'archived', total);
+  return {
+    open: (folder) => context.archive(folder),
+    now: () => context.now(),
+    note(text) {
+      archiving.end();
+      context.note(text);
+    },
+    archived: (count) => archiving.upTo(count),
+  };
+}
+
+/** A line of progress that is given totals. */
+function counted({ progress }: PurgeContext, label: string, total: number) {
+  const line = progress(label, total);
+  let done = 0;
+  return {
+    upTo(count: number): void {
+      for (; done < Math.min(count, total); done += 1) line.step();
+    },
+    end: () => line.end(),
+  };
+}

@@ -1,0 +1,333 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { readFaults } from '../../../src/sandbox/faults.ts';
+import {
+  idsBetween,
+  openChatServer,
+  topicOf,
+  type ChatServer,
+  type ChatServerOptions,
+} from '../../helpers/chat-server.ts';
+import { emptyHome, openSandbox } from '../../helpers/run.ts';
+
+const lunch = topicOf('lunch', idsBetween(1, 2500));
+const tea = topicOf('tea', [3001, 3002]);
+const line = 'topic delete 5 lunch --confirm lunch';
+
+function kitchen(options: Partial<ChatServerOptions> = {}): Promise<ChatServer> {
+  return openChatServer({ messages: [...lunch, ...tea], ...options });
+}
+
+const deletions = ({ seen }: ChatServer): number => seen.filter(({ path }) => path.endsWith('/delete_topic')).length;
+const left = ({ messages }: ChatServer): readonly number[] => messages.map(({ id }) => id);
+
+function linesOf(path: string): Record<string, unknown>[] {
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .slice(0, -1)
+    .map((text) => JSON.parse(text) as Record<string, unknown>);
+}
+
+function idsIn(folder: string, form: string): unknown[] {
+  const files = readdirSync(folder).filter((name) => name.startsWith(form));
+  return files.sort().flatMap((name) => linesOf(join(folder, name)).map(({ id }) => id));
+}
+
+/** The archives below a folder, by name. */
+function archivesIn(root: string): string[] {
+  if (!existsSync(root)) return [];
+  return readdirSync(root)
+    .sort()
+    .map((name) => join(root, name));
+}
+
+const newRoot = (): string => join(emptyHome(), 'purges');
+
+describe('topic delete archives', () => {
+  test('each message in both forms, verified before the first delete call, in the state folder', async () => {
+    const server = await kitchen({ deletesPerCall: 900 });
+    const home = emptyHome();
+
+    const { exitCode, stderr } = await server.run(`${line} --max-messages 9999`, { home });
+
+    expect(exitCode).toBe(0);
+    const [folder = '', ...others] = archivesIn(join(home, '.local/state/chatelaine/purges'));
+    expect(others).toEqual([]);
+    expect(folder).toMatch(/\/5-lunch-[0-9a-f]{8}$/);
+    for (const form of ['rendered', 'source']) expect(idsIn(folder, form)).toEqual(idsBetween(1, 2500));
+    expect(stderr).toContain(`topic 'lunch' is archived and verified in ${folder}`);
+    expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
+    expect(linesOf(join(folder, 'purge.ndjson'))).toEqual([
+      expect.objectContaining({ purge: 1, stream_id: 5, topic_name: 'lunch', messages: 2500 }),
+      expect.objectContaining({ deleted: 2500 }),
+    ]);
+    expect(left(server)).toEqual([3001, 3002]);
+  });
+
+  test('what arrives between two delete calls is archived before it is deleted', async () => {
+    const server = await kitchen({
+      deletesPerCall: 1000,
+      meanwhile(messages, { path }, calls) {
+        if (!path.endsWith('/delete_topic') && calls === 1 && !messages.some(({ id }) => id === 4000))
+          messages.push(...topicOf('lunch', [4000]));
+      },
+    });
+    const root = newRoot();
+
+    const { exitCode, stdout } = await server.run(`${line} --archive ${root} -o json`);
+
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject([{ deleted: 2501 }]);
+    for (const form of ['rendered', 'source'])
+      expect(idsIn(archivesIn(root)[0] ?? '', form)).toEqual([...idsBetween(1, 2500), 4000]);
+  });
+
+  test('a byte that flips on disk before the archive is read back: exit 7, nothing is deleted', async () => {
+    const root = newRoot();
+    let isFlipped = false;
+    const server = await kitchen({
+      meanwhile() {
+        const file = join(archivesIn(root)[0] ?? '', 'rendered-000001.ndjson');
+        if (isFlipped || !existsSync(file)) return;
+        const bytes = readFileSync(file);
+        bytes[700] = (bytes[700] ?? 0) ^ 1;
+        writeFileSync(file, bytes);
+        isFlipped = true;
+      },
+    });
+
+    const { exitCode, stderr } = await server.run(`${line} --archive ${root}`);
+
+    expect({ isFlipped, exitCode, calls: deletions(server) }).toEqual({ isFlipped: true, exitCode: 7, calls: 0 });
+    expect(stderr).toContain('rendered-000001.ndjson: the content changed');
+    expect(await server.run(`${line} --archive ${root}`)).toMatchObject({ exitCode: 0 });
+    expect(left(server)).toEqual([3001, 3002]);
+  });
+
+  test('a page of the archive that fails for good: nothing is deleted', async () => {
+    const log: string[] = [];
+    const { run, sandbox } = await openSandbox({
+      extraMessages: { channel: 'firmware', topic: 'bulk', count: 2500 },
+      faults: readFaults('GET /api/v1/messages=502#1000+7', 1),
+      log: ({ method, path }) => void log.push(`${method} ${path}`),
+    });
+
+    const { exitCode, stderr } = await run('topic delete firmware bulk --confirm bulk --retries 1');
+
+    expect(exitCode).toBe(8);
+    expect(stderr).toContain('messages were archived, then');
+    expect(log.filter((entry) => entry.startsWith('POST'))).toEqual([]);
+    expect(sandbox.state.topic('firmware', 'bulk')).toHaveLength(2500);
+  });
+
+  test.skipIf(!hasTmpfs())('a full disk: exit 8, nothing is deleted, and the same command continues', async () => {
+    const root = smallDisk();
+    const server = await kitchen();
+
+    const full = await server.run(`${line} --archive ${root}`);
+    spawnSync('mount', ['-o', 'remount,size=40m', root]);
+    const again = await server.run(`${line} --archive ${root}`);
+
+    expect({ exitCode: full.exitCode, calls: full.stderr.includes('disk full') }).toEqual({ exitCode: 8, calls: true });
+    expect(again.exitCode).toBe(0);
+    expect(deletions(server)).toBe(1);
+    expect(left(server)).toEqual([3001, 3002]);
+  });
+
+  test('--no-archive must be typed, and keeps nothing', async () => {
+    const server = await kitchen();
+    const home = emptyHome();
+
+    expect(await server.run(`${line} --no-archive`, { home })).toMatchObject({ exitCode: 0 });
+    expect(readdirSync(home)).not.toContain('.local');
+  });
+
+  test('an interrupted purge continues in its archive, and counts what both runs deleted', async () => {
+    const refusal = { status: 400, body: { result: 'error', code: 'BAD_REQUEST', msg: 'Later' }, deletes: 1000 };
+    const server = await kitchen({ deleteReply: (call) => (call === 1 ? refusal : undefined) });
+    const root = newRoot();
+    const first = await server.run(`${line} --archive ${root}`);
+
+    const { exitCode, stdout } = await server.run(`${line} --archive ${root} -o json`);
+
+    expect(first.exitCode).toBe(6);
+    expect({ exitCode, left: left(server) }).toEqual({ exitCode: 0, left: [3001, 3002] });
+    expect(JSON.parse(stdout)).toMatchObject([{ messages: 1500, deleted: 2500 }]);
+    expect(archivesIn(root).map((folder) => idsIn(folder, 'source').length)).toEqual([2500]);
+  });
+
+  test('a purge that was interrupted after the last deletion is ended by the same command', async () => {
+    const server = await kitchen();
+    const root = newRoot();
+    await server.run(`${line} --archive ${root}`);
+    const [folder = ''] = archivesIn(root);
+    const record = join(folder, 'purge.ndjson');
+    writeFileSync(record, `${readFileSync(record, 'utf8').split('\n')[0]}\n`);
+    const calls = deletions(server);
+
+    const { exitCode, stdout } = await server.run(`topic delete 5 lunch --archive ${root} -o json`);
+    const again = await server.run(`topic delete 5 lunch --archive ${root}`);
+
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject([{ topic_name: 'lunch', deleted: 2500, status: 'deleted' }]);
+    expect(again.exitCode).toBe(5);
+    expect(deletions(server)).toBe(calls);
+  });
+
+  test('a later topic of the same name has an archive of its own', async () => {
+    const server = await kitchen();
+    const root = newRoot();
+    await server.run(`${line} --archive ${root}`);
+    server.messages.push(...topicOf('Lunch', [5000, 5001]));
+
+    expect(await server.run(`${line} --archive ${root}`)).toMatchObject({ exitCode: 0 });
+
+    const [first = '', second = ''] = archivesIn(root);
+    expect(second).toBe(`${first}-2`);
+    expect(idsIn(second, 'source')).toEqual([5000, 5001]);
+  });
+
+  test('a message that is moved into the topic meanwhile is not deleted unseen: exit 8', async () => {
+    const server = await openChatServer({
+      messages: [...topicOf('lunch', [10, 20]), ...topicOf('tea', [15, 30])],
+      deletesPerCall: 1,
+      meanwhile(messages, { path }, calls) {
+        const moved = messages.find(({ id }) => id === 15);
+        if (calls === 1 && !path.endsWith('/delete_topic') && moved) moved.subject = 'lunch';
+      },
+    });
+
+    const { exitCode, stderr } = await server.run(`${line} --archive ${newRoot()} --max-messages 10`);
+
+    expect(exitCode).toBe(8);
+    expect(stderr).toContain("message 15 was moved into 'lunch' during the deletion");
+    expect(left(server)).toEqual([10, 15, 30]);
+  });
+});
+
+describe('topic delete of many topics', () => {
+  const names = ['calibration 1', 'Calibration 2', 'lunch'];
+  const topics = names.flatMap((name, index) => topicOf(name, idsBetween(index * 10 + 1, index * 10 + 3)));
+  const rowsOf = (stdout: string): [string, string][] =>
+    (JSON.parse(stdout) as { topic_name: string; status: string }[]).map(({ topic_name, status }) => [
+      topic_name,
+      status,
+    ]);
+
+  test('--match with --older-than, confirmed by their number', async () => {
+    const server = await openChatServer({
+      messages: [...topics, ...topicOf('calibration 3', [90], { begins: 1_772_360_000 })],
+    });
+    const match = "topic delete 5 --match 'calibration*' --older-than 1d -o json";
+
+    const refused = await server.run(`${match} --confirm 'calibration 1'`);
+    const { exitCode, stdout } = await server.run(`${match} --confirm 2`);
+
+    expect(refused.exitCode).toBe(2);
+    expect(exitCode).toBe(0);
+    expect(rowsOf(stdout)).toEqual([
+      ['calibration 1', 'deleted'],
+      ['Calibration 2', 'deleted'],
+    ]);
+    expect(left(server)).toEqual([21, 22, 23, 90]);
+  });
+
+  test('--from FILE; one topic asks for the number too', async () => {
+    const server = await openChatServer({ messages: topics });
+    const file = join(emptyHome(), 'topics.txt');
+    writeFileSync(file, 'calibration 1\r\n\nlunch\n');
+
+    const { exitCode, stdout } = await server.run(`topic delete 5 --from ${file} --confirm 2 -o json`);
+
+    expect({ exitCode, left: left(server) }).toEqual({ exitCode: 0, left: [11, 12, 13] });
+    expect(rowsOf(stdout)).toHaveLength(2);
+    expect(await server.run('topic delete 5 --from - --confirm 1', { stdin: 'calibration 2\n' })).toMatchObject({
+      exitCode: 0,
+    });
+    expect(left(server)).toEqual([]);
+  });
+
+  test('one refused topic does not stop the others: exit 8', async () => {
+    const refusal = { status: 400, body: { result: 'error', code: 'BAD_REQUEST', msg: 'No' }, deletes: 0 };
+    const server = await openChatServer({
+      messages: topics,
+      deleteReply: (call) => (call === 1 ? refusal : undefined),
+    });
+
+    const { exitCode, stdout, error } = await server.run([
+      'topic',
+      'delete',
+      '5',
+      ...names,
+      '--confirm',
+      '3',
+      '-o',
+      'json',
+    ]);
+
+    expect(exitCode).toBe(8);
+    expect(rowsOf(stdout)).toEqual([
+      ['Calibration 2', 'deleted'],
+      ['lunch', 'deleted'],
+    ]);
+    expect(error?.message).toContain('1 of 3 failed');
+    expect(left(server)).toEqual([1, 2, 3]);
+  });
+
+  test('a dry run shows a request for each topic, and archives and deletes nothing', async () => {
+    const server = await openChatServer({ messages: topics });
+    const root = newRoot();
+
+    const { exitCode, stdout } = await server.run(`topic delete 5 --match 'cal*' --archive ${root} --dry-run -o json`);
+
+    expect(exitCode).toBe(0);
+    expect((JSON.parse(stdout) as { body: string }[]).map(({ body }) => body)).toEqual([
+      'topic_name=calibration+1',
+      'topic_name=Calibration+2',
+    ]);
+    expect(existsSync(root)).toBe(false);
+    expect(deletions(server)).toBe(0);
+  });
+
+  test.each([
+    ['topic delete 5 --confirm 1', 'name the topics in one way'],
+    ["topic delete 5 lunch --match 'c*' --confirm 1", 'name the topics in one way'],
+    ['topic delete 5 lunch --older-than 5d --confirm 1', '--older-than needs --match'],
+  ])('%s: exit 2, nothing is asked', async (words, message) => {
+    const server = await openChatServer({ messages: topics });
+
+    const { exitCode, stderr } = await server.run(words);
+
+    expect({ exitCode, asked: server.seen.length }).toEqual({ exitCode: 2, asked: 0 });
+    expect(stderr).toContain(message);
+  });
+
+  test('no topic matches: exit 5', async () => {
+    const server = await openChatServer({ messages: topics });
+
+    expect(await server.run("topic delete 5 --match 'x*' --confirm 1")).toMatchObject({ exitCode: 5 });
+  });
+});
+
+/** Whether this user can mount a small disk. */
+function hasTmpfs(): boolean {
+  const folder = mkdtempSync(join(tmpdir(), 'chatelaine-disk-'));
+  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder]);
+  if (status === 0) spawnSync('umount', [folder]);
+  rmSync(folder, { recursive: true });
+  return status === 0;
+}
+
+/** A disk of 300 KB, which holds less than the messages of the test. */
+function smallDisk(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'chatelaine-disk-'));
+  spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=300k', 'tmpfs', folder]);
+  onTestFinished(() => {
+    spawnSync('umount', [folder]);
+    rmSync(folder, { recursive: true });
+  });
+  return folder;
+}
