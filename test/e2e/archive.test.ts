@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { openService, start, temporaryHome } from './program.ts';
+
+/** Kills the process at a step of its writing; bench/torture does so at many more. */
+const preload = resolve('bench/torture/kill-at-disk.cjs');
+const killedAt = (moment: string) => ({ NODE_OPTIONS: `--require=${preload}`, KILL_AT: moment, KILL_IN: 'kept' });
+
+function hashesIn(folder: string): Record<string, string> {
+  return Object.fromEntries(
+    readdirSync(folder).map((name) => [
+      name,
+      createHash('sha256')
+        .update(readFileSync(join(folder, name)))
+        .digest('hex'),
+    ]),
+  );
+}
+
+const bulk = { extraMessages: { channel: 'firmware', topic: 'bulk', count: 7000 }, rateLimit: { perMinute: 100_000 } };
+
+describe('kill -9', () => {
+  test('of a pull at six steps: the export is byte for byte that of an undisturbed pull', async () => {
+    const { env } = await openService(bulk);
+    const [home, calm] = [temporaryHome(), temporaryHome()];
+    const pull = 'archive pull kept --channel firmware --topic bulk --both';
+    await start(pull, { env, home: calm }).ended;
+
+    for (const moment of ['2:before', '9:torn', '20:torn', '24:after', '31:before', '8:after']) {
+      const { signal, code, stderr } = await start(pull, { env: { ...env, ...killedAt(moment) }, home }).ended;
+      expect(`${moment} ${signal ?? code} ${stderr}`).toBe(`${moment} SIGKILL `);
+    }
+    const last = await start(pull, { env, home }).ended;
+    const before = hashesIn(join(home, 'kept'));
+    const again = await start('archive pull kept -o json', { env, home }).ended;
+
+    expect({ code: last.code, stderr: last.stderr }).toEqual({ code: 0, stderr: '' });
+    for (const form of ['', '--raw-content']) {
+      const line = `archive export kept -o ndjson ${form}`.trim();
+      const [one, other] = [await start(line, { home }).ended, await start(line, { home: calm }).ended];
+      expect(one.stdout.length).toBeGreaterThan(1_000_000);
+      expect(one.stdout === other.stdout).toBe(true);
+    }
+    expect(await start('archive verify kept', { home }).ended).toMatchObject({ code: 0 });
+    expect(JSON.parse(again.stdout)).toMatchObject({ messages: 7000, added: 0, repaired: 0 });
+    expect(hashesIn(join(home, 'kept'))).toEqual(before);
+  }, 120_000);
+
+  test('of a purge at four steps: the topic is empty, its archive whole, and other topics untouched', async () => {
+    const { sandbox, env } = await openService({ ...bulk, extraMessages: { ...bulk.extraMessages, count: 2200 } });
+    const ids = sandbox.state.topic('firmware', 'bulk').map(({ id }) => id);
+    const others = sandbox.state.messages().length - ids.length;
+    const home = temporaryHome();
+    const line = 'topic delete firmware bulk --confirm bulk --archive kept';
+
+    for (const moment of ['5:torn', '21:before', '30:after']) {
+      const { signal, code, stderr } = await start(line, { env: { ...env, ...killedAt(moment) }, home }).ended;
+      expect(`${moment} ${signal ?? code} ${stderr}`).toMatch(`${moment} SIGKILL `);
+    }
+    expect(sandbox.state.topic('firmware', 'bulk')).toHaveLength(2200);
+    const running = start(line, { env, home });
+    await running.shows(/are left; continuing/);
+    running.child.kill('SIGKILL');
+    await running.ended;
+    const last = await start(`${line} -o json`, { env, home }).ended;
+
+    expect(last.code).toBe(0);
+    expect(sandbox.state.topic('firmware', 'bulk')).toEqual([]);
+    expect(sandbox.state.messages()).toHaveLength(others);
+    const [folder = ''] = readdirSync(join(home, 'kept'));
+    for (const form of ['', ' --raw-content']) {
+      const { stdout } = await start(`archive export kept/${folder} -o ndjson${form}`, { home }).ended;
+      const kept = stdout
+        .trimEnd()
+        .split('\n')
+        .map((text) => (JSON.parse(text) as { id: number }).id);
+      expect(kept).toEqual(ids);
+    }
+    expect(existsSync(join(home, 'kept', folder, 'purge.ndjson'))).toBe(true);
+  }, 120_000);
+});
