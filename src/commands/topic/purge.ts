@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { Keeper } from '../../jobs/topic/delete-rounds.ts';
-import { interruptedPurge, topicKeeper, type Keeping, type TopicKeeper } from '../../jobs/topic/keep-topic.ts';
+import { topicKeeper, type TopicKeeper } from '../../jobs/topic/keep-topic.ts';
 import { endPurge, purgeTopic } from '../../jobs/topic/purge-topic.ts';
 import type { Topic, TopicSurvey } from '../../jobs/topic/survey-topic.ts';
+import { interruptedPurge, type Keeping } from '../../jobs/topic/topic-archive.ts';
 import type { Context } from '../context.ts';
 
 /** Archives, deletes and checks the topics of one run. */

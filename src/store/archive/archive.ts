@@ -1,9 +1,7 @@
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Failure, usage } from '../../core/failure.ts';
-import { isMissing, storageFailure } from '../disk/files.ts';
-import { makeFolder } from '../disk/private-folder.ts';
-import { acquireLock, type Surroundings } from '../lock/lock.ts';
+import { Failure } from '../../core/failure.ts';
+import type { Surroundings } from '../lock/lock.ts';
+import { namesIn, refuseOtherFiles, takeFolder, type OpenOptions } from './archive-folder.ts';
 import { archiveForms, noArchive, readHead, writeHead, type ArchiveForm, type ArchiveHead } from './archive-head.ts';
 import { openLineFile, readLineFile } from './line-file.ts';
 import {
@@ -14,7 +12,6 @@ import {
   type ArchivePart,
   type PartMessages,
 } from './part.ts';
-
 import { openPurge, type PurgeRecord } from './purge-record.ts';
 
 /** What a later look at the server showed of an archived message (docs/archive-format.md, Changes). */
@@ -52,11 +49,6 @@ export interface OpenArchive extends Omit<Archive, 'head' | 'unlisted'> {
   close(): Promise<void>;
 }
 
-export interface OpenOptions {
-  readonly signal: AbortSignal;
-  readonly note: (text: string) => void;
-}
-
 /**
  * Reads an archive, also while another process adds to it.
  * @throws Failure usage where the folder holds none; config where its records are damaged
@@ -74,33 +66,12 @@ export async function readArchive(folder: string): Promise<Archive> {
  * @throws Failure unavailable naming the process that still holds it; usage for a folder of other files; config where it is damaged
  */
 export async function openArchive(folder: string, world: Surroundings, options: OpenOptions): Promise<OpenArchive> {
-  await makeArchiveFolder(folder);
-  const release = await lockArchive(folder, world, options);
+  const release = await takeFolder(folder, world, options);
   try {
     return await opened(folder, release);
   } catch (cause) {
     await release();
     throw cause;
-  }
-}
-
-async function makeArchiveFolder(folder: string): Promise<void> {
-  try {
-    await makeFolder(folder);
-  } catch (cause) {
-    throw storageFailure(`cannot make the folder ${folder}`, cause);
-  }
-}
-
-async function lockArchive(folder: string, world: Surroundings, { signal, note }: OpenOptions) {
-  const patience = { signal, what: `the archive ${folder}` };
-  const path = join(folder, lockName);
-  try {
-    return await acquireLock(path, world, { ...patience, wait: 0 });
-  } catch (cause) {
-    if (!(cause instanceof Failure) || cause.kind !== 'unavailable') throw cause;
-    note(`${cause.message}: waiting`);
-    return acquireLock(path, world, patience);
   }
 }
 
@@ -181,21 +152,5 @@ function refuseLostLines(folder: string, parts: readonly ArchivePart[], unlisted
 /** What to do where parts.ndjson itself is damaged. */
 export const lostLinesHint = 'Put parts.ndjson back from a copy, or pull into another folder.';
 
-async function refuseOtherFiles(folder: string): Promise<void> {
-  const [other] = (await namesIn(folder)).filter((name) => !name.startsWith(lockName) && !name.startsWith('.'));
-  if (other === undefined) return;
-  throw usage(`${folder} is no archive and holds other files, such as ${other}`, 'Name an empty or a new folder.');
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (cause) {
-    if (isMissing(cause)) return [];
-    throw storageFailure(`cannot list the folder ${folder}`, cause);
-  }
-}
-
-const lockName = 'lock';
 const partList = (folder: string): string => join(folder, 'parts.ndjson');
 const changeList = (folder: string): string => join(folder, 'changes.ndjson');
