@@ -11,7 +11,7 @@ import { keyFrom } from '../store/account/key-text.ts';
 import type { JournalHeader } from '../store/journal.ts';
 import { openAccounts, type Accounts, type Options } from './accounts.ts';
 import { openConnections, type Connections } from './connections.ts';
-import { readBytes, readInputLine, readText, type Reading } from './input.ts';
+import { readBytes, readInputLine, readText, type InputReading } from './input.ts';
 import type { Messages } from './messages.ts';
 import { openProgress } from './progress.ts';
 import { isInteractive, openPrompt } from './prompt.ts';
@@ -106,7 +106,7 @@ function questions({
   redactor,
   signal,
 }: Running): Pick<Context, 'interactive' | 'confirm' | 'ask' | 'secret' | 'read' | 'readBytes' | 'keyFromInput'> {
-  const reading: Reading = { signal, note: messages.note };
+  const reading: InputReading = { signal, note: messages.note };
   const prompt = openPrompt(world, () => isInteractive(world, options), signal);
   return {
     interactive: () => isInteractive(world, options),

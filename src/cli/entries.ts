@@ -2,7 +2,7 @@ import type { AnyCommand } from '../commands/command.ts';
 import { flagOf, type Field, type Fields } from '../schema/field.ts';
 
 /** One line of a list in help and manual: what is typed, and what it means. */
-export interface Entry {
+export interface HelpEntry {
   readonly term: string;
   readonly text: string;
 }
@@ -19,21 +19,21 @@ export function synopsis(command: AnyCommand): string {
   return ['chatelaine', command.name, ...args, ...required, '[OPTION…]'].join(' ');
 }
 
-export function argumentEntries(fields: Fields): Entry[] {
+export function argumentEntries(fields: Fields): HelpEntry[] {
   return Object.entries(fields).map(([name, field]) => ({
     term: field.placeholder ?? name.toUpperCase(),
     text: field.help + notes(field.many && 'one or more', levelNote(field)),
   }));
 }
 
-export function optionEntries(fields: Fields): Entry[] {
+export function optionEntries(fields: Fields): HelpEntry[] {
   return Object.entries(fields)
     .filter(([, field]) => !field.hidden)
     .map(([name, field]) => ({ term: optionTerm(name, field), text: optionText(field) }));
 }
 
 /** The options that no table has: they print a text and end. */
-export const textOptions: readonly Entry[] = [
+export const textOptions: readonly HelpEntry[] = [
   { term: '-h, --help', text: 'Help of the command' },
   { term: '-V, --version', text: 'The version' },
 ];

@@ -3,7 +3,7 @@ import { commandTable, nouns, type CommandEntry } from '../commands/index.ts';
 import { failures, nameOf, type FailureKind } from '../core/failure.ts';
 import { globalOptions } from '../schema/environment.ts';
 import { licenseRules } from '../schema/license.ts';
-import { argumentEntries, optionEntries, synopsis, textOptions, type Entry } from './entries.ts';
+import { argumentEntries, optionEntries, synopsis, textOptions, type HelpEntry } from './entries.ts';
 
 /** Text of `chatelaine --help`, in lines of at most `width` characters. */
 export function programHelp(table: readonly CommandEntry[], width: number): string {
@@ -60,7 +60,7 @@ export function commandHelp(command: AnyCommand, width: number): string {
 }
 
 /** Commands that a reader looks for together. */
-export interface Group {
+export interface HelpGroup {
   readonly title: string;
   readonly entries: readonly CommandEntry[];
 }
@@ -73,7 +73,7 @@ const groupTitles: readonly (readonly [title: string, nouns: readonly string[]])
 ];
 
 /** Every command of the table, once; those of no group stand in the last. */
-export function groupsOf(table: readonly CommandEntry[]): readonly Group[] {
+export function groupsOf(table: readonly CommandEntry[]): readonly HelpGroup[] {
   const nounOf = ({ name }: CommandEntry): string => name.split(' ')[0] ?? name;
   const grouped = new Set(groupTitles.flatMap(([, names]) => names));
   const groups = groupTitles.map(([title, names]) => ({
@@ -97,7 +97,7 @@ function exitCodes(width: number): string[] {
   return wrap(['0\u00a0ok', ...codes].join(', '), width - indent).map((line) => line.replaceAll('\u00a0', ' '));
 }
 
-function commandEntry({ name, summary }: CommandEntry): Entry {
+function commandEntry({ name, summary }: CommandEntry): HelpEntry {
   return { term: name, text: summary };
 }
 
@@ -111,7 +111,7 @@ const termWidth = 24;
 /** A text beside its term needs that much; else it stands below. */
 const leastText = 30;
 
-function entryLines(entries: readonly Entry[], width: number): string[] {
+function entryLines(entries: readonly HelpEntry[], width: number): string[] {
   const isBeside = width - 2 * indent - termWidth >= leastText;
   const margin = ' '.repeat(isBeside ? termWidth + indent : 2 * indent);
   return entries.flatMap(({ term, text }) => {

@@ -5,7 +5,7 @@ import type { Texts } from './values.ts';
 import type { World } from './world.ts';
 
 /** What reading needs beside the world. */
-export interface Reading {
+export interface InputReading {
   readonly signal: AbortSignal;
   /** Tells a person at a terminal that the program waits for typed input. */
   readonly note: (text: string) => void;
@@ -19,7 +19,7 @@ const maxLineBytes = 64 * 1024;
  * The text of a file; `-` is standard input.
  * @throws Failure usage, or the signal's reason
  */
-export async function readText(world: World, reading: Reading, file: string): Promise<string> {
+export async function readText(world: World, reading: InputReading, file: string): Promise<string> {
   return (await readBytes(world, reading, file)).toString('utf8');
 }
 
@@ -27,7 +27,7 @@ export async function readText(world: World, reading: Reading, file: string): Pr
  * The bytes of a file; `-` is standard input.
  * @throws Failure usage, or the signal's reason
  */
-export async function readBytes(world: World, reading: Reading, file: string): Promise<Buffer> {
+export async function readBytes(world: World, reading: InputReading, file: string): Promise<Buffer> {
   const { readFileBytes } = await import('../core/read.ts');
   if (file === '-') return readInput(world, reading);
   return readable(file, reading, (limits) => readFileBytes(file, limits));
@@ -37,7 +37,7 @@ export async function readBytes(world: World, reading: Reading, file: string): P
  * The first line of standard input; what follows is not read.
  * @throws Failure usage, or the signal's reason
  */
-export async function readInputLine(world: World, reading: Reading): Promise<string> {
+export async function readInputLine(world: World, reading: InputReading): Promise<string> {
   const { readStartText } = await import('../core/read.ts');
   announce(world, reading);
   const text = await readable(standardInput, reading, ({ signal }) =>
@@ -51,7 +51,7 @@ export async function readInputLine(world: World, reading: Reading): Promise<str
  * `-` is left to the command.
  * @throws Failure usage where two arguments ask for it, or it is empty; the signal's reason
  */
-export async function fillFromInput(words: Texts, args: Fields, world: World, reading: Reading): Promise<Texts> {
+export async function fillFromInput(words: Texts, args: Fields, world: World, reading: InputReading): Promise<Texts> {
   const asking = Object.entries(words).filter(
     ([name, word]) => !isFile(args[name]) && (word === '-' || (Array.isArray(word) && word.includes('-'))),
   );
@@ -72,18 +72,22 @@ function isFile(field: Field | undefined): boolean {
 
 const standardInput = 'standard input';
 
-async function readInput(world: World, reading: Reading): Promise<Buffer> {
+async function readInput(world: World, reading: InputReading): Promise<Buffer> {
   const { readStreamBytes } = await import('../core/read.ts');
   announce(world, reading);
   return readable(standardInput, reading, (limits) => readStreamBytes(world.stdin, limits));
 }
 
 /** A terminal that is read shows nothing by itself, as if the program hung. */
-function announce({ stdin }: World, { note }: Reading): void {
+function announce({ stdin }: World, { note }: InputReading): void {
   if (stdin.isTTY === true) note('Reading standard input; end with Ctrl-D');
 }
 
-async function readable<T>(source: string, { signal }: Reading, read: (limits: ReadLimits) => Promise<T>): Promise<T> {
+async function readable<T>(
+  source: string,
+  { signal }: InputReading,
+  read: (limits: ReadLimits) => Promise<T>,
+): Promise<T> {
   try {
     return await read({ signal, maxBytes });
   } catch (cause) {

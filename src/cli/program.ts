@@ -12,7 +12,7 @@ import { readGlobals, type Texts } from './values.ts';
 import type { World } from './world.ts';
 
 /** What a command line asks for: a text to print, or a command to run. */
-export type Request = { readonly text: string } | CommandRequest;
+export type ParsedLine = { readonly text: string } | CommandRequest;
 
 export interface CommandRequest {
   readonly command: AnyCommand;
@@ -28,9 +28,9 @@ export interface CommandRequest {
 export async function readCommandLine(
   argv: readonly string[],
   { machine: { env }, version, stdout }: Pick<World, 'machine' | 'version' | 'stdout'>,
-): Promise<Request> {
+): Promise<ParsedLine> {
   const words = withoutHelpWords(argv);
-  const reading: Reading = {
+  const reading: ProgramReading = {
     place: { words: commandWords(words), options: globalOptions },
     version,
     width: helpWidth(stdout.isTTY ? stdout.columns : undefined),
@@ -48,8 +48,8 @@ export async function readCommandLine(
 }
 
 /** What is known of a line while it is read. */
-interface Reading {
-  request?: Request;
+interface ProgramReading {
+  request?: ParsedLine;
   place: LinePlace;
   readonly version: string;
   /** Of help, in characters. */
@@ -59,7 +59,7 @@ interface Reading {
 /** A text was asked for, or nothing at all was. */
 const textCodes: ReadonlySet<string> = new Set(['commander.helpDisplayed', 'commander.help', 'commander.version']);
 
-function buildProgram(env: Environment, reading: Reading): Command {
+function buildProgram(env: Environment, reading: ProgramReading): Command {
   const program = prepare(new Command('chatelaine'), () => programHelp(commandTable, reading.width), reading);
   program.enablePositionalOptions();
   addOptions(program, globalOptions);
@@ -74,7 +74,7 @@ function buildProgram(env: Environment, reading: Reading): Command {
 }
 
 /** Help goes through our own writer, and nothing of commander's is printed. */
-function prepare(command: Command, help: () => string, reading: Reading): Command {
+function prepare(command: Command, help: () => string, reading: ProgramReading): Command {
   command.helpCommand(false).exitOverride().showSuggestionAfterError(false);
   command.version(reading.version, '-V, --version').helpOption('-h, --help');
   command.configureOutput({ writeOut: () => undefined, writeErr: () => undefined });
@@ -85,7 +85,7 @@ function prepare(command: Command, help: () => string, reading: Reading): Comman
   return command;
 }
 
-function addNoun(program: Command, groups: Map<string, Command>, noun: string, reading: Reading): Command {
+function addNoun(program: Command, groups: Map<string, Command>, noun: string, reading: ProgramReading): Command {
   const group = prepare(new Command(noun), () => nounHelp(noun, commandTable, reading.width), reading).description(
     nouns[noun] ?? '',
   );
@@ -98,7 +98,13 @@ function addNoun(program: Command, groups: Map<string, Command>, noun: string, r
   return group;
 }
 
-function addCommand(parent: Command, verb: string, entry: CommandEntry, env: Environment, reading: Reading): Command {
+function addCommand(
+  parent: Command,
+  verb: string,
+  entry: CommandEntry,
+  env: Environment,
+  reading: ProgramReading,
+): Command {
   const leaf = new Command(verb).description(entry.summary);
   parent.addCommand(leaf);
   parent.hook('preSubcommand', async (_parent, chosen) => {
@@ -107,7 +113,7 @@ function addCommand(parent: Command, verb: string, entry: CommandEntry, env: Env
   return leaf;
 }
 
-function fillIn(leaf: Command, definition: AnyCommand, env: Environment, reading: Reading): void {
+function fillIn(leaf: Command, definition: AnyCommand, env: Environment, reading: ProgramReading): void {
   prepare(leaf, () => commandHelp(definition, reading.width), reading);
   reading.place = { ...reading.place, options: { ...globalOptions, ...definition.options } };
   leaf.allowExcessArguments(false);

@@ -1,26 +1,26 @@
 /** What goes back over the wire. */
-export interface Answer {
+export interface SandboxAnswer {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-export function json(status: number, value: unknown, headers: Answer['headers'] = {}): Answer {
+export function json(status: number, value: unknown, headers: SandboxAnswer['headers'] = {}): SandboxAnswer {
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) };
 }
 
-export function html(status: number, body: string, headers: Answer['headers'] = {}): Answer {
+export function html(status: number, body: string, headers: SandboxAnswer['headers'] = {}): SandboxAnswer {
   return { status, headers: { 'content-type': 'text/html; charset=utf-8', ...headers }, body };
 }
 
 /** No body at all. */
-export function empty(status: number, headers: Answer['headers'] = {}): Answer {
+export function empty(status: number, headers: SandboxAnswer['headers'] = {}): SandboxAnswer {
   return { status, headers, body: '' };
 }
 
 /** What both frameworks say to a URL that they do not know: a page, not JSON (docs/apis.md, Envelope and errors). */
-export function unknownPage(): Answer {
+export function unknownPage(): SandboxAnswer {
   return html(404, '<!DOCTYPE html><html><head><title>Page not found</title></head><body>...</body></html>');
 }
 
@@ -34,7 +34,7 @@ const reasons: Readonly<Record<number, string>> = {
 };
 
 /** An error page of the proxy in front of the services. */
-export function proxyPage(status: number): Answer {
+export function proxyPage(status: number): SandboxAnswer {
   const title = `${status} ${reasons[status] ?? 'Error'}`;
   const body =
     status >= 500

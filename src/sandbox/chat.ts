@@ -1,20 +1,20 @@
 import { posix } from 'node:path';
 import type { Verdict } from './allowance.ts';
-import { empty, html, json, unknownPage, type Answer } from './answer.ts';
+import { empty, html, json, unknownPage, type SandboxAnswer } from './answer.ts';
 import { identify, requireAdministrator, requirePerson } from './chat/caller.ts';
 import { requireHost } from './chat/host.ts';
-import type { Call, ChatWorld, Endpoint, Outcome } from './chat/call.ts';
+import type { ChatCall, ChatWorld, Endpoint, CallOutcome } from './chat/call.ts';
 import { chatRoutes } from './chat/routes.ts';
 import { fallbackOrganization } from './chat/organization.ts';
 import type { Organization } from './records.ts';
 import { rateLimitMessage, Refusal, tooMany } from './chat/refusal.ts';
-import type { Request } from './request.ts';
+import type { SandboxRequest } from './request.ts';
 import { levels } from './chat/levels.ts';
 
 /**
  * The answer of the chat service. The proxy merges double slashes and resolves dot segments before (docs/apis.md, Navigation views). Order of the checks: route, method, credentials, rate limit, role, parameters (docs/apis.md, Envelope and errors). What an endpoint changed before it refused stays changed, as there.
  */
-export function answerChat(world: ChatWorld, request: Request): Answer {
+export function answerChat(world: ChatWorld, request: SandboxRequest): SandboxAnswer {
   const organization = world.state.organization.get('chat') ?? fallbackOrganization;
   const method = methodOf(request);
   const path = posix.normalize(request.path);
@@ -31,7 +31,7 @@ export function answerChat(world: ChatWorld, request: Request): Answer {
 }
 
 /** A POST form may name another method (docs/apis.md, Envelope and errors). */
-function methodOf({ method, form }: Request): string {
+function methodOf({ method, form }: SandboxRequest): string {
   return (method === 'POST' ? form.get('method')?.toUpperCase() : undefined) ?? method;
 }
 
@@ -40,12 +40,12 @@ function allowed(methods: Readonly<Record<string, Endpoint>>): string[] {
   return names.includes('GET') ? [...names, 'HEAD'] : names;
 }
 
-function optionsOf(names: readonly string[]): Answer {
+function optionsOf(names: readonly string[]): SandboxAnswer {
   return empty(204, { 'content-type': 'text/html; charset=utf-8', allow: names.toSorted().join(', ') });
 }
 
 /** JSON text under the content type of a page, and without a code (docs/apis.md, Envelope and errors). */
-function wrongMethod(names: readonly string[]): Answer {
+function wrongMethod(names: readonly string[]): SandboxAnswer {
   const body = JSON.stringify({ result: 'error', msg: 'Method Not Allowed', allowed_methods: names });
   return html(405, body, { allow: names.join(', ') });
 }
@@ -54,9 +54,9 @@ function run(
   world: ChatWorld,
   organization: Organization,
   endpoint: Endpoint,
-  request: Request,
+  request: SandboxRequest,
   match: RegExpExecArray,
-): Answer {
+): SandboxAnswer {
   let verdict: Verdict | undefined;
   try {
     if (endpoint.who === 'anybody') {
@@ -76,11 +76,16 @@ function run(
 }
 
 /** Without credentials, whoever accepts pages is sent to the login page. */
-function wantsPage({ headers }: Request): boolean {
+function wantsPage({ headers }: SandboxRequest): boolean {
   return headers.authorization === undefined && (headers.accept ?? '').includes('text/html');
 }
 
-function callOf(world: ChatWorld, organization: Organization, request: Request, match: RegExpExecArray): Call {
+function callOf(
+  world: ChatWorld,
+  organization: Organization,
+  request: SandboxRequest,
+  match: RegExpExecArray,
+): ChatCall {
   return { ...world, organization, request, segment: match[1] ?? '' };
 }
 
@@ -91,14 +96,14 @@ function admit(world: ChatWorld, name: string, calls: number): Verdict {
   return verdict;
 }
 
-function answerOf(outcome: Outcome, verdict: Verdict | undefined): Answer {
+function answerOf(outcome: CallOutcome, verdict: Verdict | undefined): SandboxAnswer {
   const headers = verdict ? limits(verdict) : {};
   if (isAnswer(outcome)) return { ...outcome, headers: { ...headers, ...outcome.headers } };
   return json(200, { result: 'success', msg: '', ...outcome }, headers);
 }
 
 /** The headers of every answer that counts against an allowance (docs/apis.md, Rate limits). */
-function limits({ limit, remaining, reset }: Verdict): Answer['headers'] {
+function limits({ limit, remaining, reset }: Verdict): SandboxAnswer['headers'] {
   return {
     'x-ratelimit-limit': String(limit),
     'x-ratelimit-remaining': String(remaining),
@@ -106,11 +111,11 @@ function limits({ limit, remaining, reset }: Verdict): Answer['headers'] {
   };
 }
 
-function isAnswer(outcome: object): outcome is Answer {
+function isAnswer(outcome: object): outcome is SandboxAnswer {
   return 'status' in outcome && 'headers' in outcome && 'body' in outcome;
 }
 
-function refuse(level: number, refusal: Refusal, verdict: Verdict | undefined): Answer {
+function refuse(level: number, refusal: Refusal, verdict: Verdict | undefined): SandboxAnswer {
   const body: Record<string, unknown> = {
     result: 'error',
     msg: refusal.status === 429 ? rateLimitMessage(level) : refusal.message,

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { Milliseconds } from '../core/duration.ts';
 import type { Clock } from '../core/world.ts';
-import type { Answer } from './answer.ts';
+import type { SandboxAnswer } from './answer.ts';
 import { faultAnswer, type Api } from './fault-answers.ts';
-import type { Fault } from './faults.ts';
+import type { SandboxFault } from './faults.ts';
 import type { ErrorShapeName } from './licensing/error-shapes.ts';
 
 /** One request that waits for its end. */
@@ -18,11 +18,11 @@ export interface Exchange {
   /** Aborts when the sandbox closes. */
   readonly closing: AbortSignal;
   /** Carries the request out and makes its changes durable. */
-  readonly carryOut: () => Promise<Answer>;
+  readonly carryOut: () => Promise<SandboxAnswer>;
 }
 
 /** Ends an exchange, with a fault if one was drawn; gives the status that was sent, null where nothing was. */
-export async function finish(exchange: Exchange, fault: Fault | undefined): Promise<number | null> {
+export async function finish(exchange: Exchange, fault: SandboxFault | undefined): Promise<number | null> {
   if (!fault) return send(exchange, await exchange.carryOut());
   const { kind, argument } = fault;
   if (kind === 'delay-commit' || kind === 'delay-commit-504') return carryOutLater(exchange, fault);
@@ -37,12 +37,12 @@ export async function finish(exchange: Exchange, fault: Fault | undefined): Prom
   return kind === 'early' ? send(exchange, answer) : spoil(exchange, answer, kind, Number(argument));
 }
 
-function answerInstead({ api, level, errorShape, clock }: Exchange, fault: Fault): Answer | undefined {
+function answerInstead({ api, level, errorShape, clock }: Exchange, fault: SandboxFault): SandboxAnswer | undefined {
   return faultAnswer(fault, { api, level, errorShape, now: clock.now() });
 }
 
 /** The client is turned away at once; closing the sandbox carries out what is still due, so that nothing is lost. */
-async function carryOutLater(exchange: Exchange, fault: Fault): Promise<number | null> {
+async function carryOutLater(exchange: Exchange, fault: SandboxFault): Promise<number | null> {
   const page = answerInstead(exchange, fault);
   const status = page ? send(exchange, page) : drop(exchange);
   await pause(exchange, Number(fault.argument));
@@ -60,7 +60,12 @@ async function pause({ clock, closing }: Exchange, span: Milliseconds): Promise<
 }
 
 /** An answer that was earned and does not arrive as it should. */
-function spoil(exchange: Exchange, answer: Answer, kind: Fault['kind'], span: Milliseconds): Promise<number> | number {
+function spoil(
+  exchange: Exchange,
+  answer: SandboxAnswer,
+  kind: SandboxFault['kind'],
+  span: Milliseconds,
+): Promise<number> | number {
   if (kind === 'cut') return cut(exchange, answer);
   if (kind === 'slow') return trickle(exchange, answer, span);
   if (kind === 'empty') return send(exchange, { ...answer, body: '' });
@@ -68,7 +73,7 @@ function spoil(exchange: Exchange, answer: Answer, kind: Fault['kind'], span: Mi
   return send(exchange, { ...answer, headers: { ...answer.headers, 'content-type': 'text/html; charset=utf-8' } });
 }
 
-export function send({ outgoing }: Pick<Exchange, 'outgoing'>, { status, headers, body }: Answer): number {
+export function send({ outgoing }: Pick<Exchange, 'outgoing'>, { status, headers, body }: SandboxAnswer): number {
   const length = status === 204 ? {} : { 'content-length': String(Buffer.byteLength(body)) };
   outgoing.writeHead(status, { server: 'nginx', ...headers, ...length });
   outgoing.end(body);
@@ -85,7 +90,7 @@ function reset({ outgoing }: Exchange): null {
   return null;
 }
 
-function cut({ outgoing }: Exchange, { status, headers, body }: Answer): number {
+function cut({ outgoing }: Exchange, { status, headers, body }: SandboxAnswer): number {
   const bytes = Buffer.from(body);
   outgoing.writeHead(status, { ...headers, 'content-length': String(Math.max(bytes.length, 64)) });
   outgoing.write(bytes.subarray(0, Math.max(1, bytes.length >> 1)), () => void outgoing.socket?.destroy());
@@ -93,7 +98,11 @@ function cut({ outgoing }: Exchange, { status, headers, body }: Answer): number 
 }
 
 /** In twenty pieces. */
-async function trickle(exchange: Exchange, { status, headers, body }: Answer, span: Milliseconds): Promise<number> {
+async function trickle(
+  exchange: Exchange,
+  { status, headers, body }: SandboxAnswer,
+  span: Milliseconds,
+): Promise<number> {
   const bytes = Buffer.from(body);
   const size = Math.max(1, Math.ceil(bytes.length / 20));
   exchange.outgoing.writeHead(status, { ...headers, 'content-length': String(bytes.length) });

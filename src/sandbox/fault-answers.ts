@@ -1,8 +1,8 @@
 import type { Milliseconds } from '../core/duration.ts';
-import { html, json, proxyPage, type Answer } from './answer.ts';
+import { html, json, proxyPage, type SandboxAnswer } from './answer.ts';
 import { rateLimitMessage } from './chat/refusal.ts';
 import type { FaultKind } from './fault-kinds.ts';
-import type { Fault } from './faults.ts';
+import type { SandboxFault } from './faults.ts';
 import { errorBody, type ErrorShapeName } from './licensing/error-shapes.ts';
 
 export type Api = 'licensing' | 'chat' | 'none';
@@ -18,7 +18,7 @@ interface Setting {
 }
 
 /** The answer that stands in for the service's own, or undefined for faults of the connection. */
-export function faultAnswer({ kind, argument }: Fault, setting: Setting): Answer | undefined {
+export function faultAnswer({ kind, argument }: SandboxFault, setting: Setting): SandboxAnswer | undefined {
   const { api, errorShape } = setting;
   if (kind.startsWith('429')) return tooMany(kind, Number(argument) / 1000, setting);
   if (kind === 'delay-commit-504') return proxyPage(504);
@@ -34,7 +34,7 @@ export function faultAnswer({ kind, argument }: Fault, setting: Setting): Answer
 }
 
 /** What each service says when it breaks. */
-export function ownError(api: Api): Answer {
+export function ownError(api: Api): SandboxAnswer {
   if (api === 'chat') return json(500, { result: 'error', msg: 'Internal server error' });
   return html(
     500,
@@ -49,7 +49,7 @@ const loginPage =
   '<input name="user"><input name="password" type="password"></form></body></html>';
 
 /** Every form in which a wait was seen (docs/apis.md, Rate limits); `wait` in seconds. */
-function tooMany(kind: FaultKind, wait: number, setting: Setting): Answer {
+function tooMany(kind: FaultKind, wait: number, setting: Setting): SandboxAnswer {
   if (kind === '429-html') return proxyPage(429);
   if (kind === '429-null') return limited(setting, { field: null });
   if (kind === '429-tiny') return limited(setting, { field: 0.008, header: '0.008' });
@@ -66,7 +66,7 @@ interface Wait {
   readonly header?: string;
 }
 
-function limited({ api, level, now }: Setting, { field, header }: Wait): Answer {
+function limited({ api, level, now }: Setting, { field, header }: Wait): SandboxAnswer {
   const headers = header === undefined ? {} : { 'retry-after': header };
   if (api !== 'chat') {
     const when = typeof field === 'number' ? ` Expected available in ${Math.ceil(field)} seconds.` : '';

@@ -1,5 +1,5 @@
 /** What an argument after `@` means, and what stands for it when there is none. */
-interface Kind {
+interface FaultRow {
   readonly means: string;
   readonly argument?: { readonly kind: 'duration' | 'text' | 'messages'; readonly default: string };
 }
@@ -70,7 +70,7 @@ export const faultKinds = {
     argument: { kind: 'messages', default: '100' },
   },
   'json-garbage': { means: 'the request is carried out; the answer is no valid JSON' },
-} as const satisfies Readonly<Record<string, Kind>>;
+} as const satisfies Readonly<Record<string, FaultRow>>;
 
 export type FaultKind = keyof typeof faultKinds;
 
@@ -78,6 +78,6 @@ export function isFaultKind(name: string): name is FaultKind {
   return Object.hasOwn(faultKinds, name);
 }
 
-export function kindOf(name: FaultKind): Kind {
+export function kindOf(name: FaultKind): FaultRow {
   return faultKinds[name];
 }

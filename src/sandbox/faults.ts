@@ -5,7 +5,7 @@ import { suggestion } from '../schema/nearest.ts';
 import { faultKinds, isFaultKind, kindOf, type FaultKind } from './fault-kinds.ts';
 
 /** One fault that is about to happen. */
-export interface Fault {
+export interface SandboxFault {
   readonly kind: FaultKind;
   /** Milliseconds, or the text of the argument; undefined where the kind has none. */
   readonly argument: number | string | undefined;
@@ -14,17 +14,17 @@ export interface Fault {
 /** Decides for each request, in the order of their arrival, what goes wrong. */
 export interface Faults {
   /** `path` without the query. */
-  draw(method: string, path: string): Fault | undefined;
+  draw(method: string, path: string): SandboxFault | undefined;
 }
 
 interface Item {
-  readonly fault: Fault;
+  readonly fault: SandboxFault;
   readonly probability: number;
   /** The next so many matching requests, after letting `skip` of them pass; of these, each `every`th. */
   readonly count?: { readonly skip: number; readonly times: number; readonly every: number };
 }
 
-interface Rule {
+interface FaultRule {
   readonly method: string;
   readonly path: RegExp;
   readonly items: readonly Item[];
@@ -56,7 +56,7 @@ export function readFaults(spec: string, seed: number): Faults {
   };
 }
 
-function readRule(text: string): Rule {
+function readRule(text: string): FaultRule {
   const at = text.indexOf('=');
   const target = /^(?:(\*|[A-Z]+)\s+)?([*/]\S*)$/.exec(text.slice(0, at).trim());
   if (at < 1 || !target) throw usage(`--fault '${text}': expected [METHOD ]PATH=FAULT,… or *=FAULT,…`);
@@ -85,7 +85,7 @@ function readItem(text: string): Item {
   return { fault, probability: readProbability(text, share) };
 }
 
-function counted(fault: Fault, count: Required<Item>['count']): Item {
+function counted(fault: SandboxFault, count: Required<Item>['count']): Item {
   return { fault, probability: 0, count };
 }
 
@@ -100,7 +100,7 @@ function readProbability(text: string, share: string | undefined): number {
   return value;
 }
 
-function readArgument(text: string, kind: FaultKind, given: string | undefined): Fault['argument'] {
+function readArgument(text: string, kind: FaultKind, given: string | undefined): SandboxFault['argument'] {
   const { argument } = kindOf(kind);
   if (!argument) {
     if (given !== undefined) throw usage(`--fault '${text}': ${kind} takes no argument`);
@@ -116,13 +116,13 @@ function readMessages(text: string, given: string): number {
   throw usage(`--fault '${text}': '${given}' is not a number of messages above 0`);
 }
 
-function matches(rule: Rule, method: string, path: string): boolean {
+function matches(rule: FaultRule, method: string, path: string): boolean {
   return (rule.method === '*' || rule.method === method) && rule.path.test(path);
 }
 
 /** Counted faults come first; one number is drawn for all the others of a rule. */
-function drawFrom({ items }: Rule, passed: number[], random: () => number): Fault | undefined {
-  let hit: Fault | undefined;
+function drawFrom({ items }: FaultRule, passed: number[], random: () => number): SandboxFault | undefined {
+  let hit: SandboxFault | undefined;
   items.forEach(({ fault, count }, index) => {
     if (!count || (hit && (passed[index] ?? 0) >= count.skip)) return;
     const number = (passed[index] = (passed[index] ?? 0) + 1) - count.skip;

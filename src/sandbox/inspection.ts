@@ -1,19 +1,28 @@
 import type { Clock } from '../core/world.ts';
 import { addMessage } from './chat/new-message.ts';
-import type { Activation, Channel, License, Message, Organization, SavedSnippet, User, View } from './records.ts';
+import type {
+  Activation,
+  ChannelRecord,
+  LicenseRecord,
+  MessageRecord,
+  Organization,
+  SavedSnippet,
+  User,
+  ViewRecord,
+} from './records.ts';
 import type { State, Store } from './state.ts';
 
 /** What a test may look at and change while the sandbox runs; changes made here are never in the shared log. */
 export interface Inspection {
-  licenses(): readonly License[];
+  licenses(): readonly LicenseRecord[];
   activations(): readonly Activation[];
   users(): readonly User[];
-  channels(): readonly Channel[];
+  channels(): readonly ChannelRecord[];
   /** Ascending by id. */
-  messages(): readonly Message[];
+  messages(): readonly MessageRecord[];
   /** Of one topic, its name exactly. */
-  topic(channel: string, topic: string): readonly Message[];
-  views(): readonly View[];
+  topic(channel: string, topic: string): readonly MessageRecord[];
+  views(): readonly ViewRecord[];
   snippets(): readonly SavedSnippet[];
   /** Adds a message to a channel as some user (the administrator if none is named) and gives its id. */
   post(message: {

@@ -1,16 +1,17 @@
 import type { Milliseconds } from '../core/duration.ts';
 import type { Clock } from '../core/world.ts';
 import type { Allowance } from './allowance.ts';
-import { empty, html, json, unknownPage, type Answer } from './answer.ts';
+import { empty, html, json, unknownPage, type SandboxAnswer } from './answer.ts';
 import { newLicenseCode } from './licensing/codes.ts';
 import { errorBody } from './licensing/error-shapes.ts';
 import { readLicense, Unacceptable, type LicenseInput } from './licensing/input.ts';
 import type { Lag } from './licensing/lag.ts';
 import { listLicenses } from './licensing/list.ts';
-import { bodyOf, type LicenseShape } from './licensing/shape.ts';
+import { bodyOf } from './licensing/license-body.ts';
+import type { LicenseShape } from './licensing/shape.ts';
 import { writeShapeOf } from './licensing/write-shapes.ts';
-import type { License } from './records.ts';
-import type { Request } from './request.ts';
+import type { LicenseRecord } from './records.ts';
+import type { SandboxRequest } from './request.ts';
 import { sampleApps } from './sample/apps.ts';
 import type { State } from './state.ts';
 
@@ -27,14 +28,14 @@ export interface LicensingWorld {
 }
 
 interface LicensingCall extends LicensingWorld {
-  readonly request: Request;
+  readonly request: SandboxRequest;
   /** The application that the API key belongs to. */
   readonly app_code: number;
   /** The license code in the path. */
   readonly code: string;
 }
 
-type Step = (call: LicensingCall) => Answer;
+type Step = (call: LicensingCall) => SandboxAnswer;
 
 const routes: readonly { readonly pattern: RegExp; readonly methods: Readonly<Record<string, Step>> }[] = [
   { pattern: /^\/v1\/license\/$/, methods: { GET: listLicenses, POST: create } },
@@ -51,7 +52,7 @@ const routes: readonly { readonly pattern: RegExp; readonly methods: Readonly<Re
  * - names are not unique: the same user may get several licenses;
  * - the limit of activations is not modelled, since its numbers are not published.
  */
-export function answerLicensing(world: LicensingWorld, request: Request): Answer {
+export function answerLicensing(world: LicensingWorld, request: SandboxRequest): SandboxAnswer {
   for (const { pattern, methods } of routes) {
     const match = pattern.exec(request.path);
     if (match) return guarded(world.shape, () => run(world, request, methods, match[1] ?? ''));
@@ -59,7 +60,7 @@ export function answerLicensing(world: LicensingWorld, request: Request): Answer
   return unknownPage();
 }
 
-function guarded({ error }: LicenseShape, work: () => Answer): Answer {
+function guarded({ error }: LicenseShape, work: () => SandboxAnswer): SandboxAnswer {
   try {
     return work();
   } catch (cause) {
@@ -75,7 +76,12 @@ function reasonOf(body: unknown): string {
   return String(texts[0] ?? 'Something went wrong.');
 }
 
-function run(world: LicensingWorld, request: Request, methods: Readonly<Record<string, Step>>, code: string): Answer {
+function run(
+  world: LicensingWorld,
+  request: SandboxRequest,
+  methods: Readonly<Record<string, Step>>,
+  code: string,
+): SandboxAnswer {
   const app_code = appOf(request.headers.authorization);
   throttle(world, app_code);
   const step = methods[request.method === 'HEAD' ? 'GET' : request.method];
@@ -111,19 +117,19 @@ function throttle({ allowance, clock, perMinute }: LicensingWorld, app_code: num
   throw new Unacceptable(429, { detail }, { 'retry-after': String(seconds) });
 }
 
-function create(call: LicensingCall): Answer {
+function create(call: LicensingCall): SandboxAnswer {
   const fields = readLicense(call, 'whole');
   const license = { license_code: newLicenseCode(call.state), ...fields, created: timeText(call.clock.now()) };
   keep(call, undefined, license);
   return answerWrite(call, undefined, license);
 }
 
-function keep({ state, lag }: LicensingCall, before: License | undefined, after: License): void {
+function keep({ state, lag }: LicensingCall, before: LicenseRecord | undefined, after: LicenseRecord): void {
   state.licenses.put(after.license_code, after);
   lag.note(after.license_code, before);
 }
 
-function answerWrite(call: LicensingCall, before: License | undefined, after: License): Answer {
+function answerWrite(call: LicensingCall, before: LicenseRecord | undefined, after: LicenseRecord): SandboxAnswer {
   const { state, app_code, shape, origin } = call;
   const other = state.licenses
     .rows()
@@ -136,19 +142,19 @@ function timeText(time: Milliseconds): string {
   return new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-function view(call: LicensingCall): Answer {
+function view(call: LicensingCall): SandboxAnswer {
   return json(200, bodyOf(licenseOf(call), call.shape));
 }
 
-function replace(call: LicensingCall): Answer {
+function replace(call: LicensingCall): SandboxAnswer {
   return change(call, licenseOf(call), readLicense(call, 'whole'));
 }
 
-function update(call: LicensingCall): Answer {
+function update(call: LicensingCall): SandboxAnswer {
   return change(call, licenseOf(call), readLicense(call, 'part'));
 }
 
-function change(call: LicensingCall, before: License, fields: Partial<LicenseInput>): Answer {
+function change(call: LicensingCall, before: LicenseRecord, fields: Partial<LicenseInput>): SandboxAnswer {
   if (writeShapeOf(call.shape).ignoresChanges) return answerWrite(call, before, before);
   const after = { ...before, ...fields };
   keep(call, before, after);
@@ -156,14 +162,14 @@ function change(call: LicensingCall, before: License, fields: Partial<LicenseInp
 }
 
 /** @throws Unacceptable 404 */
-function licenseOf({ state, code, app_code }: LicensingCall): License {
+function licenseOf({ state, code, app_code }: LicensingCall): LicenseRecord {
   const license = state.licenses.get(code);
   if (license?.app_code !== app_code) throw new Unacceptable(404, { detail: 'Not found.' });
   return license;
 }
 
 /** The earliest license of the application that the sensor was activated with. */
-function firstActivation({ state, request, app_code, shape }: LicensingCall): Answer {
+function firstActivation({ state, request, app_code, shape }: LicensingCall): SandboxAnswer {
   const asked = request.query.get('app_code');
   if (asked !== null && !/^-?\d+$/.test(asked))
     throw new Unacceptable(400, { app_code: ['A valid integer is required.'] });
@@ -183,7 +189,7 @@ function hexadecimal(mac: string): string {
   return mac.replace(/[^0-9a-f]/gi, '').toUpperCase();
 }
 
-function neverActivated({ noActivation = '404' }: LicenseShape): Answer {
+function neverActivated({ noActivation = '404' }: LicenseShape): SandboxAnswer {
   if (noActivation === '404') return json(404, { detail: 'Not found.' });
   if (noActivation === 'empty') return empty(200);
   return { ...html(200, noActivation), headers: { 'content-type': 'application/json' } };

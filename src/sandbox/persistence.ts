@@ -1,4 +1,4 @@
-import type { Answer } from './answer.ts';
+import type { SandboxAnswer } from './answer.ts';
 import type { Store } from './state.ts';
 
 /** What one request may do with the shared log. */
@@ -19,13 +19,13 @@ export interface Persistence {
   exclusively<T>(work: (log: SharedLog) => Promise<T>): Promise<T>;
 }
 
-interface Outcome {
-  readonly answer: Answer;
+interface RestoreOutcome {
+  readonly answer: SandboxAnswer;
   /** Whether the request changed something. */
   readonly committed: boolean;
 }
 
-export type Transaction = (work: () => Answer) => Promise<Outcome>;
+export type Transaction = (work: () => SandboxAnswer) => Promise<RestoreOutcome>;
 
 /** Runs the work of one request as a whole: its changes are durable before it is answered, or undone where that fails. */
 export function createTransaction(store: Store, persistence?: Persistence): Transaction {
@@ -34,7 +34,7 @@ export function createTransaction(store: Store, persistence?: Persistence): Tran
 }
 
 /** In one go: nothing else runs between the work and its end. */
-function inMemory(store: Store, work: () => Answer): Outcome {
+function inMemory(store: Store, work: () => SandboxAnswer): RestoreOutcome {
   try {
     const answer = work();
     return { answer, committed: store.changes().length > 0 };
@@ -46,7 +46,7 @@ function inMemory(store: Store, work: () => Answer): Outcome {
   }
 }
 
-async function inLog(store: Store, log: SharedLog, work: () => Answer): Promise<Outcome> {
+async function inLog(store: Store, log: SharedLog, work: () => SandboxAnswer): Promise<RestoreOutcome> {
   try {
     store.replay(await log.read());
     const answer = work();

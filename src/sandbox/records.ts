@@ -1,5 +1,5 @@
 /** A license as the licensing service keeps it. */
-export interface License {
+export interface LicenseRecord {
   readonly license_code: string;
   readonly remote_user: string;
   readonly app_code: number;
@@ -39,7 +39,7 @@ export interface User {
   readonly joined: number;
 }
 
-export interface Channel {
+export interface ChannelRecord {
   readonly stream_id: number;
   readonly name: string;
   readonly privacy: 'web-public' | 'public' | 'private';
@@ -70,7 +70,7 @@ export interface Edit {
   readonly topic?: string;
 }
 
-export interface Message {
+export interface MessageRecord {
   readonly id: number;
   /** UNIX seconds. */
   readonly timestamp: number;
@@ -104,7 +104,7 @@ export interface TopicPolicy {
   readonly policy: 'muted' | 'followed';
 }
 
-export interface View {
+export interface ViewRecord {
   readonly user_id: number;
   readonly fragment: string;
   readonly is_pinned: boolean;

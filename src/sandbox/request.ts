@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 
 /** One request as both services read it. */
-export interface Request {
+export interface SandboxRequest {
   readonly method: string;
   /** Path and query as they came. */
   readonly target: string;
@@ -21,7 +21,7 @@ export interface Request {
 const largestBody = 25 * 1024 * 1024;
 
 /** The whole request, or undefined where its body is larger than the proxy accepts. Rejects when the client goes away. */
-export async function readRequest(incoming: IncomingMessage): Promise<Request | undefined> {
+export async function readRequest(incoming: IncomingMessage): Promise<SandboxRequest | undefined> {
   const body = await readBody(incoming);
   if (!body) return undefined;
   const target = incoming.url ?? '/';

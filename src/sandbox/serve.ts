@@ -1,16 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Milliseconds } from '../core/duration.ts';
 import type { Clock } from '../core/world.ts';
-import { proxyPage, unknownPage, type Answer } from './answer.ts';
+import { proxyPage, unknownPage, type SandboxAnswer } from './answer.ts';
 import { answerChat } from './chat.ts';
 import type { ChatWorld } from './chat/call.ts';
 import { batchSize } from './chat/topics.ts';
 import { finish, send } from './exchange.ts';
 import { ownError, type Api } from './fault-answers.ts';
-import type { Fault, Faults } from './faults.ts';
+import type { SandboxFault, Faults } from './faults.ts';
 import { answerLicensing, type LicensingWorld } from './licensing.ts';
 import type { Transaction } from './persistence.ts';
-import { readRequest, type Request } from './request.ts';
+import { readRequest, type SandboxRequest } from './request.ts';
 
 /** What happened to a request. Holds no credential, no query and no body; a license code in the path is hidden. */
 export interface LogEntry {
@@ -33,7 +33,7 @@ export interface Services {
   readonly chat: ChatWorld;
 }
 
-export interface Session {
+export interface SandboxSession {
   readonly clock: Clock;
   readonly faults: Faults | undefined;
   /** Added before each answer. */
@@ -46,7 +46,11 @@ export interface Session {
 }
 
 /** Reads one request, draws its fault, lets a service answer it, and writes the log entry. Never rejects because of a client. */
-export async function serve(session: Session, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+export async function serve(
+  session: SandboxSession,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
   const { clock, closing, services } = session;
   const time = clock.now();
   const path = (incoming.url ?? '/').replace(/\?.*/s, '');
@@ -86,7 +90,12 @@ function hideCode(path: string): string {
 }
 
 /** Request lines above 8 KiB and bodies above 25 MB end at the proxy (docs/apis.md, Envelope and errors). */
-function answer({ services }: Session, api: Api, request: Request | undefined, fault: Fault | undefined): Answer {
+function answer(
+  { services }: SandboxSession,
+  api: Api,
+  request: SandboxRequest | undefined,
+  fault: SandboxFault | undefined,
+): SandboxAnswer {
   if (!request) return proxyPage(413);
   if (request.method.length + request.target.length + ' HTTP/1.1'.length + 3 > 8192) return proxyPage(414);
   if (api === 'licensing') return answerLicensing(services.licensing, request);
@@ -94,7 +103,7 @@ function answer({ services }: Session, api: Api, request: Request | undefined, f
 }
 
 /** The chat service, with the time that the fault leaves to a delete_topic call. */
-function inTime(chat: ChatWorld, fault: Fault | undefined): ChatWorld {
+function inTime(chat: ChatWorld, fault: SandboxFault | undefined): ChatWorld {
   if (fault?.kind !== 'early' && fault?.kind !== 'early-502') return chat;
   return { ...chat, deleteBatches: Number(fault.argument) / batchSize };
 }

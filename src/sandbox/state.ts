@@ -1,25 +1,25 @@
 import type {
   Activation,
-  Channel,
-  License,
-  Message,
+  ChannelRecord,
+  LicenseRecord,
+  MessageRecord,
   Organization,
   SavedSnippet,
   TopicPolicy,
   User,
-  View,
+  ViewRecord,
 } from './records.ts';
 import { createTable, type Change, type Table } from './table.ts';
 
 /** Everything that the two services know. Rows are never changed in place: a changed row is put again. */
 export interface State {
-  readonly licenses: Table<string, License>;
+  readonly licenses: Table<string, LicenseRecord>;
   readonly activations: Table<string, Activation>;
   readonly users: Table<number, User>;
-  readonly channels: Table<number, Channel>;
-  readonly messages: Table<number, Message>;
+  readonly channels: Table<number, ChannelRecord>;
+  readonly messages: Table<number, MessageRecord>;
   readonly topicPolicies: Table<string, TopicPolicy>;
-  readonly views: Table<string, View>;
+  readonly views: Table<string, ViewRecord>;
   readonly snippets: Table<number, SavedSnippet>;
   /** Last numbers given out, by name. */
   readonly counters: Table<string, number>;

@@ -109,10 +109,10 @@ async function createFile(path: string): Promise<OpenedFile | undefined> {
   }
 }
 
-type Content = Pick<Journal, 'records' | 'isDamaged'>;
+type JournalContent = Pick<Journal, 'records' | 'isDamaged'>;
 
 /** A file is only changed once it is known to be this job's journal: `--journal` may name the wrong file. */
-async function contentOf(path: string, { file, isNew }: OpenedFile, header: JournalHeader): Promise<Content> {
+async function contentOf(path: string, { file, isNew }: OpenedFile, header: JournalHeader): Promise<JournalContent> {
   const bytes = await file.readFile();
   const lacksHeader = isCutBefore(bytes, '{"journal":1');
   const { records: found, size } = lacksHeader ? { records: [], size: 0 } : recordsIn(path, bytes);
@@ -152,7 +152,7 @@ async function writeLines(file: FileHandle, lines: string): Promise<void> {
 function journalOn(
   path: string,
   file: FileHandle,
-  content: Content,
+  content: JournalContent,
   release: () => Promise<void>,
   write: WriteLines,
 ): Journal {

@@ -5,12 +5,12 @@ import { Unconnected } from './broken.ts';
 import type { Call, Connection } from './call.ts';
 import { barrier, endingOfError } from './trouble.ts';
 import type { Request } from './request.ts';
-import { endingOf, type Ending } from './retry.ts';
-import type { Surroundings, WireAnswer } from './transport.ts';
+import { endingOf, type AttemptEnding } from './retry.ts';
+import type { TransportSurroundings, WireAnswer } from './transport.ts';
 
 /** What one attempt came to. */
 export interface Attempt {
-  readonly ending: Ending;
+  readonly ending: AttemptEnding;
   readonly answer?: WireAnswer;
   readonly failure?: Failure;
 }
@@ -69,7 +69,7 @@ async function followInside(connection: Connection, call: Call, request: Request
 }
 
 /** One set of connections for the process, made at the first request. */
-const opened = new WeakMap<Surroundings, Promise<Dispatcher>>();
+const opened = new WeakMap<TransportSurroundings, Promise<Dispatcher>>();
 
 function dispatcherFor({ surroundings, signal }: Connection): Promise<Dispatcher> {
   const known =

@@ -4,7 +4,7 @@ import type { Secret } from '../../core/secret.ts';
 import type { Alarm, Clock } from '../../core/world.ts';
 import type { Path } from './path.ts';
 import type { Gate, Repeat } from './retry.ts';
-import type { Surroundings, WireAnswer } from './transport.ts';
+import type { TransportSurroundings, WireAnswer } from './transport.ts';
 
 /** Names and texts of a query or form, in the order in which they are sent. */
 export type Parameters = readonly (readonly [name: string, text: string | Secret])[];
@@ -87,7 +87,7 @@ export interface Connection {
   /** The moment at which the command ends. */
   readonly deadline: Milliseconds | undefined;
   readonly bodyLimit: number;
-  readonly surroundings: Surroundings;
+  readonly surroundings: TransportSurroundings;
   /** In place of the real one, in tests. */
   readonly dispatcher: Dispatcher | undefined;
   readonly plan: ((request: PlannedRequest) => void) | undefined;

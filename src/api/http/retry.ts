@@ -8,7 +8,7 @@ import type { Clock } from '../../core/world.ts';
 export type Repeat = 'safe' | 'if unprocessed' | 'by caller';
 
 /** What one attempt came to, as far as repeating goes. */
-export type Ending =
+export type AttemptEnding =
   /** An answer that says something of the call itself. */
   | 'answered'
   /** 429: refused before it was processed. */
@@ -24,9 +24,9 @@ export type Ending =
   /** Sent, and no whole answer came: reset, time-out, cut body. */
   | 'doubtful';
 
-export type Decision = 'take' | 'repeat' | 'wait' | 'doubt' | 'give up';
+export type RetryDecision = 'take' | 'repeat' | 'wait' | 'doubt' | 'give up';
 
-const decisions: Record<Ending, Record<Repeat, Decision>> = {
+const decisions: Record<AttemptEnding, Record<Repeat, RetryDecision>> = {
   answered: { safe: 'take', 'if unprocessed': 'take', 'by caller': 'take' },
   'held back': { safe: 'wait', 'if unprocessed': 'wait', 'by caller': 'wait' },
   overloaded: { safe: 'repeat', 'if unprocessed': 'doubt', 'by caller': 'take' },
@@ -37,12 +37,12 @@ const decisions: Record<Ending, Record<Repeat, Decision>> = {
 };
 
 /** What to do after an attempt. */
-export function decide(repeat: Repeat, ending: Ending): Decision {
+export function decide(repeat: Repeat, ending: AttemptEnding): RetryDecision {
   return decisions[ending][repeat];
 }
 
 /** What an answer with this status means for repeating the call. */
-export function endingOf(status: number): Ending {
+export function endingOf(status: number): AttemptEnding {
   if (status === 429) return 'held back';
   if (status === 502 || status === 503 || status === 504) return 'overloaded';
   return status >= 500 ? 'broke' : 'answered';

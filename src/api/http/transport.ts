@@ -11,7 +11,7 @@ import { TimedOut, Unconnected } from './broken.ts';
 import { connectorFor, withConnectSignal } from './connector.ts';
 import { proxyOf } from './proxy.ts';
 
-export interface Surroundings {
+export interface TransportSurroundings {
   readonly env: Environment;
   /** PEM file of authorities to trust besides the usual ones. */
   readonly caFile: string | undefined;
@@ -40,7 +40,7 @@ export interface WireAnswer {
  * The one place where connections are made: proxy and authorities from the surroundings, kept alive.
  * @throws Failure config for an unreadable CA file or a wrong proxy variable
  */
-export async function openDispatcher(surroundings: Surroundings, signal: AbortSignal): Promise<Dispatcher> {
+export async function openDispatcher(surroundings: TransportSurroundings, signal: AbortSignal): Promise<Dispatcher> {
   // Optimizing undici's parser costs 45 ms at exit or 30 MB in a long run, and gains nothing.
   setFlagsFromString('--liftoff-only');
   const { env } = surroundings;
@@ -50,7 +50,7 @@ export async function openDispatcher(surroundings: Surroundings, signal: AbortSi
   return new Agent({ connect, headersTimeout: 0, bodyTimeout: 0 });
 }
 
-async function authorities({ env, caFile }: Surroundings, signal: AbortSignal): Promise<string[] | undefined> {
+async function authorities({ env, caFile }: TransportSurroundings, signal: AbortSignal): Promise<string[] | undefined> {
   if (caFile === undefined) return undefined;
   const extra = variable(env, 'NODE_EXTRA_CA_CERTS');
   const files = [caFile, ...(extra === undefined ? [] : [extra])];

@@ -4,13 +4,13 @@ import { isObject } from '../../core/json.ts';
 import type { Environment } from '../../core/world.ts';
 import { ProxyRefusal, TimedOut, TooLarge, Unconnected } from './broken.ts';
 import { proxyFor } from './proxy.ts';
-import type { Ending } from './retry.ts';
+import type { AttemptEnding } from './retry.ts';
 
 /** A name without an address is not asked for again. */
 const nameless: ReadonlySet<string> = new Set(['ENOTFOUND']);
 
 /** What a thrown error of the transport means for repeating the call: only a failure to connect proves that nothing was sent. */
-export function endingOfError(error: unknown): Ending {
+export function endingOfError(error: unknown): AttemptEnding {
   if (error instanceof Failure) return 'barred';
   if (!(error instanceof Unconnected)) return 'doubtful';
   const { cause } = error;

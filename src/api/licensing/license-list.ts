@@ -54,14 +54,14 @@ export async function* listRows(
   }
 }
 
-interface Progress {
+interface ListProgress {
   readonly pages: number;
   readonly received: number;
   readonly isSeen: boolean;
 }
 
 /** What shows after a page that rows are missing, or cannot be reached; undefined where nothing does. */
-function gapAfter(page: Page, { pages, received, isSeen }: Progress): string | undefined {
+function gapAfter(page: Page, { pages, received, isSeen }: ListProgress): string | undefined {
   if (isSeen) return 'the server names a page as next that was read before';
   if (page.rows.length === 0 && pages > 1) return 'the server names a next page, and it has no rows';
   if (page.next !== undefined) return undefined;

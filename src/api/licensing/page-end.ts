@@ -15,7 +15,7 @@ export interface PageEnd {
 }
 
 /** A value under a name that has to do with paging, without the marks between its words. */
-interface Entry {
+interface PageEntry {
   readonly name: string;
   readonly value: unknown;
 }
@@ -47,7 +47,7 @@ export function pageEnd({ status, headers, body }: Answer): PageEnd {
 }
 
 /** The entries of an answer beside its rows, and of the objects in it that speak of paging. */
-function entriesIn(body: unknown, depth = 0): Entry[] {
+function entriesIn(body: unknown, depth = 0): PageEntry[] {
   if (!isObject(body) || depth > 2) return [];
   return Object.entries(body).flatMap(([key, value]) => {
     const name = plainName(key);
@@ -57,7 +57,7 @@ function entriesIn(body: unknown, depth = 0): Entry[] {
 }
 
 /** `[{ "rel": "next", "href": … }]` */
-function relations(links: readonly unknown[]): Entry[] {
+function relations(links: readonly unknown[]): PageEntry[] {
   return links.filter(isObject).flatMap((link) => {
     const { rel = link['relation'] } = link;
     const names: unknown[] = Array.isArray(rel) ? rel : [rel];
@@ -65,9 +65,9 @@ function relations(links: readonly unknown[]): Entry[] {
   });
 }
 
-function headerEntries(headers: Answer['headers']): Entry[] {
+function headerEntries(headers: Answer['headers']): PageEntry[] {
   const linked = linkedNext(headers['link']).map((value) => ({ name: 'next', value }));
-  const others = Object.entries(headers).flatMap(([key, value]): Entry[] => {
+  const others = Object.entries(headers).flatMap(([key, value]): PageEntry[] => {
     const name = plainName(key).replace(/^(x|wp)+/, '');
     if (typeof value !== 'string') return [];
     if (name === 'contentrange') return [{ name, value: rangeTotal(value) }];

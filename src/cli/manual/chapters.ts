@@ -1,3 +1,4 @@
+import { namesIn } from '../../core/table-names.ts';
 import { faultKinds, kindOf, type FaultKind } from '../../sandbox/fault-kinds.ts';
 import { errorShapes } from '../../sandbox/licensing/error-shapes.ts';
 import { listShapes } from '../../sandbox/licensing/list-shapes.ts';
@@ -296,7 +297,7 @@ function faultRules(): Chapter {
 }
 
 function faults(): Chapter {
-  const entries = (Object.keys(faultKinds) as FaultKind[]).map((name) => ({ term: name, text: faultText(name) }));
+  const entries = namesIn(faultKinds).map((name) => ({ term: name, text: faultText(name) }));
   return { title: 'FAULTS', blocks: [{ entries }] satisfies Block[] };
 }
 

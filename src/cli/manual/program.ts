@@ -3,7 +3,7 @@ import { failures, nameOf, type FailureKind } from '../../core/failure.ts';
 import { globalOptions, twinOf, variables, withoutTwin } from '../../schema/environment.ts';
 import type { Field } from '../../schema/field.ts';
 import { licenseRules } from '../../schema/license.ts';
-import { optionEntries, textOptions, type Entry } from '../entries.ts';
+import { optionEntries, textOptions, type HelpEntry } from '../entries.ts';
 import { groupsOf, twins } from '../help.ts';
 import { journals, neverTwo } from './chapters.ts';
 import type { Block, Chapter } from './roff.ts';
@@ -130,7 +130,7 @@ const network = [
     'when they are run again.',
 ];
 
-function environment(): Entry[] {
+function environment(): HelpEntry[] {
   const names = Object.entries<Field>(globalOptions)
     .filter(([name]) => !withoutTwin.has(name))
     .map(([name, field]) => twinOf(name, field.kind === 'boolean' && field.negatable === true));
@@ -138,7 +138,7 @@ function environment(): Entry[] {
   return [...own, { term: names.join(', '), text: 'The options of those names; a switch is true, 1, false or 0.' }];
 }
 
-const files: readonly Entry[] = [
+const files: readonly HelpEntry[] = [
   {
     term: '~/.config/chatelaine/config.json',
     text: 'Profiles, without keys. The folder is $XDG_CONFIG_HOME/chatelaine, or CHATELAINE_CONFIG_DIR; on Windows %APPDATA%\\chatelaine.',

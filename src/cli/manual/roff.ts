@@ -1,8 +1,8 @@
-import type { Entry } from '../entries.ts';
+import type { HelpEntry } from '../entries.ts';
 import { wrap } from '../help.ts';
 
 /** A manual page before it is written; the order is the reader's. */
-export interface Page {
+export interface ManualPage {
   /** File name without its section, such as `chatelaine-license-create`. */
   readonly name: string;
   readonly summary: string;
@@ -17,7 +17,7 @@ export interface Chapter {
 export type Block =
   | { readonly text: string }
   | { readonly heading: string }
-  | { readonly entries: readonly Entry[] }
+  | { readonly entries: readonly HelpEntry[] }
   /** Lines that are typed or shown as they are. */
   | { readonly lines: readonly string[] };
 
@@ -29,7 +29,7 @@ export interface Edition {
 }
 
 /** A page as roff with the man macros: what `man` shows, and `mandoc -Tlint` and `groff -ww` find nothing in. */
-export function writePage({ name, summary, chapters }: Page, { version, date }: Edition): string {
+export function writePage({ name, summary, chapters }: ManualPage, { version, date }: Edition): string {
   const lines = [
     '.\\" Written by `npm run golden` from the tables of the program: edit those, not this.',
     `.TH ${escape(name.toUpperCase())} 1 ${date} ${quoted(`chatelaine ${version}`)} ${quoted('chatelaine')}`,

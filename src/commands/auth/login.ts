@@ -63,13 +63,13 @@ export default command({
   show: { columns: ['profile', 'kind', 'status'], line: ({ profile, status }) => `Profile ${profile}: ${status}` },
 });
 
-interface Fields extends ProfileOptions {
+interface LoginFields extends ProfileOptions {
   readonly name?: string;
   readonly key_field?: string;
   readonly read_only?: boolean;
 }
 
-function profileOf(kind: 'licensing' | 'chat', fields: Fields): Profile {
+function profileOf(kind: 'licensing' | 'chat', fields: LoginFields): Profile {
   const { base_url, app_code, site, email, name, key_field } = fields;
   const shared = defined({ read_only: fields.read_only });
   if (kind === 'licensing') {
@@ -83,7 +83,7 @@ function profileOf(kind: 'licensing' | 'chat', fields: Fields): Profile {
   return { kind, name: readProfileName(name ?? hostName(url)), site: url, email: readEmail(email), ...shared };
 }
 
-function refuseForeign(kind: 'licensing' | 'chat', { base_url, app_code, key_field, site, email }: Fields): void {
+function refuseForeign(kind: 'licensing' | 'chat', { base_url, app_code, key_field, site, email }: LoginFields): void {
   if (kind === 'licensing') refuse({ site, email }, kind);
   else refuse({ base_url, app_code, key_field }, kind);
 }
@@ -95,8 +95,8 @@ function refuse(foreign: Readonly<Record<string, unknown>>, kind: string): void 
   if (names.length > 0) throw usage(`auth login ${kind} does not take ${names.join(', ')}`);
 }
 
-type Defined<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
+type DefinedOptions<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
 
-function defined<T extends object>(values: T): Defined<T> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Defined<T>;
+function defined<T extends object>(values: T): DefinedOptions<T> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as DefinedOptions<T>;
 }

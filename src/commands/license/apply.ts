@@ -158,9 +158,9 @@ async function* applied(job: Job, planning: Planning, context: Context): AsyncGe
   }
 }
 
-type Started = Planning & Pick<Applying, 'journal' | 'claims'>;
+type StartedApply = Planning & Pick<Applying, 'journal' | 'claims'>;
 
-async function* carriedOut(plan: Plan, started: Started, job: Job, context: Context): AsyncGenerator<AppliedRow> {
+async function* carriedOut(plan: Plan, started: StartedApply, job: Job, context: Context): AsyncGenerator<AppliedRow> {
   const { signal, warn, clean } = context;
   const progress = context.progress('licenses', plan.tasks.length);
   const finished = async (row: AppliedRow): Promise<void> => {

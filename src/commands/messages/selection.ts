@@ -1,3 +1,4 @@
+import { namesIn } from '../../core/table-names.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import type { MessageSelection } from '../../jobs/messages/selection.ts';
 import type { Fields, Values } from '../../schema/field.ts';
@@ -30,7 +31,7 @@ export type SelectionValues = Values<typeof selectionOptions>;
  */
 export function selectionOf(values: SelectionValues, now: Milliseconds): MessageSelection {
   const { not = [], narrow, raw_content, client_gravatar, allow_empty_topic_name } = values;
-  const operators = Object.keys(narrowOperators) as (keyof typeof narrowOperators)[];
+  const operators = namesIn(narrowOperators);
   return {
     narrow: narrowOf(subset(values, operators), not, narrow),
     form: { client_gravatar, allow_empty_topic_name, apply_markdown: raw_content ? false : undefined },

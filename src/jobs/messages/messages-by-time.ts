@@ -43,7 +43,7 @@ export function within({ since = -Infinity, until = Infinity }: TimeSpan): Requi
 }
 
 /** Where a moment lies among the message ids; neither id is given where every message is older. */
-interface Place {
+interface TimePlace {
   /** An id with no message of that moment or later below it. */
   readonly below?: string;
   /** An id of that moment or later; at most a page of ids above `below`. */
@@ -53,7 +53,7 @@ interface Place {
 }
 
 /** At most 25 requests: the ends of what the narrow selects, then halves of the ids between them (31 bits) down to a page. */
-async function placeOf(chat: Pick<ChatApi, 'messages'>, query: MessageQuery, moment: Milliseconds): Promise<Place> {
+async function placeOf(chat: Pick<ChatApi, 'messages'>, query: MessageQuery, moment: Milliseconds): Promise<TimePlace> {
   const next = (anchor: string): Promise<MessagePage> =>
     chat.messages({ ...query, anchor, num_before: 0, num_after: 1 });
   const newest = (await chat.messages({ ...query, anchor: 'newest', num_before: 1, num_after: 0 })).messages.at(-1);

@@ -1,4 +1,4 @@
-import type { Call } from './call.ts';
+import type { ChatCall } from './call.ts';
 import { levels } from './levels.ts';
 
 /** Releases by the level that they brought (docs/apis.md, Feature levels). */
@@ -20,7 +20,7 @@ const releases: readonly (readonly [level: number, version: string])[] = [
 ];
 
 /** GET /server_settings: needs no credentials; levels below 1 do not name themselves (docs/apis.md, Feature levels). */
-export function aboutServer({ level, origin, organization }: Call) {
+export function aboutServer({ level, origin, organization }: ChatCall) {
   const version = releases.find(([since]) => level >= since)?.[1] ?? '2.1.8';
   return {
     authentication_methods: { password: true, email: true, ldap: false, google: false, github: false, saml: false },

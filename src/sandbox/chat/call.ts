@@ -1,8 +1,8 @@
 import type { Clock } from '../../core/world.ts';
 import type { Allowance } from '../allowance.ts';
-import type { Answer } from '../answer.ts';
+import type { SandboxAnswer } from '../answer.ts';
 import type { Organization, User } from '../records.ts';
-import type { Request } from '../request.ts';
+import type { SandboxRequest } from '../request.ts';
 import type { State } from '../state.ts';
 
 /** What the chat service is given at its start. */
@@ -19,26 +19,26 @@ export interface ChatWorld {
 }
 
 /** One admitted request. */
-export interface Call extends ChatWorld {
-  readonly request: Request;
+export interface ChatCall extends ChatWorld {
+  readonly request: SandboxRequest;
   readonly organization: Organization;
   /** What the pattern of the route caught. */
   readonly segment: string;
 }
 
-export interface UserCall extends Call {
+export interface UserCall extends ChatCall {
   readonly user: User;
 }
 
 /** Fields beside `result` and `msg`, or a whole answer. */
-export type Outcome = Readonly<Record<string, unknown>> | Answer;
+export type CallOutcome = Readonly<Record<string, unknown>> | SandboxAnswer;
 
 /** What a method of a route does, and who may call it. */
 export type Endpoint =
-  | { readonly who: 'anybody'; readonly run: (call: Call) => Outcome }
-  | { readonly who: 'accounts' | 'people' | 'administrators'; readonly run: (call: UserCall) => Outcome };
+  | { readonly who: 'anybody'; readonly run: (call: ChatCall) => CallOutcome }
+  | { readonly who: 'accounts' | 'people' | 'administrators'; readonly run: (call: UserCall) => CallOutcome };
 
-export interface Route {
+export interface ChatRoute {
   readonly pattern: RegExp;
   readonly methods: Readonly<Record<string, Endpoint>>;
   /** The level that brought the route. */

@@ -1,14 +1,14 @@
 import type { Organization, User } from '../records.ts';
 import { isHostOf } from './host.ts';
 import { Refusal, unauthorized } from './refusal.ts';
-import type { Request } from '../request.ts';
+import type { SandboxRequest } from '../request.ts';
 import type { State } from '../state.ts';
 
 /**
  * The account that makes the request (docs/apis.md, Envelope and errors). Every fault of a credential is 401 UNAUTHORIZED; another scheme is 400.
  * @throws Refusal
  */
-export function identify(request: Request, state: State, organization: Organization): User {
+export function identify(request: SandboxRequest, state: State, organization: Organization): User {
   const { email, key } = readCredential(request.headers.authorization);
   if (!/^[A-Za-z0-9]{32}$/.test(key)) throw unauthorized('Malformed API key');
   const user = state.users.rows().find((row) => row.api_key === key);

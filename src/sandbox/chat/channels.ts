@@ -3,11 +3,11 @@ import type { UserCall } from './call.ts';
 import { ignoredField, ignoredSince } from './ignored.ts';
 import { shownTopic } from './topic-names.ts';
 import { boolean, plain, readParameters, required } from './parameters.ts';
-import type { Channel } from '../records.ts';
+import type { ChannelRecord } from '../records.ts';
 import { Refusal } from './refusal.ts';
 
 /** The channel of that id, as far as the caller may know of it. @throws Refusal */
-export function accessChannel({ state, user }: UserCall, id: number): Channel {
+export function accessChannel({ state, user }: UserCall, id: number): ChannelRecord {
   const channel = state.channels.get(id);
   if (!channel || channel.archived || !mayEnter(user, channel)) throw new Refusal('Invalid channel ID');
   return channel;
@@ -23,7 +23,7 @@ export function listChannels(call: UserCall) {
     include_default: boolean,
   });
   const { include_public = true, include_subscribed = true, exclude_archived = true } = values;
-  const wanted = (channel: Channel) =>
+  const wanted = (channel: ChannelRecord) =>
     (!channel.archived || !exclude_archived) &&
     ((include_public && mayEnter(user, channel)) || (include_subscribed && isSubscribed(user, channel)));
   const streams = state.channels.rows().filter(wanted);
@@ -79,7 +79,7 @@ export function listTopics(call: UserCall) {
   };
 }
 
-function showChannel({ state }: UserCall, channel: Channel): Readonly<Record<string, unknown>> {
+function showChannel({ state }: UserCall, channel: ChannelRecord): Readonly<Record<string, unknown>> {
   const { stream_id, name, privacy, shared_history, archived } = channel;
   return {
     stream_id,

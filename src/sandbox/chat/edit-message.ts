@@ -5,7 +5,7 @@ import { ignoredField, ignoredSince } from './ignored.ts';
 import { userNamedInFull } from './new-message.ts';
 import { accessMessage } from './one-message.ts';
 import { among, boolean, integer, plain, readParameters } from './parameters.ts';
-import type { Edit, Message } from '../records.ts';
+import type { Edit, MessageRecord } from '../records.ts';
 import { Refusal } from './refusal.ts';
 import { render } from './render.ts';
 import { sameTopic, storedTopic } from './topic-names.ts';
@@ -20,7 +20,7 @@ const signature = {
   prev_content_sha256: plain,
 };
 
-interface Place {
+interface MessagePlace {
   readonly stream_id: number;
   readonly subject: string;
 }
@@ -48,7 +48,12 @@ export function editMessage(call: UserCall) {
 }
 
 /** @throws Refusal where the message cannot go there */
-function newPlace(call: UserCall, message: Message, topic: string | undefined, stream_id: number | undefined): Place {
+function newPlace(
+  call: UserCall,
+  message: MessageRecord,
+  topic: string | undefined,
+  stream_id: number | undefined,
+): MessagePlace {
   if (message.stream_id === undefined) throw new Refusal('Direct messages cannot have topics.');
   if (call.user.role === 'guest') throw new Refusal("You don't have permission to edit this message");
   const channel = stream_id === undefined ? message.stream_id : accessChannel(call, stream_id).stream_id;
@@ -63,7 +68,7 @@ function cut(topic: string): string {
   return letters.length > 60 ? `${letters.slice(0, 57).join('')}...` : topic;
 }
 
-function changeText(call: UserCall, message: Message, content: string): void {
+function changeText(call: UserCall, message: MessageRecord, content: string): void {
   const { state, user } = call;
   if (message.sender_id !== user.user_id) throw new Refusal("You don't have permission to edit this message");
   if (content.trim() === '') throw new Refusal('Message must not be empty');
@@ -77,7 +82,7 @@ function changeText(call: UserCall, message: Message, content: string): void {
   });
 }
 
-function move(call: UserCall, from: Message, place: Place, mode: string): void {
+function move(call: UserCall, from: MessageRecord, place: MessagePlace, mode: string): void {
   const { state, user } = call;
   const timestamp = nowOf(call);
   for (const { id } of moving(call, from, mode)) {
@@ -93,7 +98,7 @@ function move(call: UserCall, from: Message, place: Place, mode: string): void {
   }
 }
 
-function moving({ state, user }: UserCall, from: Message, mode: string): readonly Message[] {
+function moving({ state, user }: UserCall, from: MessageRecord, mode: string): readonly MessageRecord[] {
   if (mode === 'change_one') return [from];
   return state.messages
     .rows()
@@ -101,7 +106,7 @@ function moving({ state, user }: UserCall, from: Message, mode: string): readonl
     .filter((message) => (mode === 'change_all' || message.id >= from.id) && canRead(user, message, state));
 }
 
-function changes({ stream_id, subject }: Message, place: Place) {
+function changes({ stream_id, subject }: MessageRecord, place: MessagePlace) {
   return {
     ...(subject === place.subject ? {} : { prev_topic: subject, topic: place.subject }),
     ...(stream_id === undefined || stream_id === place.stream_id
@@ -110,7 +115,7 @@ function changes({ stream_id, subject }: Message, place: Place) {
   };
 }
 
-function withEdit(message: Message, edit: Edit): Message {
+function withEdit(message: MessageRecord, edit: Edit): MessageRecord {
   return { ...message, edit_history: [edit, ...(message.edit_history ?? [])] };
 }
 

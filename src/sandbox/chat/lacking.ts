@@ -1,4 +1,4 @@
-import type { Endpoint, Route } from './call.ts';
+import type { Endpoint, ChatRoute } from './call.ts';
 import { Refusal } from './refusal.ts';
 
 /** Endpoints of the real service that clients of other makers call and that the sandbox does not have. */
@@ -24,7 +24,7 @@ const refuse: Endpoint = {
 };
 
 /** Says in JSON what a client misses, instead of the page of an unknown URL. */
-export const lackingRoute: Route = {
+export const lackingRoute: ChatRoute = {
   pattern: new RegExp(`^/api/v1/(?:${names.join('|')})$`),
   methods: { GET: refuse, POST: refuse, PUT: refuse, PATCH: refuse, DELETE: refuse },
 };

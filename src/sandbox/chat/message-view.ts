@@ -3,13 +3,13 @@ import { avatarOf } from './avatar.ts';
 import type { UserCall } from './call.ts';
 import { flagsOf } from './flags.ts';
 import { shownTopic } from './topic-names.ts';
-import type { Edit, Message, Reaction, User } from '../records.ts';
+import type { Edit, MessageRecord, Reaction, User } from '../records.ts';
 import { escapeHtml } from './render.ts';
 import { highlight } from './search.ts';
 import { levels } from './levels.ts';
 
 /** How the caller wants messages to be shown. */
-export interface Look {
+export interface MessageLook {
   readonly apply_markdown: boolean;
   readonly client_gravatar: boolean;
   readonly allow_empty_topic_name: boolean;
@@ -18,7 +18,7 @@ export interface Look {
 }
 
 /** A message as GET /messages gives it (docs/apis.md, Messages). */
-export function showMessage(call: UserCall, message: Message, look: Look): Record<string, unknown> {
+export function showMessage(call: UserCall, message: MessageRecord, look: MessageLook): Record<string, unknown> {
   const { level, organization, state } = call;
   const sender = state.users.get(message.sender_id);
   return {
@@ -48,16 +48,16 @@ export function showMessage(call: UserCall, message: Message, look: Look): Recor
 }
 
 /** Whether a client that asked for it can compute the picture's URL itself. */
-function canCompute(sender: User, { client_gravatar }: Look): boolean {
+function canCompute(sender: User, { client_gravatar }: MessageLook): boolean {
   return client_gravatar && sender.avatar_url === undefined && showsAddress(sender);
 }
 
-function topicFor({ level }: UserCall, { stream_id, subject }: Message, look: Look): string {
+function topicFor({ level }: UserCall, { stream_id, subject }: MessageRecord, look: MessageLook): string {
   return stream_id === undefined ? subject : shownTopic(level, subject, look.allow_empty_topic_name);
 }
 
 /** Early levels give plain URLs. */
-function topicLinks({ topic_links = [] }: Message, level: number): readonly unknown[] {
+function topicLinks({ topic_links = [] }: MessageRecord, level: number): readonly unknown[] {
   return level >= levels.topicLinkObjects ? topic_links : topic_links.map(({ url }) => url);
 }
 
@@ -77,7 +77,7 @@ function showFlags(flags: readonly string[], level: number): readonly string[] {
   return [...own, 'wildcard_mentioned'];
 }
 
-function placeOf({ state }: UserCall, { stream_id, people = [] }: Message): Record<string, unknown> {
+function placeOf({ state }: UserCall, { stream_id, people = [] }: MessageRecord): Record<string, unknown> {
   if (stream_id !== undefined) {
     return { type: 'stream', stream_id, display_recipient: state.channels.get(stream_id)?.name ?? '' };
   }
@@ -90,13 +90,13 @@ function showPerson(user: User) {
   return { id: user_id, email: addressOf(user), full_name, is_mirror_dummy: false };
 }
 
-function historyOf(call: UserCall, message: Message, look: Look): { edit_history?: readonly unknown[] } {
+function historyOf(call: UserCall, message: MessageRecord, look: MessageLook): { edit_history?: readonly unknown[] } {
   return message.edit_history
     ? { edit_history: message.edit_history.map((edit) => showEdit(call, message, edit, look)) }
     : {};
 }
 
-function showEdit(call: UserCall, message: Message, edit: Edit, look: Look): Record<string, unknown> {
+function showEdit(call: UserCall, message: MessageRecord, edit: Edit, look: MessageLook): Record<string, unknown> {
   const named = (topic: string) => topicFor(call, { ...message, subject: topic }, look);
   const { prev_topic, topic, ...others } = edit;
   const version =
@@ -114,7 +114,7 @@ function showEdit(call: UserCall, message: Message, edit: Edit, look: Look): Rec
 }
 
 /** Early levels have one time for edits and moves. */
-function changeTimes({ last_edit_timestamp: edited, last_moved_timestamp: moved }: Message, level: number) {
+function changeTimes({ last_edit_timestamp: edited, last_moved_timestamp: moved }: MessageRecord, level: number) {
   if (level >= levels.moveTimes) {
     return {
       ...(edited === undefined ? {} : { last_edit_timestamp: edited }),
@@ -125,7 +125,7 @@ function changeTimes({ last_edit_timestamp: edited, last_moved_timestamp: moved 
   return last > 0 ? { last_edit_timestamp: last } : {};
 }
 
-function matches(message: Message, { search }: Look): Record<string, string> {
+function matches(message: MessageRecord, { search }: MessageLook): Record<string, string> {
   if (search === undefined) return {};
   return {
     match_content: highlight(message.rendered, search),

@@ -2,7 +2,7 @@ import { maxMessages, newestAnchor } from '../../schema/messages.ts';
 import { readAnchor, type Anchor } from './anchor.ts';
 import type { UserCall } from './call.ts';
 import { ignoredField, ignoredSince } from './ignored.ts';
-import { showMessage, type Look } from './message-view.ts';
+import { showMessage, type MessageLook } from './message-view.ts';
 import { narrowReader, type Term } from './narrow-terms.ts';
 import { narrowed, searchOf, type Narrowed } from './narrow.ts';
 import { boolean, natural, naturals, orNull, plain, readParameters, required, type Signature } from './parameters.ts';
@@ -52,9 +52,9 @@ function signatureAt(level: number): typeof signature {
   ) as typeof signature;
 }
 
-type Values = ReturnType<typeof readParameters<typeof signature>>['values'];
+type QueryValues = ReturnType<typeof readParameters<typeof signature>>['values'];
 
-function fetch(call: UserCall, values: Values) {
+function fetch(call: UserCall, values: QueryValues) {
   const { num_before = 0, num_after = 0, message_ids, include_anchor = true } = values;
   if (message_ids && (num_before || num_after || values.anchor !== undefined || values.use_first_unread_anchor)) {
     throw incompatible();
@@ -79,7 +79,7 @@ function incompatible(): Refusal {
   return new Refusal(`Unsupported parameter combination: ${parameters}`, { extra: { parameters } });
 }
 
-function lookOf({ level }: UserCall, values: Values, terms: readonly Term[]): Look {
+function lookOf({ level }: UserCall, values: QueryValues, terms: readonly Term[]): MessageLook {
   return {
     apply_markdown: values.apply_markdown ?? true,
     client_gravatar: values.client_gravatar ?? level >= levels.clientGravatar,
@@ -96,7 +96,7 @@ function nothing(anchor: Anchor | undefined) {
 }
 
 /** Without an order on purpose, as the server's query has none; ids that are missing are left out without a word. */
-function byIds(call: UserCall, found: Narrowed, ids: readonly number[], look: Look) {
+function byIds(call: UserCall, found: Narrowed, ids: readonly number[], look: MessageLook) {
   const visible = call.organization.first_visible_message_id;
   const rows = [...new Set(ids)]
     .filter((id) => id >= visible)
@@ -113,14 +113,14 @@ function byIds(call: UserCall, found: Narrowed, ids: readonly number[], look: Lo
   };
 }
 
-interface Range {
+interface MessageRange {
   readonly anchor: Anchor;
   readonly num_before: number;
   readonly num_after: number;
   readonly include_anchor: boolean;
 }
 
-function byRange(call: UserCall, found: Narrowed, range: Range, look: Look) {
+function byRange(call: UserCall, found: Narrowed, range: MessageRange, look: MessageLook) {
   const { rows, ...flags } = window(call, found, range);
   return { ...flags, messages: rows.map((row) => showMessage(call, row, look)) };
 }

@@ -1,9 +1,9 @@
-import type { Message, User } from '../records.ts';
+import type { MessageRecord, User } from '../records.ts';
 import type { State } from '../state.ts';
 import { policyKey } from './topic-names.ts';
 
 /** Whether the user muted the message's channel or topic; a followed topic is heard in a muted channel too. */
-export function isMuted(user: User, message: Message, state: State): boolean {
+export function isMuted(user: User, message: MessageRecord, state: State): boolean {
   const policy = policyOf(user, message, state);
   if (policy) return policy === 'muted';
   if (message.stream_id === undefined) return false;
@@ -11,13 +11,13 @@ export function isMuted(user: User, message: Message, state: State): boolean {
 }
 
 /** Whether the user muted the message's topic, whatever holds for its channel. */
-export function isTopicMuted(user: User, message: Message, state: State): boolean {
+export function isTopicMuted(user: User, message: MessageRecord, state: State): boolean {
   return policyOf(user, message, state) === 'muted';
 }
 
 export function policyOf(
   { user_id }: User,
-  { stream_id, subject }: Message,
+  { stream_id, subject }: MessageRecord,
   state: State,
 ): 'muted' | 'followed' | undefined {
   if (stream_id === undefined) return undefined;

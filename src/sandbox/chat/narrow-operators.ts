@@ -4,13 +4,13 @@ import type { UserCall } from './call.ts';
 import { flagsOf } from './flags.ts';
 import { isMuted, policyOf } from './muted.ts';
 import { shown, type Operand } from './narrow-terms.ts';
-import type { Channel, Message, User } from '../records.ts';
+import type { ChannelRecord, MessageRecord, User } from '../records.ts';
 import { serverError } from './refusal.ts';
 import { searchTest } from './search.ts';
 import { sameTopic, storedTopic } from './topic-names.ts';
 import { levels } from './levels.ts';
 
-export type Predicate = (message: Message) => boolean;
+export type Predicate = (message: MessageRecord) => boolean;
 
 interface Operator {
   readonly since?: number;
@@ -46,7 +46,7 @@ export const operators: Readonly<Record<string, Operator>> = {
 };
 
 /** The channel of that id or name, whether the caller may read it or not. @throws Refusal BAD_NARROW */
-export function channelNamed({ state }: UserCall, operand: Operand): Channel {
+export function channelNamed({ state }: UserCall, operand: Operand): ChannelRecord {
   const channel =
     typeof operand !== 'string'
       ? state.channels.get(Number(operand))
@@ -61,10 +61,10 @@ function byChannel(call: UserCall, operand: Operand): Predicate {
 }
 
 function byChannels({ state, level }: UserCall, operand: Operand): Predicate {
-  const tests: Readonly<Record<string, (channel: Channel) => boolean>> = {
+  const tests: Readonly<Record<string, (channel: ChannelRecord) => boolean>> = {
     public: ({ privacy }) => privacy !== 'private',
     'web-public': ({ privacy }) => privacy === 'web-public',
-    ...(level >= levels.archivedChannels ? { archived: ({ archived }: Channel) => archived } : {}),
+    ...(level >= levels.archivedChannels ? { archived: ({ archived }: ChannelRecord) => archived } : {}),
   };
   const test = own(tests, operand);
   if (!test) throw badNarrow(`unknown channels operand ${String(operand)}`);
@@ -129,7 +129,7 @@ function byMention(call: UserCall, operand: Operand): Predicate {
 
 function byState(call: UserCall, operand: Operand): Predicate {
   const { user, state, level } = call;
-  const flag = (name: string) => (message: Message) => flagsOf(user, message, state).includes(name);
+  const flag = (name: string) => (message: MessageRecord) => flagsOf(user, message, state).includes(name);
   const direct: Predicate = ({ stream_id }) => stream_id === undefined;
   const tests: Readonly<Record<string, { since?: number; test: Predicate }>> = {
     dm: { since: levels.dmOperators, test: direct },
@@ -155,7 +155,7 @@ function byContent({ level }: UserCall, operand: Operand): Predicate {
     attachment: ({ rendered }) => rendered.includes('/user_uploads/'),
     image: ({ rendered }) => rendered.includes('<img'),
     link: ({ rendered }) => rendered.includes('<a href='),
-    ...(level >= levels.hasReaction ? { reaction: ({ reactions }: Message) => reactions.length > 0 } : {}),
+    ...(level >= levels.hasReaction ? { reaction: ({ reactions }: MessageRecord) => reactions.length > 0 } : {}),
   };
   const test = own(tests, operand);
   if (!test) throw badNarrow(`unknown 'has' operand ${String(operand)}`);

@@ -3,14 +3,14 @@ import { badNarrow } from './bad-narrow.ts';
 import type { UserCall } from './call.ts';
 import { channelNamed, operators, type Predicate } from './narrow-operators.ts';
 import type { Term } from './narrow-terms.ts';
-import type { Channel, Message } from '../records.ts';
+import type { ChannelRecord, MessageRecord } from '../records.ts';
 import { serverError } from './refusal.ts';
 import { levels } from './levels.ts';
 
 /** What a narrow lets through: all messages ascending by id, and the test that each has to pass. */
 export interface Narrowed {
-  readonly rows: readonly Message[];
-  readonly matches: (message: Message) => boolean;
+  readonly rows: readonly MessageRecord[];
+  readonly matches: (message: MessageRecord) => boolean;
   /** Whether a term that is not negated names a channel. */
   readonly namesChannel: boolean;
 }
@@ -74,11 +74,11 @@ function isBarred(call: UserCall, terms: readonly Term[]): boolean {
   return channels.length > 1 || channels.some((channel) => !mayNarrowTo(call, channel));
 }
 
-function mayNarrowTo({ user }: UserCall, channel: Channel): boolean {
+function mayNarrowTo({ user }: UserCall, channel: ChannelRecord): boolean {
   return isSubscribed(user, channel) || seesHistory(user, channel);
 }
 
-function channelsOf(call: UserCall, terms: readonly Term[]): Channel[] {
+function channelsOf(call: UserCall, terms: readonly Term[]): ChannelRecord[] {
   return terms
     .filter(({ operator, negated }) => (operator === 'channel' || operator === 'stream') && !negated)
     .map(({ operand }) => channelNamed(call, operand));

@@ -1,9 +1,9 @@
 import type { Milliseconds } from '../../core/duration.ts';
-import type { Message } from '../records.ts';
+import type { MessageRecord } from '../records.ts';
 import { render, type FindUser } from './render.ts';
 import type { State } from '../state.ts';
 
-type Draft = Pick<Message, 'subject' | 'sender_id' | 'content'> & Partial<Message>;
+type Draft = Pick<MessageRecord, 'subject' | 'sender_id' | 'content'> & Partial<MessageRecord>;
 
 /** Adds a message after all others and gives its id. Ids are never given out again, whatever is deleted. */
 export function addMessage(state: State, draft: Draft, now: Milliseconds): number {

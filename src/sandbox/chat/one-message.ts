@@ -3,11 +3,11 @@ import type { UserCall } from './call.ts';
 import { ignoredField, ignoredSince } from './ignored.ts';
 import { showMessage } from './message-view.ts';
 import { boolean, readParameters } from './parameters.ts';
-import type { Message } from '../records.ts';
+import type { MessageRecord } from '../records.ts';
 import { Refusal } from './refusal.ts';
 
 /** The message of the URL, if the caller may read it. @throws Refusal */
-export function accessMessage({ state, user, segment, organization }: UserCall): Message {
+export function accessMessage({ state, user, segment, organization }: UserCall): MessageRecord {
   const message = state.messages.get(Number(segment));
   const isVisible = message !== undefined && message.id >= organization.first_visible_message_id;
   if (!isVisible || !canRead(user, message, state)) throw new Refusal('Invalid message(s)');

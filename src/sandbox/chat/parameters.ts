@@ -1,5 +1,5 @@
 import { missing, Refusal } from './refusal.ts';
-import type { Request } from '../request.ts';
+import type { SandboxRequest } from '../request.ts';
 
 /** Reads the text of one parameter. @throws Refusal */
 export type Reader<T> = (name: string, text: string) => T;
@@ -17,7 +17,7 @@ export interface Arguments<S extends Signature> {
  * looked up in the form, then in the query; the last of a repeated name counts (docs/apis.md, Envelope and errors).
  * @throws Refusal
  */
-export function readParameters<S extends Signature>(request: Request, signature: S): Arguments<S> {
+export function readParameters<S extends Signature>(request: SandboxRequest, signature: S): Arguments<S> {
   const values: Record<string, unknown> = {};
   for (const [name, read] of Object.entries(signature)) {
     const text = textOf(request, name);
@@ -32,11 +32,11 @@ export function required<T>(name: string, value: T | undefined): T {
   return value;
 }
 
-function textOf({ form, query }: Request, name: string): string | undefined {
+function textOf({ form, query }: SandboxRequest, name: string): string | undefined {
   return form.getAll(name).at(-1) ?? query.getAll(name).at(-1);
 }
 
-function unknownNames({ form, query }: Request, signature: Signature): string[] {
+function unknownNames({ form, query }: SandboxRequest, signature: Signature): string[] {
   const names = new Set([...form.keys(), ...query.keys()]);
   return [...names].filter((name) => name !== 'client' && !Object.hasOwn(signature, name)).sort();
 }

@@ -3,7 +3,7 @@ import { mayEnter } from './access.ts';
 import type { UserCall } from './call.ts';
 import { ignoredField, ignoredSince } from './ignored.ts';
 import { plain, readParameters, required } from './parameters.ts';
-import type { Channel, Message } from '../records.ts';
+import type { ChannelRecord, MessageRecord } from '../records.ts';
 import { Refusal } from './refusal.ts';
 import { addMessage } from './new-message.ts';
 import { storedTopic } from './topic-names.ts';
@@ -39,8 +39,8 @@ export function postMessage(call: UserCall) {
   return { id, ...ignoredField(level, ignoredSince.others, ignored) };
 }
 
-type Place = Pick<Message, 'stream_id' | 'people' | 'subject'> & { readonly readers: readonly number[] };
-type Placing = (call: UserCall, to: string, topic: string) => Place;
+type PostPlace = Pick<MessageRecord, 'stream_id' | 'people' | 'subject'> & { readonly readers: readonly number[] };
+type Placing = (call: UserCall, to: string, topic: string) => PostPlace;
 
 const placeOf: Readonly<Record<string, Placing>> = {
   stream: inChannel,
@@ -49,14 +49,14 @@ const placeOf: Readonly<Record<string, Placing>> = {
   private: toPeople,
 };
 
-function inChannel(call: UserCall, to: string, topic: string): Place {
+function inChannel(call: UserCall, to: string, topic: string): PostPlace {
   const { stream_id, subscribers } = channelOf(call, to);
   const subject = storedTopic(call.level, topic === '(no topic)' ? '' : topic);
   return { stream_id, subject, readers: subscribers.map(({ user_id }) => user_id) };
 }
 
 /** By name, plain or as JSON, or by id. */
-function channelOf({ state, user }: UserCall, to: string): Channel {
+function channelOf({ state, user }: UserCall, to: string): ChannelRecord {
   const name = to.replace(/^"(.*)"$/s, '$1');
   const isId = /^\d+$/.test(to);
   const channel = state.channels
@@ -71,7 +71,7 @@ function channelOf({ state, user }: UserCall, to: string): Channel {
 }
 
 /** By addresses, comma-separated or as a JSON list, or by a JSON list of ids. */
-function toPeople({ state, user }: UserCall, to: string): Place {
+function toPeople({ state, user }: UserCall, to: string): PostPlace {
   const named = namesOf(to).map((name) =>
     typeof name === 'number' ? state.users.get(name) : userOfAddress(state.users.rows(), String(name)),
   );

@@ -1,5 +1,5 @@
 import { aboutServer } from './about.ts';
-import type { Endpoint, Route, UserCall, Outcome } from './call.ts';
+import type { Endpoint, ChatRoute, UserCall, CallOutcome } from './call.ts';
 import { findChannel, listChannels, listSubscriptions, listTopics } from './channels.ts';
 import { editMessage } from './edit-message.ts';
 import { lackingRoute } from './lacking.ts';
@@ -14,13 +14,13 @@ import { aboutMe, listUsers, oneUser } from './users.ts';
 import { changeView, createView, deleteView, listViews } from './views.ts';
 
 /** Open to every account. */
-const any = (run: (call: UserCall) => Outcome): Endpoint => ({ who: 'accounts', run });
+const any = (run: (call: UserCall) => CallOutcome): Endpoint => ({ who: 'accounts', run });
 
 /**
  * Every URL of the chat service, with the level that brought it; the first that fits serves the request. The specification has
  * only a part of them: the others are what official clients use around it.
  */
-const routes: readonly Route[] = [
+const routes: readonly ChatRoute[] = [
   { pattern: /^\/api\/v1\/server_settings$/, methods: { GET: { who: 'anybody', run: aboutServer } } },
   { pattern: /^\/api\/v1\/users$/, methods: { GET: any(listUsers) } },
   { pattern: /^\/api\/v1\/users\/me$/, methods: { GET: any(aboutMe) } },
@@ -71,6 +71,6 @@ const routes: readonly Route[] = [
 ];
 
 /** The routes that a server of that level has. */
-export function chatRoutes(level: number): readonly Route[] {
+export function chatRoutes(level: number): readonly ChatRoute[] {
   return routes.filter(({ since = 0 }) => level >= since);
 }

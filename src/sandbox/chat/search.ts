@@ -1,4 +1,4 @@
-import type { Message } from '../records.ts';
+import type { MessageRecord } from '../records.ts';
 import { stopWords } from './stop-words.ts';
 
 interface Query {
@@ -12,7 +12,7 @@ interface Query {
  * Whether a message holds all words and phrases, in its text or its topic. A query of stop words or punctuation alone finds
  * nothing (docs/apis.md, Narrow operators).
  */
-export function searchTest(operand: string): (message: Message) => boolean {
+export function searchTest(operand: string): (message: MessageRecord) => boolean {
   const { stems, phrases } = readQuery(operand);
   if (stems.size === 0) return () => false;
   return ({ content, subject }) => {

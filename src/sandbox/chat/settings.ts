@@ -10,7 +10,7 @@ import { usersToChange } from './target-users.ts';
 import { canonicalZone } from './time-zones.ts';
 
 type SettingValue = boolean | number | string;
-type Values = Readonly<Record<string, SettingValue | undefined>>;
+type SettingValues = Readonly<Record<string, SettingValue | undefined>>;
 
 /**
  * PATCH /settings and its aliases (docs/apis.md, Settings). Not atomic: language, sound and batching are checked, then password,
@@ -21,7 +21,7 @@ export function changeSettings(call: UserCall) {
   const { level, request } = call;
   const { values, ignored } = readParameters(request, settingsAt(level, aliasOf(call)));
   const { target_users, ...rest } = values;
-  const given = rest as Values;
+  const given = rest as SettingValues;
   checkChoices(given);
   const users = usersToChange(call, values);
   if (target_users !== undefined) {
@@ -48,7 +48,7 @@ function text(value: SettingValue | undefined): string | undefined {
   return value === undefined ? undefined : String(value);
 }
 
-function checkChoices(given: Values): void {
+function checkChoices(given: SettingValues): void {
   const language = given['default_language'];
   if (language !== undefined && !languages.has(String(language))) throw new Refusal('Invalid default_language');
   const sound = given['notification_sound'];
@@ -61,7 +61,7 @@ function checkChoices(given: Values): void {
   }
 }
 
-function changeOthers(call: UserCall, given: Values): void {
+function changeOthers(call: UserCall, given: SettingValues): void {
   const { timezone, ...others } = given;
   for (const [name, value] of Object.entries(others)) {
     if (value === undefined || identitySettings.has(name)) continue;
@@ -88,7 +88,7 @@ function settingOf(user: User, name: string): SettingValue | undefined {
 }
 
 /** Early servers said what they changed instead of what they ignored (docs/apis.md, Settings). */
-function changedValues(before: User, given: Values, { state }: UserCall): Record<string, SettingValue> {
+function changedValues(before: User, given: SettingValues, { state }: UserCall): Record<string, SettingValue> {
   const after = state.users.get(before.user_id) ?? before;
   const changed: Record<string, SettingValue> = {};
   for (const [name, value] of Object.entries(given)) {

@@ -6,11 +6,11 @@ import type { User } from '../records.ts';
 import { Refusal } from './refusal.ts';
 
 /** The `target_users` parameter of PATCH /settings. */
-interface Target {
+interface TargetUsers {
   readonly user_ids: readonly number[];
 }
 
-export const targetUsers: Reader<Target> = (name, text) => {
+export const targetUsers: Reader<TargetUsers> = (name, text) => {
   const value = jsonValue(name, text);
   if (!isObject(value)) throw new Refusal(`${name} is not a dict`);
   const { user_ids, group_ids } = value;
@@ -29,7 +29,7 @@ const own = new Set([
 
 /** The users whose settings change: those of the target, else the caller. The sandbox has no groups. @throws Refusal */
 export function usersToChange({ user, state }: UserCall, given: Readonly<Record<string, unknown>>): readonly User[] {
-  const target = given['target_users'] as Target | undefined;
+  const target = given['target_users'] as TargetUsers | undefined;
   if (!target) return [user];
   requireAdministrator(user);
   if (Object.keys(given).some((name) => own.has(name)))

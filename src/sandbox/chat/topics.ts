@@ -1,12 +1,12 @@
 import { topicLevels } from '../../schema/topic.ts';
 import { proxyPage } from '../answer.ts';
-import type { Outcome, UserCall } from './call.ts';
+import type { CallOutcome, UserCall } from './call.ts';
 import { canRead } from './access.ts';
 import { accessChannel } from './channels.ts';
 import { policyKey, sameTopic, storedTopic } from './topic-names.ts';
 import { ignoredField, ignoredSince } from './ignored.ts';
 import { plain, readParameters, required } from './parameters.ts';
-import type { Message } from '../records.ts';
+import type { MessageRecord } from '../records.ts';
 import { Refusal } from './refusal.ts';
 
 /** Messages that one transaction deletes, the newest first (docs/apis.md, Deleting a topic). */
@@ -31,7 +31,7 @@ export function deleteTopic(call: UserCall) {
   return 'status' in outcome ? outcome : { ...outcome, ...ignoredField(level, ignoredSince.others, ignored) };
 }
 
-function purge({ state, level, deleteBatches }: UserCall, doomed: readonly Message[]): Outcome {
+function purge({ state, level, deleteBatches }: UserCall, doomed: readonly MessageRecord[]): CallOutcome {
   const affordable = deleteBatches * batchSize;
   const timesOut = doomed.length >= affordable;
   if (timesOut && level < topicLevels.batches && doomed.length > affordable) return proxyPage(502);
@@ -43,13 +43,13 @@ function purge({ state, level, deleteBatches }: UserCall, doomed: readonly Messa
 }
 
 /** What a server of that level says when its time is up; the finished batches are kept. @throws Refusal */
-function timeUp(level: number): Outcome {
+function timeUp(level: number): CallOutcome {
   if (level >= topicLevels.complete) return { complete: false };
   if (level >= topicLevels.partial) return { result: 'partially_completed', code: 'REQUEST_TIMEOUT' };
   throw new Refusal('Request timed out.', { code: 'REQUEST_TIMEOUT' });
 }
 
-function isDone(outcome: Outcome): boolean {
+function isDone(outcome: CallOutcome): boolean {
   return !('status' in outcome) && outcome['complete'] !== false && outcome['result'] === undefined;
 }
 

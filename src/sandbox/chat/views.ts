@@ -1,7 +1,7 @@
 import type { UserCall } from './call.ts';
 import { ignoredField, ignoredSince } from './ignored.ts';
 import { boolean, plain, readParameters, required } from './parameters.ts';
-import type { View } from '../records.ts';
+import type { ViewRecord } from '../records.ts';
 import { absent, Refusal } from './refusal.ts';
 import type { State } from '../state.ts';
 import { strip } from './strip.ts';
@@ -76,6 +76,6 @@ export function viewKey(user: number, fragment: string): string {
   return `${user}/${fragment}`;
 }
 
-function viewsOf(state: State, user: number): View[] {
+function viewsOf(state: State, user: number): ViewRecord[] {
   return state.views.rows().filter((view) => view.user_id === user);
 }

@@ -4,9 +4,9 @@ import type { UserCall } from './call.ts';
 import { isUnread } from './flags.ts';
 import type { Narrowed } from './narrow.ts';
 import { isMuted, isTopicMuted } from './muted.ts';
-import type { Message } from '../records.ts';
+import type { MessageRecord } from '../records.ts';
 
-interface Range {
+interface WindowRange {
   readonly anchor: Anchor;
   readonly num_before: number;
   readonly num_after: number;
@@ -14,7 +14,7 @@ interface Range {
 }
 
 interface Window {
-  readonly rows: readonly Message[];
+  readonly rows: readonly MessageRecord[];
   readonly anchor: number;
   readonly found_anchor: boolean;
   readonly found_oldest: boolean;
@@ -26,7 +26,7 @@ interface Window {
  * The rows around the anchor, and the flags as the server computes them (docs/apis.md, Paging). Hidden rows are cut off after the
  * limits: forward from the oldest they use up `num_after`, and found_newest is then wrong (docs/apis.md, Limited history).
  */
-export function window(call: UserCall, found: Narrowed, range: Range): Window {
+export function window(call: UserCall, found: Narrowed, range: WindowRange): Window {
   const anchor = resolve(call, found, range.anchor);
   if (anchor === undefined) return emptyByDate;
   const visible = call.organization.first_visible_message_id;
@@ -56,7 +56,7 @@ interface Limits {
 }
 
 /** The matching rows that the server's query gives, hidden ones included; the anchor's row counts against the limit of one side. */
-function take(found: Narrowed, { anchor, before, after, include, visible }: Limits): Message[] {
+function take(found: Narrowed, { anchor, before, after, include, visible }: Limits): MessageRecord[] {
   if (before === 0 && after === 0) return rowAt(found, anchor);
   const bothSides = before > 0 && after > 0;
   const withAnchor = include && !bothSides ? 1 : 0;
@@ -85,29 +85,29 @@ function resolve(
 ): number | undefined {
   if (anchor.kind === 'id') return anchor.id;
   if (anchor.kind === 'first_unread') {
-    const muted = (row: Message) => (namesChannel ? isTopicMuted(user, row, state) : isMuted(user, row, state));
+    const muted = (row: MessageRecord) => (namesChannel ? isTopicMuted(user, row, state) : isMuted(user, row, state));
     return rows.find((row) => isUnread(user, row, state) && !muted(row) && matches(row))?.id ?? newestAnchor;
   }
   return (rows.find((row) => row.timestamp >= anchor.seconds && matches(row)) ?? rows.findLast(matches))?.id;
 }
 
-function rowAt({ rows, matches }: Narrowed, id: number): Message[] {
+function rowAt({ rows, matches }: Narrowed, id: number): MessageRecord[] {
   const row = rows[firstAbove(rows, id - 1)];
   return row?.id === id && matches(row) ? [row] : [];
 }
 
 /** Up to `count` matching rows with an id of at least `id`. */
-function rowsUp(found: Narrowed, id: number, count: number): Message[] {
+function rowsUp(found: Narrowed, id: number, count: number): MessageRecord[] {
   return walk(found, firstAbove(found.rows, id - 1), 1, count);
 }
 
 /** Up to `count` matching rows with an id of at most `id`, the newest first. */
-function rowsDown(found: Narrowed, id: number, count: number): Message[] {
+function rowsDown(found: Narrowed, id: number, count: number): MessageRecord[] {
   return walk(found, firstAbove(found.rows, id) - 1, -1, count);
 }
 
-function walk({ rows, matches }: Narrowed, start: number, step: 1 | -1, count: number): Message[] {
-  const taken: Message[] = [];
+function walk({ rows, matches }: Narrowed, start: number, step: 1 | -1, count: number): MessageRecord[] {
+  const taken: MessageRecord[] = [];
   for (let at = start; taken.length < count; at += step) {
     const row = rows[at];
     if (!row) break;
@@ -117,7 +117,7 @@ function walk({ rows, matches }: Narrowed, start: number, step: 1 | -1, count: n
 }
 
 /** The place of the first row with an id above `id`. */
-function firstAbove(rows: readonly Message[], id: number): number {
+function firstAbove(rows: readonly MessageRecord[], id: number): number {
   let [low, high] = [0, rows.length];
   while (low < high) {
     const middle = (low + high) >> 1;

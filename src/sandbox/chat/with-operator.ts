@@ -2,7 +2,7 @@ import { canRead } from './access.ts';
 import { badNarrow } from './bad-narrow.ts';
 import type { UserCall } from './call.ts';
 import type { Term } from './narrow-terms.ts';
-import type { Message } from '../records.ts';
+import type { MessageRecord } from '../records.ts';
 import { Refusal } from './refusal.ts';
 import { levels } from './levels.ts';
 
@@ -38,7 +38,7 @@ function withoutConversation(terms: readonly Term[]): Term[] {
   return terms.filter(({ operator }) => !channelTerms.has(operator) && !directTerms.has(operator));
 }
 
-function conversationOf({ stream_id, subject, people }: Message): Term[] {
+function conversationOf({ stream_id, subject, people }: MessageRecord): Term[] {
   if (stream_id === undefined) return [{ operator: 'pm-with', operand: people ?? [], negated: false }];
   return [
     { operator: 'stream', operand: stream_id, negated: false },

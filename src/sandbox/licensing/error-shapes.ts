@@ -1,3 +1,4 @@
+import { namesIn } from '../../core/table-names.ts';
 interface ErrorShape {
   readonly means: string;
   readonly body: (reason: string) => unknown;
@@ -22,7 +23,7 @@ export const errorShapes = {
 
 export type ErrorShapeName = keyof typeof errorShapes;
 
-export const errorShapeNames = Object.keys(errorShapes) as ErrorShapeName[];
+export const errorShapeNames = namesIn(errorShapes);
 
 /** The body that says this reason; without a name the form that Django REST framework has. */
 export function errorBody(reason: string, name: ErrorShapeName = 'detail'): unknown {

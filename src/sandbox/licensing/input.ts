@@ -1,21 +1,21 @@
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { licenseFields } from '../../schema/license.ts';
-import type { Answer } from '../answer.ts';
-import type { License } from '../records.ts';
-import type { Request } from '../request.ts';
+import type { SandboxAnswer } from '../answer.ts';
+import type { LicenseRecord } from '../records.ts';
+import type { SandboxRequest } from '../request.ts';
 import { storedName } from './name-changes.ts';
 import type { LicenseShape } from './shape.ts';
 
-export type LicenseInput = Pick<License, 'remote_user' | 'app_code' | 'size_allowance'>;
+export type LicenseInput = Pick<LicenseRecord, 'remote_user' | 'app_code' | 'size_allowance'>;
 
 /** An error answer of the licensing service. */
 export class Unacceptable extends Error {
   override readonly name = 'Unacceptable';
   readonly status: number;
   readonly body: unknown;
-  readonly headers: Answer['headers'];
+  readonly headers: SandboxAnswer['headers'];
 
-  constructor(status: number, body: unknown, headers: Answer['headers'] = {}) {
+  constructor(status: number, body: unknown, headers: SandboxAnswer['headers'] = {}) {
     super(`licensing ${status}`);
     this.status = status;
     this.body = body;
@@ -24,8 +24,8 @@ export class Unacceptable extends Error {
 }
 
 /** What a body is read by. */
-interface Reading {
-  readonly request: Request;
+interface FieldReading {
+  readonly request: SandboxRequest;
   /** The application that the API key belongs to. */
   readonly app_code: number;
   readonly shape: Pick<LicenseShape, 'lenient' | 'names'>;
@@ -36,9 +36,12 @@ interface Reading {
  * reported at once. The values of a form are texts; those of JSON have the types of the specification, unless the shape is lenient.
  * @throws Unacceptable 400 with a list of texts for each field, 403 for another application, 415 for another media type
  */
-export function readLicense(reading: Reading, extent: 'whole'): LicenseInput;
-export function readLicense(reading: Reading, extent: 'part'): Partial<LicenseInput>;
-export function readLicense({ request, app_code, shape }: Reading, extent: 'whole' | 'part'): Partial<LicenseInput> {
+export function readLicense(reading: FieldReading, extent: 'whole'): LicenseInput;
+export function readLicense(reading: FieldReading, extent: 'part'): Partial<LicenseInput>;
+export function readLicense(
+  { request, app_code, shape }: FieldReading,
+  extent: 'whole' | 'part',
+): Partial<LicenseInput> {
   const sent = fieldsOf(request);
   const readers = request.mediaType === 'application/json' && !shape.lenient ? typedReaders : textReaders;
   const faults: Record<string, string[]> = {};
@@ -58,7 +61,7 @@ export function readLicense({ request, app_code, shape }: Reading, extent: 'whol
   return values;
 }
 
-function fieldsOf({ mediaType, body, form }: Request): JsonObject {
+function fieldsOf({ mediaType, body, form }: SandboxRequest): JsonObject {
   if (mediaType === 'application/json') return jsonFields(body.toString('utf8'));
   if (mediaType === 'application/x-www-form-urlencoded' || mediaType === 'multipart/form-data') {
     return Object.fromEntries(form);
@@ -78,9 +81,9 @@ function jsonFields(text: string): JsonObject {
   throw new Unacceptable(400, { non_field_errors: ['Invalid data. Expected a dictionary.'] });
 }
 
-type Outcome = { readonly value: unknown } | { readonly fault: string };
+type FieldOutcome = { readonly value: unknown } | { readonly fault: string };
 
-type Readers = Readonly<Record<keyof LicenseInput, (value: unknown) => Outcome>>;
+type Readers = Readonly<Record<keyof LicenseInput, (value: unknown) => FieldOutcome>>;
 
 const textReaders: Readers = {
   remote_user: readName,
@@ -94,11 +97,11 @@ const typedReaders: Readers = {
   size_allowance: (value) => inRange(readTypedInteger(value)),
 };
 
-function readTypedInteger(value: unknown): Outcome {
+function readTypedInteger(value: unknown): FieldOutcome {
   return typeof value === 'string' ? { fault: 'A valid integer is required.' } : readInteger(value);
 }
 
-function readName(value: unknown): Outcome {
+function readName(value: unknown): FieldOutcome {
   const { below } = licenseFields.remote_user;
   if (value === null) return { fault: 'This field may not be null.' };
   if (typeof value !== 'string' && typeof value !== 'number') return { fault: 'Not a valid string.' };
@@ -109,14 +112,14 @@ function readName(value: unknown): Outcome {
   return { value: text };
 }
 
-function readInteger(value: unknown): Outcome {
+function readInteger(value: unknown): FieldOutcome {
   if (value === null) return { fault: 'This field may not be null.' };
   const text = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
   if (!/^[+-]?\d{1,15}(\.0+)?$/.test(text)) return { fault: 'A valid integer is required.' };
   return { value: Number(text) };
 }
 
-function inRange(outcome: Outcome): Outcome {
+function inRange(outcome: FieldOutcome): FieldOutcome {
   const { min, max } = licenseFields.size_allowance;
   if ('fault' in outcome) return outcome;
   if (Number(outcome.value) < min) return { fault: `Ensure this value is greater than or equal to ${min}.` };

@@ -1,19 +1,19 @@
 import type { Milliseconds } from '../../core/duration.ts';
 import type { Clock } from '../../core/world.ts';
-import type { License } from '../records.ts';
+import type { LicenseRecord } from '../records.ts';
 
 /** A list that shows each change only some time after it was made, as a replica of a database does. */
 export interface Lag {
   /** A license was created (`before` undefined) or changed just now. */
-  note(license_code: string, before: License | undefined): void;
+  note(license_code: string, before: LicenseRecord | undefined): void;
   /** The licenses as the list shows them now. */
-  visible(licenses: readonly License[]): readonly License[];
+  visible(licenses: readonly LicenseRecord[]): readonly LicenseRecord[];
 }
 
 interface Version {
   /** When `before` was replaced. */
   readonly time: Milliseconds;
-  readonly before: License | undefined;
+  readonly before: LicenseRecord | undefined;
 }
 
 /** @param span how long a change stays unseen; 0: each is seen at once */

@@ -1,4 +1,5 @@
-import type { Answer } from '../answer.ts';
+import { namesIn } from '../../core/table-names.ts';
+import type { SandboxAnswer } from '../answer.ts';
 
 /** The rows that one answer holds, and where the others are. */
 export interface ListPage {
@@ -27,7 +28,7 @@ export interface PageLink {
 
 interface ListAnswer {
   readonly body: unknown;
-  readonly headers?: Answer['headers'];
+  readonly headers?: SandboxAnswer['headers'];
   readonly status?: number;
 }
 
@@ -98,7 +99,7 @@ export const listShapes = {
 
 export type ListShapeName = keyof typeof listShapes;
 
-export const listShapeNames = Object.keys(listShapes) as ListShapeName[];
+export const listShapeNames = namesIn(listShapes);
 
 export function listShapeOf(name: ListShapeName): ListShape {
   return listShapes[name];
@@ -122,7 +123,7 @@ function paged(means: string, beside: (page: ListPage) => Readonly<Record<string
 }
 
 /** An array of one page; what there is to know stands in the headers. */
-function headed(means: string, headers: (page: ListPage) => Answer['headers']): ListShape {
+function headed(means: string, headers: (page: ListPage) => SandboxAnswer['headers']): ListShape {
   return {
     means: `an array of one page; ${means}`,
     pages: 'all',
@@ -131,5 +132,5 @@ function headed(means: string, headers: (page: ListPage) => Answer['headers']): 
 }
 
 function linked(means: string, link: (url: string) => string): ListShape {
-  return headed(means, ({ next }): Answer['headers'] => (next ? { link: link(next.url) } : {}));
+  return headed(means, ({ next }): SandboxAnswer['headers'] => (next ? { link: link(next.url) } : {}));
 }

@@ -1,16 +1,17 @@
-import { json, type Answer } from '../answer.ts';
+import { json, type SandboxAnswer } from '../answer.ts';
 import { Unacceptable } from './input.ts';
 import type { Lag } from './lag.ts';
 import { listShapeOf, type ListPage, type PageLink } from './list-shapes.ts';
 import { storedName } from './name-changes.ts';
-import { rowOf, type LicenseShape } from './shape.ts';
-import type { License } from '../records.ts';
-import type { Request } from '../request.ts';
+import { rowOf } from './license-body.ts';
+import type { LicenseShape } from './shape.ts';
+import type { LicenseRecord } from '../records.ts';
+import type { SandboxRequest } from '../request.ts';
 import type { State } from '../state.ts';
 
 interface ListCall {
   readonly state: State;
-  readonly request: Request;
+  readonly request: SandboxRequest;
   readonly app_code: number;
   readonly shape: LicenseShape;
   readonly lag: Lag;
@@ -18,7 +19,7 @@ interface ListCall {
 }
 
 /** GET /license/: the application's licenses in the order of their creation, filtered by their text. @throws Unacceptable */
-export function listLicenses(call: ListCall): Answer {
+export function listLicenses(call: ListCall): SandboxAnswer {
   const { query } = call.request;
   const own = call.lag.visible(call.state.licenses.rows()).filter((license) => license.app_code === call.app_code);
   const rows = call.shape.filters === 'ignored' ? own : filtered(own, query, call.shape);
@@ -32,7 +33,11 @@ export function listLicenses(call: ListCall): Answer {
 }
 
 /** An empty filter filters nothing. */
-function filtered(licenses: readonly License[], query: URLSearchParams, shape: LicenseShape): readonly License[] {
+function filtered(
+  licenses: readonly LicenseRecord[],
+  query: URLSearchParams,
+  shape: LicenseShape,
+): readonly LicenseRecord[] {
   const typed = query.get('remote_user');
   const user = typed && shape.filters !== 'exact' ? storedName(typed, shape.names) : typed;
   const app = query.get('app_code');
@@ -42,13 +47,13 @@ function filtered(licenses: readonly License[], query: URLSearchParams, shape: L
   );
 }
 
-function wholeList(call: ListCall, rows: readonly License[]): ListPage {
+function wholeList(call: ListCall, rows: readonly LicenseRecord[]): ListPage {
   const shown = rows.map((license) => rowOf(license, call.shape));
   return { rows: shown, total: rows.length, start: 0, next: undefined, previous: undefined };
 }
 
 /** `?page=N` and `?pageToken=N` count pages, `?limit=N&offset=M` rows; the links keep the rest of the query. */
-function pageOf(call: ListCall, rows: readonly License[], isFirstOnly: boolean): ListPage {
+function pageOf(call: ListCall, rows: readonly LicenseRecord[], isFirstOnly: boolean): ListPage {
   const { query } = call.request;
   const size = Math.min(natural(query.get('limit')) ?? Infinity, call.shape.pageSize ?? 100);
   const byOffset = query.has('limit') || query.has('offset');

@@ -1,11 +1,12 @@
-import type { License } from '../records.ts';
+import { namesIn } from '../../core/table-names.ts';
+import type { LicenseRecord } from '../records.ts';
 
 interface NameChange {
   readonly means: string;
   /** The name as the server keeps it. */
   readonly stored: (name: string) => string;
   /** What answers show in place of the license's own fields. */
-  readonly shown?: (license: License) => Readonly<Record<string, unknown>>;
+  readonly shown?: (license: LicenseRecord) => Readonly<Record<string, unknown>>;
 }
 
 /** Characters that remain of a name that is cut. */
@@ -34,7 +35,7 @@ export const nameChanges = {
 
 export type NameChangeName = keyof typeof nameChanges;
 
-export const nameChangeNames = Object.keys(nameChanges) as NameChangeName[];
+export const nameChangeNames = namesIn(nameChanges);
 
 /** The name under which a server with that change keeps it. */
 export function storedName(name: string, change: NameChangeName | undefined): string {
@@ -42,7 +43,10 @@ export function storedName(name: string, change: NameChangeName | undefined): st
 }
 
 /** The fields that answers of a server with that change show in another form. */
-export function shownNames(license: License, change: NameChangeName | undefined): Readonly<Record<string, unknown>> {
+export function shownNames(
+  license: LicenseRecord,
+  change: NameChangeName | undefined,
+): Readonly<Record<string, unknown>> {
   const row: NameChange | undefined = change && nameChanges[change];
   return row?.shown?.(license) ?? {};
 }

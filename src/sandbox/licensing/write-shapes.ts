@@ -1,24 +1,25 @@
-import { empty, json, type Answer } from '../answer.ts';
-import type { License } from '../records.ts';
+import { namesIn } from '../../core/table-names.ts';
+import { empty, json, type SandboxAnswer } from '../answer.ts';
+import type { LicenseRecord } from '../records.ts';
 import { errorBody } from './error-shapes.ts';
-import { bodyOf, type LicenseShape } from './shape.ts';
+import { bodyOf, type BodyShape } from './license-body.ts';
 
 /** What a POST, PUT or PATCH did. */
 export interface Write {
   /** 201 after a POST, else 200. */
   readonly status: 200 | 201;
   /** Undefined after a POST. */
-  readonly before: License | undefined;
-  readonly after: License;
+  readonly before: LicenseRecord | undefined;
+  readonly after: LicenseRecord;
   /** A license of another user, where there is one. */
-  readonly other: License | undefined;
-  readonly shape: LicenseShape;
+  readonly other: LicenseRecord | undefined;
+  readonly shape: BodyShape;
   readonly origin: string;
 }
 
 interface WriteShape {
   readonly means: string;
-  readonly answer: (write: Write) => Answer;
+  readonly answer: (write: Write) => SandboxAnswer;
   /** A PUT or PATCH changes nothing. */
   readonly ignoresChanges?: true;
 }
@@ -62,12 +63,12 @@ export const writeShapes = {
 
 export type WriteShapeName = keyof typeof writeShapes;
 
-export const writeShapeNames = Object.keys(writeShapes) as WriteShapeName[];
+export const writeShapeNames = namesIn(writeShapes);
 
-export function writeShapeOf({ write = 'license' }: LicenseShape): WriteShape {
+export function writeShapeOf({ write = 'license' }: { readonly write?: WriteShapeName }): WriteShape {
   return writeShapes[write];
 }
 
-function whole({ status, after, shape }: Write): Answer {
+function whole({ status, after, shape }: Write): SandboxAnswer {
   return json(status, bodyOf(after, shape));
 }

@@ -1,8 +1,8 @@
-import type { Channel } from '../records.ts';
+import type { ChannelRecord } from '../records.ts';
 
 /** A channel of the sample; `members` receive its messages from the beginning, `late` from that moment (UNIX seconds) on. */
 export interface SampleChannel {
-  readonly channel: Omit<Channel, 'subscribers'>;
+  readonly channel: Omit<ChannelRecord, 'subscribers'>;
   readonly members: readonly number[];
   readonly late?: { readonly user_id: number; readonly since: number };
 }

@@ -1,7 +1,7 @@
-import type { Message } from '../records.ts';
+import type { MessageRecord } from '../records.ts';
 
 /** Something that was said: who, minutes after what came before, the Markdown, and what else is known of it. */
-export type Line = readonly [sender_id: number, after: number, content: string, more?: Partial<Message>];
+export type Line = readonly [sender_id: number, after: number, content: string, more?: Partial<MessageRecord>];
 
 export interface Conversation {
   /** Channel id, or undefined for a direct conversation. */

@@ -10,7 +10,7 @@ interface Option {
   readonly lines: string[];
 }
 
-type Options = Map<string, Option>;
+type IniOptions = Map<string, Option>;
 
 /**
  * Reads an INI text by the rules of Python's ConfigParser: names without regard to case, `=` or `:`, comments on whole lines only,
@@ -33,20 +33,20 @@ export function readIni(text: string, wanted: string): Section {
 }
 
 interface Parsed {
-  readonly sections: Map<string, Options>;
+  readonly sections: Map<string, IniOptions>;
   readonly problems: string[];
 }
 
 /** Where the reader stands: the section, the option that a continuation belongs to, and the indent that it must exceed. */
-interface Place {
-  section: Options | undefined;
+interface IniPlace {
+  section: IniOptions | undefined;
   option: Option | undefined;
   indent: number;
 }
 
 function parse(text: string): Parsed {
   const parsed: Parsed = { sections: new Map(), problems: [] };
-  const place: Place = { section: undefined, option: undefined, indent: 0 };
+  const place: IniPlace = { section: undefined, option: undefined, indent: 0 };
   text.split(/\r\n|\r|\n/).forEach((line, index) => {
     const content = line.trim();
     if (/^[#;]/.test(content)) return;
@@ -57,7 +57,13 @@ function parse(text: string): Parsed {
   return parsed;
 }
 
-function readLine(content: string, indent: number, number: number, place: Place, { sections, problems }: Parsed): void {
+function readLine(
+  content: string,
+  indent: number,
+  number: number,
+  place: IniPlace,
+  { sections, problems }: Parsed,
+): void {
   place.indent = indent;
   const header = /^\[(.+)\]/.exec(content)?.[1];
   if (header !== undefined) {
@@ -77,8 +83,8 @@ function addOption(
   name: string,
   value: string,
   number: number,
-  place: Place,
-  section: Options,
+  place: IniPlace,
+  section: IniOptions,
   problems: string[],
 ): void {
   if (section.has(name)) problems.push(`line ${number}: ${name} stands twice`);

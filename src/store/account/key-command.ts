@@ -7,7 +7,7 @@ import type { Secret } from '../../core/secret.ts';
 import { variable, type Alarm, type Machine } from '../../core/world.ts';
 import { codeOf } from '../disk/files.ts';
 import { firstLine, keyFrom } from './key-text.ts';
-import { ProgramTrouble, runProgram, type Outcome } from './run-program.ts';
+import { ProgramTrouble, runProgram, type ProgramOutcome } from './run-program.ts';
 
 /**
  * Words as a POSIX shell splits them: quotes and backslashes are understood, nothing is expanded.
@@ -117,7 +117,7 @@ async function outcomeOf(
   file: string,
   words: readonly string[],
   options: KeyCommandOptions,
-): Promise<Outcome> {
+): Promise<ProgramOutcome> {
   const { machine, timeout = 30_000, interactive = false } = options;
   try {
     return await runProgram(file, words, { ...options, env: withoutSecrets(machine), timeout, interactive });

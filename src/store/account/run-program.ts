@@ -3,7 +3,7 @@ import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import type { Alarm, Environment, Machine } from '../../core/world.ts';
 import { codeOf } from '../disk/files.ts';
 
-export interface Outcome {
+export interface ProgramOutcome {
   /** The exit code, or the name of the signal that ended it. */
   readonly code: number | string;
   readonly stdout: string;
@@ -27,7 +27,11 @@ export class ProgramTrouble extends Error {}
  * Runs a program without a shell, in a process group of its own that is ended with it.
  * @throws ProgramTrouble when it cannot be run, is too slow or prints too much; the signal's reason when that aborts
  */
-export async function runProgram(file: string, words: readonly string[], options: ProgramOptions): Promise<Outcome> {
+export async function runProgram(
+  file: string,
+  words: readonly string[],
+  options: ProgramOptions,
+): Promise<ProgramOutcome> {
   const { machine, timeout, signal, alarm } = options;
   signal?.throwIfAborted();
   const child = start(file, words, options);
@@ -62,7 +66,7 @@ function start(file: string, words: readonly string[], { machine, env, interacti
 const longest = 65_536;
 
 /** A program that leaves an agent behind may leave its pipes open, so its own end is enough once a line is whole. */
-function endOf(child: ChildProcess): Promise<Outcome> {
+function endOf(child: ChildProcess): Promise<ProgramOutcome> {
   return new Promise((resolve, reject) => {
     const output = { stdout: '', stderr: '' };
     let code: number | string | undefined;

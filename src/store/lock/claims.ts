@@ -64,7 +64,7 @@ export async function openClaims(name: string, world: Surroundings, options: Cla
   const path = join(await lockFolder(machine), `${hashOf(name)}.claims`);
   const me = await thisOwner(machine);
   const remember = Math.max(options.settle, day);
-  const edit = <T>(work: (file: ClaimsFile) => Promise<Edit<T>>, signal?: AbortSignal): Promise<T> =>
+  const edit = <T>(work: (file: ClaimsFile) => Promise<ClaimEdit<T>>, signal?: AbortSignal): Promise<T> =>
     withLock(`${path}.lock`, world, () => editFile(path, world, work), { signal, wait: 60_000 });
 
   return {
@@ -89,7 +89,7 @@ export async function openClaims(name: string, world: Surroundings, options: Cla
   };
 }
 
-interface Edit<T> {
+interface ClaimEdit<T> {
   /** Undefined leaves the file as it is. */
   readonly file: ClaimsFile | undefined;
   readonly result: T;
@@ -98,7 +98,7 @@ interface Edit<T> {
 async function editFile<T>(
   path: string,
   { machine, clock }: Surroundings,
-  work: (file: ClaimsFile) => Promise<Edit<T>>,
+  work: (file: ClaimsFile) => Promise<ClaimEdit<T>>,
 ): Promise<T> {
   const text = await readPrivate(path, machine);
   const { file, result } = await work(text === undefined ? { claims: [], posted: [] } : parseFile(path, text));
@@ -116,7 +116,7 @@ async function attempt(
   me: Owner,
   remember: Milliseconds,
   { machine, clock }: Surroundings,
-): Promise<Edit<{ readonly holder: Owner } | Map<string, Milliseconds>>> {
+): Promise<ClaimEdit<{ readonly holder: Owner } | Map<string, Milliseconds>>> {
   const now = clock.now();
   const kept: Claim[] = [];
   const abandoned: string[] = [];
