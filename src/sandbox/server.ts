@@ -15,14 +15,12 @@ import { sampleApps } from './sample/apps.ts';
 import { addExtras, addSample, hideHistory, type Extras } from './sample/sample.ts';
 import { samplePeople } from './sample/people.ts';
 import { serve, type LogEntry, type Services } from './serve.ts';
+import { defaultLevel } from './chat/levels.ts';
 import { createStore, type State } from './state.ts';
 
 export type { Persistence } from './persistence.ts';
 export type { LogEntry } from './serve.ts';
 export type { LicenseShape } from './licensing/shape.ts';
-
-/** The newest level that docs/apis.md describes. */
-const defaultLevel = 489;
 
 export interface SandboxOptions extends Extras {
   /** 0 or none: any free port. */

@@ -1,10 +1,10 @@
 import { request } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { faultKinds, type FaultKind } from '../../src/sandbox/fault-kinds.ts';
-import { readFaults, type Fault } from '../../src/sandbox/faults.ts';
+import { readFaults, type SandboxFault } from '../../src/sandbox/faults.ts';
 import { started, type Running } from './start.ts';
 
-const kinds = (faults: readonly (Fault | undefined)[]) => faults.map((fault) => fault?.kind ?? '-');
+const kinds = (faults: readonly (SandboxFault | undefined)[]) => faults.map((fault) => fault?.kind ?? '-');
 
 test('the first matching rule that draws a fault decides', () => {
   const faults = readFaults('POST /v1/license/=drop-after#1; /api/v1/*=502#1,cut; *=429', 1);

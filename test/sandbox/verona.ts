@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Message, User } from '../../src/sandbox/records.ts';
+import type { MessageRecord, User } from '../../src/sandbox/records.ts';
 import type { State } from '../../src/sandbox/state.ts';
 
 /** The little world of test/examples: three people, one channel, two messages. */
@@ -105,7 +105,7 @@ function channel(stream_id: number, name: string, recipient_id: number) {
 
 const common = { sender_id: 4, client: 'populate_db', flags: {}, reactions: [] };
 
-const monologue: Message = {
+const monologue: MessageRecord = {
   ...common,
   id: 16,
   timestamp: 1527921326,
@@ -118,7 +118,7 @@ const monologue: Message = {
   recipient_id: 27,
 };
 
-const question: Message = {
+const question: MessageRecord = {
   ...common,
   id: 21,
   timestamp: 1527939746,

@@ -1,3 +1,4 @@
+import { defined } from '../../core/defined.ts';
 import { usage } from '../../core/failure.ts';
 import { readEmail, readProfileName, type Profile } from '../../store/account/profile.ts';
 import { readBaseUrl, readSite } from '../../store/account/url.ts';
@@ -93,10 +94,4 @@ function refuse(foreign: Readonly<Record<string, unknown>>, kind: string): void 
     value === undefined ? [] : [`--${name.replaceAll('_', '-')}`],
   );
   if (names.length > 0) throw usage(`auth login ${kind} does not take ${names.join(', ')}`);
-}
-
-type DefinedOptions<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
-
-function defined<T extends object>(values: T): DefinedOptions<T> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as DefinedOptions<T>;
 }

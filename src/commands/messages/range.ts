@@ -105,7 +105,7 @@ function checkCounts({ num_before, num_after }: { num_before: number; num_after:
 }
 
 function readAnchor(text: string): string {
-  if ((anchorWords as readonly string[]).includes(text) || /^(0|[1-9]\d{0,16})$/.test(text)) return text;
+  if (anchorWords.some((word) => word === text) || /^(0|[1-9]\d{0,16})$/.test(text)) return text;
   throw usage(`--anchor: '${text}' is neither a message id nor one of ${anchorWords.join(', ')}`);
 }
 

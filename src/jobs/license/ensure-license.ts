@@ -45,13 +45,18 @@ async function ensure(
   return { outcome: 'resized', license: await api.update(keyOf(decision.license), { size_allowance }) };
 }
 
-interface LookedUp {
+interface FoundLicenses {
   readonly listed: UserLicenses;
   readonly decision: Decision;
 }
 
 /** Nothing is created on a list that is read less than `settle` after an earlier POST (docs/exactly-once.md, Lists that lag). */
-async function look(api: EnsuringApi, fields: LicenseFields, user: ClaimedUser, ensuring: Ensuring): Promise<LookedUp> {
+async function look(
+  api: EnsuringApi,
+  fields: LicenseFields,
+  user: ClaimedUser,
+  ensuring: Ensuring,
+): Promise<FoundLicenses> {
   const { lastPost = -Infinity } = user;
   const { settle, now, sleep, note, similar } = ensuring;
   const wait = lastPost + settle - now();
@@ -62,7 +67,7 @@ async function look(api: EnsuringApi, fields: LicenseFields, user: ClaimedUser, 
   return listFor(api, fields, similar);
 }
 
-async function listFor(api: EnsuringApi, fields: LicenseFields, similar: SimilarNames): Promise<LookedUp> {
+async function listFor(api: EnsuringApi, fields: LicenseFields, similar: SimilarNames): Promise<FoundLicenses> {
   const { remote_user, app_code } = fields;
   const listed = await api.ofUser({ remote_user, app_code });
   return { listed, decision: decide(listed, fields, similar) };

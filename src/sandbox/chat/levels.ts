@@ -1,3 +1,6 @@
+/** The newest level that docs/apis.md describes; the sandbox has it unless another is asked for. */
+export const defaultLevel = 489;
+
 /** Feature levels at which the chat service changed, by what came or went (docs/apis.md, Feature levels). */
 export const levels = {
   levelIsNamed: 1,

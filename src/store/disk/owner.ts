@@ -1,3 +1,4 @@
+import { defined } from '../../core/defined.ts';
 import { randomBytes } from 'node:crypto';
 import { readFile, readlink } from 'node:fs/promises';
 import type { Machine } from '../../core/world.ts';
@@ -80,10 +81,4 @@ async function link(path: string): Promise<string | undefined> {
     if (codeOf(cause) === undefined) throw cause;
     return undefined;
   }
-}
-
-type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
-
-function defined<T extends Record<string, string | undefined>>(values: T): Defined<T> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Defined<T>;
 }

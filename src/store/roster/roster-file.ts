@@ -1,5 +1,5 @@
-import { Failure, usage } from '../../core/failure.ts';
-import { parseJson } from '../../core/json.ts';
+import { Failure, usage, messageOf } from '../../core/failure.ts';
+import { isObject, parseJson } from '../../core/json.ts';
 import type { CsvFault, CsvRecord, CsvShape } from './csv.ts';
 import { columnOf, columnsOf, countRequired, normalized, type WantedColumns } from './header.ts';
 import { rosterText } from './roster-text.ts';
@@ -158,17 +158,17 @@ function parse(text: string): { readonly value: unknown } | { readonly reason: s
   try {
     return { value: parseJson(text) };
   } catch (cause) {
-    return { reason: `not valid JSON: ${(cause as Error).message}` };
+    return { reason: `not valid JSON: ${messageOf(cause)}` };
   }
 }
 
 function takeObject(line: number, item: unknown, wanted: WantedColumns, reader: RosterReader): void {
-  if (typeof item !== 'object' || item === null || Array.isArray(item)) {
+  if (!isObject(item)) {
     reader.bad(line, 'not an object');
     return;
   }
   const values = new Map<string, unknown>();
-  for (const [name, value] of Object.entries(item) as [string, unknown][]) {
+  for (const [name, value] of Object.entries(item)) {
     const column = columnOf(name, wanted);
     if (values.has(column)) {
       reader.bad(line, `two names are both read as ${normalized(column)}`);

@@ -7,8 +7,8 @@ import {
   holdBack,
   openGate,
   retryAfter,
-  type Decision,
-  type Ending,
+  type RetryDecision,
+  type AttemptEnding,
   type Repeat,
 } from '../../../src/api/http/retry.ts';
 import { stillClock } from '../../store/place.ts';
@@ -16,7 +16,7 @@ import { stillClock } from '../../store/place.ts';
 const seed = { seed: 20_260_301 };
 
 describe('what a status is', () => {
-  test.each<[number, Ending]>([
+  test.each<[number, AttemptEnding]>([
     [200, 'answered'],
     [204, 'answered'],
     [301, 'answered'],
@@ -37,7 +37,7 @@ describe('what a status is', () => {
 
 /** The contract's section 5, row by row. */
 describe('what happens next', () => {
-  test.each<[Ending, Decision, Decision, Decision]>([
+  test.each<[AttemptEnding, RetryDecision, RetryDecision, RetryDecision]>([
     // ending, every GET and PATCH of absolute values, a POST that must not happen twice, delete_topic
     ['answered', 'take', 'take', 'take'],
     ['held back', 'wait', 'wait', 'wait'],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { barrier, endingOfError } from '../../../src/api/http/trouble.ts';
-import type { Ending } from '../../../src/api/http/retry.ts';
+import type { AttemptEnding } from '../../../src/api/http/retry.ts';
 import { ProxyRefusal, TimedOut, TooLarge, Unconnected } from '../../../src/api/http/broken.ts';
 import { Failure } from '../../../src/core/failure.ts';
 
@@ -10,7 +10,7 @@ const connecting = (code: string, extra: object = {}): Error => new Unconnected(
 const http = { method: 'GET', url: 'https://licenses.test:8443/v1/license/' };
 
 describe('what an error of the transport means for repeating', () => {
-  test.each<[string, unknown, Ending]>([
+  test.each<[string, unknown, AttemptEnding]>([
     ['refused', connecting('ECONNREFUSED'), 'unsent'],
     ['no route', connecting('EHOSTUNREACH'), 'unsent'],
     ['no network', connecting('ENETUNREACH'), 'unsent'],

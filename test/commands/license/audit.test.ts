@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { License } from '../../../src/sandbox/records.ts';
+import type { LicenseRecord } from '../../../src/sandbox/records.ts';
 import { fakeService, openSandbox, run, type Ran } from '../../helpers/run.ts';
 
 interface Finding {
@@ -15,12 +15,12 @@ function findings({ stdout }: Ran): string[] {
     .sort();
 }
 
-function license(license_code: string, remote_user: string, size_allowance = 4, app_code = 4711): License {
+function license(license_code: string, remote_user: string, size_allowance = 4, app_code = 4711): LicenseRecord {
   return { license_code, remote_user, app_code, size_allowance, created: '2026-03-01T12:00:00Z' };
 }
 
 /** 500 licenses without a fault, and these. */
-async function sandboxWith(planted: readonly License[]) {
+async function sandboxWith(planted: readonly LicenseRecord[]) {
   return openSandbox({
     seed: (state) => {
       for (const { license_code } of state.licenses.rows()) state.licenses.remove(license_code);
