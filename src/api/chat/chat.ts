@@ -6,12 +6,12 @@ import { narrowLevels } from '../../schema/levels.ts';
 import { snippetLevel } from '../../schema/snippet.ts';
 import { viewLevel } from '../../schema/view.ts';
 import { isSuccess } from '../http/answer.ts';
+import type { Answer, Send } from '../http/call.ts';
+import { path } from '../http/path.ts';
 import { messagesCall, pageOf, type MessagePage, type MessageQuery } from './chat-messages.ts';
 import { accept, acceptOnce, isMissingRoute, refusal, routeMissing } from './chat-answer.ts';
-import type { Answer, Send } from '../http/call.ts';
 import { legacyNarrow } from './legacy.ts';
 import { dependsOnLevel, isBadNarrow, narrowRefusal } from './narrow-refusal.ts';
-import { path } from '../http/path.ts';
 
 /** What the server ignored of a request that it accepted. */
 export interface Accepted {

@@ -5,8 +5,8 @@ import type { LicenseFields } from '../../schema/license.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { mayRepeat, times } from '../license/create-license.ts';
 import type { RosterClaims } from '../license/claim-users.ts';
-import { inWords, type Plan, type Planning } from './plan-roster.ts';
 import type { PastRow, LicenseJournal } from '../license/license-journal.ts';
+import { inWords, type Plan, type Planning } from './plan-roster.ts';
 
 /** What carrying out a plan needs. */
 export interface Applying extends Planning {

@@ -7,8 +7,8 @@ import { watchAvailability } from '../license/availability.ts';
 import { userKey } from '../license/claim-users.ts';
 import { severalWarning, type Decision } from '../license/decide.ts';
 import { pool, turns, until } from '../work/pool.ts';
-import { planRoster, type Plan, type Task } from './plan-roster.ts';
 import type { RecordedStatus } from '../license/license-journal.ts';
+import { planRoster, type Plan, type Task } from './plan-roster.ts';
 import { endsRun, lastPost, obstacle, type AppliedRow, type Applying, type PendingRow } from './roster-outcome.ts';
 
 interface RosterRun {

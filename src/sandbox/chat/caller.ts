@@ -1,8 +1,8 @@
 import type { Organization, User } from '../records.ts';
-import { isHostOf } from './host.ts';
-import { Refusal, unauthorized } from './refusal.ts';
 import type { SandboxRequest } from '../request.ts';
 import type { State } from '../state.ts';
+import { isHostOf } from './host.ts';
+import { Refusal, unauthorized } from './refusal.ts';
 
 /**
  * The account that makes the request (docs/apis.md, Envelope and errors). Every fault of a credential is 401 UNAUTHORIZED; another scheme is 400.

@@ -1,9 +1,9 @@
+import type { ChannelRecord } from '../records.ts';
 import { canRead, isSubscribed, mayEnter } from './access.ts';
 import type { UserCall } from './call.ts';
 import { ignoredField, ignoredSince } from './ignored.ts';
 import { shownTopic } from './topic-names.ts';
 import { boolean, plain, readParameters, required } from './parameters.ts';
-import type { ChannelRecord } from '../records.ts';
 import { Refusal } from './refusal.ts';
 
 /** The channel of that id, as far as the caller may know of it. @throws Refusal */

@@ -1,3 +1,4 @@
+import type { Edit, MessageRecord } from '../records.ts';
 import { canRead } from './access.ts';
 import type { UserCall } from './call.ts';
 import { accessChannel } from './channels.ts';
@@ -5,7 +6,6 @@ import { ignoredField, ignoredSince } from './ignored.ts';
 import { userNamedInFull } from './new-message.ts';
 import { accessMessage } from './one-message.ts';
 import { among, boolean, integer, plain, readParameters } from './parameters.ts';
-import type { Edit, MessageRecord } from '../records.ts';
 import { Refusal } from './refusal.ts';
 import { render } from './render.ts';
 import { sameTopic, storedTopic } from './topic-names.ts';

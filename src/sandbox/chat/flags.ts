@@ -1,6 +1,6 @@
-import { received } from './access.ts';
 import type { MessageRecord, User } from '../records.ts';
 import type { State } from '../state.ts';
+import { received } from './access.ts';
 
 /** The caller's flags for a message; shared history that was never delivered is read and historical (docs/apis.md, Messages). */
 export function flagsOf(user: User, message: MessageRecord, state: State): readonly string[] {

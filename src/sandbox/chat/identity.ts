@@ -1,9 +1,9 @@
-import type { UserCall } from './call.ts';
 import type { Organization, User } from '../records.ts';
+import type { State } from '../state.ts';
+import type { UserCall } from './call.ts';
 import { isAddress } from './email.ts';
 import { Refusal, tooMany } from './refusal.ts';
 import { strip } from './strip.ts';
-import type { State } from '../state.ts';
 
 /** The right password is refused too after five wrong ones. @throws Refusal (docs/apis.md, Settings) */
 export function changePassword(call: UserCall, wanted: string | undefined, present = ''): void {

@@ -1,9 +1,9 @@
+import type { Edit, MessageRecord, Reaction, User } from '../records.ts';
 import { addressOf, showsAddress } from './address.ts';
 import { avatarOf } from './avatar.ts';
 import type { UserCall } from './call.ts';
 import { flagsOf } from './flags.ts';
 import { shownTopic } from './topic-names.ts';
-import type { Edit, MessageRecord, Reaction, User } from '../records.ts';
 import { escapeHtml } from './render.ts';
 import { highlight } from './search.ts';
 import { levels } from './levels.ts';

@@ -1,10 +1,10 @@
+import type { ChannelRecord, MessageRecord, User } from '../records.ts';
 import { userOfAddress } from './address.ts';
 import { badNarrow } from './bad-narrow.ts';
 import type { UserCall } from './call.ts';
 import { flagsOf } from './flags.ts';
 import { isMuted, policyOf } from './muted.ts';
 import { shown, type Operand } from './narrow-terms.ts';
-import type { ChannelRecord, MessageRecord, User } from '../records.ts';
 import { serverError } from './refusal.ts';
 import { searchTest } from './search.ts';
 import { sameTopic, storedTopic } from './topic-names.ts';

@@ -1,9 +1,9 @@
+import type { ChannelRecord, MessageRecord } from '../records.ts';
 import { isSubscribed, received, seesHistory } from './access.ts';
 import { badNarrow } from './bad-narrow.ts';
 import type { UserCall } from './call.ts';
 import { channelNamed, operators, type Predicate } from './narrow-operators.ts';
 import type { Term } from './narrow-terms.ts';
-import type { ChannelRecord, MessageRecord } from '../records.ts';
 import { serverError } from './refusal.ts';
 import { levels } from './levels.ts';
 

@@ -1,7 +1,7 @@
 import type { Milliseconds } from '../../core/duration.ts';
 import type { MessageRecord } from '../records.ts';
-import { render, type FindUser } from './render.ts';
 import type { State } from '../state.ts';
+import { render, type FindUser } from './render.ts';
 
 type Draft = Pick<MessageRecord, 'subject' | 'sender_id' | 'content'> & Partial<MessageRecord>;
 

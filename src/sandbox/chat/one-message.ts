@@ -1,9 +1,9 @@
+import type { MessageRecord } from '../records.ts';
 import { canRead } from './access.ts';
 import type { UserCall } from './call.ts';
 import { ignoredField, ignoredSince } from './ignored.ts';
 import { showMessage } from './message-view.ts';
 import { boolean, readParameters } from './parameters.ts';
-import type { MessageRecord } from '../records.ts';
 import { Refusal } from './refusal.ts';
 
 /** The message of the URL, if the caller may read it. @throws Refusal */

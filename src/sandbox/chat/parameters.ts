@@ -1,5 +1,5 @@
-import { missing, Refusal } from './refusal.ts';
 import type { SandboxRequest } from '../request.ts';
+import { missing, Refusal } from './refusal.ts';
 
 /** Reads the text of one parameter. @throws Refusal */
 export type Reader<T> = (name: string, text: string) => T;

@@ -1,9 +1,9 @@
+import type { ChannelRecord, MessageRecord } from '../records.ts';
 import { userOfAddress } from './address.ts';
 import { mayEnter } from './access.ts';
 import type { UserCall } from './call.ts';
 import { ignoredField, ignoredSince } from './ignored.ts';
 import { plain, readParameters, required } from './parameters.ts';
-import type { ChannelRecord, MessageRecord } from '../records.ts';
 import { Refusal } from './refusal.ts';
 import { addMessage } from './new-message.ts';
 import { storedTopic } from './topic-names.ts';

@@ -1,9 +1,9 @@
 import { identitySettings, unifiedSettingsLevel } from '../../schema/settings.ts';
+import type { User } from '../records.ts';
 import type { UserCall } from './call.ts';
 import { changeEmail, changeName, changePassword } from './identity.ts';
 import { ignoredField, ignoredSince } from './ignored.ts';
 import { readParameters } from './parameters.ts';
-import type { User } from '../records.ts';
 import { Refusal, serverError } from './refusal.ts';
 import { defaultSettings, settingsAt, sounds, languages } from './settings-at.ts';
 import { usersToChange } from './target-users.ts';

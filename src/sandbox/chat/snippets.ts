@@ -1,7 +1,7 @@
+import type { SavedSnippet } from '../records.ts';
 import type { UserCall } from './call.ts';
 import { ignoredField, ignoredSince } from './ignored.ts';
 import { readParameters, required, type Reader } from './parameters.ts';
-import type { SavedSnippet } from '../records.ts';
 import { absent, Refusal } from './refusal.ts';
 import { strip } from './strip.ts';
 

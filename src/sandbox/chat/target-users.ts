@@ -1,8 +1,8 @@
 import { isObject } from '../../core/json.ts';
+import type { User } from '../records.ts';
 import type { UserCall } from './call.ts';
 import { requireAdministrator } from './caller.ts';
 import { jsonValue, type Reader } from './parameters.ts';
-import type { User } from '../records.ts';
 import { Refusal } from './refusal.ts';
 
 /** The `target_users` parameter of PATCH /settings. */

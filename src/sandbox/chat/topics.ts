@@ -1,12 +1,12 @@
 import { topicLevels } from '../../schema/topic.ts';
 import { proxyPage } from '../answer.ts';
+import type { MessageRecord } from '../records.ts';
 import type { CallOutcome, UserCall } from './call.ts';
 import { canRead } from './access.ts';
 import { accessChannel } from './channels.ts';
 import { policyKey, sameTopic, storedTopic } from './topic-names.ts';
 import { ignoredField, ignoredSince } from './ignored.ts';
 import { plain, readParameters, required } from './parameters.ts';
-import type { MessageRecord } from '../records.ts';
 import { Refusal } from './refusal.ts';
 
 /** Messages that one transaction deletes, the newest first (docs/apis.md, Deleting a topic). */

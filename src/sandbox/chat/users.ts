@@ -1,10 +1,10 @@
+import type { User } from '../records.ts';
 import { addressOf, showsAddress } from './address.ts';
 import { received } from './access.ts';
 import { avatarOf } from './avatar.ts';
 import type { UserCall } from './call.ts';
 import { ignoredField, ignoredSince } from './ignored.ts';
 import { boolean, readParameters } from './parameters.ts';
-import type { User } from '../records.ts';
 import { Refusal } from './refusal.ts';
 
 const signature = { client_gravatar: boolean, include_custom_profile_fields: boolean };

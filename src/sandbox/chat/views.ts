@@ -1,9 +1,9 @@
+import type { ViewRecord } from '../records.ts';
+import type { State } from '../state.ts';
 import type { UserCall } from './call.ts';
 import { ignoredField, ignoredSince } from './ignored.ts';
 import { boolean, plain, readParameters, required } from './parameters.ts';
-import type { ViewRecord } from '../records.ts';
 import { absent, Refusal } from './refusal.ts';
-import type { State } from '../state.ts';
 import { strip } from './strip.ts';
 
 /** Views that every user has by nature; they have a row only after somebody made one (docs/apis.md, Navigation views). */

@@ -1,10 +1,10 @@
 import { newestAnchor } from '../../schema/messages.ts';
+import type { MessageRecord } from '../records.ts';
 import type { Anchor } from './anchor.ts';
 import type { UserCall } from './call.ts';
 import { isUnread } from './flags.ts';
 import type { Narrowed } from './narrow.ts';
 import { isMuted, isTopicMuted } from './muted.ts';
-import type { MessageRecord } from '../records.ts';
 
 interface WindowRange {
   readonly anchor: Anchor;

@@ -1,8 +1,8 @@
+import type { MessageRecord } from '../records.ts';
 import { canRead } from './access.ts';
 import { badNarrow } from './bad-narrow.ts';
 import type { UserCall } from './call.ts';
 import type { Term } from './narrow-terms.ts';
-import type { MessageRecord } from '../records.ts';
 import { Refusal } from './refusal.ts';
 import { levels } from './levels.ts';
 

@@ -1,13 +1,13 @@
 import { json, type SandboxAnswer } from '../answer.ts';
+import type { LicenseRecord } from '../records.ts';
+import type { SandboxRequest } from '../request.ts';
+import type { State } from '../state.ts';
 import { Unacceptable } from './input.ts';
 import type { Lag } from './lag.ts';
 import { listShapeOf, type ListPage, type PageLink } from './list-shapes.ts';
 import { storedName } from './name-changes.ts';
 import { rowOf } from './license-body.ts';
 import type { LicenseShape } from './shape.ts';
-import type { LicenseRecord } from '../records.ts';
-import type { SandboxRequest } from '../request.ts';
-import type { State } from '../state.ts';
 
 interface ListCall {
   readonly state: State;

@@ -3,9 +3,9 @@ import { Failure } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Clock, Machine } from '../../core/world.ts';
 import { isObject } from '../../core/json.ts';
+import { foldersOf } from '../disk/folders.ts';
 import { changeConfiguration, readConfiguration, type Content, type Files } from './configuration.ts';
 import { keyEntry } from './credentials.ts';
-import { foldersOf } from '../disk/folders.ts';
 import {
   inFile,
   originOfProfile,

@@ -1,6 +1,6 @@
-import { defined } from '../../core/defined.ts';
 import { randomBytes } from 'node:crypto';
 import { readFile, readlink } from 'node:fs/promises';
+import { defined } from '../../core/defined.ts';
 import type { Machine } from '../../core/world.ts';
 import { codeOf } from './files.ts';
 
