@@ -29,6 +29,8 @@ export interface RunOptions {
   readonly now?: number;
   /** In place of the one that only sleeping moves; its sleeps are not in `slept`. */
   readonly clock?: World['clock'];
+  /** In place of timers of real time. */
+  readonly alarm?: World['alarm'];
   /** Most bytes of an answer; the real limit is 64 MiB. */
   readonly bodyLimit?: number;
 }
@@ -136,7 +138,7 @@ async function runMain(
       kill: (pid, signal) => void process.kill(pid, signal),
     },
     clock: options.clock ?? fakeClock(options.now ?? Date.UTC(2026, 2, 1, 12), slept),
-    alarm: realAlarm,
+    alarm: options.alarm ?? realAlarm,
     stdin: inputOf(options),
     stdout: stdout.stream,
     stderr: stderr.stream,

@@ -1,0 +1,72 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { realAlarm } from '../../src/cli/clock.ts';
+import { Failure } from '../../src/core/failure.ts';
+import { emptyHome, fakeService, openSandbox, run, runAlone } from '../helpers/run.ts';
+
+test('a command that is done cancels the timer of its deadline: the process would wait for it', async () => {
+  const service = fakeService();
+  service.expect('GET /v1/license/').reply(200, ['K']);
+  const pending = new Set<number>();
+  const alarm: typeof realAlarm = (span, ring) => {
+    const cancel = realAlarm(span, ring);
+    pending.add(span);
+    return () => {
+      pending.delete(span);
+      cancel();
+    };
+  };
+
+  const { exitCode } = await run(service, 'license list --deadline 1h', { alarm });
+
+  expect({ exitCode, deadline: pending.has(3_600_000) }).toEqual({ exitCode: 0, deadline: false });
+});
+
+test.each([
+  ['1', ['warning: CHATELAINE_SANDBOX is set: running against the embedded sandbox']],
+  [undefined, []],
+])('with CHATELAINE_SANDBOX=%s the warning says that no real server is asked', async (value, warnings) => {
+  const { lines, exitCode } = await runAlone('license list --sandbox -q', { env: { CHATELAINE_SANDBOX: value } });
+
+  expect({ exitCode, lines: lines.filter((line) => line.includes('CHATELAINE_SANDBOX')) }).toEqual({
+    exitCode: 0,
+    lines: warnings,
+  });
+});
+
+test('a redirect of the chat server is not followed, and the hint says what to store', async () => {
+  const service = fakeService();
+  service
+    .expect({ method: 'DELETE', path: '/api/v1/saved_snippets/2' })
+    .reply(301, '', { location: 'https://elsewhere.example/api/v1/saved_snippets/2' });
+
+  const { exitCode, error } = await run(service, 'snippet rm 2 --yes -o json');
+
+  expect({ exitCode, hint: error?.hint }).toEqual({ exitCode: 6, hint: 'Store the final URL in the profile.' });
+});
+
+test.each([
+  [333, 'the empty topic needs level 334; this server has 333'],
+  [334, undefined],
+])('a server of level %d and the empty topic', async (featureLevel, message) => {
+  const { run: runThere } = await openSandbox({ featureLevel });
+
+  const { error } = await runThere(['topic', 'delete', 'general', '', '--yes', '-o', 'json']);
+
+  expect(error?.message.includes('needs level') ? error.message : undefined).toBe(message);
+});
+
+test('sandbox serve --latency waits before each answer', async () => {
+  const ready = join(emptyHome(), 'ready');
+  const end = new AbortController();
+  const serving = runAlone(['sandbox', 'serve', '--latency', '321', '--ready-file', ready], { interrupt: end.signal });
+  const site = (): string | undefined =>
+    existsSync(ready) ? /CHATELAINE_CHAT_SITE='?(http[^'\s]+)'?\n/.exec(readFileSync(ready, 'utf8'))?.[1] : undefined;
+  await expect.poll(site).toBeDefined();
+
+  await (await fetch(`${site() ?? ''}/api/v1/server_settings`)).text();
+  end.abort(new Failure('cancelled', 'interrupted'));
+
+  expect((await serving).slept).toContain(321);
+});
