@@ -115,7 +115,6 @@ const casts: readonly string[] = [
   'store/account/unit.ts: number',
   'store/account/profiles.ts: Kind',
   'commands/messages/range.ts: Readonly<Record<string, unknown>>',
-  'commands/settings/set.ts: Readonly<Record<string, unknown>>',
   'jobs/roster/check-rows.ts: RosterRow<Values<T>>',
   'jobs/roster/read-roster.ts: RosterRow<R>',
   'sandbox/chat/messages.ts: typeof signature',
@@ -123,6 +122,9 @@ const casts: readonly string[] = [
   'sandbox/chat/settings.ts: SettingValues',
   'sandbox/chat/target-users.ts: TargetUsers | undefined',
   'sandbox/table.ts: T',
+  'jobs/settings/change-settings.ts: keyof typeof settings',
+  'schema/setting-search.ts: keyof typeof settings',
+  'output/messages/html-text.ts: Record<string, unknown>',
   // Types are erased where a command or a table of any shape is called.
   'cli/run.ts: PlannedRequest',
   'commands/command.ts: AnyCommand',
@@ -134,6 +136,16 @@ const casts: readonly string[] = [
   'store/lock/claims.ts: Partial<ClaimsFile>',
   'store/lock/lock.ts: Partial<Owner> | null',
   'store/lock/lock.ts: Owner',
+  'commands/archive/document-head.ts: ArchivedMessage',
+  'commands/archive/export.ts: Readonly<Record<string, unknown>>',
+  'store/archive/archive-head.ts: Partial<ArchiveHead> | null',
+  'store/archive/archive-head.ts: ArchiveHead',
+  'store/archive/archive.ts: ArchiveChange[]',
+  'store/archive/part.ts: ArchivedMessage',
+  'store/archive/part.ts: Partial<ArchivePart>',
+  'jobs/archive/pull-archive.ts: MessageSelection',
+  'jobs/archive/recheck-archive.ts: MessageSelection',
+  'jobs/archive/repair-archive.ts: MessageSelection',
 ];
 
 /** Boolean parameters of functions that one file calls, with a variable of the same name; this list only gets shorter. */
@@ -142,7 +154,6 @@ const flags: readonly string[] = [
   'cli/look.ts: terminal',
   'cli/trace.ts: isTerminal',
   'commands/messages/range.ts: include',
-  'commands/settings/set.ts: mayHoldSecret',
   'commands/view/change.ts: is_pinned',
   'jobs/topic/find-channel.ts: isKnown',
   'sandbox/chat/topic-names.ts: allowEmpty',

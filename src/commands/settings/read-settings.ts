@@ -4,7 +4,7 @@ import { collect, readField, type Assignment } from '../../schema/field.ts';
 import { settingNamed } from '../../schema/setting-search.ts';
 import { readSetting } from '../../schema/setting-value.ts';
 import { identitySettings, settings } from '../../schema/settings.ts';
-import type { SettingEntry } from '../../store/settings/settings-file.ts';
+import type { SettingEntry } from '../../store/settings/setting-entry.ts';
 
 /** The value of a secret that is asked for when everything else is found right. */
 export const toBeAsked = Symbol('to be asked');

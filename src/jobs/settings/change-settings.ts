@@ -99,7 +99,7 @@ async function readBack(chat: ChatApi): ReturnType<ChatApi['ownUser']> {
 
 /** The failure of a request with what was done before it and what was not sent after it. */
 function explain(cause: unknown, done: readonly SettingRow[], left: readonly (readonly Assignment[])[]): unknown {
-  if (!(cause instanceof Failure) || cause.kind === 'cancelled' || cause.kind === 'terminated') return cause;
+  if (!(cause instanceof Failure) || cause.isInterruption) return cause;
   const isPart = done.length > 0 && cause.kind !== 'unknown';
   const parts = {
     set: namesOf(done, (row) => !isIgnored(row)),
@@ -109,7 +109,7 @@ function explain(cause: unknown, done: readonly SettingRow[], left: readonly (re
   const listed = Object.entries(parts).flatMap(([what, names]) =>
     names.length === 0 ? [] : [`; ${what}: ${names.join(', ')}`],
   );
-  return new Failure(isPart ? 'incomplete' : cause.kind, cause.message + listed.join(''), { ...cause.details, cause });
+  return cause.as(isPart ? 'incomplete' : cause.kind, cause.message + listed.join(''));
 }
 
 function isIgnored({ status }: SettingRow): boolean {

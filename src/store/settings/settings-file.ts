@@ -1,14 +1,5 @@
 import { usage } from '../../core/failure.ts';
-
-/** One setting as it is written in a file. */
-export interface SettingEntry {
-  /** File and line: `team.yaml:3`. */
-  readonly place: string;
-  /** As written, dashes included. */
-  readonly name: string;
-  /** Undefined for a name without a value. @throws Failure usage where the value is no single text, number or boolean */
-  readonly text: () => string | undefined;
-}
+import type { SettingEntry } from './setting-entry.ts';
 
 /** More than all settings of the specification take, and few enough to parse at once (docs/apis.md, Limits on input). */
 const mostChars = 50_000;

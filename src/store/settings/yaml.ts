@@ -1,6 +1,6 @@
 import { isMap, isScalar, LineCounter, parseDocument, type Scalar, type YAMLError } from 'yaml';
 import { usage } from '../../core/failure.ts';
-import type { SettingEntry } from './settings-file.ts';
+import type { SettingEntry } from './setting-entry.ts';
 
 /** How many errors of one text are named. */
 const mostErrors = 20;
