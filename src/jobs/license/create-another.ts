@@ -34,7 +34,7 @@ async function lookBefore(
     if (count === 0 && near) warn(similarTo(near, remote_user));
     return before;
   } catch (cause) {
-    if (!(cause instanceof Failure) || cause.kind === 'cancelled' || cause.kind === 'terminated') throw cause;
+    if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
     warn(`the licenses of ${remote_user} could not be listed: ${cause.message}`);
     return undefined;
   }

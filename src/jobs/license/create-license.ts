@@ -109,7 +109,7 @@ async function listAgain(
   try {
     return await api.ofUser({ remote_user, app_code });
   } catch (cause) {
-    if (!(cause instanceof Failure) || cause.kind === 'cancelled' || cause.kind === 'terminated') throw cause;
+    if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
     throw unsettled({ remote_user, app_code, size_allowance }, creation, `the list failed: ${cause.message}`);
   }
 }

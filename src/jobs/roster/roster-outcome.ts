@@ -130,7 +130,7 @@ export function newTally(where: string, resume: string): Tally {
       const message = [stopped?.message, summary(total), open, named('failed', users.failed)]
         .filter(Boolean)
         .join('; ');
-      const isInterrupted = stopped?.kind === 'cancelled' || stopped?.kind === 'terminated';
+      const isInterrupted = stopped?.isInterruption === true;
       const kind = counts.unknown > 0 ? 'unknown' : 'incomplete';
       return new Failure(isInterrupted ? stopped.kind : kind, message, {
         ...stopped?.details,
