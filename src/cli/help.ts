@@ -1,6 +1,7 @@
 import type { AnyCommand } from '../commands/command.ts';
 import { commandTable, nouns, type CommandEntry } from '../commands/index.ts';
-import { failures, nameOf, type FailureKind } from '../core/failure.ts';
+import { failures, nameOf } from '../core/failure.ts';
+import { namesIn } from '../core/table-names.ts';
 import { globalOptions } from '../schema/environment.ts';
 import { licenseRules } from '../schema/license.ts';
 import { argumentEntries, optionEntries, synopsis, textOptions, type HelpEntry } from './entries.ts';
@@ -91,9 +92,7 @@ export const twins =
 
 /** A code stays beside its name. */
 function exitCodes(width: number): string[] {
-  const codes = Object.entries(failures).map(
-    ([name, { exit }]) => `${exit}\u00a0${nameOf(name as FailureKind).replace('_', '-')}`,
-  );
+  const codes = namesIn(failures).map((kind) => `${failures[kind].exit}\u00a0${nameOf(kind).replace('_', '-')}`);
   return wrap(['0\u00a0ok', ...codes].join(', '), width - indent).map((line) => line.replaceAll('\u00a0', ' '));
 }
 

@@ -37,7 +37,7 @@ function formatOf({ output, fields }: GlobalValues, terminal: boolean, show: Sho
 }
 
 function isOwnFormat(format: Format): format is OwnFormat {
-  return (ownFormats as readonly string[]).includes(format);
+  return ownFormats.some((own) => own === format);
 }
 
 /** The zone of TZ; undefined, which is the system's own, where TZ is unset or is no name that the platform knows. */

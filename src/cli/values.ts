@@ -84,7 +84,7 @@ function twin(name: string, field: Field, env: Environment): unknown {
 /** A format of other commands: the environment holds for all commands, so this one ignores it. */
 function isNotOffered(name: string, field: Field, text: string): boolean {
   const choices: readonly string[] = 'choices' in field ? (field.choices ?? []) : [];
-  return name === 'output' && !choices.includes(text) && (ownFormats as readonly string[]).includes(text);
+  return name === 'output' && !choices.includes(text) && ownFormats.some((own) => own === text);
 }
 
 function switchOf(label: string, text: string): boolean {

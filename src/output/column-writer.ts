@@ -1,15 +1,15 @@
 import type { Arrangement, ColumnSize } from './arrange.ts';
 import { drawGrid, drawLine, lineWidth, type Cell } from './grid.ts';
 import type { Look, Show } from './show.ts';
-import { cellOf, type TableParts, type Value } from './table-values.ts';
-import type { TableWriter } from './table.ts';
+import { cellOf, type TableParts, type TableValue } from './table-values.ts';
+import type { TableWriter } from './table-writer.ts';
 import { displayWidth, shorten } from './width.ts';
 import { folded } from './wrap.ts';
 
 /** Below this a text tells too little. */
 const leastText = 10;
 
-type Rows = readonly (readonly Value[])[];
+type Rows = readonly (readonly TableValue[])[];
 
 /** The sizes of columns, from the first rows of a table. */
 export function columnSizes(
@@ -86,7 +86,7 @@ function leftOutColumns(
   { names, arrangement: { shown } }: Columns,
   room: number,
 ): {
-  readonly look: (row: readonly Value[]) => void;
+  readonly look: (row: readonly TableValue[]) => void;
   readonly remark: () => string | undefined;
 } {
   let count = 0;

@@ -1,7 +1,7 @@
 import type { Cell } from './grid.ts';
 import type { Look } from './show.ts';
 import { cellOf, type TableParts } from './table-values.ts';
-import type { TableWriter } from './table.ts';
+import type { TableWriter } from './table-writer.ts';
 import { displayWidth } from './width.ts';
 import { folded } from './wrap.ts';
 

@@ -13,34 +13,38 @@ export interface TableParts {
 }
 
 /** A cell of a table, and whether a part of it would be wrong: of a number or a date. */
-export interface Value extends Cell {
+export interface TableValue extends Cell {
   readonly fixed: boolean;
 }
 
-export type ReadValues = (row: unknown, columns: readonly string[]) => readonly Value[];
+export type ReadValues = (row: unknown, columns: readonly string[]) => readonly TableValue[];
 
 /** Reads the cells of a row for people: dates in local time, messages as plain text. */
 export function valueReader(show: Show<unknown> | undefined, look: Look, { messageText }: TableParts): ReadValues {
   const writeMoment = localMoments(look.timeZone);
-  const read = (value: unknown, column: string, row: unknown): Value => {
+  const read = (value: unknown, column: string, row: unknown): TableValue => {
     const shape = show?.layout?.[column]?.as;
-    if (shape === 'message' && messageText) return valueOf(messageText(asObject(row, show) ?? {}), false);
-    const moment = show?.whole?.includes(column) ? undefined : momentOf(value, shape === 'seconds');
-    if (moment) return valueOf(writeMoment(moment), true);
+    if (shape === 'message' && messageText) return flowing(messageText(asObject(row, show) ?? {}));
+    const moment = show?.whole?.includes(column) ? undefined : momentOf(value, shape);
+    if (moment) return fixed(writeMoment(moment));
     const text = value === '' ? (show?.layout?.[column]?.empty ?? '') : cellText(value);
-    return valueOf(text, ['number', 'bigint', 'boolean'].includes(typeof value));
+    return ['number', 'bigint', 'boolean'].includes(typeof value) ? fixed(text) : flowing(text);
   };
   return (row, columns) => cellsOf(row, columns, show).map((value, index) => read(value, columns[index] ?? '', row));
 }
 
-function momentOf(value: unknown, isSeconds: boolean): Date | undefined {
+function momentOf(value: unknown, shape: string | undefined): Date | undefined {
   if (typeof value === 'string') return momentIn(value);
-  const date = isSeconds && typeof value === 'number' ? new Date(value * 1000) : undefined;
+  const date = shape === 'seconds' && typeof value === 'number' ? new Date(value * 1000) : undefined;
   return date && !Number.isNaN(date.getTime()) ? date : undefined;
 }
 
-function valueOf(text: string, fixed: boolean): Value {
-  return { ...cellOf(text), fixed };
+function fixed(text: string): TableValue {
+  return { ...cellOf(text), fixed: true };
+}
+
+function flowing(text: string): TableValue {
+  return { ...cellOf(text), fixed: false };
 }
 
 /** A text as a cell that is harmless on a terminal. */

@@ -4,17 +4,8 @@ import { asObject, columnsOf } from './columns.ts';
 import type { Form } from './form.ts';
 import { recordWriter } from './record-writer.ts';
 import type { Look, Show } from './show.ts';
-import { valueReader, type TableParts, type Value } from './table-values.ts';
-
-/** One way to draw the rows of a table, once its first rows are known. */
-export interface TableWriter {
-  /** The header, if there is one, and the first rows. */
-  first(rows: readonly (readonly Value[])[]): string;
-  /** One row more. */
-  next(row: readonly Value[]): string;
-  /** Which columns were left out. */
-  remark(): string | undefined;
-}
+import { valueReader, type TableParts, type TableValue } from './table-values.ts';
+import type { TableWriter } from './table-writer.ts';
 
 /**
  * Columns for people, two spaces apart, under their names. On a terminal of known width, columns go and cells are shortened until
@@ -24,7 +15,7 @@ export interface TableWriter {
 export function table(show: Show<unknown> | undefined, look: Look, parts: TableParts): Form {
   const read = valueReader(show, look, parts);
   let columns: readonly string[] | undefined;
-  let held: (readonly Value[])[] = [];
+  let held: (readonly TableValue[])[] = [];
   let writer: TableWriter | undefined;
 
   const row = (value: unknown): string => {
@@ -32,7 +23,7 @@ export function table(show: Show<unknown> | undefined, look: Look, parts: TableP
     const before = !writer && held.length === heldRows ? writeHeld(columns) : '';
     return before + add(read(value, columns));
   };
-  const add = (values: readonly Value[]): string => {
+  const add = (values: readonly TableValue[]): string => {
     if (writer) return writer.next(values);
     held.push(values);
     return '';
@@ -58,7 +49,7 @@ const heldRows = 200;
 
 function writerOf(
   names: readonly string[],
-  rows: readonly (readonly Value[])[],
+  rows: readonly (readonly TableValue[])[],
   show: Show<unknown> | undefined,
   look: Look,
   parts: TableParts,

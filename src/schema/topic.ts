@@ -3,3 +3,20 @@ export const topicLevels = { batches: 147, partial: 154, complete: 211, emptyTop
 
 /** What the chat's clients put in front of the name of a resolved topic (docs/apis.md, Topics). */
 export const resolvedPrefix = '✔ ';
+
+/**
+ * A name as the server compares it: names that differ only by case are equal. Letter by letter, since the server's database keeps
+ * the length (`ß` and `SS` differ, docs/apis.md, Topics).
+ */
+export function foldName(name: string): string {
+  return Array.from(name)
+    .map((letter) => {
+      const upper = letter.toUpperCase();
+      return Array.from(upper).length === 1 ? upper : letter;
+    })
+    .join('');
+}
+
+export function isSameName(one: string, other: string): boolean {
+  return foldName(one) === foldName(other);
+}

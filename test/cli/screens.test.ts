@@ -32,6 +32,9 @@ const typed: Readonly<Record<string, readonly string[]>> = {
     'messages fetch --channel general --limit 6 -o table',
     'messages fetch --channel general --topic nothing',
   ],
+  'archive pull': ['archive pull {home}/kitchen --channel general --topic lunch --both', 'archive pull {home}/kitchen'],
+  'archive verify': ['archive verify {home}/kitchen'],
+  'archive export': ['archive export {home}/kitchen -o markdown', 'archive export {home}/kitchen -o csv'],
   'topic list': ['topic list general', "topic list general --match 'x*'"],
   'topic delete': ['topic delete general lunch --dry-run'],
   'view pin': ['view pin narrow/is/starred'],
@@ -104,7 +107,7 @@ async function opened(columns: number): Promise<(line: string) => Promise<string
 
 /** No line of a table leaves the terminal at 80 and more, and no key, user or name is cut there. */
 function checkKept(stdout: string, columns: number, line: string): void {
-  if (columns < 80 || /^(auth login|topic delete|sandbox reset)/.test(line)) return;
+  if (columns < 80 || /^(auth login|topic delete|sandbox reset|archive export)/.test(line)) return;
   const wide = stdout.split('\n').filter((text) => displayWidth(text) > columns);
   expect.soft(wide, line).toEqual([]);
   expect.soft(stdout, line).not.toMatch(/(?:^|\s)(?:[0-9a-f]{8,}|clinic-[\w/-]*|physio-\d*|[\w.]+@[\w.]*)…/m);

@@ -1,4 +1,5 @@
 import { failures, type FailureKind } from '../../core/failure.ts';
+import { namesIn } from '../../core/table-names.ts';
 
 /** Every command reads options, files and credentials, and can be interrupted. */
 const always: readonly FailureKind[] = ['internal', 'usage', 'config', 'cancelled', 'terminated'];
@@ -48,7 +49,7 @@ const kinds: Readonly<Record<string, readonly FailureKind[]>> = {
 
 /** The ways in which a command can fail, in the order of their exit codes. */
 export function failuresOf(name: string): readonly FailureKind[] {
-  const all = Object.keys(failures) as FailureKind[];
+  const all = namesIn(failures);
   const own = kinds[name];
   return own ? all.filter((kind) => always.includes(kind) || own.includes(kind)) : all;
 }

@@ -1,5 +1,6 @@
 import { nouns, type CommandEntry } from '../../commands/index.ts';
 import { failures, nameOf, type FailureKind } from '../../core/failure.ts';
+import { namesIn } from '../../core/table-names.ts';
 import { globalOptions, twinOf, variables, withoutTwin } from '../../schema/environment.ts';
 import type { Field } from '../../schema/field.ts';
 import { licenseRules } from '../../schema/license.ts';
@@ -31,7 +32,7 @@ export function programChapters(table: readonly CommandEntry[]): Chapter[] {
     { title: 'NETWORK', blocks: network.map((text) => ({ text })) },
     { title: 'ENVIRONMENT', blocks: [{ entries: environment() }] },
     { title: 'FILES', blocks: [{ entries: files }] },
-    exitStatus(Object.keys(failures) as FailureKind[]),
+    exitStatus(namesIn(failures)),
     {
       title: 'SEE ALSO',
       blocks: [{ text: table.map(({ name }) => `chatelaine-${name.replaceAll(' ', '-')}(1)`).join(', ') }],

@@ -66,7 +66,7 @@ export default command({
   examples: [
     "chatelaine topic delete general 'calibration log' --dry-run",
     "chatelaine topic delete general 'calibration log' --confirm 'calibration log'",
-    "chatelaine topic delete general --match 'calibration*' --older-than 90d --dry-run",
+    "chatelaine topic delete general --match 'calibration*' --older-than 7d --dry-run",
   ],
 
   async *run({ channel: text, confirm, max_messages, archive, missing_ok, include_hidden, ...named }, context) {

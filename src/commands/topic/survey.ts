@@ -3,7 +3,7 @@ import { Failure } from '../../core/failure.ts';
 import type { Channel } from '../../jobs/topic/find-channel.ts';
 import { nearTopics } from '../../jobs/topic/list-topics.ts';
 import { surveyTopic, type TopicSurvey } from '../../jobs/topic/survey-topic.ts';
-import { foldName } from '../../jobs/topic/topic-names.ts';
+import { foldName } from '../../schema/topic.ts';
 
 export interface Allowed {
   readonly missing_ok?: boolean | undefined;

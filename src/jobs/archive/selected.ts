@@ -2,7 +2,7 @@ import { isObject } from '../../core/json.ts';
 import type { Message, MessagePage } from '../../api/chat/chat-messages.ts';
 import { Failure } from '../../core/failure.ts';
 import type { MessageSelection } from '../messages/selection.ts';
-import { isSameName } from '../topic/topic-names.ts';
+import { isSameName } from '../../schema/topic.ts';
 
 /** Parameters without which an answer holds other messages than those that were asked for. */
 const selecting = ['narrow', 'message_ids'];

@@ -2,7 +2,7 @@ import type { ChatApi } from '../../api/chat/chat.ts';
 import type { Message, MessagePage } from '../../api/chat/chat-messages.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { readChannel } from '../../schema/narrow.ts';
-import { isSameName } from './topic-names.ts';
+import { isSameName } from '../../schema/topic.ts';
 
 /** A channel of the server, its name in the server's spelling; without one where the account sees no message of it. */
 export interface Channel {

@@ -3,7 +3,7 @@ import type { Message, MessagePage, MessageQuery } from '../../api/chat/chat-mes
 import { forward, type Walk } from '../../api/chat/message-pages.ts';
 import type { MessageSelection } from '../messages/selection.ts';
 import { checkMessages, type Channel } from './find-channel.ts';
-import { isSameName } from './topic-names.ts';
+import { isSameName } from '../../schema/topic.ts';
 
 export interface Topic {
   readonly channel: Channel;

@@ -9,7 +9,7 @@ import { readPurge, type PurgeRecord } from '../../store/archive/purge-record.ts
 import { pullArchive } from '../archive/pull-archive.ts';
 import { checkMessages } from './find-channel.ts';
 import { isIn, topicSelection, type Topic, type TopicSurvey } from './survey-topic.ts';
-import { foldName } from './topic-names.ts';
+import { foldName } from '../../schema/topic.ts';
 
 /** What an archive before deletion needs. */
 export interface Keeping {

@@ -1,22 +1,5 @@
 import { slipsBetween } from '../../schema/nearest.ts';
-import { resolvedPrefix } from '../../schema/topic.ts';
-
-/**
- * A name as the server compares it: names that differ only by case are equal. Letter by letter, since the server's database keeps
- * the length (`ß` and `SS` differ, docs/apis.md, Topics).
- */
-export function foldName(name: string): string {
-  return Array.from(name)
-    .map((letter) => {
-      const upper = letter.toUpperCase();
-      return Array.from(upper).length === 1 ? upper : letter;
-    })
-    .join('');
-}
-
-export function isSameName(one: string, other: string): boolean {
-  return foldName(one) === foldName(other);
-}
+import { foldName, resolvedPrefix } from '../../schema/topic.ts';
 
 export function isResolved(name: string): boolean {
   return name.startsWith(resolvedPrefix);

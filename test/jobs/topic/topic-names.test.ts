@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { isSameName, nearNames } from '../../../src/jobs/topic/topic-names.ts';
+import { nearNames } from '../../../src/jobs/topic/topic-names.ts';
+import { isSameName } from '../../../src/schema/topic.ts';
 
 test.each([
   ['Lunch', 'lUNCH', true],
