@@ -7,7 +7,7 @@ export const program = fileURLToPath(new URL('../bin/chatelaine.cjs', import.met
 /** @typedef {{ base_url: string, api_key: string, app_code: number }} Licensing */
 
 /**
- * Starts `sandbox serve`; what points at its licensing service, and how to end it.
+ * Starts `sandbox serve`; what points at its licensing service (`credential`) and at its chat (`chat`), and how to end it.
  * @param {Record<string, string | undefined>} env
  * @param {readonly string[]} [options]
  */
@@ -16,21 +16,27 @@ export async function serve(env, options = []) {
     env,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  const { base_url, api_key, app_code } = await addressFrom(server.stdout);
+  const { licensing, chat } = await addressFrom(server.stdout);
+  const { base_url, api_key, app_code } = licensing;
   const credential = {
     CHATELAINE_BASE_URL: base_url,
     CHATELAINE_API_KEY: api_key,
     CHATELAINE_APP_CODE: String(app_code),
   };
-  return { credential, stop: () => server.kill() };
+  const account = {
+    CHATELAINE_CHAT_SITE: chat.site,
+    CHATELAINE_CHAT_EMAIL: chat.email,
+    CHATELAINE_CHAT_API_KEY: chat.api_key,
+  };
+  return { credential, chat: account, stop: () => server.kill() };
 }
 
 /**
  * @param {AsyncIterable<Buffer>} output
- * @returns {Promise<Licensing>}
+ * @returns {Promise<{ licensing: Licensing, chat: { site: string, email: string, api_key: string } }>}
  */
 async function addressFrom(output) {
-  for await (const line of output) return JSON.parse(String(line)).licensing;
+  for await (const line of output) return JSON.parse(String(line));
   throw new Error('the sandbox did not start');
 }
 

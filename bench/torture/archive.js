@@ -1,0 +1,88 @@
+// `archive pull --both` killed with SIGKILL at random steps of its writing, each time continued by the same command: the export of both
+// forms is byte for byte that of an undisturbed pull, the archive verifies, and one more pull changes no byte.
+// KILLS (30), MESSAGES (20000), SEED (1).
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { chances } from '../licenses.js';
+import { bareEnvironment } from '../measure.js';
+import { program, serve } from '../sandbox.js';
+
+const kills = Number(process.env['KILLS'] ?? 30);
+const messages = Number(process.env['MESSAGES'] ?? 20_000);
+const random = chances(Number(process.env['SEED'] ?? 1));
+const preload = fileURLToPath(new URL('kill-at-disk.cjs', import.meta.url));
+const phases = ['before', 'torn', 'after'];
+
+const home = mkdtempSync(join(tmpdir(), 'chatelaine-torture-'));
+const bare = bareEnvironment(home);
+const { chat, stop } = await serve(bare, ['--extra-messages', String(messages)]);
+const env = { ...bare, ...chat };
+const begun = Date.now();
+/** @type {string[]} */
+const wrongs = [];
+let killed = 0;
+try {
+  const selection = ['--channel', 'general', '--topic', 'load', '--both'];
+  await run(['archive', 'pull', join(home, 'calm'), ...selection], env);
+  const pull = ['archive', 'pull', join(home, 'kept'), ...selection];
+  for (; killed < kills; killed += 1) {
+    const moment = `${1 + Math.floor(random() * 24)}:${phases[Math.floor(random() * phases.length)]}`;
+    const kill = { NODE_OPTIONS: `--require=${preload}`, KILL_AT: moment, KILL_IN: join(home, 'kept') };
+    const { signal, code } = await run(pull, { ...env, ...kill });
+    if (signal === 'SIGKILL') continue;
+    if (code !== 0) wrongs.push(`the pull that was to be killed at ${moment} ended with ${code}`);
+    break;
+  }
+  const last = await run(pull, env);
+  if (last.code !== 0) wrongs.push(`the last pull ended with ${last.code}: ${last.stderr}`);
+  const before = hashOf(join(home, 'kept'));
+  await run(['archive', 'pull', join(home, 'kept')], env);
+  if (hashOf(join(home, 'kept')) !== before) wrongs.push('one more pull changed the archive');
+  const verified = await run(['archive', 'verify', join(home, 'kept')], env);
+  if (verified.code !== 0) wrongs.push(`verify ended with ${verified.code}: ${verified.stdout}`);
+  for (const form of [[], ['--raw-content']]) {
+    /** @param {string} name */
+    const exported = async (name) =>
+      (await run(['archive', 'export', join(home, name), '-o', 'ndjson', ...form], env)).hash;
+    if ((await exported('kept')) !== (await exported('calm'))) wrongs.push(`the exports differ: ${form.join('')}`);
+  }
+} finally {
+  stop();
+  rmSync(home, { recursive: true, force: true });
+}
+const seconds = ((Date.now() - begun) / 1000).toFixed(0);
+console.log(
+  `archive pull: ${messages} messages, ${killed} kills, ${seconds} s: ${wrongs.length === 0 ? 'the same export' : ''}`,
+);
+for (const wrong of wrongs) console.log(`WRONG: ${wrong}`);
+if (wrongs.length > 0) process.exitCode = 1;
+
+/**
+ * @param {readonly string[]} args
+ * @param {Record<string, string | undefined>} given
+ * @returns {Promise<{ code: number | null, signal: string | null, hash: string, stdout: string, stderr: string }>}
+ */
+function run(args, given) {
+  const child = spawn(process.execPath, [program, ...args], { env: given, stdio: ['ignore', 'pipe', 'pipe'] });
+  const hash = createHash('sha256');
+  let [stdout, stderr] = ['', ''];
+  child.stdout.on('data', (/** @type {Buffer} */ chunk) => {
+    hash.update(chunk);
+    if (stdout.length < 10_000) stdout += String(chunk);
+  });
+  child.stderr.on('data', (chunk) => (stderr += String(chunk)));
+  return new Promise((done) => {
+    child.once('close', (code, signal) => done({ code, signal, hash: hash.digest('hex'), stdout, stderr }));
+  });
+}
+
+/** @param {string} folder */
+function hashOf(folder) {
+  const hash = createHash('sha256');
+  for (const name of readdirSync(folder).sort()) hash.update(`${name}\n`).update(readFileSync(join(folder, name)));
+  return hash.digest('hex');
+}

@@ -1,0 +1,96 @@
+// `topic delete` against servers of ten feature levels that end every third delete call early, killed once: the same command ends with exit
+// code 0, the topic is empty, other topics are untouched, and the archive holds each deleted message in both forms.
+// MESSAGES (20000), LEVELS (joined by commas).
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { bareEnvironment } from '../measure.js';
+import { program, serve } from '../sandbox.js';
+
+const count = Number(process.env['MESSAGES'] ?? 20_000);
+const levels = (process.env['LEVELS'] ?? '140,147,150,154,180,210,211,256,372,421').split(',');
+const faults = 'POST /api/v1/streams/*=drop-after/3';
+
+console.log(`topic delete: ${count} messages\nlevel   runs  seconds`);
+for (const level of levels) await purge(level);
+
+/** @param {string} level */
+async function purge(level) {
+  const home = mkdtempSync(join(tmpdir(), 'chatelaine-torture-'));
+  const bare = bareEnvironment(home);
+  const { chat, stop } = await serve(bare, [
+    ...['--extra-messages', String(count), '--feature-level', level],
+    ...['--fault', faults],
+  ]);
+  const env = { ...bare, ...chat };
+  /** @type {string[]} */
+  const wrongs = [];
+  const begun = Date.now();
+  let runs = 0;
+  try {
+    const others = await otherTopics(env);
+    const root = join(home, 'kept');
+    const line = ['topic', 'delete', 'general', 'load', '--confirm', 'load', '--archive', root];
+    const killed = await run(line, env, /are left; continuing|is archived and verified/);
+    if (killed.signal !== 'SIGKILL') wrongs.push(`it ended with ${killed.code} before it was killed: ${killed.stderr}`);
+    for (let last = killed; runs < 5 && last.code !== 0; runs += 1) {
+      last = await run(line, env);
+      if (last.code !== 0) wrongs.push(`run ${runs + 1} ended with ${last.code}: ${last.stderr}`);
+    }
+    if ((await otherTopics(env)) !== others) wrongs.push('other topics changed');
+    const left = await run(['topic', 'list', 'general', '--match', 'load', '-o', 'ndjson'], env);
+    if (left.stdout !== '') wrongs.push(`left: ${left.stdout}`);
+    const [folder = '', ...more] = readdirSync(root);
+    if (more.length > 0) wrongs.push(`archives: ${more.length + 1}`);
+    for (const form of [[], ['--raw-content']]) {
+      const { stdout } = await run(['archive', 'export', join(root, folder), '-o', 'ndjson', ...form], env);
+      const ids = new Set(
+        stdout
+          .trimEnd()
+          .split('\n')
+          .map((text) => JSON.parse(text).id),
+      );
+      if (ids.size !== count) wrongs.push(`the archive holds ${ids.size} messages ${form.join('')}`);
+    }
+  } finally {
+    stop();
+    rmSync(home, { recursive: true, force: true });
+  }
+  const seconds = ((Date.now() - begun) / 1000).toFixed(0);
+  console.log(
+    `${level.padEnd(6)} ${String(runs + 1).padStart(5)} ${seconds.padStart(8)}  ${wrongs.length === 0 ? 'ok' : ''}`,
+  );
+  for (const wrong of wrongs) console.log(`WRONG: ${wrong}`);
+  if (wrongs.length > 0) process.exitCode = 1;
+}
+
+/** @param {Record<string, string | undefined>} env */
+async function otherTopics(env) {
+  const { stdout } = await run(['topic', 'list', 'general', '-o', 'ndjson'], env);
+  const rows = stdout
+    .trimEnd()
+    .split('\n')
+    .map((text) => JSON.parse(text));
+  return JSON.stringify(rows.filter(({ topic_name: name }) => name !== 'load'));
+}
+
+/**
+ * Runs a command, and kills it as soon as its stderr shows the pattern.
+ * @param {readonly string[]} args
+ * @param {Record<string, string | undefined>} env
+ * @param {RegExp} [until]
+ * @returns {Promise<{ code: number | null, signal: string | null, stdout: string, stderr: string }>}
+ */
+function run(args, env, until) {
+  const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    stderr += text;
+    if (until?.test(stderr)) child.kill('SIGKILL');
+  });
+  return new Promise((done) => {
+    child.once('close', (code, signal) => done({ code, signal, stdout, stderr }));
+  });
+}
