@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'rolldown';
@@ -39,10 +40,20 @@ const replaced = replace([
   },
 ]);
 
+/** jq reads its WebAssembly module from beside the file that holds its code. */
+const jqModule = {
+  name: 'jq-module',
+  /** @this {import('rolldown').PluginContext} */
+  generateBundle() {
+    const source = readFileSync(fileURLToPath(import.meta.resolve('jq-wasm/jq.wasm')));
+    this.emitFile({ type: 'asset', fileName: 'output/build/jq.wasm', source });
+  },
+};
+
 export default defineConfig({
   input: { main: here('src/cli/process.ts') },
   platform: 'node',
-  plugins: [replaced, licences()],
+  plugins: [replaced, jqModule, licences()],
   // The entry may export to its chunks, so that what every run loads is one file.
   preserveEntrySignatures: 'allow-extension',
   output: {

@@ -2,7 +2,7 @@ import { Planned, type PlannedRequest } from '../api/http/call.ts';
 import type { AnyCommand } from '../commands/command.ts';
 import type { GlobalValues } from '../commands/context.ts';
 import { Failure, usage } from '../core/failure.ts';
-import type { Look, Show, Sink } from '../output/show.ts';
+import type { Filter, Look, Show, Sink } from '../output/show.ts';
 import { refuseFields } from '../output/fields.ts';
 import { writeResult, type Result } from '../output/write.ts';
 import type { Options } from './accounts.ts';
@@ -17,8 +17,9 @@ export async function runCommand(
   given: Running,
 ): Promise<number> {
   const { world, messages } = given;
-  const options = command.show?.alwaysQuiet ? keyAlone(command.name, given.options) : given.options;
-  const running = { ...given, options };
+  const asked = given.options.jq === undefined ? given.options : { ...given.options, output: 'json' as const };
+  const options = command.show?.alwaysQuiet ? keyAlone(command.name, asked) : asked;
+  const running = { ...given, options, filter: await filterOf(options) };
   if (options.sandbox && world.machine.env['CHATELAINE_SANDBOX'])
     messages.warn('CHATELAINE_SANDBOX is set: running against the embedded sandbox');
   if (options.sandbox && options.profileTyped) throw usage('--sandbox and --profile exclude each other');
@@ -34,6 +35,13 @@ export async function runCommand(
   } finally {
     await session.close();
   }
+}
+
+/** @throws Failure usage for an expression that jq cannot compile */
+async function filterOf({ jq }: Options): Promise<Filter | undefined> {
+  if (jq === undefined) return undefined;
+  const { openFilter } = await import('../output/jq.ts');
+  return openFilter(jq);
 }
 
 /**
@@ -57,7 +65,7 @@ async function printDry(
   outcome: unknown,
   show: Show<unknown> | undefined,
   planned: readonly PlannedRequest[],
-  running: Running,
+  running: Running & Printing,
 ): Promise<void> {
   const { value, error } = await settled(outcome);
   if (planned.length > 0) await printPlan(planned, running);
@@ -77,14 +85,17 @@ async function settled(outcome: unknown): Promise<{ value: unknown; error?: Erro
   }
 }
 
-type Printing = Pick<Running, 'world' | 'signal' | 'messages'> & { readonly options: GlobalValues };
+type Printing = Pick<Running, 'world' | 'signal' | 'messages'> & {
+  readonly options: GlobalValues;
+  readonly filter: Filter | undefined;
+};
 
 async function print(
   outcome: unknown,
   show: Show<unknown> | undefined,
-  { options, world, signal, messages }: Printing,
+  { options, world, signal, messages, filter }: Printing,
 ): Promise<void> {
-  const look = { ...lookOf(options, world, show), note: messages.note };
+  const look = { ...lookOf(options, world, show), note: messages.note, filter };
   if (show?.single && isRows(outcome)) return printFirst(outcome, show, look, openSink(world, signal));
   await writeResult(await resultOf(outcome), show, look, openSink(world, signal));
 }
@@ -140,7 +151,7 @@ async function* rowsOf(rows: readonly unknown[]): AsyncGenerator {
 }
 
 /** The exact requests of a dry run; the values of passwords are removed. */
-async function printPlan(planned: readonly PlannedRequest[], running: Running): Promise<void> {
+async function printPlan(planned: readonly PlannedRequest[], running: Running & Printing): Promise<void> {
   const rows = planned.map((request) => cleaned(request, running.redactor));
   await print(Promise.resolve(rows), planShow, { ...running, options: { ...running.options, quiet: false } });
 }

@@ -4,11 +4,12 @@ import { picking, refusing } from './fields.ts';
 import type { Form } from './form.ts';
 import { plainLines } from './plain.ts';
 import { sentencesOf } from './sentences.ts';
-import type { Look, Show } from './show.ts';
+import type { Filter, Look, Show } from './show.ts';
 import type { TableParts } from './table-values.ts';
 
 /** The form that a look asks for; its module, and with it a library, is loaded only now. */
 export async function formOf(show: Show<unknown> | undefined, look: Look): Promise<Form> {
+  if (look.filter) return filtered(await formOf(show, { ...asDocument(look), filter: undefined }), look.filter, look);
   if (show?.text) return pieces(look);
   const form = sentencesOf(show, look) ?? (await loadForm(show, look));
   return look.fields ? refusing(form, show, look.fields) : form;
@@ -17,6 +18,24 @@ export async function formOf(show: Show<unknown> | undefined, look: Look): Promi
 function pieces({ terminal }: Look): Form {
   const row = (piece: unknown): string => (terminal ? plainLines(String(piece)) : String(piece));
   return { one: row, row, end: () => '' };
+}
+
+function asDocument(look: Look): Look {
+  return { ...look, format: 'json', terminal: false };
+}
+
+/** The whole document of a form through a filter; the rows of a list are held until they end. */
+function filtered(form: Form, filter: Filter, { terminal }: Look): Form {
+  const shown = (json: string): string => (terminal ? plainLines(filter(json)) : filter(json));
+  let document = '';
+  return {
+    one: (value) => shown(form.one(value)),
+    row(row) {
+      document += form.row(row);
+      return '';
+    },
+    end: () => shown(document + form.end()),
+  };
 }
 
 async function loadForm(show: Show<unknown> | undefined, look: Look): Promise<Form> {

@@ -36,7 +36,7 @@ export async function writeResult(
 async function writeOne(value: unknown, show: Show<unknown> | undefined, look: Look, sink: Sink): Promise<void> {
   const refusal = unknownFields(value, show, look.fields);
   const form = await formOf(show, refusal ? { ...look, fields: undefined } : look);
-  await writeText(value, form, sink);
+  await writeText(value, form, sink, show);
   if (refusal) throw new Failure('rejected', `${refusal.message} The result is shown whole.`, refusal.details);
 }
 
@@ -44,12 +44,12 @@ async function writeOne(value: unknown, show: Show<unknown> | undefined, look: L
  * Writes one value; where formatting it fails, it is written as JSON: a license that was created just now exists nowhere else.
  * @throws Failure after that: the one of the format, else incomplete
  */
-async function writeText(value: unknown, form: Form, sink: Sink): Promise<void> {
+async function writeText(value: unknown, form: Form, sink: Sink, show: Show<unknown> | undefined): Promise<void> {
   let text: string;
   try {
     text = form.one(value);
   } catch (cause) {
-    await sink.write(`${writeJson(value)}\n`);
+    await sink.write(`${writeJson(show?.data ? show.data(value) : value)}\n`);
     const why = cause instanceof Error ? cause.message : String(cause);
     const kind = cause instanceof Failure ? cause.kind : 'incomplete';
     throw new Failure(kind, `The result could not be formatted, and is written as JSON: ${why}`, {

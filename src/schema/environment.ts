@@ -22,6 +22,12 @@ export const globalOptions = {
     placeholder: 'FIELD',
     help: 'Sort a list by a column or key, numbers as numbers; --sort=-FIELD the other way round',
   },
+  jq: {
+    kind: 'string',
+    nonempty: true,
+    placeholder: 'EXPR',
+    help: 'Filter the JSON of the result with jq, whatever -o says; strings are printed raw, a result a line',
+  },
   header: { kind: 'boolean', negatable: true, help: 'Header line of table, csv and tsv (default: yes)' },
   csv_safe: { kind: 'boolean', help: 'In csv, make cells harmless that a spreadsheet would run as a formula' },
   quiet: {

@@ -45,6 +45,7 @@ test('license list --help loads that one command, and no storage, server or HTTP
 describe('a request loads undici, and of the formats only its own', () => {
   test.each([
     ['json', ['commander', 'undici']],
+    ['json --jq .', ['commander', 'jq-wasm', 'undici']],
     ['ndjson', ['commander', 'undici']],
     ['tsv', ['commander', 'undici']],
     ['csv', ['commander', 'csv-stringify', 'undici']],

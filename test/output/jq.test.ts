@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest';
+import { Failure } from '../../src/core/failure.ts';
+import { openFilter } from '../../src/output/jq.ts';
+import { parseJson } from '../../src/core/json.ts';
+import { fakeService, run, runAlone, sandboxed } from '../helpers/run.ts';
+import { failing, look, many, written } from './looks.ts';
+
+test.each([
+  ['strings raw, a result a line', '.[]', '["a b","\\u0022"]', 'a b\n"\n'],
+  ['blanks and empty lines at either end stay', '.[]', '["","  a\\t","b\\n",""]', '\n  a\t\nb\n\n\n'],
+  ['anything else as compact JSON', '.[]', '[{"a":[1,"x"]},null,true]', '{"a":[1,"x"]}\nnull\ntrue\n'],
+  ['integers of 20 digits', '.id', '{"id":12345678901234567890}', '12345678901234567890\n'],
+  ['nothing', 'empty', '[]', ''],
+  ['characters beyond the basic plane', '.', '"😀é"', '😀é\n'],
+  ['an expression that begins with a dash', '-.a', '{"a":1}', '-1\n'],
+  ['the language of jq', 'group_by(.a) | map({a: .[0].a, n: length})', '[{"a":1},{"a":1}]', '[{"a":1,"n":2}]\n'],
+  [
+    'no file and no variable of this machine',
+    '(env | has("CHATELAINE_API_KEY")), $ENV.HOME',
+    '1',
+    'false\n/home/web_user\n',
+  ],
+])('jq prints %s', async (_what, expression, json, wanted) => {
+  expect((await openFilter(expression))(json)).toBe(wanted);
+});
+
+test('an expression that never ends is compiled all the same', async () => {
+  await expect(openFilter('repeat(1)')).resolves.toBeTypeOf('function');
+});
+
+test.each([
+  ['.[', 'syntax error, unexpected end of file at <top-level>, line 1, column 2'],
+  ['$x, $y', '$x is not defined at <top-level>, line 1, column 1; $y is not defined at <top-level>, line 1, column 5'],
+  ['include "x"; .', 'module not found: x'],
+])('%s is refused', async (expression, problem) => {
+  await expect(openFilter(expression)).rejects.toThrow(`--jq: ${problem}`);
+});
+
+test('where the expression fails on the document, the failure is not one of usage', async () => {
+  const filter = await openFilter('.a');
+  expect(() => filter('[1]')).toThrow('--jq: Cannot index array with string ("a")');
+  expect(() => filter('[1]')).toThrow(expect.objectContaining({ kind: 'rejected' }) as Error);
+});
+
+test('rows are one array, cut off or not, and stay exact', async () => {
+  const filter = await openFilter('length, .[0].id');
+  const rows = [{ id: parseJson('98765432109876543210') }, { id: 2 }];
+  expect(await written(many(...rows), look('table', { filter }))).toBe('2\n98765432109876543210\n');
+  const cut = written({ many: failing(rows, new Failure('incomplete', 'cut')) }, look('csv', { filter }));
+  await expect(cut).rejects.toThrow('cut');
+  expect(await written(many(), look('tsv', { filter }))).toBe('0\nnull\n');
+});
+
+test('a terminal shows no control characters', async () => {
+  const filter = await openFilter('.');
+  expect(await written({ one: 'a\u001b[31m\nb' }, look('table', { filter, terminal: true }))).toBe('a\\x1b[31m\nb\n');
+  expect(await written({ one: 'a\u001b[31m' }, look('table', { filter }))).toBe('a\u001b[31m\n');
+});
+
+test.each(['-o tsv', '-o table', '-o yaml', '-q', '--fields name', ''])('%s gives way to --jq', async (others) => {
+  const { exitCode, stdout } = await runAlone(`settings list ${others} --jq .[0].name`);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'full_name\n' });
+});
+
+test('CHATELAINE_JQ is its twin', async () => {
+  const { stdout } = await runAlone('settings list', {
+    env: { CHATELAINE_JQ: '.[] | select(.name == "email") | .name' },
+  });
+  expect(stdout).toBe('email\n');
+});
+
+test('a bad expression is refused before anything is sent', async () => {
+  const service = fakeService();
+  const { exitCode, stdout, error } = await run(service, [...'license list -o json --jq'.split(' '), '.[']);
+  expect({ exitCode, stdout, code: error?.code }).toEqual({ exitCode: 2, stdout: '', code: 'usage' });
+  expect(service.seen).toEqual([]);
+});
+
+test('a key that was created is printed even if the expression fails on it', async () => {
+  const line = 'license create --remote-user jq-user --size-allowance 3 --jq .[0]';
+  const { exitCode, stdout, stderr } = await sandboxed({}, line);
+  expect(exitCode).toBe(6);
+  expect(JSON.parse(stdout)).toMatchObject({ remote_user: 'jq-user', license_code: expect.any(String) as string });
+  expect(stderr).toContain('--jq: Cannot index object with number (0)');
+});
+
+test('the key alone of license ensure is filtered too', async () => {
+  const line = ['license', 'ensure', '--remote-user', 'jq-user', '--size-allowance', '3', '--jq', '.size_allowance'];
+  expect((await sandboxed({}, line)).stdout).toBe('3\n');
+});
