@@ -40,6 +40,7 @@ const lateImports = [
   'api/http/attempt.ts: ./transport.ts',
   'api/http/connector.ts: ./tunnel.ts',
   'cli/accounts.ts: ../store/account/key-command.ts',
+  'cli/context.ts: ../api/raw.ts',
   'cli/context.ts: ../api/http/reach.ts',
   'cli/context.ts: ../store/archive/archive.ts',
   'cli/context.ts: ../store/lock/claims.ts',

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
-import type { PlannedRequest } from '../api/http/call.ts';
+import type { PlannedRequest, Send } from '../api/http/call.ts';
 import { chatApi } from '../api/chat/chat.ts';
 import { licensingApi } from '../api/licensing/licensing.ts';
 import type { Context, GlobalValues } from '../commands/context.ts';
@@ -51,6 +51,7 @@ export function openSession(running: Running): Session {
     signal,
     ...accounts,
     ...services(accounts, connections, world),
+    raw: rawApi(accounts, connections),
     ...questions(running),
     ...records(world, options, messages, signal),
     note: messages.note,
@@ -95,6 +96,26 @@ function services(
       const { reach } = await import('../api/http/reach.ts');
       return reach(connections.open(new URL(url).origin), url, machine.env, clock);
     },
+  };
+}
+
+/** Requests that a person spells out; their code is loaded when one is sent. */
+function rawApi(accounts: Accounts, connections: Connections): Context['raw'] {
+  return (service) => {
+    const open = async (): Promise<Send> =>
+      service === 'chat'
+        ? connections.chat(await accounts.chatAccount()).send
+        : connections.licensing(await accounts.licensingAccount()).send;
+    return {
+      async *one(request) {
+        const { sendRaw } = await import('../api/raw.ts');
+        yield await sendRaw(service, await open(), request);
+      },
+      async *pages(request) {
+        const { sendPages } = await import('../api/raw.ts');
+        yield* sendPages(service, await open(), request);
+      },
+    };
   };
 }
 

@@ -1,5 +1,7 @@
 import type { ChatApi } from '../api/chat/chat.ts';
 import type { LicensingApi } from '../api/licensing/licensing.ts';
+import type { Service } from '../api/raw-path.ts';
+import type { RawAnswer, RawRequest } from '../api/raw.ts';
 import type { Reach } from '../api/http/reach.ts';
 import type { Milliseconds } from '../core/duration.ts';
 import type { Secret } from '../core/secret.ts';
@@ -36,6 +38,8 @@ export interface Context {
   chat(): ChatApi;
   chatAccount(): Promise<ChatCredential>;
   chatAs(credential: ChatCredential): ChatApi;
+  /** Either service as it is, for requests that a person spells out. */
+  raw(service: Service): RawApi;
   /** Which complete credentials the environment holds. */
   environmentKinds(): readonly ('licensing' | 'chat')[];
   /** Every stored licensing application. */
@@ -90,6 +94,12 @@ export interface Context {
   sandbox(): SandboxControl;
   now(): Milliseconds;
   sleep(span: Milliseconds): Promise<void>;
+}
+
+/** One answer, or those of every page of a list, as they come. */
+export interface RawApi {
+  one(request: RawRequest): AsyncIterable<RawAnswer>;
+  pages(request: RawRequest): AsyncIterable<RawAnswer>;
 }
 
 export interface Progress {

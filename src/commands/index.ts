@@ -18,6 +18,7 @@ export const nouns: Readonly<Record<string, string>> = {
   view: 'Navigation views of the team chat',
   snippet: 'Saved snippets of the team chat',
   auth: 'Stored credentials',
+  api: 'Any request to one of the two APIs',
   sandbox: 'Both services on this machine, for trying and testing',
 };
 
@@ -71,6 +72,8 @@ export const commandTable: readonly CommandEntry[] = [
   entry('auth use', 'Make a profile the default of its kind', () => import('./auth/use.ts')),
   entry('auth logout', 'Forget a profile and its key', () => import('./auth/logout.ts')),
   entry('auth token', 'Print the key of a profile', () => import('./auth/token.ts')),
+  entry('api licensing', 'Send any request to the licensing API', () => import('./api/licensing.ts')),
+  entry('api chat', 'Send any request to the chat API', () => import('./api/chat.ts')),
   entry('sandbox serve', 'Serve both APIs on loopback', () => import('./sandbox/serve.ts')),
   entry('sandbox reset', "Put the embedded sandbox's sample data back", () => import('./sandbox/reset.ts')),
   entry('doctor', 'Find out what is wrong, and what to do', () => import('./doctor.ts')),

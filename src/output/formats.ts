@@ -15,6 +15,7 @@ export async function formOf(show: Show<unknown> | undefined, look: Look): Promi
   return look.fields ? refusing(form, show, look.fields) : form;
 }
 
+/** A terminal gets text that is harmless. */
 function pieces({ terminal }: Look): Form {
   const row = (piece: unknown): string => (terminal ? plainLines(String(piece)) : String(piece));
   return { one: row, row, end: () => '' };

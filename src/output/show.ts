@@ -32,7 +32,7 @@ export interface Show<T> {
   readonly quiet?: (row: T) => string;
   /** Prints like `quiet` even without `-q`, unless the format is json, ndjson or yaml. */
   readonly alwaysQuiet?: boolean;
-  /** The rows are pieces of a text, which is written as it is. */
+  /** The rows are pieces of a text, which is written as it is; a filter gets it in place of the JSON of the rows. */
   readonly text?: true;
   /** The first row is the whole result, shown at once; what the rows do after it is work that goes on. */
   readonly single?: boolean;

@@ -66,7 +66,7 @@ async function sorted(
   show: Show<unknown> | undefined,
   { sort }: Look,
 ): Promise<AsyncIterable<unknown>> {
-  return sort === undefined ? rows : inOrder(rows, orderOf(sort), show);
+  return sort === undefined || show?.text ? rows : inOrder(rows, orderOf(sort), show);
 }
 
 function listed(values: readonly unknown[]): AsyncIterable<unknown> {

@@ -88,7 +88,7 @@ function redirectTarget(answer: WireAnswer, url: string): string | undefined {
 /** A write that was sent when the command was ended may have happened: the message says so. */
 function interrupted(signal: AbortSignal, call: Call, { method, shown: url }: Request, cause: unknown): unknown {
   const reason: unknown = signal.reason;
-  const isSafe = call.repeat !== 'if unprocessed' || cause instanceof Unconnected;
+  const isSafe = !['if unprocessed', 'once'].includes(call.repeat) || cause instanceof Unconnected;
   if (!(reason instanceof Failure) || isSafe) return reason;
   const kind = reason.kind === 'unavailable' ? 'unknown' : reason.kind;
   return new Failure(kind, `${reason.message}; the request under way may or may not have been carried out`, {

@@ -3,9 +3,10 @@ import type { Clock } from '../../core/world.ts';
 
 /**
  * How far a call may be repeated (docs/apis.md, Retries): `safe` has the same effect twice as once; `if unprocessed` only where
- * the server certainly did nothing; `by caller` is repeated above, by what the call has achieved.
+ * the server certainly did nothing; `once` is the same, but the caller judges an answer of 5xx; `by caller` is repeated above, by
+ * what the call has achieved.
  */
-export type Repeat = 'safe' | 'if unprocessed' | 'by caller';
+export type Repeat = 'safe' | 'if unprocessed' | 'once' | 'by caller';
 
 /** What one attempt came to, as far as repeating goes. */
 export type AttemptEnding =
@@ -27,13 +28,13 @@ export type AttemptEnding =
 export type RetryDecision = 'take' | 'repeat' | 'wait' | 'doubt' | 'give up';
 
 const decisions: Record<AttemptEnding, Record<Repeat, RetryDecision>> = {
-  answered: { safe: 'take', 'if unprocessed': 'take', 'by caller': 'take' },
-  'held back': { safe: 'wait', 'if unprocessed': 'wait', 'by caller': 'wait' },
-  overloaded: { safe: 'repeat', 'if unprocessed': 'doubt', 'by caller': 'take' },
-  broke: { safe: 'take', 'if unprocessed': 'doubt', 'by caller': 'take' },
-  unsent: { safe: 'repeat', 'if unprocessed': 'repeat', 'by caller': 'repeat' },
-  barred: { safe: 'give up', 'if unprocessed': 'give up', 'by caller': 'give up' },
-  doubtful: { safe: 'repeat', 'if unprocessed': 'doubt', 'by caller': 'give up' },
+  answered: { safe: 'take', 'if unprocessed': 'take', once: 'take', 'by caller': 'take' },
+  'held back': { safe: 'wait', 'if unprocessed': 'wait', once: 'wait', 'by caller': 'wait' },
+  overloaded: { safe: 'repeat', 'if unprocessed': 'doubt', once: 'take', 'by caller': 'take' },
+  broke: { safe: 'take', 'if unprocessed': 'doubt', once: 'take', 'by caller': 'take' },
+  unsent: { safe: 'repeat', 'if unprocessed': 'repeat', once: 'repeat', 'by caller': 'repeat' },
+  barred: { safe: 'give up', 'if unprocessed': 'give up', once: 'give up', 'by caller': 'give up' },
+  doubtful: { safe: 'repeat', 'if unprocessed': 'doubt', once: 'doubt', 'by caller': 'give up' },
 };
 
 /** What to do after an attempt. */

@@ -1,0 +1,87 @@
+import { usage } from '../core/failure.ts';
+import type { Parameters } from './http/call.ts';
+import { path, type Path } from './http/path.ts';
+
+export type Service = 'licensing' | 'chat';
+
+/** A path that a person typed, taken apart. */
+export interface TypedPath {
+  readonly path: Path;
+  /** What follows `?`. */
+  readonly query: Parameters;
+  /** Whether the path names one thing of a collection, such as a license. */
+  readonly isItem: boolean;
+}
+
+const prefixes = { licensing: 'v1', chat: 'api/v1' } as const;
+
+/**
+ * A path below the API's prefix, which may be typed or left out: `license/`, `/license/` and `/v1/license/` are one. A slash at the
+ * end stays.
+ * @throws Failure usage for a path that leaves the server or the API, in any encoding
+ */
+export function typedPath(service: Service, typed: string): TypedPath {
+  const [, place = '', question, search = ''] = /^([^?#]*)(\?)?([^#]*)$/.exec(typed) ?? [];
+  const isPlain = typed !== '' && !typed.includes('#') && !/^\/\/|^[a-z][a-z\d+.-]*:|\\|[\s\p{Cc}]/iu.test(place);
+  if (!isPlain) throw outside(typed, service);
+  const below = withoutPrefix(place.replace(/^\//, ''), prefixes[service]);
+  const isFolder = below.endsWith('/');
+  const segments = below
+    .replace(/\/$/, '')
+    .split('/')
+    .map((segment) => decoded(segment) ?? leave(typed, service));
+  return {
+    path: joined(service, segments, isFolder),
+    query: question === undefined ? [] : [...new URLSearchParams(search)],
+    isItem: segments.length > 1 || segments[0] === 'first-activation',
+  };
+}
+
+function withoutPrefix(place: string, prefix: string): string {
+  return place.startsWith(`${prefix}/`) ? place.slice(prefix.length + 1) : place;
+}
+
+function outside(typed: string, service: Service): Error {
+  return usage(
+    `'${typed}' is no path of the API`,
+    `Give a path below /${prefixes[service]}, such as ${service === 'chat' ? 'messages' : 'license/'}.`,
+  );
+}
+
+function leave(typed: string, service: Service): never {
+  throw outside(typed, service);
+}
+
+/** Undefined for a segment that a server or proxy may take for another path, decoded however often. */
+function decoded(segment: string): string | undefined {
+  const readings: string[] = [];
+  let text = decodedOnce(segment);
+  while (text !== undefined && text !== readings.at(-1)) {
+    readings.push(text);
+    text = decodedOnce(text);
+  }
+  return readings.some(climbs) ? undefined : readings[0];
+}
+
+function decodedOnce(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch (cause) {
+    if (cause instanceof URIError) return undefined;
+    throw cause;
+  }
+}
+
+/** Some servers cut parameters after a semicolon off a segment before they resolve `..`. */
+function climbs(text: string): boolean {
+  return text === '' || /^\.{1,2}(;|$)|[/\\\p{Cc}]/u.test(text);
+}
+
+/** Of the licensing API what follows the collection may be a license code. */
+function joined(service: Service, segments: readonly string[], isFolder: boolean): Path {
+  const [collection = '', ...others] = segments;
+  const start = service === 'chat' ? path`/api/v1/${{ segments }}` : path`/v1/${collection}`;
+  const items = service === 'chat' ? [] : others.map((value) => path`/${{ name: 'license_code', value }}`);
+  const pieces = [start, ...items, ...(isFolder ? [path`/`] : [])];
+  return { sent: pieces.map(({ sent }) => sent).join(''), shown: pieces.map(({ shown }) => shown).join('') };
+}

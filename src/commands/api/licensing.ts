@@ -1,0 +1,35 @@
+import { usage } from '../../core/failure.ts';
+import { command } from '../command.ts';
+import { printed, rawArguments, rawOptions, rawRequest, rawRules } from './raw-command.ts';
+
+export default command({
+  name: 'api licensing',
+  summary: 'Send any request to the licensing API',
+  about: [
+    ...rawRules,
+    'The path is below /v1, which may be left out. A body is JSON. GET, PUT and PATCH are repeated after a failure of the network; POST ' +
+      'and DELETE only where the server certainly did nothing. license ensure and license apply do not know of a license that this command created.',
+  ],
+  args: rawArguments,
+  options: {
+    ...rawOptions,
+    paginate: {
+      kind: 'boolean',
+      help: 'Of a GET: follow the next pages of a list, and print them one after the other',
+    },
+  },
+  examples: [
+    'chatelaine api licensing GET license/ -f remote_user=physio-7731',
+    'chatelaine api licensing GET license/ --paginate --jq ".[].remote_user"',
+    'chatelaine api licensing PATCH license/4f1c9a/ -F size_allowance=6 --dry-run',
+  ],
+
+  async *run({ paginate, ...values }, context) {
+    if (paginate && values.method !== 'GET') throw usage('--paginate applies to GET only');
+    const request = await rawRequest('licensing', values, context);
+    const raw = context.raw('licensing');
+    yield* printed(paginate ? raw.pages(request) : raw.one(request), values, context);
+  },
+
+  show: { text: true },
+});

@@ -1,0 +1,137 @@
+import { isSuccess } from '../../api/http/answer.ts';
+import type { Answer, Parameters } from '../../api/http/call.ts';
+import { typedPath, type Service } from '../../api/raw-path.ts';
+import type { RawAnswer, RawRequest } from '../../api/raw.ts';
+import { usage } from '../../core/failure.ts';
+import { parseJson } from '../../core/json.ts';
+import { collect, readField, type Fields } from '../../schema/field.ts';
+import type { Context } from '../context.ts';
+
+export const rawArguments = {
+  method: {
+    kind: 'string',
+    required: true,
+    choices: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    help: 'GET, POST, PUT, PATCH or DELETE',
+  },
+  path: { kind: 'string', required: true, help: 'Path of the API, with or without its prefix; may have a query' },
+} as const satisfies Fields;
+
+export const rawOptions = {
+  raw_field: {
+    kind: 'string',
+    short: 'f',
+    many: true,
+    placeholder: 'NAME=TEXT',
+    help: 'A parameter as text: in the query of a GET, else in the body',
+  },
+  field: {
+    kind: 'string',
+    short: 'F',
+    many: true,
+    placeholder: 'NAME=JSON',
+    help: 'A parameter as JSON: a number, true, a list',
+  },
+  input: { kind: 'string', nonempty: true, placeholder: 'FILE', help: 'The body from a file; - is standard input' },
+  include: { kind: 'boolean', short: 'i', help: 'Print status and headers before each answer' },
+} as const satisfies Fields;
+
+export const rawRules = [
+  'The answer is printed untouched, whatever -o says; --jq filters it. An answer other than 2xx is printed too, and ends with the exit ' +
+    'code of its error; under --jq only the error is shown. A 2xx is a success whatever its body says.',
+  'The command uses the same credential, time limits, and redaction as every other command. A read-only profile refuses everything ' +
+    'but GET, and --dry-run shows the request of a write. A path that leaves the server or the API is refused.',
+] as const;
+
+export interface RawValues {
+  readonly method: RawRequest['method'];
+  readonly path: string;
+  readonly raw_field?: readonly string[] | undefined;
+  readonly field?: readonly string[] | undefined;
+  readonly input?: string | undefined;
+  readonly include?: boolean | undefined;
+}
+
+type Parts = Pick<Context, 'options' | 'read' | 'hide'>;
+
+/** @throws Failure usage */
+export async function rawRequest(
+  service: Service,
+  values: RawValues,
+  { options, read, hide }: Parts,
+): Promise<RawRequest> {
+  const { method, path, input, include } = values;
+  if (include && options.jq !== undefined) throw usage('--include and --jq exclude each other');
+  const at = typedPath(service, path);
+  const pairs = pairsOf(values);
+  // `--no-input` before the command arrives under the same name.
+  if (typeof input !== 'string') return { method, at, ...placed(service, method, pairs, hide) };
+  if (method === 'GET') throw usage('--input: a GET has no body');
+  if (pairs.length > 0) throw usage('--input excludes -f and -F: both are the body');
+  const text = await read(input);
+  if (service === 'licensing') return { method, at, json: readField('--input', { kind: 'json', help: '' }, text) };
+  return { method, at, form: sealed([...new URLSearchParams(text.replace(/\r?\n$/, ''))], hide) };
+}
+
+interface Pair {
+  readonly name: string;
+  readonly text: string;
+  readonly isJson: boolean;
+}
+
+function pairsOf({ raw_field = [], field = [] }: RawValues): readonly Pair[] {
+  const words = [
+    ...raw_field.map((word) => ({ word, isJson: false, label: '-f' })),
+    ...field.map((word) => ({ word, isJson: true, label: '-F' })),
+  ];
+  return collect(words, ({ word, isJson, label }) => {
+    const at = word.indexOf('=');
+    if (at < 1) throw usage(`${label}: expected NAME=${isJson ? 'JSON' : 'TEXT'}`);
+    const [name, text] = [word.slice(0, at), word.slice(at + 1)];
+    if (isJson) readField(`${label} ${name}`, { kind: 'json', help: '' }, text);
+    return { name, text, isJson };
+  });
+}
+
+function placed(
+  service: Service,
+  method: RawRequest['method'],
+  pairs: readonly Pair[],
+  hide: Context['hide'],
+): Pick<RawRequest, 'query' | 'json' | 'form'> {
+  const texts = pairs.map(({ name, text }) => [name, text] as const);
+  if (pairs.length === 0) return {};
+  if (method === 'GET') return { query: texts };
+  if (service === 'chat') return { form: sealed(texts, hide) };
+  const repeated = pairs.find(({ name }, index) => pairs.slice(0, index).some((other) => other.name === name));
+  if (repeated) throw usage(`${repeated.name}: given twice`);
+  return { json: Object.fromEntries(pairs.map(({ name, text, isJson }) => [name, isJson ? parseJson(text) : text])) };
+}
+
+/** Passwords and keys are sent and not shown. */
+function sealed(texts: readonly (readonly [string, string])[], hide: Context['hide']): Parameters {
+  return texts.map(([name, text]) => [name, /password|secret|token|api_?key/i.test(name) ? hide(text) : text] as const);
+}
+
+/**
+ * Each answer as it is printed, then the failure that its status means.
+ * @throws Failure of an answer other than 2xx
+ */
+export async function* printed(
+  answers: AsyncIterable<RawAnswer>,
+  { include }: RawValues,
+  { options }: Pick<Context, 'options'>,
+): AsyncGenerator<string> {
+  for await (const { answer, failure } of answers) {
+    if (isSuccess(answer) || options.jq === undefined) yield (include ? headOf(answer) : '') + answer.text;
+    if (failure) throw failure;
+  }
+}
+
+/** With the line ends of HTTP, as curl and gh print it. */
+function headOf({ status, headers }: Answer): string {
+  const lines = Object.entries(headers).flatMap(([name, value]) =>
+    [value ?? []].flat().map((text) => `${name}: ${text}\r\n`),
+  );
+  return `HTTP/1.1 ${status}\r\n${lines.join('')}\r\n`;
+}
