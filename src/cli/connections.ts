@@ -4,6 +4,7 @@ import type { LicensingLine } from '../api/licensing/license-answer.ts';
 import { openGate } from '../api/http/retry.ts';
 import type { GlobalValues } from '../commands/context.ts';
 import type { ChatCredential, LicensingCredential } from '../store/account/credentials.ts';
+import { openLog } from './log.ts';
 import type { Messages } from './messages.ts';
 import type { Redactor } from './redactor.ts';
 import { observer } from './trace.ts';
@@ -61,10 +62,15 @@ function sharedBy({
   world,
   options,
   messages,
+  redactor,
   signal,
   plan,
 }: Wiring): Omit<Connection, 'base' | 'authorization' | 'sealed' | 'readOnly'> {
   const { machine, clock, alarm } = world;
+  const observers = [
+    observer(options, messages, world),
+    ...(options.log === undefined ? [] : [openLog(options.log, { clock, redactor, messages })]),
+  ];
   return {
     userAgent: `chatelaine/${world.version} (${machine.platform}; ${process.arch}; node ${process.versions.node})`,
     clock,
@@ -78,6 +84,6 @@ function sharedBy({
     surroundings: { env: machine.env, caFile: options.ca_file },
     dispatcher: world.dispatcher,
     plan: options.dry_run ? plan : undefined,
-    observe: observer(options, messages, world),
+    observe: (event) => observers.forEach((observe) => observe(event)),
   };
 }

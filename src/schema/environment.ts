@@ -37,6 +37,12 @@ export const globalOptions = {
   },
   verbose: { kind: 'boolean', short: 'v', help: 'Tell on stderr of requests, waits and repeats' },
   trace: { kind: 'boolean', help: 'Show requests and answers on stderr, secrets removed' },
+  log: {
+    kind: 'string',
+    nonempty: true,
+    placeholder: 'FILE',
+    help: 'Add requests, answers and waits to a file, a JSON object a line; no secret, no license code',
+  },
   color: {
     kind: 'string',
     choices: ['auto', 'always', 'never'],

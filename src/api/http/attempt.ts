@@ -15,21 +15,26 @@ export interface Attempt {
   readonly failure?: Failure;
 }
 
-/** Sends a request once. @throws what the signal aborts with */
-export async function attemptOnce(connection: Connection, call: Call, request: Request): Promise<Attempt> {
+/** Sends a request once. `attempt`: of its call, counted from 1. @throws what the signal aborts with */
+export async function attemptOnce(
+  connection: Connection,
+  call: Call,
+  request: Request,
+  attempt: number,
+): Promise<Attempt> {
   const { clock, observe } = connection;
   const { method, shown: url, headers, shownBody: body } = request;
-  observe({ kind: 'request', method, url, headers: shownHeaders(headers), body });
+  observe({ kind: 'request', method, url, attempt, headers: shownHeaders(headers), body });
   const start = clock.now();
   try {
     const answer = await followInside(connection, call, request);
-    observe({ kind: 'answer', method, url, answer, sealed: connection.sealed, took: clock.now() - start });
+    observe({ kind: 'answer', method, url, attempt, answer, sealed: connection.sealed, took: clock.now() - start });
     return { ending: endingOf(answer.status), answer };
   } catch (cause) {
     if (connection.signal.aborted) throw interrupted(connection.signal, call, request, cause);
     const ending = endingOfError(cause);
     const failure = barrier(cause, { method, url }, connection.surroundings.env, timeoutOf(connection, call));
-    observe({ kind: 'trouble', method, url, message: failure.message });
+    observe({ kind: 'trouble', method, url, attempt, message: failure.message });
     return { ending, failure };
   }
 }

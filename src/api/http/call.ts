@@ -44,12 +44,14 @@ export interface PlannedRequest {
 /** Ends a write of a dry run before it is sent. */
 export class Planned extends Error {}
 
-/** What happens on the wire, for `--verbose`, `--trace` and a person who waits. */
+/** What happens on the wire, for `--verbose`, `--trace`, `--log` and a person who waits. URLs are shown without license codes. */
 export type WireEvent =
   | {
       readonly kind: 'request';
       readonly method: string;
       readonly url: string;
+      /** Of its call, counted from 1. */
+      readonly attempt: number;
       readonly headers: Record<string, string>;
       readonly body: string | undefined;
     }
@@ -57,12 +59,26 @@ export type WireEvent =
       readonly kind: 'answer';
       readonly method: string;
       readonly url: string;
+      readonly attempt: number;
       readonly answer: WireAnswer;
       readonly sealed: boolean;
       readonly took: Milliseconds;
     }
-  | { readonly kind: 'trouble'; readonly method: string; readonly url: string; readonly message: string }
-  | { readonly kind: 'wait'; readonly span: Milliseconds; readonly why: string }
+  | {
+      readonly kind: 'trouble';
+      readonly method: string;
+      readonly url: string;
+      readonly attempt: number;
+      readonly message: string;
+    }
+  | {
+      readonly kind: 'wait';
+      /** Of the request that waits to be sent again. */
+      readonly method: string;
+      readonly url: string;
+      readonly span: Milliseconds;
+      readonly why: string;
+    }
   /** A call has waited for two seconds or more; `attempt` of at most `of`. */
   | { readonly kind: 'slow'; readonly host: string; readonly attempt: number; readonly of: number }
   /** A slow call has ended. */

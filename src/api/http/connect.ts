@@ -32,12 +32,12 @@ async function repeatUntilDone(
   request: Request,
   slowness: Slowness,
 ): Promise<Answer> {
-  const { clock, signal, observe } = connection;
+  const { clock, signal } = connection;
   const holds: Milliseconds[] = [];
   let doubted = false;
   for (let failures = 0; ;) {
     await passGate(connection, request);
-    const attempt = await attemptOnce(connection, call, request);
+    const attempt = await attemptOnce(connection, call, request, failures + holds.length + 1);
     const decision = decide(call.repeat, attempt.ending);
     if (decision === 'take') return toAnswer(request, attempt, doubted);
     if (decision === 'doubt') throw doubtOf(request, attempt);
@@ -52,7 +52,7 @@ async function repeatUntilDone(
     if (decision === 'give up' || isLast) return giveUp(request, attempt, doubted);
     failures += 1;
     slowness.nextAttempt();
-    observe({ kind: 'wait', span: wait, why: `retry ${failures} of ${connection.retries}` });
+    reportWait(connection, request, wait, `retry ${failures} of ${connection.retries}`);
     await clock.sleep(wait, signal);
   }
 }
@@ -73,7 +73,11 @@ function closeGate(connection: Connection, request: Request, holds: readonly Mil
   const total = holds.reduce((sum, hold) => sum + hold, 0);
   connection.gate.closeUntil(lineOf(connection), connection.clock.now() + wait);
   if (connection.retries === 0 || !fits(connection, wait, total)) throw beyondWait(request, wait);
-  connection.observe({ kind: 'wait', span: wait, why: 'the server asks to wait (429)' });
+  reportWait(connection, request, wait, 'the server asks to wait (429)');
+}
+
+function reportWait({ observe }: Connection, { method, shown: url }: Request, span: Milliseconds, why: string): void {
+  observe({ kind: 'wait', method, url, span, why });
 }
 
 /** A server counts those without credentials apart. */
