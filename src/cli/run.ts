@@ -19,7 +19,7 @@ export async function runCommand(
   const { world, messages } = given;
   const asked = given.options.jq === undefined ? given.options : { ...given.options, output: 'json' as const };
   const options = command.show?.alwaysQuiet ? keyAlone(command.name, asked) : asked;
-  if (command.show?.text && options.typedLooks.includes('fields'))
+  if (command.show?.text && !command.show.known && options.typedLooks.includes('fields'))
     throw usage(`${command.name} prints a text as it is: --fields does not apply`, 'Use --jq EXPR on JSON.');
   const running = { ...given, options, filter: await filterOf(options) };
   if (options.sandbox && world.machine.env['CHATELAINE_SANDBOX'])
