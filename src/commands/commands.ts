@@ -1,0 +1,72 @@
+import { failures, nameOf, type FailureKind } from '../core/failure.ts';
+import { globalOptions, twinOf, withoutTwin } from '../schema/environment.ts';
+import { flagOf, type Field, type Fields } from '../schema/field.ts';
+import { command, type AnyCommand } from './command.ts';
+import { commandTable } from './index.ts';
+
+export default command({
+  name: 'commands',
+  summary: 'Describe every command as data',
+  about: [
+    'With -o json: each command with its arguments, options and examples, the options of every command with the variables that set ' +
+      'them, and the exit codes. Nothing is sent.',
+  ],
+  examples: ['chatelaine commands -o json', 'chatelaine commands --jq ".commands[].name"'],
+
+  async run() {
+    const definitions = await Promise.all(commandTable.map(({ load }) => load()));
+    return {
+      commands: definitions.map(describeCommand),
+      options: optionRows(globalOptions),
+      exit_codes: exitCodes(),
+    };
+  },
+
+  show: { line: ({ commands }) => commands.map(({ name, summary }) => `${name}: ${summary}`).join('\n') },
+});
+
+function describeCommand({ name, summary, args = {}, options = {}, examples }: AnyCommand): CommandRow {
+  const rows = Object.entries(args).map(([argument, field]) => ({ name: argument, ...rulesOf(field) }));
+  return { name, summary, arguments: rows, options: optionRows(options), examples };
+}
+
+interface CommandRow {
+  readonly name: string;
+  readonly summary: string;
+  readonly arguments: readonly object[];
+  readonly options: readonly object[];
+  readonly examples: readonly string[];
+}
+
+function optionRows(fields: Fields): object[] {
+  return Object.entries(fields)
+    .filter(([, { hidden }]) => !hidden)
+    .map(([name, field]) => ({
+      name,
+      option: `--${flagOf(name, field)}`,
+      ...(field.short === undefined ? {} : { short: `-${field.short}` }),
+      ...rulesOf(field),
+      ...(fields === globalOptions ? { environment: twinsOf(name, field) } : {}),
+    }));
+}
+
+/** What a field says of its values, in the words of its table. */
+function rulesOf({ flag: _flag, short: _short, ...rules }: Field): object {
+  return rules;
+}
+
+/** The variables that set an option of every command. */
+function twinsOf(name: string, field: Field): readonly string[] {
+  if (withoutTwin.has(name)) return [];
+  const isNegatable = field.kind === 'boolean' && field.negatable === true;
+  return [twinOf(name), ...(isNegatable ? [twinOf(name, true)] : [])];
+}
+
+function exitCodes(): object[] {
+  const rows = Object.entries(failures).map(([kind, { exit, means }]) => ({
+    exit,
+    name: nameOf(kind as FailureKind),
+    means,
+  }));
+  return [{ exit: 0, name: 'ok', means: 'done, an empty result included' }, ...rows];
+}
