@@ -105,7 +105,7 @@ async function call(url: string, method: string, send: Send, credential: Record<
   const query = send.query ? `?${new URLSearchParams(send.query).toString()}` : '';
   const body = send.json !== undefined ? JSON.stringify(send.json) : send.form ? new URLSearchParams(send.form) : null;
   const answer = await request(url + query, {
-    method: method,
+    method,
     body: body === null ? null : String(body),
     headers: {
       ...credential,

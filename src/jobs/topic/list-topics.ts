@@ -1,8 +1,8 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { MessagePage } from '../../api/chat/chat-messages.ts';
 import { backward, forward } from '../../api/chat/message-pages.ts';
-import { checkMessages, type Channel } from './find-channel.ts';
 import { foldName } from '../../schema/topic.ts';
+import { checkMessages, type Channel } from './find-channel.ts';
 import { isResolved, nearNames } from './topic-names.ts';
 
 /** A topic of a channel, counted from its messages. */

@@ -2,8 +2,8 @@ import type { ChatApi } from '../../api/chat/chat.ts';
 import type { Message, MessagePage, MessageQuery } from '../../api/chat/chat-messages.ts';
 import { forward, type Walk } from '../../api/chat/message-pages.ts';
 import type { MessageSelection } from '../messages/selection.ts';
-import { checkMessages, type Channel } from './find-channel.ts';
 import { isSameName } from '../../schema/topic.ts';
+import { checkMessages, type Channel } from './find-channel.ts';
 
 export interface Topic {
   readonly channel: Channel;

@@ -7,9 +7,9 @@ import { readArchive, type OpenArchive } from '../../store/archive/archive.ts';
 import { archiveForms } from '../../store/archive/archive-head.ts';
 import { readPurge, type PurgeRecord } from '../../store/archive/purge-record.ts';
 import { pullArchive } from '../archive/pull-archive.ts';
+import { foldName } from '../../schema/topic.ts';
 import { checkMessages } from './find-channel.ts';
 import { isIn, topicSelection, type Topic, type TopicSurvey } from './survey-topic.ts';
-import { foldName } from '../../schema/topic.ts';
 
 /** What an archive before deletion needs. */
 export interface Keeping {

@@ -3,6 +3,7 @@ import { asObject, cellText } from '../columns.ts';
 import type { Form } from '../form.ts';
 import { plain, plainLines } from '../plain.ts';
 import type { Look } from '../show.ts';
+import { wrapped } from '../wrap.ts';
 import { htmlReader } from './html-text.ts';
 import {
   changesOf,
@@ -15,7 +16,6 @@ import {
   widgetOf,
   type MessageFields,
 } from './message-parts.ts';
-import { wrapped } from '../wrap.ts';
 
 const indent = '  ';
 
