@@ -25,13 +25,12 @@ export function typedPath(service: Service, typed: string): TypedPath {
   const isPlain = typed !== '' && !typed.includes('#') && !/^\/\/|^[a-z][a-z\d+.-]*:|\\|[\s\p{Cc}]/iu.test(place);
   if (!isPlain) throw outside(typed, service);
   const below = withoutPrefix(place.replace(/^\//, ''), prefixes[service]);
-  const isFolder = below.endsWith('/');
   const segments = below
     .replace(/\/$/, '')
     .split('/')
     .map((segment) => decoded(segment) ?? leave(typed, service));
   return {
-    path: joined(service, segments, isFolder),
+    path: joined(service, segments, below.endsWith('/') ? [path`/`] : []),
     query: question === undefined ? [] : [...new URLSearchParams(search)],
     isItem: segments.length > 1 || segments[0] === 'first-activation',
   };
@@ -78,10 +77,10 @@ function climbs(text: string): boolean {
 }
 
 /** Of the licensing API what follows the collection may be a license code. */
-function joined(service: Service, segments: readonly string[], isFolder: boolean): Path {
+function joined(service: Service, segments: readonly string[], end: readonly Path[]): Path {
   const [collection = '', ...others] = segments;
   const start = service === 'chat' ? path`/api/v1/${{ segments }}` : path`/v1/${collection}`;
   const items = service === 'chat' ? [] : others.map((value) => path`/${{ name: 'license_code', value }}`);
-  const pieces = [start, ...items, ...(isFolder ? [path`/`] : [])];
+  const pieces = [start, ...items, ...end];
   return { sent: pieces.map(({ sent }) => sent).join(''), shown: pieces.map(({ shown }) => shown).join('') };
 }

@@ -67,8 +67,8 @@ async function readPage(
 ): Promise<RawAnswer> {
   try {
     const { answer, failure } = await sendRaw(service, send, request);
-    const isLater = failure !== undefined && pages > 1;
-    return { answer, failure: isLater ? (incompleteAfter(pages - 1, failure) as Failure) : failure };
+    const later = failure === undefined || pages === 1 ? failure : incompleteAfter(pages - 1, failure);
+    return { answer, failure: later instanceof Failure ? later : undefined };
   } catch (cause) {
     throw pages === 1 ? cause : incompleteAfter(pages - 1, cause);
   }

@@ -31,7 +31,7 @@ export function openLog(path: string, { clock, redactor, messages }: Logging): (
       append(JSON.stringify({ time, ...Object.fromEntries(texts) }));
     } catch (cause) {
       isLost = true;
-      messages.warn(`the log ${path} ends here: ${(cause as Error).message}`);
+      messages.warn(`the log ${path} ends here: ${cause instanceof Error ? cause.message : String(cause)}`);
     }
   };
 }

@@ -2,7 +2,7 @@ import { Planned, type PlannedRequest } from '../api/http/call.ts';
 import type { AnyCommand } from '../commands/command.ts';
 import type { GlobalValues } from '../commands/context.ts';
 import { Failure, usage } from '../core/failure.ts';
-import type { Filter, Look, Show, Sink } from '../output/show.ts';
+import type { JsonFilter, Look, Show, Sink } from '../output/show.ts';
 import { refuseFields } from '../output/fields.ts';
 import { writeResult, type Result } from '../output/write.ts';
 import type { Options } from './accounts.ts';
@@ -40,7 +40,7 @@ export async function runCommand(
 }
 
 /** @throws Failure usage for an expression that jq cannot compile */
-async function filterOf({ jq }: Options): Promise<Filter | undefined> {
+async function filterOf({ jq }: Options): Promise<JsonFilter | undefined> {
   if (jq === undefined) return undefined;
   const { openFilter } = await import('../output/jq.ts');
   return openFilter(jq);
@@ -89,7 +89,7 @@ async function settled(outcome: unknown): Promise<{ value: unknown; error?: Erro
 
 type Printing = Pick<Running, 'world' | 'signal' | 'messages'> & {
   readonly options: GlobalValues;
-  readonly filter: Filter | undefined;
+  readonly filter: JsonFilter | undefined;
 };
 
 async function print(

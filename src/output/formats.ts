@@ -4,7 +4,7 @@ import { picking, refusing } from './fields.ts';
 import type { Form } from './form.ts';
 import { plainLines } from './plain.ts';
 import { sentencesOf } from './sentences.ts';
-import type { Filter, Look, Show } from './show.ts';
+import type { JsonFilter, Look, Show } from './show.ts';
 import type { TableParts } from './table-values.ts';
 
 /** The form that a look asks for; its module, and with it a library, is loaded only now. */
@@ -26,7 +26,7 @@ function asDocument(look: Look): Look {
 }
 
 /** The whole document of a form through a filter; the rows of a list are held until they end. */
-function filtered(form: Form, filter: Filter, { terminal }: Look): Form {
+function filtered(form: Form, filter: JsonFilter, { terminal }: Look): Form {
   const shown = (json: string): string => (terminal ? plainLines(filter(json)) : filter(json));
   let document = '';
   return {

@@ -1,6 +1,6 @@
 import { loadJq } from 'jq-wasm';
 import { Failure, usage } from '../core/failure.ts';
-import type { Filter } from './show.ts';
+import type { JsonFilter } from './show.ts';
 
 /**
  * Compiles a jq expression without running it. The filter takes the text of a JSON document and gives each result on a line:
@@ -8,7 +8,7 @@ import type { Filter } from './show.ts';
  * @throws Failure usage for an expression that jq cannot compile; the filter throws Failure rejected where it fails on the document,
  * since the command has done its work by then
  */
-export async function openFilter(expression: string): Promise<Filter> {
+export async function openFilter(expression: string): Promise<JsonFilter> {
   const jq = await loadJq();
   const run = (json: string): { stdout: string; stderr: string; exitCode: number } => jq.raw(json, expression, flags);
   // Without an input nothing is evaluated, so an expression that never ends does not end here.

@@ -54,7 +54,7 @@ export interface ColumnLayout {
 export type Format = 'table' | 'json' | 'ndjson' | 'csv' | 'tsv' | 'yaml' | OwnFormat;
 
 /** Turns the text of a JSON document into the text that is written. @throws Failure rejected where it does not apply */
-export type Filter = (json: string) => string;
+export type JsonFilter = (json: string) => string;
 
 /** The user's choices about looks, read once from the global options. */
 export interface Look {
@@ -67,7 +67,7 @@ export interface Look {
   readonly csvSafe: boolean;
   readonly quiet: boolean;
   /** What the JSON document goes through before it is written, in place of any other format. */
-  readonly filter?: Filter | undefined;
+  readonly filter?: JsonFilter | undefined;
   /** Whether escape sequences for colour may be written to stdout. */
   readonly color: boolean;
   /** Whether stdout is a terminal: text is made harmless and fitted. */

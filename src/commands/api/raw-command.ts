@@ -73,13 +73,13 @@ export async function rawRequest(
   return { method, at, form: sealed([...new URLSearchParams(text.replace(/\r?\n$/, ''))], hide) };
 }
 
-interface Pair {
+interface RawPair {
   readonly name: string;
   readonly text: string;
   readonly isJson: boolean;
 }
 
-function pairsOf({ raw_field = [], field = [] }: RawValues): readonly Pair[] {
+function pairsOf({ raw_field = [], field = [] }: RawValues): readonly RawPair[] {
   const words = [
     ...raw_field.map((word) => ({ word, isJson: false, label: '-f' })),
     ...field.map((word) => ({ word, isJson: true, label: '-F' })),
@@ -96,7 +96,7 @@ function pairsOf({ raw_field = [], field = [] }: RawValues): readonly Pair[] {
 function placed(
   service: Service,
   method: RawRequest['method'],
-  pairs: readonly Pair[],
+  pairs: readonly RawPair[],
   hide: Context['hide'],
 ): Pick<RawRequest, 'query' | 'json' | 'form'> {
   const texts = pairs.map(({ name, text }) => [name, text] as const);
