@@ -156,7 +156,7 @@ const casts: readonly string[] = [
 
 /** Boolean parameters of functions that one file calls, with a variable of the same name; this list only gets shorter. */
 const flags: readonly string[] = [
-  'api/http/connect.ts: afterDoubt',
+  'api/http/connect.ts: afterUnconfirmed',
   'cli/look.ts: terminal',
   'cli/trace.ts: isTerminal',
   'commands/messages/range.ts: include',

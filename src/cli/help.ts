@@ -73,7 +73,7 @@ const groupTitles: readonly (readonly [title: string, nouns: readonly string[]])
   ['Sandbox: both services on this machine', ['sandbox']],
 ];
 
-/** Every command of the table, once; those of no group stand in the last. */
+/** Every command of the table, once; those of no group are in the last. */
 export function groupsOf(table: readonly CommandEntry[]): readonly HelpGroup[] {
   const nounOf = ({ name }: CommandEntry): string => name.split(' ')[0] ?? name;
   const grouped = new Set(groupTitles.flatMap(([, names]) => names));

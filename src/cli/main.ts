@@ -89,7 +89,7 @@ function styleOf({ options, flags }: CommandRequest, world: World): MessageStyle
   };
 }
 
-/** How errors of the command line itself are told, before its options are known. */
+/** How errors of the command line itself are written before its options are known. */
 function guessedStyle(argv: readonly string[], world: World): MessageStyle {
   const wanted = argv.flatMap((word, index) => {
     if (word === '--json') return ['json'];

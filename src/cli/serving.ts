@@ -32,7 +32,7 @@ export async function writeReady(file: string, text: string): Promise<void> {
   }
 }
 
-/** A file that is none of ours is told before anybody is served; the handle that looked has read it, so another one serves. */
+/** A file of another program is refused before anybody is served; the handle that looked has read it, so another one serves. */
 export async function openData(file: string, world: World): Promise<SandboxLog> {
   const first = await openSandboxLog(file, world);
   await first.exclusively((log) => log.read());

@@ -87,7 +87,7 @@ export interface Context {
   claims(identity: string, app_code: number, settle: Milliseconds): Promise<Claims>;
   /** Shows how far a job of so many steps is; nothing with `--quiet`. */
   progress(label: string, total: number): Progress;
-  /** Asks a server for anything, without a credential. @throws Failure unavailable naming what stands in the way */
+  /** Asks a server for anything, without a credential. @throws Failure unavailable naming the obstacle */
   reach(url: string): Promise<Reach>;
   /** Where configuration and state stand. */
   files(): { readonly config: string; readonly state: string };

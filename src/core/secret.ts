@@ -41,7 +41,7 @@ export class Secret {
   }
 }
 
-/** A shorter word stands in every text: hiding it would tell it, and garble the rest. */
+/** A shorter word occurs in every text: hiding it would reveal it, and garble the rest. */
 const shortest = 4;
 
 /** Longest first, so that one form is never left half-hidden by another. A lone surrogate is sent as U+FFFD. */

@@ -12,7 +12,7 @@ export type Result = { readonly many: AsyncIterable<unknown> } | { readonly one:
 
 /**
  * Writes a result in the look's format; an array is a list. What the rows throw is thrown on when the document is closed, so
- * that what came before is whole. When nobody reads any longer (EPIPE), the rows are told to end and this resolves, but
+ * that what came before is whole. When nobody reads any longer (EPIPE), the rows are asked to end and this resolves, but
  * `show.toTheEnd` draws the rows to their end.
  * @throws Failure usage for a field of `--fields` that the first row does not have: a list is not written then. Failure rejected for
  * one value, which is written whole, because what a command did cannot be repeated for a slip. Failure incomplete when the sink fails.
@@ -92,7 +92,7 @@ async function writeRows(
   try {
     await Promise.race([pouring, batch.broken]);
   } catch (error) {
-    // The sink may break while a row is awaited, perhaps from a slow network: the rows are told, and not waited for.
+    // The sink may break while a row is awaited, perhaps from a slow network: the rows are asked to end, and not waited for.
     if (source.waiting()) void Promise.allSettled([source.stop()]);
     else await pouring;
     throw error;

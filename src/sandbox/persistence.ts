@@ -6,14 +6,14 @@ export interface SharedLog {
   /**
    * The records that this handle has not seen yet, oldest first: all of them at the first call, later only what other processes
    * appended since. What this handle itself appended is not given again. (A record given twice does no harm: records say what a
-   * row is now, not how it changed.) Where the log was begun anew meanwhile, `{ reset: true }` comes before its records.
+   * row is now, not how it changed.) Where the log was restarted meanwhile, `{ reset: true }` comes before its records.
    */
   read(): Promise<readonly unknown[]>;
   /** Adds one record after all others; once resolved it survives a crash. A record is added whole or not at all. */
   append(record: unknown): Promise<void>;
 }
 
-/** A log of state changes that several processes share. The sample data is never in it: each process makes it anew. */
+/** A log of state changes that several processes share. The sample data is never in it: each process makes its own. */
 export interface Persistence {
   /** Runs one request's work alone: among all processes that share the data, and among the requests of this one. */
   exclusively<T>(work: (log: SharedLog) => Promise<T>): Promise<T>;

@@ -37,7 +37,7 @@ export interface Store {
   undo(): void;
   /**
    * Plays records of the log; what is not a record of ours is passed over. Playing one twice does no harm. `{ reset: true }` says
-   * that the log was begun anew: everything goes back to the fixed data.
+   * that the log was restarted: everything goes back to the fixed data.
    */
   replay(records: readonly unknown[]): void;
 }

@@ -319,7 +319,7 @@ const table: readonly Row[] = [
     prints: [{ saved_snippet_id: 2, status: 'missing' }],
   },
   {
-    what: 'a snippet that is gone after a doubt is deleted',
+    what: 'a snippet that is gone after an unconfirmed request is deleted',
     line: 'snippet rm 2',
     plan: (to) => {
       to.expect(snippet).fail('ECONNRESET');
@@ -339,7 +339,7 @@ const table: readonly Row[] = [
     code: 'not_found',
   },
   {
-    what: 'in doubt',
+    what: 'unconfirmed',
     line: 'settings set email=a@b.test',
     plan: (to) => to.expect({ ...color, form: { email: 'a@b.test' } }).fail('ECONNRESET'),
     exit: 9,

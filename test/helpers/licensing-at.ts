@@ -21,7 +21,7 @@ async function sendOnce(port: number, { method, path, query = [], json }: Call):
     text,
     body: bodyOf(text),
     http,
-    afterDoubt: false,
+    afterUnconfirmed: false,
   };
 }
 

@@ -188,7 +188,7 @@ describe('--deadline and --timeout in real time', () => {
     expect(origin.seen).toHaveLength(1);
   });
 
-  test('a deadline ends a POST that hangs in doubt', async () => {
+  test('a deadline ends a POST that hangs unconfirmed', async () => {
     const { ran, origin } = await runAt(
       ({ method }) => (method === 'POST' ? undefined : {}),
       'license create --remote-user a --size-allowance 4 --deadline 1500ms',
@@ -198,7 +198,7 @@ describe('--deadline and --timeout in real time', () => {
     expect(origin.seen.map(({ method }) => method)).toEqual(['GET', 'POST']);
   });
 
-  test('a deadline ends the wait that settles a doubt', async () => {
+  test('a deadline ends the wait that settles an unconfirmed POST', async () => {
     const { ran, origin } = await runAt(
       ({ method }) => (method === 'POST' ? busy : {}),
       'license create --remote-user a --size-allowance 4 --deadline 1500ms',

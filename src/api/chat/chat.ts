@@ -37,7 +37,7 @@ export interface ChatApi {
   /** POST delete_topic, one request: whether the server says that all messages are gone. */
   deleteTopic(stream_id: number, topic_name: string): Promise<{ readonly complete: boolean }>;
   /** PATCH /navigation_views. @throws Failure unknown for a rename without an answer */
-  updateView(fragment: string, change: ViewChange): Promise<Accepted & { readonly afterDoubt: boolean }>;
+  updateView(fragment: string, change: ViewChange): Promise<Accepted & { readonly afterUnconfirmed: boolean }>;
   /** GET /navigation_views: undefined where the server has no such route. */
   views(): Promise<readonly View[] | undefined>;
   /** DELETE a snippet; one that is gone after an unconfirmed attempt counts as deleted. @throws Failure not_found */
@@ -112,7 +112,7 @@ export function chatApi(send: Send, sendUnauthenticated: Send): ChatApi {
       });
       if (isMissingRoute(answer)) throw routeMissing(answer, 'navigation views', viewLevel, await level());
       const accepted = change.name === undefined ? accept(answer) : acceptOnce(answer);
-      return { ...accepted, afterDoubt: answer.afterDoubt };
+      return { ...accepted, afterUnconfirmed: answer.afterUnconfirmed };
     },
 
     async views() {
@@ -125,7 +125,7 @@ export function chatApi(send: Send, sendUnauthenticated: Send): ChatApi {
       const answer = await send({ method: 'DELETE', path: path`/api/v1/saved_snippets/${id}`, repeat: 'safe' });
       if (isMissingRoute(answer)) throw routeMissing(answer, 'saved snippets', snippetLevel, await level());
       if (isGoneSnippet(answer)) {
-        if (answer.afterDoubt) return;
+        if (answer.afterUnconfirmed) return;
         throw refusal(answer, 'not_found');
       }
       accept(answer);

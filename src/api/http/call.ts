@@ -28,7 +28,7 @@ export interface Answer {
   /** The request as it may be shown in an error. */
   readonly http: { readonly method: string; readonly url: string; readonly status: number };
   /** Whether an earlier attempt is unconfirmed: it may have been processed, and its answer was lost. */
-  readonly afterDoubt: boolean;
+  readonly afterUnconfirmed: boolean;
 }
 
 export type Send = (call: Call) => Promise<Answer>;

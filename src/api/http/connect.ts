@@ -34,22 +34,22 @@ async function repeatUntilDone(
 ): Promise<Answer> {
   const { clock, signal } = connection;
   const holds: Milliseconds[] = [];
-  let doubted = false;
+  let wasUnconfirmed = false;
   for (let failures = 0; ;) {
     await passGate(connection, request);
     const attempt = await attemptOnce(connection, call, request, failures + holds.length + 1);
     const decision = decide(call.repeat, attempt.ending);
-    if (decision === 'take') return toAnswer(request, attempt, doubted);
-    if (decision === 'doubt') throw doubtOf(request, attempt);
+    if (decision === 'take') return toAnswer(request, attempt, wasUnconfirmed);
+    if (decision === 'leave unconfirmed') throw unconfirmed(request, attempt);
     if (decision === 'wait') {
       holds.push(holdBack(askedWait(attempt, clock.now()), holds.length, clock.random()));
       closeGate(connection, request, holds);
       continue;
     }
-    if (attempt.ending === 'doubtful' || attempt.ending === 'overloaded') doubted = true;
+    if (attempt.ending === 'unconfirmed' || attempt.ending === 'overloaded') wasUnconfirmed = true;
     const wait = backoff(failures, clock.random());
     const isLast = failures >= connection.retries || !fitsDeadline(connection, wait);
-    if (decision === 'give up' || isLast) return giveUp(request, attempt, doubted);
+    if (decision === 'give up' || isLast) return giveUp(request, attempt, wasUnconfirmed);
     failures += 1;
     slowness.nextAttempt();
     reportWait(connection, request, wait, `retry ${failures} of ${connection.retries}`);
@@ -85,7 +85,7 @@ function lineOf({ base, authorization }: Connection): string {
   return `${base} ${authorization === undefined ? 'open' : 'signed in'}`;
 }
 
-function toAnswer(request: Request, { answer }: Attempt, afterDoubt: boolean): Answer {
+function toAnswer(request: Request, { answer }: Attempt, afterUnconfirmed: boolean): Answer {
   if (!answer) throw new Error('an attempt was taken without an answer');
   const { status, headers, text } = answer;
   return {
@@ -94,7 +94,7 @@ function toAnswer(request: Request, { answer }: Attempt, afterDoubt: boolean): A
     text,
     body: bodyOf(text),
     http: { method: request.method, url: request.shown, status },
-    afterDoubt,
+    afterUnconfirmed,
   };
 }
 
@@ -130,7 +130,7 @@ function beyondWait({ method, shown: url }: Request, wait: Milliseconds): Failur
   });
 }
 
-function doubtOf(request: Request, attempt: Attempt): Failure {
+function unconfirmed(request: Request, attempt: Attempt): Failure {
   const what = attempt.failure?.message ?? `the server answered ${attempt.answer?.status ?? 0}`;
   return new Failure('unknown', `${what}; the request may or may not have been carried out`, {
     http: httpOf(request, attempt),
@@ -140,9 +140,9 @@ function doubtOf(request: Request, attempt: Attempt): Failure {
 }
 
 /** The last attempt's answer, or its network failure. @throws Failure unavailable */
-function giveUp(request: Request, attempt: Attempt, afterDoubt: boolean): Answer {
+function giveUp(request: Request, attempt: Attempt, afterUnconfirmed: boolean): Answer {
   if (attempt.failure) throw attempt.failure;
-  return toAnswer(request, attempt, afterDoubt);
+  return toAnswer(request, attempt, afterUnconfirmed);
 }
 
 function httpOf({ method, shown }: Request, { answer }: Attempt): { method: string; url: string; status?: number } {

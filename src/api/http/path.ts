@@ -1,6 +1,6 @@
 import { usage } from '../../core/failure.ts';
 
-/** A URL path below the API's base: only `path` makes one. `shown` hides what must not stand in traces and errors. */
+/** A URL path below the API's base: only `path` makes one. `shown` hides what must not appear in traces and errors. */
 export interface Path {
   readonly sent: string;
   readonly shown: string;

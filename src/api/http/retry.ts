@@ -23,18 +23,23 @@ export type AttemptEnding =
   /** Never reached the service, and will not the next time either: certificate, proxy password. */
   | 'barred'
   /** Sent, and no whole answer came: reset, time-out, cut body. */
-  | 'doubtful';
+  | 'unconfirmed';
 
-export type RetryDecision = 'take' | 'repeat' | 'wait' | 'doubt' | 'give up';
+export type RetryDecision = 'take' | 'repeat' | 'wait' | 'leave unconfirmed' | 'give up';
 
 const decisions: Record<AttemptEnding, Record<Repeat, RetryDecision>> = {
   answered: { safe: 'take', 'if unprocessed': 'take', once: 'take', 'by caller': 'take' },
   'held back': { safe: 'wait', 'if unprocessed': 'wait', once: 'wait', 'by caller': 'wait' },
-  overloaded: { safe: 'repeat', 'if unprocessed': 'doubt', once: 'take', 'by caller': 'take' },
-  broke: { safe: 'take', 'if unprocessed': 'doubt', once: 'take', 'by caller': 'take' },
+  overloaded: { safe: 'repeat', 'if unprocessed': 'leave unconfirmed', once: 'take', 'by caller': 'take' },
+  broke: { safe: 'take', 'if unprocessed': 'leave unconfirmed', once: 'take', 'by caller': 'take' },
   unsent: { safe: 'repeat', 'if unprocessed': 'repeat', once: 'repeat', 'by caller': 'repeat' },
   barred: { safe: 'give up', 'if unprocessed': 'give up', once: 'give up', 'by caller': 'give up' },
-  doubtful: { safe: 'repeat', 'if unprocessed': 'doubt', once: 'doubt', 'by caller': 'give up' },
+  unconfirmed: {
+    safe: 'repeat',
+    'if unprocessed': 'leave unconfirmed',
+    once: 'leave unconfirmed',
+    'by caller': 'give up',
+  },
 };
 
 /** What to do after an attempt. */

@@ -12,7 +12,7 @@ const nameless: ReadonlySet<string> = new Set(['ENOTFOUND']);
 /** What a thrown error of the transport means for repeating the call: only a failure to connect proves that nothing was sent. */
 export function endingOfError(error: unknown): AttemptEnding {
   if (error instanceof Failure) return 'barred';
-  if (!(error instanceof Unconnected)) return 'doubtful';
+  if (!(error instanceof Unconnected)) return 'unconfirmed';
   const { cause } = error;
   if (cause instanceof ProxyRefusal) return cause.status >= 500 ? 'unsent' : 'barred';
   const code = codeOf(cause);

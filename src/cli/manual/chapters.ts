@@ -11,7 +11,7 @@ import type { Block, Chapter } from './roff.ts';
 
 /** What the manual says of single commands besides their own texts, by command. */
 export const chapters: Readonly<Record<string, readonly Chapter[]>> = {
-  'license create': [{ title: 'WHEN AN ANSWER IS LOST', blocks: [{ text: doubt() }] }],
+  'license create': [{ title: 'WHEN AN ANSWER IS LOST', blocks: [{ text: lostAnswer() }] }],
   'license ensure': [neverTwo()],
   'license apply': [neverTwo(), journals()],
   'license edit': [whenUserLeaves()],
@@ -26,7 +26,7 @@ export const chapters: Readonly<Record<string, readonly Chapter[]>> = {
   'sandbox serve': [variables(), ...licensingShapes(), faultRules(), faults()],
 };
 
-function doubt(): string {
+function lostAnswer(): string {
   return (
     'A connection can end after the service has made the license and before it has said so. The request is never just sent again: ' +
     'chatelaine waits --settle, lists the licenses of that user, and takes the one of the asked size as the new one. Where the list ' +
@@ -53,7 +53,7 @@ export function neverTwo(): Chapter {
           'another machine or by other means: let your CI run one such job at a time (a concurrency group). license audit finds users ' +
           'with several licenses, wherever they come from.',
       },
-      { text: doubt() },
+      { text: lostAnswer() },
     ],
   };
 }
@@ -97,7 +97,7 @@ export function journals(): Chapter {
       },
       {
         text:
-          'The journal stands in the journals folder of the state folder, one for each job, server, application and content of the ' +
+          'The journal is in the journals folder of the state folder, one for each job, server, application and content of the ' +
           'file; --journal FILE puts it elsewhere, for example on a volume that outlives a CI job. Rows and outcomes are in it, license ' +
           'keys are not. Without a place for its journal license apply does not begin (exit code 3).',
       },
@@ -232,7 +232,7 @@ function storage(): Chapter {
     blocks: [
       {
         text:
-          'Profiles stand in config.json and keys in credentials.json, in $XDG_CONFIG_HOME/chatelaine (~/.config/chatelaine), ' +
+          'Profiles are in config.json and keys in credentials.json, in $XDG_CONFIG_HOME/chatelaine (~/.config/chatelaine), ' +
           'readable by you alone; a credentials file that others can read is refused. A key is stored with the origin of its URL and ' +
           'is sent nowhere else: not after a redirect, and not after the URL in config.json was changed. Plain http is accepted for ' +
           'this machine only.',

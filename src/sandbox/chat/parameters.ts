@@ -13,7 +13,7 @@ export interface Arguments<S extends Signature> {
 }
 
 /**
- * The parameters of a request, checked one after another in the order of the signature; only the first fault is told. A name is
+ * The parameters of a request, checked one after another in the order of the signature; only the first fault is reported. A name is
  * looked up in the form, then in the query; the last of a repeated name counts (docs/apis.md, Envelope and errors).
  * @throws Refusal
  */

@@ -48,7 +48,7 @@ export function unauthorized(msg: string): Refusal {
   });
 }
 
-/** 429; `wait` in seconds stands in the header and the body as the same float (docs/apis.md, Rate limits). */
+/** 429; `wait` in seconds is in the header and the body as the same float (docs/apis.md, Rate limits). */
 export function tooMany(wait: number, headers: Refusal['headers'] = {}): Refusal {
   return new Refusal(rateLimitMessage(0), {
     status: 429,

@@ -8,7 +8,7 @@ import { hasModes, storageFailure } from '../disk/files.ts';
 
 /**
  * A key from its text, wrapped where it enters. `source` is where it comes from, such as `CHATELAINE_API_KEY`; the text itself is never told.
- * @throws Failure config when it is empty or cannot stand in an HTTP header
+ * @throws Failure config when it is empty or cannot be sent in an HTTP header
  */
 export function keyFrom(text: string, source: string): Secret {
   if (text === '') throw new Failure('config', `${source}: the key is empty`);

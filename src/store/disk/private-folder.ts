@@ -51,13 +51,13 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** A folder that carries our name, or stands in one: any other was named by the user, and may be shared. */
+/** A folder that carries our name, or is in one: any other was named by the user, and may be shared. */
 function isOfOurs(folder: string): boolean {
   return basename(folder) === 'chatelaine' || basename(dirname(folder)) === 'chatelaine';
 }
 
 /**
- * A 0700 folder inside the temporary folder, for locks when there is no writable home. What stands there under that name must be ours.
+ * A 0700 folder inside the temporary folder, for locks when there is no writable home. What exists there under that name must be ours.
  * @throws Failure config when it is a link, someone else's, or open to others
  */
 export async function makeTemporaryFolder(machine: Machine): Promise<string> {

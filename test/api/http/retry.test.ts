@@ -41,11 +41,11 @@ describe('what happens next', () => {
     // ending, every GET and PATCH of absolute values, a POST that must not happen twice, delete_topic
     ['answered', 'take', 'take', 'take'],
     ['held back', 'wait', 'wait', 'wait'],
-    ['overloaded', 'repeat', 'doubt', 'take'],
-    ['broke', 'take', 'doubt', 'take'],
+    ['overloaded', 'repeat', 'leave unconfirmed', 'take'],
+    ['broke', 'take', 'leave unconfirmed', 'take'],
     ['unsent', 'repeat', 'repeat', 'repeat'],
     ['barred', 'give up', 'give up', 'give up'],
-    ['doubtful', 'repeat', 'doubt', 'give up'],
+    ['unconfirmed', 'repeat', 'leave unconfirmed', 'give up'],
   ])('%s', (ending, safe, once, byCaller) => {
     const decisions = (['safe', 'if unprocessed', 'by caller'] as const satisfies Repeat[]).map((repeat) =>
       decide(repeat, ending),

@@ -415,7 +415,7 @@ describe('faults', () => {
     expect({ exitCode: ran.exitCode, stdout: ran.stdout, sent: sent() }).toEqual({ exitCode: 7, stdout: '', sent: [] });
   });
 
-  test('where the list fails in the end, rows in doubt are unknown; the same command settles them', async () => {
+  test('where the list fails in the end, rows unconfirmed are unknown; the same command settles them', async () => {
     const { apply, sandbox, log, home } = await service({ fault: 'POST /v1/license/=drop-after#3;GET /*=502#18+1' });
     const names = users(30);
 
@@ -438,7 +438,7 @@ describe('faults', () => {
     expect(held(sandbox, names)).toEqual(each(names));
   });
 
-  test('a server that is gone after the list does not bring every row into doubt', async () => {
+  test('a server that is gone after the list does not bring every row into the unconfirmed', async () => {
     const { apply, log, sandbox } = await service({ fault: 'POST /v1/license/=504;GET /*=502#999+1' });
     const names = users(200);
 
@@ -534,7 +534,7 @@ describe('an early end', () => {
     expect(held(sandbox, names)).toEqual(each(names));
   });
 
-  test('the deadline is exit 8 or 9, only what was sent is in doubt, and the same command goes on', async () => {
+  test('the deadline is exit 8 or 9, only what was sent is unconfirmed, and the same command goes on', async () => {
     const names = users(200);
     const home = emptyHome();
     const { sandbox, run } = await openSandbox({ latency: 20 });

@@ -92,7 +92,7 @@ describe('license ensure', () => {
     expect(ada()).toHaveLength(1);
   });
 
-  test('a list that fails after a doubt is exit 9 with what to look at, and nothing is printed', async () => {
+  test('a list that fails after an unconfirmed request is exit 9 with what to look at, and nothing is printed', async () => {
     const { ensure } = await service('POST /*=drop-after;GET /*=502#99+1');
 
     const { exitCode, stdout, error } = await ensure('-o json');

@@ -442,7 +442,7 @@ describe('requests of their own', () => {
   test.each([
     ['email', { email: 'ada@example.com' }, 'email=ada@example.com', ''],
     ['passwords', { old_password: 'old secret', new_password: 'new secret' }, '', passwords],
-  ])('%s in doubt are not sent again: exit 9', async (_what, form, word, stdin) => {
+  ])('%s unconfirmed are not sent again: exit 9', async (_what, form, word, stdin) => {
     for (const trouble of ['ECONNRESET', 502, 503, 504, 500] as const) {
       const service = fakeService();
       const sent = stdin === '' ? form : { old_password: 'correct horse', new_password: 'battery&staple' };
@@ -466,7 +466,7 @@ describe('requests of their own', () => {
     }
   });
 
-  test('other settings in doubt are sent again', async () => {
+  test('other settings unconfirmed are sent again', async () => {
     const service = serverAt(489);
     service.expect({ method: 'PATCH', path: '/api/v1/settings', form: { color_scheme: '2' } }).fail('ECONNRESET');
     service

@@ -21,7 +21,7 @@ function fakeService(): FakeService {
   return service;
 }
 
-const doubts: readonly (readonly [string, (service: FakeService) => void])[] = [
+const lostAnswers: readonly (readonly [string, (service: FakeService) => void])[] = [
   ['reset', (service) => post(service).fail('ECONNRESET')],
   ['other side closed', (service) => post(service).fail('UND_ERR_SOCKET')],
   ['headers late', (service) => post(service).fail('UND_ERR_HEADERS_TIMEOUT')],
@@ -34,10 +34,10 @@ const doubts: readonly (readonly [string, (service: FakeService) => void])[] = [
   ['201 with a cut document', (service) => post(service).reply(201, '{"license_code": "K-')],
 ];
 
-describe.each(doubts)('a POST in doubt: %s', (_what, doubt) => {
+describe.each(lostAnswers)('a POST unconfirmed: %s', (_what, loseAnswer) => {
   test('the one license of that user and size is the one that was created', async () => {
     const service = fakeService();
-    doubt(service);
+    loseAnswer(service);
     list(service).reply(200, [ada]);
 
     const { exitCode, stdout, slept } = await run(service, `${create} -q`);
@@ -48,9 +48,9 @@ describe.each(doubts)('a POST in doubt: %s', (_what, doubt) => {
 
   test('none: it is posted again, once more settled by a list', async () => {
     const service = fakeService();
-    doubt(service);
+    loseAnswer(service);
     list(service).reply(200, []);
-    doubt(service);
+    loseAnswer(service);
     list(service).reply(200, { results: [], next: null });
     post(service).reply(201, ada);
 
@@ -66,7 +66,7 @@ describe.each(doubts)('a POST in doubt: %s', (_what, doubt) => {
     ['one of that size and one of another', [ada, { ...ada, license_code: 'K-2', size_allowance: 5 }]],
   ])('%s: exit 9, and what to look at', async (_shown, rows) => {
     const service = fakeService();
-    doubt(service);
+    loseAnswer(service);
     list(service).reply(200, rows);
 
     const { exitCode, stdout, error } = await run(service, `${create} -o json`);
@@ -84,7 +84,7 @@ describe.each(doubts)('a POST in doubt: %s', (_what, doubt) => {
   test('a list that fails: exit 9', async () => {
     for (const status of [502, 401, 400, 500]) {
       const service = fakeService();
-      doubt(service);
+      loseAnswer(service);
       const planned = service.expect('GET /v1/license/?remote_user=ada&app_code=7', status === 502 ? 6 : 1);
       planned.reply(status, { detail: 'no' });
 
@@ -253,7 +253,7 @@ test('an error inside 200 leaves it open whether the license was created: the li
   expect({ exitCode, stdout, slept }).toEqual({ exitCode: 0, stdout: 'K-1\n', slept: [5000] });
 });
 
-test('--retries 0 does not send a POST in doubt again without a list', async () => {
+test('--retries 0 does not send a POST unconfirmed again without a list', async () => {
   const service = fakeService();
   post(service).fail('ECONNRESET');
   list(service).reply(200, [ada]);

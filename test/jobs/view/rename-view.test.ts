@@ -20,10 +20,10 @@ describe.each([
   ['reset', (service: FakeService) => rename(service).fail('ECONNRESET')],
   ['502', (service: FakeService) => rename(service).reply(502, '<h1>Bad gateway</h1>')],
   ['500', (service: FakeService) => rename(service).reply(500, { result: 'error', msg: 'Internal server error' })],
-])('a rename in doubt: %s', (_what, doubt) => {
+])('a rename unconfirmed: %s', (_what, loseAnswer) => {
   test('the list shows the new name: done', async () => {
     const service = fakeService();
-    doubt(service);
+    loseAnswer(service);
     views(service).reply(200, named('Watch'));
 
     const { exitCode, stdout } = await run(service, `view rename ${fragment} Watch -o json`);
@@ -35,7 +35,7 @@ describe.each([
 
   test('the list shows the old name: sent again', async () => {
     const service = fakeService();
-    doubt(service);
+    loseAnswer(service);
     views(service).reply(200, named('Alert Words'));
     rename(service).reply(200, done);
 
@@ -45,7 +45,7 @@ describe.each([
 
   test('"already exists" after it is settled by the list', async () => {
     const service = fakeService();
-    doubt(service);
+    loseAnswer(service);
     views(service).reply(200, named('Alert Words'));
     rename(service).reply(400, taken);
     views(service).reply(200, named('Watch'));
@@ -56,7 +56,7 @@ describe.each([
 
   test('"already exists" of another view is a refusal', async () => {
     const service = fakeService();
-    doubt(service);
+    loseAnswer(service);
     views(service).reply(200, named('Alert Words'));
     rename(service).reply(400, taken);
     views(service).reply(200, named('Alert Words'));
@@ -71,7 +71,7 @@ describe.each([
     ['a list without the view', 200, { ...done, navigation_views: [] }],
   ])('%s: exit 9', async (_list, status, body) => {
     const service = fakeService();
-    doubt(service);
+    loseAnswer(service);
     views(service).reply(status, body);
 
     const { exitCode, error } = await run(service, `view rename ${fragment} Watch -o json`);
@@ -86,7 +86,7 @@ describe.each([
 
   test('a list that is not answered: exit 9', async () => {
     const service = fakeService();
-    doubt(service);
+    loseAnswer(service);
     service.expect('GET /api/v1/navigation_views', 6).fail('ECONNRESET');
 
     expect(await run(service, `view rename ${fragment} Watch`)).toMatchObject({ exitCode: 9 });
@@ -185,7 +185,7 @@ test.each([
   expect({ exitCode, msg: error?.server?.msg }).toEqual({ exitCode: 6, msg: 'Navigation view already exists.' });
 });
 
-test.each(['pin', 'hide'])('view %s is repeated in doubt: the same value again changes nothing', async (verb) => {
+test.each(['pin', 'hide'])('view %s is repeated unconfirmed: the same value again changes nothing', async (verb) => {
   const service = fakeService();
   const form = { is_pinned: String(verb === 'pin') };
   const call = { method: 'PATCH', path: `/api/v1/navigation_views/${fragment}`, form };
