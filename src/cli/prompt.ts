@@ -16,7 +16,7 @@ export interface Prompt {
 export function openPrompt(world: World, interactive: () => boolean, signal: AbortSignal): Prompt {
   const line = async (question: string): Promise<string> => {
     if (!interactive())
-      throw usage(`there is no terminal to ask: ${question}`, 'Give the answer as an option; see --help.');
+      throw usage(`an answer is needed, and there is no terminal: ${question}`, 'Give it as an option: see --help.');
     return readLine(world, plain(question), signal);
   };
   return {
@@ -28,8 +28,8 @@ export function openPrompt(world: World, interactive: () => boolean, signal: Abo
     async hidden(question) {
       if (!interactive()) {
         throw usage(
-          `there is no terminal to ask: ${question}`,
-          'Give the secret on standard input or in a file; see --help.',
+          `The ${question.replace(/:$/, '')} is needed, and there is no terminal.`,
+          'Use standard input or a file: see --help. For a key that is --api-key-stdin or --api-key-file.',
         );
       }
       return readHidden(world, plain(question), signal);

@@ -35,7 +35,7 @@ export const globalOptions = {
     short: 'q',
     help: 'No progress and no notes; of a license, the key alone',
   },
-  verbose: { kind: 'boolean', short: 'v', help: 'Tell on stderr of requests, waits and repeats' },
+  verbose: { kind: 'boolean', short: 'v', help: 'Log requests, waits and retries to stderr' },
   trace: { kind: 'boolean', help: 'Show requests and answers on stderr, secrets removed' },
   log: {
     kind: 'string',

@@ -32,7 +32,7 @@ describe('the key of auth login', () => {
     );
 
     expect(exitCode).toBe(2);
-    expect(output).toContain('there is no terminal to ask');
+    expect(output).toContain('is needed, and there is no terminal');
   });
 
   test('that is not given because of Ctrl-C leaves nothing behind, and the terminal as it was', async () => {

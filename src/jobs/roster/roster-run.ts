@@ -6,7 +6,7 @@ import type { LicenseFields } from '../../schema/license.ts';
 import { watchAvailability } from '../license/availability.ts';
 import { userKey } from '../license/claim-users.ts';
 import { severalWarning, type Decision } from '../license/decide.ts';
-import { pool, turns, until } from '../work/pool.ts';
+import { limiter, pool, until } from '../work/pool.ts';
 import type { RecordedStatus } from '../license/license-journal.ts';
 import { planRoster, type Plan, type Task } from './plan-roster.ts';
 import { endsRun, lastPost, obstacle, type AppliedRow, type Applying, type PendingRow } from './roster-outcome.ts';
@@ -26,7 +26,7 @@ const maxOutages = 3;
 export function beginRun(plan: Plan, applying: Applying): RosterRun {
   const { licensing, journal, claims, concurrency, settle, now, signal, note } = applying;
   const pending = new Map<string, PendingRow>();
-  const limit = turns(concurrency);
+  const limit = limiter(concurrency);
   const server = watchAvailability();
   let stop: Failure | undefined;
 

@@ -1,6 +1,6 @@
 /**
  * Does the work of many items, `size` at a time, yielding results as they come. After a failure nothing more is begun, and what is
- * under way is still yielded, then the failure is thrown. It ends, early too, when what is under way has ended.
+ * in progress is still yielded, then the failure is thrown. It ends, early too, when what is in progress has ended.
  */
 export async function* pool<I, T>(items: Iterable<I>, size: number, work: (item: I) => Promise<T>): AsyncGenerator<T> {
   const running = new Map<number, Promise<Finished<T>>>();
@@ -49,8 +49,8 @@ async function finish<T>(id: number, work: Promise<T>): Promise<Finished<T>> {
   }
 }
 
-/** Lets `size` pieces of work be under way at once; others wait for their turn, in the order in which they came. */
-export function turns(size: number): <T>(work: () => Promise<T>) => Promise<T> {
+/** Lets `size` pieces of work be in progress at once; others wait for their turn, in the order in which they came. */
+export function limiter(size: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let free = size;
   return async (work) => {

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { gather } from '../../../src/core/gather.ts';
-import { pool, turns } from '../../../src/jobs/work/pool.ts';
+import { limiter, pool } from '../../../src/jobs/work/pool.ts';
 
 /** Work that takes so many turns of the event loop. */
 async function after(turns: number): Promise<number> {
@@ -58,12 +58,12 @@ describe('pool', () => {
   });
 });
 
-describe('turns', () => {
+describe('limiter', () => {
   test('are given in the order in which they were asked for, after a failure too', async () => {
-    const turn = turns(2);
+    const limit = limiter(2);
     const order: number[] = [];
     const work = (number: number) =>
-      turn(async () => {
+      limit(async () => {
         order.push(number);
         await after(2);
         if (number === 1) throw new Error('one');
@@ -76,12 +76,12 @@ describe('turns', () => {
   });
 
   test('never more than so many at once', async () => {
-    const turn = turns(3);
+    const limit = limiter(3);
     let running = 0;
     let most = 0;
     await Promise.all(
       Array.from({ length: 20 }, () =>
-        turn(async () => {
+        limit(async () => {
           most = Math.max(most, (running += 1));
           await after(1);
           running -= 1;
