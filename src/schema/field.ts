@@ -103,6 +103,8 @@ export function flagOf(name: string, field: Field): string {
  * @throws Failure usage with the rule that was broken
  */
 export function readField(label: string, field: Field, text: string): unknown {
+  // Files and HTTP know no such character; from standard input it can come all the same.
+  if (text.includes('\0')) throw usage(`${label}: a NUL character is not allowed`);
   switch (field.kind) {
     case 'string':
       return readString(label, field, text);

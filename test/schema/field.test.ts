@@ -113,3 +113,8 @@ test('a partial edit requires nothing', () => {
     color: { ...color, required: false },
   });
 });
+
+test('a NUL character is refused in every kind of field', () => {
+  for (const kind of ['string', 'integer', 'json', 'duration'] as const)
+    expect(() => readField('--log', { kind, help: '' }, 'a\0b')).toThrow('--log: a NUL character is not allowed');
+});

@@ -7,7 +7,8 @@ export const channelArgument = {
   help: 'Id or name of the channel; id:7 and name:2024 say which; #name and a #narrow/… link as pasted',
 } as const;
 
-/** A message's UTC seconds as RFC 3339; null for none. */
+/** A message's UTC seconds as RFC 3339; null for none, and for what is beyond all calendars. */
 export function timeText(seconds: number | null): string | null {
-  return seconds === null ? null : new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
+  const date = new Date((seconds ?? NaN) * 1000);
+  return Number.isNaN(date.getTime()) ? null : date.toISOString().replace('.000Z', 'Z');
 }
