@@ -47,7 +47,7 @@ export interface ColumnLayout {
   readonly least?: number;
   /** Seconds since 1970 shown as a date; the content of a message shown as plain text. */
   readonly as?: 'seconds' | 'message';
-  /** What stands for an empty text. */
+  /** The text shown in place of an empty one. */
   readonly empty?: string;
 }
 

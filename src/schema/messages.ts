@@ -4,7 +4,7 @@ import type { Fields, Values } from './field.ts';
 export const maxMessages = 5000;
 /** The recommended page (docs/apis.md, Limits on input). */
 export const pageSize = 1000;
-/** The anchor that stands for `newest`; above Number.MAX_SAFE_INTEGER and exact as a double (docs/apis.md, Messages). */
+/** The anchor that means `newest`; above Number.MAX_SAFE_INTEGER and exact as a double (docs/apis.md, Messages). */
 export const newestAnchor = 10_000_000_000_000_000;
 /** Request lines above 8 KiB are refused by the server's proxy (docs/apis.md, Limits on input). */
 export const maxUrlBytes = 7000;

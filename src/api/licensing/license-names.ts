@@ -30,7 +30,7 @@ export function weaker(one: Likeness, two: Likeness): Likeness {
 }
 
 /** A server that cuts names keeps at least so many characters. */
-const minCutChars = 30;
+export const minCutChars = 30;
 
 function likenessOfName(name: string, asked: string): Likeness {
   if (name === asked) return 'exact';

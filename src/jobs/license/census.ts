@@ -1,5 +1,5 @@
 import { textOf, type License, type UserLicenses } from '../../api/licensing/license.ts';
-import { foldName, likeness } from '../../api/licensing/license-names.ts';
+import { foldName, likeness, minCutChars } from '../../api/licensing/license-names.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import { pool } from '../work/pool.ts';
@@ -94,10 +94,7 @@ function nearMatches(
   return new Map([...near].map(([user, found]) => [user, { exact: [], near: found }]));
 }
 
-/** A server that cuts names keeps at least so many characters. */
-const minCutChars = 30;
-
-/** Finds the users whom a listed name may stand for, without comparing it with each of them. */
+/** Finds the users whom a listed name may mean, without comparing it with each of them. */
 function nameIndex(users: readonly string[]): (name: string) => Iterable<string> {
   const folded = new Map<string, string[]>();
   for (const user of users) {

@@ -22,7 +22,7 @@ export function htmlReader(style: TextStyle): (html: string) => string {
     plainLines(convert(html.replace(marks, ''))).replace(marks, (mark) => emphasis[marked.indexOf(mark)] ?? '');
 }
 
-/** Noncharacters of Unicode stand for emphasis until the text is escaped, so that only our own escape sequences remain. */
+/** Noncharacters of Unicode mark emphasis until the text is escaped, so that only our own escape sequences remain. */
 const [strongOn, strongOff, faintOn, faintOff] = ['\ufdd0', '\ufdd1', '\ufdd2', '\ufdd3'];
 const marked = [strongOn, strongOff, faintOn, faintOff];
 const marks = /[\ufdd0-\ufdd3]/g;

@@ -11,7 +11,7 @@ function foldCase(name: string): string {
   return name.replace(/[^ßẞ]+/g, (part) => part.toUpperCase());
 }
 
-/** The topic that a name stands for: the server's name of the empty topic is the empty topic. Nothing is trimmed. */
+/** The topic that a name means: the server's name of the empty topic is the empty topic. Nothing is trimmed. */
 export function storedTopic(level: number, name: string): string {
   return level >= levels.emptyTopic && name === emptyTopicName ? '' : name;
 }

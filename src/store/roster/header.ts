@@ -39,7 +39,7 @@ export function readAliases(words: readonly string[], names: readonly string[]):
   return aliases;
 }
 
-/** The column that a header stands for: its wire name if it is wanted, else the header as written. */
+/** The column that a header means: its wire name if it is wanted, else the header as written. */
 export function columnOf(header: string, { names, aliases }: WantedColumns): string {
   const name = normalized(header);
   return aliases.get(name) ?? (names.includes(name) ? name : header.trim());
@@ -52,7 +52,7 @@ export function countRequired(headers: readonly string[], wanted: WantedColumns)
 }
 
 /**
- * The columns that the headers stand for; a header without a name is ''.
+ * The columns that the headers mean; a header without a name is ''.
  * @throws Failure usage where a required column is missing, or two headers become the same name
  */
 export function columnsOf(headers: readonly string[], wanted: WantedColumns): readonly string[] {
