@@ -232,6 +232,11 @@ test('commands are loaded only when they are reached', () => {
   expect([...new Set(commands)]).toEqual(['commands/index.ts']);
 });
 
+test('functions take the parts of the context that they use: only the type of a command and the program name the whole', () => {
+  const whole = ours.filter(({ to }) => to === 'commands/context.ts').map(({ from }) => from);
+  expect(whole).toEqual(['cli/context.ts', 'commands/command.ts']);
+});
+
 test('nobody below src/cli names process', () => {
   const below = sources.filter((source) => roomOf(source.name) !== 'cli');
   expect(places(below, (node) => isGlobal(node, 'process'))).toEqual([]);

@@ -1,4 +1,6 @@
-import type { Context, GlobalValues } from '../commands/context.ts';
+import type { Accounts } from '../commands/context/accounts.ts';
+import type { GlobalValues } from '../commands/context/invocation.ts';
+import type { Keys } from '../commands/context/keys.ts';
 import { Secret } from '../core/secret.ts';
 import type { Clock } from '../core/world.ts';
 import { openCredentials } from '../store/account/credentials.ts';
@@ -20,22 +22,6 @@ export interface Options extends GlobalValues {
   readonly typedLooks: readonly ('output' | 'fields')[];
 }
 
-export type Accounts = Pick<
-  Context,
-  | 'licensingAccount'
-  | 'chatAccount'
-  | 'licensingApps'
-  | 'environmentKinds'
-  | 'profiles'
-  | 'credentialOf'
-  | 'keyFromFile'
-  | 'othersCanRead'
-  | 'runKeyCommand'
-  | 'hide'
-  | 'clean'
-  | 'identityOf'
->;
-
 export interface Holding {
   readonly world: World;
   readonly options: Options;
@@ -45,8 +31,8 @@ export interface Holding {
   readonly sandbox: EmbeddedSandbox;
 }
 
-/** The part of a context that chooses credentials: stored ones, the environment's, or the embedded sandbox's. */
-export function openAccounts(holding: Holding): Accounts {
+/** The parts of a context that choose credentials (stored ones, the environment's, or the embedded sandbox's) and read keys. */
+export function openAccounts(holding: Holding): Accounts & Omit<Keys, 'keyFromInput'> {
   const { world, options, messages, redactor, signal, sandbox } = holding;
   const { machine } = world;
   // A wait for the lock of the configuration ends with the command.
@@ -87,7 +73,7 @@ function unchanged(profiles: Profiles, { note }: Messages): Profiles {
   return { ...profiles, save: skip, use: skip, remove: skip };
 }
 
-function keyCommandRunner({ world, options, messages, redactor, signal }: Holding): Context['runKeyCommand'] {
+function keyCommandRunner({ world, options, messages, redactor, signal }: Holding): Keys['runKeyCommand'] {
   return async (command) => {
     const { runKeyCommand } = await import('../store/account/key-command.ts');
     const verbose = options.verbose ? messages.note : undefined;

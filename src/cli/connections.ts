@@ -2,7 +2,7 @@ import type { Connection, PlannedRequest, Send } from '../api/http/call.ts';
 import { connect } from '../api/http/connect.ts';
 import type { LicensingLine } from '../api/licensing/license-answer.ts';
 import { openGate } from '../api/http/retry.ts';
-import type { GlobalValues } from '../commands/context.ts';
+import type { GlobalValues } from '../commands/context/invocation.ts';
 import type { ChatCredential, LicensingCredential } from '../store/account/credentials.ts';
 import { openLog } from './log.ts';
 import type { Messages } from './messages.ts';

@@ -4,12 +4,19 @@ import { join } from 'node:path';
 import type { PlannedRequest, Send } from '../api/http/call.ts';
 import { chatApi } from '../api/chat/chat.ts';
 import { licensingApi } from '../api/licensing/licensing.ts';
-import type { Context, GlobalValues } from '../commands/context.ts';
+import type { Service } from '../api/raw-path.ts';
+import type { Context } from '../commands/context.ts';
+import type { Accounts } from '../commands/context/accounts.ts';
+import type { Disk } from '../commands/context/disk.ts';
+import type { GlobalValues } from '../commands/context/invocation.ts';
+import type { Keys } from '../commands/context/keys.ts';
+import type { RawApi, Services } from '../commands/context/services.ts';
+import type { Terminal } from '../commands/context/terminal.ts';
 import { writeJson } from '../core/json.ts';
 import { foldersOf } from '../store/disk/folders.ts';
 import { keyFrom } from '../store/account/key-text.ts';
 import type { JournalHeader } from '../store/journal.ts';
-import { openAccounts, type Accounts, type Options } from './accounts.ts';
+import { openAccounts, type Options } from './accounts.ts';
 import { openConnections, type Connections } from './connections.ts';
 import { readBytes, readInputLine, readText, type InputReading } from './input.ts';
 import type { Messages } from './messages.ts';
@@ -73,7 +80,7 @@ function services(
   accounts: Accounts,
   connections: Connections,
   { machine, clock }: World,
-): Pick<Context, 'licensing' | 'licensingAs' | 'chat' | 'chatAs' | 'reach'> {
+): Omit<Services, 'raw' | 'sandbox'> {
   return {
     licensing: (choice) =>
       licensingApi(
@@ -100,7 +107,7 @@ function services(
 }
 
 /** Requests that a person spells out; their code is loaded when one is sent. */
-function rawApi(accounts: Accounts, connections: Connections): Context['raw'] {
+function rawApi(accounts: Accounts, connections: Connections): (service: Service) => RawApi {
   return (service) => {
     const open = async (): Promise<Send> =>
       service === 'chat'
@@ -126,7 +133,9 @@ function questions({
   messages,
   redactor,
   signal,
-}: Running): Pick<Context, 'interactive' | 'confirm' | 'ask' | 'secret' | 'read' | 'readBytes' | 'keyFromInput'> {
+}: Running): Pick<Terminal, 'interactive' | 'confirm' | 'ask' | 'secret'> &
+  Pick<Disk, 'read' | 'readBytes'> &
+  Pick<Keys, 'keyFromInput'> {
   const reading: InputReading = { signal, note: messages.note };
   const prompt = openPrompt(world, () => isInteractive(world, options), signal);
   return {
@@ -146,7 +155,7 @@ function records(
   options: GlobalValues,
   messages: Messages,
   signal: AbortSignal,
-): Pick<Context, 'journal' | 'archive' | 'claims' | 'progress'> {
+): Pick<Disk, 'journal' | 'archive' | 'claims'> & Pick<Terminal, 'progress'> {
   return {
     async journal(header, file) {
       const { openJournal } = await import('../store/journal.ts');

@@ -1,4 +1,4 @@
-import type { GlobalValues } from '../commands/context.ts';
+import type { GlobalValues } from '../commands/context/invocation.ts';
 import { usage } from '../core/failure.ts';
 import { variable } from '../core/world.ts';
 import type { Format, Look, Show, Sink } from '../output/show.ts';

@@ -1,4 +1,5 @@
-import type { GlobalValues, Progress } from '../commands/context.ts';
+import type { GlobalValues } from '../commands/context/invocation.ts';
+import type { Progress } from '../commands/context/terminal.ts';
 import { formatDuration } from '../core/duration.ts';
 import type { Messages } from './messages.ts';
 import type { World } from './world.ts';

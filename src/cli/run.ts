@@ -1,6 +1,6 @@
 import { Planned, type PlannedRequest } from '../api/http/call.ts';
 import type { AnyCommand } from '../commands/command.ts';
-import type { GlobalValues } from '../commands/context.ts';
+import type { GlobalValues } from '../commands/context/invocation.ts';
 import { Failure, usage } from '../core/failure.ts';
 import type { JsonFilter, Look, Show, Sink } from '../output/show.ts';
 import { refuseFields } from '../output/fields.ts';

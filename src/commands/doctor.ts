@@ -3,7 +3,10 @@ import { Failure } from '../core/failure.ts';
 import type { ChatCredential, LicensingCredential } from '../store/account/credentials.ts';
 import { checkCredential } from './auth/account.ts';
 import { command } from './command.ts';
-import type { Context } from './context.ts';
+import type { Accounts } from './context/accounts.ts';
+import type { Disk } from './context/disk.ts';
+import type { Invocation } from './context/invocation.ts';
+import type { Services } from './context/services.ts';
 
 /** One thing that was looked at. */
 interface Check {
@@ -51,7 +54,9 @@ interface Examined {
   readonly failure?: Failure;
 }
 
-async function* examine(names: readonly string[], context: Context): AsyncGenerator<Examined> {
+type Examining = Invocation & Services & Accounts & Disk;
+
+async function* examine(names: readonly string[], context: Examining): AsyncGenerator<Examined> {
   const { config } = context.files();
   const stored = yield* attempt(
     'configuration',
@@ -98,7 +103,7 @@ function nothingStored(subject: string): Examined {
 async function* examineAccount(
   subject: string,
   open: () => Promise<LicensingCredential | ChatCredential>,
-  context: Context,
+  context: Services,
 ): AsyncGenerator<Examined> {
   const credential = yield* attempt('key', subject, open, ({ read_only }) =>
     read_only ? 'found, read-only' : 'found',

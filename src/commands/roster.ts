@@ -2,7 +2,9 @@ import type { LicensingApi } from '../api/licensing/licensing.ts';
 import type { RosterSource } from '../jobs/roster/read-roster.ts';
 import type { Fields } from '../schema/field.ts';
 import { rosterFormats, type RosterFormat } from '../store/roster/roster-file.ts';
-import type { Context } from './context.ts';
+import type { Disk } from './context/disk.ts';
+import type { Accounts } from './context/accounts.ts';
+import type { Services } from './context/services.ts';
 import { appCodeOf } from './license/options.ts';
 
 /** The option of every command that reads a roster. */
@@ -52,7 +54,7 @@ export interface RosterValues {
 export async function rosterSource(
   file: string,
   { input_format, column }: RosterValues,
-  context: Pick<Context, 'readBytes'>,
+  context: Pick<Disk, 'readBytes'>,
   keepBeside?: readonly string[],
 ): Promise<RosterSource> {
   const bytes = await context.readBytes(file);
@@ -60,7 +62,7 @@ export async function rosterSource(
 }
 
 /** Gives each row without an application the run's own; where each row has one, the run's need not be known. */
-export function ownAppCode(typed: number | undefined, context: Context) {
+export function ownAppCode(typed: number | undefined, context: Accounts) {
   return async <R extends { readonly app_code?: number }>(
     rows: readonly R[],
   ): Promise<(row: R) => R & { readonly app_code: number }> => {
@@ -71,7 +73,7 @@ export function ownAppCode(typed: number | undefined, context: Context) {
 }
 
 /** One API for each application, on the key that is stored for it. */
-export function apiOfEachApp(context: Context): (app_code: number | undefined) => LicensingApi {
+export function apiOfEachApp(context: Services): (app_code: number | undefined) => LicensingApi {
   const known = new Map<number | undefined, LicensingApi>();
   return (app_code) => {
     const api = known.get(app_code) ?? context.licensing({ app_code });

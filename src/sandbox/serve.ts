@@ -28,7 +28,7 @@ export interface LogEntry {
   readonly error?: string;
 }
 
-export interface Services {
+export interface SandboxServices {
   readonly licensing: LicensingWorld;
   readonly chat: ChatWorld;
 }
@@ -39,7 +39,7 @@ export interface SandboxSession {
   /** Added before each answer. */
   readonly latency: Milliseconds;
   readonly log: (entry: LogEntry) => void;
-  readonly services: Services;
+  readonly services: SandboxServices;
   readonly transaction: Transaction;
   /** Aborts when the sandbox closes. */
   readonly closing: AbortSignal;

@@ -14,7 +14,7 @@ import type { User } from './records.ts';
 import { sampleApps } from './sample/apps.ts';
 import { addExtras, addSample, hideHistory, type Extras } from './sample/sample.ts';
 import { samplePeople } from './sample/people.ts';
-import { serve, type LogEntry, type Services } from './serve.ts';
+import { serve, type LogEntry, type SandboxServices } from './serve.ts';
 import { defaultLevel } from './chat/levels.ts';
 import { createStore, type State } from './state.ts';
 
@@ -119,7 +119,7 @@ function accountOf({ email, api_key, role, bot }: User) {
   } as const;
 }
 
-function servicesOf(options: SandboxOptions, state: State, origin: () => string): Services {
+function servicesOf(options: SandboxOptions, state: State, origin: () => string): SandboxServices {
   const { clock, licenseShape = {}, featureLevel = defaultLevel, rateLimit, deleteBatches = 2, stale = 0 } = options;
   const allowance = createAllowance();
   return {

@@ -5,7 +5,9 @@ import type { RawAnswer, RawRequest } from '../../api/raw.ts';
 import { usage } from '../../core/failure.ts';
 import { parseJson } from '../../core/json.ts';
 import { collect, readField, type Fields } from '../../schema/field.ts';
-import type { Context } from '../context.ts';
+import type { Disk } from '../context/disk.ts';
+import type { Invocation } from '../context/invocation.ts';
+import type { Keys } from '../context/keys.ts';
 
 export const rawArguments = {
   method: {
@@ -52,7 +54,7 @@ export interface RawValues {
   readonly include?: boolean | undefined;
 }
 
-type Parts = Pick<Context, 'options' | 'read' | 'hide'>;
+type Parts = Pick<Invocation, 'options'> & Pick<Keys, 'hide'> & Pick<Disk, 'read'>;
 
 /** @throws Failure usage */
 export async function rawRequest(
@@ -97,7 +99,7 @@ function placed(
   service: Service,
   method: RawRequest['method'],
   pairs: readonly RawPair[],
-  hide: Context['hide'],
+  hide: Keys['hide'],
 ): Pick<RawRequest, 'query' | 'json' | 'form'> {
   const texts = pairs.map(({ name, text }) => [name, text] as const);
   if (pairs.length === 0) return {};
@@ -109,7 +111,7 @@ function placed(
 }
 
 /** Passwords and keys are sent and not shown. */
-function sealed(texts: readonly (readonly [string, string])[], hide: Context['hide']): Parameters {
+function sealed(texts: readonly (readonly [string, string])[], hide: Keys['hide']): Parameters {
   return texts.map(([name, text]) => [name, /password|secret|token|api_?key/i.test(name) ? hide(text) : text] as const);
 }
 
@@ -120,7 +122,7 @@ function sealed(texts: readonly (readonly [string, string])[], hide: Context['hi
 export async function* printed(
   answers: AsyncIterable<RawAnswer>,
   { include }: RawValues,
-  { options }: Pick<Context, 'options'>,
+  { options }: Pick<Invocation, 'options'>,
 ): AsyncGenerator<string> {
   for await (const { answer, failure } of answers) {
     if (isSuccess(answer) || options.jq === undefined) yield (include ? headOf(answer) : '') + answer.text;

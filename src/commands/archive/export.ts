@@ -8,7 +8,7 @@ import { readArchive, type Archive } from '../../store/archive/archive.ts';
 import type { ArchiveForm } from '../../store/archive/archive-head.ts';
 import { writeTextFile } from '../../store/archive/text-file.ts';
 import { command } from '../command.ts';
-import type { GlobalValues } from '../context.ts';
+import type { GlobalValues } from '../context/invocation.ts';
 import { headOf } from './document-head.ts';
 import { folderArgument } from './folder.ts';
 

@@ -3,7 +3,9 @@ import { usage } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { ChatCredential, LicensingCredential } from '../../store/account/credentials.ts';
 import type { Profile } from '../../store/account/profile.ts';
-import type { Context } from '../context.ts';
+import type { Keys } from '../context/keys.ts';
+import type { Services } from '../context/services.ts';
+import type { Terminal } from '../context/terminal.ts';
 
 export interface KeySource {
   readonly api_key_stdin?: boolean;
@@ -15,10 +17,7 @@ export interface KeySource {
  * The key of a new profile from wherever the user keeps it. A key command is run once, to see that it works.
  * @throws Failure usage, config
  */
-export async function readKey(
-  source: KeySource,
-  context: Pick<Context, 'runKeyCommand' | 'keyFromFile' | 'keyFromInput' | 'secret'>,
-): Promise<Secret> {
+export async function readKey(source: KeySource, context: Keys & Pick<Terminal, 'secret'>): Promise<Secret> {
   const given = Object.entries(source).filter(([, value]) => value !== undefined && value !== false);
   if (given.length > 1) throw usage('give one of --api-key-stdin, --api-key-file and --key-command');
   if (source.key_command !== undefined) return context.runKeyCommand(source.key_command);
@@ -40,7 +39,7 @@ export function credentialFrom(profile: Profile, key: Secret): LicensingCredenti
  */
 export async function checkCredential(
   credential: LicensingCredential | ChatCredential,
-  { licensingAs, chatAs }: Pick<Context, 'licensingAs' | 'chatAs'>,
+  { licensingAs, chatAs }: Pick<Services, 'licensingAs' | 'chatAs'>,
 ): Promise<void> {
   if (credential.kind === 'chat') {
     await chatAs(credential).messages({ anchor: 'newest', num_before: 0, num_after: 0 });

@@ -3,7 +3,8 @@ import { readField } from '../../schema/field.ts';
 import { licenseFields } from '../../schema/license.ts';
 import { readEmail, type Kind, type Profile } from '../../store/account/profile.ts';
 import { readBaseUrl, readSite } from '../../store/account/url.ts';
-import type { Context } from '../context.ts';
+import type { Accounts } from '../context/accounts.ts';
+import type { Terminal } from '../context/terminal.ts';
 
 /** What tells one credential from another: typed as options, or asked for. */
 export interface ProfileOptions {
@@ -13,7 +14,7 @@ export interface ProfileOptions {
   readonly email?: string;
 }
 
-type Person = Pick<Context, 'ask' | 'note' | 'profiles' | 'interactive'>;
+type Person = Pick<Accounts, 'profiles'> & Terminal;
 
 /**
  * What a credential is for, asked for on a terminal.

@@ -1,7 +1,10 @@
 import { Failure } from '../../core/failure.ts';
 import type { ChatCredential, LicensingCredential } from '../../store/account/credentials.ts';
 import { command } from '../command.ts';
-import type { Context } from '../context.ts';
+import type { Accounts } from '../context/accounts.ts';
+import type { Invocation } from '../context/invocation.ts';
+import type { Keys } from '../context/keys.ts';
+import type { Services } from '../context/services.ts';
 import { checkCredential } from './account.ts';
 
 export default command({
@@ -43,7 +46,7 @@ interface Candidate {
   readonly credential: () => Promise<LicensingCredential | ChatCredential>;
 }
 
-async function candidatesOf(names: readonly string[], context: Context): Promise<Candidate[]> {
+async function candidatesOf(names: readonly string[], context: Accounts & Invocation): Promise<Candidate[]> {
   const chosen = names.length > 0 ? names : context.options.profile === undefined ? [] : [context.options.profile];
   const stored = chosen.length > 0 ? chosen : (await context.profiles().all()).map(({ name }) => name);
   for (const name of chosen) await profileOf(name, context);
@@ -58,7 +61,7 @@ async function candidatesOf(names: readonly string[], context: Context): Promise
 }
 
 /** @throws Failure config: a word that names no profile may be a key, and is in no row. */
-async function profileOf(name: string, context: Context): Promise<void> {
+async function profileOf(name: string, context: Accounts): Promise<void> {
   if (await context.profiles().find(name)) return;
   throw new Failure('config', `there is no profile '${name}'`, { hint: 'chatelaine auth list shows what is stored.' });
 }
@@ -81,7 +84,7 @@ const words: Partial<Record<Failure['kind'], string>> = {
 async function statusOf(
   profile: string,
   open: Candidate['credential'],
-  context: Context,
+  context: Services & Keys,
   failures: Failure[],
 ): Promise<StatusRow> {
   let known: Pick<StatusRow, 'kind' | 'url' | 'account'> = {};

@@ -1,11 +1,15 @@
 import { Failure } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Profile } from '../../store/account/profile.ts';
-import type { Context } from '../context.ts';
+import type { Accounts } from '../context/accounts.ts';
+import type { Services } from '../context/services.ts';
+import type { Terminal } from '../context/terminal.ts';
 import { checkCredential, credentialFrom } from './account.ts';
 import { urlOf } from './ask-profile.ts';
 
-type Storing = Pick<Context, 'profiles' | 'note' | 'confirm' | 'licensingAs' | 'chatAs'>;
+type Storing = Pick<Services, 'licensingAs' | 'chatAs'> &
+  Pick<Accounts, 'profiles'> &
+  Pick<Terminal, 'note' | 'confirm'>;
 
 /**
  * The profile with what a stored one of its name keeps unless it is changed: read_only, mac_format, key_field. Another account under

@@ -1,7 +1,7 @@
 import { usage } from '../../core/failure.ts';
 import type { ChatCredential, LicensingCredential } from '../../store/account/credentials.ts';
 import { command } from '../command.ts';
-import type { Context } from '../context.ts';
+import type { Accounts } from '../context/accounts.ts';
 
 export default command({
   name: 'auth token',
@@ -26,7 +26,7 @@ export default command({
 
 async function credentialFor(
   name: string | undefined,
-  context: Context,
+  context: Accounts,
 ): Promise<LicensingCredential | ChatCredential> {
   if (name === 'licensing') return context.licensingAccount();
   if (name === 'chat') return context.chatAccount();

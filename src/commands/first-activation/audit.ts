@@ -5,7 +5,11 @@ import { optional, type Values } from '../../schema/field.ts';
 import { readMac, sensorRosterFields } from '../../schema/license.ts';
 import type { Journal } from '../../store/journal.ts';
 import { command } from '../command.ts';
-import type { Context } from '../context.ts';
+import type { Accounts } from '../context/accounts.ts';
+import type { Invocation } from '../context/invocation.ts';
+import type { Keys } from '../context/keys.ts';
+import type { Services } from '../context/services.ts';
+import type { Terminal } from '../context/terminal.ts';
 import { apiOfEachApp, defaultConcurrency, rosterOptions, rosterSource, workerOptions } from '../roster.ts';
 
 export default command({
@@ -71,7 +75,7 @@ async function* audit(
   sensors: readonly ExpectedSensor[],
   concurrency: number,
   journal: Journal,
-  context: Context,
+  context: Invocation & Services & Keys & Terminal,
 ): AsyncGenerator<SensorRow> {
   const progress = context.progress('sensors', sensors.length);
   let answered = 0;
@@ -101,7 +105,7 @@ const oncePerSensor = {
 function readSensors(
   source: RosterSource,
   typed: number | undefined,
-  context: Context,
+  context: Accounts,
 ): Promise<CheckedRoster<SensorFields>> {
   const completion = async () => {
     const { mac_format, app_code: own } = await context.licensingAccount({ app_code: typed });

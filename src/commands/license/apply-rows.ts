@@ -1,12 +1,19 @@
 import type { PlannedRow } from '../../jobs/roster/plan-roster.ts';
 import type { AppliedRow } from '../../jobs/roster/roster-outcome.ts';
-import type { Context } from '../context.ts';
+import type { Disk } from '../context/disk.ts';
+import type { GlobalValues, Invocation } from '../context/invocation.ts';
+import type { Keys } from '../context/keys.ts';
+import type { Terminal } from '../context/terminal.ts';
+import type { Time } from '../context/time.ts';
+
+/** The parts of the context that `license apply` uses once the roster is read. */
+export type ApplyingParts = Invocation & Keys & Terminal & Disk & Time;
 
 /** Whether a row is printed: `--changed` leaves unchanged rows out, `-q` all rows without trouble, but not from formats for programs. */
 export function isShown(
   { status }: AppliedRow | PlannedRow,
   { changed }: { readonly changed: boolean | undefined },
-  options: Context['options'],
+  options: GlobalValues,
 ): boolean {
   if (changed && status === 'unchanged') return false;
   const isForPeople = options.output === undefined || options.output === 'table';
@@ -17,7 +24,7 @@ export function isShown(
 export function commandLine(
   file: string,
   { app_code, input_format, journal }: ResumeValues,
-  { profile }: Context['options'],
+  { profile }: GlobalValues,
 ): string {
   const options = Object.entries({
     '--app-code': app_code,

@@ -15,9 +15,8 @@ import type { AppliedRow, Applying } from '../../jobs/roster/roster-outcome.ts';
 import { rosterFields, type LicenseFields } from '../../schema/license.ts';
 import { optional } from '../../schema/field.ts';
 import { command } from '../command.ts';
-import type { Context } from '../context.ts';
 import { apiOfEachApp, defaultConcurrency, keepOptions, rosterOptions, workerOptions } from '../roster.ts';
-import { commandLine, isShown } from './apply-rows.ts';
+import { commandLine, isShown, type ApplyingParts } from './apply-rows.ts';
 import { applyColumns, keptColumns, licenseOf, readLicenseRoster, refuseStrangeFields } from './roster.ts';
 import { claimsOf, inTargets, profilesOf, targetsOf, type Target } from './target.ts';
 import { defaultSettle, refuseReadOnly, settleOptions, settlingOf, similarOf, similarOptions } from './options.ts';
@@ -125,7 +124,7 @@ interface Job {
 async function* planned(
   plan: Plan,
   { targets, tellsChanges }: { readonly targets: readonly Target[]; readonly tellsChanges: boolean | undefined },
-  { note }: Pick<Context, 'note'>,
+  { note }: Pick<ApplyingParts, 'note'>,
 ): AsyncGenerator<PlannedRow> {
   for (const task of plan.tasks) yield plannedRow(task);
   note(`${planInWords(plan)} on ${inTargets(targets)}`);
@@ -135,7 +134,7 @@ async function* planned(
   if (tellsChanges && changes > 0) throw new Failure('differences', `${changes} licenses would change`);
 }
 
-async function* applied(job: Job, planning: Planning, context: Context): AsyncGenerator<AppliedRow> {
+async function* applied(job: Job, planning: Planning, context: ApplyingParts): AsyncGenerator<AppliedRow> {
   const { rows, targets, input, settle } = job;
   for (const { account } of targets) refuseReadOnly(account);
   const target = targets.map(({ app_code, origin }) => ({ app_code, origin }));
@@ -160,7 +159,12 @@ async function* applied(job: Job, planning: Planning, context: Context): AsyncGe
 
 type StartedApply = Planning & Pick<Applying, 'journal' | 'claims'>;
 
-async function* carriedOut(plan: Plan, started: StartedApply, job: Job, context: Context): AsyncGenerator<AppliedRow> {
+async function* carriedOut(
+  plan: Plan,
+  started: StartedApply,
+  job: Job,
+  context: ApplyingParts,
+): AsyncGenerator<AppliedRow> {
   const { signal, warn, clean } = context;
   const progress = context.progress('licenses', plan.tasks.length);
   const finished = async (row: AppliedRow): Promise<void> => {
@@ -187,7 +191,7 @@ async function* carriedOut(plan: Plan, started: StartedApply, job: Job, context:
 }
 
 /** A question on a terminal only: a script has said what it wants. */
-async function askAboutMany(plan: Plan, targets: readonly Target[], context: Context): Promise<void> {
+async function askAboutMany(plan: Plan, targets: readonly Target[], context: ApplyingParts): Promise<void> {
   if (changesIn(plan) <= manyChanges || !context.interactive() || context.options.yes) return;
   await context.confirm(`${planInWords(plan)} on ${inTargets(targets)} (${profilesOf(targets)}). Go on?`);
 }

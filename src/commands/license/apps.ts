@@ -4,7 +4,9 @@ import type { Extent, LicenseFilter } from '../../api/licensing/license-list.ts'
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import type { Fields } from '../../schema/field.ts';
-import type { Context } from '../context.ts';
+import type { Accounts } from '../context/accounts.ts';
+import type { GlobalValues } from '../context/invocation.ts';
+import type { Services } from '../context/services.ts';
 
 /** The option of commands that can ask every stored application. */
 export const allAppsOption = {
@@ -18,7 +20,7 @@ export const allAppsOption = {
 export async function* ofChosenApp(
   filter: LicenseFilter,
   extent: Extent,
-  context: Pick<Context, 'licensing' | 'licensingAccount'>,
+  context: Pick<Services, 'licensing'> & Pick<Accounts, 'licensingAccount'>,
 ): AsyncGenerator<License> {
   const { app_code } = await context.licensingAccount(filter);
   yield* listOfApplication(context.licensing(filter), filter, { app_code, extent });
@@ -31,7 +33,7 @@ export interface OwnApp {
 }
 
 /** @throws Failure usage where an application is chosen as well */
-export function refuseChosenApp(app_code: number | undefined, { profile }: Pick<Context['options'], 'profile'>): void {
+export function refuseChosenApp(app_code: number | undefined, { profile }: Pick<GlobalValues, 'profile'>): void {
   if (app_code !== undefined) throw usage('--all-apps and --app-code exclude each other');
   if (profile !== undefined) throw usage('--all-apps and --profile exclude each other');
 }
@@ -41,7 +43,7 @@ export function refuseChosenApp(app_code: number | undefined, { profile }: Pick<
  * @throws Failure config where none is stored; after the rows, incomplete naming the applications that failed
  */
 export async function* ofEveryApp<T>(
-  context: Pick<Context, 'licensingApps' | 'licensingAs'>,
+  context: Pick<Services, 'licensingAs'> & Pick<Accounts, 'licensingApps'>,
   ask: (app: OwnApp) => AsyncIterable<T>,
 ): AsyncGenerator<T> {
   const apps = await context.licensingApps();

@@ -10,7 +10,10 @@ import { oncePerUser, readRoster, type CheckedRoster } from '../../jobs/roster/r
 import { optional } from '../../schema/field.ts';
 import { rosterFields } from '../../schema/license.ts';
 import { command } from '../command.ts';
-import type { Context } from '../context.ts';
+import type { Terminal } from '../context/terminal.ts';
+import type { Accounts } from '../context/accounts.ts';
+import type { Disk } from '../context/disk.ts';
+import type { Services } from '../context/services.ts';
 import { ownAppCode, rosterOptions, rosterSource, type RosterValues } from '../roster.ts';
 import { allAppsOption, ofEveryApp, refuseChosenApp, type OwnApp } from './apps.ts';
 
@@ -62,7 +65,7 @@ export default command({
 /** The findings; after the last one says how many there are. @throws Failure differences where there is one */
 async function* countFindings(
   findings: AsyncGenerator<FindingRow, number>,
-  { note }: Pick<Context, 'note'>,
+  { note }: Pick<Terminal, 'note'>,
 ): AsyncGenerator<FindingRow> {
   let count = 0;
   let result = await findings.next();
@@ -84,7 +87,7 @@ async function readExpected(
   file: string,
   options: RosterValues,
   typed: number | undefined,
-  context: Context,
+  context: Accounts & Disk,
 ): Promise<readonly ExpectedLicense[]> {
   const source = await rosterSource(file, options, context);
   const rules = { fields: auditFields, ...oncePerUser };
@@ -97,7 +100,7 @@ async function readExpected(
 async function* licensesOf(
   expected: readonly ExpectedLicense[] | undefined,
   typed: number | undefined,
-  context: Context,
+  context: Services & Accounts,
 ): AsyncGenerator<Listed> {
   const codes = expected ? new Set(expected.map(({ app_code }) => app_code)) : [typed];
   for (const app_code of codes) {

@@ -3,7 +3,10 @@ import type { Settling } from '../../jobs/license/create-license.ts';
 import type { SimilarNames } from '../../jobs/license/decide.ts';
 import type { Fields } from '../../schema/field.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';
-import type { Context } from '../context.ts';
+import type { Accounts } from '../context/accounts.ts';
+import type { Invocation } from '../context/invocation.ts';
+import type { Terminal } from '../context/terminal.ts';
+import type { Time } from '../context/time.ts';
 
 /** Options of every command that may have to settle an unconfirmed request. */
 export const settleOptions = {
@@ -32,7 +35,7 @@ const defaultRetries = 5;
 
 /** What a job needs to settle an unconfirmed request. */
 export function settlingOf(
-  { options, sleep, note }: Pick<Context, 'options' | 'sleep' | 'note'>,
+  { options, sleep, note }: Pick<Invocation, 'options'> & Pick<Terminal, 'note'> & Pick<Time, 'sleep'>,
   settle = defaultSettle,
 ): Settling {
   return { settle, retries: options.retries ?? defaultRetries, sleep, note };
@@ -43,7 +46,7 @@ export function settlingOf(
  * @throws Failure config where neither names it
  */
 export async function appCodeOf(
-  { licensingAccount }: Pick<Context, 'licensingAccount'>,
+  { licensingAccount }: Pick<Accounts, 'licensingAccount'>,
   typed: number | undefined,
 ): Promise<number> {
   const code = typed ?? (await licensingAccount({ app_code: typed })).app_code;

@@ -3,7 +3,9 @@ import type { RosterRow } from '../../jobs/roster/check-rows.ts';
 import { oncePerUser, readRoster, type CheckedRoster } from '../../jobs/roster/read-roster.ts';
 import { userKey } from '../../jobs/license/claim-users.ts';
 import { rosterFields, type LicenseFields } from '../../schema/license.ts';
-import type { Context } from '../context.ts';
+import type { GlobalValues } from '../context/invocation.ts';
+import type { Accounts } from '../context/accounts.ts';
+import type { Disk } from '../context/disk.ts';
 import { ownAppCode, rosterSource, type RosterValues } from '../roster.ts';
 
 /** The columns of every result of `license apply`, in their order. */
@@ -21,7 +23,7 @@ interface Reading extends RosterValues {
 export async function readLicenseRoster(
   file: string,
   { keep_columns, app_code, ...values }: Reading,
-  context: Context,
+  context: Accounts & Disk,
 ): Promise<CheckedRoster<LicenseFields>> {
   const beside = [...applyColumns, 'license', 'error', 'change'];
   const source = await rosterSource(file, values, context, keep_columns ? beside : undefined);
@@ -46,7 +48,7 @@ export function keptColumns(
  * Checks --fields before anything is sent: an unknown name would be noticed at the first row, after licenses were created.
  * @throws Failure usage
  */
-export function refuseStrangeFields({ fields = '', dry_run }: Context['options'], kept: readonly string[]): void {
+export function refuseStrangeFields({ fields = '', dry_run }: GlobalValues, kept: readonly string[]): void {
   const known = [...applyColumns, 'license', ...(dry_run ? ['change'] : []), 'error', ...kept];
   const strange = fields
     .split(',')

@@ -1,7 +1,8 @@
 import type { LicenseUser } from '../../jobs/license/claim-users.ts';
 import type { Claims } from '../../store/lock/claims.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';
-import type { Context } from '../context.ts';
+import type { Accounts } from '../context/accounts.ts';
+import type { Disk } from '../context/disk.ts';
 
 /** Where the licenses of one application are created. */
 export interface Target {
@@ -17,7 +18,7 @@ export interface Target {
  */
 export async function targetsOf(
   rows: readonly LicenseUser[],
-  { licensingAccount, identityOf }: Pick<Context, 'licensingAccount' | 'identityOf'>,
+  { licensingAccount, identityOf }: Pick<Accounts, 'licensingAccount' | 'identityOf'>,
 ): Promise<Target[]> {
   const targets: Target[] = [];
   for (const app_code of [...new Set(rows.map((row) => row.app_code))].sort((one, other) => one - other)) {
@@ -45,7 +46,7 @@ export function profilesOf(targets: readonly Target[]): string {
 export async function claimsOf(
   targets: readonly Target[],
   settle: number,
-  { claims }: Pick<Context, 'claims'>,
+  { claims }: Pick<Disk, 'claims'>,
 ): Promise<Map<number, Claims>> {
   const opened = new Map<number, Claims>();
   for (const { app_code, origin } of targets) opened.set(app_code, await claims(origin, app_code, settle));

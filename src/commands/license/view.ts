@@ -4,7 +4,8 @@ import { Failure, usage } from '../../core/failure.ts';
 import { optional } from '../../schema/field.ts';
 import { licenseCode, licenseFields } from '../../schema/license.ts';
 import { command } from '../command.ts';
-import type { Context } from '../context.ts';
+import type { Accounts } from '../context/accounts.ts';
+import type { Services } from '../context/services.ts';
 import { allAppsOption, ofChosenApp, ofEveryApp, refuseChosenApp, type OwnApp } from './apps.ts';
 import { keyAlone, licenseShow } from './show.ts';
 
@@ -57,7 +58,7 @@ async function* someOf(licenses: AsyncIterable<License>, missing: string): Async
 }
 
 /** The license in the first application that knows its code. */
-async function viewInEveryApp(license_code: string, context: Context): Promise<License> {
+async function viewInEveryApp(license_code: string, context: Services & Accounts): Promise<License> {
   const look = async function* ({ api }: OwnApp): AsyncGenerator<License> {
     try {
       yield await api.view(license_code);

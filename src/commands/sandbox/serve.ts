@@ -1,7 +1,7 @@
 import { writeJson } from '../../core/json.ts';
 import { licensingOptions } from '../../sandbox/licensing/options.ts';
 import { command } from '../command.ts';
-import type { SandboxAddress } from '../context.ts';
+import type { SandboxAddress } from '../context/sandbox-control.ts';
 
 export default command({
   name: 'sandbox serve',

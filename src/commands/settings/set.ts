@@ -4,7 +4,7 @@ import { changeSettings } from '../../jobs/settings/change-settings.ts';
 import type { Assignment } from '../../schema/field.ts';
 import { readSettingsFile } from '../../store/settings/settings-file.ts';
 import { command } from '../command.ts';
-import type { Context } from '../context.ts';
+import type { Terminal } from '../context/terminal.ts';
 import { readSettings, toBeAsked } from './read-settings.ts';
 
 export default command({
@@ -59,7 +59,7 @@ export default command({
   show: { columns: ['name', 'value', 'value_name', 'status'], whole: ['name'] },
 });
 
-async function askSecrets(values: readonly Assignment[], terminal: Pick<Context, 'secret'>): Promise<Assignment[]> {
+async function askSecrets(values: readonly Assignment[], terminal: Pick<Terminal, 'secret'>): Promise<Assignment[]> {
   const asked: Assignment[] = [];
   for (const assignment of values) {
     const { name, value } = assignment;
@@ -69,7 +69,7 @@ async function askSecrets(values: readonly Assignment[], terminal: Pick<Context,
 }
 
 /** A new password is typed twice: nobody sees a slip. */
-async function askSecret(name: string, terminal: Pick<Context, 'secret'>): Promise<Secret> {
+async function askSecret(name: string, terminal: Pick<Terminal, 'secret'>): Promise<Secret> {
   const secret = await terminal.secret(`${name.replace('_', ' ')}:`);
   if (name === 'new_password' && !secret.equals(await terminal.secret('new password again:')))
     throw usage('the two new passwords differ: nothing was sent');

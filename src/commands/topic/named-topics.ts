@@ -5,7 +5,8 @@ import { matchesGlob } from '../../core/glob.ts';
 import type { Channel } from '../../jobs/topic/find-channel.ts';
 import { listTopics } from '../../jobs/topic/list-topics.ts';
 import type { Fields, Values } from '../../schema/field.ts';
-import type { Context } from '../context.ts';
+import type { Disk } from '../context/disk.ts';
+import type { Time } from '../context/time.ts';
 
 /** The ways to name the topics of a command, beside arguments. */
 export const namingOptions = {
@@ -46,7 +47,7 @@ export async function topicNames(
   chat: Pick<ChatApi, 'messages'>,
   channel: Channel,
   { topic = [], from, match, older_than }: NamedTopics,
-  { read, now }: Pick<Context, 'read' | 'now'>,
+  { read, now }: Pick<Disk, 'read'> & Pick<Time, 'now'>,
 ): Promise<readonly string[]> {
   if (from !== undefined) return namesIn(from, await read(from));
   if (match === undefined) return topic;

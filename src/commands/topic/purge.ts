@@ -5,7 +5,10 @@ import { topicKeeper, type TopicKeeper } from '../../jobs/topic/keep-topic.ts';
 import { endPurge, purgeTopic } from '../../jobs/topic/purge-topic.ts';
 import type { Topic, TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { interruptedPurge, type Keeping } from '../../jobs/topic/topic-archive.ts';
-import type { Context } from '../context.ts';
+import type { Disk } from '../context/disk.ts';
+import type { Invocation } from '../context/invocation.ts';
+import type { Terminal } from '../context/terminal.ts';
+import type { Time } from '../context/time.ts';
 
 /** Archives, deletes and checks the topics of one run. */
 export interface Purge {
@@ -17,7 +20,10 @@ export interface Purge {
   end(survey: TopicSurvey, ids: readonly number[]): Promise<number>;
 }
 
-type PurgeContext = Pick<Context, 'archive' | 'files' | 'now' | 'sleep' | 'note' | 'progress' | 'options'>;
+type PurgeContext = Pick<Invocation, 'options'> &
+  Pick<Terminal, 'note' | 'progress'> &
+  Pick<Disk, 'archive' | 'files'> &
+  Time;
 
 /** `folder` holds the archives; `false` makes none, undefined is a folder of the program's own. */
 export function openPurge(

@@ -1,7 +1,7 @@
 import { Failure, usage } from '../../core/failure.ts';
 import type { Channel } from '../../jobs/topic/find-channel.ts';
 import type { TopicSurvey } from '../../jobs/topic/survey-topic.ts';
-import type { Context } from '../context.ts';
+import type { Terminal } from '../context/terminal.ts';
 import { timeText } from './fields.ts';
 
 export interface ChatPlace {
@@ -51,7 +51,7 @@ export async function confirmTopics(
   surveys: readonly TopicSurvey[],
   by: 'name' | 'number',
   typed: string | undefined,
-  { interactive, ask }: Pick<Context, 'interactive' | 'ask'>,
+  { interactive, ask }: Pick<Terminal, 'interactive' | 'ask'>,
 ): Promise<void> {
   const expected = by === 'name' ? (surveys[0]?.topic_name ?? '') : String(surveys.length);
   const what = by === 'name' ? "the topic's name" : 'the number of topics';

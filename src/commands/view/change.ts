@@ -2,7 +2,8 @@ import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure } from '../../core/failure.ts';
 import { each } from '../../jobs/work/each.ts';
 import { builtInViews, viewFields } from '../../schema/view.ts';
-import type { Context } from '../context.ts';
+import type { Accounts } from '../context/accounts.ts';
+import type { Services } from '../context/services.ts';
 import { readFragments } from './fragments.ts';
 
 export interface PinRow {
@@ -14,7 +15,7 @@ export const fragmentArgs = { fragment: { ...viewFields.fragment, many: true } }
 
 /** Pins or hides views, one after another, each once. @throws Failure usage for a text that is no fragment */
 export async function* setPinned(
-  { chat, chatAccount }: Pick<Context, 'chat' | 'chatAccount'>,
+  { chat, chatAccount }: Pick<Services, 'chat'> & Pick<Accounts, 'chatAccount'>,
   texts: readonly string[],
   is_pinned: boolean,
 ): AsyncGenerator<PinRow> {

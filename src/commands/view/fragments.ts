@@ -1,6 +1,6 @@
 import { collect } from '../../schema/field.ts';
 import { builtInViews, isViewUrl, readFragment } from '../../schema/view.ts';
-import type { Context } from '../context.ts';
+import type { Accounts } from '../context/accounts.ts';
 
 /**
  * Fragments as they were pasted, in their order. The account is read only where a whole URL has to be of its site.
@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
  */
 export async function readFragments(
   texts: readonly string[],
-  accounts: Pick<Context, 'chatAccount'>,
+  accounts: Pick<Accounts, 'chatAccount'>,
 ): Promise<readonly string[]> {
   const site = texts.some(isViewUrl) ? (await accounts.chatAccount()).site : undefined;
   return collect(texts, (text) => readFragment(text, site));

@@ -4,7 +4,8 @@ import { renameView } from '../../jobs/view/rename-view.ts';
 import { collect } from '../../schema/field.ts';
 import { readViewName } from '../../schema/view.ts';
 import { command } from '../command.ts';
-import type { Context } from '../context.ts';
+import type { Accounts } from '../context/accounts.ts';
+import type { Disk } from '../context/disk.ts';
 import { refuseIgnored } from './change.ts';
 import { aboutBuiltIn, readFragments } from './fragments.ts';
 
@@ -56,7 +57,7 @@ export default command({
 });
 
 /** The words that were typed, `-` replaced: alone by the pairs on the lines of standard input, as one of two words by its first line. */
-async function wordsOf(words: readonly string[], input: Pick<Context, 'read'>): Promise<readonly string[]> {
+async function wordsOf(words: readonly string[], input: Pick<Disk, 'read'>): Promise<readonly string[]> {
   const asking = words.filter((word) => word === '-').length;
   if (asking === 0) return words;
   if (asking > 1 || words.length > 2)
@@ -77,7 +78,7 @@ function pairsOf(words: readonly string[]): readonly Pair[] {
 }
 
 /** @throws Failure usage naming every bad pair: a view or a name twice among them, since a name belongs to one view */
-async function readRenamings(pairs: readonly Pair[], accounts: Pick<Context, 'chatAccount'>) {
+async function readRenamings(pairs: readonly Pair[], accounts: Pick<Accounts, 'chatAccount'>) {
   const fragments = await readFragments(
     pairs.map(([text]) => text),
     accounts,

@@ -1,0 +1,20 @@
+import type { Milliseconds } from '../../core/duration.ts';
+import type { OpenArchive } from '../../store/archive/archive.ts';
+import type { Journal, JournalHeader } from '../../store/journal.ts';
+import type { Claims } from '../../store/lock/claims.ts';
+
+/** The user's files, and the files that jobs leave behind. */
+export interface Disk {
+  /** The text of a file; `-` is standard input. @throws Failure usage */
+  read(file: string): Promise<string>;
+  /** The bytes of a file; `-` is standard input. @throws Failure usage */
+  readBytes(file: string): Promise<Buffer>;
+  /** The journal of a job, held by this process alone; without a file it is named by the job's header. */
+  journal(header: JournalHeader, file?: string): Promise<Journal>;
+  /** The archive in that folder, or a new one, held by this process alone. */
+  archive(folder: string): Promise<OpenArchive>;
+  /** The claims on the users of one application; `settle`: how long a POST is remembered at least. */
+  claims(identity: string, app_code: number, settle: Milliseconds): Promise<Claims>;
+  /** The folders of configuration and state. */
+  files(): { readonly config: string; readonly state: string };
+}

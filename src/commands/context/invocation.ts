@@ -1,0 +1,15 @@
+import type { Format } from '../../output/show.ts';
+import type { globalOptions } from '../../schema/environment.ts';
+import type { Values } from '../../schema/field.ts';
+
+export interface GlobalValues extends Omit<Values<typeof globalOptions>, 'output'> {
+  /** A format of every command, or one that this command offers. */
+  readonly output?: Format | undefined;
+}
+
+/** The run itself: the options of every command, and what ends it early. */
+export interface Invocation {
+  readonly options: GlobalValues;
+  /** Ctrl-C, SIGTERM and the deadline, each with its Failure as reason. */
+  readonly signal: AbortSignal;
+}
