@@ -56,7 +56,7 @@ export async function deleteRounds(
   state: PurgeState,
 ): Promise<void> {
   const { sleep, note, keeper } = purging;
-  for (let idle = 0, troubles = 0; ;) {
+  for (let idle = 0; ;) {
     const arrived = await arrivals(chat, survey, purging, state);
     for (const { id } of arrived) state.known.add(id);
     state.newest = Math.max(state.newest, arrived.at(-1)?.id ?? 0);
@@ -66,7 +66,7 @@ export async function deleteRounds(
     const ending = await deleteOnce(chat, survey);
     if (ending instanceof Failure) {
       note(`${ending.message}: looking at what is left`);
-      await sleep(backoff(troubles++, 1));
+      await sleep(backoff(idle, 1));
     }
     const before = state.left;
     state.left = await leftOf(chat, survey, before);

@@ -182,6 +182,20 @@ describe('it is repeated until the topic is empty', () => {
     expect(sandbox.state.topic('general', 'lunch')).toEqual([]);
   });
 
+  test('errors of a server that makes progress do not add up to longer and longer waits', async () => {
+    const late = { status: 400, body: { result: 'error', code: 'REQUEST_TIMEOUT', msg: 'late' }, deletes: 1 };
+    const server = await kitchen({
+      level: 150,
+      messages: topicOf('lunch', idsBetween(1, 30)),
+      deleteReply: () => late,
+    });
+
+    const { exitCode, slept } = await server.run(line);
+
+    expect({ exitCode, calls: deletions(server) }).toEqual({ exitCode: 0, calls: 30 });
+    expect(Math.max(...slept)).toBeLessThanOrEqual(500);
+  });
+
   test('429 is waited out, and is no round', async () => {
     const server = await kitchen({
       deleteReply: (call) =>
