@@ -137,9 +137,12 @@ function requestLine({ method, path, status, fault }: LogEntry): string {
 async function behaviourOf(options: ServeOptions): Promise<Omit<SandboxOptions, 'clock'>> {
   const { readFaults, licensingVariant } = await import('./serving.ts');
   const { port, feature_level, history_limit, extra_messages: count, latency, fault, seed } = options;
+  const { delete_batches, rate_limit: perMinute } = options;
   return {
     ...{ port, latency, featureLevel: feature_level, historyLimit: history_limit, ...licensingVariant(options) },
     extraMessages: count === undefined ? undefined : { channel: 'general', topic: 'load', count, chars: 1000 },
+    deleteBatches: delete_batches,
+    rateLimit: perMinute === undefined ? undefined : { perMinute },
     faults: fault === undefined ? undefined : readFaults(fault, seed ?? 1),
   };
 }

@@ -16,6 +16,8 @@ export interface ServeOptions extends Values<typeof licensingOptions> {
   readonly feature_level?: number | undefined;
   readonly history_limit?: number | undefined;
   readonly extra_messages?: number | undefined;
+  readonly delete_batches?: number | undefined;
+  readonly rate_limit?: number | undefined;
   readonly latency?: Milliseconds | undefined;
   readonly fault?: string | undefined;
   readonly seed?: number | undefined;

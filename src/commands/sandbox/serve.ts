@@ -51,6 +51,18 @@ export default command({
       hidden: true,
       help: 'So many messages of 1,000 characters, for benchmarks',
     },
+    delete_batches: {
+      kind: 'integer',
+      min: 1,
+      hidden: true,
+      help: 'Batches of 100 messages that a delete_topic call has time for (default: 2), for benchmarks',
+    },
+    rate_limit: {
+      kind: 'integer',
+      min: 1,
+      hidden: true,
+      help: 'Calls a minute of a chat account (default: 200), for benchmarks',
+    },
     log: { kind: 'string', nonempty: true, placeholder: 'FILE', help: 'Append a JSON line for each request' },
     ready_file: {
       kind: 'string',
