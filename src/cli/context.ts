@@ -17,6 +17,7 @@ import { foldersOf } from '../store/disk/folders.ts';
 import { keyFrom } from '../store/account/key-text.ts';
 import type { JournalHeader } from '../store/journal.ts';
 import { openAccounts, type Options } from './accounts.ts';
+import type { FieldCheck } from './fields.ts';
 import { openConnections, type Connections } from './connections.ts';
 import { readBytes, readInputLine, readText, type InputReading } from './input.ts';
 import type { Messages } from './messages.ts';
@@ -44,7 +45,7 @@ export interface Running {
   readonly signal: AbortSignal;
 }
 
-export function openSession(running: Running): Session {
+export function openSession(running: Running, checkFields: FieldCheck): Session {
   const { world, options, messages, signal } = running;
   const planned: PlannedRequest[] = [];
   // One listener for each worker that waits is no leak: without this, Node warns on stderr from the eleventh on.
@@ -56,6 +57,7 @@ export function openSession(running: Running): Session {
   const context: Context = {
     options,
     signal,
+    checkFields,
     ...accounts,
     ...services(accounts, connections, world),
     raw: rawApi(accounts, connections),
@@ -68,11 +70,7 @@ export function openSession(running: Running): Session {
     now: () => world.clock.now(),
     sleep: (span) => world.clock.sleep(span, signal),
   };
-  return {
-    context,
-    planned,
-    close: () => sandbox.close(),
-  };
+  return { context, planned, close: () => sandbox.close() };
 }
 
 /** The two services, whose credential is found out when the first call is made. */

@@ -1,23 +1,18 @@
 import type { GlobalValues } from '../commands/context/invocation.ts';
-import { usage } from '../core/failure.ts';
 import { variable } from '../core/world.ts';
 import type { Format, Look, Show, Sink } from '../output/show.ts';
 import { ownFormats, type OwnFormat } from '../schema/environment.ts';
 import { colorLevel } from '../output/style.ts';
+import { namesIn } from './fields.ts';
 import type { World } from './world.ts';
 
-/**
- * How the result of a command looks: what was asked for, and what standard output is.
- * @throws Failure usage for fields of a format that has none
- */
+/** How the result of a command looks: what was asked for, and what standard output is. */
 export function lookOf(options: GlobalValues, world: World, show: Show<unknown> | undefined): Look {
   const terminal = world.stdout.isTTY === true;
   const format = formatOf(options, terminal, show);
-  if (format === 'text' && options.fields !== undefined)
-    throw usage('-o text shows conversations, which have no fields', 'Leave out --fields, or use -o table.');
   return {
     format,
-    fields: options.fields?.split(',').map((name) => name.trim()),
+    fields: options.fields === undefined ? undefined : namesIn(options.fields),
     sort: options.sort,
     header: options.header ?? true,
     csvSafe: options.csv_safe ?? false,

@@ -3,10 +3,11 @@ import type { AnyCommand } from '../commands/command.ts';
 import type { GlobalValues } from '../commands/context/invocation.ts';
 import { Failure, usage } from '../core/failure.ts';
 import type { JsonFilter, Look, Show, Sink } from '../output/show.ts';
-import { refuseFields } from '../output/fields.ts';
+import { regardless } from '../output/sink.ts';
 import { writeResult, type Result } from '../output/write.ts';
 import type { Options } from './accounts.ts';
 import { openSession, type Running } from './context.ts';
+import { fieldCheck, namesIn } from './fields.ts';
 import { lookOf, openSink } from './look.ts';
 import type { Redactor } from './redactor.ts';
 
@@ -19,20 +20,17 @@ export async function runCommand(
   const { world, messages } = given;
   const asked = given.options.jq === undefined ? given.options : { ...given.options, output: 'json' as const };
   const options = command.show?.alwaysQuiet ? keyAlone(command.name, asked) : asked;
-  if (command.show?.text && !command.show.known && options.typedLooks.includes('fields'))
-    throw usage(`${command.name} prints a text as it is: --fields does not apply`, 'Use --jq EXPR on JSON.');
+  const printsPlan = options.dry_run && !command.plans;
+  const checkFields = fieldCheck(command, options, printsPlan ? planColumns : []);
   const running = { ...given, options, filter: await filterOf(options) };
   if (options.sandbox && world.machine.env['CHATELAINE_SANDBOX'])
     messages.warn('CHATELAINE_SANDBOX is set: running against the embedded sandbox');
   if (options.sandbox && options.profileTyped) throw usage('--sandbox and --profile exclude each other');
-  refuseFields(command.show, lookOf(options, world, command.show).fields);
-  if (options.sort !== undefined) refuseFields(command.show, [options.sort.replace(/^-/, '')]);
-  const session = openSession(running);
+  if (command.fieldsFromFile === undefined || values[command.fieldsFromFile] !== true) checkFields([]);
+  const session = openSession(running, checkFields);
   try {
     const outcome = command.run(values, session.context);
-    await (options.dry_run && !command.plans
-      ? printDry(outcome, command.show, session.planned, running)
-      : print(outcome, command.show, running));
+    await (printsPlan ? printDry(outcome, command, session.planned, running) : print(outcome, command, running));
     return 0;
   } finally {
     await session.close();
@@ -65,13 +63,13 @@ function keyAlone(name: string, options: Options): Options {
 /** The requests that would have been sent; where there are none, what the command says itself. */
 async function printDry(
   outcome: unknown,
-  show: Show<unknown> | undefined,
+  command: AnyCommand,
   planned: readonly PlannedRequest[],
   running: Running & Printing,
 ): Promise<void> {
   const { value, error } = await settled(outcome);
   if (planned.length > 0) await printPlan(planned, running);
-  else if (error === undefined || (Array.isArray(value) && value.length > 0)) await print(value, show, running);
+  else if (error === undefined || (Array.isArray(value) && value.length > 0)) await print(value, command, running);
   if (error !== undefined && !(error instanceof Planned)) throw error;
 }
 
@@ -94,15 +92,21 @@ type Printing = Pick<Running, 'world' | 'signal' | 'messages'> & {
 
 async function print(
   outcome: unknown,
-  show: Show<unknown> | undefined,
+  { show, single, toTheEnd }: Pick<AnyCommand, 'show' | 'single' | 'toTheEnd'>,
   { options, world, signal, messages, filter }: Printing,
 ): Promise<void> {
   const look = { ...lookOf(options, world, show), note: messages.note, filter };
-  if (show?.single && isRows(outcome)) return printFirst(outcome, show, look, openSink(world, signal));
-  await writeResult(await resultOf(outcome), show, look, openSink(world, signal));
+  const sink = toTheEnd ? regardless(openSink(world, signal)) : openSink(world, signal);
+  if (single && isRows(outcome)) return printFirst(outcome, show, look, sink);
+  await writeResult(await resultOf(outcome), show, look, sink);
 }
 
-async function printFirst(rows: AsyncIterable<unknown>, show: Show<unknown>, look: Look, sink: Sink): Promise<void> {
+async function printFirst(
+  rows: AsyncIterable<unknown>,
+  show: Show<unknown> | undefined,
+  look: Look,
+  sink: Sink,
+): Promise<void> {
   let isFirst = true;
   for await (const row of rows) {
     if (isFirst) await writeResult({ one: row }, show, look, sink);
@@ -155,12 +159,17 @@ async function* rowsOf(rows: readonly unknown[]): AsyncGenerator {
 /** The exact requests of a dry run; the values of passwords are removed. */
 async function printPlan(planned: readonly PlannedRequest[], running: Running & Printing): Promise<void> {
   const rows = planned.map((request) => cleaned(request, running.redactor));
-  await print(Promise.resolve(rows), planShow, { ...running, options: { ...running.options, quiet: false } });
+  const { fields: asked, ...options } = running.options;
+  const fields = namesIn(asked).filter((name) => planColumns.includes(name));
+  const looks = { ...options, quiet: false, ...(fields.length > 0 && { fields: fields.join(',') }) };
+  await print(Promise.resolve(rows), { show: planShow }, { ...running, options: looks });
 }
+
+const planColumns: readonly string[] = ['method', 'url', 'content_type', 'body'];
 
 /** Whole on a terminal too: a request that is cut is not the exact one. */
 const planShow: Show<unknown> = {
-  columns: ['method', 'url', 'content_type', 'body'],
+  columns: planColumns,
   line(row) {
     const { method, url, content_type, body } = row as PlannedRequest;
     return [

@@ -33,6 +33,14 @@ export interface Command<A extends Fields, O extends Fields, R> {
   readonly examples: readonly string[];
   /** With --dry-run its own rows say what would be done; it sends no request that changes anything. */
   readonly plans?: true;
+  /** The first row is the whole result and is shown at once; the generator then works on without a result. */
+  readonly single?: true;
+  /** The rows are outcomes of writes that must not stop because nobody reads them: a closed pipe ends only the output. */
+  readonly toTheEnd?: true;
+  /** What rows may hold beside the columns. With them it is the closed list of `--fields` and `--sort`, checked before `run`. */
+  readonly fields?: readonly string[];
+  /** The option with which a file adds fields: `run` then passes them to `checkFields` before it sends anything. */
+  readonly fieldsFromFile?: keyof O & string;
   /** Returns the result; an async generator yields rows and may end by throwing a Failure. Never prints, exits, or reads `process`. */
   readonly run: (values: Values<A> & Values<O>, context: Context) => R;
   readonly show?: Show<Row<R>>;
@@ -48,6 +56,10 @@ export interface AnyCommand {
   readonly options?: Fields;
   readonly examples: readonly string[];
   readonly plans?: true;
+  readonly single?: true;
+  readonly toTheEnd?: true;
+  readonly fields?: readonly string[];
+  readonly fieldsFromFile?: string;
   readonly run: (values: Readonly<Record<string, unknown>>, context: Context) => unknown;
   readonly show?: Show<unknown>;
 }

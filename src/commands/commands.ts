@@ -22,6 +22,8 @@ export default command({
     };
   },
 
+  fields: ['commands', 'options', 'exit_codes'],
+
   show: { line: ({ commands }) => commands.map(({ name, summary }) => `${name}: ${summary}`).join('\n') },
 });
 

@@ -1,6 +1,6 @@
 import type { ChalkInstance } from 'chalk';
 import { asObject } from './columns.ts';
-import { picking, refusing } from './fields.ts';
+import { picking } from './fields.ts';
 import type { Form } from './form.ts';
 import { plainLines } from './plain.ts';
 import { sentencesOf } from './sentences.ts';
@@ -11,8 +11,7 @@ import type { TableParts } from './table-values.ts';
 export async function formOf(show: Show<unknown> | undefined, look: Look): Promise<Form> {
   if (look.filter) return filtered(await formOf(show, { ...asDocument(look), filter: undefined }), look.filter, look);
   if (show?.text) return pieces(look);
-  const form = sentencesOf(show, look) ?? (await loadForm(show, look));
-  return look.fields ? refusing(form, show, look.fields) : form;
+  return sentencesOf(show, look) ?? loadForm(show, look);
 }
 
 /** A terminal gets text that is harmless. */

@@ -4,8 +4,6 @@ import type { OwnFormat } from '../schema/environment.ts';
 export interface Show<T> {
   /** Columns of table, csv and tsv under their wire names; absent: the scalar keys of the first row. */
   readonly columns?: readonly string[];
-  /** Other keys that rows may have, for `--fields`: absent, the rows alone tell. */
-  readonly known?: readonly string[];
   /** The object that machine formats print and columns are read from, where the row holds more; absent: the row itself. */
   readonly data?: (row: T) => unknown;
   /** The value of a column that is not simply the row's own key of that name; undefined leaves it to the row. */
@@ -34,10 +32,6 @@ export interface Show<T> {
   readonly alwaysQuiet?: boolean;
   /** The rows are pieces of a text, which is written as it is; a filter gets it in place of the JSON of the rows. */
   readonly text?: true;
-  /** The first row is the whole result, shown at once; what the rows do after it is work that goes on. */
-  readonly single?: boolean;
-  /** The rows are outcomes of writes that must not stop because nobody reads them any longer: a closed pipe ends only the output. */
-  readonly toTheEnd?: boolean;
 }
 
 export interface ColumnLayout {

@@ -19,8 +19,9 @@ export function guarded(sink: Sink): Sink {
   };
 }
 
-/** A guarded sink that swallows what comes after its reader is gone. */
-export function regardless(sink: Sink): Sink {
+/** A sink that swallows what comes after its reader is gone, so that the rows are drawn to their end. */
+export function regardless(given: Sink): Sink {
+  const sink = guarded(given);
   return {
     async write(text) {
       try {

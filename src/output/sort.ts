@@ -1,6 +1,4 @@
-import { Failure } from '../core/failure.ts';
 import { asObject, cellsOf } from './columns.ts';
-import { unknownFields } from './fields.ts';
 import type { Show } from './show.ts';
 
 /** How a list is sorted: `--sort FIELD`, or `--sort=-FIELD` for the other way round. */
@@ -16,7 +14,6 @@ export function orderOf(text: string): Order {
 /**
  * The rows in that order: numbers by their size and before texts, texts by their characters, rows without a value last. Holds the
  * whole list; rows that came before a failure are given out before it is thrown.
- * @throws Failure usage where the first row does not have the field
  */
 export async function inOrder(
   rows: AsyncIterable<unknown>,
@@ -26,12 +23,8 @@ export async function inOrder(
   const all: { readonly row: unknown; readonly value: unknown }[] = [];
   const failures: unknown[] = [];
   try {
-    for await (const row of rows) {
-      if (all.length === 0) refuseUnknown(row, show, field);
-      all.push({ row, value: asObject(row) ? cellsOf(row, [field], show)[0] : row });
-    }
+    for await (const row of rows) all.push({ row, value: asObject(row) ? cellsOf(row, [field], show)[0] : row });
   } catch (cause) {
-    if (all.length === 0 && cause instanceof Failure && cause.kind === 'usage') throw cause;
     failures.push(cause);
   }
   all.sort((one, other) => compare(one.value, other.value, descending ? -1 : 1));
@@ -39,11 +32,6 @@ export async function inOrder(
     all.map(({ row }) => row),
     failures,
   );
-}
-
-function refuseUnknown(row: unknown, show: Show<unknown> | undefined, field: string): void {
-  const refusal = unknownFields(row, show, [field]);
-  if (refusal) throw refusal;
 }
 
 async function* givenOut(rows: readonly unknown[], failures: readonly unknown[]): AsyncGenerator {

@@ -1,21 +1,18 @@
 import { Failure } from '../core/failure.ts';
 import { writeJson } from '../core/json.ts';
 import { batched, type Batch } from './batch.ts';
-import { unknownFields } from './fields.ts';
 import type { Form } from './form.ts';
 import { formOf } from './formats.ts';
 import type { Look, Show, Sink } from './show.ts';
 import { inOrder, orderOf } from './sort.ts';
-import { guarded, readerGone, regardless } from './sink.ts';
+import { guarded, readerGone } from './sink.ts';
 
 export type Result = { readonly many: AsyncIterable<unknown> } | { readonly one: unknown };
 
 /**
  * Writes a result in the look's format; an array is a list. What the rows throw is thrown on when the document is closed, so
- * that what came before is whole. When nobody reads any longer (EPIPE), the rows are asked to end and this resolves, but
- * `show.toTheEnd` draws the rows to their end.
- * @throws Failure usage for a field of `--fields` that the first row does not have: a list is not written then. Failure rejected for
- * one value, which is written whole, because what a command did cannot be repeated for a slip. Failure incomplete when the sink fails.
+ * that what came before is whole. When nobody reads any longer (EPIPE), the rows are asked to end and this resolves.
+ * @throws Failure incomplete when the sink fails
  */
 export async function writeResult(
   result: Result,
@@ -23,21 +20,14 @@ export async function writeResult(
   look: Look,
   sink: Sink,
 ): Promise<void> {
-  const target = show?.toTheEnd ? regardless(guarded(sink)) : guarded(sink);
+  const target = guarded(sink);
   try {
     if ('many' in result) await writeRows(result.many, show, look, target);
     else if (Array.isArray(result.one)) await writeRows(listed(result.one), show, look, target);
-    else await writeOne(result.one, show, look, target);
+    else await writeText(result.one, await formOf(show, look), target, show);
   } catch (error) {
     if (error !== readerGone) throw error;
   }
-}
-
-async function writeOne(value: unknown, show: Show<unknown> | undefined, look: Look, sink: Sink): Promise<void> {
-  const refusal = unknownFields(value, show, look.fields);
-  const form = await formOf(show, refusal ? { ...look, fields: undefined } : look);
-  await writeText(value, form, sink, show);
-  if (refusal) throw new Failure('rejected', `${refusal.message} The result is shown whole.`, refusal.details);
 }
 
 /**

@@ -71,6 +71,9 @@ export const namedKeyFields = ['license_code', 'license_key'] as const;
 /** Names that the key of a license may have, and other things too. */
 export const guessedKeyFields = ['code', 'key', 'license'] as const;
 
+/** What `--fields` and `--sort` take of a license beside its columns: the names that servers give its key, and its time. */
+export const licenseExtras: readonly string[] = [...namedKeyFields, ...guessedKeyFields, 'created'];
+
 /** Fields by which an object is known to be a license. */
 export const licenseIdentity = ['remote_user', 'size_allowance', ...namedKeyFields] as const;
 

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Sink } from '../../src/output/show.ts';
+import { regardless } from '../../src/output/sink.ts';
 import { writeResult } from '../../src/output/write.ts';
 import { failing, look } from './looks.ts';
 
@@ -83,7 +84,7 @@ describe('when nobody reads any longer', () => {
       }
     }
     const sink = closing(1);
-    await writeResult({ many: rows() }, { toTheEnd: true }, look('ndjson'), sink);
+    await writeResult({ many: rows() }, undefined, look('ndjson'), regardless(sink));
     expect(done).toBe(500);
     expect([sink.pieces.length, sink.attempts]).toEqual([1, 2]);
   });
@@ -91,7 +92,7 @@ describe('when nobody reads any longer', () => {
   test('what such writes end with is still told', async () => {
     const error = new Error('row 2 failed');
     await expect(
-      writeResult({ many: failing([{ a: 1 }], error) }, { toTheEnd: true }, look('json'), closing(0)),
+      writeResult({ many: failing([{ a: 1 }], error) }, undefined, look('json'), regardless(closing(0))),
     ).rejects.toBe(error);
   });
 

@@ -192,31 +192,6 @@ describe('fields', () => {
       'a\tb\n1\t2\n\t3\n',
     );
   });
-
-  test.each<Format>(['table', 'tsv', 'csv', 'json', 'ndjson', 'yaml'])(
-    '%s refuses a name that the first row does not know',
-    async (format) => {
-      const pieces: string[] = [];
-      const writing = writeResult(many({ a: 1 }), { columns: ['b'] }, look(format, { fields: ['a', 'x', 'y'] }), {
-        write: (text) => Promise.resolve(void pieces.push(text)),
-      });
-      await expect(writing).rejects.toMatchObject({
-        kind: 'usage',
-        message: "There is no field 'x' in the result.\nThere is no field 'y' in the result.",
-        details: { hint: 'Its fields are b, a.' },
-      });
-      expect(pieces).toEqual([]);
-    },
-  );
-
-  test('what a command did is printed whole in spite of an unknown name', async () => {
-    const pieces: string[] = [];
-    const writing = writeResult({ one: { a: 1 } }, undefined, look('tsv', { fields: ['x'] }), {
-      write: (text) => Promise.resolve(void pieces.push(text)),
-    });
-    await expect(writing).rejects.toMatchObject({ kind: 'rejected' });
-    expect(pieces).toEqual(['a\n1\n']);
-  });
 });
 
 describe('quiet and sentences', () => {

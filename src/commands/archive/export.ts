@@ -52,7 +52,9 @@ export default command({
     note(`${to} is written`);
   },
 
-  show: { text: true, known: messageFields },
+  fields: messageFields,
+
+  show: { text: true },
 });
 
 /** @throws Failure usage where the archive does not hold the form, with the command that fetches it */

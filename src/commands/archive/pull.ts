@@ -56,8 +56,9 @@ export default command({
     }
   },
 
+  fields: ['edited', 'moved', 'deleted'],
+
   show: {
-    known: ['edited', 'moved', 'deleted'],
     columns: ['folder', 'messages', 'added', 'repaired'],
     others: true,
   },

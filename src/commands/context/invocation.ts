@@ -12,4 +12,6 @@ export interface Invocation {
   readonly options: GlobalValues;
   /** Ctrl-C, SIGTERM and the deadline, each with its Failure as reason. */
   readonly signal: AbortSignal;
+  /** Checks `--fields` and `--sort` against the command's fields and those of its file. @throws Failure usage */
+  checkFields(fromFile: readonly string[]): void;
 }

@@ -63,6 +63,8 @@ export default command({
     yield* audit(sensors, concurrency, await context.journal(header, journalFile), context);
   },
 
+  fields: ['error'],
+
   show: {
     columns: ['mac_address', 'remote_user', 'app_code', 'status', 'first_user'],
     whole: ['mac_address', 'remote_user', 'status', 'first_user'],

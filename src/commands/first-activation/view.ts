@@ -1,7 +1,7 @@
 import { usage } from '../../core/failure.ts';
 import { each } from '../../jobs/work/each.ts';
 import { collect, optional } from '../../schema/field.ts';
-import { firstActivationFields, readMac } from '../../schema/license.ts';
+import { firstActivationFields, licenseExtras, readMac } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import { licenseShow } from '../license/show.ts';
 
@@ -45,6 +45,8 @@ export default command({
       },
     );
   },
+
+  fields: licenseExtras,
 
   show: {
     ...licenseShow,

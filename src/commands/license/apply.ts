@@ -17,7 +17,7 @@ import { optional } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import { apiOfEachApp, defaultConcurrency, keepOptions, rosterOptions, workerOptions } from '../roster.ts';
 import { commandLine, isShown, type ApplyingParts } from './apply-rows.ts';
-import { applyColumns, keptColumns, licenseOf, readLicenseRoster, refuseStrangeFields } from './roster.ts';
+import { applyColumns, keptColumns, licenseOf, readLicenseRoster } from './roster.ts';
 import { claimsOf, inTargets, profilesOf, targetsOf, type Target } from './target.ts';
 import { defaultSettle, refuseReadOnly, settleOptions, settlingOf, similarOf, similarOptions } from './options.ts';
 
@@ -73,6 +73,9 @@ export default command({
   ],
 
   plans: true,
+  toTheEnd: true,
+  fields: ['license', 'change', 'error'],
+  fieldsFromFile: 'keep_columns',
 
   async *run(values, context) {
     const file = values.file ?? values.file_option;
@@ -80,7 +83,7 @@ export default command({
       throw usage('give one roster: FILE or --file FILE');
     if (values.exit_code && !context.options.dry_run) throw usage('--exit-code needs --dry-run');
     const { rows: read, sha256: input } = await readLicenseRoster(file, values, context);
-    refuseStrangeFields(context.options, Object.keys(read[0]?.others ?? {}));
+    context.checkFields(Object.keys(read[0]?.others ?? {}));
     const kept = keptColumns(read);
     const rows = read.map(licenseOf);
     const targets = await targetsOf(rows, context);
@@ -99,7 +102,6 @@ export default command({
   },
 
   show: {
-    toTheEnd: true,
     whole: ['license_code', 'remote_user', 'status'],
     layout: { error: { priority: 1, least: 20 }, change: { priority: 1 } },
     columns: applyColumns,

@@ -52,8 +52,9 @@ export default command({
     yield* countFindings(auditLicenses(licenses, expected), context);
   },
 
+  fields: ['license'],
+
   show: {
-    known: ['license'],
     whole: ['finding', 'license_code', 'remote_user'],
     layout: { detail: { priority: 1, least: 20 } },
     columns: ['finding', 'remote_user', 'app_code', 'license_code', 'detail'],

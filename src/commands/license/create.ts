@@ -1,7 +1,7 @@
 import { createAnother } from '../../jobs/license/create-another.ts';
 import { createLicense } from '../../jobs/license/create-license.ts';
 import { optional } from '../../schema/field.ts';
-import { licenseFields, licenseRules } from '../../schema/license.ts';
+import { licenseFields, licenseRules, licenseExtras } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import { appCodeOf, defaultSettle, refuseReadOnly, settleOptions, settlingOf } from './options.ts';
 import { createdKey, licenseShow } from './show.ts';
@@ -41,6 +41,8 @@ export default command({
       );
     return license;
   },
+
+  fields: licenseExtras,
 
   show: { ...licenseShow, quiet: createdKey },
 });

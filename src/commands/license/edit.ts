@@ -1,6 +1,6 @@
 import { usage } from '../../core/failure.ts';
 import { optional } from '../../schema/field.ts';
-import { licenseCode, licenseFields } from '../../schema/license.ts';
+import { licenseCode, licenseFields, licenseExtras } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import { keyAlone, licenseShow } from './show.ts';
 
@@ -29,6 +29,8 @@ export default command({
     }
     return licensing().replace(license_code, { remote_user, app_code, size_allowance });
   },
+
+  fields: licenseExtras,
 
   show: { ...licenseShow, ...keyAlone },
 });

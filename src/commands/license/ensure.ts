@@ -1,6 +1,6 @@
 import { ensureLicense } from '../../jobs/license/ensure-license.ts';
 import { noClaims } from '../../jobs/license/claim-users.ts';
-import { licenseFields, licenseRules, soughtUser } from '../../schema/license.ts';
+import { licenseFields, licenseRules, soughtUser, licenseExtras } from '../../schema/license.ts';
 import { optional } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import {
@@ -48,6 +48,8 @@ export default command({
     note(`${outcome}: the license of ${remote_user} in application ${app_code}`);
     return license;
   },
+
+  fields: licenseExtras,
 
   show: { ...licenseShow, quiet: createdKey, alwaysQuiet: true },
 });

@@ -2,7 +2,7 @@ import { listOfApplication } from '../../api/licensing/application.ts';
 import { textOf } from '../../api/licensing/license.ts';
 import { matchesGlob } from '../../core/glob.ts';
 import { optional } from '../../schema/field.ts';
-import { licenseFields } from '../../schema/license.ts';
+import { licenseFields, licenseExtras } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import { allAppsOption, ofChosenApp, ofEveryApp, refuseChosenApp } from './apps.ts';
 import { keyAlone, licenseShow } from './show.ts';
@@ -48,6 +48,8 @@ export default command({
       if (left === 0) return;
     }
   },
+
+  fields: licenseExtras,
 
   show: { ...licenseShow, ...keyAlone },
 });

@@ -1,9 +1,7 @@
-import { usage } from '../../core/failure.ts';
 import type { RosterRow } from '../../jobs/roster/check-rows.ts';
 import { oncePerUser, readRoster, type CheckedRoster } from '../../jobs/roster/read-roster.ts';
 import { userKey } from '../../jobs/license/claim-users.ts';
 import { rosterFields, type LicenseFields } from '../../schema/license.ts';
-import type { GlobalValues } from '../context/invocation.ts';
 import type { Accounts } from '../context/accounts.ts';
 import type { Disk } from '../context/disk.ts';
 import { ownAppCode, rosterSource, type RosterValues } from '../roster.ts';
@@ -42,21 +40,4 @@ export function keptColumns(
   if (!rows[0]?.others) return (row) => row;
   const kept = new Map(rows.map((row) => [userKey(row), row.others]));
   return (row) => ({ ...row, ...kept.get(userKey(row)) });
-}
-
-/**
- * Checks --fields before anything is sent: an unknown name would be noticed at the first row, after licenses were created.
- * @throws Failure usage
- */
-export function refuseStrangeFields({ fields = '', dry_run }: GlobalValues, kept: readonly string[]): void {
-  const known = [...applyColumns, 'license', ...(dry_run ? ['change'] : []), 'error', ...kept];
-  const strange = fields
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '' && !known.includes(name));
-  if (strange.length > 0)
-    throw usage(
-      strange.map((name) => `There is no field '${name}' in the result.`),
-      `Its fields are ${known.join(', ')}.`,
-    );
 }

@@ -2,7 +2,7 @@ import { listOfApplication } from '../../api/licensing/application.ts';
 import type { License } from '../../api/licensing/license.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { optional } from '../../schema/field.ts';
-import { licenseCode, licenseFields } from '../../schema/license.ts';
+import { licenseCode, licenseFields, licenseExtras } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import type { Accounts } from '../context/accounts.ts';
 import type { Services } from '../context/services.ts';
@@ -32,6 +32,8 @@ export default command({
       : ofChosenApp(filter, 'whole', context);
     return someOf(licenses, `the user '${user ?? ''}' has no license`);
   },
+
+  fields: licenseExtras,
 
   show: { ...licenseShow, ...keyAlone },
 });

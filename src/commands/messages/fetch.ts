@@ -39,11 +39,12 @@ export default command({
     }
   },
 
+  fields: [...messageFields, 'time', 'url'],
+
   show: {
     formats: ['text'],
     terminalFormat: 'text',
     data: ({ message }) => message,
-    known: [...messageFields, 'time', 'url'],
     columns: ['id', 'timestamp', 'sender_full_name', 'display_recipient', 'subject', 'content'],
     whole: ['sender_full_name', 'url'],
     layout: {

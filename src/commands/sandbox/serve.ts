@@ -85,7 +85,10 @@ export default command({
       .serve({ ...options, ready: ready_file === undefined ? undefined : { file: ready_file, text } });
   },
 
-  show: { quiet: exportsOf, alwaysQuiet: true, single: true },
+  single: true,
+  fields: ['licensing', 'chat'],
+
+  show: { quiet: exportsOf, alwaysQuiet: true },
 });
 
 function exportsOf({ licensing, chat }: SandboxAddress): string {

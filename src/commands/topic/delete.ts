@@ -96,9 +96,10 @@ export default command({
     yield* each(surveys, ({ topic_name }) => topic_name, purgeOne);
   },
 
+  toTheEnd: true,
+  fields: ['first_time', 'last_time', 'spellings'],
+
   show: {
-    toTheEnd: true,
-    known: ['stream_id', 'first_time', 'last_time', 'spellings'],
     whole: ['channel', 'topic_name'],
     columns: ['stream_id', 'channel', 'topic_name', 'messages', 'deleted', 'status'],
     line: ({ topic_name, deleted, status }) =>

@@ -47,9 +47,10 @@ export default command({
     }
   },
 
+  fields: ['stream_id', 'channel'],
+
   show: {
     columns: ['topic_name', 'messages', 'first_time', 'last_time', 'resolved'],
-    known: ['stream_id', 'channel'],
     whole: ['topic_name'],
     layout: { topic_name: { empty: '(empty topic)' } },
     none: 'no topics match',

@@ -87,15 +87,22 @@ test.each([{ error: 'forbidden' }, { result: 'success', msg: '' }, { status: 'er
   },
 );
 
-test.each(['snippet rm 1', 'settings set color_scheme=dark', 'view pin inbox'])(
-  '%s --fields with a name that is none is refused before anything is sent',
-  async (line) => {
-    const service = fakeService();
+test.each([
+  'snippet rm 1',
+  'settings set color_scheme=dark',
+  'view pin inbox',
+  'license create --remote-user ada --size-allowance 4',
+  'license edit AAA --size-allowance 4 -o json',
+  'license list',
+  'license list -n --sort nosuch',
+  'topic delete 7 lunch -o json --jq .',
+  'first-activation D4:22:CD:00:03:01',
+])('%s --fields with a name that is none is refused before anything is sent', async (line) => {
+  const service = fakeService();
 
-    expect((await run(service, `${line} --fields bogus`)).exitCode).toBe(2);
-    expect(service.seen).toEqual([]);
-  },
-);
+  expect((await run(service, `${line} --fields bogus`)).exitCode).toBe(2);
+  expect(service.seen).toEqual([]);
+});
 
 test('a user with a blank at an end is refused: a server that cuts it off would make a license each time', async () => {
   const service = fakeService();

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { commandTable } from '../../src/commands/index.ts';
+import { fakeService, openSandbox, run, runAlone } from '../helpers/run.ts';
+
+async function closedList(name: string): Promise<readonly string[]> {
+  const command = await commandTable.find((entry) => entry.name === name)?.load();
+  return [...(command?.show?.columns ?? []), ...(command?.fields ?? [])];
+}
+
+test.each(commandTable)('$name says its fields, or prints a text', async ({ name, load }) => {
+  const isText = (await load()).show?.text === true;
+  expect((await closedList(name)).length > 0 || isText).toBe(true);
+});
+
+test.each([
+  ['license list', 'license list'],
+  ['license view', 'license view --remote-user physio-7731'],
+  ['license create', 'license create --remote-user ada --size-allowance 4'],
+  ['license ensure', 'license ensure --remote-user ada --size-allowance 4'],
+  ['license apply', 'license apply -'],
+  ['license apply', 'license apply - -n'],
+  ['first-activation', 'first-activation D4:22:CD:00:03:01'],
+  ['first-activation audit', 'first-activation audit -'],
+  ['settings list', 'settings list'],
+  ['settings describe', 'settings describe color_scheme'],
+  ['settings set', 'settings set color_scheme=dark'],
+  ['topic list', 'topic list general'],
+  ['topic delete', 'topic delete general lunch --confirm lunch --no-archive'],
+  ['messages fetch', 'messages fetch --channel general'],
+  ['view pin', 'view pin inbox'],
+  ['snippet rm', 'snippet rm 999 --missing-ok'],
+  ['auth status', 'auth status'],
+  ['doctor', 'doctor'],
+  ['commands', 'commands'],
+])('what %s holds is in its closed list: %s', async (name, line) => {
+  const { run: runHere } = await openSandbox();
+  const stdin =
+    name === 'license apply'
+      ? 'remote_user,size_allowance\nada,4\n'
+      : 'mac_address,remote_user\nD4:22:CD:00:03:01,ada\n';
+
+  const { stdout } = await runHere(`${line} -o json`, { stdin });
+
+  const rows = [JSON.parse(stdout) as unknown].flat() as object[];
+  const closed = await closedList(name);
+  const held = new Set(rows.flatMap((row) => Object.keys(row)));
+  expect(held.size).toBeGreaterThan(0);
+  expect([...held].filter((field) => !closed.includes(field))).toEqual([]);
+});
+
+test('a name that is none is refused with those that are', async () => {
+  const { exitCode, stdout, stderr } = await runAlone('auth list --fields profile,x --sort=-y');
+
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+  expect(stderr).toContain("There is no field 'x' in the result.\nThere is no field 'y' in the result.");
+  expect(stderr).toContain('Its fields are profile, kind, url, account, default, read_only, key.');
+});
+
+test('the other columns of a roster are fields with --keep-columns only', async () => {
+  const service = fakeService();
+  const apply = (options: string) =>
+    run(service, `license apply - ${options}`, { stdin: 'remote_user,size_allowance,mail\nada,4,a@b.test\n' });
+
+  expect((await apply('--fields remote_user,mail')).exitCode).toBe(2);
+  const kept = await apply('--keep-columns --fields remote_user,mial');
+
+  expect(kept).toMatchObject({ exitCode: 2, stdout: '' });
+  expect(kept.stderr).toContain('license, change, error, mail.');
+  expect(service.seen).toEqual([]);
+});
+
+test('the requests of a dry run have their own fields, and are whole where none of them is asked for', async () => {
+  const { run: runHere } = await openSandbox();
+  const planned = async (fields: string): Promise<string> =>
+    (await runHere(`settings set color_scheme=dark -n -o tsv --no-header --fields ${fields}`)).stdout;
+
+  expect(await planned('method')).toBe('PATCH\n');
+  expect(await planned('method,name')).toBe('PATCH\n');
+  expect((await planned('name')).split('\t')).toHaveLength(4);
+});
