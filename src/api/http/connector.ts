@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { buildConnector } from 'undici';
@@ -12,12 +11,20 @@ export interface Route {
   readonly ca: string[] | undefined;
 }
 
-/** undici opens a connection while it dispatches a request, and does not pass on the signal of that request: this does. */
-const dispatching = new AsyncLocalStorage<AbortSignal>();
+/** The signal of the request that is being dispatched: undici opens a connection while it dispatches, and does not pass the signal on. */
+let dispatching: AbortSignal | undefined;
 
-/** Dispatches a request; a connection that is opened for it is given up when the signal aborts. */
+/**
+ * Dispatches a request; a connection that is opened for it is given up when the signal aborts. Not an AsyncLocalStorage: that calls
+ * a hook for each promise of the process, which is a tenth of the time of a bulk write.
+ */
 export function withConnectSignal<T>(signal: AbortSignal, dispatch: () => Promise<T>): Promise<T> {
-  return dispatching.run(signal, dispatch);
+  dispatching = signal;
+  try {
+    return dispatch();
+  } finally {
+    dispatching = undefined;
+  }
 }
 
 /**
@@ -26,7 +33,7 @@ export function withConnectSignal<T>(signal: AbortSignal, dispatch: () => Promis
  */
 export function connectorFor(route: Route): buildConnector.connector {
   return (options, callback) => {
-    open(options, route, dispatching.getStore()).then(
+    open(options, route, dispatching).then(
       (socket) => callback(null, socket),
       (cause: unknown) => callback(new Unconnected(cause), null),
     );

@@ -3,29 +3,38 @@
  * in progress is still yielded, then the failure is thrown. It ends, early too, when what is in progress has ended.
  */
 export async function* pool<I, T>(items: Iterable<I>, size: number, work: (item: I) => Promise<T>): AsyncGenerator<T> {
-  const running = new Map<number, Promise<Finished<T>>>();
   const source = items[Symbol.iterator]();
-  let count = 0;
+  const finished: T[] = [];
+  let running = 0;
   let failed: { readonly error: unknown } | undefined;
-  const next = async (): Promise<Finished<T> | undefined> => {
-    while (running.size < size && !failed) {
-      const item = source.next();
-      if (item.done) break;
-      const id = count++;
-      running.set(id, finish(id, work(item.value)));
+  let wake = (): void => undefined;
+  const run = async (item: I): Promise<void> => {
+    try {
+      finished.push(await work(item));
+    } catch (error) {
+      failed ??= { error };
     }
-    if (running.size === 0) return undefined;
-    const finished = await Promise.race(running.values());
-    running.delete(finished.id);
-    return finished;
+    running -= 1;
+    wake();
   };
+  const begin = (): void => {
+    while (running < size && !failed) {
+      const next = source.next();
+      if (next.done) return;
+      running += 1;
+      void run(next.value);
+    }
+  };
+  const oneEnded = (): Promise<void> => new Promise((resolve) => (wake = resolve));
   try {
-    for (let result = await next(); result; result = await next()) {
-      if ('error' in result) failed ??= result;
-      else yield result.value;
+    begin();
+    while (running > 0 || finished.length > 0) {
+      if (finished.length === 0) await oneEnded();
+      yield* finished.splice(0, 1);
+      begin();
     }
   } finally {
-    await Promise.all(running.values());
+    while (running > 0) await oneEnded();
   }
   if (failed) throw failed.error;
 }
@@ -35,17 +44,6 @@ export function* until<I>(items: Iterable<I>, isOver: () => boolean): Generator<
   for (const item of items) {
     if (isOver()) return;
     yield item;
-  }
-}
-
-type Finished<T> = { readonly id: number } & ({ readonly value: T } | { readonly error: unknown });
-
-/** Never rejects, so that an error that nobody waits for yet does not end the process. */
-async function finish<T>(id: number, work: Promise<T>): Promise<Finished<T>> {
-  try {
-    return { id, value: await work };
-  } catch (error) {
-    return { id, error };
   }
 }
 
