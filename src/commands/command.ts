@@ -1,6 +1,7 @@
 import type { Show } from '../output/show.ts';
 import type { Fields, Values } from '../schema/field.ts';
 import type { Context } from './context.ts';
+import type { CommandSurface, InputSample } from './surface.ts';
 
 /** The row that a command's result is made of. */
 type Row<R> =
@@ -11,12 +12,6 @@ type Row<R> =
       : R extends Promise<infer T>
         ? T
         : never;
-
-/** A few lines of a file, shown in help and manual. */
-export interface InputSample {
-  readonly title: string;
-  readonly lines: readonly string[];
-}
 
 export interface Command<A extends Fields, O extends Fields, R> {
   /** Noun and verb, as typed. */
@@ -47,21 +42,12 @@ export interface Command<A extends Fields, O extends Fields, R> {
 }
 
 /** A command with its types erased: what the table of commands and the program deal with. */
-export interface AnyCommand {
-  readonly name: string;
-  readonly summary: string;
-  readonly about?: readonly string[];
-  readonly input?: InputSample;
-  readonly args?: Fields;
-  readonly options?: Fields;
-  readonly examples: readonly string[];
+export interface AnyCommand extends CommandSurface {
   readonly plans?: true;
   readonly single?: true;
   readonly toTheEnd?: true;
-  readonly fields?: readonly string[];
   readonly fieldsFromFile?: string;
   readonly run: (values: Readonly<Record<string, unknown>>, context: Context) => unknown;
-  readonly show?: Show<unknown>;
 }
 
 /** A command is a value; this function exists for inference. */

@@ -1,8 +1,8 @@
 import { failures, nameOf, type FailureKind } from '../core/failure.ts';
 import { globalOptions, twinOf, withoutTwin } from '../schema/environment.ts';
 import { flagOf, type Field, type Fields } from '../schema/field.ts';
-import { command, type AnyCommand } from './command.ts';
-import { commandTable } from './index.ts';
+import { command } from './command.ts';
+import type { CommandSurface } from './surface.ts';
 
 export default command({
   name: 'commands',
@@ -13,8 +13,8 @@ export default command({
   ],
   examples: ['chatelaine commands -o json', 'chatelaine commands --jq ".commands[].name"'],
 
-  async run() {
-    const definitions = await Promise.all(commandTable.map(({ load }) => load()));
+  async run(_values, context) {
+    const definitions = await context.commands();
     return {
       commands: definitions.map(describeCommand),
       options: optionRows(globalOptions),
@@ -27,7 +27,7 @@ export default command({
   show: { line: ({ commands }) => commands.map(({ name, summary }) => `${name}: ${summary}`).join('\n') },
 });
 
-function describeCommand({ name, summary, args = {}, options = {}, examples }: AnyCommand): CommandRow {
+function describeCommand({ name, summary, args = {}, options = {}, examples }: CommandSurface): CommandRow {
   const rows = Object.entries(args).map(([argument, field]) => ({ name: argument, ...rulesOf(field) }));
   return { name, summary, arguments: rows, options: optionRows(options), examples };
 }

@@ -1,26 +1,13 @@
 import type { AnyCommand } from './command.ts';
 
+export { nouns } from './nouns.ts';
+
 /** A row of the table of commands: what help needs without loading the command. */
 export interface CommandEntry {
   readonly name: string;
   readonly summary: string;
   readonly load: () => Promise<AnyCommand>;
 }
-
-/** What the commands of a noun have in common. */
-export const nouns: Readonly<Record<string, string>> = {
-  license: 'License keys of an application: one for each end user',
-  'first-activation': 'Which license activated a sensor first',
-  settings: "The chat account's own settings",
-  messages: 'Messages of the team chat',
-  archive: 'Messages kept in a folder',
-  topic: 'Topics of the team chat',
-  view: 'Navigation views of the team chat',
-  snippet: 'Saved snippets of the team chat',
-  auth: 'Stored credentials',
-  api: 'Any request to one of the two APIs',
-  sandbox: 'Both services on this machine, for trying and testing',
-};
 
 const entry = (name: string, summary: string, load: () => Promise<{ readonly default: AnyCommand }>): CommandEntry => ({
   name,

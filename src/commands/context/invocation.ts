@@ -1,6 +1,7 @@
 import type { Format } from '../../output/show.ts';
 import type { globalOptions } from '../../schema/environment.ts';
 import type { Values } from '../../schema/field.ts';
+import type { CommandSurface } from '../surface.ts';
 
 export interface GlobalValues extends Omit<Values<typeof globalOptions>, 'output'> {
   /** A format of every command, or one that this command offers. */
@@ -14,4 +15,6 @@ export interface Invocation {
   readonly signal: AbortSignal;
   /** Checks `--fields` and `--sort` against the command's fields and those of its file. @throws Failure usage */
   checkFields(fromFile: readonly string[]): void;
+  /** Every command, as it describes itself. */
+  commands(): Promise<readonly CommandSurface[]>;
 }
