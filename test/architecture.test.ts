@@ -155,21 +155,7 @@ const casts: readonly string[] = [
 ];
 
 /** Boolean parameters of functions that one file calls, with a variable of the same name; this list only gets shorter. */
-const flags: readonly string[] = [
-  'api/http/connect.ts: afterUnconfirmed',
-  'cli/look.ts: terminal',
-  'cli/trace.ts: isTerminal',
-  'commands/messages/range.ts: include',
-  'commands/view/change.ts: is_pinned',
-  'jobs/topic/find-channel.ts: isKnown',
-  'sandbox/chat/topic-names.ts: allowEmpty',
-  'sandbox/chat/users.ts: client_gravatar',
-  'sandbox/licensing/list.ts: isFirstOnly',
-  'sandbox/licensing/list.ts: byOffset',
-  'schema/environment.ts: negated',
-  'store/account/profiles.ts: makeDefault',
-  'store/roster/roster-file.ts: isCut',
-];
+const flags: readonly string[] = ['store/roster/roster-file.ts: isCut'];
 
 const forbiddenWords = [
   'utils',

@@ -4,30 +4,32 @@ import type { Format, Look, Show, Sink } from '../output/show.ts';
 import { ownFormats, type OwnFormat } from '../schema/environment.ts';
 import { colorLevel } from '../output/style.ts';
 import { namesIn } from './fields.ts';
-import type { World } from './world.ts';
+import type { Output, World } from './world.ts';
 
 /** How the result of a command looks: what was asked for, and what standard output is. */
 export function lookOf(options: GlobalValues, world: World, show: Show<unknown> | undefined): Look {
-  const terminal = world.stdout.isTTY === true;
-  const format = formatOf(options, terminal, show);
   return {
-    format,
+    format: formatOf(options, world.stdout, show),
     fields: options.fields === undefined ? undefined : namesIn(options.fields),
     sort: options.sort,
     header: options.header ?? true,
     csvSafe: options.csv_safe ?? false,
     quiet: options.quiet ?? false,
-    color: hasColor(options, world, terminal),
-    terminal,
+    color: hasColor(options, world, world.stdout),
+    terminal: world.stdout.isTTY === true,
     width: world.stdout.columns ?? 0,
     timeZone: timeZoneOf(world),
   };
 }
 
 /** A result that does not offer the command's own format, such as the requests of a dry run, has its usual one. */
-function formatOf({ output, fields }: GlobalValues, terminal: boolean, show: Show<unknown> | undefined): Format {
+function formatOf(
+  { output, fields }: GlobalValues,
+  stdout: Pick<Output, 'isTTY'>,
+  show: Show<unknown> | undefined,
+): Format {
   if (output !== undefined && (!isOwnFormat(output) || show?.formats?.includes(output))) return output;
-  if (!terminal) return 'tsv';
+  if (!stdout.isTTY) return 'tsv';
   return fields === undefined ? (show?.terminalFormat ?? 'table') : 'table';
 }
 
@@ -47,8 +49,8 @@ function timeZoneOf({ machine }: World): string | undefined {
 }
 
 /** Whether colour may be written to a stream of this machine. */
-export function hasColor({ color }: GlobalValues, { machine }: World, terminal: boolean): boolean {
-  return colorLevel({ when: color ?? 'auto', terminal, env: machine.env }) > 0;
+export function hasColor({ color }: GlobalValues, { machine }: World, stream: Pick<Output, 'isTTY'>): boolean {
+  return colorLevel({ when: color ?? 'auto', terminal: stream.isTTY === true, env: machine.env }) > 0;
 }
 
 /** Standard output as a place for results. A write that nobody reads is given up a moment after the signal aborts. */

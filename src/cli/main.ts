@@ -85,7 +85,7 @@ function styleOf({ options, flags }: CommandRequest, world: World): MessageStyle
     json: format === 'json' || format === 'ndjson',
     quiet: options.quiet ?? false,
     verbose: (options.verbose ?? false) || (options.trace ?? false),
-    color: hasColor(options, world, world.stderr.isTTY === true),
+    color: hasColor(options, world, world.stderr),
   };
 }
 
@@ -101,7 +101,7 @@ function guessedStyle(argv: readonly string[], world: World): MessageStyle {
     json: format === 'json' || format === 'ndjson',
     quiet: false,
     verbose: false,
-    color: hasColor({}, world, world.stderr.isTTY === true),
+    color: hasColor({}, world, world.stderr),
   };
 }
 

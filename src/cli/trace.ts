@@ -11,8 +11,8 @@ export function observer(
   messages: Messages,
   { stderr, machine }: Pick<World, 'stderr' | 'machine'>,
 ): (event: WireEvent) => void {
-  const isTerminal = stderr.isTTY === true && machine.env['TERM'] !== 'dumb';
-  const reportSlow = slowReporter(messages, isTerminal);
+  const place = stderr.isTTY === true && machine.env['TERM'] !== 'dumb' ? 'terminal' : 'log';
+  const reportSlow = slowReporter(messages, place);
   return (event) => {
     if (event.kind === 'slow' || event.kind === 'settled') reportSlow(event);
     else if (trace) messages.trace(traced(event));
@@ -24,15 +24,15 @@ type SlowEvent = Extract<WireEvent, { kind: 'slow' | 'settled' }>;
 type TracedEvent = Exclude<WireEvent, SlowEvent>;
 
 /** Says what is waited for: in a line that goes away on a terminal; elsewhere each line once a run, or a log would fill. */
-function slowReporter(messages: Messages, isTerminal: boolean): (event: SlowEvent) => void {
+function slowReporter(messages: Messages, place: 'terminal' | 'log'): (event: SlowEvent) => void {
   const said = new Set<string>();
   return (event) => {
     if (event.kind === 'settled') {
-      if (isTerminal) messages.status(undefined);
+      if (place === 'terminal') messages.status(undefined);
       return;
     }
     const line = `waiting for ${event.host}, attempt ${event.attempt} of ${event.of}`;
-    if (isTerminal) messages.status(line);
+    if (place === 'terminal') messages.status(line);
     else if (!said.has(line)) messages.note(line);
     said.add(line);
   };

@@ -2,7 +2,7 @@ import type { AnyCommand } from '../commands/command.ts';
 import type { GlobalValues } from '../commands/context/invocation.ts';
 import { Failure, usage } from '../core/failure.ts';
 import { variable, type Environment } from '../core/world.ts';
-import { globalOptions, ownFormats, twinOf, withoutTwin } from '../schema/environment.ts';
+import { globalOptions, negatedTwinOf, ownFormats, twinOf, withoutTwin } from '../schema/environment.ts';
 import { collect, flagOf, readField, type Field } from '../schema/field.ts';
 
 /** Texts as they were typed, by name. */
@@ -74,8 +74,8 @@ export function readGlobals(
 
 function twin(name: string, field: Field, env: Environment): unknown {
   if (withoutTwin.has(name)) return undefined;
-  const negated = field.kind === 'boolean' && field.negatable ? variable(env, twinOf(name, true)) : undefined;
-  if (negated !== undefined) return !switchOf(twinOf(name, true), negated);
+  const negated = field.kind === 'boolean' && field.negatable ? variable(env, negatedTwinOf(name)) : undefined;
+  if (negated !== undefined) return !switchOf(negatedTwinOf(name), negated);
   const text = variable(env, twinOf(name));
   if (text === undefined || isNotOffered(name, field, text)) return undefined;
   return field.kind === 'boolean' ? switchOf(twinOf(name), text) : readField(twinOf(name), field, text);

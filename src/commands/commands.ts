@@ -1,5 +1,5 @@
 import { failures, nameOf, type FailureKind } from '../core/failure.ts';
-import { globalOptions, twinOf, withoutTwin } from '../schema/environment.ts';
+import { globalOptions, negatedTwinOf, twinOf, withoutTwin } from '../schema/environment.ts';
 import { flagOf, type Field, type Fields } from '../schema/field.ts';
 import { command } from './command.ts';
 import type { CommandSurface } from './surface.ts';
@@ -61,7 +61,7 @@ function rulesOf({ flag: _flag, short: _short, ...rules }: Field): object {
 function twinsOf(name: string, field: Field): readonly string[] {
   if (withoutTwin.has(name)) return [];
   const isNegatable = field.kind === 'boolean' && field.negatable === true;
-  return [twinOf(name), ...(isNegatable ? [twinOf(name, true)] : [])];
+  return [twinOf(name), ...(isNegatable ? [negatedTwinOf(name)] : [])];
 }
 
 function exitCodes(): object[] {

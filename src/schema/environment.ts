@@ -100,9 +100,14 @@ export type GlobalOption = keyof typeof globalOptions;
 /** Options that the environment cannot set: they answer questions about this one run. */
 export const withoutTwin: ReadonlySet<string> = new Set(['yes', 'dry_run', 'confirm', 'exit_code']);
 
-/** The environment variable of an option: `--ca-file` is CHATELAINE_CA_FILE, `--no-input` CHATELAINE_NO_INPUT. */
-export function twinOf(name: string, negated = false): string {
-  return `CHATELAINE_${negated ? 'NO_' : ''}${name.toUpperCase()}`;
+/** The environment variable of an option: `--ca-file` is CHATELAINE_CA_FILE. */
+export function twinOf(name: string): string {
+  return `CHATELAINE_${name.toUpperCase()}`;
+}
+
+/** The environment variable of an option after `no`: `--no-header` is CHATELAINE_NO_HEADER. */
+export function negatedTwinOf(name: string): string {
+  return twinOf(`no_${name}`);
 }
 
 /** Variables besides the options' twins; the manual's ENVIRONMENT is a loop over them. */

@@ -203,16 +203,6 @@ export interface Assignment {
 }
 
 /**
- * The field of that name.
- * @throws Failure usage with the nearest name
- */
-export function fieldNamed(fields: Fields, name: string, typed = name): Field {
-  const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-  if (!field) throw usage(`unknown name '${typed}'`, suggestion(name, Object.keys(fields)));
-  return field;
-}
-
-/**
  * Reads every item and reports all that failed at once; items that break off are one more failure.
  * @throws Failure usage with one line for each bad item
  */

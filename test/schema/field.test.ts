@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Failure, usage } from '../../src/core/failure.ts';
-import { collect, fieldNamed, flagOf, optional, readField, type Field } from '../../src/schema/field.ts';
+import { collect, flagOf, optional, readField, type Field } from '../../src/schema/field.ts';
 
 const help = 'x';
 const size = { kind: 'integer', min: 1, max: 18, help } as const satisfies Field;
@@ -95,11 +95,6 @@ test('collecting keeps the order, and throws on what is no bad input', () => {
       throw new Failure('config', 'no key');
     }),
   ).toThrow('no key');
-});
-
-test('a field is found by its name alone', () => {
-  expect(fieldNamed({ size }, 'size')).toBe(size);
-  expect(() => fieldNamed({ size }, '__proto__')).toThrow("unknown name '__proto__'");
 });
 
 test('flags are derived from names', () => {

@@ -34,22 +34,22 @@ async function repeatUntilDone(
 ): Promise<Answer> {
   const { clock, signal } = connection;
   const holds: Milliseconds[] = [];
-  let wasUnconfirmed = false;
+  let afterUnconfirmed = false;
   for (let failures = 0; ;) {
     await passGate(connection, request);
     const attempt = await attemptOnce(connection, call, request, failures + holds.length + 1);
     const decision = decide(call.repeat, attempt.ending);
-    if (decision === 'take') return toAnswer(request, attempt, wasUnconfirmed);
+    if (decision === 'take') return toAnswer(request, attempt, { afterUnconfirmed });
     if (decision === 'leave unconfirmed') throw unconfirmed(request, attempt);
     if (decision === 'wait') {
       holds.push(holdBack(askedWait(attempt, clock.now()), holds.length, clock.random()));
       closeGate(connection, request, holds);
       continue;
     }
-    if (attempt.ending === 'unconfirmed' || attempt.ending === 'overloaded') wasUnconfirmed = true;
+    if (attempt.ending === 'unconfirmed' || attempt.ending === 'overloaded') afterUnconfirmed = true;
     const wait = backoff(failures, clock.random());
     const isLast = failures >= connection.retries || !fitsDeadline(connection, wait);
-    if (decision === 'give up' || isLast) return giveUp(request, attempt, wasUnconfirmed);
+    if (decision === 'give up' || isLast) return giveUp(request, attempt, { afterUnconfirmed });
     failures += 1;
     slowness.nextAttempt();
     reportWait(connection, request, wait, `retry ${failures} of ${connection.retries}`);
@@ -85,7 +85,7 @@ function lineOf({ base, authorization }: Connection): string {
   return `${base} ${authorization === undefined ? 'open' : 'signed in'}`;
 }
 
-function toAnswer(request: Request, { answer }: Attempt, afterUnconfirmed: boolean): Answer {
+function toAnswer(request: Request, { answer }: Attempt, history: Pick<Answer, 'afterUnconfirmed'>): Answer {
   if (!answer) throw new Error('an attempt was taken without an answer');
   const { status, headers, text } = answer;
   return {
@@ -94,7 +94,7 @@ function toAnswer(request: Request, { answer }: Attempt, afterUnconfirmed: boole
     text,
     body: bodyOf(text),
     http: { method: request.method, url: request.shown, status },
-    afterUnconfirmed,
+    ...history,
   };
 }
 
@@ -140,9 +140,9 @@ function unconfirmed(request: Request, attempt: Attempt): Failure {
 }
 
 /** The last attempt's answer, or its network failure. @throws Failure unavailable */
-function giveUp(request: Request, attempt: Attempt, afterUnconfirmed: boolean): Answer {
+function giveUp(request: Request, attempt: Attempt, history: Pick<Answer, 'afterUnconfirmed'>): Answer {
   if (attempt.failure) throw attempt.failure;
-  return toAnswer(request, attempt, afterUnconfirmed);
+  return toAnswer(request, attempt, history);
 }
 
 function httpOf({ method, shown }: Request, { answer }: Attempt): { method: string; url: string; status?: number } {

@@ -1,7 +1,7 @@
 import { nouns, type CommandEntry } from '../../commands/index.ts';
 import { failures, nameOf, type FailureKind } from '../../core/failure.ts';
 import { namesIn } from '../../core/table-names.ts';
-import { globalOptions, twinOf, variables, withoutTwin } from '../../schema/environment.ts';
+import { globalOptions, negatedTwinOf, twinOf, variables, withoutTwin } from '../../schema/environment.ts';
 import type { Field } from '../../schema/field.ts';
 import { licenseRules } from '../../schema/license.ts';
 import { optionEntries, textOptions, type HelpEntry } from '../entries.ts';
@@ -134,7 +134,7 @@ const network = [
 function environment(): HelpEntry[] {
   const names = Object.entries<Field>(globalOptions)
     .filter(([name]) => !withoutTwin.has(name))
-    .map(([name, field]) => twinOf(name, field.kind === 'boolean' && field.negatable === true));
+    .map(([name, field]) => (field.kind === 'boolean' && field.negatable ? negatedTwinOf(name) : twinOf(name)));
   const own = Object.entries(variables).map(([term, text]) => ({ term, text: `${text}.` }));
   return [...own, { term: names.join(', '), text: 'The options of those names; a switch is true, 1, false or 0.' }];
 }

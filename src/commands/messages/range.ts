@@ -35,7 +35,7 @@ export function rangeOf(values: RangeValues, now: Milliseconds): Range {
   const inclusion = values.include_anchor === undefined ? {} : { include_anchor: values.include_anchor };
   if (values.num_before !== undefined || values.num_after !== undefined) {
     const counts = { num_before: values.num_before ?? 0, num_after: values.num_after ?? 0 };
-    checkCounts(counts, values.include_anchor);
+    checkCounts({ ...counts, include_anchor: values.include_anchor });
     return { kind: 'request', anchor: anchor ?? 'newest', ...counts, ...inclusion };
   }
   // Everything up to the newest message is everything.
@@ -92,16 +92,22 @@ function readTime(label: string, text: string, now: Milliseconds): Milliseconds 
   return labelled(label, () => parseMoment(text, now));
 }
 
-function checkCounts({ num_before, num_after }: { num_before: number; num_after: number }, include?: boolean): void {
+function checkCounts({ num_before, num_after, include_anchor }: CheckedRange): void {
   if (num_before + num_after > maxMessages) {
     throw usage(
       `--num-before and --num-after together ask for ${num_before + num_after} messages; at most ${maxMessages} in one request`,
       'Use --limit or --all, which page.',
     );
   }
-  if (num_before > 0 && num_after > 0 && include === false) {
+  if (num_before > 0 && num_after > 0 && include_anchor === false) {
     throw usage('--no-include-anchor works at an end of the range only: give --num-before or --num-after, not both');
   }
+}
+
+interface CheckedRange {
+  readonly num_before: number;
+  readonly num_after: number;
+  readonly include_anchor: boolean | undefined;
 }
 
 function readAnchor(text: string): string {

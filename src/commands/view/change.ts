@@ -17,7 +17,7 @@ export const fragmentArgs = { fragment: { ...viewFields.fragment, many: true } }
 export async function* setPinned(
   { chat, chatAccount }: Pick<Services, 'chat'> & Pick<Accounts, 'chatAccount'>,
   texts: readonly string[],
-  is_pinned: boolean,
+  change: Pick<PinRow, 'is_pinned'>,
 ): AsyncGenerator<PinRow> {
   const fragments = new Set(await readFragments(texts, { chatAccount }));
   const api = chat();
@@ -25,21 +25,25 @@ export async function* setPinned(
     [...fragments],
     (fragment) => fragment,
     async (fragment) => {
-      refuseIgnored((await pinned(api, fragment, is_pinned)).ignored);
-      return { fragment, is_pinned };
+      refuseIgnored((await pinned(api, fragment, change)).ignored);
+      return { fragment, ...change };
     },
   );
 }
 
 /** A built-in view that no client has stored yet is missing on the server, which the words of its answer do not explain. */
-async function pinned(chat: ChatApi, fragment: string, is_pinned: boolean): ReturnType<ChatApi['updateView']> {
+async function pinned(
+  chat: ChatApi,
+  fragment: string,
+  change: Pick<PinRow, 'is_pinned'>,
+): ReturnType<ChatApi['updateView']> {
   try {
-    return await chat.updateView(fragment, { is_pinned });
+    return await chat.updateView(fragment, change);
   } catch (cause) {
     const builtIn: readonly string[] = builtInViews;
     if (!(cause instanceof Failure) || cause.kind !== 'not_found' || !builtIn.includes(fragment)) throw cause;
     const hint = 'The server knows a built-in view once it was pinned or hidden in an app: do that once.';
-    throw new Failure(cause.kind, cause.message, { ...cause.details, hint, cause });
+    throw cause.as(cause.kind, cause.message, { hint });
   }
 }
 

@@ -8,6 +8,6 @@ export default command({
   about: [aboutBuiltIn],
   args: fragmentArgs,
   examples: ['chatelaine view hide narrow/is/starred', "chatelaine view hide inbox '#narrow/is/starred'"],
-  run: ({ fragment }, context) => setPinned(context, fragment, false),
+  run: ({ fragment }, context) => setPinned(context, fragment, { is_pinned: false }),
   show: pinShow,
 });

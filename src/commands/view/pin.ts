@@ -8,6 +8,6 @@ export default command({
   about: [aboutBuiltIn],
   args: fragmentArgs,
   examples: ['chatelaine view pin narrow/is/starred', "chatelaine view pin inbox '#narrow/is/starred'"],
-  run: ({ fragment }, context) => setPinned(context, fragment, true),
+  run: ({ fragment }, context) => setPinned(context, fragment, { is_pinned: true }),
   show: pinShow,
 });

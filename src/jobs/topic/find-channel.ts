@@ -20,7 +20,8 @@ export async function findChannel(chat: Pick<ChatApi, 'messages'>, text: string)
   const wanted = readChannel(text);
   const page = await newestOf(chat, wanted);
   const channel = channelOf(wanted, page?.messages.at(-1));
-  if (!page || !channel) throw notFound(text, page !== undefined);
+  if (!page) throw noChannel(text);
+  if (!channel) throw channelWithoutId(text);
   // Digits alone can be meant as a name.
   if (typeof wanted === 'number' && text === String(wanted)) await refuseAmbiguous(chat, channel, text);
   return channel;
@@ -51,11 +52,13 @@ function channelOf(wanted: number | string, message: Message | undefined): Chann
   return { stream_id, name: typeof display_recipient === 'string' ? display_recipient : undefined };
 }
 
-function notFound(text: string, isKnown: boolean): Failure {
-  if (isKnown)
-    return new Failure('not_found', `the account sees no message of the channel '${text}' that shows its id`, {
-      hint: 'Give the id of the channel.',
-    });
+function channelWithoutId(text: string): Failure {
+  return new Failure('not_found', `the account sees no message of the channel '${text}' that shows its id`, {
+    hint: 'Give the id of the channel.',
+  });
+}
+
+function noChannel(text: string): Failure {
   return new Failure('not_found', `no channel '${text}'`, {
     hint: 'Give the name or the id of a channel that the account can see.',
   });

@@ -70,7 +70,7 @@ export function listTopics(call: UserCall) {
   const newest = new Map<string, { name: string; max_id: number }>();
   for (const message of state.messages.rows()) {
     if (message.stream_id !== stream_id || message.id < visible || !canRead(user, message, state)) continue;
-    const name = shownTopic(level, message.subject, values.allow_empty_topic_name ?? false);
+    const name = shownTopic(level, message.subject, values);
     newest.set(message.subject.toLowerCase(), { name, max_id: message.id });
   }
   return {

@@ -53,7 +53,7 @@ function canCompute(sender: User, { client_gravatar }: MessageLook): boolean {
 }
 
 function topicFor({ level }: UserCall, { stream_id, subject }: MessageRecord, look: MessageLook): string {
-  return stream_id === undefined ? subject : shownTopic(level, subject, look.allow_empty_topic_name);
+  return stream_id === undefined ? subject : shownTopic(level, subject, look);
 }
 
 /** Early levels give plain URLs. */

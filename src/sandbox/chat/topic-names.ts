@@ -17,8 +17,12 @@ export function storedTopic(level: number, name: string): string {
 }
 
 /** The name that a client gets; the empty topic has one for those that do not ask for it as it is. */
-export function shownTopic(level: number, subject: string, allowEmpty: boolean): string {
-  if (subject !== '' || allowEmpty) return subject;
+export function shownTopic(
+  level: number,
+  subject: string,
+  { allow_empty_topic_name = false }: { readonly allow_empty_topic_name?: boolean | undefined },
+): string {
+  if (subject !== '' || allow_empty_topic_name) return subject;
   return level >= levels.emptyTopic ? emptyTopicName : '(no topic)';
 }
 

@@ -24,7 +24,7 @@ export function aboutMe({ user, request, level, state }: UserCall) {
 /** GET /users. */
 export function listUsers({ user, request, level, state }: UserCall) {
   const { values, ignored } = readParameters(request, signature);
-  const members = state.users.rows().map((row) => showOther(user, row, values.client_gravatar ?? true));
+  const members = state.users.rows().map((row) => showOther(user, row, values));
   return { members, ...ignoredField(level, ignoredSince.others, ignored) };
 }
 
@@ -34,12 +34,16 @@ export function oneUser({ user, request, level, state, segment }: UserCall) {
   const wanted = state.users.get(Number(segment));
   if (!wanted) throw new Refusal('No such user');
   return {
-    user: showOther(user, wanted, values.client_gravatar ?? true),
+    user: showOther(user, wanted, values),
     ...ignoredField(level, ignoredSince.others, ignored),
   };
 }
 
-function showOther(caller: User, user: User, client_gravatar: boolean) {
+function showOther(
+  caller: User,
+  user: User,
+  { client_gravatar = true }: { readonly client_gravatar?: boolean | undefined },
+) {
   const computable = client_gravatar && user.avatar_url === undefined && showsAddress(user);
   return { ...showUser(caller, user), avatar_url: computable ? null : avatarOf(user) };
 }

@@ -32,7 +32,7 @@ interface ListAnswer {
   readonly status?: number;
 }
 
-interface ListShape {
+export interface ListShape {
   readonly means: string;
   /** `whole`: one answer holds all rows; `first`: so do the pages after the first, which are empty. */
   readonly pages: 'whole' | 'all' | 'first only';

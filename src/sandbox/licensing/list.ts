@@ -4,7 +4,7 @@ import type { SandboxRequest } from '../request.ts';
 import type { State } from '../state.ts';
 import { Unacceptable } from './input.ts';
 import type { Lag } from './lag.ts';
-import { listShapeOf, type ListPage, type PageLink } from './list-shapes.ts';
+import { listShapeOf, type ListPage, type ListShape, type PageLink } from './list-shapes.ts';
 import { storedName } from './name-changes.ts';
 import { rowOf } from './license-body.ts';
 import type { LicenseShape } from './shape.ts';
@@ -27,7 +27,7 @@ export function listLicenses(call: ListCall): SandboxAnswer {
   // Whoever asks for a part gets one, from a server of arrays too.
   const wantsPart = query.has('limit') || query.has('page');
   const shape = wantsPart && asked.pages === 'whole' ? listShapeOf('pages') : asked;
-  const page = shape.pages === 'whole' ? wholeList(call, rows) : pageOf(call, rows, shape.pages === 'first only');
+  const page = shape.pages === 'whole' ? wholeList(call, rows) : pageOf(call, rows, shape.pages);
   const { status = 200, body, headers = {} } = shape.answer(page);
   return json(status, body, headers);
 }
@@ -53,7 +53,7 @@ function wholeList(call: ListCall, rows: readonly LicenseRecord[]): ListPage {
 }
 
 /** `?page=N` and `?pageToken=N` count pages, `?limit=N&offset=M` rows; the links keep the rest of the query. */
-function pageOf(call: ListCall, rows: readonly LicenseRecord[], isFirstOnly: boolean): ListPage {
+function pageOf(call: ListCall, rows: readonly LicenseRecord[], pages: ListShape['pages']): ListPage {
   const { query } = call.request;
   const size = Math.min(natural(query.get('limit')) ?? Infinity, call.shape.pageSize ?? 100);
   const byOffset = query.has('limit') || query.has('offset');
@@ -61,8 +61,11 @@ function pageOf(call: ListCall, rows: readonly LicenseRecord[], isFirstOnly: boo
   const start = byOffset ? (natural(query.get('offset')) ?? 0) : (number - 1) * size;
   if (start < 0 || (start > 0 && start >= rows.length && !byOffset))
     throw new Unacceptable(404, { detail: 'Invalid page.' });
-  const at = (from: number) => linkTo(call, size, from, byOffset);
-  const part = isFirstOnly && start > 0 ? [] : rows.slice(start, start + size);
+  const at = (from: number): PageLink => {
+    const page = Math.floor(from / size) + 1;
+    return linkTo(call, page, byOffset ? { limit: size, offset: from } : { page });
+  };
+  const part = pages === 'first only' && start > 0 ? [] : rows.slice(start, start + size);
   const following = start + size < rows.length ? at(start + size) : undefined;
   return {
     rows: part.map((license) => rowOf(license, call.shape)),
@@ -77,9 +80,12 @@ function natural(text: string | null): number | undefined {
   return text !== null && /^[0-9]{1,9}$/.test(text) && Number(text) > 0 ? Number(text) : undefined;
 }
 
-function linkTo({ origin, request, shape }: ListCall, size: number, from: number, byOffset: boolean): PageLink {
-  const number = Math.floor(from / size) + 1;
-  const place = byOffset ? { limit: size, offset: from } : { page: number };
+/** The link to the page of that number; `place` is what its query sets. */
+function linkTo(
+  { origin, request, shape }: ListCall,
+  number: number,
+  place: Readonly<Record<string, number>>,
+): PageLink {
   const query = new URLSearchParams(request.query);
   for (const [name, value] of Object.entries(place)) query.set(name, String(value));
   const path = `/v1/license/?${query.toString()}`;

@@ -21,7 +21,7 @@ export interface Profiles extends ProfileSource {
    * Stores a profile and its key in place of one of the same name. The first of its kind becomes the default. Without a key and
    * without a key command the stored key stays, bound to the origin that it was stored for.
    */
-  save(profile: Profile, key: Secret | undefined, options?: { readonly makeDefault?: boolean }): Promise<void>;
+  save(profile: Profile, key: Secret | undefined, options?: SaveOptions): Promise<void>;
   /** Makes it the default of its kind. */
   use(name: string): Promise<void>;
   /** Forgets the profile and its key. The kind is without a default if it was the default: another one is never chosen silently. */
@@ -51,7 +51,7 @@ export function openProfiles(machine: Machine, clock: Clock): Profiles {
       const { name, ...fields } = checked(profile);
       await change(async (config, files) => {
         await saveKey(files, profile, key);
-        return { version: 1, ...config, ...withProfile(config, name, fields, options?.makeDefault === true) };
+        return { version: 1, ...config, ...withProfile(config, name, fields, options) };
       });
     },
     async use(name) {
@@ -73,11 +73,16 @@ export function openProfiles(machine: Machine, clock: Clock): Profiles {
 }
 
 /** Nothing is written that would not be read again. */
+export interface SaveOptions {
+  /** Makes it the default of its kind, which only the first one becomes by itself. */
+  readonly makeDefault?: boolean;
+}
+
 function checked(profile: Profile): Profile {
   return parseProfile(readProfileName(profile.name), profile) ?? profile;
 }
 
-function withProfile(config: Content, name: string, fields: Content, makeDefault: boolean): Content {
+function withProfile(config: Content, name: string, fields: Content, { makeDefault }: SaveOptions = {}): Content {
   const kind = fields['kind'] as Kind;
   const others = Object.entries(defaultsIn(config)).filter(([other, chosen]) => other === kind || chosen !== name);
   const defaults: Partial<Record<string, string>> = Object.fromEntries(others);
