@@ -81,3 +81,34 @@ describe('kill -9', () => {
     expect(existsSync(join(home, 'kept', folder, 'purge.ndjson'))).toBe(true);
   }, 120_000);
 });
+
+test('the first delete_topic is sent after every file of the archive was synced and then read back', async () => {
+  const { env } = await openService({ ...bulk, extraMessages: { ...bulk.extraMessages, count: 1500 } });
+  const home = temporaryHome();
+  const preload = { NODE_OPTIONS: `--require=${resolve('test/e2e/steps.cjs')}`, STEPS_IN: 'kept' };
+  const line = 'topic delete firmware bulk --confirm bulk --archive kept';
+
+  const { code } = await start(line, { env: { ...env, ...preload, STEPS: join(home, 'steps') }, home }).ended;
+
+  const steps = readFileSync(join(home, 'steps'), 'utf8').split('\n');
+  const before = steps.slice(
+    0,
+    steps.findIndex((step) => step.startsWith('POST')),
+  );
+  const lists = before.lastIndexOf('sync parts.ndjson');
+  expect(code).toBe(0);
+  expect(steps).toContain('POST /api/v1/streams/2/delete_topic');
+  for (const file of [
+    'rendered-000001.ndjson',
+    'source-000001.ndjson',
+    'rendered-000002.ndjson',
+    'source-000002.ndjson',
+  ])
+    expect({
+      file,
+      isSyncedFirst: before.indexOf(`sync ${file}`) < lists,
+      isSynced: before.includes(`sync ${file}`),
+      isReadAfter: before.lastIndexOf(`read ${file}`) > lists,
+    }).toEqual({ file, isSyncedFirst: true, isSynced: true, isReadAfter: true });
+  expect(before.at(-1)).toMatch(/^sync (purge\.ndjson|kept.*)$/);
+}, 60_000);

@@ -137,6 +137,18 @@ describe('topic delete archives', () => {
     expect(left(server)).toEqual([3001, 3002]);
   });
 
+  test('without a terminal and without --confirm: exit 2, and neither archive nor state is written', async () => {
+    const server = await kitchen();
+    const home = emptyHome();
+    const root = join(home, 'kept');
+
+    for (const archive of ['', ` --archive ${root}`]) {
+      const { exitCode, stdout } = await server.run(`topic delete 5 lunch${archive}`, { home });
+      expect({ exitCode, stdout, calls: deletions(server) }).toEqual({ exitCode: 2, stdout: '', calls: 0 });
+    }
+    expect(readdirSync(home, { recursive: true })).toEqual(['tmp']);
+  });
+
   test('--no-archive must be typed, and keeps nothing', async () => {
     const server = await kitchen();
     const home = emptyHome();
