@@ -43,7 +43,6 @@ Socket.prototype.write = /** @type {any} */ (
   function (/** @type {any} */ chunk, /** @type {any[]} */ ...rest) {
     const [, path] = /^POST (\S+) /.exec(String(chunk)) ?? [];
     if (path) note(`POST ${path}`);
-    // @ts-expect-error: the socket that is written to
     return write.call(this, chunk, ...rest);
   }
 );

@@ -19,9 +19,12 @@ export default command({
     'Shows what would be deleted, asks for the name, and deletes until nothing is left: the server deletes in batches and may stop ' +
       'in between. The server matches the topic without regard to case; every spelling that it will delete is shown first. ' +
       'Only an administrator of the organization may do this, and it cannot be undone.',
-    'Before the first deletion every message is archived, as HTML and as Markdown source, read back and verified; before each further call ' +
-      'what has arrived since is archived too. What arrives between that look and the call itself, one request long, is deleted without. ' +
-      'The same command continues an interrupted purge; purge.ndjson in the archive records begin and end. archive export reads an archive.',
+    'Before the first deletion every message is archived, as HTML and as Markdown source, read back and verified. Before each call the whole ' +
+      'topic is fetched, and what has arrived since is archived too. What arrives between that look and the call itself, one request long ' +
+      '(one for each 1,000 messages for older ones that are moved in), is deleted without. archive export reads an archive.',
+    'The same command continues an interrupted purge; purge.ndjson in the archive records begin and end. A purge whose messages were renamed ' +
+      'or moved meanwhile stays open: each further run names them (exit code 8), until they are deleted under that name, or its archive is ' +
+      'moved away.',
     'Without a terminal --confirm must give the name of the topic, or the number of topics where there are several, and with --from and --match; ' +
       '--yes never answers this question.',
     'The server deletes what the account can see: not the messages of a private channel from before it joined (protected history), and ' +

@@ -49,7 +49,7 @@ export function openPurge(
       try {
         const left = (count: number): void => deleting.upTo(survey.ids.length - count);
         const deleted = await purgeTopic(chat, survey, { sleep, note, left, keeper, maxMessages });
-        await keeper.finish(deleted);
+        await keeper.finish();
         return deleted;
       } finally {
         deleting.end();
@@ -61,7 +61,7 @@ export function openPurge(
       try {
         await keeper.begin(survey);
         const count = await endPurge(chat, survey, ids);
-        await keeper.finish(count);
+        await keeper.finish();
         return count;
       } finally {
         await keeper.close();

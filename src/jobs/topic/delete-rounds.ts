@@ -4,7 +4,7 @@ import { backoff } from '../../api/http/retry.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { topicLevels } from '../../schema/topic.ts';
-import { newestOfTopic, topicPages, type TopicSurvey } from './survey-topic.ts';
+import { topicPages, type TopicSurvey } from './survey-topic.ts';
 
 /** What a purge needs beside the server. */
 export interface Purging {
@@ -21,16 +21,14 @@ export interface Purging {
 export interface Keeper {
   /** Before the first delete call: keeps the surveyed messages, reads them back and verifies them. Returns the ids that it keeps. */
   begin(survey: TopicSurvey): Promise<readonly number[]>;
-  /** Before every delete call: the messages that arrived since the survey or since the last call; may be none. */
+  /** Before every delete call: the messages that came into the topic since the survey or since the last call; may be none. */
   add(messages: readonly Message[]): Promise<void>;
 }
 
 /** What a purge has done so far; the rounds keep it current, for whoever reports a failure. */
 export interface PurgeState {
-  /** Messages of the survey and those that arrived later. */
+  /** Messages of the survey and those that came into the topic later. */
   readonly known: Set<number>;
-  /** The highest of the known ids. */
-  newest: number;
   /** Messages of the survey that are still in the topic. */
   left: number;
   /** delete_topic calls that were sent. */
@@ -56,12 +54,10 @@ export async function deleteRounds(
   state: PurgeState,
 ): Promise<void> {
   const { sleep, note, keeper } = purging;
-  for (let idle = 0; ;) {
-    const arrived = await arrivals(chat, survey, purging, state);
-    for (const { id } of arrived) state.known.add(id);
-    state.newest = Math.max(state.newest, arrived.at(-1)?.id ?? 0);
+  for (let idle = 0, look = await lookAt(chat, survey, state); ;) {
+    for (const { id } of look.arrived) state.known.add(id);
     refuseMore(survey, purging, state);
-    await keeper.add(arrived);
+    await keeper.add(look.arrived);
     state.calls += 1;
     const ending = await deleteOnce(chat, survey);
     if (ending instanceof Failure) {
@@ -69,7 +65,8 @@ export async function deleteRounds(
       await sleep(backoff(idle, 1));
     }
     const before = state.left;
-    state.left = await leftOf(chat, survey, before);
+    look = await lookAt(chat, survey, state);
+    state.left = look.left;
     purging.left?.(state.left);
     if (state.left === 0 && (ending === 'complete' || !survey.isLimited)) return;
     idle = state.left < before ? 0 : idle + 1;
@@ -79,19 +76,27 @@ export async function deleteRounds(
   }
 }
 
-/** Messages that are not known yet: the newer ones, or under a maximum any, since others may be moved into the topic. */
-async function arrivals(
+interface TopicLook {
+  /** How many of the surveyed messages are left. */
+  readonly left: number;
+  /** Messages that are not known yet. */
+  readonly arrived: readonly Message[];
+}
+
+/** Every message that the topic has now: one that was moved in may be older than all that are known (docs/apis.md, Deleting a topic). */
+async function lookAt(
   chat: Pick<ChatApi, 'messages' | 'level' | 'deleteTopic'>,
   survey: TopicSurvey,
-  { maxMessages }: Purging,
-  { known, newest }: PurgeState,
-): Promise<Message[]> {
-  const isAll = maxMessages !== undefined || known.size === 0;
-  const walk = isAll ? { anchor: 'oldest' } : { anchor: String(newest), include_anchor: false };
+  { known }: PurgeState,
+): Promise<TopicLook> {
+  const start = new Set(survey.ids);
   const arrived: Message[] = [];
-  for await (const { messages } of topicPages(chat, survey, walk))
-    for (const message of messages) if (!known.has(message.id)) arrived.push(message);
-  return arrived;
+  let left = 0;
+  for await (const { messages } of topicPages(chat, survey, { anchor: 'oldest' })) {
+    left += messages.filter(({ id }) => start.has(id)).length;
+    arrived.push(...messages.filter(({ id }) => !known.has(id)));
+  }
+  return { left, arrived };
 }
 
 function refuseMore({ topic_name }: TopicSurvey, { maxMessages = Infinity }: Purging, state: PurgeState): void {
@@ -127,29 +132,6 @@ async function isRepeatable(
   if (server?.code === 'UNAUTHORIZED_PRINCIPAL') return false;
   const level = await chat.level();
   return level !== undefined && level < topicLevels.partial;
-}
-
-/**
- * How many of the surveyed messages are left. Servers delete the newest first, so one request shows it; only where the newest one
- * is still there, all are counted.
- */
-async function leftOf(
-  chat: Pick<ChatApi, 'messages' | 'level' | 'deleteTopic'>,
-  survey: TopicSurvey,
-  before: number,
-): Promise<number> {
-  const { ids } = survey;
-  const last = ids.at(-1);
-  if (last === undefined) return 0;
-  const newest = await newestOfTopic(chat, survey, last);
-  if (!newest) return 0;
-  const below = ids.filter((id) => id <= newest.id).length;
-  if (below < before) return below;
-  const start = new Set(ids);
-  let count = 0;
-  for await (const { messages } of topicPages(chat, survey, { anchor: 'oldest' }))
-    count += messages.filter(({ id }) => start.has(id)).length;
-  return count;
 }
 
 function stuck({ topic_name, ids }: TopicSurvey, { left }: PurgeState, trouble: Failure | undefined): Failure {

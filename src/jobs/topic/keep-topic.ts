@@ -5,18 +5,17 @@ import { Failure } from '../../core/failure.ts';
 import { readArchive, type OpenArchive } from '../../store/archive/archive.ts';
 import { archiveForms } from '../../store/archive/archive-head.ts';
 import { readPart, type ArchivePart } from '../../store/archive/part.ts';
-import type { PurgeRecord } from '../../store/archive/purge-record.ts';
 import { problemsOf } from '../../store/archive/verify-archive.ts';
 import { formsOf } from '../archive/part-forms.ts';
 import type { MessageSelection } from '../messages/selection.ts';
 import type { Keeper } from './delete-rounds.ts';
 import { topicSelection, type Topic, type TopicSurvey } from './survey-topic.ts';
-import { idsOf, openTopicArchive, type Keeping } from './topic-archive.ts';
+import { closeAll, idsOf, openTopicArchives, type Keeping, type TopicArchive } from './topic-archive.ts';
 
 /** Keeps a topic in an archive of its own, with a record of the purge beside it. */
 export interface TopicKeeper extends Keeper {
-  /** Records that the topic is deleted: a later purge of the same name begins another archive. */
-  finish(deleted: number): Promise<void>;
+  /** Records that the archived messages are deleted: a later purge of the same name begins another archive. */
+  finish(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -25,28 +24,30 @@ export interface TopicKeeper extends Keeper {
  * Its calls throw Failure unavailable where a page or the disk fails, incomplete where messages are missing from the archive.
  */
 export function topicKeeper(chat: Pick<ChatApi, 'messages' | 'level' | 'organization'>, keeping: Keeping): TopicKeeper {
-  let archive: OpenArchive | undefined;
+  /** The last one is added to; those before are of interrupted purges. */
+  let archives: readonly TopicArchive[] = [];
   let topic: Topic | undefined;
-  let purge: PurgeRecord | undefined;
   return {
     async begin(survey) {
       topic = survey;
-      ({ archive, purge } = await openTopicArchive(chat, survey, keeping));
-      await verified(archive);
-      await purge.begin(startOf(survey, keeping));
-      keeping.note(`topic '${survey.topic_name}' is archived and verified in ${archive.folder}`);
-      return idsOf(archive);
+      archives = await openTopicArchives(chat, survey, keeping);
+      const last = archives.at(-1);
+      if (last) {
+        await verified(last.archive);
+        await last.purge.begin(startOf(survey, keeping));
+        keeping.note(`topic '${survey.topic_name}' is archived and verified in ${last.archive.folder}`);
+      }
+      return idsOf(archives.map(({ archive }) => archive));
     },
     async add(messages) {
-      if (archive && topic) await addArrived(chat, archive, topic, messages);
+      const last = archives.at(-1);
+      if (last && topic) await addArrived(chat, last.archive, topic, messages);
     },
-    async finish(deleted) {
-      await purge?.finish({ finished: timeText(keeping.now()), deleted });
+    async finish() {
+      const finished = timeText(keeping.now());
+      for (const { archive, purge } of archives) await purge.finish({ finished, deleted: idsOf([archive]).length });
     },
-    async close() {
-      await purge?.close();
-      await archive?.close();
-    },
+    close: () => closeAll(archives),
   };
 }
 
@@ -61,14 +62,14 @@ async function addArrived(
   topic: Topic,
   messages: readonly Message[],
 ): Promise<void> {
-  const held = new Set(idsOf(archive));
+  const held = new Set(idsOf([archive]));
   const fresh = messages.filter(({ id }) => !held.has(id));
   const last = archive.parts.at(-1)?.last ?? 0;
   const moved = fresh.find(({ id }) => id < last);
   if (moved)
     throw new Failure(
       'incomplete',
-      `message ${moved.id} was moved into '${topic.topic_name}' during the deletion, and is not archived`,
+      `message ${moved.id} was moved into '${topic.topic_name}' after the topic was archived: nothing more is deleted`,
       {
         hint: 'Run the same command again: it archives it first.',
       },

@@ -17,7 +17,6 @@ export async function purgeTopic(
   const { ids } = survey;
   const state: PurgeState = {
     known: new Set(ids),
-    newest: ids.at(-1) ?? 0,
     left: ids.length,
     calls: 0,
     isDeleted: false,

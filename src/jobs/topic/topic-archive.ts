@@ -5,7 +5,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { readArchive, type OpenArchive } from '../../store/archive/archive.ts';
 import { archiveForms } from '../../store/archive/archive-head.ts';
-import { readPurge, type PurgeRecord } from '../../store/archive/purge-record.ts';
+import { readPurge, type PurgeRecord, type PurgeStage } from '../../store/archive/purge-record.ts';
 import { pullArchive } from '../archive/pull-archive.ts';
 import { foldName } from '../../schema/topic.ts';
 import { checkMessages } from './find-channel.ts';
@@ -27,49 +27,101 @@ export interface Keeping {
 /** Archives that one topic may have: each complete purge leaves one. */
 const maxArchives = 1000;
 
-/** The ids in the archive of an interrupted purge of that topic; undefined where there is none. */
+/** The ids in the archives of an interrupted purge of that topic; undefined where there is none. */
 export async function interruptedPurge(
   topic: Topic,
   keeping: Pick<Keeping, 'root' | 'site' | 'account'>,
 ): Promise<readonly number[] | undefined> {
+  const begun = (await archivesOf(topic, keeping)).unfinished.filter(({ stage }) => stage === 'begun');
+  if (begun.length === 0) return undefined;
+  return idsOf(await Promise.all(begun.map(({ folder }) => readArchive(folder))));
+}
+
+interface TopicFolders {
+  /** Archives whose purge did not end, in the order in which they were made. */
+  readonly unfinished: readonly { readonly folder: string; readonly stage: PurgeStage }[];
+  /** The folder of the next archive. */
+  readonly free: string;
+}
+
+/** @throws Failure config where there are too many, or a record is damaged */
+async function archivesOf(topic: Topic, keeping: Pick<Keeping, 'root' | 'site' | 'account'>): Promise<TopicFolders> {
+  const unfinished: { folder: string; stage: PurgeStage }[] = [];
   for (let number = 1; number <= maxArchives; number += 1) {
-    const state = await readPurge(folderOf(topic, keeping, number));
-    if (state === undefined) return undefined;
-    if (state === 'begun') return idsOf(await readArchive(folderOf(topic, keeping, number)));
+    const folder = folderOf(topic, keeping, number);
+    const stage = await readPurge(folder);
+    if (stage === undefined) return { unfinished, free: folder };
+    if (stage !== 'finished') unfinished.push({ folder, stage });
   }
-  return undefined;
+  throw new Failure('config', `${keeping.root} holds ${maxArchives} archives of the topic '${topic.topic_name}'`, {
+    hint: 'Name another folder with --archive.',
+  });
+}
+
+/** An archive and the record of its purge. */
+export interface TopicArchive {
+  readonly archive: OpenArchive;
+  readonly purge: PurgeRecord;
 }
 
 /**
- * Opens the archive of an interrupted purge, or a new one, and brings it up to date: it holds every surveyed message in both forms.
+ * Opens the archives of an interrupted purge, or a new one, and brings the last one up to date: it holds every surveyed message in both
+ * forms. Where older messages were moved into the topic since, that is a new one: ids ascend in an archive.
  * @throws Failure incomplete where some were gone before they were archived, or a page fails; unavailable where the disk is full
  */
-export async function openTopicArchive(
+export async function openTopicArchives(
   chat: Pick<ChatApi, 'messages' | 'level' | 'organization'>,
   survey: TopicSurvey,
   keeping: Keeping,
-): Promise<{ archive: OpenArchive; purge: PurgeRecord }> {
-  for (let number = 1; number <= maxArchives; number += 1) {
-    const archive = await keeping.open(folderOf(survey, keeping, number));
-    try {
-      const purge = await archive.purge();
-      const isNew = archive.parts.length === 0;
-      if (purge.state !== 'finished') {
-        await pullTopic(chat, archive, survey, keeping);
-        const missing = missingIn(archive, survey.ids);
-        if (missing.length === 0) return { archive, purge };
-        if (isNew) throw vanished(survey, missing);
-      }
-      await purge.close();
-    } catch (cause) {
-      await archive.close();
-      throw cause;
-    }
+): Promise<readonly TopicArchive[]> {
+  const { unfinished, free } = await archivesOf(survey, keeping);
+  const opened: TopicArchive[] = [];
+  try {
+    for (const { folder } of unfinished) opened.push(await openOne(folder, keeping));
+    const last = opened.at(-1);
+    if (last && (await missingAfterPull(chat, last, survey, keeping)).length === 0) return opened;
+    const fresh = await openOne(free, keeping);
+    opened.push(fresh);
+    const missing = await missingAfterPull(chat, fresh, survey, keeping);
+    if (missing.length > 0) throw vanished(survey, missing);
+    return opened;
+  } catch (cause) {
+    await closeAll(opened);
+    throw cause;
+  }
+}
+
+/** @throws Failure unavailable where another process ended the purge meanwhile */
+async function openOne(folder: string, { open }: Pick<Keeping, 'open'>): Promise<TopicArchive> {
+  const archive = await open(folder);
+  try {
+    const purge = await archive.purge();
+    if (purge.state !== 'finished') return { archive, purge };
+    throw new Failure('unavailable', `another process has just ended the purge of ${folder}: nothing was deleted`, {
+      hint: 'Run the same command again.',
+    });
+  } catch (cause) {
+    await archive.close();
+    throw cause;
+  }
+}
+
+export async function closeAll(archives: readonly TopicArchive[]): Promise<void> {
+  for (const { archive, purge } of archives) {
+    await purge.close();
     await archive.close();
   }
-  throw new Failure('config', `${keeping.root} holds ${maxArchives} archives of the topic '${survey.topic_name}'`, {
-    hint: 'Name another folder with --archive.',
-  });
+}
+
+/** The surveyed ids that an archive lacks after a pull. */
+async function missingAfterPull(
+  chat: Pick<ChatApi, 'messages' | 'level' | 'organization'>,
+  { archive }: TopicArchive,
+  survey: TopicSurvey,
+  keeping: Keeping,
+): Promise<readonly number[]> {
+  await pullTopic(chat, archive, survey, keeping);
+  return missingIn(archive, survey.ids);
 }
 
 async function pullTopic(
@@ -100,9 +152,10 @@ function missingIn({ parts }: Pick<OpenArchive, 'parts'>, ids: readonly number[]
   return ids.filter((id) => !held.has(id));
 }
 
-/** Every id that an archive holds, ascending. */
-export function idsOf({ parts }: Pick<OpenArchive, 'parts'>): number[] {
-  return parts.flatMap(({ ids }) => ids);
+/** Every id that archives hold, each once, ascending. */
+export function idsOf(archives: readonly Pick<OpenArchive, 'parts'>[]): number[] {
+  const ids = new Set(archives.flatMap(({ parts }) => parts.flatMap((part) => part.ids)));
+  return [...ids].sort((one, other) => one - other);
 }
 
 /** The channel's id and the name for people, and a hash that tells accounts and spellings apart. */

@@ -202,21 +202,60 @@ describe('topic delete archives', () => {
     expect(idsIn(second, 'source')).toEqual([5000, 5001]);
   });
 
-  test('a message that is moved into the topic meanwhile is not deleted unseen: exit 8', async () => {
+  test.each([
+    ['after the archive', 0, [10, 15, 20, 30]],
+    ['between two calls', 1, [10, 15, 30]],
+  ])('an older message that is moved in %s is not deleted before it is archived', async (_when, after, rest) => {
+    const root = newRoot();
     const server = await openChatServer({
       messages: [...topicOf('lunch', [10, 20]), ...topicOf('tea', [15, 30])],
       deletesPerCall: 1,
       meanwhile(messages, { path }, calls) {
         const moved = messages.find(({ id }) => id === 15);
-        if (calls === 1 && !path.endsWith('/delete_topic') && moved) moved.subject = 'lunch';
+        const isArchived = archivesIn(root).some((folder) => existsSync(join(folder, 'purge.ndjson')));
+        if (isArchived && calls === after && !path.endsWith('/delete_topic') && moved) moved.subject = 'lunch';
       },
     });
 
-    const { exitCode, stderr } = await server.run(`${line} --archive ${newRoot()} --max-messages 10`);
+    const first = await server.run(`${line} --archive ${root}`);
+    const leftThen = left(server);
+    const second = await server.run(`${line} --archive ${root}`);
 
-    expect(exitCode).toBe(8);
-    expect(stderr).toContain("message 15 was moved into 'lunch' during the deletion");
-    expect(left(server)).toEqual([10, 15, 30]);
+    expect({ exitCode: first.exitCode, leftThen }).toEqual({ exitCode: 8, leftThen: rest });
+    expect(first.stderr).toContain("message 15 was moved into 'lunch' after the topic was archived");
+    expect({ exitCode: second.exitCode, left: left(server) }).toEqual({ exitCode: 0, left: [30] });
+    expect(archivesIn(root).map((folder) => idsIn(folder, 'source'))).toEqual([[10, 20], rest.slice(0, -1)]);
+    // Both purges are over.
+    expect(await server.run(`${line} --archive ${root}`)).toMatchObject({ exitCode: 5 });
+  });
+
+  test('a purge whose messages live on under another name stays open until they are deleted or the archive is moved away', async () => {
+    const server = await openChatServer({
+      messages: topicOf('lunch', idsBetween(1, 10)),
+      deleteReply: (call) => (call === 1 ? { deletes: 6, body: { result: 'success', msg: '', complete: false } } : {}),
+      meanwhile(messages, { parameters }, calls) {
+        if (calls === 1 && parameters['anchor'] === 'oldest')
+          for (const row of messages) if (row.id <= 10) row.subject = '✔ lunch';
+      },
+    });
+    const root = newRoot();
+    const survivors = "4 of 10 messages were not deleted and are in '#kitchen > ✔ lunch'";
+
+    const renamed = await server.run(`${line} --archive ${root}`);
+    const again = await server.run(`${line} --archive ${root} --missing-ok`);
+    server.messages.push(...topicOf('lunch', [20]));
+    const beside = await server.run(`${line} --archive ${root}`);
+    const kept = left(server);
+    const rest = await server.run(['topic', 'delete', '5', '✔ lunch', '--confirm', '✔ lunch', '--archive', root]);
+    const ended = await server.run(`${line} --archive ${root}`);
+    const over = await server.run(`${line} --archive ${root}`);
+
+    expect([renamed, again, beside, rest, ended, over].map(({ exitCode }) => exitCode)).toEqual([8, 8, 8, 0, 0, 5]);
+    for (const { stderr } of [renamed, again]) expect(stderr).toContain(survivors);
+    expect(beside.stderr).toContain(
+      "4 of 11 messages were not deleted and are in '#kitchen > ✔ lunch'; 7 were deleted",
+    );
+    expect(kept).toEqual([1, 2, 3, 4]);
   });
 });
 

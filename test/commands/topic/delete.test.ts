@@ -243,13 +243,13 @@ describe('somebody is at work in the topic meanwhile', () => {
     const server = await openChatServer({
       messages: topicOf('lunch', idsBetween(1, 50)),
       deletesPerCall: 20,
-      meanwhile: posting((anchor, calls) => anchor === '50' && calls > 0 && calls < 3),
+      meanwhile: posting((anchor, calls) => anchor === 'oldest' && calls > 0 && calls < 3),
     });
 
     const { exitCode, stdout } = await server.run(`${line} -o json`);
 
     expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject([{ messages: 50, deleted: 53 }]);
+    expect(JSON.parse(stdout)).toMatchObject([{ messages: 50, deleted: 52 }]);
     expect(left(server)).toEqual([]);
   });
 
@@ -262,7 +262,7 @@ describe('somebody is at work in the topic meanwhile', () => {
       messages: topicOf('lunch', idsBetween(1, 10)),
       deleteReply: () => ({ deletes: 9, body: partial }),
       meanwhile(messages, { parameters }, calls) {
-        if (calls === 1 && parameters['anchor'] === '10') for (const row of messages) row.subject = '✔ lunch';
+        if (calls === 1 && parameters['anchor'] === 'oldest') for (const row of messages) row.subject = '✔ lunch';
       },
     });
 
@@ -599,8 +599,8 @@ describe('--max-messages', () => {
     const server = await kitchen({
       messages: topicOf('lunch', idsBetween(1, 10)),
       deletesPerCall: 5,
-      meanwhile(messages, { parameters }, calls) {
-        if (calls === 1 && parameters['anchor'] === '10') messages.push(...topicOf('lunch', [101, 102, 103]));
+      meanwhile(messages, _request, calls) {
+        if (calls === 1 && messages.length === 5) messages.push(...topicOf('lunch', [101, 102, 103]));
       },
     });
 
