@@ -22,6 +22,10 @@ describe.skipIf(!hasOpenssl)('authorities of the environment (skipped without op
     ['NODE_EXTRA_CA_CERTS', 'one', '--ca-file other', 0],
     ['NODE_EXTRA_CA_CERTS', 'other', '--ca-file one', 0],
     ['CHATELAINE_CA_FILE', 'one', '', 0],
+    // Where the usual authorities are a file of OpenSSL's, --ca-file adds to them too.
+    ['SSL_CERT_FILE', 'one', '', 0],
+    ['SSL_CERT_FILE', 'one', '--ca-file other', 0],
+    ['SSL_CERT_FILE', 'other', '--ca-file one', 0],
     ['NODE_EXTRA_CA_CERTS', 'other', '', 7],
     ['CHATELAINE_CA_FILE', 'one', '--ca-file other', 7],
   ])('%s=%s %s', async (name, named, option, code) => {
@@ -34,6 +38,7 @@ describe.skipIf(!hasOpenssl)('authorities of the environment (skipped without op
         CHATELAINE_API_KEY: 'licensing-key-1',
         CHATELAINE_APP_CODE: '7',
         [name]: files[named] ?? '',
+        ...(name === 'SSL_CERT_FILE' ? { NODE_OPTIONS: '--use-openssl-ca' } : {}),
       },
     }).ended;
     expect(done.code).toBe(code);

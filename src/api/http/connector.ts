@@ -2,13 +2,14 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { buildConnector } from 'undici';
 import type { Environment } from '../../core/world.ts';
+import type { Trust } from './authorities.ts';
 import { Unconnected } from './broken.ts';
 import { proxyOf } from './proxy.ts';
 
 export interface Route {
   readonly env: Environment;
-  /** Authorities to trust; undefined: the usual ones. */
-  readonly ca: string[] | undefined;
+  /** Undefined: the usual authorities. */
+  readonly trust: Trust | undefined;
 }
 
 /** The signal of the request that is being dispatched: undici opens a connection while it dispatches, and does not pass the signal on. */
@@ -42,7 +43,7 @@ export function connectorFor(route: Route): buildConnector.connector {
 
 async function open(
   { protocol, hostname, host, port }: buildConnector.Options,
-  { env, ca }: Route,
+  { env, trust }: Route,
   signal: AbortSignal | undefined,
 ): Promise<Socket> {
   signal?.throwIfAborted();
@@ -50,11 +51,11 @@ async function open(
   const proxy = proxyOf(`${protocol}//${host ?? hostname}`, env);
   const address = { host: hostname, port: Number(port) || (isTls ? 443 : 80) };
   if (!isTls) return opened(connectTcp(address), 'connect', signal);
-  const socket = proxy && (await throughProxy(proxy, address, ca, signal));
+  const socket = proxy && (await throughProxy(proxy, address, trust, signal));
   const options = {
     ...address,
     ...(isIP(hostname) === 0 ? { servername: hostname } : {}),
-    ...(ca ? { ca } : {}),
+    ...(trust ? { secureContext: trust() } : {}),
     ...(socket ? { socket } : {}),
     ALPNProtocols: ['http/1.1'],
   };
@@ -64,12 +65,12 @@ async function open(
 async function throughProxy(
   proxy: URL,
   { host, port }: { host: string; port: number },
-  ca: string[] | undefined,
+  trust: Trust | undefined,
   signal: AbortSignal | undefined,
 ): Promise<Socket> {
   const { openTunnel } = await import('./tunnel.ts');
   try {
-    return await openTunnel({ proxy, target: `${host.includes(':') ? `[${host}]` : host}:${port}`, ca, signal });
+    return await openTunnel({ proxy, target: `${host.includes(':') ? `[${host}]` : host}:${port}`, trust, signal });
   } catch (cause) {
     throw signal?.aborted ? signal.reason : cause;
   }

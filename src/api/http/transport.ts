@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises';
-import { rootCertificates } from 'node:tls';
 import { setFlagsFromString } from 'node:v8';
 import { Agent, request, type Dispatcher } from 'undici';
 import type { Milliseconds } from '../../core/duration.ts';
@@ -8,6 +7,7 @@ import { readFileText } from '../../core/read.ts';
 import { variable, type Alarm, type Environment } from '../../core/world.ts';
 import { readBody } from './body.ts';
 import { TimedOut, Unconnected } from './broken.ts';
+import { trustedBy, type Trust } from './authorities.ts';
 import { connectorFor, withConnectSignal } from './connector.ts';
 import { proxyOf } from './proxy.ts';
 
@@ -46,16 +46,17 @@ export async function openDispatcher(surroundings: TransportSurroundings, signal
   const { env } = surroundings;
   // A wrong variable is reported before the first connection.
   proxyOf('https://example.com', { ...env, NO_PROXY: '', no_proxy: '' });
-  const connect = connectorFor({ env, ca: await authorities(surroundings, signal) });
+  const connect = connectorFor({ env, trust: await trustIn(surroundings, signal) });
   return new Agent({ connect, headersTimeout: 0, bodyTimeout: 0 });
 }
 
-async function authorities({ env, caFile }: TransportSurroundings, signal: AbortSignal): Promise<string[] | undefined> {
+async function trustIn({ env, caFile }: TransportSurroundings, signal: AbortSignal): Promise<Trust | undefined> {
   if (caFile === undefined) return undefined;
   const extra = variable(env, 'NODE_EXTRA_CA_CERTS');
   const files = [caFile, ...(extra === undefined ? [] : [extra])];
   const texts = await Promise.all(files.map((file) => certificates(file, signal)));
-  return [...rootCertificates, ...texts];
+  let context: ReturnType<Trust> | undefined;
+  return () => (context ??= trustedBy(texts));
 }
 
 /** The bundle of all public authorities is a quarter of a megabyte. */

@@ -1,14 +1,15 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { Socket } from 'node:net';
+import type { Trust } from './authorities.ts';
 import { ProxyRefusal } from './broken.ts';
 
 export interface TunnelOptions {
   readonly proxy: URL;
   /** `host:port` of the server behind the proxy. */
   readonly target: string;
-  /** Authorities to trust where the proxy itself speaks TLS; undefined: the usual ones. */
-  readonly ca: string[] | undefined;
+  /** Where the proxy itself speaks TLS; undefined: the usual authorities. */
+  readonly trust: Trust | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -16,7 +17,7 @@ export interface TunnelOptions {
  * Asks a proxy for a connection to a server (RFC 9110, CONNECT).
  * @throws ProxyRefusal where the proxy answers with another status than 200; network errors; AbortError when the signal aborts
  */
-export function openTunnel({ proxy, target, ca, signal }: TunnelOptions): Promise<Socket> {
+export function openTunnel({ proxy, target, trust, signal }: TunnelOptions): Promise<Socket> {
   const request = proxy.protocol === 'https:' ? requestHttps : requestHttp;
   return new Promise((resolve, reject) => {
     request({
@@ -26,7 +27,7 @@ export function openTunnel({ proxy, target, ca, signal }: TunnelOptions): Promis
       path: target,
       headers: { host: target, ...credentialsOf(proxy) },
       agent: false,
-      ...(ca ? { ca } : {}),
+      ...(trust ? { secureContext: trust() } : {}),
       ...(signal ? { signal } : {}),
     })
       .once('connect', ({ statusCode = 0 }, socket: Socket, head: Buffer) => {
