@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'rolldown';
+import { help } from './scripts/bundle/help.js';
+import { lateBuiltins } from './scripts/bundle/late-builtins.js';
 import { licences } from './scripts/bundle/licences.js';
+import { pack } from './scripts/bundle/pack.js';
 import { replace } from './scripts/bundle/replace.js';
 
 /** @param {string} path */
@@ -20,6 +24,24 @@ const replaced = replace([
     module: '../web/fetch/body.js',
     from: /\/undici\/lib\/dispatcher\/client-h1\.js$/,
     code: "exports.extractBody = () => { throw new Error('bodies are strings'); };",
+  },
+  ...['../llhttp/llhttp_simd-wasm.js', '../llhttp/llhttp-wasm.js'].map((module) => ({
+    module,
+    from: /\/undici\/lib\/dispatcher\/client-h1\.js$/,
+    file: here('scripts/bundle/llhttp.cjs'),
+  })),
+  {
+    module: 'node:assert',
+    from: /\/undici\/lib\/.*\.js$/,
+    code: `module.exports = (value, message) => {
+      if (!value) throw message instanceof Error ? message : new Error(message ?? 'undici: an assertion failed');
+    };`,
+  },
+  {
+    // Node's own limit, and a class that no body of ours is of.
+    module: 'node:http',
+    from: /\/undici\/lib\/(?:core\/util|dispatcher\/client)\.js$/,
+    code: 'exports.maxHeaderSize = 16384; exports.IncomingMessage = class {};',
   },
   {
     module: 'node:child_process',
@@ -50,10 +72,30 @@ const jqModule = {
   },
 };
 
-export default defineConfig({
-  input: { main: here('src/cli/process.ts') },
+/** The parser of HTTP, a file instead of 80 kB of base64 in the program. */
+const httpParser = {
+  name: 'http-parser',
+  /** @this {import('rolldown').PluginContext} */
+  generateBundle() {
+    const source = createRequire(import.meta.url)('undici/lib/llhttp/llhttp-wasm.js');
+    this.emitFile({ type: 'asset', fileName: 'api/http/llhttp.wasm', source });
+  },
+};
+
+/** What every call of an API loads: with what they import, these are the program's one packed file. */
+const packed = [
+  'src/cli/process.ts',
+  'src/cli/run.ts',
+  'src/api/http/transport.ts',
+  'src/output/json.ts',
+  'src/output/ndjson.ts',
+  'src/output/tsv.ts',
+].map(here);
+
+const program = defineConfig({
+  input: { main: here('src/cli/process.ts'), help: here('src/cli/help-texts.ts') },
   platform: 'node',
-  plugins: [replaced, jqModule, licences()],
+  plugins: [replaced, lateBuiltins(), jqModule, httpParser, licences(), pack(packed)],
   // The entry may export to its chunks, so that what every run loads is one file.
   preserveEntrySignatures: 'allow-extension',
   output: {
@@ -64,6 +106,15 @@ export default defineConfig({
     cleanDir: true,
   },
 });
+
+const launcher = defineConfig({
+  input: { launch: here('src/cli/launch/launch.ts') },
+  platform: 'node',
+  plugins: [lateBuiltins(), help()],
+  output: { dir: 'dist', format: 'cjs', entryFileNames: '[name].cjs' },
+});
+
+export default [program, launcher];
 
 /**
  * A chunk that is loaded lazily has the name of its source; what several share stands in a folder of its own.

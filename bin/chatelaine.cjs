@@ -4,14 +4,22 @@ const { existsSync } = require('node:fs');
 const { join, resolve } = require('node:path');
 const { version } = require('../package.json');
 
-const main = join(__dirname, '../dist/main.cjs');
-if (process.argv.length === 3 && (process.argv[2] === '--version' || process.argv[2] === '-V')) {
-  // A full disk is exit 8, a closed pipe none: the table of src/core/failure.ts.
-  process.stdout.on('error', ({ code }) => (process.exitCode = code === 'EPIPE' ? 0 : 8)).write(`${version}\n`);
-} else if (existsSync(main)) {
-  require(main).start(version);
+const dist = join(__dirname, '../dist');
+const argv = process.argv.slice(2);
+if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
+  print(`${version}\n`);
+} else if (existsSync(join(dist, 'launch.cjs'))) {
+  const { helpText, launch } = require('../dist/launch.cjs');
+  const help = helpText(dist, argv);
+  if (help === undefined) launch(dist, version);
+  else print(help);
 } else {
   const clone = resolve(__dirname, '..');
   process.stderr.write(`chatelaine: the program is not built. Run this first: npm ci --prefix ${clone}\n`);
   process.exitCode = 1;
+}
+
+/** A full disk is exit 8, a closed pipe none: the table of src/core/failure.ts. */
+function print(text) {
+  process.stdout.on('error', ({ code }) => (process.exitCode = code === 'EPIPE' ? 0 : 8)).write(text);
 }

@@ -133,6 +133,10 @@ const casts: readonly string[] = [
   'output/messages/html-text.ts: Record<string, unknown>',
   // Types are erased where a command or a table of any shape is called.
   'cli/run.ts: PlannedRequest',
+  // What a program text evaluates to, which the build wrote.
+  'cli/launch/launch.ts: Program',
+  'cli/launch/launch.ts: PackedChunks',
+  'cli/launch/launch.ts: Chunk',
   'commands/command.ts: AnyCommand',
   // Stored lines, whose fields are checked right after.
   'jobs/license/audit-sensors.ts: readonly SensorRow[]',

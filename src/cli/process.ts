@@ -3,8 +3,8 @@ import { Failure } from '../core/failure.ts';
 import { realAlarm, realClock } from './clock.ts';
 import { main } from './main.ts';
 
-/** Runs the program in this process: the launcher's one call. */
-export async function start(version: string): Promise<void> {
+/** Runs the program in this process: the launcher's one call. `keepCode` lets it write the code cache, once all work is done. */
+export async function start(version: string, { keepCode }: { keepCode: () => void }): Promise<void> {
   const interrupt = interruption();
   // The sink's write tells of errors; without a listener the same error would end the process.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
@@ -31,6 +31,7 @@ export async function start(version: string): Promise<void> {
   });
   await flushed(process.stderr, interrupt.signal);
   interrupt.release();
+  if (!interrupt.signal.aborted) keepCode();
   leave(interrupt.signal);
 }
 

@@ -1,7 +1,8 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-const built = 'dist/main.cjs';
+/** Written last of all. */
+const built = 'dist/help-80.txt';
 const sources = ['src', 'scripts/bundle', 'rolldown.config.js', 'package-lock.json'];
 
 /** What these tests run is the built program: an old one would prove nothing about the sources. */

@@ -64,9 +64,15 @@ test('holds the program, its manual and its papers, and no source or test', () =
     ['CHANGELOG.md', 'LICENSE', 'README.md', 'bin/chatelaine.cjs', 'package.json'].filter((file) => existsSync(file)),
   );
   const built = packed.files.map(({ path }) => path).filter((path) => path.startsWith('dist/'));
-  expect(built).toContain('dist/main.cjs');
+  expect(built).toContain('dist/program.js');
   expect(built).toContain('dist/THIRD-PARTY-LICENSES');
-  expect(built.filter((path) => !/\.cjs$|LICENSES$|\.cdx\.json$/.test(path))).toEqual(['dist/output/build/jq.wasm']);
+  expect(built.filter((path) => !/\.cjs$|LICENSES$|\.cdx\.json$/.test(path)).sort()).toEqual([
+    'dist/api/http/llhttp.wasm',
+    'dist/help-100.txt',
+    'dist/help-80.txt',
+    'dist/output/build/jq.wasm',
+    'dist/program.js',
+  ]);
 });
 
 test('every page of the manual is in the tarball and named in package.json, so that npm links it', () => {

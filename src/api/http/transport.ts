@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
 import { Agent, request, type Dispatcher } from 'undici';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, messageOf } from '../../core/failure.ts';
@@ -41,8 +40,6 @@ export interface WireAnswer {
  * @throws Failure config for an unreadable CA file or a wrong proxy variable
  */
 export async function openDispatcher(surroundings: TransportSurroundings, signal: AbortSignal): Promise<Dispatcher> {
-  // Optimizing undici's parser costs 45 ms at exit or 30 MB in a long run, and gains nothing.
-  setFlagsFromString('--liftoff-only');
   const { env } = surroundings;
   // A wrong variable is reported before the first connection.
   proxyOf('https://example.com', { ...env, NO_PROXY: '', no_proxy: '' });

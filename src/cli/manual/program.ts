@@ -154,6 +154,10 @@ const files: readonly HelpEntry[] = [
     text: 'Which process works on which users; in a folder of the temporary directory where the home cannot be written.',
   },
   { term: '~/.local/state/chatelaine/sandbox.ndjson', text: 'What was changed in the embedded sandbox.' },
+  {
+    term: '~/.cache/chatelaine/',
+    text: 'The program as V8 compiled it, which makes each start faster; used only where this user alone can write it. It can be removed at any time.',
+  },
 ];
 
 const examples: readonly Block[] = [

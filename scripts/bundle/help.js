@@ -1,0 +1,26 @@
+import { writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
+
+/** The widths of a pipe and of the usual terminals; src/cli/launch/help-text.ts reads them. */
+const widths = [80, 100];
+
+/**
+ * Writes the texts of help beside the program, so that the launcher can answer without it: a file for each width, in it each text
+ * after a form feed and the words of its command.
+ * @returns {import('rolldown').Plugin}
+ */
+export function help() {
+  return {
+    name: 'help',
+    async writeBundle(options) {
+      const dir = resolve(options.dir ?? '');
+      const { loadChunk } = createRequire(import.meta.url)(join(dir, 'launch.cjs'));
+      const { helpTexts } = loadChunk(dir, 'help.cjs');
+      for (const width of widths) {
+        const texts = [...(await helpTexts(width))].map(([words, text]) => `\f${words}\n${text}`);
+        writeFileSync(join(dir, `help-${width}.txt`), texts.join(''));
+      }
+    },
+  };
+}

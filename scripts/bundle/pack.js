@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+
+/**
+ * Puts the chunks of `modules`, and what they import, into one file, program.js: one expression, an object with a function for each chunk.
+ * The launcher compiles it with a code cache; the other chunks stay files. Its first line is a hash of the rest.
+ * @param {readonly string[]} modules their paths
+ * @returns {import('rolldown').Plugin}
+ */
+export function pack(modules) {
+  return {
+    name: 'pack',
+    generateBundle(_options, bundle) {
+      const packed = [...closureOf(modules, bundle)];
+      const functions = packed.map(
+        ({ fileName, code }) =>
+          `${JSON.stringify(fileName)}(exports, require, module, __filename, __dirname) {\n${code}},\n`,
+      );
+      for (const { fileName } of packed) delete bundle[fileName];
+      const source = ascii(`({\n${functions.join('')}})\n`);
+      const hash = createHash('sha256').update(source).digest('hex');
+      this.emitFile({ type: 'asset', fileName: 'program.js', source: `// ${hash}\n${source}` });
+    },
+  };
+}
+
+/**
+ * @param {readonly string[]} modules
+ * @param {import('rolldown').OutputBundle} bundle
+ * @throws Error for a module that is in no chunk
+ */
+function closureOf(modules, bundle) {
+  const chunks = Object.values(bundle).filter((part) => part.type === 'chunk');
+  const found = new Set(
+    modules.map((id) => {
+      const chunk = chunks.find(({ moduleIds }) => moduleIds.includes(id));
+      if (!chunk) throw new Error(`no chunk holds ${id}`);
+      return chunk;
+    }),
+  );
+  for (const { imports } of found)
+    for (const chunk of chunks.filter(({ fileName }) => imports.includes(fileName))) found.add(chunk);
+  return found;
+}
+
+/**
+ * The text in ASCII alone, so that V8 keeps it at one byte a character. Beyond ASCII there are only strings, templates, regular
+ * expressions and comments, and an escape means the same in each of them.
+ * @param {string} text
+ */
+function ascii(text) {
+  return text.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}

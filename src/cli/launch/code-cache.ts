@@ -1,0 +1,119 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+  type Stats,
+} from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import { crc32 } from 'node:zlib';
+
+/**
+ * V8's code cache of one program text (docs/architecture.md, Code cache). Nothing here fails: without a cache the program starts
+ * slower, that is all.
+ */
+export interface CodeCache {
+  /** The cache that an earlier run wrote; undefined where there is none that may be used. */
+  readonly data: Buffer | undefined;
+  /** Writes what `make` returns for the next run, and removes the caches that it replaces. */
+  keep(make: () => Buffer): void;
+}
+
+/** What a cache is good for. */
+export interface CacheKey {
+  /** Differs with each build: V8 compares only the lengths of program texts. */
+  readonly build: string;
+  /** Differs with the version of V8 and the processor. */
+  readonly engine: string;
+}
+
+/** @param folder undefined: nothing is read or written */
+export function openCodeCache(folder: string | undefined, { build, engine }: CacheKey): CodeCache {
+  if (folder === undefined) return { data: undefined, keep: () => undefined };
+  const name = `${build}.${engine}`;
+  return {
+    data: attempt(() => read(folder, name)),
+    keep: (make) => attempt(() => write(folder, name, make(), `.${engine}`)),
+  };
+}
+
+/** Undefined where the user wants no cache, or where owners and modes say nothing (Windows). */
+export function cacheFolder(env: NodeJS.ProcessEnv): string | undefined {
+  if (env['CHATELAINE_NO_CACHE'] === '1' || process.getuid === undefined) return undefined;
+  const { XDG_CACHE_HOME: caches = '', HOME: home = '' } = env;
+  // The XDG specification: a relative path is ignored.
+  if (isAbsolute(caches)) return join(caches, 'chatelaine');
+  return isAbsolute(home) ? join(home, '.cache', 'chatelaine') : undefined;
+}
+
+function attempt<T>(run: () => T): T | undefined {
+  try {
+    return run();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Bytes of the checksum before the cache itself. */
+const headBytes = 4;
+/** A larger file is not ours. */
+const maxCacheBytes = 16 * 1024 * 1024;
+
+/** The cache is code that will be executed: only this user may have been able to write it, and V8 does not notice a damaged one. */
+function read(folder: string, name: string): Buffer | undefined {
+  if (!isPrivateFolder(folder)) return undefined;
+  const file = openSync(join(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const stats = fstatSync(file);
+    if (!stats.isFile() || !isPrivate(stats) || stats.size > maxCacheBytes) return undefined;
+    const bytes = Buffer.allocUnsafe(stats.size);
+    if (readSync(file, bytes) !== stats.size) return undefined;
+    const data = bytes.subarray(headBytes);
+    return crc32(data) === bytes.readUInt32BE(0) ? data : undefined;
+  } finally {
+    closeSync(file);
+  }
+}
+
+function isPrivateFolder(folder: string): boolean {
+  const stats = lstatSync(folder);
+  return stats.isDirectory() && isPrivate(stats);
+}
+
+function isPrivate({ uid, mode }: Stats): boolean {
+  return uid === process.getuid?.() && (mode & 0o077) === 0;
+}
+
+/** Whole or not at all: a run that starts meanwhile reads the old file or the new one. */
+function write(folder: string, name: string, data: Buffer, engine: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (!isPrivateFolder(folder)) return;
+  const draft = join(folder, `${process.pid}.draft${engine}`);
+  const head = Buffer.allocUnsafe(headBytes);
+  head.writeUInt32BE(crc32(data));
+  try {
+    const file = openSync(
+      draft,
+      constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
+      0o600,
+    );
+    try {
+      writeSync(file, head);
+      writeSync(file, data);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(draft, join(folder, name));
+  } catch {
+    rmSync(draft, { force: true });
+  }
+  const replaced = readdirSync(folder).filter((other) => other.endsWith(engine) && other !== name);
+  for (const other of replaced) rmSync(join(folder, other), { force: true });
+}

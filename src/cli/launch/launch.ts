@@ -1,0 +1,83 @@
+export { helpText } from './help-text.ts';
+import { readFileSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { compileFunction, Script } from 'node:vm';
+import { cacheFolder, openCodeCache } from './code-cache.ts';
+
+/** What the launcher calls of the program. */
+interface Program {
+  start(version: string, launched: { keepCode: () => void }): Promise<void>;
+}
+
+/**
+ * Starts the program from the files of `dist`: program.js, compiled with the code cache of an earlier run, holds what most commands
+ * need; every other chunk is a file (scripts/bundle/pack.js).
+ */
+export function launch(dist: string, version: string): void {
+  const source = readFileSync(join(dist, packedFile), 'latin1');
+  const { v8 } = process.versions;
+  // The first line is a hash of the rest.
+  const key = { build: `${version}-${source.slice(3, 35)}`, engine: `v8-${v8}-${process.arch}` };
+  const cache = openCodeCache(cacheFolder(process.env), key);
+  const script = compile(dist, source, cache.data);
+  const chunks = openChunks(dist, script.runInThisContext() as PackedChunks);
+  const program = chunks.load(join(dist, 'main.cjs')) as Program;
+  const isUsed = cache.data !== undefined && script.cachedDataRejected !== true;
+  const keepCode = (): void => {
+    // A command that sent nothing compiled too little of the program.
+    if (!isUsed && chunks.isLoaded(join(dist, sender))) cache.keep(() => script.createCachedData());
+  };
+  void program.start(version, { keepCode });
+}
+
+const packedFile = 'program.js';
+const sender = 'api/http/transport.cjs';
+
+/** What a chunk of the program exports; for the build. */
+export function loadChunk(dist: string, name: string): object {
+  const script = compile(dist, readFileSync(join(dist, packedFile), 'latin1'), undefined);
+  return openChunks(dist, script.runInThisContext() as PackedChunks).load(join(dist, name));
+}
+
+function compile(dist: string, source: string, cachedData: Buffer | undefined): Script {
+  return new Script(source, { filename: join(dist, packedFile), ...(cachedData && { cachedData }) });
+}
+
+type Chunk = (
+  exports: object,
+  require: (name: string) => unknown,
+  module: { exports: object },
+  file: string,
+  folder: string,
+) => void;
+
+type PackedChunks = Readonly<Record<string, Chunk>>;
+
+interface Chunks {
+  /** What a chunk exports, by its path. */
+  load(file: string): object;
+  isLoaded(file: string): boolean;
+}
+
+/** Loads chunks as Node loads CommonJS: once each, and a circle gets what is exported so far. */
+function openChunks(dist: string, packed: PackedChunks): Chunks {
+  const modules = new Map<string, { exports: object }>();
+  const load = (file: string): object => {
+    const known = modules.get(file);
+    if (known) return known.exports;
+    const module = { exports: {} };
+    modules.set(file, module);
+    const folder = dirname(file);
+    const require = (name: string): unknown =>
+      name.startsWith('.') ? load(join(folder, name)) : process.getBuiltinModule(name);
+    const chunk = packed[relative(dist, file).replaceAll(sep, '/')] ?? chunkIn(file);
+    chunk(module.exports, require, module, file, folder);
+    return module.exports;
+  };
+  return { load, isLoaded: (file) => modules.has(file) };
+}
+
+function chunkIn(file: string): Chunk {
+  const parameters = ['exports', 'require', 'module', '__filename', '__dirname'];
+  return compileFunction(readFileSync(file, 'utf8'), parameters, { filename: file }) as Chunk;
+}

@@ -1,0 +1,75 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { openOrigin } from '../helpers/origin.ts';
+
+let caches: string;
+beforeEach(() => {
+  caches = mkdtempSync(join(tmpdir(), 'chatelaine-cache-'));
+  onTestFinished(() => rmSync(caches, { recursive: true }));
+});
+
+/** A command with a request of its own on a fresh loopback service. */
+async function list(more: Readonly<Record<string, string>> = {}): Promise<{ stdout: string; stderr: string }> {
+  const { port } = await openOrigin(() => ({
+    body: '[{"license_code":"k","remote_user":"ada","app_code":7,"size_allowance":4}]',
+  }));
+  const unit = { CHATELAINE_BASE_URL: `http://127.0.0.1:${port}`, CHATELAINE_API_KEY: 'key', CHATELAINE_APP_CODE: '7' };
+  return run(['license', 'list', '--no-header'], { ...unit, ...more });
+}
+
+async function run(words: readonly string[], more: Readonly<Record<string, string>> = {}) {
+  return execa(process.execPath, ['bin/chatelaine.cjs', ...words], {
+    env: { PATH: process.env['PATH'], HOME: caches, XDG_CACHE_HOME: caches, ...more },
+    extendEnv: false,
+    stdin: 'ignore',
+  });
+}
+
+const answer = { stdout: 'k\tada\t7\t4', stderr: '' };
+const kept = (): string => {
+  const [name = ''] = readdirSync(join(caches, 'chatelaine'));
+  return join(caches, 'chatelaine', name);
+};
+
+const written = (): bigint => statSync(kept(), { bigint: true }).mtimeNs;
+
+test('the first request writes a cache, which V8 accepts in the next run', async () => {
+  expect(await list()).toMatchObject(answer);
+  const before = written();
+  expect(await list()).toMatchObject(answer);
+  // One that is refused would be written again.
+  expect(written()).toBe(before);
+});
+
+test('a cache made under other flags of V8 is refused and replaced, without a word', async () => {
+  await list({ NODE_OPTIONS: '--interpreted-frames-native-stack' });
+  const before = written();
+  expect(await list()).toMatchObject(answer);
+  expect(written()).not.toBe(before);
+});
+
+test('a damaged cache is replaced, without a word', async () => {
+  await list();
+  const whole = readFileSync(kept());
+  const damaged = Buffer.from(whole).fill(0, 1000, 3000);
+  writeFileSync(kept(), damaged);
+  expect(await list()).toMatchObject(answer);
+  expect(readFileSync(kept()).equals(damaged)).toBe(false);
+});
+
+test('a folder that cannot be written costs time and nothing else', async () => {
+  writeFileSync(join(caches, 'chatelaine'), 'a file');
+  expect(await list()).toMatchObject(answer);
+  expect(readFileSync(join(caches, 'chatelaine'), 'utf8')).toBe('a file');
+});
+
+test.each([
+  ['CHATELAINE_NO_CACHE=1', () => list({ CHATELAINE_NO_CACHE: '1' })],
+  ['a command that sends nothing', () => run(['settings', 'describe', 'color_scheme'])],
+])('%s writes none', async (_words, start) => {
+  await start();
+  expect(readdirSync(caches)).not.toContain('chatelaine');
+});
