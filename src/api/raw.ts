@@ -102,5 +102,5 @@ function failureOf(service: Service, { method, at }: RawRequest, answer: Answer)
 /** Whoever answers with 5xx may have done the work before. */
 function unconfirmed(cause: Failure): Failure {
   const message = `${cause.message}; the request may or may not have been carried out`;
-  return new Failure('unknown', message, { ...cause.details, hint: undefined, retryable: false, cause });
+  return cause.as('unknown', message, { hint: undefined, retryable: false });
 }

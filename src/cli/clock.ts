@@ -1,5 +1,6 @@
 import type { Milliseconds } from '../core/duration.ts';
 import type { Alarm, Clock } from '../core/world.ts';
+import { abortReason } from '../core/abort-reason.ts';
 
 /** The longest span that a timer of Node takes, 24.8 days; it fires at once on a longer one. */
 const longestTimer: Milliseconds = 2 ** 31 - 1;
@@ -23,7 +24,7 @@ export const realClock: Clock = {
     new Promise((resolve, reject) => {
       const stop = (): void => {
         cancel();
-        reject(signal?.reason as Error);
+        reject(abortReason(signal));
       };
       const cancel = realAlarm(span, () => {
         signal?.removeEventListener('abort', stop);

@@ -92,15 +92,13 @@ async function readable<T>(
     return await read({ signal, maxBytes });
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
-    throw usage(
-      `cannot read ${source}: ${reasonOf(cause as Error)}`,
-      'Give a file that exists, or - for standard input.',
-    );
+    throw usage(`cannot read ${source}: ${reasonOf(cause)}`, 'Give a file that exists, or - for standard input.');
   }
 }
 
 /** `ENOENT: no such file or directory, open 'x'` without its code and call. */
-function reasonOf({ message }: Error): string {
+function reasonOf(cause: unknown): string {
+  const message = cause instanceof Error ? cause.message : String(cause);
   if (message.startsWith('EISDIR')) return 'it is a directory';
   return message.replace(/^[A-Z]+: /, '').replace(/, \w+( '.*')?$/s, '');
 }

@@ -3,6 +3,7 @@ import { variable } from '../core/world.ts';
 import type { Format, Look, Show, Sink } from '../output/show.ts';
 import { ownFormats, type OwnFormat } from '../schema/environment.ts';
 import { colorLevel } from '../output/style.ts';
+import { abortReason } from '../core/abort-reason.ts';
 import { namesIn } from './fields.ts';
 import type { Output, World } from './world.ts';
 
@@ -60,7 +61,7 @@ export function openSink({ stdout, alarm }: World, signal: AbortSignal): Sink {
       new Promise((resolve, reject) => {
         let cancel = (): void => undefined;
         const stop = (): void => {
-          cancel = alarm(moment, () => reject(signal.reason as Error));
+          cancel = alarm(moment, () => reject(abortReason(signal)));
         };
         if (signal.aborted) stop();
         else signal.addEventListener('abort', stop, { once: true });

@@ -5,6 +5,7 @@ import { Failure, usage } from '../core/failure.ts';
 import type { JsonFilter, Look, Show, Sink } from '../output/show.ts';
 import { regardless } from '../output/sink.ts';
 import { writeResult, type Result } from '../output/write.ts';
+import { cellsOf, cellText } from '../output/columns.ts';
 import type { Options } from './accounts.ts';
 import { openSession, type Running } from './context.ts';
 import { fieldCheck, namesIn } from './fields.ts';
@@ -170,14 +171,11 @@ const planColumns: readonly string[] = ['method', 'url', 'content_type', 'body']
 /** Whole on a terminal too: a request that is cut is not the exact one. */
 const planShow: Show<unknown> = {
   columns: planColumns,
-  line(row) {
-    const { method, url, content_type, body } = row as PlannedRequest;
-    return [
-      `${method} ${url}`,
-      ...(content_type === undefined ? [] : [content_type]),
-      ...(body === undefined ? [] : [body]),
-    ].join(' ');
-  },
+  line: (row) =>
+    cellsOf(row, planColumns, undefined)
+      .map((cell) => cellText(cell))
+      .filter((text) => text !== '')
+      .join(' '),
 };
 
 /** Value by value: a password may be a word or a sign of JSON itself. */

@@ -1,6 +1,7 @@
-import { failures, nameOf, type FailureKind } from '../core/failure.ts';
+import { failures, nameOf } from '../core/failure.ts';
 import { globalOptions, negatedTwinOf, twinOf, withoutTwin } from '../schema/environment.ts';
 import { flagOf, type Field, type Fields } from '../schema/field.ts';
+import { namesIn } from '../core/table-names.ts';
 import { command } from './command.ts';
 import type { CommandSurface } from './surface.ts';
 
@@ -65,10 +66,9 @@ function twinsOf(name: string, field: Field): readonly string[] {
 }
 
 function exitCodes(): object[] {
-  const rows = Object.entries(failures).map(([kind, { exit, means }]) => ({
-    exit,
-    name: nameOf(kind as FailureKind),
-    means,
-  }));
+  const rows = namesIn(failures).map((kind) => {
+    const { exit, means } = failures[kind];
+    return { exit, name: nameOf(kind), means };
+  });
   return [{ exit: 0, name: 'ok', means: 'done, an empty result included' }, ...rows];
 }

@@ -4,6 +4,7 @@ import { usage } from './failure.ts';
 export type Milliseconds = number;
 
 const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const spans: ReadonlyMap<string, Milliseconds> = new Map(Object.entries(units));
 
 /** A thousand years: a moment that far away can still be computed and written as a date. */
 const longest: Milliseconds = 365_250 * units.d;
@@ -13,9 +14,11 @@ const longest: Milliseconds = 365_250 * units.d;
  * @throws Failure usage for another spelling, and for more than a thousand years
  */
 export function parseDuration(text: string): Milliseconds {
-  const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text);
-  if (!match) throw usage(`'${text}' is not a duration`, 'Write a number and a unit: 400ms, 30s, 5m, 12h, 7d.');
-  const span = Number(match[1]) * units[match[2] as keyof typeof units];
+  const [, count, unit = ''] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) ?? [];
+  const size = spans.get(unit);
+  if (size === undefined)
+    throw usage(`'${text}' is not a duration`, 'Write a number and a unit: 400ms, 30s, 5m, 12h, 7d.');
+  const span = Number(count) * size;
   if (span > longest) throw usage(`the duration '${text}' is longer than 1000 years`);
   return span;
 }

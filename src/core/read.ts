@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { isatty, ReadStream } from 'node:tty';
 import { promisify } from 'node:util';
+import { abortReason } from './abort-reason.ts';
 
 export interface ReadLimits {
   /** Ends the reading with its reason, also while nothing comes. */
@@ -40,17 +41,17 @@ export async function readFileText(path: string, limits: ReadLimits): Promise<st
 }
 
 async function readUntil(
-  stream: Readable,
+  stream: AsyncIterable<Buffer | string> & Pick<Readable, 'destroy'>,
   { signal, maxBytes }: ReadLimits,
   isEnough: (chunk: Buffer) => boolean,
 ): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  const stop = (): void => void stream.destroy(signal.reason as Error);
+  const stop = (): void => void stream.destroy(abortReason(signal));
   signal.addEventListener('abort', stop);
   try {
     if (signal.aborted) stop();
-    for await (const piece of stream as AsyncIterable<Buffer | string>) {
+    for await (const piece of stream) {
       const chunk = Buffer.from(piece);
       chunks.push(chunk);
       size += chunk.length;

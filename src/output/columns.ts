@@ -42,7 +42,7 @@ export function cellsOf(row: unknown, columns: readonly string[], show: Show<unk
 export function cellText(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'string') return value;
-  return typeof value === 'object' ? writeJson(value) : `${value as number}`;
+  return writeJson(value);
 }
 
 /** The row's own value: a column named `constructor` is not the one that every object inherits. */

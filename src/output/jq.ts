@@ -28,7 +28,8 @@ export async function openFilter(expression: string): Promise<JsonFilter> {
 const flags = ['-c', '--'];
 
 function lineOf(json: string): string {
-  return `${json.startsWith('"') ? (JSON.parse(json) as string) : json}\n`;
+  const text: unknown = json.startsWith('"') ? JSON.parse(json) : json;
+  return `${String(text)}\n`;
 }
 
 /** jq's own words, without the excerpts of the expression: it may hold what must not be repeated. */

@@ -43,7 +43,8 @@ export async function readRequest(incoming: IncomingMessage): Promise<SandboxReq
 async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+  const pieces: AsyncIterable<Buffer> = incoming;
+  for await (const chunk of pieces) {
     size += chunk.length;
     if (size <= largestBody) chunks.push(chunk);
   }

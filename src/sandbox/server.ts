@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Milliseconds } from '../core/duration.ts';
 import { usage } from '../core/failure.ts';
 import type { Clock } from '../core/world.ts';
@@ -145,8 +144,15 @@ function listen(server: Server, port: number): Promise<number> {
         ),
       );
     });
-    server.listen(port, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+    server.listen(port, '127.0.0.1', () => resolve(portOf(server)));
   });
+}
+
+/** Of a server that listens on TCP. */
+function portOf(server: Server): number {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the sandbox has no port');
+  return address.port;
 }
 
 async function shutDown(server: Server, closing: AbortController, running: ReadonlySet<Promise<void>>): Promise<void> {

@@ -102,6 +102,7 @@ export function flagOf(name: string, field: Field): string {
  * Reads one text against one field: the only place where a value's text is judged. `label` is how the user wrote the name.
  * @throws Failure usage with the rule that was broken
  */
+export function readField<const F extends Field>(label: string, field: F, text: string): One<F>;
 export function readField(label: string, field: Field, text: string): unknown {
   // Files and HTTP know no such character; from standard input it can come all the same.
   if (text.includes('\0')) throw usage(`${label}: a NUL character is not allowed`);
@@ -120,7 +121,7 @@ export function readField(label: string, field: Field, text: string): unknown {
       try {
         return parseJson(text);
       } catch (cause) {
-        throw usage(`${label}: not valid JSON${jsonPlace(cause as Error)}`);
+        throw usage(`${label}: not valid JSON${jsonPlace(cause)}`);
       }
     case 'secret':
       throw usage(
@@ -131,7 +132,8 @@ export function readField(label: string, field: Field, text: string): unknown {
 }
 
 /** Where the text breaks. The platform's own words quote a piece of it, which may be of a key. */
-function jsonPlace({ message }: Error): string {
+function jsonPlace(cause: unknown): string {
+  const message = cause instanceof Error ? cause.message : '';
   if (/end of JSON/.test(message)) return ': it ends too early';
   const [, position] = /at position (\d+)/.exec(message) ?? [];
   return position === undefined ? '' : `: wrong at character ${Number(position) + 1}`;

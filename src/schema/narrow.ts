@@ -136,8 +136,7 @@ export function termLevel(operator: unknown, operand: unknown): TermLevel | unde
   const younger = operandLevels[`${operator}:${String(operand)}`];
   if (younger !== undefined) return { name: `${operator}:${String(operand)}`, level: younger };
   const option = operator.replaceAll('-', '_');
-  const field: Fields[string] | undefined = Object.hasOwn(narrowOperators, option)
-    ? (narrowOperators as Fields)[option]
-    : undefined;
+  const known: Fields = narrowOperators;
+  const field = Object.hasOwn(known, option) ? known[option] : undefined;
   return field?.level === undefined ? undefined : { name: operator, level: field.level };
 }

@@ -1,5 +1,5 @@
 import { usage } from '../core/failure.ts';
-import type { Field } from './field.ts';
+import type { Field, Fields } from './field.ts';
 import { suggestion } from './nearest.ts';
 import { otherWords, removedSettings, settings } from './settings.ts';
 
@@ -26,7 +26,8 @@ export function settingNamed(typed: string): NamedSetting {
   const name = typed.replaceAll('-', '_');
   const removed = Object.hasOwn(removedSettings, name) ? removedSettings[name] : undefined;
   if (removed !== undefined) throw usage(removed);
-  const field = Object.hasOwn(settings, name) ? settings[name as keyof typeof settings] : undefined;
+  const known: Fields = settings;
+  const field = Object.hasOwn(known, name) ? known[name] : undefined;
   if (field) return { name, field };
   throw usage(`unknown name '${typed}'`, hintFor(name));
 }

@@ -118,7 +118,7 @@ export function chatApi(send: Send, sendUnauthenticated: Send): ChatApi {
     async views() {
       const answer = await send({ method: 'GET', path: path`/api/v1/navigation_views`, repeat: 'safe' });
       const views = isSuccess(answer) && isObject(answer.body) ? answer.body['navigation_views'] : undefined;
-      return Array.isArray(views) ? (views as View[]) : undefined;
+      return Array.isArray(views) ? views.filter(isView) : undefined;
     },
 
     async deleteSnippet(id) {
@@ -180,4 +180,10 @@ async function readServer(send: Send): Promise<ServerFacts> {
     if (cause instanceof Failure && cause.kind === 'unavailable') return {};
     throw cause;
   }
+}
+
+function isView(value: unknown): value is View {
+  if (!isObject(value)) return false;
+  const { fragment, is_pinned, name } = value;
+  return typeof fragment === 'string' && typeof is_pinned === 'boolean' && (name === null || typeof name === 'string');
 }

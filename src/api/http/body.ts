@@ -19,7 +19,8 @@ const maxEncodings = 3;
 export async function readBody(body: Readable, encoding: unknown, limit: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of decompressed(body, encoding) as AsyncIterable<Uint8Array>) {
+  const pieces: AsyncIterable<Uint8Array> = decompressed(body, encoding);
+  for await (const chunk of pieces) {
     size += chunk.length;
     if (size > limit) throw new TooLarge();
     chunks.push(chunk);

@@ -2,6 +2,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { buildConnector } from 'undici';
 import type { Environment } from '../../core/world.ts';
+import { abortReason } from '../../core/abort-reason.ts';
 import type { Trust } from './authorities.ts';
 import { Unconnected } from './broken.ts';
 import { proxyOf } from './proxy.ts';
@@ -87,7 +88,7 @@ function opened(socket: Socket, event: 'connect' | 'secureConnect', signal: Abor
     };
     const stop = settle(() => {
       socket.destroy();
-      reject(signal?.reason as Error);
+      reject(abortReason(signal));
     });
     signal?.addEventListener('abort', stop);
     // Stays on: an error between this event and undici's own listener would end the process.

@@ -23,7 +23,7 @@ type Person = Pick<Accounts, 'profiles'> & Terminal;
 export async function askKind(person: Person): Promise<Kind> {
   if (!person.interactive()) throw usage('kind is required: licensing or chat', 'See chatelaine auth login --help.');
   const choice = { kind: 'string', choices: ['licensing', 'chat'], help: '' } as const;
-  const read = (text: string): Kind => readField('kind', choice, text) as Kind;
+  const read = (text: string): Kind => readField('kind', choice, text);
   return answer('What is the key for: licensing or chat?', undefined, read, person);
 }
 
@@ -56,7 +56,7 @@ export function urlOf(profile: Profile): string {
 }
 
 function readAppCode(text: string): number {
-  return readField('code', licenseFields.app_code, text) as number;
+  return readField('code', licenseFields.app_code, text);
 }
 
 const mostTries = 3;

@@ -45,7 +45,7 @@ async function withHint(license: Promise<License>): Promise<License> {
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.kind !== 'not_found') throw cause;
     const hint = 'For the licenses of a user: chatelaine license view --remote-user NAME.';
-    throw new Failure('not_found', cause.message, { ...cause.details, hint, cause });
+    throw cause.as('not_found', cause.message, { hint });
   }
 }
 

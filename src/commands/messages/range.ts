@@ -46,7 +46,8 @@ export function rangeOf(values: RangeValues, now: Milliseconds): Range {
 }
 
 function checkExclusions(values: RangeValues): void {
-  const given = (name: string): boolean => (values as Readonly<Record<string, unknown>>)[name] !== undefined;
+  const typed = new Map<string, unknown>(Object.entries(values));
+  const given = (name: string): boolean => typed.get(name) !== undefined;
   const clashes = exclusions
     .filter(({ one }) => given(one))
     .flatMap(({ one, others }) =>

@@ -3,6 +3,7 @@ import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Journal } from '../../store/journal.ts';
 import { pool } from '../work/pool.ts';
+import { isObject } from '../../core/json.ts';
 
 /** A sensor and the user who should have activated it first. */
 export interface ExpectedSensor {
@@ -35,7 +36,7 @@ const mostOutages = 3;
  * @throws Failure auth at once; incomplete where a sensor could not be looked up; differences where one was lent
  */
 export async function* auditSensors(sensors: readonly ExpectedSensor[], audit: SensorAudit): AsyncGenerator<SensorRow> {
-  const known = new Map((audit.journal.records as readonly SensorRow[]).map((row) => [sensorKey(row), row]));
+  const known = new Map(audit.journal.records.filter(isAnswer).map((row) => [sensorKey(row), row]));
   const counts = { ok: 0, lent: 0, 'never-activated': 0, error: 0 };
   let outages = 0;
   const work = async (sensor: ExpectedSensor): Promise<SensorRow> => {
@@ -59,6 +60,19 @@ export async function* auditSensors(sensors: readonly ExpectedSensor[], audit: S
       hint: 'Run the same command again: it goes on where this run stopped.',
     });
   if (counts.lent > 0) throw new Failure('differences', `${counts.lent} sensors were lent`);
+}
+
+/** Whether a line of the journal is an answer that was kept; any other line is asked for again. */
+function isAnswer(record: unknown): record is SensorRow {
+  if (!isObject(record)) return false;
+  const { mac_address, remote_user, app_code, status, first_user } = record;
+  return (
+    typeof mac_address === 'string' &&
+    typeof remote_user === 'string' &&
+    (app_code === null || typeof app_code === 'number') &&
+    (first_user === null || typeof first_user === 'string') &&
+    (status === 'ok' || status === 'lent' || status === 'never-activated')
+  );
 }
 
 function sensorKey({

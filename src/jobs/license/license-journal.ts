@@ -2,6 +2,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { Journal } from '../../store/journal.ts';
+import { isObject } from '../../core/json.ts';
 import { userKey, type LicenseUser } from './claim-users.ts';
 
 /** What earlier runs of the same job recorded of one row. */
@@ -88,16 +89,17 @@ function afterEntry(known: PastRow, { step, status, time }: Entry): PastRow {
   }
 }
 
+const steps: readonly unknown[] = [undefined, 'create', 'resize'];
 const statuses: readonly unknown[] = ['created', 'resized', 'failed', 'unknown', 'acknowledged', 'not sent', undefined];
 
 function isEntry(record: unknown): record is Entry {
-  if (typeof record !== 'object' || record === null) return false;
-  const { remote_user, app_code, step, status, time } = record as Partial<Record<keyof Entry, unknown>>;
+  if (!isObject(record)) return false;
+  const { remote_user, app_code, step, status, time } = record;
   return (
     typeof remote_user === 'string' &&
     typeof app_code === 'number' &&
     typeof time === 'number' &&
-    [undefined, 'create', 'resize'].includes(step as undefined) &&
+    steps.includes(step) &&
     statuses.includes(status) &&
     (step === undefined) !== (status === undefined)
   );

@@ -1,7 +1,7 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Planned } from '../../api/http/call.ts';
 import { Failure } from '../../core/failure.ts';
-import type { Assignment, Field } from '../../schema/field.ts';
+import type { Assignment, Fields } from '../../schema/field.ts';
 import { valueName } from '../../schema/setting-value.ts';
 import { identitySettings, settings } from '../../schema/settings.ts';
 import { fitToLevel } from './fit-to-level.ts';
@@ -133,7 +133,8 @@ function notApplied(names: readonly string[], level: number | undefined): Failur
 function reasonFor(name: string, level: number | undefined): string {
   if (name === 'full_name') return 'the organization may forbid name changes';
   if (name === 'target_users') return 'the settings of this account were changed instead';
-  const field: Field | undefined = Object.hasOwn(settings, name) ? settings[name as keyof typeof settings] : undefined;
+  const known: Fields = settings;
+  const field = Object.hasOwn(known, name) ? known[name] : undefined;
   const needed = field?.level ?? 0;
   return level !== undefined && needed > level ? `needs level ${needed}` : 'it does not know this setting';
 }

@@ -1,5 +1,6 @@
 import { compile, type DomNode, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
 import { plainLines } from '../plain.ts';
+import { isObject } from '../../core/json.ts';
 
 /** How emphasis is written: each opens with the first text and closes with the second. */
 export interface TextStyle {
@@ -174,10 +175,7 @@ function childrenOf({ children }: Partial<DomNode>): readonly DomNode[] {
 
 function attribute(element: DomNode, name: string): string {
   const attributes: unknown = element.attribs;
-  const value: unknown =
-    typeof attributes === 'object' && attributes !== null && Object.hasOwn(attributes, name)
-      ? (attributes as Record<string, unknown>)[name]
-      : undefined;
+  const value = isObject(attributes) && Object.hasOwn(attributes, name) ? attributes[name] : undefined;
   return typeof value === 'string' ? value : '';
 }
 

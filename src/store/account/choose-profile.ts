@@ -1,5 +1,12 @@
 import { Failure, usage } from '../../core/failure.ts';
-import { kinds, type ChatProfile, type Kind, type LicensingProfile, type ProfileSource } from './profile.ts';
+import {
+  kinds,
+  type ChatProfile,
+  type Kind,
+  type LicensingProfile,
+  type Profile,
+  type ProfileSource,
+} from './profile.ts';
 
 type ProfileOf<K extends Kind> = K extends 'licensing' ? LicensingProfile : ChatProfile;
 
@@ -13,13 +20,17 @@ export async function profileNamed<K extends Kind>(
   kind: K,
 ): Promise<ProfileOf<K>> {
   const profile = await profiles.find(name);
-  if (profile?.kind === kind) return profile as ProfileOf<K>;
+  if (isOfKind(profile, kind)) return profile;
   if (profile) {
     throw new Failure('config', `profile '${name}' is a ${kinds[profile.kind]}; this command needs a ${kinds[kind]}`, {
       hint: `Name another profile; chatelaine auth list shows them.`,
     });
   }
   throw new Failure('config', `there is no profile '${name}'`, { hint: 'chatelaine auth list shows what is stored.' });
+}
+
+function isOfKind<K extends Kind>(profile: Profile | undefined, kind: K): profile is ProfileOf<K> {
+  return profile?.kind === kind;
 }
 
 /**

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import type { Alarm, Environment, Machine } from '../../core/world.ts';
 import { codeOf } from '../disk/files.ts';
+import { abortReason } from '../../core/abort-reason.ts';
 
 export interface ProgramOutcome {
   /** The exit code, or the name of the signal that ended it. */
@@ -49,7 +50,7 @@ export async function runProgram(
 /** Rejects with the signal's reason. */
 function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    signal.addEventListener('abort', () => reject(abortReason(signal)), { once: true });
   });
 }
 

@@ -53,7 +53,7 @@ export function chatUnit(env: Environment): ChatUnit | undefined {
 export function appCodeOf(env: Environment): number | undefined {
   const text = variable(env, 'CHATELAINE_APP_CODE');
   if (text === undefined) return undefined;
-  return readField('CHATELAINE_APP_CODE', { kind: 'integer', help: 'Code of the application' }, text) as number;
+  return readField('CHATELAINE_APP_CODE', { kind: 'integer', help: 'Code of the application' }, text);
 }
 
 interface Unit {
