@@ -13,7 +13,7 @@ export function isObject(value: unknown): value is JsonObject {
  */
 export function parseJson(text: string): unknown {
   if (isTooDeep(text)) throw new SyntaxError(`it is nested more than ${maxDepth} levels deep`);
-  if (!/\d{16}/.test(text) || text.includes(mark)) return JSON.parse(text);
+  if (!longNumber.test(text) || text.includes(mark)) return JSON.parse(text);
   const marked = text.replace(stringOrNumber, (token) => (isExact(token) ? token : `"${mark}${token}"`));
   return JSON.parse(marked, (_key, value: unknown) =>
     typeof value === 'string' && markedText.test(value) ? BigInt(value.slice(mark.length)) : value,
@@ -22,14 +22,23 @@ export function parseJson(text: string): unknown {
 
 /** `indent` as in JSON.stringify. A value that JSON cannot hold (undefined at the top) is written as null. */
 export function writeJson(value: unknown, indent?: number): string {
+  try {
+    return (JSON.stringify(value, undefined, indent) as string | undefined) ?? 'null';
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause;
+    return writeMarked(value, indent);
+  }
+}
+
+/** JSON.stringify refuses a bigint, and a function that replaces it makes each value slower: it is used where there is one. */
+function writeMarked(value: unknown, indent: number | undefined): string {
   const found: bigint[] = [];
   const marked = (_key: string, item: unknown): unknown => {
     if (typeof item !== 'bigint') return item;
     found.push(item);
     return `${mark}${item}`;
   };
-  const text = JSON.stringify(value, marked, indent) as string | undefined;
-  if (text === undefined) return 'null';
+  const text = JSON.stringify(value, marked, indent);
   return found.length > 0 ? text.replace(markedInteger, '$1') : text;
 }
 
@@ -65,6 +74,9 @@ function endOfString(text: string, start: number): number {
   }
   return text.length;
 }
+
+/** A number that may lose digits; what precedes it tells most of those in strings, such as the digits of a hash, apart. */
+const longNumber = /(?:^|[\s,:[])-?[1-9]\d{15}/;
 
 /** Private-use characters that no field of either service begins with. */
 const mark = '\uE0B1big\uE0B1';

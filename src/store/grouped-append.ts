@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
 import { recordLine } from './roster/ndjson.ts';
 
 export type WriteLines = (file: FileHandle, lines: string) => Promise<void>;
@@ -10,7 +11,8 @@ export interface GroupedAppend {
 }
 
 /**
- * Appends records in groups: while one group is synced, the next gathers. After a failure nothing more is written, since the file may
+ * Appends records in groups, which gather to the end of the turn of the event loop, and while the group before is synced: what a worker
+ * records of one request, and then before its next, shares a sync. After a failure nothing more is written, since the file may
  * end in a cut line.
  * @param failure what a failed write means
  */
@@ -22,6 +24,7 @@ export function groupedAppend(
   let gathering: { lines: string; readonly written: Promise<void> } | undefined;
   let last: Promise<void> = Promise.resolve();
   const flush = async (): Promise<void> => {
+    await setImmediate();
     const lines = gathering?.lines ?? '';
     gathering = undefined;
     try {
