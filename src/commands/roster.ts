@@ -1,5 +1,5 @@
 import type { LicensingApi } from '../api/licensing/licensing.ts';
-import type { RosterSource } from '../jobs/roster/read-roster.ts';
+import type { RosterSource } from '../store/roster/read-roster.ts';
 import type { Fields } from '../schema/field.ts';
 import { rosterFormats, type RosterFormat } from '../store/roster/roster-file.ts';
 import type { Disk } from './context/disk.ts';

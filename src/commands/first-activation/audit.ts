@@ -1,6 +1,5 @@
 import { auditSensors, type ExpectedSensor, type SensorRow } from '../../jobs/license/audit-sensors.ts';
-import type { RosterRow } from '../../jobs/roster/check-rows.ts';
-import { readRoster, type CheckedRoster, type RosterSource } from '../../jobs/roster/read-roster.ts';
+import { readRoster, type CheckedRoster, type RosterSource } from '../../store/roster/read-roster.ts';
 import { optional, type Values } from '../../schema/field.ts';
 import { readMac, sensorRosterFields } from '../../schema/license.ts';
 import type { Journal } from '../../store/journal.ts';
@@ -51,8 +50,7 @@ export default command({
     context,
   ) {
     const source = await rosterSource(file, { input_format, column }, context);
-    const { rows, sha256: input } = await readSensors(source, typed, context);
-    const sensors = rows.map(({ mac_address, remote_user, app_code }) => ({ mac_address, remote_user, app_code }));
+    const { rows: sensors, sha256: input } = await readSensors(source, typed, context);
     const identity = context.identityOf(await context.licensingAccount({ app_code: typed }));
     const header = {
       job: 'first-activation audit',
@@ -113,7 +111,7 @@ function readSensors(
     const { mac_format, app_code: own } = await context.licensingAccount({ app_code: typed });
     const code = typed ?? own;
     const read = mac_format === 'as_is' ? (mac: string) => mac : readMac;
-    return (row: RosterRow<SensorFields>): RosterRow<SensorFields> => {
+    return (row: SensorFields): SensorFields => {
       const app_code = row.app_code ?? code;
       return { ...row, mac_address: read(row.mac_address), ...(app_code === undefined ? {} : { app_code }) };
     };

@@ -17,7 +17,7 @@ import { optional } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import { apiOfEachApp, defaultConcurrency, keepOptions, rosterOptions, workerOptions } from '../roster.ts';
 import { commandLine, isShown, type ApplyingParts } from './apply-rows.ts';
-import { applyColumns, keptColumns, licenseOf, readLicenseRoster } from './roster.ts';
+import { applyColumns, keptColumns, readLicenseRoster } from './roster.ts';
 import { claimsOf, inTargets, profilesOf, targetsOf, type Target } from './target.ts';
 import { defaultSettle, refuseReadOnly, settleOptions, settlingOf, similarOf, similarOptions } from './options.ts';
 
@@ -82,10 +82,10 @@ export default command({
     if (file === undefined || (values.file !== undefined && values.file_option !== undefined))
       throw usage('give one roster: FILE or --file FILE');
     if (values.exit_code && !context.options.dry_run) throw usage('--exit-code needs --dry-run');
-    const { rows: read, sha256: input } = await readLicenseRoster(file, values, context);
-    context.checkFields(Object.keys(read[0]?.others ?? {}));
-    const kept = keptColumns(read);
-    const rows = read.map(licenseOf);
+    const roster = await readLicenseRoster(file, values, context);
+    context.checkFields(Object.keys(roster.others[0] ?? {}));
+    const kept = keptColumns(roster);
+    const { rows, sha256: input } = roster;
     const targets = await targetsOf(rows, context);
     const planning = {
       licensing: apiOfEachApp(context),

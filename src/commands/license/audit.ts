@@ -6,7 +6,7 @@ import {
   type FindingRow,
   type Listed,
 } from '../../jobs/license/audit-licenses.ts';
-import { oncePerUser, readRoster, type CheckedRoster } from '../../jobs/roster/read-roster.ts';
+import { oncePerUser, readRoster, type CheckedRoster } from '../../store/roster/read-roster.ts';
 import { optional } from '../../schema/field.ts';
 import { rosterFields } from '../../schema/license.ts';
 import { command } from '../command.ts';

@@ -1,7 +1,7 @@
-import type { RosterRow } from '../../jobs/roster/check-rows.ts';
-import { oncePerUser, readRoster, type CheckedRoster } from '../../jobs/roster/read-roster.ts';
 import { userKey } from '../../jobs/license/claim-users.ts';
+import type { Values } from '../../schema/field.ts';
 import { rosterFields, type LicenseFields } from '../../schema/license.ts';
+import { oncePerUser, readRoster, type CheckedRoster } from '../../store/roster/read-roster.ts';
 import type { Accounts } from '../context/accounts.ts';
 import type { Disk } from '../context/disk.ts';
 import { ownAppCode, rosterSource, type RosterValues } from '../roster.ts';
@@ -25,19 +25,24 @@ export async function readLicenseRoster(
 ): Promise<CheckedRoster<LicenseFields>> {
   const beside = [...applyColumns, 'license', 'error', 'change'];
   const source = await rosterSource(file, values, context, keep_columns ? beside : undefined);
-  return readRoster(source, { fields: rosterFields, ...oncePerUser, completion: ownAppCode(app_code, context) });
+  const completion = async (rows: readonly Values<typeof rosterFields>[]) => {
+    const withAppCode = await ownAppCode(app_code, context)(rows);
+    return (row: Values<typeof rosterFields>): LicenseFields => inOneOrder(withAppCode(row));
+  };
+  return readRoster(source, { fields: rosterFields, ...oncePerUser, completion });
 }
 
-/** A row without its place and its other columns. */
-export function licenseOf({ remote_user, app_code, size_allowance }: LicenseFields): LicenseFields {
+/** The fields of every row in the order of the result, whatever that of the file. */
+function inOneOrder({ remote_user, app_code, size_allowance }: LicenseFields): LicenseFields {
   return { remote_user, app_code, size_allowance };
 }
 
 /** Adds the kept columns of a roster to the rows of a result. */
-export function keptColumns(
-  rows: readonly RosterRow<LicenseFields>[],
-): <R extends Pick<LicenseFields, 'remote_user' | 'app_code'>>(row: R) => R {
-  if (!rows[0]?.others) return (row) => row;
-  const kept = new Map(rows.map((row) => [userKey(row), row.others]));
+export function keptColumns({
+  rows,
+  others,
+}: CheckedRoster<LicenseFields>): <R extends Pick<LicenseFields, 'remote_user' | 'app_code'>>(row: R) => R {
+  if (others.length === 0) return (row) => row;
+  const kept = new Map(rows.map((row, index) => [userKey(row), others[index]]));
   return (row) => ({ ...row, ...kept.get(userKey(row)) });
 }

@@ -9,7 +9,7 @@ import { isObject } from '../../core/json.ts';
 export interface ExpectedSensor {
   readonly mac_address: string;
   readonly remote_user: string;
-  readonly app_code: number | undefined;
+  readonly app_code?: number | undefined;
 }
 
 export interface SensorRow extends Omit<ExpectedSensor, 'app_code'> {

@@ -10,6 +10,8 @@ export type ListedUser = UserLicenses | Failure;
 /** Up to so many users are looked up one by one; for more, one list of all licenses is cheaper. */
 const fewUsers = 20;
 
+const noLicenses: readonly License[] = [];
+
 export type CensusApi = Pick<LicensingApi, 'list' | 'ofUser'>;
 
 /**
@@ -57,7 +59,7 @@ async function fromList(
   app_code: number,
   users: readonly string[],
 ): Promise<ReadonlyMap<string, ListedUser> | undefined> {
-  const exact = new Map<string, License[]>();
+  const found = new Map<string, UserLicenses>();
   const others: License[] = [];
   const wanted = new Set(users);
   try {
@@ -66,15 +68,19 @@ async function fromList(
       if (name === undefined) return undefined;
       const isExact = wanted.has(name) && likeness(license, { remote_user: name, app_code }) === 'exact';
       if (!isExact) others.push(license);
-      else exact.set(name, [...(exact.get(name) ?? []), license]);
+      else found.set(name, { exact: [...(found.get(name)?.exact ?? []), license], near: noLicenses });
     }
   } catch (cause) {
     if (cause instanceof Failure && cause.kind === 'incomplete') return undefined;
     throw cause;
   }
-  const near = nearMatches(others, app_code, others.length === 0 ? [] : users.filter((user) => !exact.has(user)));
-  const found = [...exact].map(([user, licenses]) => [user, { exact: licenses, near: [] }] as const);
-  return new Map<string, ListedUser>([...found, ...near]);
+  if (others.length === 0) return found;
+  const near = nearMatches(
+    others,
+    app_code,
+    users.filter((user) => !found.has(user)),
+  );
+  return new Map([...found, ...near]);
 }
 
 /** The users for whom the list shows a license of a near name alone. */
@@ -91,7 +97,7 @@ function nearMatches(
       near.set(remote_user, [...(near.get(remote_user) ?? []), license]);
     }
   }
-  return new Map([...near].map(([user, found]) => [user, { exact: [], near: found }]));
+  return new Map([...near].map(([user, found]) => [user, { exact: noLicenses, near: found }]));
 }
 
 /** Finds the users whom a listed name may mean, without comparing it with each of them. */

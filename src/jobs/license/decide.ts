@@ -15,6 +15,8 @@ export type Decision =
 
 const none: UserLicenses = { exact: [], near: [] };
 
+const create: Decision = { step: 'create' };
+
 /** Never a second license: of several, the one of the asked size is kept, else the first listed is resized. */
 export function decide(listed: ListedUser = none, asked: LicenseFields, similar: SimilarNames): Decision {
   if (listed instanceof Failure) return { step: 'refused', failure: listed };
@@ -24,7 +26,7 @@ export function decide(listed: ListedUser = none, asked: LicenseFields, similar:
     return { step: fitting ? 'unchanged' : 'resize', license: fitting ?? first, hasSeveral: others.length > 0 };
   }
   const [near] = listed.near;
-  return near && similar === 'refuse' ? { step: 'refused', failure: similarName(near, asked) } : { step: 'create' };
+  return near && similar === 'refuse' ? { step: 'refused', failure: similarName(near, asked) } : create;
 }
 
 /** The size of a license; undefined where it does not have one. */

@@ -1,27 +1,30 @@
-import { userKey } from '../license/claim-users.ts';
-import { inOrder } from '../work/in-order.ts';
 import type { Plan } from './plan-roster.ts';
-import { newTally, type AppliedRow, type Applying } from './roster-outcome.ts';
-import { beginRun } from './roster-run.ts';
+import { newTally, RowOutcomes, type AppliedRow, type Applying } from './roster-outcome.ts';
+import { RosterRun } from './roster-run.ts';
 
 /**
  * Carries out a plan: one license of the asked size for each row, never two (docs/exactly-once.md, States of a row). Yields the rows
- * in their order. A reader who leaves does not stop the work.
+ * in their order. A slow reader does not slow the work; one who leaves ends it once what is in progress has ended.
  * @throws Failure auth at once; unknown where a row may or may not have its license; incomplete where rows failed or were not reached
  */
 export async function* applyRoster(plan: Plan, applying: Applying): AsyncGenerator<AppliedRow> {
-  const keys = plan.tasks.map(({ row }) => userKey(row));
+  const rows = plan.tasks.map(({ row }) => row);
   const tally = newTally(applying.where, applying.resume);
-  const run = beginRun(plan, applying);
-  async function* counted(): AsyncGenerator<AppliedRow> {
-    for await (const row of run.outcomes()) {
-      tally.add(row);
-      await applying.finished(row);
-      yield row;
+  const outcomes = new RowOutcomes(applying);
+  const run = new RosterRun(plan, applying, outcomes);
+  const working = run.carryOut().finally(() => outcomes.close());
+  // Awaited below: until then a bug must not end the process.
+  working.catch(() => undefined);
+  try {
+    for await (const outcome of outcomes.inOrderOf(rows)) {
+      tally.add(outcome);
+      yield outcome;
     }
+  } finally {
+    run.abandon();
+    await working;
   }
-  yield* inOrder(keys, counted(), userKey);
-  applying.note(tally.summary(keys.length));
-  const failure = tally.verdict(keys.length, run.stopped());
+  applying.note(tally.summary(rows.length));
+  const failure = tally.verdict(rows.length, run.stopped());
   if (failure) throw failure;
 }

@@ -1,17 +1,14 @@
-import type { UnconfirmedCreation } from '../../api/licensing/creation.ts';
 import type { License } from '../../api/licensing/license.ts';
+import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, type FailureKind } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import type { Milliseconds } from '../../core/duration.ts';
-import { mayRepeat, times } from '../license/create-license.ts';
-import type { RosterClaims } from '../license/claim-users.ts';
-import type { PastRow, LicenseJournal } from '../license/license-journal.ts';
-import { inWords, type Plan, type Planning } from './plan-roster.ts';
+import type { RecordedStatus } from '../license/license-journal.ts';
+import { InOrder } from '../work/in-order.ts';
+import type { RequestRecords } from './pending-row.ts';
+import { inWords, type Planning } from './plan-roster.ts';
 
 /** What carrying out a plan needs. */
-export interface Applying extends Planning {
-  readonly journal: LicenseJournal;
-  readonly claims: RosterClaims;
+export interface Applying extends Planning, RequestRecords {
   /** How long after an unconfirmed request the server may still carry it out. */
   readonly settle: Milliseconds;
   /** How often the POST of one row may be repeated. */
@@ -38,50 +35,63 @@ export interface AppliedRow extends LicenseFields {
   readonly error: string | null;
 }
 
-/** A row whose license must not be asked for before a list, read `settle` after `posted`, has not shown it. */
-export interface PendingRow {
-  readonly row: LicenseFields;
-  /** POSTs of this run. */
-  readonly posts: number;
-  /** When the last POST ended, of this run or an earlier one. */
-  readonly posted: Milliseconds;
-  /** What the last POST of this run left open. */
-  readonly creation?: UnconfirmedCreation;
-}
+type RowResult = Pick<AppliedRow, 'status' | 'license' | 'error'>;
 
-/**
- * When a license of the row was last asked for, by the journal and the claims; -Infinity: long ago. A time in the future, and one that
- * is not recorded, count as the time of the plan.
- */
-export function lastPost(
-  row: LicenseFields,
-  { listedAt }: Pick<Plan, 'listedAt'>,
-  { journal, claims }: Pick<Applying, 'journal' | 'claims'>,
-): Milliseconds {
-  const recorded = journal.isDamaged ? Infinity : (journal.past(row).posted ?? -Infinity);
-  return Math.min(Math.max(recorded, claims.lastPost(row) ?? -Infinity), listedAt);
-}
+/** The outcomes of the rows, on their way to the journal and then to the reader. */
+export class RowOutcomes {
+  readonly #applying: Pick<Applying, 'journal' | 'now' | 'finished'>;
+  readonly #ready = new InOrder<LicenseFields, AppliedRow>();
+  readonly #writing = new Set<Promise<void>>();
 
-/** Why a row has no license of the asked size. */
-export interface Trouble {
-  readonly status: 'failed' | 'unknown';
-  readonly error: string;
-}
+  constructor(applying: Pick<Applying, 'journal' | 'now' | 'finished'>) {
+    this.#applying = applying;
+  }
 
-/**
- * Why the license of a row may not be asked for (again), though a list that was read `settle` after the last POST does not show it;
- * undefined where it may.
- */
-export function obstacle(earlier: PendingRow | undefined, past: PastRow, retries: number): Trouble | undefined {
-  const { creation, posts = 0 } = earlier ?? {};
-  if (past.status === 'created' || past.status === 'acknowledged')
-    return { status: 'unknown', error: 'an earlier run created the license, and the list does not show it' };
-  if (!creation) return undefined;
-  const { message } = creation.failure;
-  if (creation.reason === 'redirect') return { status: 'failed', error: message };
-  if (!mayRepeat(creation)) return { status: 'unknown', error: `${message}; the list does not show it` };
-  if (posts <= retries) return undefined;
-  return { status: 'unknown', error: `${message}; sent ${times(posts)}, and the list does not show it` };
+  /** Records an outcome, then reports it. The worker goes on meanwhile: what it records next shares the sync. */
+  end(row: LicenseFields, result: RowResult, status: RecordedStatus): void {
+    const writing = this.record(row, status).then(() => this.finish(row, result));
+    this.#writing.add(writing);
+    // One that rejects stays, and is thrown by `written`.
+    writing.then(
+      () => this.#writing.delete(writing),
+      () => undefined,
+    );
+  }
+
+  fail(row: LicenseFields, status: 'failed' | 'unknown', error: string): void {
+    this.end(row, { status, license: null, error }, status);
+  }
+
+  /** Reports an outcome that needs no record. */
+  async finish(row: LicenseFields, result: RowResult): Promise<void> {
+    const applied = { ...row, ...result };
+    this.#ready.put(row, applied);
+    await this.#applying.finished(applied);
+  }
+
+  /** What cannot be recorded was done all the same; `journal.broken` says so, and ends the run. */
+  async record(row: LicenseFields, status: RecordedStatus, time = this.#applying.now()): Promise<void> {
+    try {
+      await this.#applying.journal.after(row, status, time);
+    } catch (cause) {
+      if (!(cause instanceof Failure)) throw cause;
+    }
+  }
+
+  /** Resolves when each outcome so far is recorded and reported. */
+  async written(): Promise<void> {
+    await Promise.all(this.#writing);
+  }
+
+  /** No more outcomes come. */
+  close(): void {
+    this.#ready.close();
+  }
+
+  /** Yields the outcome of each row once those before it have one; a row without an outcome is left out. */
+  inOrderOf(rows: Iterable<LicenseFields>): AsyncGenerator<AppliedRow> {
+    return this.#ready.read(rows);
+  }
 }
 
 /** Counts outcomes, and says how the run ended. */
@@ -93,15 +103,8 @@ export interface Tally {
   verdict(total: number, stopped: Failure | undefined): Failure | undefined;
 }
 
-/** These end a run with their own exit code. */
-export const endsRun: ReadonlySet<FailureKind> = new Set([
-  'auth',
-  'config',
-  'internal',
-  'usage',
-  'cancelled',
-  'terminated',
-]);
+/** These end a run with their own exit code, whatever was done before. */
+const ownVerdicts: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'internal', 'usage']);
 
 const maxNamedUsers = 20;
 
@@ -111,7 +114,8 @@ const maxNamedUsers = 20;
  */
 export function newTally(where: string, resume: string): Tally {
   const counts = { created: 0, resized: 0, unchanged: 0, failed: 0, unknown: 0 };
-  const users = { failed: [] as string[], unknown: [] as string[] };
+  const failed: string[] = [];
+  const unknown: string[] = [];
   const inAll = (): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
   const summary = (total: number): string => {
     const rows = Object.entries(counts).map(([status, count]) => [count, status] as const);
@@ -120,16 +124,15 @@ export function newTally(where: string, resume: string): Tally {
   return {
     add({ status, remote_user }) {
       counts[status] += 1;
-      if (status === 'failed' || status === 'unknown') users[status].push(remote_user);
+      if (status === 'failed') failed.push(remote_user);
+      if (status === 'unknown') unknown.push(remote_user);
     },
     summary,
     verdict(total, stopped) {
       if (!stopped && counts.failed + counts.unknown + total - inAll() === 0) return undefined;
-      if (stopped && ['auth', 'config', 'internal', 'usage'].includes(stopped.kind)) return stopped;
-      const open = named('sent, and not yet known to be carried out', users.unknown);
-      const message = [stopped?.message, summary(total), open, named('failed', users.failed)]
-        .filter(Boolean)
-        .join('; ');
+      if (stopped && ownVerdicts.has(stopped.kind)) return stopped;
+      const open = named('sent, and not yet known to be carried out', unknown);
+      const message = [stopped?.message, summary(total), open, named('failed', failed)].filter(Boolean).join('; ');
       const isInterrupted = stopped?.isInterruption === true;
       const kind = counts.unknown > 0 ? 'unknown' : 'incomplete';
       return new Failure(isInterrupted ? stopped.kind : kind, message, {

@@ -38,28 +38,3 @@ export async function* pool<I, T>(items: Iterable<I>, size: number, work: (item:
   }
   if (failed) throw failed.error;
 }
-
-/** The items up to the moment at which `isOver`. */
-export function* until<I>(items: Iterable<I>, isOver: () => boolean): Generator<I> {
-  for (const item of items) {
-    if (isOver()) return;
-    yield item;
-  }
-}
-
-/** Lets `size` pieces of work be in progress at once; others wait for their turn, in the order in which they came. */
-export function limiter(size: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  let free = size;
-  return async (work) => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else free += 1;
-    }
-  };
-}

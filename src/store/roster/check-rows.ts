@@ -1,20 +1,19 @@
 import { Failure, usage } from '../../core/failure.ts';
 import { readField, type Field, type Fields, type Values } from '../../schema/field.ts';
-import { normalized } from '../../store/roster/header.ts';
-import type { RosterReader } from '../../store/roster/roster-file.ts';
 import type { BadRows } from './bad-rows.ts';
+import { normalized } from './header.ts';
+import type { RosterReader } from './roster-file.ts';
 
-/** A checked row of a roster. */
-export type RosterRow<R> = R & {
-  /** The line that it begins on; in a JSON array its number. */
-  readonly line: number;
-  /** The columns that are carried through to the result, the same in each row; null where blank. */
-  readonly others?: Readonly<Record<string, unknown>>;
-};
+/** The columns of a row that are carried through to the result, the same in each row; null where blank. */
+export type OtherColumns = Readonly<Record<string, unknown>>;
 
-/** Takes the rows of a file one by one, and keeps the good ones. */
+/** Takes the rows of a file one by one, and keeps the good ones. The arrays are parallel. */
 export interface RowChecker<R> extends RosterReader {
-  rows(): RosterRow<R>[];
+  readonly rows: R[];
+  /** The line that each begins on; in a JSON array its number. */
+  readonly lines: number[];
+  /** Empty where other columns are not kept. @throws Failure usage where two of them would have one name */
+  others(): OtherColumns[];
 }
 
 /** Checks each row by the table of fields; `beside` are the columns of the result, if other columns are kept. */
@@ -24,9 +23,12 @@ export function rowChecker<T extends Fields>(
   bad: BadRows,
 ): RowChecker<Values<T>> {
   const entries = Object.entries(fields);
-  const rows: RosterRow<Values<T>>[] = [];
-  const others: ReadonlyMap<string, unknown>[] = [];
+  const rows: Values<T>[] = [];
+  const lines: number[] = [];
+  const kept: ReadonlyMap<string, unknown>[] = [];
   return {
+    rows,
+    lines,
     row(line, values) {
       const row: Record<string, unknown> = {};
       const faults = entries.flatMap(([name, field]) => readValue(row, name, field, values.get(name)) ?? []);
@@ -35,11 +37,12 @@ export function rowChecker<T extends Fields>(
         bad.add(line, joined('reason'), joined('rule'), faults.find(({ hint }) => hint !== undefined)?.hint);
         return;
       }
-      rows.push({ ...row, line } as RosterRow<Values<T>>);
-      if (beside) others.push(values);
+      rows.push(row as Values<T>);
+      lines.push(line);
+      if (beside) kept.push(values);
     },
     bad: (line, reason, hint) => bad.add(line, reason, reason, hint),
-    rows: () => (beside ? withOthers(rows, others, [...Object.keys(fields)], beside) : rows),
+    others: () => (beside ? otherColumns(kept, Object.keys(fields), beside) : []),
   };
 }
 
@@ -81,19 +84,15 @@ export function faultOf(cause: unknown, text: string): Fault {
 }
 
 /** Every row gets each of the other columns, so that a table has them whatever its first row is. */
-function withOthers<R>(
-  rows: readonly RosterRow<R>[],
-  values: readonly ReadonlyMap<string, unknown>[],
+function otherColumns(
+  rows: readonly ReadonlyMap<string, unknown>[],
   own: readonly string[],
   beside: readonly string[],
-): RosterRow<R>[] {
-  const names = new Set(values.flatMap((each) => [...each.keys()]));
+): OtherColumns[] {
+  const names = new Set(rows.flatMap((each) => [...each.keys()]));
   const kept = [...names].filter((name) => !own.includes(name));
   const labels = kept.map((name) => (beside.includes(normalized(name)) ? `roster_${normalized(name)}` : name));
   const twice = labels.find((label, index) => labels.indexOf(label) !== index);
   if (twice !== undefined) throw usage(`--keep-columns: two columns would be named ${twice}`, 'Rename one of them.');
-  return rows.map((row, index) => ({
-    ...row,
-    others: Object.fromEntries(kept.map((name, at) => [labels[at] ?? name, values[index]?.get(name) ?? null])),
-  }));
+  return rows.map((row) => Object.fromEntries(kept.map((name, at) => [labels[at] ?? name, row.get(name) ?? null])));
 }

@@ -1,15 +1,17 @@
 import { createHash } from 'node:crypto';
 import { Failure, usage } from '../../core/failure.ts';
 import type { Fields, Values } from '../../schema/field.ts';
-import { readAliases } from '../../store/roster/header.ts';
-import { openRosterFile, readRosterRows, type RosterFile } from '../../store/roster/roster-file.ts';
 import { badRowsOf, type BadRows, type Place } from './bad-rows.ts';
-import { faultOf, rowChecker, type RosterRow } from './check-rows.ts';
+import { faultOf, rowChecker, type OtherColumns, type RowChecker } from './check-rows.ts';
+import { readAliases } from './header.ts';
+import { openRosterFile, readRosterRows, type RosterFile } from './roster-file.ts';
 
 /** A roster that was read once and is held whole. */
 export interface CheckedRoster<R> {
   /** In the order of the file; at least one. */
-  readonly rows: readonly RosterRow<R>[];
+  readonly rows: readonly R[];
+  /** The columns of each row that are carried through to the result; empty where none are kept. */
+  readonly others: readonly OtherColumns[];
   /** The hash of the bytes and of how columns are named: another roster is another job. */
   readonly sha256: string;
 }
@@ -31,7 +33,7 @@ export interface RosterRules<T extends Fields, R extends Values<T>> {
   /** Rows with equal keys repeat each other. */
   readonly keyOf: (row: Values<T>) => string;
   /** Makes the function that fills in what a row leaves to the run. It may fail with usage for one row. */
-  readonly completion: (rows: readonly RosterRow<Values<T>>[]) => Promise<(row: RosterRow<Values<T>>) => RosterRow<R>>;
+  readonly completion: (rows: readonly Values<T>[]) => Promise<(row: Values<T>) => R>;
 }
 
 /** How a roster of users compares rows: a user is named once in an application; without a code it is the run's own. */
@@ -58,50 +60,49 @@ export async function readRoster<const T extends Fields, R extends Values<T>>(
   const required = names.filter((name) => rules.fields[name]?.required);
   const wanted = { names, required, aliases: readAliases(source.columns ?? [], names) };
   await readRosterRows(opened, wanted, read);
-  const rows = await complete(read.rows(), rules, bad, place);
+  const rows = await complete(read, rules, bad, place);
   if (rows.length === 0) throw usage(`${source.file}: no rows`);
-  return { rows, sha256: hashOf(source) };
+  return { rows, others: read.others(), sha256: hashOf(source) };
 }
 
 /** Fills in what rows leave to the run and names repeated rows. Where nothing can be filled in, rows are compared as they are. */
 async function complete<T extends Fields, R extends Values<T>>(
-  rows: readonly RosterRow<Values<T>>[],
+  { rows, lines }: RowChecker<Values<T>>,
   { noun, nameOf, keyOf, completion }: RosterRules<T, R>,
   bad: BadRows,
-  place: Place,
-): Promise<RosterRow<R>[]> {
+  { unit }: Place,
+): Promise<R[]> {
   const fill = await completion(rows).catch((cause: unknown) => {
     if (cause instanceof Failure) return cause;
     throw cause;
   });
   const earlier = new Map<string, number>();
-  const completed: RosterRow<R>[] = [];
-  for (const row of rows) {
-    const filled = fill instanceof Failure ? row : filledBy(fill, row, bad);
-    if (!filled) continue;
-    const first = earlier.get(keyOf(filled));
-    if (first === undefined) earlier.set(keyOf(filled), row.line);
+  const completed: R[] = [];
+  for (const [index, row] of rows.entries()) {
+    const line = lines[index] ?? 0;
+    const filled = fill instanceof Failure ? undefined : filledBy(fill, row, line, bad);
+    if (!filled && !(fill instanceof Failure)) continue;
+    const key = keyOf(filled ?? row);
+    const first = earlier.get(key);
+    if (first === undefined) earlier.set(key, line);
     else {
-      const where = `is already ${place.unit === 'row' ? 'in' : 'on'} `;
-      bad.add(
-        row.line,
-        `${noun} '${nameOf(filled)}' ${where}${place.unit} ${first}`,
-        `the ${noun} ${where}an earlier ${place.unit}`,
-      );
+      const where = `is already ${unit === 'row' ? 'in' : 'on'} `;
+      const reason = `${noun} '${nameOf(filled ?? row)}' ${where}${unit} ${first}`;
+      bad.add(line, reason, `the ${noun} ${where}an earlier ${unit}`);
     }
-    if (!(fill instanceof Failure)) completed.push(filled as RosterRow<R>);
+    if (filled) completed.push(filled);
   }
   const failure = bad.failure() ?? (fill instanceof Failure ? fill : undefined);
   if (failure) throw failure;
   return completed;
 }
 
-function filledBy<A extends { readonly line: number }, B>(fill: (row: A) => B, row: A, bad: BadRows): B | undefined {
+function filledBy<A, B>(fill: (row: A) => B, row: A, line: number, bad: BadRows): B | undefined {
   try {
     return fill(row);
   } catch (cause) {
     const { reason, rule, hint } = faultOf(cause, '');
-    bad.add(row.line, reason, rule, hint);
+    bad.add(line, reason, rule, hint);
     return undefined;
   }
 }

@@ -1,7 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { gather } from '../../../src/core/gather.ts';
-import { limiter, pool } from '../../../src/jobs/work/pool.ts';
+import { InOrder } from '../../../src/jobs/work/in-order.ts';
+import { pool } from '../../../src/jobs/work/pool.ts';
+import { limiter, until, workOn } from '../../../src/jobs/work/workers.ts';
 
 /** Work that takes so many turns of the event loop. */
 async function after(turns: number): Promise<number> {
@@ -55,6 +57,50 @@ describe('pool', () => {
     }
 
     expect(ended).toEqual([1, 5]);
+  });
+});
+
+describe('workers', () => {
+  test('take items one after another, so many at a time, until they are over', async () => {
+    const ended: number[] = [];
+    const isOver = () => ended.length >= 3;
+    await workOn(until([2, 1, 3, 1, 1, 1], isOver), 2, async (turns) => void ended.push(await after(turns)));
+
+    expect(ended).toEqual([1, 2, 1, 3]);
+  });
+
+  test('take nothing after an error, which is thrown when all have ended', async () => {
+    const ended: number[] = [];
+    const working = workOn([1, 4, 5, 5], 2, async (turns) => {
+      if (turns === 1) throw new Error('one');
+      ended.push(await after(turns));
+    });
+
+    await expect(working).rejects.toThrow('one');
+    expect(ended).toEqual([4]);
+  });
+});
+
+describe('results in the order of their keys', () => {
+  const [one, two, three] = [{ key: 1 }, { key: 2 }, { key: 3 }];
+
+  test('wait for those before them; a key without a result is left out once no more come', async () => {
+    const results = new InOrder<{ key: number }, string>();
+    const read: string[] = [];
+    const reading = (async () => {
+      for await (const result of results.read([one, two, three])) read.push(result);
+    })();
+    results.put(three, 'three');
+    await after(2);
+    expect(read).toEqual([]);
+
+    results.put(one, 'one');
+    await after(2);
+    expect(read).toEqual(['one']);
+
+    results.close();
+    await reading;
+    expect(read).toEqual(['one', 'three']);
   });
 });
 

@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { Failure } from '../../../src/core/failure.ts';
+import { Failure, usage } from '../../../src/core/failure.ts';
 import {
   oncePerUser,
   readRoster,
   type CheckedRoster,
   type RosterSource,
-} from '../../../src/jobs/roster/read-roster.ts';
+} from '../../../src/store/roster/read-roster.ts';
 import { rosterFields, type LicenseFields } from '../../../src/schema/license.ts';
-import { failureOf } from '../../store/place.ts';
+import { failureOf } from '../place.ts';
 
 const folder = 'test/fixtures/spreadsheets/files';
 
@@ -24,6 +24,20 @@ function read(
   ): Promise<(row: R) => R & { readonly app_code: number }> =>
     Promise.resolve((row: R) => ({ ...row, app_code: row.app_code ?? 7 }));
   return readRoster(source, { fields: rosterFields, ...oncePerUser, completion });
+}
+
+/** How each row is named by what fills it in: with the line that it begins on. */
+async function refusalsOf(file: string, bytes: Buffer): Promise<readonly string[]> {
+  const completion = () =>
+    Promise.resolve(({ remote_user }: { readonly remote_user: string }): LicenseFields => {
+      throw usage(remote_user);
+    });
+  const reading = readRoster({ file, bytes, format: undefined }, { fields: rosterFields, ...oncePerUser, completion });
+  const failure = await reading.then(
+    () => undefined,
+    (cause: unknown) => cause,
+  );
+  return failure instanceof Failure ? failure.message.split('\n') : [];
 }
 
 describe('a spreadsheet', () => {
@@ -88,11 +102,9 @@ describe('a spreadsheet', () => {
   });
 
   test.each(Object.entries(good))('%s is read as meant', async (file, lines) => {
-    const { rows } = await read(file, readFileSync(join(folder, file)));
-    expect(rows).toEqual([
-      { ...ada, line: lines[0] },
-      { ...grace, line: lines[1] },
-    ]);
+    const bytes = readFileSync(join(folder, file));
+    expect((await read(file, bytes)).rows).toEqual([ada, grace]);
+    expect(await refusalsOf(file, bytes)).toEqual([`${file}:${lines[0]}: ada`, `${file}:${lines[1]}: grace`]);
   });
 
   test.each(Object.entries(bad))('%s is refused%s', async (file, message) => {
@@ -105,10 +117,7 @@ describe('a spreadsheet', () => {
   test('with a strange header is read where --column names it', async () => {
     const columns = ['remote_user=Login', 'size-allowance=SENSORS'];
     const { rows } = await read('roster.csv', readFileSync(join(folder, 'google-login-column.csv')), { columns });
-    expect(rows).toEqual([
-      { ...ada, line: 2 },
-      { ...grace, line: 3 },
-    ]);
+    expect(rows).toEqual([ada, grace]);
   });
 });
 
@@ -193,8 +202,8 @@ describe('columns that are kept', () => {
 
   test('are the same in each row, and renamed where the result has one of that name', async () => {
     const text = 'E-Mail,remote_user,Status,size_allowance,\nada@x.org,ada,new,4,1\n,grace,,18,\n';
-    const { rows } = await read('roster.csv', text, { keepBeside });
-    expect(rows.map(({ others }) => others)).toEqual([
+    const { others } = await read('roster.csv', text, { keepBeside });
+    expect(others).toEqual([
       { 'E-Mail': 'ada@x.org', roster_status: 'new' },
       { 'E-Mail': null, roster_status: null },
     ]);
@@ -202,8 +211,8 @@ describe('columns that are kept', () => {
 
   test('of JSON keep their values', async () => {
     const text = '{"remote_user":"ada","size_allowance":4,"tags":["a"]}\n{"remote_user":"b","size_allowance":4,"n":1}';
-    const { rows } = await read('roster.ndjson', text, { keepBeside });
-    expect(rows.map(({ others }) => others)).toEqual([
+    const { others } = await read('roster.ndjson', text, { keepBeside });
+    expect(others).toEqual([
       { tags: ['a'], n: null },
       { tags: null, n: 1 },
     ]);
