@@ -22,8 +22,9 @@ export function parseJson(text: string): unknown {
 
 /** `indent` as in JSON.stringify. A value that JSON cannot hold (undefined at the top) is written as null. */
 export function writeJson(value: unknown, indent?: number): string {
+  if (value === undefined) return 'null';
   try {
-    return (JSON.stringify(value, undefined, indent) as string | undefined) ?? 'null';
+    return JSON.stringify(value, undefined, indent);
   } catch (cause) {
     if (!(cause instanceof TypeError)) throw cause;
     return writeMarked(value, indent);
