@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -72,6 +73,15 @@ const jqModule = {
   },
 };
 
+/** Completion reads the tree of commands as data, since it has no time to load them: the program that was just built tells it. */
+const commandTree = {
+  name: 'command-tree',
+  writeBundle() {
+    const tree = execFileSync(process.execPath, [here('bin/chatelaine.cjs'), 'commands', '-o', 'json'], { env: {} });
+    writeFileSync(here('dist/commands.json'), JSON.stringify(JSON.parse(tree.toString())));
+  },
+};
+
 /** The parser of HTTP, a file instead of 80 kB of base64 in the program. */
 const httpParser = {
   name: 'http-parser',
@@ -114,7 +124,15 @@ const launcher = defineConfig({
   output: { dir: 'dist', format: 'cjs', entryFileNames: '[name].cjs' },
 });
 
-export default [program, launcher];
+/** What TAB runs: a file of its own, which loads nothing of the program. */
+const completion = defineConfig({
+  input: { complete: here('src/cli/completion/process.ts') },
+  platform: 'node',
+  plugins: [lateBuiltins(), commandTree],
+  output: { dir: 'dist', format: 'cjs', entryFileNames: '[name].cjs' },
+});
+
+export default [program, launcher, completion];
 
 /**
  * A chunk that is loaded lazily has the name of its source; what several share stands in a folder of its own.

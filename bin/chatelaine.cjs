@@ -8,6 +8,8 @@ const dist = join(__dirname, '../dist');
 const argv = process.argv.slice(2);
 if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
   print(`${version}\n`);
+} else if (argv[0] === '__complete' && existsSync(join(dist, 'complete.cjs'))) {
+  require('../dist/complete.cjs').start(argv.slice(1), join(dist, 'commands.json'));
 } else if (existsSync(join(dist, 'launch.cjs'))) {
   const { helpText, launch } = require('../dist/launch.cjs');
   const help = helpText(dist, argv);

@@ -12,6 +12,7 @@ try {
   const rows = [
     { name: 'node -e 0', args: ['-e', '0'] },
     { name: 'chatelaine --version', args: [program, '--version'], limit: 1.5 },
+    { name: 'TAB', args: [program, '__complete', 'fish', 'license', 'create', '--'], limit: 1.4 },
     { name: 'chatelaine --help', args: [program, '--help'] },
     { name: 'license list --help', args: [program, 'license', 'list', '--help'] },
     { name: 'license list, one request', args: [program, 'license', 'list'] },

@@ -3,6 +3,7 @@ import { globalOptions, negatedTwinOf, twinOf, withoutTwin } from '../schema/env
 import { flagOf, type Field, type Fields } from '../schema/field.ts';
 import { namesIn } from '../core/table-names.ts';
 import { command } from './command.ts';
+import { nouns } from './nouns.ts';
 import type { CommandSurface } from './surface.ts';
 
 export default command({
@@ -17,20 +18,21 @@ export default command({
   async run(_values, context) {
     const definitions = await context.commands();
     return {
+      groups: Object.entries(nouns).map(([name, summary]) => ({ name, summary })),
       commands: definitions.map(describeCommand),
       options: optionRows(globalOptions),
       exit_codes: exitCodes(),
     };
   },
 
-  fields: ['commands', 'options', 'exit_codes'],
+  fields: ['groups', 'commands', 'options', 'exit_codes'],
 
   show: { line: ({ commands }) => commands.map(({ name, summary }) => `${name}: ${summary}`).join('\n') },
 });
 
-function describeCommand({ name, summary, args = {}, options = {}, examples }: CommandSurface): CommandRow {
+function describeCommand({ name, summary, args = {}, options = {}, show, examples }: CommandSurface): CommandRow {
   const rows = Object.entries(args).map(([argument, field]) => ({ name: argument, ...rulesOf(field) }));
-  return { name, summary, arguments: rows, options: optionRows(options), examples };
+  return { name, summary, arguments: rows, options: optionRows(options), formats: show?.formats ?? [], examples };
 }
 
 interface CommandRow {
@@ -38,6 +40,8 @@ interface CommandRow {
   readonly summary: string;
   readonly arguments: readonly object[];
   readonly options: readonly object[];
+  /** Values of --output beside those of every command. */
+  readonly formats: readonly string[];
   readonly examples: readonly string[];
 }
 

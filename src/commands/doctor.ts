@@ -26,7 +26,15 @@ export default command({
     'Looks at configuration and file modes, at the credentials of the environment, and for every stored profile at its key, DNS, ' +
       'proxy, TLS, the clock, the credential and the feature level of the chat server. The exit code is that of the first problem.',
   ],
-  args: { name: { kind: 'string', many: true, placeholder: 'NAME', help: 'Profiles to look at (default: all)' } },
+  args: {
+    name: {
+      kind: 'string',
+      many: true,
+      placeholder: 'NAME',
+      suggest: 'profiles',
+      help: 'Profiles to look at (default: all)',
+    },
+  },
   options: {},
   examples: ['chatelaine --sandbox doctor'],
 

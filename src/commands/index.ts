@@ -63,6 +63,7 @@ export const commandTable: readonly CommandEntry[] = [
   entry('api chat', 'Send any request to the chat API', () => import('./api/chat.ts')),
   entry('sandbox serve', 'Serve both APIs on loopback', () => import('./sandbox/serve.ts')),
   entry('sandbox reset', "Put the embedded sandbox's sample data back", () => import('./sandbox/reset.ts')),
+  entry('completion', 'Print the completion script of a shell', () => import('./completion.ts')),
   entry('commands', 'Describe every command as data', () => import('./commands.ts')),
   entry('doctor', 'Find out what is wrong, and what to do', () => import('./doctor.ts')),
 ];

@@ -65,6 +65,7 @@ export const globalOptions = {
     short: 'p',
     nonempty: true,
     placeholder: 'NAME',
+    suggest: 'profiles',
     help: 'The stored credential to use (default: see auth use)',
   },
   sandbox: { kind: 'boolean', help: 'Run against the embedded sandbox: nothing to start, nothing to sign in to' },

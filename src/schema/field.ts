@@ -20,7 +20,12 @@ interface Shape {
   readonly placeholder?: string;
   /** The feature level of the chat server that brought the field (docs/apis.md, Feature levels). */
   readonly level?: number;
+  /** What completion offers for the value beside its choices: these words, or what the tables and this machine know. */
+  readonly suggest?: Suggestion | readonly string[];
 }
+
+/** Words that completion looks up: names, and for `assignments` and `terms` what is written as NAME=VALUE. */
+export type Suggestion = 'assignments' | 'profiles' | 'settings' | 'terms' | 'views';
 
 interface StringShape extends Shape {
   readonly kind: 'string';

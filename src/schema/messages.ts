@@ -46,6 +46,7 @@ export const messageParameters = {
     kind: 'string',
     nonempty: true,
     placeholder: 'ID|newest|oldest|first_unread',
+    suggest: anchorWords,
     help: 'Message to start from (default: newest; with --all oldest)',
   },
   include_anchor: {

@@ -15,6 +15,7 @@ export const narrowOperators = {
     kind: 'string',
     many: true,
     placeholder: 'public|web-public|archived',
+    suggest: ['public', 'web-public', 'archived'],
     help: 'Messages of all such channels',
   },
   topic: { kind: 'string', many: true, placeholder: 'TOPIC', help: 'Messages of this topic, in any case' },
@@ -38,6 +39,7 @@ export const narrowOperators = {
     many: true,
     nonempty: true,
     placeholder: 'STATE',
+    suggest: ['dm', 'starred', 'unread', 'mentioned', 'alerted', 'resolved', 'followed', 'muted'],
     help: 'dm, starred, unread, mentioned, alerted, resolved, followed or muted',
   },
   has: {
@@ -45,9 +47,17 @@ export const narrowOperators = {
     many: true,
     nonempty: true,
     placeholder: 'THING',
+    suggest: ['attachment', 'image', 'link', 'reaction'],
     help: 'attachment, image, link or reaction',
   },
-  in: { kind: 'string', many: true, nonempty: true, placeholder: 'home|all', help: 'home leaves out what is muted' },
+  in: {
+    kind: 'string',
+    many: true,
+    nonempty: true,
+    placeholder: 'home|all',
+    suggest: ['home', 'all'],
+    help: 'home leaves out what is muted',
+  },
   id: { kind: 'integer', many: true, min: 0, max: 2_147_483_647, placeholder: 'ID', help: 'The message with this id' },
   with: {
     kind: 'integer',
@@ -78,7 +88,7 @@ const numeric: ReadonlySet<string> = new Set(['channel', 'sender', 'dm-including
 /** Operators whose operand is a channel or a user: `id:7` and `name:2024` say which of both it is. */
 const named: ReadonlySet<string> = new Set(['channel', 'sender', 'dm-including', 'mentions']);
 /** Operators whose negation the server drops (docs/apis.md, Narrow operators). */
-const notNegatable: ReadonlySet<string> = new Set(['search', 'with', 'near']);
+export const notNegatable: ReadonlySet<string> = new Set(['search', 'with', 'near']);
 
 /** A term from an operator's wire name and its text: digits become a number where the server takes one, a list of ids for `dm`. */
 export function narrowTerm(operator: string, text: string): NarrowTerm {

@@ -22,6 +22,7 @@ export const viewFields = {
     required: true,
     nonempty: true,
     placeholder: 'FRAGMENT',
+    suggest: 'views',
     help: "What follows # in the view's URL, with or without #, or the whole URL",
   },
 } as const satisfies Fields;

@@ -16,8 +16,9 @@ const date = '2026-11-21';
 const committed = readdirSync('man').sort();
 const pages = await manualFiles(commandTable, { version, date });
 
-test('there is a page for the program and each command, and no other, and the package lists them', () => {
+test('there is a page for the program and each command, and no other, and the package lists them', async () => {
   expect(committed).toEqual(pages.map(({ file }) => file).sort());
+  await expect(`${committed.join('\n')}\n`).toMatchFileSnapshot('../golden/man.txt');
   expect(man).toEqual(committed.map((file) => `man/${file}`));
 });
 

@@ -28,12 +28,18 @@ export interface Ended {
 }
 
 /** Runs a line of the shell on a terminal of its own; `chatelaine` is the built program. */
-export function openTerminal(
-  line: string,
+export function openTerminal(line: string, options: TerminalOptions = {}): Terminal {
+  const shell = `chatelaine() { "$NODE" "$PROGRAM" "$@"; }; ${line}`;
+  return openProgram('/bin/bash', ['--norc', '--noprofile', '-c', shell], options);
+}
+
+/** Runs a program on a terminal of its own, in an empty home. */
+export function openProgram(
+  file: string,
+  args: readonly string[],
   { columns = 80, env = {}, home = emptyHome() }: TerminalOptions = {},
 ): Terminal {
-  const shell = `chatelaine() { "$NODE" "$PROGRAM" "$@"; }; ${line}`;
-  const terminal = spawn('/bin/bash', ['--norc', '--noprofile', '-c', shell], {
+  const terminal = spawn(file, [...args], {
     cols: columns,
     rows: 50,
     cwd: home,
@@ -46,6 +52,13 @@ export function openTerminal(
       PROGRAM: resolve('bin/chatelaine.cjs'),
       ...env,
     },
+  });
+  onTestFinished(() => {
+    try {
+      terminal.kill('SIGKILL');
+    } catch {
+      // It has ended by itself.
+    }
   });
   let text = '';
   let seen = 0;

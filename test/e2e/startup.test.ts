@@ -25,6 +25,14 @@ test('--version loads the launcher alone', async () => {
   expect(files).toEqual(['bin/chatelaine.cjs']);
 });
 
+test('TAB loads the launcher and a program of its own, in which are tables and no package', async () => {
+  const { files, modules, packages } = await load('__complete zsh license create --');
+  expect(files).toEqual(['bin/chatelaine.cjs', 'dist/complete.cjs']);
+  expect(packages).toEqual([]);
+  expect(modules.filter((name) => !/^(core|schema|cli\/completion)\//.test(name))).toEqual(['store/disk/folders.ts']);
+  expect(modules.length).toBeLessThanOrEqual(20);
+});
+
 test.each(['--help', 'license --help', 'license list -h'])('%s is answered by the launcher', async (line) => {
   const { files } = await load(line);
   expect(files).toEqual(['bin/chatelaine.cjs', 'dist/launch.cjs']);
@@ -39,7 +47,7 @@ test('help behind another word loads that one command, and no storage, server or
     'commands/index.ts',
     'commands/nouns.ts',
   ]);
-  expect(modules.length).toBeLessThanOrEqual(40);
+  expect(modules.length).toBeLessThanOrEqual(44);
 });
 
 describe('a request loads undici, and of the formats only its own', () => {

@@ -44,6 +44,8 @@ const kinds: Readonly<Record<string, readonly FailureKind[]>> = {
   'auth token': [],
   'sandbox serve': [],
   'sandbox reset': [],
+  completion: [],
+  commands: [],
   doctor: [...asks, ...names, ...steps],
 };
 

@@ -11,7 +11,15 @@ export default command({
   name: 'auth status',
   summary: 'Check credentials with the servers',
   about: ['Tries every stored profile, and the credentials of the environment. Exit code 4 if one is refused.'],
-  args: { name: { kind: 'string', many: true, placeholder: 'NAME', help: 'Profiles to check (default: all)' } },
+  args: {
+    name: {
+      kind: 'string',
+      many: true,
+      placeholder: 'NAME',
+      suggest: 'profiles',
+      help: 'Profiles to check (default: all)',
+    },
+  },
   options: {},
   examples: ['chatelaine auth status'],
 

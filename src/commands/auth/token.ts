@@ -11,6 +11,7 @@ export default command({
     name: {
       kind: 'string',
       placeholder: 'NAME|licensing|chat',
+      suggest: 'profiles',
       help: 'A profile, or the kind whose credential is in use',
     },
   },

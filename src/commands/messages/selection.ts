@@ -16,6 +16,7 @@ export const selectionOptions = {
     kind: 'string',
     many: true,
     placeholder: 'OPERATOR=VALUE',
+    suggest: 'terms',
     help: 'Leave these out, as in --not sender=bot@example.com',
   },
   ...parameters,

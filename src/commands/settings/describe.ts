@@ -5,7 +5,9 @@ import { describe, settingCell, settingColumns } from './row.ts';
 export default command({
   name: 'settings describe',
   summary: 'Explain one setting',
-  args: { name: { kind: 'string', required: true, placeholder: 'NAME', help: 'Name of the setting' } },
+  args: {
+    name: { kind: 'string', required: true, placeholder: 'NAME', suggest: 'settings', help: 'Name of the setting' },
+  },
   examples: ['chatelaine settings describe color_scheme'],
 
   async run({ name: typed }) {

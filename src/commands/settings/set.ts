@@ -27,6 +27,7 @@ export default command({
       kind: 'string',
       many: true,
       placeholder: 'NAME=VALUE',
+      suggest: 'assignments',
       help: 'A setting and its value',
     },
   },

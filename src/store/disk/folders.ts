@@ -2,6 +2,9 @@ import { posix, win32 } from 'node:path';
 import { Failure } from '../../core/failure.ts';
 import { variable, type Machine } from '../../core/world.ts';
 
+/** What the places of files depend on. */
+type Whereabouts = Pick<Machine, 'env' | 'platform' | 'home'>;
+
 export interface Folders {
   /** Of config.json and credentials.json. */
   readonly config: string;
@@ -14,7 +17,7 @@ export interface Folders {
  * `config` throws Failure config when CHATELAINE_CONFIG_DIR is relative, and only where it is used: credentials of the environment
  * need no folder.
  */
-export function foldersOf(machine: Machine): Folders {
+export function foldersOf(machine: Whereabouts): Folders {
   return {
     get config() {
       return configFolder(machine);
@@ -23,7 +26,7 @@ export function foldersOf(machine: Machine): Folders {
   };
 }
 
-function configFolder(machine: Machine): string {
+function configFolder(machine: Whereabouts): string {
   const chosen = variable(machine.env, 'CHATELAINE_CONFIG_DIR');
   if (chosen === undefined) return below(machine, 'XDG_CONFIG_HOME', 'APPDATA', ['.config'], ['AppData', 'Roaming']);
   if (pathsOf(machine).isAbsolute(chosen)) return chosen;
@@ -32,12 +35,12 @@ function configFolder(machine: Machine): string {
   });
 }
 
-function stateFolder(machine: Machine): string {
+function stateFolder(machine: Whereabouts): string {
   return below(machine, 'XDG_STATE_HOME', 'LOCALAPPDATA', ['.local', 'state'], ['AppData', 'Local']);
 }
 
 function below(
-  machine: Machine,
+  machine: Whereabouts,
   xdg: string,
   windows: string,
   plain: readonly string[],
@@ -51,11 +54,11 @@ function below(
 }
 
 /** A home that is no absolute path would mean the current folder, so it counts as no home at all. */
-function homeOf(machine: Machine): string {
+function homeOf(machine: Whereabouts): string {
   if (pathsOf(machine).isAbsolute(machine.home)) return machine.home;
   return machine.platform === 'win32' ? 'C:\\nonexistent' : '/nonexistent';
 }
 
-function pathsOf(machine: Machine): typeof posix {
+function pathsOf(machine: Whereabouts): typeof posix {
   return machine.platform === 'win32' ? win32 : posix;
 }

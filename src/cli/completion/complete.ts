@@ -1,0 +1,96 @@
+import { commandAt, readLine, type LineReading } from './reading.ts';
+import type { Offer, Surface, SurfaceField, SurfaceOption } from './surface.ts';
+import { pathOf, valuesOf } from './values.ts';
+
+/** What the word at the cursor can be: one of the offers, or a path. */
+export interface Completion {
+  readonly kind: 'words' | 'files' | 'folders';
+  readonly offers: readonly Offer[];
+}
+
+/** What the word `current` behind `words` can become; `profiles` gives the names of those that are stored on this machine. */
+export function complete(
+  surface: Surface,
+  words: readonly string[],
+  current: string,
+  profiles: ProfileNames,
+): Completion {
+  const reading = readLine(surface, words);
+  const nothing: Completion = { kind: 'words', offers: [] };
+  if (!reading) return nothing;
+  const found = at(surface, reading, current, profiles);
+  const offers = found.offers.filter(({ word }) => word.startsWith(current) && isPlain(word));
+  return { ...found, offers };
+}
+
+/** Words that no shell reads as anything else: they are inserted as they are. */
+function isPlain(word: string): boolean {
+  return /^[\w./+:=@-]+$/.test(word);
+}
+
+type ProfileNames = () => readonly string[];
+
+function at(surface: Surface, reading: LineReading, current: string, profiles: ProfileNames): Completion {
+  const { pending, isEnded, options } = reading;
+  if (pending) return valueAt(pending, current, reading, profiles);
+  const [, flag, text = ''] = isEnded ? [] : (/^(--[^=]+)=(.*)$/s.exec(current) ?? []);
+  if (flag !== undefined) return attachedAt(flag, text, reading, profiles);
+  if (!isEnded && current.startsWith('-')) return { kind: 'words', offers: optionOffers(reading, options) };
+  return wordAt(surface, reading, current, profiles);
+}
+
+function valueAt(field: SurfaceField, text: string, reading: LineReading, profiles: ProfileNames): Completion {
+  const path = pathOf(field);
+  if (path) return { kind: path, offers: [] };
+  return { kind: 'words', offers: valuesOf(withFormats(field, reading), text, profiles) };
+}
+
+/** The value behind `--output=`. */
+function attachedAt(flag: string, text: string, reading: LineReading, profiles: ProfileNames): Completion {
+  const option = reading.options.find((known) => known.option === flag);
+  if (!option) return { kind: 'words', offers: [] };
+  const found = valueAt(option, text, reading, profiles);
+  return { ...found, offers: found.offers.map((offer) => ({ ...offer, word: `${flag}=${offer.word}` })) };
+}
+
+/** A word of the command's name or an argument; where neither is expected, an option of the command. */
+function wordAt(surface: Surface, reading: LineReading, current: string, profiles: ProfileNames): Completion {
+  const { command, argument, count, isEnded, path } = reading;
+  const verbs = count === 0 ? commandOffers(surface, path) : [];
+  if (argument) {
+    const found = valueAt(argument, current, reading, profiles);
+    return { ...found, offers: [...verbs, ...found.offers] };
+  }
+  const own = command && !isEnded ? optionOffers(reading, command.options) : [];
+  return { kind: 'words', offers: verbs.length > 0 ? verbs : own };
+}
+
+/** The formats of --output are those of every command and the command's own. */
+function withFormats(field: SurfaceField, { command }: LineReading): SurfaceField {
+  const isOwn = command?.options.some((option) => option === field) === true;
+  if (field.name !== 'output' || isOwn) return field;
+  return { ...field, choices: [...(field.choices ?? []), ...(command?.formats ?? [])] };
+}
+
+/** The next word of a command's name. */
+function commandOffers(surface: Surface, path: readonly string[]): Offer[] {
+  const start = path.map((word) => `${word} `).join('');
+  const below = surface.commands.filter(({ name }) => name.startsWith(start) && name !== start);
+  const words = new Set(below.map(({ name }) => name.slice(start.length).split(' ')[0] ?? ''));
+  return [...words].map((word) => ({ word, text: meaningOf(surface, [...path, word]) }));
+}
+
+function meaningOf(surface: Surface, path: readonly string[]): string {
+  const group = path.length === 1 ? surface.groups.find(({ name }) => name === path[0]) : undefined;
+  return (group ?? commandAt(surface, path))?.summary ?? '';
+}
+
+/** Options that may still be typed. */
+function optionOffers({ given }: LineReading, options: readonly SurfaceOption[]): Offer[] {
+  return options
+    .filter(({ option, many }) => many === true || !given.has(option))
+    .flatMap(({ option, negatable, help: text }) => [
+      { word: option, text },
+      ...(negatable ? [{ word: option.replace('--', '--no-'), text: `Not: ${text}` }] : []),
+    ]);
+}

@@ -1,0 +1,88 @@
+import type { Surface, SurfaceCommand, SurfaceField, SurfaceOption } from './surface.ts';
+
+/** What the words before the cursor say about the word at it. */
+export interface LineReading {
+  /** The command's words so far. */
+  readonly path: readonly string[];
+  /** Undefined where the words name no command yet. */
+  readonly command: SurfaceCommand | undefined;
+  /** Own and global ones; a command's own comes first. */
+  readonly options: readonly SurfaceOption[];
+  /** Options that were typed. */
+  readonly given: ReadonlySet<string>;
+  /** The option whose value comes next. */
+  readonly pending: SurfaceOption | undefined;
+  /** How many arguments were typed. */
+  readonly count: number;
+  /** The argument that comes next. */
+  readonly argument: SurfaceField | undefined;
+  /** Whether `--` stands before: no options follow. */
+  readonly isEnded: boolean;
+}
+
+/** Reads the words of a line before the cursor, without the program's name; undefined where they name no command. */
+export function readLine(surface: Surface, words: readonly string[]): LineReading | undefined {
+  const rest = words[0] === 'help' ? words.slice(1) : words;
+  const path: string[] = [];
+  const given = new Set<string>();
+  let pending: SurfaceOption | undefined;
+  let isEnded = false;
+  let count = 0;
+  for (const word of rest) {
+    const options = optionsAt(surface, path);
+    if (pending) pending = undefined;
+    else if (!isEnded && word === '--') isEnded = true;
+    else if (!isEnded && /^-./.test(word)) pending = readOption(options, word, given);
+    else if (count === 0 && isPath(surface, [...path, word])) path.push(word);
+    else if (path.length === 0) return undefined;
+    else count += 1;
+  }
+  const command = commandAt(surface, path);
+  return {
+    path,
+    command,
+    options: optionsAt(surface, path),
+    given,
+    pending,
+    count,
+    argument: argumentAt(command, count),
+    isEnded,
+  };
+}
+
+export function commandAt({ commands }: Surface, path: readonly string[]): SurfaceCommand | undefined {
+  return commands.find(({ name }) => name === path.join(' '));
+}
+
+function isPath({ commands }: Surface, path: readonly string[]): boolean {
+  const start = path.join(' ');
+  return commands.some(({ name }) => name === start || name.startsWith(`${start} `));
+}
+
+function optionsAt(surface: Surface, path: readonly string[]): readonly SurfaceOption[] {
+  const own = commandAt(surface, path)?.options ?? [];
+  const names = new Set(own.map(({ option }) => option));
+  return [...own, ...surface.options.filter(({ option }) => !names.has(option))];
+}
+
+/** Notes an option; itself where its value is the next word. */
+function readOption(options: readonly SurfaceOption[], word: string, given: Set<string>): SurfaceOption | undefined {
+  const [name = ''] = word.split('=');
+  const letters = word.startsWith('--') ? [] : Array.from(word.slice(1), (letter) => `-${letter}`);
+  const found = letters.length > 0 ? letters.map((short) => bySpelling(options, short)) : [bySpelling(options, name)];
+  for (const option of found) if (option) given.add(option.option);
+  const at = found.findIndex((option) => option !== undefined && option.kind !== 'boolean');
+  const isAttached = word.includes('=') || at < found.length - 1;
+  return isAttached ? undefined : found[at];
+}
+
+function bySpelling(options: readonly SurfaceOption[], spelling: string): SurfaceOption | undefined {
+  const positive = spelling.replace(/^--no-/, '--');
+  return options.find(({ option, short }) => option === spelling || short === spelling || option === positive);
+}
+
+function argumentAt(command: SurfaceCommand | undefined, index: number): SurfaceField | undefined {
+  const args = command?.arguments ?? [];
+  const last = args.at(-1);
+  return args[index] ?? (last?.many ? last : undefined);
+}

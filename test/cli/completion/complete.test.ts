@@ -1,0 +1,154 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { complete } from '../../../src/cli/completion/complete.ts';
+import { answerFor, readBashLine } from '../../../src/cli/completion/shells.ts';
+import type { Surface } from '../../../src/cli/completion/surface.ts';
+import { words } from '../../helpers/run.ts';
+
+const surface = JSON.parse(readFileSync('test/golden/commands.json', 'utf8')) as Surface;
+const profiles = ['prod', 'team', '$(touch harm)', 'a b'];
+
+/** What completes a line whose last word, perhaps empty, is at the cursor. */
+function at(line: string): readonly string[] {
+  const typed = [...words(line), ...(line.endsWith(' ') ? [''] : [])];
+  return complete(surface, typed.slice(0, -1), typed.at(-1) ?? '', () => profiles).offers.map(({ word }) => word);
+}
+
+function kindAt(line: string): string {
+  const typed = [...words(line), ...(line.endsWith(' ') ? [''] : [])];
+  return complete(surface, typed.slice(0, -1), typed.at(-1) ?? '', () => profiles).kind;
+}
+
+describe('the word at the cursor', () => {
+  test.each([
+    [
+      '',
+      [
+        'license',
+        'first-activation',
+        'settings',
+        'messages',
+        'archive',
+        'topic',
+        'view',
+        'snippet',
+        'auth',
+        'api',
+        'sandbox',
+        'completion',
+        'commands',
+        'doctor',
+      ],
+    ],
+    ['lic', ['license']],
+    ['view ', ['pin', 'hide', 'rename']],
+    ['help view ', ['pin', 'hide', 'rename']],
+    ['-p prod --sandbox -o json view p', ['pin']],
+    ['nonsense ', []],
+    ['first-activation ', ['audit']],
+    ['first-activation D4:22:CD:00:03:01 ', []],
+    ['license create --remote', ['--remote-user']],
+    ['license create --remote-user ada --remote', []],
+    ['license create ', ['--remote-user', '--app-code', '--size-allowance', '--settle']],
+    ['messages fetch --is dm --is st', ['starred']],
+    ['messages fetch --in', ['--in', '--include-anchor', '--input']],
+    ['messages fetch --no-in', ['--no-include-anchor', '--no-input']],
+    ['license list -o ', ['table', 'json', 'ndjson', 'csv', 'tsv', 'yaml']],
+    ['messages fetch -o t', ['table', 'tsv', 'text']],
+    ['archive export kitchen -o ', ['ndjson', 'csv', 'markdown', 'html']],
+    ['license list -qo j', ['json']],
+    ['license list --output=j', ['--output=json']],
+    ['license list --color=', ['--color=auto', '--color=always', '--color=never']],
+    ['license apply --input-format ', ['csv', 'ndjson', 'json']],
+    ['settings set color_s', ['color_scheme=']],
+    ['settings set color_scheme=', ['color_scheme=automatic', 'color_scheme=dark', 'color_scheme=light']],
+    ['settings set twenty_four_hour_time=', ['twenty_four_hour_time=true', 'twenty_four_hour_time=false']],
+    ['settings set timezone=Europe/Berl', ['timezone=Europe/Berlin']],
+    ['settings set old_', ['old_password']],
+    ['settings set new_password=', []],
+    ['settings set full_name=', []],
+    ['settings set constructor=', []],
+    ['settings describe color_s', ['color_scheme']],
+    ['messages fetch --not is', ['is=']],
+    ['messages fetch --not is=st', ['is=starred']],
+    ['messages fetch --not search', []],
+    ['messages fetch --anchor ', ['newest', 'oldest', 'first_unread']],
+    ['view pin inbox narrow/is', ['narrow/is/mentioned', 'narrow/is/starred']],
+    ['auth use ', ['prod', 'team']],
+    ['license list --profile ', ['prod', 'team']],
+    ['auth login ', ['licensing', 'chat']],
+    ['api chat ', ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']],
+    ['completion ', ['bash', 'zsh', 'fish']],
+    ['snippet rm -- -', []],
+  ])('%j', (line, expected) => {
+    expect(at(line)).toEqual(expected);
+  });
+
+  test.each([
+    ['license apply ', 'files'],
+    ['license apply --file ', 'files'],
+    ['license audit --roster=', 'files'],
+    ['archive export kitchen --to ', 'files'],
+    ['archive pull ', 'folders'],
+    ['topic delete general --archive ', 'folders'],
+    ['license create --remote-user ', 'words'],
+  ])('%j is one of %s', (line, kind) => {
+    expect(kindAt(line)).toBe(kind);
+  });
+
+  test('every option and command says what it means', () => {
+    const offers = [
+      ...complete(surface, [], '', () => []).offers,
+      ...complete(surface, ['messages', 'fetch'], '--', () => []).offers,
+    ];
+    expect(offers.filter(({ text }) => text === '')).toEqual([]);
+  });
+});
+
+describe('a line of bash', () => {
+  const breaks = ' \t\n"\'><=;|&(:';
+
+  test.each([
+    ['chatelaine ', [], '', ''],
+    ['chatelaine license li', ['license'], 'li', ''],
+    ['chatelaine license view \'a b\' c\\ d "e \\"f" ', ['license', 'view', 'a b', 'c d', 'e "f'], '', ''],
+    ['chatelaine license list --output=js', ['license', 'list'], '--output=js', '--output='],
+    ['chatelaine settings set "color_scheme=d', ['settings', 'set'], 'color_scheme=d', ''],
+    ['chatelaine license list 2>errors --fie', ['license', 'list'], '--fie', ''],
+    [
+      'chatelaine license view $(touch harm) `id` $HOME ',
+      ['license', 'view', '$(touch', 'harm)', '`id`', '$HOME'],
+      '',
+      '',
+    ],
+  ])('%s', (line, expected, current, kept) => {
+    expect(readBashLine(line, breaks)).toEqual({ words: expected, current, kept });
+  });
+
+  test('the target of a redirection is a file, whatever the command', () => {
+    expect(readBashLine('chatelaine license list > ', breaks)).toBeUndefined();
+    expect(readBashLine('chatelaine license list >> rep', breaks)).toBeUndefined();
+  });
+
+  test('without = among the breaks of the shell, the whole word is replaced', () => {
+    expect(readBashLine('chatelaine -o x --output=js', ' \t\n')).toMatchObject({ kept: '' });
+  });
+});
+
+test('each shell gets its own form of an offer', () => {
+  const completion = {
+    kind: 'words',
+    offers: [
+      { word: 'id:7', text: 'A meaning' },
+      { word: 'b', text: '' },
+    ],
+  } as const;
+  expect(answerFor('bash', completion, 'id:')).toBe('words\n7\n\n');
+  expect(answerFor('bash', { ...completion, offers: completion.offers.slice(0, 1) }, 'id:')).toBe('words\n7\n');
+  expect(answerFor('zsh', completion)).toBe('words\nid\\:7:A meaning\nb\n');
+  expect(answerFor('fish', completion)).toBe('words\nid:7\tA meaning\nb\n');
+});
+
+test('words that go on after = are said to be open', () => {
+  expect(answerFor('fish', { kind: 'words', offers: [{ word: 'email=', text: '' }] })).toBe('open\nemail=\n');
+});

@@ -1,0 +1,31 @@
+import { spawnSync } from 'node:child_process';
+import { describe, expect, test } from 'vitest';
+import { runAlone } from '../helpers/run.ts';
+
+/** The names that the shells look for. */
+const files = { bash: 'chatelaine.bash', zsh: '_chatelaine', fish: 'chatelaine.fish' } as const;
+
+describe.each(Object.entries(files))('completion %s', (shell, file) => {
+  test('is the script that was read and found good', async () => {
+    const { exitCode, stdout } = await runAlone(`completion ${shell}`);
+    expect(exitCode).toBe(0);
+    await expect(stdout).toMatchFileSnapshot(`../golden/completion/${file}`);
+  });
+
+  test('is the same whatever format the environment names', async () => {
+    const plain = await runAlone(`completion ${shell}`);
+    const { stdout } = await runAlone(`completion ${shell}`, { env: { CHATELAINE_OUTPUT: 'json' } });
+    expect(stdout).toBe(plain.stdout);
+  });
+
+  test.skipIf(spawnSync(shell, ['--version']).error !== undefined)('is what the shell can read', () => {
+    const golden = `test/golden/completion/${file}`;
+    expect(spawnSync(shell, ['-n', golden], { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
+  });
+});
+
+test('another shell is refused with the known ones', async () => {
+  const { exitCode, stderr } = await runAlone('completion tcsh');
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain("'tcsh' is not one of bash, zsh, fish");
+});
