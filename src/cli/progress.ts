@@ -20,7 +20,7 @@ export function openProgress(
   const isTerminal = stderr.isTTY === true && world.machine.env['TERM'] !== 'dumb';
   // Rows that come one by one on the same terminal are progress enough.
   const isInTheWay = stdout.isTTY === true && output !== undefined && output !== 'table';
-  if (quiet || total === 0 || isInTheWay) return { step: () => undefined, end: () => undefined };
+  if (quiet || total === 0 || isInTheWay) return { step: () => undefined, upTo: () => undefined, end: () => undefined };
   const started = clock.now();
   let last = started;
   let done = 0;
@@ -32,15 +32,17 @@ export function openProgress(
     const left = seconds > 0 ? `, ${formatDuration(seconds * 1000)} left` : '';
     return `${label} ${done}/${total}, ${rate.toFixed(rate < 10 ? 1 : 0)}/s${left}`;
   };
+  const upTo = (count: number): void => {
+    done = Math.min(count, total);
+    const now = clock.now();
+    if (now - last < (isTerminal ? redrawEvery : lineEvery)) return;
+    last = now;
+    if (isTerminal) messages.status(fitted(bar(done / total), text(), stderr.columns ?? 80));
+    else messages.note(text());
+  };
   return {
-    step() {
-      done += 1;
-      const now = clock.now();
-      if (now - last < (isTerminal ? redrawEvery : lineEvery)) return;
-      last = now;
-      if (isTerminal) messages.status(fitted(bar(done / total), text(), stderr.columns ?? 80));
-      else messages.note(text());
-    },
+    step: () => upTo(done + 1),
+    upTo,
     end: () => messages.status(undefined),
   };
 }

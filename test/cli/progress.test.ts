@@ -35,6 +35,17 @@ test('on a terminal one line is drawn again and again, at most ten times a secon
   );
 });
 
+test('a jump over many steps is drawn whole', () => {
+  const { upTo, written } = job({ isTTY: true, total: 8 });
+  upTo(200, 6);
+  upTo(50, 7);
+  upTo(50, 9);
+
+  expect(written()).toBe(
+    ['[##################......] rows 6/8, 30/s, 1s left', '[########################] rows 8/8, 27/s'].join(takeAway),
+  );
+});
+
 test('a note takes the line away, and the next step draws it again below', () => {
   const { step, note, end, written } = job({ isTTY: true, total: 4 });
   step(200);
@@ -105,11 +116,15 @@ function job({ isTTY, total, columns = 80, options = {}, env = {} }: Job) {
   };
   const style = { json: false, quiet: options.quiet ?? false, color: false, verbose: false };
   const messages = openMessages(stderr, style, openRedactor());
-  const { step, end } = openProgress(world, options, messages, 'rows', total);
+  const { step, upTo, end } = openProgress(world, options, messages, 'rows', total);
   return {
     step: (after: number) => {
       now += after;
       step();
+    },
+    upTo: (after: number, count: number) => {
+      now += after;
+      upTo(count);
     },
     end,
     note: (text: string) => messages.note(text),

@@ -21,6 +21,8 @@ export interface Terminal {
 export interface Progress {
   /** One step more is done. */
   step(): void;
+  /** So many steps are done. */
+  upTo(count: number): void;
   /** Takes the line away. */
   end(): void;
 }
