@@ -155,11 +155,15 @@ function records(
   options: GlobalValues,
   messages: Messages,
   signal: AbortSignal,
-): Pick<Disk, 'journal' | 'archive' | 'claims'> & Pick<Terminal, 'progress'> {
+): Pick<Disk, 'journal' | 'hasJournal' | 'archive' | 'claims'> & Pick<Terminal, 'progress'> {
   return {
     async journal(header, file) {
       const { openJournal } = await import('../store/journal.ts');
       return openJournal(file ?? journalFile(world, header), header, world, { signal });
+    },
+    async hasJournal(header) {
+      const { hasJournal } = await import('../store/journal.ts');
+      return hasJournal(journalFile(world, header));
     },
     async archive(folder) {
       const { openArchive } = await import('../store/archive/archive.ts');

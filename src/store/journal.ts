@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Failure } from '../core/failure.ts';
 import { parseJson, writeJson } from '../core/json.ts';
-import { codeOf, storageFailure, syncFolder } from './disk/files.ts';
+import { codeOf, exists, storageFailure, syncFolder } from './disk/files.ts';
 import { makeFolder as makeFolderAt } from './disk/private-folder.ts';
 import { groupedAppend, type WriteLines } from './grouped-append.ts';
 import { acquireLock, type Surroundings } from './lock/lock.ts';
@@ -59,6 +59,11 @@ export async function openJournal(
     await release();
     throw unwritable(path, cause);
   }
+}
+
+/** Whether an earlier run left that journal. */
+export function hasJournal(path: string): Promise<boolean> {
+  return exists(path);
 }
 
 async function makeFolder(path: string): Promise<void> {

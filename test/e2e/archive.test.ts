@@ -82,6 +82,33 @@ describe('kill -9', () => {
   }, 120_000);
 });
 
+test.each([3, 18, 33, 40, 62, 77, 92])(
+  'kill -9 of a purge of many topics at step %i of its writing: the same command ends it',
+  async (step) => {
+    const { sandbox, env } = await openService();
+    sandbox.state.post({ channel: 'firmware', topic: 'boot times', content: '4 s' });
+    const others = sandbox.state
+      .messages()
+      .filter(({ stream_id, subject }) => stream_id !== 2 || !subject.startsWith('b'));
+    const home = temporaryHome();
+    const line = `topic delete firmware --match b* --confirm 3 --archive ${join(home, 'kept')} -o json`;
+
+    const killed = await start(line, { env: { ...env, ...killedAt(`${step}:after`), KILL_IN: home }, home }).ended;
+    const last = await start(line, { env, home }).ended;
+
+    expect(killed.signal).toBe('SIGKILL');
+    expect({ code: last.code, stderr: last.stderr }).toMatchObject({ code: 0 });
+    const rows = JSON.parse(last.stdout) as { topic_name: string; deleted: number }[];
+    const counts = Object.fromEntries(rows.map(({ topic_name, deleted }) => [topic_name, deleted]));
+    expect(counts).toEqual({ 'boot times': 1, 'battery curve': 3, 'bootloader 1.4': 6 });
+    expect(sandbox.state.messages()).toEqual(others);
+    for (const name of readdirSync(join(home, 'kept')))
+      expect(readFileSync(join(home, 'kept', name, 'purge.ndjson'), 'utf8')).toContain('"finished"');
+    expect(await start(line, { env, home }).ended).toMatchObject({ code: 5 });
+  },
+  60_000,
+);
+
 test('the first delete_topic is sent after every file of the archive was synced and then read back', async () => {
   const { env } = await openService({ ...bulk, extraMessages: { ...bulk.extraMessages, count: 1500 } });
   const home = temporaryHome();

@@ -136,6 +136,32 @@ describe('topic delete', () => {
   });
 });
 
+describe('the progress of topic delete', () => {
+  test.each([
+    ['', /archived 2000, deleted \d+\/2000, [\d.]+\/s, \d+s left/],
+    [' --no-archive', / deleted \d+\/2000, [\d.]+\/s, \d+s left/],
+  ])('is one line: archived, deleted, rate and time left%s', async (option, deleting) => {
+    const { chat } = await serve({
+      ...{ latency: 110, deleteBatches: 6, rateLimit: { perMinute: 1000 } },
+      extraMessages: { channel: 'firmware', topic: 'load', count: 2000 },
+    });
+    const env = {
+      CHATELAINE_CHAT_SITE: chat.site,
+      CHATELAINE_CHAT_EMAIL: chat.accounts[0]?.email ?? '',
+      CHATELAINE_CHAT_API_KEY: chat.accounts[0]?.api_key ?? '',
+      NO_COLOR: '1',
+    };
+    const { exitCode, output } = await on(`chatelaine topic delete firmware load --confirm load${option}`, { env });
+    const drawn = [...output.matchAll(/(\[[#.]+\] [^\r\n]*)\r\u001b\[K/g)].map(([, line = '']) => line);
+
+    expect(exitCode).toBe(0);
+    expect(drawn.join('\n')).toMatch(deleting);
+    expect(/ archived \d+\/2000, [\d.]+\/s/.test(drawn.join('\n'))).toBe(option === '');
+    expect(drawn.filter((line) => stringWidth(line) >= 80)).toEqual([]);
+    expect(shown(output)).not.toMatch(/\/2000/);
+  });
+});
+
 test('a dry run shows its request whole on a narrow terminal too', async () => {
   const typed = 'chatelaine --sandbox license create --remote-user ada --size-allowance 4 --dry-run';
   const { output } = await on(typed, { columns: 40, env: { NO_COLOR: '1' } });

@@ -11,6 +11,8 @@ export interface Disk {
   readBytes(file: string): Promise<Buffer>;
   /** The journal of a job, held by this process alone; without a file it is named by the job's header. */
   journal(header: JournalHeader, file?: string): Promise<Journal>;
+  /** Whether an earlier run left the journal of that job. */
+  hasJournal(header: JournalHeader): Promise<boolean>;
   /** The archive in that folder, or a new one, held by this process alone. */
   archive(folder: string): Promise<OpenArchive>;
   /** The claims on the users of one application; `settle`: how long a POST is remembered at least. */

@@ -3,11 +3,12 @@ import { Planned } from '../../api/http/call.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { each } from '../../jobs/work/each.ts';
 import { findChannel } from '../../jobs/topic/find-channel.ts';
+import type { PurgeRun } from '../../jobs/topic/purge-run.ts';
 import type { TopicSurvey } from '../../jobs/topic/survey-topic.ts';
-import { topicLevels } from '../../schema/topic.ts';
+import { foldName, topicLevels } from '../../schema/topic.ts';
 import { command } from '../command.ts';
 import { channelArgument, timeText } from './fields.ts';
-import { checkNaming, namingOptions, topicNames } from './named-topics.ts';
+import { checkNaming, isSeveral, namingOptions, readNaming, topicNames } from './named-topics.ts';
 import { openPurge, type Purge } from './purge.ts';
 import { confirmTopics, describeTopics } from './question.ts';
 import { surveyTopics } from './survey.ts';
@@ -22,7 +23,7 @@ export default command({
     'Before the first deletion every message is archived, as HTML and as Markdown source, read back and verified. Before each call the whole ' +
       'topic is fetched, and what has arrived since is archived too. What arrives between that look and the call itself, one request long ' +
       '(one for each 1,000 messages for older ones that are moved in), is deleted without. archive export reads an archive.',
-    'The same command continues an interrupted purge; purge.ndjson in the archive records begin and end. A purge whose messages were renamed ' +
+    'The same command continues an interrupted purge, of several topics too: --confirm counts those that are deleted already; purge.ndjson in the archive records begin and end. A purge whose messages were renamed ' +
       'or moved meanwhile stays open: each further run names them (exit code 8), until they are deleted under that name, or its archive is ' +
       'moved away.',
     'Without a terminal --confirm must give the name of the topic, or the number of topics where there are several, and with --from and --match; ' +
@@ -77,26 +78,27 @@ export default command({
     const chat = context.chat();
     if (named.topic?.includes('')) await checkEmptyTopic(chat);
     const channel = await findChannel(chat, text);
-    const names = await topicNames(chat, channel, named, context);
+    const naming = await readNaming(named, context);
     const { site, email } = await context.chatAccount();
     const purge = openPurge(chat, archive, { site, email }, context);
-    const allowed = { missing_ok, include_hidden, interrupted: purge.interrupted };
-    const surveys = await surveyTopics(chat, channel, names, allowed);
-    const place = { site, email, organization: await chat.organization() };
-    for (const line of describeTopics(place, channel, surveys)) context.note(line);
-    const budget = budgetOf(surveys, max_messages);
-    if (context.options.dry_run !== true && surveys.some(hasMessages)) {
-      const isNumber = surveys.length > 1 || named.topic === undefined || named.topic.length === 0;
-      await confirmTopics(surveys, isNumber ? 'number' : 'name', confirm, context);
+    const run = await purge.openRun(channel, naming);
+    try {
+      const names = await topicNames(chat, channel, naming, run.begun, context);
+      const allowed = { missing_ok, include_hidden, interrupted: isInterrupted(purge, run) };
+      const surveys = await surveyTopics(chat, channel, names, allowed);
+      const place = { site, email, organization: await chat.organization() };
+      for (const line of describeTopics(place, channel, surveys)) context.note(line);
+      const budget = budgetOf(surveys, max_messages);
+      if (context.options.dry_run !== true && surveys.some(hasMessages)) {
+        const isNumber = surveys.length > 1 || isSeveral(naming) || named.from !== undefined;
+        await confirmTopics(surveys, isNumber ? 'number' : 'name', confirm, context);
+      }
+      const purgeOne = context.options.dry_run ? planner(chat) : purger(purge, run, budget);
+      yield* each(surveys, ({ topic_name }) => topic_name, purgeOne);
+      if (context.options.dry_run !== true) await run.finish();
+    } finally {
+      await run.close();
     }
-    const purgeOne = async (survey: TopicSurvey) => {
-      if (context.options.dry_run) return hasMessages(survey) ? planned(chat, survey) : rowOf(survey, 0, 'missing');
-      if (!hasMessages(survey)) return endedOf(survey, purge);
-      const deleted = await purge.run(survey, budget.of(survey));
-      budget.take(survey, deleted);
-      return rowOf(survey, deleted, 'deleted');
-    };
-    yield* each(surveys, ({ topic_name }) => topic_name, purgeOne);
   },
 
   toTheEnd: true,
@@ -112,10 +114,28 @@ export default command({
   },
 });
 
-/** A topic without messages may be one whose purge was interrupted after the last deletion. */
-async function endedOf(survey: TopicSurvey, purge: Purge) {
+/** Of a topic whose purge was interrupted no message may be left. */
+function isInterrupted(purge: Purge, run: PurgeRun) {
+  const begun = new Set(run.begun.map(foldName));
+  return async (topic: TopicSurvey): Promise<boolean> =>
+    begun.has(foldName(topic.topic_name)) || (await purge.interrupted(topic)) !== undefined;
+}
+
+function purger(purge: Purge, run: PurgeRun, budget: Budget) {
+  return async (survey: TopicSurvey) => {
+    if (!hasMessages(survey)) return endedOf(survey, purge, run);
+    await run.begin(survey.topic_name);
+    const deleted = await purge.run(survey, budget.of(survey), run);
+    budget.take(survey, deleted);
+    return rowOf(survey, deleted, 'deleted');
+  };
+}
+
+/** A topic without messages may be one that an interrupted run deleted, to its end or up to the last check. */
+async function endedOf(survey: TopicSurvey, purge: Purge, run: PurgeRun) {
   const ids = await purge.interrupted(survey);
-  return ids === undefined ? rowOf(survey, 0, 'missing') : rowOf(survey, await purge.end(survey, ids), 'deleted');
+  const deleted = ids === undefined ? run.deletedOf(survey.topic_name) : await purge.end(survey, ids);
+  return deleted === undefined ? rowOf(survey, 0, 'missing') : rowOf(survey, deleted, 'deleted');
 }
 
 function hasMessages({ ids, isLimited }: TopicSurvey): boolean {
@@ -123,9 +143,12 @@ function hasMessages({ ids, isLimited }: TopicSurvey): boolean {
 }
 
 /** A dry run asks for the request that would be sent first. */
-async function planned(chat: ChatApi, { channel, topic_name }: TopicSurvey): Promise<never> {
-  await chat.deleteTopic(channel.stream_id, topic_name);
-  throw new Planned();
+function planner(chat: ChatApi) {
+  return async (survey: TopicSurvey) => {
+    if (!hasMessages(survey)) return rowOf(survey, 0, 'missing');
+    await chat.deleteTopic(survey.channel.stream_id, survey.topic_name);
+    throw new Planned();
+  };
 }
 
 async function checkEmptyTopic(chat: ChatApi): Promise<void> {

@@ -4,6 +4,7 @@ import { Failure, usage } from '../../core/failure.ts';
 import { matchesGlob } from '../../core/glob.ts';
 import type { Channel } from '../../jobs/topic/find-channel.ts';
 import { listTopics } from '../../jobs/topic/list-topics.ts';
+import { foldName } from '../../schema/topic.ts';
 import type { Fields, Values } from '../../schema/field.ts';
 import type { Disk } from '../context/disk.ts';
 import type { Time } from '../context/time.ts';
@@ -39,20 +40,39 @@ export function checkNaming({ topic = [], from, match, older_than }: NamedTopics
   if (older_than !== undefined && match === undefined) throw usage('--older-than needs --match');
 }
 
+/** What names the topics: their names, or a pattern. */
+export type Naming =
+  { readonly names: readonly string[] } | { readonly match: string; readonly older_than: Milliseconds | undefined };
+
+/** Whether more than one topic may be meant, spellings of one topic counted once. */
+export function isSeveral(naming: Naming): boolean {
+  return 'match' in naming || new Set(naming.names.map(foldName)).size > 1;
+}
+
+/** @throws Failure usage for an empty file */
+export async function readNaming(
+  { topic = [], from, match, older_than }: NamedTopics,
+  { read }: Pick<Disk, 'read'>,
+): Promise<Naming> {
+  if (from !== undefined) return { names: namesIn(from, await read(from)) };
+  return match === undefined ? { names: topic } : { match, older_than };
+}
+
 /**
- * The names of the topics.
- * @throws Failure usage for an empty file; not_found where no topic matches
+ * The names of the topics. Those that an interrupted run began are among them, though they may match no more.
+ * @throws Failure not_found where no topic matches
  */
 export async function topicNames(
   chat: Pick<ChatApi, 'messages'>,
   channel: Channel,
-  { topic = [], from, match, older_than }: NamedTopics,
-  { read, now }: Pick<Disk, 'read'> & Pick<Time, 'now'>,
+  naming: Naming,
+  begun: readonly string[],
+  { now }: Pick<Time, 'now'>,
 ): Promise<readonly string[]> {
-  if (from !== undefined) return namesIn(from, await read(from));
-  if (match === undefined) return topic;
-  const names = await matching(chat, channel, match, older_than === undefined ? Infinity : now() - older_than);
-  if (names.length > 0) return names;
+  if ('names' in naming) return naming.names;
+  const { match, older_than } = naming;
+  const matched = await matching(chat, channel, match, older_than === undefined ? Infinity : now() - older_than);
+  if (matched.length + begun.length > 0) return [...begun, ...matched];
   throw new Failure('not_found', `no topic matches '${match}': nothing was deleted`, {
     hint: `List the topics: chatelaine topic list ${channel.stream_id}.`,
   });

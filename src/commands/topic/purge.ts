@@ -1,28 +1,33 @@
 import { join } from 'node:path';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { Keeper } from '../../jobs/topic/delete-rounds.ts';
+import type { Channel } from '../../jobs/topic/find-channel.ts';
 import { topicKeeper, type TopicKeeper } from '../../jobs/topic/keep-topic.ts';
+import { openPurgeRun, unrecordedRun, type PurgeRun } from '../../jobs/topic/purge-run.ts';
 import { endPurge, purgeTopic } from '../../jobs/topic/purge-topic.ts';
 import type { Topic, TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { interruptedPurge, type Keeping } from '../../jobs/topic/topic-archive.ts';
 import type { Disk } from '../context/disk.ts';
 import type { Invocation } from '../context/invocation.ts';
-import type { Terminal } from '../context/terminal.ts';
+import type { Progress, Terminal } from '../context/terminal.ts';
 import type { Time } from '../context/time.ts';
+import { isSeveral, type Naming } from './named-topics.ts';
 
 /** Archives, deletes and checks the topics of one run. */
 export interface Purge {
+  /** The record of this command's runs over several topics. */
+  openRun(channel: Channel, naming: Naming): Promise<PurgeRun>;
   /** The messages of an interrupted purge of that topic, which may be empty now; undefined where there is none. */
   interrupted(topic: Topic): Promise<readonly number[] | undefined>;
   /** Returns the number of messages that were deleted. `maxMessages` refuses more of them. */
-  run(survey: TopicSurvey, maxMessages: number | undefined): Promise<number>;
+  run(survey: TopicSurvey, maxMessages: number | undefined, run: PurgeRun): Promise<number>;
   /** Ends an interrupted purge whose topic is empty. Returns the number of its messages. */
   end(survey: TopicSurvey, ids: readonly number[]): Promise<number>;
 }
 
 type PurgeContext = Pick<Invocation, 'options'> &
   Pick<Terminal, 'note' | 'progress'> &
-  Pick<Disk, 'archive' | 'files'> &
+  Pick<Disk, 'archive' | 'files' | 'journal' | 'hasJournal'> &
   Time;
 
 /** `folder` holds the archives; `false` makes none, undefined is a folder of the program's own. */
@@ -41,14 +46,25 @@ export function openPurge(
   const keeperFor = (total: number): TopicKeeper =>
     folder === false ? nothingKept : topicKeeper(chat, { ...place, ...keeping(context, total) });
   return {
+    async openRun({ stream_id }, naming) {
+      if (!isSeveral(naming)) return unrecordedRun;
+      const header = { job: 'topic delete', site: place.site, account: email, stream_id, ...naming };
+      return openPurgeRun({
+        find: async () => ((await context.hasJournal(header)) ? context.journal(header) : undefined),
+        make: () => context.journal(header),
+      });
+    },
     interrupted: async (topic) => (folder === false ? undefined : interruptedPurge(topic, place)),
-    async run(survey, maxMessages) {
+    async run(survey, maxMessages, run) {
       const keeper = keeperFor(survey.ids.length);
-      const deleting = counted(context, 'deleted', survey.ids.length);
+      const total = survey.ids.length;
+      const deleting = counted(context, folder === false ? 'deleted' : `archived ${total}, deleted`, total);
       const { sleep, note } = context;
       try {
-        const left = (count: number): void => deleting.upTo(survey.ids.length - count);
+        const left = (count: number): void => deleting.upTo(total - count);
         const deleted = await purgeTopic(chat, survey, { sleep, note, left, keeper, maxMessages });
+        // First the run's record: an archive whose purge is not finished is looked at again after a crash between both.
+        await run.end(survey.topic_name, deleted);
         await keeper.finish();
         return deleted;
       } finally {
@@ -91,14 +107,14 @@ function keeping(context: PurgeContext, total: number): Pick<Keeping, 'open' | '
   };
 }
 
-/** A line of progress that is given totals. */
-function counted({ progress }: PurgeContext, label: string, total: number) {
-  const line = progress(label, total);
-  let done = 0;
+/** A line of progress, whose time counts from its first number on. */
+function counted({ progress }: PurgeContext, label: string, total: number): Pick<Progress, 'upTo' | 'end'> {
+  let line: Progress | undefined;
   return {
-    upTo(count: number): void {
-      for (; done < Math.min(count, total); done += 1) line.step();
+    upTo(count) {
+      line ??= progress(label, total);
+      line.upTo(count);
     },
-    end: () => line.end(),
+    end: () => line?.end(),
   };
 }

@@ -9,7 +9,7 @@ export interface Allowed {
   readonly missing_ok?: boolean | undefined;
   readonly include_hidden?: boolean | undefined;
   /** Of a topic whose purge was interrupted no message may be left. */
-  readonly interrupted: (topic: TopicSurvey) => Promise<unknown>;
+  readonly interrupted: (topic: TopicSurvey) => Promise<boolean>;
 }
 
 /**
@@ -30,7 +30,7 @@ export async function surveyTopics(
   const missing: TopicSurvey[] = [];
   for (const survey of surveys) {
     const isEmpty = survey.ids.length === 0 && !survey.isLimited;
-    if (isEmpty && (await interrupted(survey)) === undefined) missing.push(survey);
+    if (isEmpty && !(await interrupted(survey))) missing.push(survey);
   }
   if (missing.length > 0) throw await notFound(chat, channel, missing);
   return surveys;

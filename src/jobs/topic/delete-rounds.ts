@@ -10,7 +10,7 @@ import { topicPages, type TopicSurvey } from './survey-topic.ts';
 export interface Purging {
   sleep(span: Milliseconds): Promise<void>;
   note(text: string): void;
-  /** Called after each round with the number of surveyed messages that are left. */
+  /** Called before the first round and after each with the number of surveyed messages that are left. */
   left?(count: number): void;
   /** Maximum number of messages that may be deleted; any number without it. */
   readonly maxMessages?: number | undefined;
@@ -53,7 +53,8 @@ export async function deleteRounds(
   purging: Purging,
   state: PurgeState,
 ): Promise<void> {
-  const { sleep, note, keeper } = purging;
+  const { sleep, note, keeper, left } = purging;
+  left?.(state.left);
   for (let idle = 0, look = await lookAt(chat, survey, state); ;) {
     for (const { id } of look.arrived) state.known.add(id);
     refuseMore(survey, purging, state);
@@ -67,13 +68,25 @@ export async function deleteRounds(
     const before = state.left;
     look = await lookAt(chat, survey, state);
     state.left = look.left;
-    purging.left?.(state.left);
-    if (state.left === 0 && (ending === 'complete' || !survey.isLimited)) return;
+    if (isDeleted(survey, state, ending)) break;
     idle = state.left < before ? 0 : idle + 1;
-    const maxIdle = survey.isLimited && state.left === 0 && ending === 'part' ? maxHiddenRounds : maxIdleRounds;
-    if (idle >= maxIdle) throw stuck(survey, state, ending instanceof Failure ? ending : undefined);
+    if (idle >= maxIdle(survey, state, ending)) throw stuck(survey, state, ending);
     note(`topic '${survey.topic_name}': ${state.left} of ${survey.ids.length} messages are left; continuing`);
+    // After the note, which takes a line of progress away.
+    left?.(state.left);
   }
+  left?.(0);
+}
+
+/** `part` for a call that only began; a failure after which the rest may be tried again. */
+type CallEnding = 'complete' | 'part' | Failure;
+
+function isDeleted({ isLimited }: TopicSurvey, { left }: PurgeState, ending: CallEnding): boolean {
+  return left === 0 && (ending === 'complete' || !isLimited);
+}
+
+function maxIdle({ isLimited }: TopicSurvey, { left }: PurgeState, ending: CallEnding): number {
+  return isLimited && left === 0 && ending === 'part' ? maxHiddenRounds : maxIdleRounds;
 }
 
 interface TopicLook {
@@ -107,11 +120,10 @@ function refuseMore({ topic_name }: TopicSurvey, { maxMessages = Infinity }: Pur
   throw new Failure('incomplete', `${more}; ${left} of the messages of the start are left`, { retryable: false });
 }
 
-/** `part` for a call that only began, or the trouble after which the rest may be tried again. */
 async function deleteOnce(
   chat: Pick<ChatApi, 'messages' | 'level' | 'deleteTopic'>,
   { channel, topic_name }: TopicSurvey,
-): Promise<'complete' | 'part' | Failure> {
+): Promise<CallEnding> {
   try {
     const { complete } = await chat.deleteTopic(channel.stream_id, topic_name);
     return complete ? 'complete' : 'part';
@@ -134,7 +146,8 @@ async function isRepeatable(
   return level !== undefined && level < topicLevels.partial;
 }
 
-function stuck({ topic_name, ids }: TopicSurvey, { left }: PurgeState, trouble: Failure | undefined): Failure {
+function stuck({ topic_name, ids }: TopicSurvey, { left }: PurgeState, ending: CallEnding): Failure {
+  const trouble = ending instanceof Failure ? ending : undefined;
   const why = trouble ? `: ${trouble.message}` : '';
   return new Failure(
     'incomplete',

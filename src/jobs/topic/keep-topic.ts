@@ -30,6 +30,7 @@ export function topicKeeper(chat: Pick<ChatApi, 'messages' | 'level' | 'organiza
   return {
     async begin(survey) {
       topic = survey;
+      keeping.archived(0);
       archives = await openTopicArchives(chat, survey, keeping);
       const last = archives.at(-1);
       if (last) {

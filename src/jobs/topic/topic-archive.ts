@@ -20,7 +20,7 @@ export interface Keeping {
   open(folder: string): Promise<OpenArchive>;
   now(): Milliseconds;
   note(text: string): void;
-  /** Called with the number of messages that were archived so far. */
+  /** Called at the beginning and after each part with the number of messages that were archived so far. */
   archived(count: number): void;
 }
 

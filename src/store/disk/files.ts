@@ -16,6 +16,17 @@ export async function isWritable(folder: string): Promise<boolean> {
   }
 }
 
+/** @throws Failure config where its folder cannot be read */
+export async function exists(path: string): Promise<boolean> {
+  try {
+    await access(path);
+    return true;
+  } catch (cause) {
+    if (isMissing(cause)) return false;
+    throw storageFailure(`cannot read ${path}`, cause);
+  }
+}
+
 /**
  * Replaces a file whole: readers see the old text or the new one, also after a crash. Mode 0600 whatever the umask.
  * @throws Failure config when it cannot be written, unavailable when the disk is full
