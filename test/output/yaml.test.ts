@@ -1,0 +1,42 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { yaml } from '../../src/output/yaml.ts';
+
+const word = fc.constantFrom(
+  'yes',
+  'NO',
+  'null',
+  'ada',
+  'a: b',
+  'a #b',
+  '1e3',
+  '0x1f',
+  '12:30:00',
+  '2026-02-24',
+  '~',
+  '',
+  ' ',
+  '-',
+  'a-',
+  '=',
+  '<<',
+);
+const text = fc.oneof(word, fc.string({ unit: 'binary' }), fc.string());
+const value = fc.oneof(
+  text,
+  fc.integer(),
+  fc.double(),
+  fc.boolean(),
+  fc.constant(null),
+  fc.constant(-0),
+  fc.array(text),
+);
+
+test('a row has the text that it would have in a list written at once', () => {
+  fc.assert(
+    fc.property(fc.dictionary(text, value), (row) => {
+      expect(yaml().row(row)).toBe(yaml().one([row]));
+    }),
+    { numRuns: 500, seed: 1 },
+  );
+});
