@@ -34,7 +34,8 @@ function flatRow(row: unknown): string | undefined {
 }
 
 function scalar(value: unknown): string | undefined {
-  if (value === null || typeof value === 'boolean' || (Number.isSafeInteger(value) && value !== 0)) return String(value);
+  if (value === null || typeof value === 'boolean' || (Number.isSafeInteger(value) && value !== 0))
+    return String(value);
   if (typeof value !== 'string') return undefined;
   if (isPlain(value)) return value;
   return value.includes('\n') || value.length > maxScalarChars ? undefined : write(value).trimEnd();
