@@ -5,6 +5,7 @@ import { commandTable } from '../../src/commands/index.ts';
 import { displayWidth } from '../../src/output/width.ts';
 import { licenseCode } from '../../src/sandbox/licensing/codes.ts';
 import { emptyHome, openSandbox } from '../helpers/run.ts';
+import { fixedClock } from '../helpers/clock.ts';
 
 /**
  * What a terminal of 60, 80 and 120 columns shows of each command's usual result, one golden file a command. `npm run golden` writes
@@ -125,8 +126,4 @@ function writeFiles(home: string, env: Readonly<Record<string, string>>): void {
   );
 }
 
-const standing = {
-  now: () => Date.UTC(2026, 2, 9, 12),
-  random: () => 0.5,
-  sleep: () => Promise.resolve(),
-};
+const standing = fixedClock(Date.UTC(2026, 2, 9, 12));

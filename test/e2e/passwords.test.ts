@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { realTime } from '../helpers/clock.ts';
 import { openTerminal, type Terminal } from './pty.ts';
 
 /** Passwords are typed on a real terminal, where a shown one would be seen. */
@@ -32,8 +32,7 @@ test('a new password that is typed in two ways is not sent', async () => {
 });
 
 async function serve(): Promise<Sandbox> {
-  const clock = { now: () => Date.now(), random: () => 0.5, sleep: (span: number) => sleep(span) };
-  const sandbox = await startSandbox({ clock });
+  const sandbox = await startSandbox({ clock: realTime });
   onTestFinished(() => sandbox.close());
   return sandbox;
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server.ts';
+import { realTime } from '../helpers/clock.ts';
 
 const program = resolve('bin/chatelaine.cjs');
 
@@ -100,13 +101,7 @@ export function temporaryHome(): string {
 export async function openService(
   options: Partial<SandboxOptions> = {},
 ): Promise<{ sandbox: Sandbox; env: Record<string, string> }> {
-  const { setTimeout: sleep } = await import('node:timers/promises');
-  const clock = {
-    now: () => Date.now(),
-    random: () => 0.5,
-    sleep: (span: number, signal?: AbortSignal) => sleep(span, undefined, signal ? { signal } : {}),
-  };
-  const sandbox = await startSandbox({ clock, ...options });
+  const sandbox = await startSandbox({ clock: realTime, ...options });
   onTestFinished(() => sandbox.close());
   const [app] = sandbox.licensing.apps;
   const [account] = sandbox.chat.accounts;

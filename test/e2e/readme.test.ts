@@ -1,11 +1,11 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { commandTable } from '../../src/commands/index.ts';
 import { failures, nameOf, type FailureKind } from '../../src/core/failure.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { licenseRules } from '../../src/schema/license.ts';
+import { realTime } from '../helpers/clock.ts';
 import { emptyHome, openTerminal } from './pty.ts';
 
 /**
@@ -57,8 +57,7 @@ interface Place {
 
 /** A home with what the sessions speak of: files, a password manager, and servers that stand in for real ones. */
 async function furnished(): Promise<Place> {
-  const clock = { now: () => Date.now(), random: () => 0.5, sleep: (span: number) => sleep(span) };
-  const sandbox = await startSandbox({ clock });
+  const sandbox = await startSandbox({ clock: realTime });
   onTestFinished(() => sandbox.close());
   const home = emptyHome();
   const keep = (name: string, text: string): void => writeFileSync(join(home, name), text, { mode: 0o600 });

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import stringWidth from 'fast-string-width';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server.ts';
+import { realTime } from '../helpers/clock.ts';
 import { emptyHome, openTerminal, type Ended, type TerminalOptions } from './pty.ts';
 
 /** The built program on a real terminal, where people meet it. */
@@ -275,8 +275,7 @@ describe('license apply', () => {
 });
 
 async function serve(options: Partial<SandboxOptions> = {}): Promise<Sandbox> {
-  const clock = { now: () => Date.now(), random: () => 0.5, sleep: (span: number) => sleep(span) };
-  const sandbox = await startSandbox({ clock, ...options });
+  const sandbox = await startSandbox({ clock: realTime, ...options });
   onTestFinished(() => sandbox.close());
   return sandbox;
 }

@@ -4,7 +4,7 @@ import { faultKinds, type FaultKind } from '../../src/sandbox/fault-kinds.ts';
 import { readFaults } from '../../src/sandbox/faults.ts';
 import { startSandbox, type LogEntry, type Sandbox } from '../../src/sandbox/server.ts';
 import { runAgainst, type Ran } from '../helpers/run.ts';
-import { linkedClock } from './linked-clock.ts';
+import { linkedClocks } from '../helpers/clock.ts';
 
 export const allFaults = Object.keys(faultKinds) as FaultKind[];
 
@@ -31,7 +31,7 @@ export interface Came {
 
 /** Runs a command against a sandbox of its own that shares its time. */
 export async function attempt({ line, stdin, faults, seed = 1, format = 'json', home }: Attempt): Promise<Came> {
-  const clock = linkedClock();
+  const clock = linkedClocks();
   const log: LogEntry[] = [];
   const sandbox = await startSandbox({
     clock: clock.sandbox,

@@ -3,8 +3,8 @@ import { readFaults } from '../../src/sandbox/faults.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { endProcess } from '../helpers/end-process.ts';
 import { emptyHome, runAgainst } from '../helpers/run.ts';
+import { linkedClocks } from '../helpers/clock.ts';
 import { twins } from './attempt.ts';
-import { linkedClock } from './linked-clock.ts';
 
 /** Reads meet what a repetition heals; the one request that must not be made twice meets everything. */
 const rough =
@@ -27,7 +27,7 @@ interface Run {
 
 /** The same command line again and again, as a script would, until it succeeds. */
 async function untilDone(line: string, seed: number, stdin: string): Promise<Run> {
-  const clock = linkedClock();
+  const clock = linkedClocks();
   const sandbox = await startSandbox({ clock: clock.sandbox, faults: readFaults(rough, seed) });
   const home = emptyHome();
   const exits: number[] = [];

@@ -3,6 +3,7 @@ import { globalOptions } from '../../src/schema/environment.ts';
 import { flagOf, type Field } from '../../src/schema/field.ts';
 import { commandTable } from '../../src/commands/index.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
+import { fixedClock } from '../helpers/clock.ts';
 import { judge, type Way } from './judge.ts';
 import { environmentOf } from './mutating-server.ts';
 
@@ -170,7 +171,7 @@ function flagsOf(fields: Readonly<Record<string, Field>>): Flags {
     .filter(([flag]) => flag !== runsPrograms);
 }
 
-const clock = { now: () => Date.parse('2026-03-16T09:00:00Z'), sleep: () => Promise.resolve(), random: () => 0.5 };
+const clock = fixedClock(Date.parse('2026-03-16T09:00:00Z'));
 
 /** What is wrong with how the command line ends, against a sandbox of its own. */
 export async function tryLine({ line, stdin, env }: LineCase, way: Way): Promise<string[]> {

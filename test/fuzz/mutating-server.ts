@@ -1,6 +1,7 @@
 import { createServer, request, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { fixedClock } from '../helpers/clock.ts';
 import { mutate, type Mutation, type Wire } from './mutation.ts';
 
 /** A sandbox behind a server that changes each of its answers. */
@@ -10,11 +11,7 @@ export interface MutatingServer {
   close(): Promise<void>;
 }
 
-const clock = {
-  now: () => Date.parse('2026-03-16T09:00:00Z'),
-  sleep: () => Promise.resolve(),
-  random: () => 0.5,
-};
+const clock = fixedClock(Date.parse('2026-03-16T09:00:00Z'));
 
 /** @param from the first answer that is changed; those before are whole */
 export async function openMutatingServer(changes: readonly Mutation[], from: number): Promise<MutatingServer> {

@@ -2,13 +2,13 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { realAlarm } from '../../src/cli/clock.ts';
 import { main } from '../../src/cli/main.ts';
 import type { World } from '../../src/cli/world.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server.ts';
 import { keys, type FakeService } from './service.ts';
+import { realTime, sleptClock } from './clock.ts';
 
 export { fakeService } from './service.ts';
 
@@ -73,7 +73,7 @@ export interface RunningSandbox {
 
 /** A sandbox on loopback that ends with the test; runs go over real connections. */
 export async function openSandbox(options: Partial<SandboxOptions> = {}): Promise<RunningSandbox> {
-  const sandbox = await startSandbox({ clock: realClock, ...options });
+  const sandbox = await startSandbox({ clock: realTime, ...options });
   onTestFinished(() => sandbox.close());
   const env = environmentOf(sandbox);
   return {
@@ -126,7 +126,7 @@ async function runMain(
   const home = options.home ?? emptyHome();
   const stdout = collector(options);
   const stderr = collector(options);
-  const slept: number[] = [];
+  const clock = sleptClock(options.now ?? Date.UTC(2026, 2, 1, 12));
   const world: World = {
     machine: {
       env,
@@ -137,7 +137,7 @@ async function runMain(
       pid: process.pid,
       kill: (pid, signal) => void process.kill(pid, signal),
     },
-    clock: options.clock ?? fakeClock(options.now ?? Date.UTC(2026, 2, 1, 12), slept),
+    clock: options.clock ?? clock,
     alarm: options.alarm ?? realAlarm,
     stdin: inputOf(options),
     stdout: stdout.stream,
@@ -155,7 +155,7 @@ async function runMain(
     stderr: stderr.text(),
     lines,
     error: errorIn(lines.at(-1)),
-    slept,
+    slept: clock.slept,
     home,
   };
 }
@@ -188,34 +188,6 @@ function inputOf({ stdin = '', tty = false }: RunOptions): World['stdin'] {
   if (stdin !== '') typed.write(stdin);
   return Object.assign(typed, { isTTY: true });
 }
-
-/** Time passes by sleeping alone; chance is a sequence of its own, the same in every run. */
-function fakeClock(begin: number, slept: number[]): World['clock'] {
-  let now = begin;
-  let state = 1;
-  return {
-    now: () => now,
-    random: () => {
-      state = (state * 48_271) % 2_147_483_647;
-      return state / 2_147_483_647;
-    },
-    async sleep(span, signal) {
-      await setImmediate();
-      if (signal?.aborted) throw signal.reason as Error;
-      slept.push(span);
-      now += span;
-    },
-  };
-}
-
-const realClock: World['clock'] = {
-  now: () => Date.now(),
-  random: () => 0.5,
-  sleep: async (span, signal) => {
-    const { setTimeout: sleep } = await import('node:timers/promises');
-    await sleep(span, undefined, signal ? { signal } : {});
-  },
-};
 
 function environmentOf({ licensing, chat }: Sandbox): Record<string, string> {
   const [app] = licensing.apps;

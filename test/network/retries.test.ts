@@ -1,20 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { realClock } from '../../src/cli/clock.ts';
 import type { Clock } from '../../src/core/world.ts';
 import { openOrigin, type Origin, type Respond } from '../helpers/origin.ts';
 import { runAlone, type Ran, type RunOptions } from '../helpers/run.ts';
 
-const realTime: Clock = {
-  now: () => Date.now(),
-  random: () => 0.01,
-  async sleep(span, signal) {
-    try {
-      await sleep(span, undefined, signal ? { signal } : {});
-    } catch (cause) {
-      throw signal?.aborted ? signal.reason : cause;
-    }
-  },
-};
+/** Real time in which a backoff is short. */
+const hasty: Clock = { ...realClock, random: () => 0.01 };
 
 const license = { body: '{"license_code":"A","remote_user":"a"}' };
 
@@ -83,7 +74,7 @@ describe('what a 429 asks for', () => {
     const { ran, origin } = await runAt(
       (_request, count) => (count === 1 ? { status: 429, headers, body } : {}),
       'license list',
-      { clock: realTime },
+      { clock: hasty },
     );
     const [first, second] = origin.seen;
     expect(ran.exitCode).toBe(0);
@@ -172,7 +163,7 @@ test('one 429 holds back all four workers', async () => {
       return limited('0.4');
     },
     'first-activation audit - --input-format csv --concurrency 4',
-    { clock: realTime, stdin: ['mac_address,remote_user', ...macs.map((mac) => `${mac},a`)].join('\n') },
+    { clock: hasty, stdin: ['mac_address,remote_user', ...macs.map((mac) => `${mac},a`)].join('\n') },
   );
   expect({ exit: ran.exitCode, requests: origin.seen.length }).toEqual({ exit: 0, requests: 25 });
   const after = origin.seen.filter(({ time }) => time > told).map(({ time }) => time - told);
@@ -183,7 +174,7 @@ test('one 429 holds back all four workers', async () => {
 
 describe('--deadline and --timeout in real time', () => {
   test('a deadline ends a request that hangs, and names itself', async () => {
-    const { ran, origin } = await runAt(() => undefined, 'license list --deadline 200ms', { clock: realTime });
+    const { ran, origin } = await runAt(() => undefined, 'license list --deadline 200ms', { clock: hasty });
     expect(ran.error).toMatchObject({ exit: 7, message: 'the deadline of 200ms was reached' });
     expect(origin.seen).toHaveLength(1);
   });
@@ -192,7 +183,7 @@ describe('--deadline and --timeout in real time', () => {
     const { ran, origin } = await runAt(
       ({ method }) => (method === 'POST' ? undefined : {}),
       'license create --remote-user a --size-allowance 4 --deadline 1500ms',
-      { clock: realTime },
+      { clock: hasty },
     );
     expect(ran.error).toMatchObject({ code: 'unknown', exit: 9, retryable: false });
     expect(origin.seen.map(({ method }) => method)).toEqual(['GET', 'POST']);
@@ -202,7 +193,7 @@ describe('--deadline and --timeout in real time', () => {
     const { ran, origin } = await runAt(
       ({ method }) => (method === 'POST' ? busy : {}),
       'license create --remote-user a --size-allowance 4 --deadline 1500ms',
-      { clock: realTime },
+      { clock: hasty },
     );
     expect(ran.error).toMatchObject({ code: 'unknown', exit: 9 });
     expect(ran.error?.hint).toContain('chatelaine license list --remote-user');
@@ -213,7 +204,7 @@ describe('--deadline and --timeout in real time', () => {
     const { ran, origin } = await runAt(
       (_request, count) => (count < 3 ? undefined : {}),
       'license list --timeout 150ms',
-      { clock: realTime },
+      { clock: hasty },
     );
     expect({ exit: ran.exitCode, requests: origin.seen.length }).toEqual({ exit: 0, requests: 3 });
   });

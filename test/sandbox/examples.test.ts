@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { readFaults } from '../../src/sandbox/faults.ts';
 import type { State } from '../../src/sandbox/state.ts';
-import { started, stillClock } from './start.ts';
+import { movedClock } from '../helpers/clock.ts';
+import { started } from './start.ts';
 import { limitedPlan, longTopic, renamedView, secondSnippet, twoMessages, verona } from './verona.ts';
 
 interface Example {
@@ -92,7 +93,7 @@ const examples: readonly (readonly [name: string, setting: Setting])[] = [
 test.each(examples)('%s', async (name, { level = 489, seed = verona, as = 'iago', fault, now }) => {
   const { request, response } = readExample(name);
   const { chat } = await started({
-    ...{ featureLevel: level, seed, clock: stillClock(now) },
+    ...{ featureLevel: level, seed, clock: movedClock(now) },
     ...(fault === undefined ? {} : { faults: readFaults(fault, 1) }),
   });
 

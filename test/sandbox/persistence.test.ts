@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { startSandbox, type Persistence } from '../../src/sandbox/server.ts';
-import { basic, started, stillClock } from './start.ts';
+import { movedClock } from '../helpers/clock.ts';
+import { basic, started } from './start.ts';
 
 interface SharedData {
   readonly records: unknown[];
@@ -154,7 +155,7 @@ test('records of another kind are passed over', async () => {
 });
 
 test('a port that is taken is an error, and closing frees it', async () => {
-  const clock = stillClock();
+  const clock = movedClock();
   const first = await startSandbox({ clock });
   await expect(startSandbox({ clock, port: first.port })).rejects.toMatchObject({ kind: 'usage' });
   await first.close();

@@ -1,8 +1,9 @@
 import { afterAll, expect, test } from 'vitest';
 import { readFaults } from '../../src/sandbox/faults.ts';
 import type { SandboxOptions } from '../../src/sandbox/server.ts';
+import { movedClock } from '../helpers/clock.ts';
 import { addRecorded, benchOnly, people, recordedExchanges, type Exchange } from './recorded.ts';
-import { started, startedForAll, stillClock, type Reply, type Running } from './start.ts';
+import { started, startedForAll, type Reply, type Running } from './start.ts';
 
 /** Exchanges whose answer the sandbox does not give, and why. At most 10. */
 const exceptions: Readonly<Record<string, string>> = {
@@ -124,11 +125,11 @@ async function sandboxFor({ name, request: { method } }: Exchange): Promise<Runn
   const { options = {}, before } = circumstancesOf(name);
   const all = { featureLevel: 372, seed: addRecorded, rateLimit: { perMinute: 10_000 }, ...options };
   if (method === 'GET' && !before) {
-    const running = shared.get(options.seed) ?? startedForAll({ ...all, clock: stillClock() });
+    const running = shared.get(options.seed) ?? startedForAll({ ...all, clock: movedClock() });
     shared.set(options.seed, running);
     return running;
   }
-  const running = await started({ ...all, clock: stillClock() });
+  const running = await started({ ...all, clock: movedClock() });
   await before?.(running);
   return running;
 }

@@ -1,44 +1,7 @@
 import { request } from 'undici';
 import { onTestFinished } from 'vitest';
-import type { Clock } from '../../src/core/world.ts';
 import { startSandbox, type LogEntry, type Sandbox, type SandboxOptions } from '../../src/sandbox/server.ts';
-
-/** A clock that stands still until a test moves it; sleepers wake when it passes their time. */
-export interface StillClock extends Clock {
-  advance(span: number): void;
-  readonly sleeping: () => number;
-}
-
-export function stillClock(now = Date.parse('2026-03-16T09:00:00Z')): StillClock {
-  const sleepers = new Set<{ until: number; wake: () => void }>();
-  let time = now;
-  return {
-    now: () => time,
-    random: () => 0.5,
-    sleeping: () => sleepers.size,
-    sleep: (span, signal) =>
-      new Promise((resolve, reject) => {
-        const give = () => {
-          sleepers.delete(sleeper);
-          reject(signal?.reason as Error);
-        };
-        const wake = () => {
-          signal?.removeEventListener('abort', give);
-          resolve();
-        };
-        const sleeper = { until: time + span, wake };
-        sleepers.add(sleeper);
-        signal?.addEventListener('abort', give);
-      }),
-    advance(span) {
-      time += span;
-      for (const sleeper of [...sleepers].filter(({ until }) => until <= time)) {
-        sleepers.delete(sleeper);
-        sleeper.wake();
-      }
-    },
-  };
-}
+import { movedClock, type MovedClock } from '../helpers/clock.ts';
 
 export interface Reply {
   readonly status: number;
@@ -61,21 +24,21 @@ interface Send {
 export interface Running {
   readonly sandbox: Sandbox;
   readonly log: LogEntry[];
-  readonly clock: StillClock;
+  readonly clock: MovedClock;
   chat(method: string, path: string, send?: Send): Promise<Reply>;
   licensing(method: string, path: string, send?: Send): Promise<Reply>;
 }
 
 /** A sandbox that ends with the test. */
-export async function started(options: Partial<SandboxOptions> & { clock?: StillClock } = {}): Promise<Running> {
+export async function started(options: Partial<SandboxOptions> & { clock?: MovedClock } = {}): Promise<Running> {
   const running = await startedForAll(options);
   onTestFinished(() => running.sandbox.close());
   return running;
 }
 
 /** A sandbox that the caller closes. */
-export async function startedForAll(options: Partial<SandboxOptions> & { clock?: StillClock } = {}): Promise<Running> {
-  const clock = options.clock ?? stillClock();
+export async function startedForAll(options: Partial<SandboxOptions> & { clock?: MovedClock } = {}): Promise<Running> {
+  const clock = options.clock ?? movedClock();
   const log: LogEntry[] = [];
   const sandbox = await startSandbox({ ...options, clock, log: (entry) => void log.push(entry) });
   return {

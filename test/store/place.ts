@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
+import { realClock } from '../../src/cli/clock.ts';
 import { Failure } from '../../src/core/failure.ts';
 import type { Clock, Environment, Machine } from '../../src/core/world.ts';
 
@@ -16,7 +16,7 @@ export interface Place {
 export function place(env: Environment = {}): Place {
   const folder = mkdtempSync(join(tmpdir(), 'chatelaine-test-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return { folder, machine: machineIn(folder, env), clock };
+  return { folder, machine: machineIn(folder, env), clock: realClock };
 }
 
 export function machineIn(folder: string, env: Environment = {}): Machine {
@@ -28,31 +28,6 @@ export function machineIn(folder: string, env: Environment = {}): Machine {
     uid: process.getuid?.(),
     pid: process.pid,
     kill: (pid, signal) => void process.kill(pid, signal),
-  };
-}
-
-export const clock: Clock = {
-  now: () => Date.now(),
-  random: () => Math.random(),
-  async sleep(span, signal) {
-    try {
-      await sleep(span, undefined, signal ? { signal } : {});
-    } catch (cause) {
-      throw signal?.aborted ? signal.reason : cause;
-    }
-  },
-};
-
-/** A clock whose time passes only by sleeping. */
-export function stillClock(): Clock {
-  let now = 0;
-  return {
-    now: () => now,
-    random: () => 0.5,
-    sleep(span) {
-      now += span;
-      return Promise.resolve();
-    },
   };
 }
 

@@ -6,7 +6,8 @@ import { openJournal } from '../../src/store/journal.ts';
 import { acquireLock, withLock } from '../../src/store/lock/lock.ts';
 import { openProfiles } from '../../src/store/account/profiles.ts';
 import { openSandboxLog } from '../../src/store/sandbox-log.ts';
-import type { Clock, Machine } from '../../src/core/world.ts';
+import { realClock } from '../../src/cli/clock.ts';
+import type { Machine } from '../../src/core/world.ts';
 
 const [verb = '', folder = '', ...rest] = process.argv.slice(2);
 
@@ -19,18 +20,13 @@ const machine: Machine = {
   pid: process.pid,
   kill: (pid, signal) => void process.kill(pid, signal),
 };
-const clock: Clock = {
-  now: () => Date.now(),
-  random: () => Math.random(),
-  sleep: (span) => new Promise((resolve) => setTimeout(resolve, span)),
-};
-const world = { machine, clock };
+const world = { machine, clock: realClock };
 const lock = join(folder, 'x.lock');
 
 const verbs: Record<string, () => Promise<void>> = {
   async save() {
     const [name = ''] = rest;
-    await openProfiles(machine, clock).save(
+    await openProfiles(machine, realClock).save(
       { kind: 'licensing', name, base_url: 'https://a.example', app_code: 1 },
       new Secret(`key-of-${name}`),
     );
@@ -52,7 +48,7 @@ const verbs: Record<string, () => Promise<void>> = {
     for (let left = Number(rest[0]); left > 0; left -= 1) {
       await withLock(lock, world, async () => {
         const count = Number(readFileSync(file, 'utf8'));
-        await clock.sleep(1);
+        await realClock.sleep(1);
         writeFileSync(file, String(count + 1));
       });
     }
@@ -67,7 +63,7 @@ const verbs: Record<string, () => Promise<void>> = {
       else unlinkSync(join(folder, name));
     }
     writeFileSync(join(folder, `inside-${process.pid}`), '');
-    await clock.sleep(3);
+    await realClock.sleep(3);
     writeFileSync(join(folder, 'deaths'), '.', { flag: 'a' });
     process.kill(process.pid, 'SIGKILL');
   },

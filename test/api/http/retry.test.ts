@@ -11,7 +11,7 @@ import {
   type AttemptEnding,
   type Repeat,
 } from '../../../src/api/http/retry.ts';
-import { stillClock } from '../../store/place.ts';
+import { sleptClock } from '../../helpers/clock.ts';
 
 const seed = { seed: 20_260_301 };
 
@@ -135,7 +135,7 @@ test('the back-off doubles to half a minute, anything between nothing and the wh
 
 describe('the gate', () => {
   test('is open until it is closed, and again after the moment', async () => {
-    const clock = stillClock();
+    const clock = sleptClock();
     const gate = openGate(clock);
     expect(gate.wait('a')).toBe(0);
 
@@ -150,7 +150,7 @@ describe('the gate', () => {
   });
 
   test('an earlier moment does not open it earlier, a later one keeps it closed', () => {
-    const gate = openGate(stillClock());
+    const gate = openGate(sleptClock());
 
     gate.closeUntil('a', 2000);
     gate.closeUntil('a', 1000);
@@ -161,7 +161,7 @@ describe('the gate', () => {
   });
 
   test('another line stays open', () => {
-    const gate = openGate(stillClock());
+    const gate = openGate(sleptClock());
 
     gate.closeUntil('a', 2000);
 

@@ -6,7 +6,7 @@ import { readFaults } from '../../../src/sandbox/faults.ts';
 import type { LogEntry, Sandbox, SandboxOptions } from '../../../src/sandbox/server.ts';
 import { emptyHome, fakeService, openSandbox, run, runAlone, type Ran, type RunOptions } from '../../helpers/run.ts';
 import { endProcess } from '../../helpers/end-process.ts';
-import { sharedTime } from './shared-time.ts';
+import { linkedClocks } from '../../helpers/clock.ts';
 
 interface Row {
   readonly remote_user: string;
@@ -20,7 +20,7 @@ interface Row {
 /** A service of its own for several runs from one home, in a time that only sleeping moves. */
 async function service(options: Partial<SandboxOptions> & { fault?: string; number?: number } = {}) {
   const { fault, number = 1, ...rest } = options;
-  const time = sharedTime();
+  const time = linkedClocks();
   const log: LogEntry[] = [];
   const home = emptyHome();
   const { sandbox, run, env } = await openSandbox({

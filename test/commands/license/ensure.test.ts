@@ -6,10 +6,11 @@ import { readFaults } from '../../../src/sandbox/faults.ts';
 import type { SandboxOptions } from '../../../src/sandbox/server.ts';
 import { emptyHome, fakeService, openSandbox, run as runFake } from '../../helpers/run.ts';
 import { endProcess } from '../../helpers/end-process.ts';
-import { sharedTime } from './shared-time.ts';
+import { realClock } from '../../../src/cli/clock.ts';
+import { linkedClocks } from '../../helpers/clock.ts';
 
 async function service(fault?: string, options: Partial<SandboxOptions> = {}) {
-  const time = sharedTime();
+  const time = linkedClocks();
   const home = emptyHome();
   const opened = await openSandbox({
     clock: time.sandbox,
@@ -57,14 +58,11 @@ describe('license ensure', () => {
 
   test('twenty at once', async () => {
     const { run, ada, home } = await service();
-    const clock = {
-      now: () => Date.now(),
-      random: () => Math.random(),
-      sleep: (span: number) => new Promise<void>((resolve) => setTimeout(resolve, span)),
-    };
 
     const runs = await Promise.all(
-      Array.from({ length: 20 }, () => run('license ensure --remote-user ada --size-allowance 4', { home, clock })),
+      Array.from({ length: 20 }, () =>
+        run('license ensure --remote-user ada --size-allowance 4', { home, clock: realClock }),
+      ),
     );
 
     expect(ada()).toHaveLength(1);
@@ -149,7 +147,7 @@ describe('license ensure', () => {
     'a license of license %s that the list does not show yet is waited for, and no second one is created',
     async (first) => {
       const home = emptyHome();
-      const time = sharedTime();
+      const time = linkedClocks();
       const ada = { license_code: 'K-1', remote_user: 'ada', app_code: 7, size_allowance: 4 };
       const list = 'GET /v1/license/?remote_user=ada&app_code=7';
       const fake = fakeService();

@@ -2,10 +2,10 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { realAlarm } from '../../../src/cli/clock.ts';
+import { realAlarm, realClock } from '../../../src/cli/clock.ts';
 import { runKeyCommand, splitWords, type KeyCommandOptions } from '../../../src/store/account/key-command.ts';
 import type { Environment } from '../../../src/core/world.ts';
-import { clock, failureOf, place } from '../place.ts';
+import { failureOf, place } from '../place.ts';
 
 describe('words', () => {
   test.each<[string, string[]]>([
@@ -154,7 +154,7 @@ test('a slow one is told', async () => {
 async function stopAfter(path: string, command: string, rest: KeyCommandOptions): Promise<void> {
   const controller = new AbortController();
   const running = runKeyCommand(command, { ...rest, signal: controller.signal });
-  while (!existsSync(path)) await clock.sleep(5);
+  while (!existsSync(path)) await realClock.sleep(5);
   controller.abort(new Error('enough'));
   await expect(running).rejects.toThrow('enough');
 }

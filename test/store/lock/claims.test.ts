@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openClaims, type Claims } from '../../../src/store/lock/claims.ts';
 import { endProcess } from '../../helpers/end-process.ts';
-import { failureOf, place, stillClock, type Place } from '../place.ts';
+import { failureOf, place, type Place } from '../place.ts';
+import { sleptClock } from '../../helpers/clock.ts';
 
 const home = ({ folder }: Place): string => join(folder, 'home');
 const day = 86_400_000;
@@ -18,7 +19,7 @@ async function openAt(world: Place, settle = 5000): Promise<Claims> {
 /** A computer whose time passes only by `pass`. */
 function at(time: number): Place & { pass: (span: number) => void } {
   let now = time;
-  return { ...place(), clock: { ...stillClock(), now: () => now }, pass: (span) => (now += span) };
+  return { ...place(), clock: { ...sleptClock(), now: () => now }, pass: (span) => (now += span) };
 }
 
 function fileOf(world: Place): string {
@@ -112,7 +113,7 @@ test.runIf(process.platform === 'linux')(
     );
     const patient = await openClaims(
       'https://here.test 7',
-      { ...world, clock: stillClock() },
+      { ...world, clock: sleptClock() },
       {
         settle: 0,
         signal: new AbortController().signal,

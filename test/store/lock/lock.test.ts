@@ -10,10 +10,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { realClock } from '../../../src/cli/clock.ts';
 import { acquireLock, lockFolder, withLock } from '../../../src/store/lock/lock.ts';
 import { thisOwner, type Owner } from '../../../src/store/disk/owner.ts';
-import { clock, failureOf, place, stillClock } from '../place.ts';
+import { failureOf, place } from '../place.ts';
 import { bundleProgram, ended, printed, start, type Program } from '../spawning.ts';
+import { sleptClock } from '../../helpers/clock.ts';
 
 let program: Program;
 beforeAll(async () => {
@@ -29,7 +31,7 @@ test('callers inside one process take turns, and nothing is left behind', async 
     ['a', 'b', 'c', 'd'].map((name) =>
       withLock(path, world, async () => {
         steps.push(`${name} in`);
-        await clock.sleep(3);
+        await realClock.sleep(3);
         steps.push(`${name} out`);
       }),
     ),
@@ -60,7 +62,7 @@ test.each([0, 500])('gives up after %i ms, naming the owner', async (wait) => {
   const world = place();
   const path = join(world.folder, 'x.lock');
   const release = await acquireLock(path, world);
-  const still = { machine: world.machine, clock: stillClock() };
+  const still = { machine: world.machine, clock: sleptClock() };
   const told = await failureOf(() => acquireLock(path, still, { wait, what: 'the thing' }));
   await release();
   expect(told).toEqual({

@@ -1,0 +1,147 @@
+import { setImmediate } from 'node:timers/promises';
+import { realClock } from '../../src/cli/clock.ts';
+import { abortReason } from '../../src/core/abort-reason.ts';
+import type { Clock } from '../../src/core/world.ts';
+
+/** Every clock of the tests. Chance is the same in every run. */
+
+/** Real time; chance is always the middle. */
+export const realTime: Clock = { ...realClock, random: () => 0.5 };
+
+/** A time that never passes: every sleep is over at once. */
+export function fixedClock(time: number): Clock {
+  return { now: () => time, random: () => 0.5, sleep: () => Promise.resolve() };
+}
+
+export interface SleptClock extends Clock {
+  /** Every span that was slept, in milliseconds. */
+  readonly slept: readonly number[];
+}
+
+/** Time passes by sleeping alone, and at once. */
+export function sleptClock(begin = 0): SleptClock {
+  const slept: number[] = [];
+  let time = begin;
+  return {
+    slept,
+    now: () => time,
+    random: sequence(),
+    async sleep(span, signal) {
+      await setImmediate();
+      if (signal?.aborted) throw abortReason(signal);
+      slept.push(span);
+      time += span;
+    },
+  };
+}
+
+export interface MovedClock extends Clock {
+  /** Lets time pass; sleepers whose time has come wake. */
+  advance(span: number): void;
+  readonly sleeping: () => number;
+}
+
+/** A clock that stands still until a test moves it. */
+export function movedClock(begin = Date.parse('2026-03-16T09:00:00Z')): MovedClock {
+  const sleepers = new Set<{ until: number; wake: () => void }>();
+  let time = begin;
+  return {
+    now: () => time,
+    random: () => 0.5,
+    sleeping: () => sleepers.size,
+    sleep: (span, signal) =>
+      new Promise((resolve, reject) => {
+        const give = () => {
+          sleepers.delete(sleeper);
+          reject(abortReason(signal));
+        };
+        const wake = () => {
+          signal?.removeEventListener('abort', give);
+          resolve();
+        };
+        const sleeper = { until: time + span, wake };
+        sleepers.add(sleeper);
+        signal?.addEventListener('abort', give);
+      }),
+    advance(span) {
+      time += span;
+      for (const sleeper of [...sleepers].filter(({ until }) => until <= time)) {
+        sleepers.delete(sleeper);
+        sleeper.wake();
+      }
+    },
+  };
+}
+
+/** One time for client and sandbox: what the client sleeps passes for the sandbox too, so that a late commit comes when it is due. */
+export interface LinkedClocks {
+  readonly client: Clock;
+  readonly sandbox: Clock;
+  /** Every span that the client slept. */
+  readonly slept: readonly number[];
+}
+
+interface Sleeper {
+  readonly due: number;
+  readonly wake: () => void;
+}
+
+/** Spans of the sandbox up to this are latency and trickle: they pass at once, since nobody who waits for them sleeps. */
+const atOnce = 200;
+
+export function linkedClocks(begin = Date.UTC(2026, 2, 1, 12)): LinkedClocks {
+  let time = begin;
+  let sleepers: readonly Sleeper[] = [];
+  const slept: number[] = [];
+  const wakeUntil = async (target: number): Promise<void> => {
+    const due = sleepers.filter((sleeper) => sleeper.due <= target).toSorted((one, other) => one.due - other.due);
+    for (const sleeper of due) {
+      sleepers = sleepers.filter((other) => other !== sleeper);
+      time = Math.max(time, sleeper.due);
+      sleeper.wake();
+      for (let turns = 0; turns < 3; turns += 1) await setImmediate();
+    }
+  };
+  return {
+    slept,
+    client: {
+      now: () => time,
+      random: sequence(),
+      async sleep(span, signal) {
+        const target = time + span;
+        await setImmediate();
+        if (signal?.aborted) throw abortReason(signal);
+        slept.push(span);
+        await wakeUntil(target);
+        time = Math.max(time, target);
+      },
+    },
+    sandbox: {
+      now: () => time,
+      random: () => 0.5,
+      async sleep(span, signal) {
+        if (span <= atOnce) {
+          await setImmediate();
+          return;
+        }
+        await new Promise<void>((resolve) => {
+          const wake = (): void => {
+            signal?.removeEventListener('abort', wake);
+            resolve();
+          };
+          sleepers = [...sleepers, { due: time + span, wake }];
+          signal?.addEventListener('abort', wake);
+        });
+      },
+    },
+  };
+}
+
+/** Numbers in [0, 1), the same in every run. */
+function sequence(): () => number {
+  let state = 1;
+  return () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
+}
