@@ -1,9 +1,9 @@
 // Runs in processes of their own, as a bundle: node PROGRAM VERB FOLDER ARGUMENT…
-import { existsSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Secret } from '../../src/core/secret.ts';
 import { openJournal } from '../../src/store/journal.ts';
-import { acquireLock, withLock } from '../../src/store/lock/lock.ts';
+import { acquireLock, lockFolder, withLock } from '../../src/store/lock/lock.ts';
 import { openProfiles } from '../../src/store/account/profiles.ts';
 import { openSandboxLog } from '../../src/store/sandbox-log.ts';
 import { realClock } from '../../src/cli/clock.ts';
@@ -22,6 +22,8 @@ const machine: Machine = {
 };
 const world = { machine, clock: realClock };
 const lock = join(folder, 'x.lock');
+/** The user without rights of every Unix. */
+const nobody = 65_534;
 
 const verbs: Record<string, () => Promise<void>> = {
   async save() {
@@ -66,6 +68,13 @@ const verbs: Record<string, () => Promise<void>> = {
     await realClock.sleep(3);
     writeFileSync(join(folder, 'deaths'), '.', { flag: 'a' });
     process.kill(process.pid, 'SIGKILL');
+  },
+  /** Where locks are once their folder cannot be written. Root can write everywhere, so it becomes nobody first. */
+  async 'unwritable-locks'() {
+    if (process.getuid?.() === 0) process.setuid?.(nobody);
+    const me = { ...machine, uid: process.getuid?.() };
+    chmodSync(await lockFolder(me), 0o500);
+    process.stdout.write(await lockFolder(me));
   },
   async journal() {
     const journal = await openJournal(join(folder, 'job.ndjson'), { job: 'endless' }, world);

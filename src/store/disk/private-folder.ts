@@ -5,7 +5,8 @@ import type { Machine } from '../../core/world.ts';
 import { codeOf, hasModes, storageFailure } from './files.ts';
 
 /**
- * A folder of ours with mode 0700; a looser one is tightened where it is ours to change. Only for folders that hold nothing else.
+ * A folder of ours that only this user can enter. One that others can enter is closed to them where it is ours to change; one that the
+ * user made read-only stays read-only. Only for folders that hold nothing else.
  * @throws Failure config when it cannot be made, unavailable when the disk is full
  */
 export async function makePrivateFolder(folder: string, machine: Machine): Promise<void> {
@@ -13,7 +14,7 @@ export async function makePrivateFolder(folder: string, machine: Machine): Promi
     await makeFolder(folder);
     if (!hasModes(machine) || !isOfOurs(folder)) return;
     const { mode, uid } = await stat(folder);
-    if (uid === machine.uid && (mode & 0o777) !== 0o700) await chmod(folder, 0o700);
+    if (uid === machine.uid && (mode & 0o077) !== 0) await chmod(folder, mode & 0o700);
   } catch (cause) {
     throw storageFailure(`cannot make the folder ${folder}`, cause);
   }
