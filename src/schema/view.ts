@@ -1,5 +1,6 @@
 import { usage } from '../core/failure.ts';
 import type { Fields } from './field.ts';
+import { fragmentOf, isUrl } from './pasted-url.ts';
 
 /** The level that brought navigation views (docs/apis.md, Navigation views). */
 export const viewLevel = 390;
@@ -27,18 +28,13 @@ export const viewFields = {
   },
 } as const satisfies Fields;
 
-/** Whether a fragment is given as a whole URL, which must be of the account's own site. */
-export function isViewUrl(text: string): boolean {
-  return /^\s*https?:\/\//i.test(text);
-}
-
 /**
  * The fragment of a view as pasted from an address bar: with or without `#`, percent-encoded or not, or as a whole URL of `site`.
  * No segment can change the path of the request (docs/apis.md, Navigation views).
  * @throws Failure usage
  */
 export function readFragment(text: string, site?: string): string {
-  const fragment = decoded(isViewUrl(text) ? fragmentOf(text, site) : text.trim().replace(/^\/?#/, ''));
+  const fragment = decoded(isUrl(text) ? fragmentOf('fragment', text, site) : text.trim().replace(/^\/?#/, ''));
   const segments = fragment.split('/');
   if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) {
     throw usage(
@@ -60,20 +56,6 @@ export function readViewName(fragment: string, text: string): string {
   if (builtIn.includes(fragment))
     throw usage(`fragment '${fragment}': a built-in view cannot have a custom name`, 'Pin or hide it instead.');
   return name;
-}
-
-function fragmentOf(url: string, site: string | undefined): string {
-  const at = url.indexOf('#');
-  if (at < 0) throw usage(`fragment '${url}': the URL has no #`, 'Copy the URL while the view is shown.');
-  const origin = originOf(url);
-  if (site === undefined || origin !== originOf(site))
-    throw usage(`fragment '${url}': the URL is of ${origin}, the account of ${site ?? 'no site'}`);
-  return url.slice(at + 1).trimEnd();
-}
-
-function originOf(url: string): string {
-  if (!URL.canParse(url)) throw usage(`fragment '${url}': not a URL`);
-  return new URL(url).origin;
 }
 
 /** A text that is not percent-encoding, such as `100%`, is taken as it is. */

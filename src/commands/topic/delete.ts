@@ -8,7 +8,8 @@ import type { TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { foldName, topicLevels } from '../../schema/topic.ts';
 import { command } from '../command.ts';
 import { channelArgument, timeText } from './fields.ts';
-import { checkNaming, isSeveral, namingOptions, readNaming, topicNames } from './named-topics.ts';
+import { checkNaming, isSeveral, namingOptions, readNaming, topicNames, withLinked } from './named-topics.ts';
+import { readPlace } from './place.ts';
 import { openPurge, type Purge } from './purge.ts';
 import { confirmTopics, describeTopics } from './question.ts';
 import { surveyTopics } from './survey.ts';
@@ -38,7 +39,7 @@ export default command({
       kind: 'string',
       many: true,
       placeholder: 'TOPIC',
-      help: "Name of the topic; '' is the empty topic (level 334)",
+      help: "Name of the topic; '' is the empty topic (level 334); none where CHANNEL is the link of a topic",
     },
   },
   options: {
@@ -73,11 +74,13 @@ export default command({
     "chatelaine topic delete general --match 'calibration*' --older-than 7d --dry-run",
   ],
 
-  async *run({ channel: text, confirm, max_messages, archive, missing_ok, include_hidden, ...named }, context) {
+  async *run({ channel: text, confirm, max_messages, archive, missing_ok, include_hidden, ...typed }, context) {
+    const place = await readPlace(text, context);
+    const named = withLinked(place, typed);
     checkNaming(named);
     const chat = context.chat();
     if (named.topic?.includes('')) await checkEmptyTopic(chat);
-    const channel = await findChannel(chat, text);
+    const channel = await findChannel(chat, place.channel);
     const naming = await readNaming(named, context);
     const { site, email } = await context.chatAccount();
     const purge = openPurge(chat, archive, { site, email }, context);
@@ -86,8 +89,8 @@ export default command({
       const names = await topicNames(chat, channel, naming, run.begun, context);
       const allowed = { missing_ok, include_hidden, interrupted: isInterrupted(purge, run) };
       const surveys = await surveyTopics(chat, channel, names, allowed);
-      const place = { site, email, organization: await chat.organization() };
-      for (const line of describeTopics(place, channel, surveys)) context.note(line);
+      const server = { site, email, organization: await chat.organization() };
+      for (const line of describeTopics(server, channel, surveys)) context.note(line);
       const budget = budgetOf(surveys, max_messages);
       if (context.options.dry_run !== true && surveys.some(hasMessages)) {
         const isNumber = surveys.length > 1 || isSeveral(naming) || named.from !== undefined;

@@ -4,7 +4,7 @@ export const channelArgument = {
   required: true,
   nonempty: true,
   placeholder: 'CHANNEL',
-  help: 'Id or name of the channel; id:7 and name:2024 say which; #name and a #narrow/… link as pasted',
+  help: 'Id or name of the channel; id:7 and name:2024 say which; #name, and a #narrow/… link or its whole URL as pasted',
 } as const;
 
 /** A message's UTC seconds as RFC 3339; null for none, and for what is beyond all calendars. */

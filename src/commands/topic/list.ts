@@ -3,8 +3,10 @@ import { usage } from '../../core/failure.ts';
 import { matchesGlob } from '../../core/glob.ts';
 import { findChannel } from '../../jobs/topic/find-channel.ts';
 import { listTopics, type TopicSummary } from '../../jobs/topic/list-topics.ts';
+import { isSameName } from '../../schema/topic.ts';
 import { command } from '../command.ts';
 import { channelArgument, timeText } from './fields.ts';
+import { readPlace } from './place.ts';
 
 export default command({
   name: 'topic list',
@@ -12,7 +14,7 @@ export default command({
   about: [
     'The API has no list of topics: every message of the channel is fetched and counted, a page of 1000 at a time. Only messages that ' +
       'the account can see are counted. The topic with the newest message comes first.',
-    'Names that differ only by case are one topic, as they are for topic delete.',
+    'Names that differ only by case are one topic, as they are for topic delete. The link of a topic lists that topic alone.',
   ],
   args: { channel: channelArgument },
   options: {
@@ -35,12 +37,13 @@ export default command({
   async *run({ channel: text, ...filter }, context) {
     if (filter.resolved && filter.unresolved) throw usage('--resolved and --unresolved exclude each other');
     const chat = context.chat();
-    const channel = await findChannel(chat, text);
+    const place = await readPlace(text, context);
+    const channel = await findChannel(chat, place.channel);
     const { topics, isLimited } = await listTopics(chat, channel);
     if (isLimited)
       context.warn('the history is cut by the plan of the organization: older messages exist that are not counted');
     for (const topic of topics) {
-      if (!isWanted(topic, filter, context.now())) continue;
+      if (!isWanted(topic, { ...filter, topic: place.topic }, context.now())) continue;
       const { first_timestamp, last_timestamp, topic_name, messages, resolved } = topic;
       const times = { first_time: timeText(first_timestamp), last_time: timeText(last_timestamp) };
       yield { stream_id: channel.stream_id, channel: channel.name, topic_name, messages, ...times, resolved };
@@ -58,6 +61,8 @@ export default command({
 });
 
 interface Filter {
+  /** The only topic, of a pasted link. */
+  readonly topic: string | undefined;
   readonly match?: string;
   readonly older_than?: Milliseconds;
   readonly resolved?: boolean;
@@ -66,9 +71,10 @@ interface Filter {
 
 function isWanted(
   topic: TopicSummary,
-  { match, older_than, resolved, unresolved }: Filter,
+  { topic: only, match, older_than, resolved, unresolved }: Filter,
   now: Milliseconds,
 ): boolean {
+  if (only !== undefined && !isSameName(only, topic.topic_name)) return false;
   if (match !== undefined && !matchesGlob(match.toLowerCase(), topic.topic_name.toLowerCase())) return false;
   if (older_than !== undefined && topic.last_timestamp * 1000 > now - older_than) return false;
   if (resolved) return topic.resolved;

@@ -4,10 +4,11 @@ import { Failure, usage } from '../../core/failure.ts';
 import { matchesGlob } from '../../core/glob.ts';
 import type { Channel } from '../../jobs/topic/find-channel.ts';
 import { listTopics } from '../../jobs/topic/list-topics.ts';
-import { foldName } from '../../schema/topic.ts';
+import { foldName, isSameName } from '../../schema/topic.ts';
 import type { Fields, Values } from '../../schema/field.ts';
 import type { Disk } from '../context/disk.ts';
 import type { Time } from '../context/time.ts';
+import type { NamedPlace } from './place.ts';
 
 /** The ways to name the topics of a command, beside arguments. */
 export const namingOptions = {
@@ -31,6 +32,18 @@ export const namingOptions = {
 
 export interface NamedTopics extends Values<typeof namingOptions> {
   readonly topic?: readonly string[];
+}
+
+/**
+ * The topics as typed, or the one of a pasted link.
+ * @throws Failure usage where the link is of one topic and another is typed
+ */
+export function withLinked({ topic: linked }: Pick<NamedPlace, 'topic'>, named: NamedTopics): NamedTopics {
+  if (linked === undefined) return named;
+  const other = named.topic?.find((name) => !isSameName(name, linked));
+  if (other !== undefined)
+    throw usage(`the link is of the topic '${linked}', and '${other}' is named too: nothing was deleted`);
+  return named.topic === undefined || named.topic.length === 0 ? { ...named, topic: [linked] } : named;
 }
 
 /** Refuses a line that names its topics in no way or in two. @throws Failure usage */

@@ -1,5 +1,6 @@
 import { collect } from '../../schema/field.ts';
-import { builtInViews, isViewUrl, readFragment } from '../../schema/view.ts';
+import { isUrl } from '../../schema/pasted-url.ts';
+import { builtInViews, readFragment } from '../../schema/view.ts';
 import type { Accounts } from '../context/accounts.ts';
 
 /**
@@ -10,7 +11,7 @@ export async function readFragments(
   texts: readonly string[],
   accounts: Pick<Accounts, 'chatAccount'>,
 ): Promise<readonly string[]> {
-  const site = texts.some(isViewUrl) ? (await accounts.chatAccount()).site : undefined;
+  const site = texts.some(isUrl) ? (await accounts.chatAccount()).site : undefined;
   return collect(texts, (text) => readFragment(text, site));
 }
 

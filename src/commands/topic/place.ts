@@ -1,0 +1,24 @@
+import { usage } from '../../core/failure.ts';
+import { narrowLink } from '../../schema/narrow-link.ts';
+import { fragmentOf, isUrl } from '../../schema/pasted-url.ts';
+import type { Accounts } from '../context/accounts.ts';
+
+/** What the argument CHANNEL names. */
+export interface NamedPlace {
+  readonly channel: string;
+  /** Of the link of a topic. */
+  readonly topic?: string | undefined;
+}
+
+/**
+ * A channel as typed, or as pasted: a link to a channel or topic, or its whole URL. The account is read only where a URL has to be of its
+ * site.
+ * @throws Failure usage for a link to something else, and for a URL of another site
+ */
+export async function readPlace(text: string, { chatAccount }: Pick<Accounts, 'chatAccount'>): Promise<NamedPlace> {
+  const fragment = isUrl(text) ? `#${fragmentOf('channel', text, (await chatAccount()).site)}` : text.trim();
+  const link = narrowLink(fragment);
+  if (link) return { channel: `id:${link.channel}`, topic: link.topic };
+  if (!isUrl(text) && !fragment.startsWith('#narrow/')) return { channel: text };
+  throw usage(`channel '${text}': the link is of no channel`, 'Copy it while a channel or a topic is shown.');
+}
