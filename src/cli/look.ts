@@ -57,7 +57,7 @@ export function hasColor({ color }: GlobalValues, { machine }: World, stream: Pi
 /** Standard output as a place for results. A write that nobody reads is given up a moment after the signal aborts. */
 export function openSink({ stdout, alarm }: World, signal: AbortSignal): Sink {
   return {
-    write: (text) =>
+    write: (piece) =>
       new Promise((resolve, reject) => {
         let cancel = (): void => undefined;
         const stop = (): void => {
@@ -65,7 +65,7 @@ export function openSink({ stdout, alarm }: World, signal: AbortSignal): Sink {
         };
         if (signal.aborted) stop();
         else signal.addEventListener('abort', stop, { once: true });
-        stdout.write(text, (error) => {
+        stdout.write(piece, (error) => {
           signal.removeEventListener('abort', stop);
           cancel();
           if (error) reject(error);

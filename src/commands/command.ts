@@ -1,3 +1,4 @@
+import type { JsonRows } from '../output/json-rows.ts';
 import type { Show } from '../output/show.ts';
 import type { Fields, Values } from '../schema/field.ts';
 import type { Context } from './context.ts';
@@ -6,12 +7,14 @@ import type { CommandSurface, InputSample } from './surface.ts';
 /** The row that a command's result is made of. */
 type Row<R> =
   R extends AsyncGenerator<infer T>
-    ? T
+    ? Single<T>
     : R extends Promise<readonly (infer T)[]>
       ? T
       : R extends Promise<infer T>
         ? T
         : never;
+
+type Single<T> = T extends JsonRows<infer R> ? R : T;
 
 export interface Command<A extends Fields, O extends Fields, R> {
   /** Noun and verb, as typed. */

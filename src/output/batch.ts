@@ -1,9 +1,9 @@
 import type { Sink } from './show.ts';
 
-/** Text on its way to a sink, in large pieces. */
+/** Text, or bytes of text, on its way to a sink, in large pieces. */
 export interface Batch {
   /** Resolves at once while little is held, else when it is written. */
-  add(text: string): Promise<void>;
+  add(piece: string | Uint8Array): Promise<void>;
   /** Writes all that is held. */
   flush(): Promise<void>;
   /** Rejects with the first error of the sink, so that it is heard while rows are awaited; never resolves. */
@@ -11,11 +11,12 @@ export interface Batch {
 }
 
 /**
- * Holds up to `size` characters while rows come one upon the other, and hands over what it holds as soon as the event loop
+ * Holds up to `size` characters or bytes while rows come one upon the other, and hands over what it holds as soon as the event loop
  * comes round, which is when the rows wait for something.
  */
 export function batched(sink: Sink, size = 65_536): Batch {
-  let held = '';
+  let held: (string | Uint8Array)[] = [];
+  let length = 0;
   let writing: Promise<void> | undefined;
   let turn: NodeJS.Immediate | undefined;
   const { promise: broken, reject } = rejectable();
@@ -27,10 +28,11 @@ export function batched(sink: Sink, size = 65_536): Batch {
     return writing;
   };
   const drain = async (): Promise<void> => {
-    while (held !== '') {
-      const text = held;
-      held = '';
-      await sink.write(text);
+    while (held.length > 0) {
+      const pieces = held;
+      held = [];
+      length = 0;
+      for (const piece of pieces) await sink.write(piece);
     }
   };
   const flushAtTurn = (): void => {
@@ -40,10 +42,14 @@ export function batched(sink: Sink, size = 65_536): Batch {
   return {
     broken,
     flush,
-    async add(text) {
-      held += text;
-      if (held.length >= size) return flush();
-      if (held !== '') turn ??= setImmediate(flushAtTurn);
+    async add(piece) {
+      if (piece.length === 0) return;
+      const last = held.at(-1);
+      if (typeof piece === 'string' && typeof last === 'string') held[held.length - 1] = last + piece;
+      else held.push(piece);
+      length += piece.length;
+      if (length >= size) return flush();
+      turn ??= setImmediate(flushAtTurn);
     },
   };
 }

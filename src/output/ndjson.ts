@@ -1,5 +1,6 @@
 import { writeJson } from '../core/json.ts';
 import type { Form } from './form.ts';
+import { joined } from './json-rows.ts';
 import { plainJson } from './plain.ts';
 import type { Look } from './show.ts';
 
@@ -9,5 +10,10 @@ export function ndjson(look: Look): Form {
     const line = `${writeJson(value)}\n`;
     return look.terminal ? plainJson(line) : line;
   };
-  return { one: (value) => (value === undefined || value === null ? '' : row(value)), row, end: () => '' };
+  return {
+    one: (value) => (value === undefined || value === null ? '' : row(value)),
+    row,
+    ...(look.terminal ? {} : { texts: (texts) => joined(texts, '', '\n') }),
+    end: () => '',
+  };
 }

@@ -76,5 +76,5 @@ export interface Look {
 
 /** Where a result goes. `write` resolves when more may be written, and rejects with EPIPE when the reader is gone. */
 export interface Sink {
-  write(text: string): Promise<void>;
+  write(piece: string | Uint8Array): Promise<void>;
 }

@@ -8,10 +8,10 @@ export const readerGone = new Error('nobody reads the output any longer');
 export function guarded(sink: Sink): Sink {
   let ended: Error | undefined;
   return {
-    async write(text) {
+    async write(piece) {
       if (ended) throw ended;
       try {
-        await sink.write(text);
+        await sink.write(piece);
       } catch (error) {
         throw (ended = endOf(error));
       }
@@ -23,9 +23,9 @@ export function guarded(sink: Sink): Sink {
 export function regardless(given: Sink): Sink {
   const sink = guarded(given);
   return {
-    async write(text) {
+    async write(piece) {
       try {
-        await sink.write(text);
+        await sink.write(piece);
       } catch (error) {
         if (error !== readerGone) throw error;
       }

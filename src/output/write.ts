@@ -3,6 +3,7 @@ import { writeJson } from '../core/json.ts';
 import { batched, type Batch } from './batch.ts';
 import type { Form } from './form.ts';
 import { formOf } from './formats.ts';
+import { JsonRows, singly } from './json-rows.ts';
 import type { Look, Show, Sink } from './show.ts';
 import { inOrder, orderOf } from './sort.ts';
 import { guarded, readerGone } from './sink.ts';
@@ -56,7 +57,7 @@ async function sorted(
   show: Show<unknown> | undefined,
   { sort }: Look,
 ): Promise<AsyncIterable<unknown>> {
-  return sort === undefined || show?.text ? rows : inOrder(rows, orderOf(sort), show);
+  return sort === undefined || show?.text ? rows : inOrder(singly(rows), orderOf(sort), show);
 }
 
 function listed(values: readonly unknown[]): AsyncIterable<unknown> {
@@ -103,16 +104,24 @@ async function pour(
     if (count > 0) remark(count);
   };
   try {
-    for await (const row of rows) {
-      await batch.add(form.row(row));
-      count += 1;
-    }
+    for await (const row of rows) count += await add(row, form, batch);
   } catch (error) {
     await Promise.allSettled([close()]);
     throw error;
   }
   await close();
   if (count === 0) remark(count);
+}
+
+/** Adds a row, or rows that are JSON texts; how many. */
+async function add(row: unknown, form: Form, batch: Batch): Promise<number> {
+  if (!(row instanceof JsonRows)) {
+    await batch.add(form.row(row));
+    return 1;
+  }
+  if (form.texts) await batch.add(form.texts(row.texts));
+  else for (const one of row) await batch.add(form.row(one));
+  return row.texts.length;
 }
 
 interface Watched extends AsyncIterable<unknown> {

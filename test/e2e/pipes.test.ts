@@ -32,10 +32,11 @@ const statuses = ({ stdout }: Done): string | undefined => /status:(.*)/.exec(st
 describe('a reader that goes away', () => {
   test.each(['ndjson', 'csv', 'tsv', 'json', 'yaml'])('ends a list at once, silently (%s)', async (format) => {
     const { port, seen } = await openOrigin(endless);
-    const line = `chatelaine messages fetch --all -o ${format} | head -1; echo "status:\${PIPESTATUS[*]}"`;
+    const line = `chatelaine messages fetch --all -o ${format} | head -5; echo "status:\${PIPESTATUS[*]}"`;
     const done = await shell(line, { env: chatAt(port) }).ended;
     expect({ statuses: statuses(done), stderr: done.stderr }).toEqual({ statuses: '0 0', stderr: '' });
-    expect(seen.length).toBeLessThan(20);
+    // The second page is asked for while the first is written.
+    expect(seen.length).toBeLessThanOrEqual(2);
   });
 
   test('does not wait for the answer that is under way', async () => {

@@ -18,6 +18,7 @@ async function sendOnce(port: number, { method, path, query = [], json }: Call):
   return {
     status: response.status,
     headers: Object.fromEntries(response.headers),
+    bytes: Buffer.from(text),
     text,
     body: bodyOf(text),
     http,

@@ -18,7 +18,7 @@ function closing(after: number, error = refusal('EPIPE')): Sink & { readonly pie
     write(text) {
       this.attempts += 1;
       if (pieces.length >= after) return Promise.reject(error);
-      pieces.push(text);
+      pieces.push(String(text));
       return Promise.resolve();
     },
   };
@@ -125,7 +125,7 @@ test('a row is shown while the next is awaited', async () => {
     yield { id: 3 };
   }
   const writing = writeResult({ many: rows() }, undefined, look('ndjson'), {
-    write: (text) => Promise.resolve(void pieces.push(text)),
+    write: (text) => Promise.resolve(void pieces.push(String(text))),
   });
   // The formats are modules that load when first needed.
   for (let turns = 0; turns < 100 && pieces.length === 0; turns += 1) await turn();
@@ -162,7 +162,7 @@ describe('memory', () => {
           await turn();
           writing -= 1;
           pieces += 1;
-          received += text.split('text of some').length - 1;
+          received += String(text).split('text of some').length - 1;
           held = Math.max(held, text.length + (produced - received) * 60);
         },
       };

@@ -19,7 +19,7 @@ export function look(format: Look['format'], rest: Partial<Look> = {}): Look {
 /** What a result looks like as one text. */
 export async function written(result: Result, wanted: Look, show?: Show<unknown>): Promise<string> {
   const pieces: string[] = [];
-  const sink: Sink = { write: (text) => Promise.resolve(void pieces.push(text)) };
+  const sink: Sink = { write: (text) => Promise.resolve(void pieces.push(String(text))) };
   await writeResult(result, show, wanted, sink);
   return pieces.join('');
 }

@@ -19,8 +19,25 @@ export interface MessageQuery {
   readonly allow_empty_topic_name?: boolean | undefined;
 }
 
-export interface MessagePage {
-  readonly messages: readonly Message[];
+/** What is looked at while messages are paged through and compared; a server's older messages lack some of it. */
+export interface MessageHead {
+  readonly id: number;
+  readonly timestamp?: unknown;
+  readonly subject?: unknown;
+  readonly stream_id?: unknown;
+  readonly display_recipient?: unknown;
+  readonly last_edit_timestamp?: unknown;
+  readonly last_moved_timestamp?: unknown;
+}
+
+/** Where pages of messages are asked for; messages are parsed, or their own text. */
+export interface MessageSource<M extends MessageHead = Message> {
+  /** One request, sorted by id. */
+  messages(query: MessageQuery): Promise<MessagePage<M>>;
+}
+
+export interface MessagePage<M extends MessageHead = Message> {
+  readonly messages: readonly M[];
   readonly found_newest: boolean;
   readonly found_oldest: boolean;
   readonly history_limited: boolean;
@@ -40,24 +57,39 @@ export function messagesCall(query: MessageQuery): Call {
   return { method: 'GET', path: path`/api/v1/messages`, query: parameters, repeat: 'safe', timeout: messagesTimeout };
 }
 
+/** @throws TypeError for what is no message: whoever passes it has checked that already */
+export function asMessage(row: unknown): Message {
+  if (isMessage(row)) return row;
+  throw new TypeError('not a message');
+}
+
 function isMessage(row: unknown): row is Message {
   return isObject(row) && typeof row['id'] === 'number';
 }
 
 export function pageOf(answer: Answer): MessagePage {
   const { ignored } = accept(answer);
-  const body = isObject(answer.body) ? answer.body : {};
-  const { messages } = body;
-  if (!Array.isArray(messages) || !messages.every(isMessage)) {
-    throw new Failure('unavailable', 'the chat server answered success without a list of messages', {
-      http: answer.http,
-    });
-  }
+  const messages = isObject(answer.body) ? answer.body['messages'] : undefined;
+  if (!Array.isArray(messages) || !messages.every(isMessage)) throw notMessages(answer);
+  return pageWith(messages, answer.body, ignored);
+}
+
+/** A page of these messages, with what the body of the answer says beside them. */
+export function pageWith<M extends MessageHead>(
+  messages: readonly M[],
+  body: unknown,
+  ignored: readonly string[],
+): MessagePage<M> {
+  const flags = isObject(body) ? body : {};
   return {
     messages: messages.toSorted((one, other) => one.id - other.id),
-    found_newest: body['found_newest'] === true,
-    found_oldest: body['found_oldest'] === true,
-    history_limited: body['history_limited'] === true,
+    found_newest: flags['found_newest'] === true,
+    found_oldest: flags['found_oldest'] === true,
+    history_limited: flags['history_limited'] === true,
     ignored,
   };
+}
+
+export function notMessages({ http }: Answer): Failure {
+  return new Failure('unavailable', 'the chat server answered success without a list of messages', { http });
 }

@@ -8,9 +8,10 @@ import { viewLevel } from '../../schema/view.ts';
 import { isSuccess } from '../http/answer.ts';
 import type { Answer, Send } from '../http/call.ts';
 import { path } from '../http/path.ts';
-import { messagesCall, pageOf, type MessagePage, type MessageQuery } from './chat-messages.ts';
+import { messagesCall, pageOf, type MessageQuery, type MessageSource } from './chat-messages.ts';
 import { accept, acceptOnce, isMissingRoute, refusal, routeMissing } from './chat-answer.ts';
 import { legacyNarrow } from './legacy.ts';
+import { rawPageOf, type RawMessage } from './raw-message.ts';
 import { dependsOnLevel, isBadNarrow, narrowRefusal } from './narrow-refusal.ts';
 
 /** What the server ignored of a request that it accepted. */
@@ -29,11 +30,11 @@ export interface View {
   readonly name: string | null;
 }
 
-export interface ChatApi {
+export interface ChatApi extends MessageSource {
   /** PATCH /settings. @throws Failure unknown where it may not be sent twice and no answer came */
   updateSettings(values: readonly Assignment[], repeat: 'safe' | 'if unprocessed'): Promise<Accepted>;
-  /** GET /messages, one request, sorted by id. */
-  messages(query: MessageQuery): Promise<MessagePage>;
+  /** The same messages as the text in which the server sends them. */
+  readonly raw: MessageSource<RawMessage>;
   /** POST delete_topic, one request: whether the server says that all messages are gone. */
   deleteTopic(stream_id: number, topic_name: string): Promise<{ readonly complete: boolean }>;
   /** PATCH /navigation_views. @throws Failure unknown for a rename without an answer */
@@ -60,6 +61,21 @@ export function chatApi(send: Send, sendUnauthenticated: Send): ChatApi {
   // The level in whose words narrows are sent: the newest until the server proves to be older.
   let wordsLevel = Infinity;
 
+  /** GET /messages, in the words that the server knows. */
+  const ask = async (query: MessageQuery): Promise<Answer> => {
+    const { narrow = [] } = query;
+    const get = (): Promise<Answer> => send(messagesCall({ ...query, narrow: legacyNarrow(narrow, wordsLevel) }));
+    const first = await get();
+    if (narrow.length === 0 || !isBadNarrow(first)) return first;
+    const hasOldWords = wordsLevel === Infinity && writeJson(legacyNarrow(narrow, 0)) !== writeJson(narrow);
+    const found = hasOldWords || dependsOnLevel(narrow) ? await level() : undefined;
+    if (!hasOldWords || found === undefined || found >= narrowLevels.channel) throw narrowRefusal(first, narrow, found);
+    wordsLevel = found;
+    const second = await get();
+    if (isBadNarrow(second)) throw narrowRefusal(second, narrow, found);
+    return second;
+  };
+
   return {
     level,
     organization: async () => (await facts()).organization,
@@ -70,20 +86,8 @@ export function chatApi(send: Send, sendUnauthenticated: Send): ChatApi {
       return repeat === 'safe' ? accept(answer) : acceptOnce(answer);
     },
 
-    async messages(query) {
-      const { narrow = [] } = query;
-      const ask = (): Promise<Answer> => send(messagesCall({ ...query, narrow: legacyNarrow(narrow, wordsLevel) }));
-      const first = await ask();
-      if (narrow.length === 0 || !isBadNarrow(first)) return pageOf(first);
-      const hasOldWords = wordsLevel === Infinity && writeJson(legacyNarrow(narrow, 0)) !== writeJson(narrow);
-      const found = hasOldWords || dependsOnLevel(narrow) ? await level() : undefined;
-      if (!hasOldWords || found === undefined || found >= narrowLevels.channel)
-        throw narrowRefusal(first, narrow, found);
-      wordsLevel = found;
-      const second = await ask();
-      if (isBadNarrow(second)) throw narrowRefusal(second, narrow, found);
-      return pageOf(second);
-    },
+    messages: async (query) => pageOf(await ask(query)),
+    raw: { messages: async (query) => rawPageOf(await ask(query)) },
 
     async deleteTopic(stream_id, topic_name) {
       const answer = await send({

@@ -1,24 +1,24 @@
 import { pageSize } from '../../schema/messages.ts';
-import type { ChatApi } from './chat.ts';
-import type { Message, MessagePage, MessageQuery } from './chat-messages.ts';
-
-/** What pages are asked from. */
-type Pages = Pick<ChatApi, 'messages'>;
+import type { Message, MessageHead, MessagePage, MessageQuery, MessageSource } from './chat-messages.ts';
 
 /** A way through the messages of a query. */
-export interface Walk {
+export interface Walk<M extends MessageHead = Message> {
   /** Where to start: a message id, `oldest`, `newest` or `first_unread`. */
   readonly anchor: string;
   /** Maximum number of messages; all without it. */
   readonly limit?: number | undefined;
   /** Messages to leave out; the limit does not count them. */
-  readonly isWanted?: ((message: Message) => boolean) | undefined;
+  readonly isWanted?: ((message: M) => boolean) | undefined;
   /** Whether this message lies beyond what is wanted, and all after it. */
-  readonly isEnd?: ((message: Message) => boolean) | undefined;
+  readonly isEnd?: ((message: M) => boolean) | undefined;
 }
 
 /** Pages upward from the anchor, each message once and ascending. */
-export function forward(chat: Pages, query: MessageQuery, walk: Walk): AsyncGenerator<MessagePage> {
+export function forward<M extends MessageHead>(
+  chat: MessageSource<M>,
+  query: MessageQuery,
+  walk: Walk<M>,
+): AsyncGenerator<MessagePage<M>> {
   return pages(chat, query, walk, {
     around: (size) => ({ num_before: 0, num_after: size }),
     isNew: (id, edge) => id > edge,
@@ -33,7 +33,11 @@ export function forward(chat: Pages, query: MessageQuery, walk: Walk): AsyncGene
 }
 
 /** Pages downward from the anchor; each page is in itself sorted upward. */
-export function backward(chat: Pages, query: MessageQuery, walk: Walk): AsyncGenerator<MessagePage> {
+export function backward<M extends MessageHead>(
+  chat: MessageSource<M>,
+  query: MessageQuery,
+  walk: Walk<M>,
+): AsyncGenerator<MessagePage<M>> {
   return pages(chat, query, walk, {
     around: (size) => ({ num_before: size, num_after: 0 }),
     isNew: (id, edge) => id < edge,
@@ -49,13 +53,13 @@ export function backward(chat: Pages, query: MessageQuery, walk: Walk): AsyncGen
 const heldPages = 5;
 
 /** The last `limit` messages up to the anchor, ascending. Where a page fails, those above it come first. */
-export async function* newestMessages(
-  chat: Pages,
+export async function* newestMessages<M extends MessageHead>(
+  chat: MessageSource<M>,
   query: MessageQuery,
-  walk: Walk & { readonly limit: number },
-): AsyncGenerator<MessagePage> {
-  const held: MessagePage[] = [];
-  let start: Message | undefined;
+  walk: Walk<M> & { readonly limit: number },
+): AsyncGenerator<MessagePage<M>> {
+  const held: MessagePage<M>[] = [];
+  let start: M | undefined;
   let isFar = false;
   let isLimited = false;
   try {
@@ -76,14 +80,14 @@ export async function* newestMessages(
     yield { ...page, history_limited: isLimited };
 }
 
-interface Direction {
+interface Direction<M extends MessageHead> {
   readonly around: (size: number) => MessageQuery;
   readonly isNew: (id: number, edge: number) => boolean;
-  readonly first: (messages: readonly Message[], size: number) => readonly Message[];
-  readonly edge: (messages: readonly Message[]) => Message | undefined;
+  readonly first: (messages: readonly M[], size: number) => readonly M[];
+  readonly edge: (messages: readonly M[]) => M | undefined;
   /** Whether the server cut hidden messages from this page after its limit: only a page from message 1 on is whole. */
-  readonly isCut: (page: MessagePage, anchor: string) => boolean;
-  readonly isLast: (page: MessagePage) => boolean;
+  readonly isCut: (page: MessagePage<M>, anchor: string) => boolean;
+  readonly isLast: (page: MessagePage<M>) => boolean;
   readonly start: number;
 }
 
@@ -91,11 +95,14 @@ interface Direction {
  * Ends at the flag of the direction, at an empty page, or where a page brings nothing new: the flag alone is not enough, and
  * servers below level 155 repeat the anchor (docs/apis.md, Paging).
  */
-async function* pages(chat: Pages, query: MessageQuery, walk: Walk, way: Direction): AsyncGenerator<MessagePage> {
+async function* pages<M extends MessageHead>(
+  chat: MessageSource<M>,
+  query: MessageQuery,
+  walk: Walk<M>,
+  way: Direction<M>,
+): AsyncGenerator<MessagePage<M>> {
   const { isWanted = () => true, isEnd = () => false } = walk;
-  let { anchor } = walk;
-  let edge = way.start;
-  let inclusion = {};
+  let [anchor, edge, inclusion] = [walk.anchor, way.start, {}];
   for (let left = walk.limit ?? Infinity; left > 0;) {
     // Of a small page all messages may be unwanted ones.
     const size = walk.isWanted ? pageSize : Math.min(pageSize, left);
@@ -106,8 +113,7 @@ async function* pages(chat: Pages, query: MessageQuery, walk: Walk, way: Directi
       inclusion = { include_anchor: true };
       continue;
     }
-    const reached = edge;
-    const fresh = page.messages.filter(({ id }) => way.isNew(id, reached));
+    const fresh = freshOf(page, way, edge);
     const last = way.edge(fresh);
     const shown = way.first(fresh.filter(isWanted), left);
     if (last || edge === way.start) yield { ...page, messages: shown };
@@ -117,4 +123,8 @@ async function* pages(chat: Pages, query: MessageQuery, walk: Walk, way: Directi
     anchor = String(last.id);
     inclusion = { include_anchor: false };
   }
+}
+
+function freshOf<M extends MessageHead>(page: MessagePage<M>, way: Direction<M>, edge: number): readonly M[] {
+  return page.messages.filter(({ id }) => way.isNew(id, edge));
 }

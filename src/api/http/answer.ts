@@ -6,6 +6,17 @@ export function isSuccess({ status }: Answer): boolean {
   return status >= 200 && status < 300;
 }
 
+/** The same answer, whose body the caller has read from its bytes. */
+export function withBody(answer: Answer, body: unknown): Answer {
+  const { status, headers, bytes, http, afterUnconfirmed } = answer;
+  return {
+    ...{ status, headers, bytes, http, afterUnconfirmed, body },
+    get text() {
+      return answer.text;
+    },
+  };
+}
+
 /** Far more of a server's words than an error shows. */
 const maxChars = 20_000;
 

@@ -12,11 +12,18 @@ const decoders: Readonly<Record<string, (() => Duplex) | undefined>> = {
 /** A server that compresses compresses once; some proxies do it again. */
 const maxEncodings = 3;
 
+/** A body as it came, and as the text that it is. */
+export interface WireBody {
+  readonly bytes: Uint8Array;
+  /** Decoded when it is first asked for. */
+  readonly text: string;
+}
+
 /**
- * The whole body as text, decompressed.
+ * The whole body, decompressed.
  * @throws TooLarge past `limit` bytes, counted after decompression; the error of a broken stream or a damaged compression
  */
-export async function readBody(body: Readable, encoding: unknown, limit: number): Promise<string> {
+export async function readBody(body: Readable, encoding: unknown, limit: number): Promise<WireBody> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   const pieces: AsyncIterable<Uint8Array> = decompressed(body, encoding);
@@ -25,7 +32,14 @@ export async function readBody(body: Readable, encoding: unknown, limit: number)
     if (size > limit) throw new TooLarge();
     chunks.push(chunk);
   }
-  return new TextDecoder('utf-8').decode(Buffer.concat(chunks));
+  const bytes = Buffer.concat(chunks, size);
+  let text: string | undefined;
+  return {
+    bytes,
+    get text() {
+      return (text ??= new TextDecoder('utf-8').decode(bytes));
+    },
+  };
 }
 
 /** A coding that is unknown is left: its bytes are no JSON, which the caller reports. */

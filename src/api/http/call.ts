@@ -22,8 +22,10 @@ export interface Call {
 export interface Answer {
   readonly status: number;
   readonly headers: WireAnswer['headers'];
+  readonly bytes: Uint8Array;
+  /** The body as text. */
   readonly text: string;
-  /** The body as data; undefined where it is no JSON. */
+  /** The body as data, parsed when it is first asked for; undefined where it is no JSON. */
   readonly body: unknown;
   /** The request as it may be shown in an error. */
   readonly http: { readonly method: string; readonly url: string; readonly status: number };

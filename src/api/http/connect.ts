@@ -87,12 +87,18 @@ function lineOf({ base, authorization }: Connection): string {
 
 function toAnswer(request: Request, { answer }: Attempt, history: Pick<Answer, 'afterUnconfirmed'>): Answer {
   if (!answer) throw new Error('an attempt was taken without an answer');
-  const { status, headers, text } = answer;
+  const { status, headers, body } = answer;
+  let parsed: { readonly value: unknown } | undefined;
   return {
     status,
     headers,
-    text,
-    body: bodyOf(text),
+    bytes: body.bytes,
+    get text() {
+      return body.text;
+    },
+    get body() {
+      return (parsed ??= { value: bodyOf(body.text) }).value;
+    },
     http: { method: request.method, url: request.shown, status },
     ...history,
   };
@@ -108,7 +114,7 @@ function bodyOf(text: string): unknown {
 
 function askedWait({ answer }: Attempt, now: Milliseconds): Milliseconds | undefined {
   const header = answer?.headers['retry-after'];
-  return retryAfter(bodyOf(answer?.text ?? ''), typeof header === 'string' ? header : undefined, now);
+  return retryAfter(bodyOf(answer?.body.text ?? ''), typeof header === 'string' ? header : undefined, now);
 }
 
 /** Without a deadline, `total` is what this call was itself told to wait: a worker is not blamed for what held others back. */

@@ -4,7 +4,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, messageOf } from '../../core/failure.ts';
 import { readFileText } from '../../core/read.ts';
 import { variable, type Alarm, type Environment } from '../../core/world.ts';
-import { readBody } from './body.ts';
+import { readBody, type WireBody } from './body.ts';
 import { TimedOut, Unconnected } from './broken.ts';
 import { trustedBy, type Trust } from './authorities.ts';
 import { connectorFor, withConnectSignal } from './connector.ts';
@@ -32,7 +32,7 @@ export interface WireRequest {
 export interface WireAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly text: string;
+  readonly body: WireBody;
 }
 
 /**
@@ -100,8 +100,8 @@ async function answerTo(dispatcher: Dispatcher, call: WireRequest, signal: Abort
     body: call.body ?? null,
     signal,
   });
-  const text = await readBody(answer.body, answer.headers['content-encoding'], call.bodyLimit);
+  const body = await readBody(answer.body, answer.headers['content-encoding'], call.bodyLimit);
   // undici frees the connection a turn after the body: a request before that would open another one, with another handshake.
   await setImmediate();
-  return { status: answer.statusCode, headers: answer.headers, text };
+  return { status: answer.statusCode, headers: answer.headers, body };
 }

@@ -44,7 +44,8 @@ export default command({
         selection: () => wholeSelection(typed, context.now()),
         forms: formsOf(both, raw_content),
       };
-      const { head, added, repaired } = await pullArchive(chat, archive, order, context);
+      const source = { ...chat.raw, level: chat.level, organization: chat.organization };
+      const { head, added, repaired } = await pullArchive(source, archive, order, context);
       const seen = recheck ? await recheckArchive(chat, archive, head, context) : [];
       if (head.history_limited) context.warn(limitedHistory);
       const count = (kind: string): number => seen.filter(({ change }) => change === kind).length;

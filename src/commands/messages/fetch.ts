@@ -1,8 +1,9 @@
-import { isObject } from '../../core/json.ts';
+import { asMessage, type Message } from '../../api/chat/chat-messages.ts';
 import { messageLink } from '../../api/chat/message-link.ts';
-import type { Message } from '../../api/chat/chat-messages.ts';
+import { isObject } from '../../core/json.ts';
 import { fetchMessages } from '../../jobs/messages/fetch-messages.ts';
 import { messageFields } from '../../schema/messages.ts';
+import { JsonRows } from '../../output/json-rows.ts';
 import { command } from '../command.ts';
 import { selectionOf, selectionOptions } from './selection.ts';
 
@@ -32,10 +33,15 @@ export default command({
 
   async *run(values, context) {
     const selection = selectionOf(values, context.now());
-    let site: string | undefined;
-    for await (const message of fetchMessages(context.chat(), selection, context)) {
-      site ??= (await context.chatAccount()).site;
-      yield { message, site };
+    const chat = context.chat();
+    const pages = fetchMessages({ ...chat.raw, level: chat.level }, selection, context);
+    for await (const messages of pages) {
+      if (messages.length === 0) continue;
+      const { site } = await context.chatAccount();
+      yield new JsonRows(
+        messages.map(({ text }) => text),
+        (text) => ({ message: asMessage(text.parse()), site }),
+      );
     }
   },
 

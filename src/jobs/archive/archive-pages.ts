@@ -1,5 +1,5 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { Message, MessagePage } from '../../api/chat/chat-messages.ts';
+import type { MessageHead, MessagePage, MessageSource } from '../../api/chat/chat-messages.ts';
 import { forward } from '../../api/chat/message-pages.ts';
 import { pagesOf } from '../messages/fetch-messages.ts';
 import { messagesByIds } from '../messages/messages-by-ids.ts';
@@ -16,18 +16,18 @@ export interface Reached {
  * The pages of a selection that an archive lacks, ascending: they always continue what is there, so that an interrupted pull leaves no
  * gap. A page without messages only tells of a limited history.
  */
-export function missingPages(
-  chat: Pick<ChatApi, 'messages' | 'level'>,
+export function missingPages<M extends MessageHead>(
+  chat: MessageSource<M> & Pick<ChatApi, 'level'>,
   selection: MessageSelection,
   { count, last }: Reached,
-): AsyncGenerator<MessagePage> {
+): AsyncGenerator<MessagePage<M>> {
   return last === undefined ? firstPages(chat, selection) : laterPages(chat, selection, count, last);
 }
 
-async function* firstPages(
-  chat: Pick<ChatApi, 'messages' | 'level'>,
+async function* firstPages<M extends MessageHead>(
+  chat: MessageSource<M> & Pick<ChatApi, 'level'>,
   selection: MessageSelection,
-): AsyncGenerator<MessagePage> {
+): AsyncGenerator<MessagePage<M>> {
   const { range } = selection;
   const isBackward = range.kind === 'newest' || (range.kind === 'times' && range.since === undefined && range.limit);
   if (!isBackward) {
@@ -35,7 +35,7 @@ async function* firstPages(
     return;
   }
   // These are found backward. An archive grows forward only, so the first of them is looked up, and the rest is fetched from there.
-  let start: Message | undefined;
+  let start: M | undefined;
   for await (const page of pagesOf(chat, selection)) {
     start ??= page.messages[0];
     if (page.history_limited) yield { ...page, messages: [] };
@@ -43,12 +43,12 @@ async function* firstPages(
   if (start) yield* laterPages(chat, selection, 0, start.id - 1);
 }
 
-async function* laterPages(
-  chat: Pick<ChatApi, 'messages' | 'level'>,
+async function* laterPages<M extends MessageHead>(
+  chat: MessageSource<M> & Pick<ChatApi, 'level'>,
   { narrow, form, range }: MessageSelection,
   count: number,
   last: number,
-): AsyncGenerator<MessagePage> {
+): AsyncGenerator<MessagePage<M>> {
   const query = { narrow, ...form };
   if (range.kind === 'ids') {
     const ids = range.ids.filter((id) => id > last);

@@ -1,5 +1,5 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { Message, MessagePage, MessageQuery } from '../../api/chat/chat-messages.ts';
+import type { MessageHead, MessagePage, MessageQuery, MessageSource } from '../../api/chat/chat-messages.ts';
 import { Failure } from '../../core/failure.ts';
 import type { ArchiveForm } from '../../store/archive/archive-head.ts';
 import { messageParameters } from '../../schema/messages.ts';
@@ -19,18 +19,18 @@ export interface Known {
  * The archived messages as the server shows them now, by id; one that it no longer shows anywhere is absent. Those that left the
  * selection are searched in the channel that they were in, in all public channels, and among those that the account received.
  */
-export async function messagesNow(
-  chat: Pick<ChatApi, 'messages' | 'level'>,
+export async function messagesNow<M extends MessageHead>(
+  chat: MessageSource<M> & Pick<ChatApi, 'level'>,
   selection: MessageSelection,
   { ids, channelOf }: Known,
   form: ArchiveForm,
-): Promise<ReadonlyMap<number, Message>> {
-  const found = new Map<number, Message>();
+): Promise<ReadonlyMap<number, M>> {
+  const found = new Map<number, M>();
   const [first, last] = [ids[0], ids.at(-1)];
   if (first === undefined || last === undefined) return found;
   const level = await chat.level();
   const hasIds = level === undefined || level >= messageParameters.message_ids.level;
-  const take = (messages: readonly Message[]): void => messages.forEach((message) => found.set(message.id, message));
+  const take = (messages: readonly M[]): void => messages.forEach((message) => found.set(message.id, message));
   const query = { ...selection.form, ...markdownOf(form) };
   if (hasIds) await readInto(take, pagesOfIds(chat, { ...query, narrow: selection.narrow }, ids));
   else take(await messagesBetween(chat, selection, [first, last], form));
@@ -62,9 +62,9 @@ function scopesOf(ids: readonly number[], channelOf: Known['channelOf']): Scope[
 }
 
 /** A channel that was archived, or closed to the account, shows no message. */
-async function readInto(
-  take: (messages: readonly Message[]) => void,
-  pages: AsyncIterable<MessagePage>,
+async function readInto<M extends MessageHead>(
+  take: (messages: readonly M[]) => void,
+  pages: AsyncIterable<MessagePage<M>>,
 ): Promise<void> {
   try {
     for await (const { messages } of pages) take(messages);
@@ -73,10 +73,10 @@ async function readInto(
   }
 }
 
-async function* onePages(
-  chat: Pick<ChatApi, 'messages'>,
+async function* onePages<M extends MessageHead>(
+  chat: MessageSource<M>,
   query: MessageQuery,
   ids: readonly number[],
-): AsyncGenerator<MessagePage> {
+): AsyncGenerator<MessagePage<M>> {
   for (const id of ids) yield await chat.messages({ ...query, anchor: String(id), num_before: 0, num_after: 0 });
 }

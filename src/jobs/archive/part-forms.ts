@@ -1,12 +1,11 @@
-import type { ChatApi } from '../../api/chat/chat.ts';
-import type { Message } from '../../api/chat/chat-messages.ts';
+import type { MessageHead, MessageSource } from '../../api/chat/chat-messages.ts';
 import { forward } from '../../api/chat/message-pages.ts';
 import { Failure } from '../../core/failure.ts';
 import type { ArchiveForm } from '../../store/archive/archive-head.ts';
 import type { MessageSelection } from '../messages/selection.ts';
 
 /** A part of an archive: the same messages in each of its forms. */
-export type Forms = { readonly [F in ArchiveForm]?: readonly Message[] };
+export type Forms<M> = { readonly [F in ArchiveForm]?: readonly M[] };
 
 /** Times that a page is fetched again because its messages changed between the requests of the two forms. */
 const maxRounds = 5;
@@ -16,12 +15,12 @@ const maxRounds = 5;
  * fetched, and both again until they hold the same versions of the same messages.
  * @throws Failure unavailable where they never do
  */
-export async function formsOf(
-  chat: Pick<ChatApi, 'messages'>,
+export async function formsOf<M extends MessageHead>(
+  chat: MessageSource<M>,
   selection: MessageSelection,
-  page: readonly Message[],
+  page: readonly M[],
   [form = 'rendered', other]: readonly ArchiveForm[],
-): Promise<Forms> {
+): Promise<Forms<M>> {
   if (other === undefined) return { [form]: page };
   let messages = page;
   for (let round = 0; round < maxRounds; round += 1) {
@@ -38,12 +37,12 @@ export async function formsOf(
 }
 
 /** The messages that are now between the first and the last of a page. A page may leave out some, such as those of another time. */
-async function sameRange(
-  chat: Pick<ChatApi, 'messages'>,
+async function sameRange<M extends MessageHead>(
+  chat: MessageSource<M>,
   selection: MessageSelection,
-  page: readonly Message[],
+  page: readonly M[],
   form: ArchiveForm,
-): Promise<Message[]> {
+): Promise<M[]> {
   const ids = page.map(({ id }) => id);
   const wanted = new Set(ids);
   const messages = await messagesBetween(chat, selection, [ids[0] ?? 0, ids.at(-1) ?? 0], form);
@@ -51,19 +50,19 @@ async function sameRange(
 }
 
 /** The messages of a narrow from one id to another, both included, in one form. */
-export async function messagesBetween(
-  chat: Pick<ChatApi, 'messages'>,
+export async function messagesBetween<M extends MessageHead>(
+  chat: MessageSource<M>,
   { narrow, form: given }: MessageSelection,
   [first, last]: readonly [number, number],
   form: ArchiveForm,
-): Promise<Message[]> {
+): Promise<M[]> {
   const query = { narrow, ...given, ...markdownOf(form) };
   const walk = {
     anchor: String(first),
-    isWanted: ({ id }: Message) => first <= id && id <= last,
-    isEnd: ({ id }: Message) => id >= last,
+    isWanted: ({ id }: M) => first <= id && id <= last,
+    isEnd: ({ id }: M) => id >= last,
   };
-  const found: Message[] = [];
+  const found: M[] = [];
   for await (const { messages } of forward(chat, query, walk)) found.push(...messages);
   return found;
 }
@@ -74,11 +73,9 @@ export function markdownOf(form: ArchiveForm): { readonly apply_markdown?: false
 }
 
 /** Edits and moves are compared too: two forms of two versions would contradict each other. */
-function isSame(one: readonly Message[], other: readonly Message[]): boolean {
+function isSame(one: readonly MessageHead[], other: readonly MessageHead[]): boolean {
   if (one.length !== other.length) return false;
-  return one.every((message, index) =>
-    ['id', 'last_edit_timestamp', 'last_moved_timestamp', 'subject', 'stream_id'].every(
-      (name) => message[name] === other[index]?.[name],
-    ),
-  );
+  return one.every((message, index) => versionParts.every((name) => message[name] === other[index]?.[name]));
 }
+
+const versionParts = ['id', 'last_edit_timestamp', 'last_moved_timestamp', 'subject', 'stream_id'] as const;

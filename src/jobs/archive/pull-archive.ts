@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { MessagePage } from '../../api/chat/chat-messages.ts';
+import type { MessagePage, MessageSource } from '../../api/chat/chat-messages.ts';
 import { incompleteAfter } from '../../api/http/answer.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { parseJson, writeJson } from '../../core/json.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
 import { archiveForms, type ArchiveForm, type ArchiveHead } from '../../store/archive/archive-head.ts';
+import type { StoredMessage } from '../../store/archive/part.ts';
 import type { MessageSelection } from '../messages/selection.ts';
+import { ahead } from '../work/ahead.ts';
 import { missingPages } from './archive-pages.ts';
 import { formsOf } from './part-forms.ts';
 import { repairArchive } from './repair-archive.ts';
@@ -25,12 +27,12 @@ export interface PullOrder {
   readonly forms: readonly ArchiveForm[];
 }
 
-export interface Pulling {
+export interface Pulling<M extends StoredMessage> {
   note(text: string): void;
   /** Called after each part with the number of messages that this pull has added. */
   added?(count: number): void;
   /** Refuses a page whose messages are not of the selection; it throws. */
-  check?(page: MessagePage): void;
+  check?(page: MessagePage<M>): void;
 }
 
 export interface Pulled {
@@ -46,11 +48,11 @@ export interface Pulled {
  * @throws Failure config for the archive of another site or account; usage for another selection; unavailable where the server ignored
  * the narrow or the disk is full; incomplete where a later page fails
  */
-export async function pullArchive(
-  chat: Pick<ChatApi, 'messages' | 'level' | 'organization'>,
+export async function pullArchive<M extends StoredMessage>(
+  chat: MessageSource<M> & Pick<ChatApi, 'level' | 'organization'>,
   archive: OpenArchive,
   order: PullOrder,
-  pulling: Pulling,
+  pulling: Pulling<M>,
 ): Promise<Pulled> {
   const head = await headOf(chat, archive, order);
   const repaired = await repairArchive(chat, archive, head, pulling);
@@ -104,18 +106,18 @@ function refuseOther(head: ArchiveHead, site: string, account: string): void {
 }
 
 /** Adds part after part, yielding the number of messages of each. */
-async function* addMissing(
-  chat: Pick<ChatApi, 'messages' | 'level'>,
+async function* addMissing<M extends StoredMessage>(
+  chat: MessageSource<M> & Pick<ChatApi, 'level'>,
   archive: OpenArchive,
   head: ArchiveHead,
-  { check }: Pulling,
+  { check }: Pulling<M>,
 ): AsyncGenerator<number> {
   const selection = head.selection as MessageSelection;
   const [first = 'rendered'] = head.forms;
   const form = { ...selection.form, apply_markdown: first === 'source' ? false : undefined };
   const count = archive.parts.reduce((sum, part) => sum + part.count, 0);
   const reached = { count, last: archive.parts.at(-1)?.last };
-  for await (const page of missingPages(chat, { ...selection, form }, reached)) {
+  for await (const page of ahead(missingPages(chat, { ...selection, form }, reached))) {
     refuseOtherMessages(selection, page);
     check?.(page);
     if (page.history_limited && archive.head?.history_limited === false)

@@ -1,7 +1,8 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
+import type { MessageSource } from '../../api/chat/chat-messages.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
 import { archiveForms, type ArchiveForm, type ArchiveHead } from '../../store/archive/archive-head.ts';
-import { readPart, type ArchivePart } from '../../store/archive/part.ts';
+import { readPart, type ArchivePart, type StoredMessage } from '../../store/archive/part.ts';
 import type { MessageSelection } from '../messages/selection.ts';
 import { messagesNow } from './messages-now.ts';
 
@@ -10,7 +11,7 @@ import { messagesNow } from './messages-now.ts';
  * absent. Returns the number of files that were replaced.
  */
 export async function repairArchive(
-  chat: Pick<ChatApi, 'messages' | 'level'>,
+  chat: MessageSource<StoredMessage> & Pick<ChatApi, 'level'>,
   archive: OpenArchive,
   head: ArchiveHead,
   { note }: { note(text: string): void },

@@ -1,5 +1,5 @@
 import { isObject } from '../../core/json.ts';
-import type { Message, MessagePage } from '../../api/chat/chat-messages.ts';
+import type { MessageHead, MessagePage } from '../../api/chat/chat-messages.ts';
 import { Failure } from '../../core/failure.ts';
 import type { MessageSelection } from '../messages/selection.ts';
 import { isSameName } from '../../schema/topic.ts';
@@ -11,7 +11,7 @@ const selecting = ['narrow', 'message_ids'];
  * Refuses a page of a server that ignored the narrow, with or without saying so: channel and topic of every message are compared.
  * @throws Failure unavailable
  */
-export function refuseOtherMessages({ narrow }: MessageSelection, page: MessagePage): void {
+export function refuseOtherMessages({ narrow }: MessageSelection, page: MessagePage<MessageHead>): void {
   const ignored = selecting.filter((name) => page.ignored.includes(name));
   if (ignored.length > 0) throw untrusted(`the server ignored ${ignored.join(' and ')}`);
   for (const term of narrow) {
@@ -25,7 +25,7 @@ export function refuseOtherMessages({ narrow }: MessageSelection, page: MessageP
 }
 
 /** What the messages of a term have in common; undefined where a message does not show it. */
-function testOf(term: unknown): ((message: Message) => boolean) | undefined {
+function testOf(term: unknown): ((message: MessageHead) => boolean) | undefined {
   if (!isObject(term) || term['negated'] === true) return undefined;
   const { operator, operand } = term;
   if (operator === 'channel' || operator === 'stream') {

@@ -1,8 +1,9 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { Message, MessagePage } from '../../api/chat/chat-messages.ts';
+import type { MessageHead, MessagePage, MessageSource } from '../../api/chat/chat-messages.ts';
 import { forward, newestMessages } from '../../api/chat/message-pages.ts';
 import { incompleteAfter } from '../../api/http/answer.ts';
 import { Failure } from '../../core/failure.ts';
+import { ahead } from '../work/ahead.ts';
 import { messagesByIds } from './messages-by-ids.ts';
 import { messagesByTime } from './messages-by-time.ts';
 import type { MessageSelection } from './selection.ts';
@@ -12,23 +13,23 @@ export interface Warnings {
 }
 
 /**
- * The messages of a selection, each once, ascending by id. A history that the plan limits is a warning.
+ * The pages of a selection, each message once, ascending by id; a page is asked for while the one before it is used. A history that the plan limits is a warning.
  * @throws Failure incomplete where a later page fails or an id is missing; rejected where the server ignored a part of the
  * selection: an ignored narrow before the first message, anything else after the last
  */
-export async function* fetchMessages(
-  chat: Pick<ChatApi, 'messages' | 'level'>,
+export async function* fetchMessages<M extends MessageHead>(
+  chat: MessageSource<M> & Pick<ChatApi, 'level'>,
   selection: MessageSelection,
   { warn }: Warnings,
-): AsyncGenerator<Message> {
+): AsyncGenerator<readonly M[]> {
   const typed = typedNames(selection);
   const ignored = new Set<string>();
   let count = 0;
   let limited = false;
   try {
-    for await (const page of pagesOf(chat, selection)) {
+    for await (const page of ahead(pagesOf(chat, selection))) {
       refuseIgnored(page);
-      yield* page.messages;
+      yield page.messages;
       count += 1;
       for (const name of page.ignored) if (typed.has(name)) ignored.add(name);
       limited ||= page.history_limited;
@@ -51,7 +52,7 @@ function typedNames({ form, range }: MessageSelection): ReadonlySet<string> {
 /** Parameters without which an answer holds other messages than those that were asked for. */
 const selecting = ['narrow', 'message_ids'];
 
-function refuseIgnored({ ignored }: MessagePage): void {
+function refuseIgnored({ ignored }: Pick<MessagePage, 'ignored'>): void {
   const names = selecting.filter((name) => ignored.includes(name));
   if (names.length === 0) return;
   throw new Failure(
@@ -62,10 +63,10 @@ function refuseIgnored({ ignored }: MessagePage): void {
 }
 
 /** The pages of a selection, ascending; `history_limited` on one of them where the plan hides older messages. */
-export function pagesOf(
-  chat: Pick<ChatApi, 'messages' | 'level'>,
+export function pagesOf<M extends MessageHead>(
+  chat: MessageSource<M> & Pick<ChatApi, 'level'>,
   { narrow, form, range }: MessageSelection,
-): AsyncGenerator<MessagePage> {
+): AsyncGenerator<MessagePage<M>> {
   const query = { narrow, ...form };
   switch (range.kind) {
     case 'newest':
@@ -83,6 +84,6 @@ export function pagesOf(
   }
 }
 
-async function* onePage(page: Promise<MessagePage>): AsyncGenerator<MessagePage> {
+async function* onePage<M extends MessageHead>(page: Promise<MessagePage<M>>): AsyncGenerator<MessagePage<M>> {
   yield await page;
 }

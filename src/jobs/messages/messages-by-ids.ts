@@ -1,5 +1,5 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { MessagePage, MessageQuery } from '../../api/chat/chat-messages.ts';
+import type { MessageHead, MessagePage, MessageQuery, MessageSource } from '../../api/chat/chat-messages.ts';
 import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import { maxMessages, maxUrlBytes, messageParameters } from '../../schema/messages.ts';
@@ -10,11 +10,11 @@ const idsLevel = messageParameters.message_ids.level;
  * The messages of those ids, in as many requests as the limits of count and URL need.
  * @throws Failure incomplete at the end, naming the ids that the server does not show; rejected where it is too old
  */
-export async function* messagesByIds(
-  chat: Pick<ChatApi, 'messages' | 'level'>,
+export async function* messagesByIds<M extends MessageHead>(
+  chat: MessageSource<M> & Pick<ChatApi, 'level'>,
   query: MessageQuery,
   ids: readonly number[],
-): AsyncGenerator<MessagePage> {
+): AsyncGenerator<MessagePage<M>> {
   const found = new Set<number>();
   for await (const page of pagesOfIds(chat, query, ids)) {
     for (const { id } of page.messages) found.add(id);
@@ -32,11 +32,11 @@ export async function* messagesByIds(
  * The same, where ids that the server does not show are no failure.
  * @throws Failure rejected where the server is too old for `message_ids`
  */
-export async function* pagesOfIds(
-  chat: Pick<ChatApi, 'messages' | 'level'>,
+export async function* pagesOfIds<M extends MessageHead>(
+  chat: MessageSource<M> & Pick<ChatApi, 'level'>,
   query: MessageQuery,
   ids: readonly number[],
-): AsyncGenerator<MessagePage> {
+): AsyncGenerator<MessagePage<M>> {
   for (const message_ids of portions(ids, otherBytes(query)))
     yield await explained(chat, chat.messages({ ...query, message_ids }));
 }
@@ -47,7 +47,7 @@ function otherBytes({ narrow = [] }: MessageQuery): number {
 }
 
 /** Older servers do not know message_ids, and miss the anchor. */
-async function explained<T>(chat: Pick<ChatApi, 'messages' | 'level'>, answer: Promise<T>): Promise<T> {
+async function explained<T>(chat: Pick<ChatApi, 'level'>, answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (cause) {

@@ -1,5 +1,4 @@
-import type { ChatApi } from '../../api/chat/chat.ts';
-import type { Message, MessagePage, MessageQuery } from '../../api/chat/chat-messages.ts';
+import type { MessageHead, MessagePage, MessageQuery, MessageSource } from '../../api/chat/chat-messages.ts';
 import { forward, newestMessages, type Walk } from '../../api/chat/message-pages.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
@@ -16,11 +15,11 @@ const disorder: Milliseconds = 60_000;
  * The messages with `since` ≤ time < `until`, ascending. The id at which the span begins is found by bisecting message ids, since a
  * date as the anchor needs a server of level 445 (docs/apis.md, Paging).
  */
-export async function* messagesByTime(
-  chat: Pick<ChatApi, 'messages'>,
+export async function* messagesByTime<M extends MessageHead>(
+  chat: MessageSource<M>,
   query: MessageQuery,
   span: TimeSpan,
-): AsyncGenerator<MessagePage> {
+): AsyncGenerator<MessagePage<M>> {
   const { since = -Infinity, until = Infinity, limit } = span;
   const { isWanted, isEnd } = within(span);
   if (span.since === undefined && limit !== undefined) {
@@ -28,14 +27,18 @@ export async function* messagesByTime(
     yield* newestMessages(chat, query, { anchor: above, limit, isWanted });
     return;
   }
-  const place = span.since === undefined ? { below: 'oldest' } : await placeOf(chat, query, since - disorder);
+  const place: TimePlace<M> =
+    span.since === undefined ? { below: 'oldest' } : await placeOf(chat, query, since - disorder);
   if (place.limited) yield place.limited;
   if (place.below === undefined) return;
   yield* forward(chat, query, { anchor: place.below, limit, isWanted, isEnd });
 }
 
 /** What of a walk upward lies in a span of time, and where the span has ended. */
-export function within({ since = -Infinity, until = Infinity }: TimeSpan): Required<Pick<Walk, 'isWanted' | 'isEnd'>> {
+export function within({
+  since = -Infinity,
+  until = Infinity,
+}: TimeSpan): Required<Pick<Walk<MessageHead>, 'isWanted' | 'isEnd'>> {
   return {
     isWanted: (message) => since <= timeOf(message) && timeOf(message) < until,
     isEnd: (message) => timeOf(message) >= until + disorder,
@@ -43,18 +46,22 @@ export function within({ since = -Infinity, until = Infinity }: TimeSpan): Requi
 }
 
 /** Where a moment lies among the message ids; neither id is given where every message is older. */
-interface TimePlace {
+interface TimePlace<M extends MessageHead> {
   /** An id with no message of that moment or later below it. */
   readonly below?: string;
   /** An id of that moment or later; at most a page of ids above `below`. */
   readonly above?: string;
   /** An empty page that says that the plan hides older messages. */
-  readonly limited?: MessagePage | undefined;
+  readonly limited?: MessagePage<M> | undefined;
 }
 
 /** At most 25 requests: the ends of what the narrow selects, then halves of the ids between them (31 bits) down to a page. */
-async function placeOf(chat: Pick<ChatApi, 'messages'>, query: MessageQuery, moment: Milliseconds): Promise<TimePlace> {
-  const next = (anchor: string): Promise<MessagePage> =>
+async function placeOf<M extends MessageHead>(
+  chat: MessageSource<M>,
+  query: MessageQuery,
+  moment: Milliseconds,
+): Promise<TimePlace<M>> {
+  const next = (anchor: string): Promise<MessagePage<M>> =>
     chat.messages({ ...query, anchor, num_before: 0, num_after: 1 });
   const newest = (await chat.messages({ ...query, anchor: 'newest', num_before: 1, num_after: 0 })).messages.at(-1);
   const first = await next('oldest');
@@ -74,7 +81,7 @@ async function placeOf(chat: Pick<ChatApi, 'messages'>, query: MessageQuery, mom
   return { below: String(below), above: String(above), limited };
 }
 
-function timeOf({ id, timestamp }: Message): Milliseconds {
+function timeOf({ id, timestamp }: MessageHead): Milliseconds {
   if (typeof timestamp === 'number') return timestamp * 1000;
   throw new Failure('unavailable', `message ${id} has no timestamp: messages cannot be selected by time`);
 }

@@ -11,6 +11,7 @@ import {
   type ArchivedMessage,
   type ArchivePart,
   type PartMessages,
+  type StoredMessage,
 } from './part.ts';
 import { openPurge, type PurgeRecord } from './purge-record.ts';
 
@@ -42,7 +43,7 @@ export interface OpenArchive extends Omit<Archive, 'head' | 'unlisted'> {
   /** Adds the next part: the same messages in each form, ascending. */
   add(messages: PartMessages): Promise<ArchivePart>;
   /** Replaces one form of a part. */
-  repair(part: ArchivePart, form: ArchiveForm, messages: readonly ArchivedMessage[]): Promise<void>;
+  repair(part: ArchivePart, form: ArchiveForm, messages: readonly StoredMessage[]): Promise<void>;
   record(changes: readonly ArchiveChange[]): Promise<void>;
   /** The record of the purge that the archive is for. */
   purge(): Promise<PurgeRecord>;

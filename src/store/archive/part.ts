@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
+import { JsonElement } from '../../core/json-elements.ts';
 import { parseJson } from '../../core/json.ts';
 import { isMissing, storageFailure, writePrivate } from '../disk/files.ts';
 import { recordLine } from '../roster/ndjson.ts';
@@ -9,6 +10,9 @@ import { archiveForms, type ArchiveForm } from './archive-head.ts';
 
 /** A message as the server sent it. */
 export type ArchivedMessage = Readonly<Record<string, unknown>> & { readonly id: number };
+
+/** A message that is to be archived: parsed, or as the text in which the server sent it. */
+export type StoredMessage = ArchivedMessage | { readonly id: number; readonly text: JsonElement };
 
 /** A line of parts.ndjson: some consecutive messages of the archive (docs/archive-format.md, Parts). */
 export interface ArchivePart {
@@ -33,7 +37,7 @@ export interface PartFile {
 }
 
 /** The messages of a part in each form. */
-export type PartMessages = { readonly [F in ArchiveForm]?: readonly ArchivedMessage[] };
+export type PartMessages = { readonly [F in ArchiveForm]?: readonly StoredMessage[] };
 
 /** The name of the file that holds a part in one form. */
 export function partFileName(form: ArchiveForm, part: number): string {
@@ -54,14 +58,22 @@ export async function writePartFile(
   folder: string,
   form: ArchiveForm,
   { part, ids }: Pick<ArchivePart, 'part' | 'ids'>,
-  messages: readonly ArchivedMessage[],
+  messages: readonly StoredMessage[],
 ): Promise<PartFile> {
   const file = partFileName(form, part);
-  const bytes = Buffer.from(messages.map(recordLine).join(''));
+  const bytes = Buffer.concat(messages.flatMap(linePieces));
   await writePrivate(join(folder, file), bytes);
   const held = new Set(messages.map(({ id }) => id));
   const absent = ids.filter((id) => !held.has(id));
   return { file, bytes: bytes.length, sha256: hashOf(bytes), ...(absent.length > 0 ? { absent } : {}) };
+}
+
+const lineEnd = Buffer.from('\n');
+
+/** A text of a server is kept byte by byte. */
+function linePieces(message: StoredMessage): Uint8Array[] {
+  const { text } = message;
+  return text instanceof JsonElement ? [text.bytes, lineEnd] : [Buffer.from(recordLine(message))];
 }
 
 /** A part file as it was read: the messages, or what is wrong with it. */

@@ -6,7 +6,7 @@ import { realClock } from '../../../src/cli/clock.ts';
 import type { LogEntry } from '../../../src/sandbox/serve.ts';
 import { readFaults } from '../../../src/sandbox/faults.ts';
 import { idsBetween, openChatServer, topicOf } from '../../helpers/chat-server.ts';
-import { emptyHome, openSandbox, type RunningSandbox } from '../../helpers/run.ts';
+import { emptyHome, fakeService, openSandbox, run as runMain, type RunningSandbox } from '../../helpers/run.ts';
 
 const sizes = { channel: 'firmware', topic: 'bulk', count: 2500 };
 const bulk = { extraMessages: sizes, rateLimit: { perMinute: 100_000 } };
@@ -37,6 +37,23 @@ function messagesOf(folder: string, form: 'rendered' | 'source'): Record<string,
 const newFolder = (): string => join(emptyHome(), 'archive');
 
 describe('archive pull', () => {
+  test('keeps the text of each message byte for byte, a line each', async () => {
+    const text = '{"id":7,"subject":"\\u0041\\/é","float":1.0,"large":123456789012345678901,"b":1,"a":2}';
+    const body = `{"result":"success","msg":"","messages":[ ${text} , {\n"id": 9}],"found_newest":true}`;
+    const service = fakeService();
+    const settings = { result: 'success', msg: '', zulip_feature_level: 372 };
+    service.expect('GET /api/v1/server_settings').reply(200, settings);
+    const query = { num_before: '0', num_after: '1000', anchor: 'oldest' };
+    service.expect({ method: 'GET', path: '/api/v1/messages', query }).reply(200, body);
+    const folder = newFolder();
+
+    const { exitCode } = await runMain(service, `archive pull ${folder}`);
+
+    expect(exitCode).toBe(0);
+    expect(readFileSync(join(folder, 'rendered-000001.ndjson'), 'utf8')).toBe(`${text}\n{"id":9}\n`);
+    expect(linesOf(folder, 'parts.ndjson')[0]).toMatchObject({ ids: [7, 9], count: 2 });
+  });
+
   test('keeps both forms of every message in private files, and a second pull asks once and changes nothing', async () => {
     const log: LogEntry[] = [];
     const { run } = await openSandbox({ ...bulk, log: (entry) => void log.push(entry) });

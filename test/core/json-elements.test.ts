@@ -1,0 +1,128 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { elementsOf } from '../../src/core/json-elements.ts';
+import { parseJson } from '../../src/core/json.ts';
+
+const names = ['id', 'name'];
+
+function scanned(text: string | Uint8Array) {
+  const { rest, elements } = elementsOf(typeof text === 'string' ? Buffer.from(text) : text, 'rows', names);
+  return { rest, texts: elements.map(({ bytes }) => Buffer.from(bytes).toString('utf8')), elements };
+}
+
+const problemIn = (read: () => unknown): string | undefined => {
+  try {
+    return void read();
+  } catch (cause) {
+    if (cause instanceof SyntaxError) return cause.message;
+    throw cause;
+  }
+};
+
+const json = fc.jsonValue({ maxDepth: 2 });
+const row = fc.dictionary(fc.oneof(fc.constantFrom('id', 'name', '__proto__'), fc.string()), json, {
+  maxKeys: 4,
+});
+const document = fc.record({ before: json, rows: fc.array(row, { maxLength: 4 }), after: json });
+const indent = fc.constantFrom(undefined, 1, '\t', '\r\n');
+
+describe('elementsOf', () => {
+  test('finds the same elements as JSON.parse, each on one line, whatever blanks there are', () => {
+    fc.assert(
+      fc.property(document, indent, (value, space) => {
+        const text = JSON.stringify(value, null, space);
+        const { rest, texts, elements } = scanned(text);
+
+        const rows = (JSON.parse(text) as { rows: object[] }).rows;
+        expect(texts.map((one) => JSON.parse(one) as unknown)).toEqual(rows);
+        expect(texts.filter((one) => /[\r\n]/.test(one))).toEqual([]);
+        expect(elements.map((one) => one.read('name'))).toEqual(
+          rows.map((one) => (Object.hasOwn(one, 'name') ? (one as { name: unknown }).name : undefined)),
+        );
+        expect(JSON.parse(rest)).toEqual({ ...(JSON.parse(text) as object), rows: [] });
+      }),
+    );
+  });
+
+  test('refuses what JSON.parse refuses, and nothing else, wherever a document is changed', () => {
+    const signs = fc.constantFrom(...'{ } [ ] " , : \\ 0 1 9 . e E + - t f n é'.split(' '), ' ', '\n', '\u0001');
+    fc.assert(
+      fc.property(document, fc.nat(), fc.nat(3), signs, indent, (value, at, cut, added, space) => {
+        const text = JSON.stringify(value, null, space);
+        const place = at % text.length;
+        const changed = text.slice(0, place) + added + text.slice(place + cut);
+        const parsed = problemIn(() => JSON.parse(changed));
+        const found = problemIn(() => scanned(changed));
+
+        return parsed === undefined ? found === undefined || !hasRows(JSON.parse(changed)) : found !== undefined;
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('leaves numbers, escapes and the order of members as they came', () => {
+    const one = '{"id":1,"float":1.0,"large":123456789012345678901,"power":1E+2,"text":"\\u0041\\/é","a":1,"a":2}';
+    expect(scanned(`{"rows":[${one}, ${one}],"x":1}`)).toMatchObject({ rest: '{"rows":[],"x":1}', texts: [one, one] });
+  });
+
+  test('takes line breaks out of an element, and blanks with them, but not out of its strings', () => {
+    expect(scanned('{"rows":[\n{\r\n  "id" : 1,\n "name": "a  \\n b"\n}\n]}').texts).toEqual([
+      '{"id":1,"name":"a  \\n b"}',
+    ]);
+    expect(scanned('{"rows":[ { "id" : 1 } ]}').texts).toEqual(['{ "id" : 1 }']);
+  });
+
+  test.each([
+    ['{"id":7}', 7],
+    ['{"id":-7}', -7],
+    ['{"id":7.5}', 7.5],
+    ['{"id":1e3}', 1000],
+    ['{"id":12345678901234567890}', 12345678901234567890n],
+    ['{"id":"seven"}', 'seven'],
+    ['{"id":{"id":8}}', { id: 8 }],
+    ['{"id":1,"id":2}', 2],
+    ['{"\\u0069d":3}', 3],
+    ['{"xid":1}', undefined],
+    ['{"a":{"id":1}}', undefined],
+  ])('reads id in %s', (element, id) => {
+    expect(scanned(`{"rows":[${element}]}`).elements[0]?.read('id')).toEqual(id);
+  });
+
+  test('the last of two arrays of that name counts', () => {
+    expect(scanned('{"rows":[{"id":1}],"rows":[{"id":2}]}').texts).toEqual(['{"id":2}']);
+  });
+
+  test('bytes that are no UTF-8 become replacement characters, and a byte order mark is passed over', () => {
+    const bytes = Buffer.concat([Buffer.from('\uFEFF{"rows":[{"name":"'), Buffer.from([0xff]), Buffer.from('"}]}')]);
+    expect(scanned(bytes).texts).toEqual(['{"name":"\uFFFD"}']);
+    expect(scanned('\uFEFF{"rows":[{"name":"x"}]}').texts).toEqual(['{"name":"x"}']);
+  });
+
+  test.each([
+    ['', 'byte 1'],
+    ['[]', 'byte 1'],
+    ['{"rows":[1]}', 'byte 10'],
+    ['{"rows":{}}', 'byte 9'],
+    ['{"row":[]}', "no 'rows'"],
+    ['{"rows":[{"id":1},]}', 'byte 19'],
+    ['{"rows":[]} x', 'byte 13'],
+    ['{"rows":[]}\u0000', 'byte 12'],
+    ['{"rows":[{"a":"\n"}]}', 'byte 16'],
+    [`{"rows":[{"a":${'['.repeat(600)}${']'.repeat(600)}}]}`, 'nested more than 500'],
+  ])('%s is refused: %s', (text, message) => {
+    expect(problemIn(() => scanned(text))).toContain(message);
+  });
+
+  test('as deep as parseJson goes', () => {
+    const deep = (depth: number): string => `{"rows":[{"a":${'['.repeat(depth)}${']'.repeat(depth)}}]}`;
+    expect(problemIn(() => scanned(deep(497)))).toBeUndefined();
+    expect(problemIn(() => parseJson(deep(497)))).toBeUndefined();
+    expect(problemIn(() => scanned(deep(498)))).toContain('nested');
+    expect(problemIn(() => parseJson(deep(498)))).toContain('nested');
+  });
+});
+
+function hasRows(value: unknown): boolean {
+  const rows = typeof value === 'object' && value !== null && 'rows' in value ? value.rows : undefined;
+  return Array.isArray(rows) && rows.every((one) => typeof one === 'object' && one !== null && !Array.isArray(one));
+}
