@@ -55,6 +55,14 @@ const replaced = replace([
     code: "exports.Ajv2020 = class { constructor() { throw new Error('our files have no schema'); } };",
   },
   { module: 'ajv-formats', from: /\/conf\/dist\/source\/index\.js$/, code: 'exports.default = undefined;' },
+  // pg with its parser written in C, and on a platform without sockets.
+  { module: './native', from: /\/pg\/lib\/index\.js$/, code: "throw new Error('pg-native is not used');" },
+  { module: 'pg-cloudflare', from: /\/pg\/lib\/stream\.js$/, code: 'exports.CloudflareSocket = undefined;' },
+  {
+    module: 'pgpass',
+    from: /\/pg\/lib\/client\.js$/,
+    code: "module.exports = () => { throw new Error('the password is always given'); };",
+  },
   {
     // Its own listeners to signals end the process before ours have said why, and with another exit code.
     module: 'when-exit',

@@ -21,6 +21,7 @@ import { openAccounts, type Options } from './accounts.ts';
 import type { FieldCheck } from './fields.ts';
 import { openConnections, type Connections } from './connections.ts';
 import { readBytes, readInputLine, readText, type InputReading } from './input.ts';
+import { openLedgers } from './ledgers.ts';
 import type { Messages } from './messages.ts';
 import { openProgress } from './progress.ts';
 import { isInteractive, openPrompt } from './prompt.ts';
@@ -53,6 +54,7 @@ export function openSession(running: Running, checkFields: FieldCheck): Session 
   setMaxListeners(0, signal);
   const sandbox = embeddedSandbox(world);
   const accounts = openAccounts({ ...running, sandbox });
+  const { ledgers, close: closeLedgers } = openLedgers(running, accounts);
   const plan = (request: PlannedRequest): void => void planned.push(request);
   const connections = openConnections({ ...running, plan });
   const context: Context = {
@@ -65,6 +67,7 @@ export function openSession(running: Running, checkFields: FieldCheck): Session 
     raw: rawApi(accounts, connections),
     ...questions(running),
     ...records(world, options, messages, signal),
+    ...ledgers,
     note: messages.note,
     warn: messages.warn,
     files: () => foldersOf(world.machine),
@@ -72,7 +75,7 @@ export function openSession(running: Running, checkFields: FieldCheck): Session 
     now: () => world.clock.now(),
     sleep: (span) => world.clock.sleep(span, signal),
   };
-  return { context, planned, close: () => sandbox.close() };
+  return { context, planned, close: () => allOf([sandbox.close(), closeLedgers()]) };
 }
 
 /** The two services, whose credential is found out when the first call is made. */
@@ -149,13 +152,13 @@ function questions({
   };
 }
 
-/** What long work leaves behind: journals, claims, a line of progress. */
+/** What long work leaves behind: journals, archives, a line of progress. */
 function records(
   world: World,
   options: GlobalValues,
   messages: Messages,
   signal: AbortSignal,
-): Pick<Disk, 'journal' | 'hasJournal' | 'archive' | 'claims'> & Pick<Terminal, 'progress'> {
+): Pick<Disk, 'journal' | 'hasJournal' | 'archive'> & Pick<Terminal, 'progress'> {
   return {
     async journal(header, file) {
       const { openJournal } = await import('../store/journal.ts');
@@ -169,10 +172,6 @@ function records(
       const { openArchive } = await import('../store/archive/archive.ts');
       return openArchive(folder, world, { signal, note: messages.note });
     },
-    async claims(identity, app_code, settle) {
-      const { openClaims } = await import('../store/lock/claims.ts');
-      return openClaims(`${identity} ${app_code}`, world, { settle, signal, note: messages.note });
-    },
     progress: (label, total) => openProgress(world, options, messages, label, total),
   };
 }
@@ -181,6 +180,10 @@ function records(
 function journalFile({ machine }: World, header: JournalHeader): string {
   const name = createHash('sha256').update(writeJson(header)).digest('hex').slice(0, 32);
   return join(foldersOf(machine).state, 'journals', `${name}.ndjson`);
+}
+
+async function allOf(endings: readonly Promise<void>[]): Promise<void> {
+  await Promise.all(endings);
 }
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {

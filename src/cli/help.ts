@@ -67,7 +67,7 @@ export interface HelpGroup {
 }
 
 const groupTitles: readonly (readonly [title: string, nouns: readonly string[]])[] = [
-  ['License keys', ['license', 'first-activation']],
+  ['License keys', ['license', 'first-activation', 'ledger']],
   ['Team chat', ['messages', 'archive', 'topic', 'settings', 'view', 'snippet']],
   ['Credentials', ['auth']],
   ['Sandbox: both services on this machine', ['sandbox']],

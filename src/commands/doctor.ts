@@ -6,25 +6,18 @@ import { command } from './command.ts';
 import type { Accounts } from './context/accounts.ts';
 import type { Disk } from './context/disk.ts';
 import type { Invocation } from './context/invocation.ts';
+import type { Ledgers } from './context/ledgers.ts';
 import type { Services } from './context/services.ts';
-
-/** One thing that was looked at. */
-interface Check {
-  readonly check: 'configuration' | 'environment' | 'key' | 'network' | 'clock' | 'credential' | 'feature level';
-  /** The profile, file or host that it is about. */
-  readonly subject: string;
-  readonly status: 'ok' | 'note' | 'problem';
-  readonly detail: string;
-  /** What to do. */
-  readonly advice: string | null;
-}
+import { attempt, type Examined } from './examined.ts';
+import { examineLedgers } from './ledger/examine-ledgers.ts';
 
 export default command({
   name: 'doctor',
   summary: 'Find out what is wrong, and what to do',
   about: [
     'Looks at configuration and file modes, at the credentials of the environment, and for every stored profile at its key, DNS, ' +
-      'proxy, TLS, the clock, the credential and the feature level of the chat server. The exit code is that of the first problem.',
+      'proxy, TLS, the clock, the credential and the feature level of the chat server; and at the shared ledger, where one is ' +
+      'configured. The exit code is that of the first problem.',
   ],
   args: {
     name: {
@@ -57,12 +50,7 @@ export default command({
   show: { columns: ['check', 'subject', 'status', 'detail', 'advice'], records: true },
 });
 
-interface Examined {
-  readonly row: Check;
-  readonly failure?: Failure;
-}
-
-type Examining = Invocation & Services & Accounts & Disk;
+type Examining = Invocation & Services & Accounts & Disk & Ledgers;
 
 async function* examine(names: readonly string[], context: Examining): AsyncGenerator<Examined> {
   const { config } = context.files();
@@ -79,9 +67,9 @@ async function* examine(names: readonly string[], context: Examining): AsyncGene
     (kinds) => (kinds.length === 0 ? 'no credential' : `complete: ${kinds.join(', ')}`),
   );
   const chosen = names.length > 0 ? names : (stored ?? []);
+  if (stored && names.length === 0) yield* examineLedgers(context);
   if (context.options.sandbox) {
-    yield* examineAccount('sandbox licensing', () => context.licensingAccount(), context);
-    yield* examineAccount('sandbox chat', () => context.chatAccount(), context);
+    yield* examineSandbox(context);
     return;
   }
   for (const kind of names.length > 0 ? [] : (environment ?? [])) {
@@ -93,6 +81,11 @@ async function* examine(names: readonly string[], context: Examining): AsyncGene
   }
   for (const name of chosen) yield* examineAccount(name, () => context.credentialOf(name), context);
   if (chosen.length + (environment?.length ?? 0) === 0) yield nothingStored(config);
+}
+
+async function* examineSandbox(context: Examining): AsyncGenerator<Examined> {
+  yield* examineAccount('sandbox licensing', () => context.licensingAccount(), context);
+  yield* examineAccount('sandbox chat', () => context.chatAccount(), context);
 }
 
 function nothingStored(subject: string): Examined {
@@ -150,24 +143,4 @@ function clockCheck(subject: string, skew: number): Examined {
   if (Math.abs(skew) <= mostSkew)
     return { row: { check: 'clock', subject, status: 'ok', detail: 'agrees with the server', advice: null } };
   return { row: { check: 'clock', subject, status: 'note', detail: off, advice: 'Set the clock of this machine.' } };
-}
-
-async function* attempt<T>(
-  check: Check['check'],
-  subject: string,
-  look: () => Promise<T>,
-  tell: (found: T) => string,
-): AsyncGenerator<Examined, T | undefined> {
-  try {
-    const found = await look();
-    yield { row: { check, subject, status: 'ok', detail: tell(found), advice: null } };
-    return found;
-  } catch (cause) {
-    if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
-    yield {
-      row: { check, subject, status: 'problem', detail: cause.message, advice: cause.details.hint ?? null },
-      failure: cause,
-    };
-    return undefined;
-  }
 }

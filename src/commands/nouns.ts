@@ -8,6 +8,7 @@ export const nouns: Readonly<Record<string, string>> = {
   topic: 'Topics of the team chat',
   view: 'Navigation views of the team chat',
   snippet: 'Saved snippets of the team chat',
+  ledger: 'Claims that several machines share in PostgreSQL',
   auth: 'Stored credentials',
   api: 'Any request to one of the two APIs',
   sandbox: 'Both services on this machine, for trying and testing',

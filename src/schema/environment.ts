@@ -117,6 +117,7 @@ export const variables = {
   CHATELAINE_API_KEY: 'Key of the licensing API',
   CHATELAINE_API_KEY_FILE: 'File whose first line is the key of the licensing API',
   CHATELAINE_APP_CODE: 'Code of the application; alone it acts as --app-code',
+  CHATELAINE_LEDGER: 'URL of a ledger that several machines share: postgres://ROLE@HOST/DATABASE, without a password',
   CHATELAINE_CHAT_SITE: 'URL of the chat organization; with e-mail and key it is a complete credential',
   CHATELAINE_CHAT_EMAIL: 'E-mail address of the chat account',
   CHATELAINE_CHAT_API_KEY: 'Key of the chat account',
@@ -126,6 +127,8 @@ export const variables = {
   XDG_CONFIG_HOME: 'Where chatelaine/ with the configuration is (default: ~/.config)',
   XDG_STATE_HOME: 'Where chatelaine/ with journals, locks and sandbox data is (default: ~/.local/state)',
   XDG_CACHE_HOME: 'Where chatelaine/ with the compiled program is (default: ~/.cache)',
+  PGPASSWORD:
+    'Password of the ledger; also PGPASSFILE (~/.pgpass), PGSERVICE, and PGHOST, PGPORT, PGUSER, PGDATABASE, PGSSLMODE, PGSSLROOTCERT',
   HTTPS_PROXY: 'Proxy for https requests; HTTP_PROXY and NO_PROXY as curl reads them; empty is unset',
   NODE_EXTRA_CA_CERTS: 'Certificates to trust besides the usual ones (PEM)',
   NO_COLOR: 'Not empty: no colour',

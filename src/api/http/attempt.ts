@@ -39,7 +39,8 @@ export async function attemptOnce(
   }
 }
 
-const defaultTimeout: Milliseconds = 30_000;
+/** The longest time of a request that has no limit of its own. */
+export const defaultTimeout: Milliseconds = 30_000;
 
 function timeoutOf(connection: Connection, call: Call): Milliseconds {
   return connection.timeout ?? call.timeout ?? defaultTimeout;

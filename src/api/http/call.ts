@@ -17,6 +17,8 @@ export interface Call {
   readonly form?: Parameters;
   readonly repeat: Repeat;
   readonly timeout?: Milliseconds;
+  /** Called right before each attempt; where it fails the call ends with its failure, and that attempt is not sent. */
+  readonly before?: (() => Promise<void>) | undefined;
 }
 
 export interface Answer {

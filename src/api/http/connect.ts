@@ -36,7 +36,7 @@ async function repeatUntilDone(
   const holds: Milliseconds[] = [];
   let afterUnconfirmed = false;
   for (let failures = 0; ;) {
-    await passGate(connection, request);
+    await passGate(connection, request, call);
     const attempt = await attemptOnce(connection, call, request, failures + holds.length + 1);
     const decision = decide(call.repeat, attempt.ending);
     if (decision === 'take') return toAnswer(request, attempt, { afterUnconfirmed });
@@ -57,14 +57,15 @@ async function repeatUntilDone(
   }
 }
 
-/** Waits until the server wants requests again; a wait that is too long is not begun, and nothing is sent. */
-async function passGate(connection: Connection, request: Request): Promise<void> {
+/** Waits until the server wants requests again, and the caller this one; a wait that is too long is not begun, and nothing is sent. */
+async function passGate(connection: Connection, request: Request, { before }: Call): Promise<void> {
   const { clock, signal, gate } = connection;
   const line = lineOf(connection);
   for (let wait = gate.wait(line); wait > 0; wait = gate.wait(line)) {
     if (!fits(connection, wait)) throw beyondWait(request, wait);
     await clock.sleep(wait, signal);
   }
+  await before?.();
 }
 
 /** Holds back every worker after a 429. `holds`: what this call was told to wait, each time. */

@@ -9,8 +9,12 @@ import { licenses, listRows, matches, parametersOf, type Extent, type LicenseFil
 import { licensesOfUser } from './user-licenses.ts';
 
 export interface LicensingApi {
-  /** POST, sent once. @throws Failure where certainly nothing was created: a refusal, or no connection */
-  create(license: LicenseFields): Promise<Creation>;
+  /**
+   * POST, sent once. `before` is called right before each attempt, of which all but the last were certainly not carried out; its failure
+   * ends the call.
+   * @throws Failure where certainly nothing was created: a refusal, or no connection
+   */
+  create(license: LicenseFields, before?: () => Promise<void>): Promise<Creation>;
   /**
    * GET, all pages, filtered again here by exact text. Yields what was received, and then throws Failure incomplete if that is not the
    * whole list; with `part` only where a later page fails.
@@ -42,7 +46,7 @@ export function licensingApi(open: () => Promise<LicensingLine>, random: () => n
   };
   const editing = { open, view, pathOf: licensePath };
   return {
-    create: async (fields) => createOn(await open(), fields),
+    create: async (fields, before) => createOn(await open(), fields, before),
 
     async *list(filter = {}, extent = 'whole') {
       for await (const license of listRows(open, filter, extent)) if (matches(license, filter)) yield license;
@@ -73,9 +77,13 @@ function licensePath(code: string): Path {
   return path`/v1/license/${{ name: 'license_code', value: code }}/`;
 }
 
-async function createOn(line: LicensingLine, fields: LicenseFields): Promise<Creation> {
+async function createOn(
+  line: LicensingLine,
+  fields: LicenseFields,
+  before: (() => Promise<void>) | undefined,
+): Promise<Creation> {
   try {
-    const answer = await line.send({ method: 'POST', path: licenses, json: fields, repeat: 'if unprocessed' });
+    const answer = await line.send({ method: 'POST', path: licenses, json: fields, repeat: 'if unprocessed', before });
     return creationFrom(answer, fields, line);
   } catch (cause) {
     if (cause instanceof Failure && cause.kind === 'unknown') return unanswered(cause);

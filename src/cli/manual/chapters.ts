@@ -7,6 +7,7 @@ import { filterRules } from '../../sandbox/licensing/shape.ts';
 import { writeShapes } from '../../sandbox/licensing/write-shapes.ts';
 import type { Field } from '../../schema/field.ts';
 import { settings } from '../../schema/settings.ts';
+import { ledgerChapters, severalMachines } from './ledger-chapters.ts';
 import type { Block, Chapter } from './roff.ts';
 
 /** What the manual says of single commands besides their own texts, by command. */
@@ -21,6 +22,8 @@ export const chapters: Readonly<Record<string, readonly Chapter[]>> = {
   'settings list': [settingsChapter()],
   'settings describe': [settingsChapter()],
   'topic delete': [deletion()],
+  'ledger init': ledgerChapters(),
+  'ledger status': [severalMachines()],
   'auth login': [keyCommands(), storage()],
   'auth import': [storage()],
   'sandbox serve': [variables(), ...licensingShapes(), faultRules(), faults()],
@@ -49,9 +52,9 @@ export function neverTwo(): Chapter {
       {
         text:
           'This holds as long as the service carries a request out within --settle of receiving it, or not at all. If yours may take ' +
-          'longer, say so: --settle 60s. It also holds only as long as nobody else creates licenses of the same users meanwhile, on ' +
-          'another machine or by other means: let your CI run one such job at a time (a concurrency group). license audit finds users ' +
-          'with several licenses, wherever they come from.',
+          'longer, say so: --settle 60s. It also holds only as long as nobody else creates licenses of the same users meanwhile by ' +
+          'other means. Across machines it holds where they share a ledger, see chatelaine-ledger-init(1); without one let your CI run ' +
+          'one such job at a time (a concurrency group). license audit finds users with several licenses, wherever they come from.',
       },
       { text: lostAnswer() },
     ],

@@ -2,6 +2,7 @@ import { defined } from '../../core/defined.ts';
 import { usage } from '../../core/failure.ts';
 import { readEmail, readProfileName, type Profile } from '../../store/account/profile.ts';
 import { readBaseUrl, readSite } from '../../store/account/url.ts';
+import { readLedgerUrl } from '../../store/ledger/ledger-url.ts';
 import { licenseFields } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import { hostName, readKey } from './account.ts';
@@ -16,7 +17,7 @@ export default command({
   about: [
     'A profile is one credential: an application of the licensing API, or an account of the chat. The first profile of a kind becomes ' +
       'its default; auth use changes that.',
-    'On a terminal everything that is not typed is asked for. A profile of the same name keeps read_only, mac_format and key_field ' +
+    'On a terminal everything that is not typed is asked for. A profile of the same name keeps read_only, mac_format, key_field and ledger ' +
       'unless they are typed; one of another account is replaced only when you agree, or with --yes.',
     'The key is asked for without being shown, or comes from standard input, a file, or a command that is run at each use; no option ' +
       'takes the key itself. It is tried before anything is stored.',
@@ -44,6 +45,7 @@ export default command({
       'FIELD',
       "Licensing: the field of the server's answers that holds the license key (default: found by itself)",
     ),
+    ledger: text('URL', 'Licensing: postgres: URL of a ledger that several machines share; see ledger init'),
     read_only: { kind: 'boolean', negatable: true, help: 'Refuse every write with this profile' },
     check: { kind: 'boolean', negatable: true, help: 'Try the key before it is stored (default: yes)' },
   },
@@ -67,26 +69,38 @@ export default command({
 interface LoginFields extends ProfileOptions {
   readonly name?: string;
   readonly key_field?: string;
+  readonly ledger?: string;
   readonly read_only?: boolean;
 }
 
 function profileOf(kind: 'licensing' | 'chat', fields: LoginFields): Profile {
   const { base_url, app_code, site, email, name, key_field } = fields;
+  const ledger = fields.ledger === undefined ? undefined : readLedgerUrl(fields.ledger);
   const shared = defined({ read_only: fields.read_only });
   if (kind === 'licensing') {
     if (base_url === undefined || app_code === undefined)
       throw usage('auth login licensing needs --base-url and --app-code');
     const named = readProfileName(name ?? `app-${app_code}`);
-    return { kind, name: named, base_url: readBaseUrl(base_url), app_code, ...defined({ key_field }), ...shared };
+    return {
+      kind,
+      name: named,
+      base_url: readBaseUrl(base_url),
+      app_code,
+      ...defined({ key_field, ledger }),
+      ...shared,
+    };
   }
   if (site === undefined || email === undefined) throw usage('auth login chat needs --site and --email');
   const url = readSite(site);
   return { kind, name: readProfileName(name ?? hostName(url)), site: url, email: readEmail(email), ...shared };
 }
 
-function refuseForeign(kind: 'licensing' | 'chat', { base_url, app_code, key_field, site, email }: LoginFields): void {
+function refuseForeign(
+  kind: 'licensing' | 'chat',
+  { base_url, app_code, key_field, ledger, site, email }: LoginFields,
+): void {
   if (kind === 'licensing') refuse({ site, email }, kind);
-  else refuse({ base_url, app_code, key_field }, kind);
+  else refuse({ base_url, app_code, key_field, ledger }, kind);
 }
 
 function refuse(foreign: Readonly<Record<string, unknown>>, kind: string): void {

@@ -12,7 +12,7 @@ type Storing = Pick<Services, 'licensingAs' | 'chatAs'> &
   Pick<Terminal, 'note' | 'confirm'>;
 
 /**
- * The profile with what a stored one of its name keeps unless it is changed: read_only, mac_format, key_field. Another account under
+ * The profile with what a stored one of its name keeps unless it is changed: read_only, mac_format, key_field, ledger. Another account under
  * that name is replaced only when the user agrees.
  * @throws Failure config where the configuration is unsafe, cancelled on no, usage where nobody can be asked
  */

@@ -1,7 +1,5 @@
-import type { Milliseconds } from '../../core/duration.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
 import type { Journal, JournalHeader } from '../../store/journal.ts';
-import type { Claims } from '../../store/lock/claims.ts';
 
 /** The user's files, and the files that jobs leave behind. */
 export interface Disk {
@@ -15,8 +13,6 @@ export interface Disk {
   hasJournal(header: JournalHeader): Promise<boolean>;
   /** The archive in that folder, or a new one, held by this process alone. */
   archive(folder: string): Promise<OpenArchive>;
-  /** The claims on the users of one application; `settle`: how long a POST is remembered at least. */
-  claims(identity: string, app_code: number, settle: Milliseconds): Promise<Claims>;
   /** The folders of configuration and state. */
   files(): { readonly config: string; readonly state: string };
 }

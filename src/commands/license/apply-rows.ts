@@ -3,11 +3,12 @@ import type { AppliedRow } from '../../jobs/roster/roster-outcome.ts';
 import type { Disk } from '../context/disk.ts';
 import type { GlobalValues, Invocation } from '../context/invocation.ts';
 import type { Keys } from '../context/keys.ts';
+import type { Ledgers } from '../context/ledgers.ts';
 import type { Terminal } from '../context/terminal.ts';
 import type { Time } from '../context/time.ts';
 
 /** The parts of the context that `license apply` uses once the roster is read. */
-export type ApplyingParts = Invocation & Keys & Terminal & Disk & Time;
+export type ApplyingParts = Invocation & Keys & Terminal & Disk & Ledgers & Time;
 
 /** Whether a row is printed: `--changed` leaves unchanged rows out, `-q` all rows without trouble, but not from formats for programs. */
 export function isShown(

@@ -1,6 +1,6 @@
 import { Failure, usage } from '../../core/failure.ts';
-import { claimRoster } from '../../jobs/license/claim-users.ts';
 import { applyRoster } from '../../jobs/roster/apply-roster.ts';
+import { planClaimed } from '../../jobs/roster/claim-plan.ts';
 import {
   changesIn,
   planInWords,
@@ -144,10 +144,9 @@ async function* applied(job: Job, planning: Planning, context: ApplyingParts): A
   let isDone = false;
   try {
     const journal = licenseJournal(opened);
-    const { now, warn } = context;
-    const claims = await claimRoster(rows, { claims: await claimsOf(targets, settle, context), now, warn });
+    const own = await claimsOf(targets, settle, context);
+    const { plan, claims } = await planClaimed(rows, planning, { ...context, claims: own });
     try {
-      const plan = await planRoster(rows, planning);
       await askAboutMany(plan, targets, context);
       yield* carriedOut(plan, { ...planning, journal, claims }, job, context);
     } finally {

@@ -32,7 +32,7 @@ export default command({
     const settling = settlingOf(context, settle);
     // The request alone is what a dry run shows.
     if (options.dry_run) return createLicense(api, fields, undefined, settling);
-    const claims = await context.claims(context.identityOf(account), app_code, settle);
+    const claims = await context.claims(account, app_code, settle);
     const license = await createAnother(api, fields, { ...settling, claims, now, warn });
     if (license.key === undefined)
       warn(

@@ -21,8 +21,8 @@ export default command({
     'Looks first: a license of the asked size stays as it is, one of another size is resized, and only where there is none one is ' +
       'created. Prints the key alone, unless -o is json, ndjson or yaml; standard error says whether the license was created, ' +
       'resized or is unchanged.',
-    'Safe to repeat, and safe beside other processes on this machine; across machines let your CI run one at a time (a concurrency ' +
-      'group). A user never gets two licenses, as long as the server carries a request out within --settle, or not at all.',
+    'Safe to repeat, and safe beside other processes on this machine; across machines with a shared ledger (ledger init), or where ' +
+      'your CI runs one at a time (a concurrency group). A user never gets two licenses, as long as the server carries a request out within --settle, or not at all.',
     'Nothing is created where the list of licenses is not whole (exit code 8), or shows a license of a similar name that the server ' +
       'may have made of this one (exit code 6; --allow-similar creates it all the same).',
     licenseRules,
@@ -41,7 +41,7 @@ export default command({
     const account = await context.licensingAccount(typed);
     refuseReadOnly(account);
     const { options, now, note, warn } = context;
-    const claims = options.dry_run ? noClaims : await context.claims(context.identityOf(account), app_code, settle);
+    const claims = options.dry_run ? noClaims : await context.claims(account, app_code, settle);
     const ensuring = { ...settlingOf(context, settle), claims, now, warn, similar: similarOf(allow_similar) };
     const fields = { remote_user, app_code, size_allowance };
     const { outcome, license } = await ensureLicense(context.licensing(typed), fields, ensuring);

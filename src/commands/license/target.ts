@@ -1,8 +1,8 @@
 import type { LicenseUser } from '../../jobs/license/claim-users.ts';
-import type { Claims } from '../../store/lock/claims.ts';
+import type { Claims } from '../../store/claims.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';
 import type { Accounts } from '../context/accounts.ts';
-import type { Disk } from '../context/disk.ts';
+import type { Ledgers } from '../context/ledgers.ts';
 
 /** Where the licenses of one application are created. */
 export interface Target {
@@ -46,9 +46,9 @@ export function profilesOf(targets: readonly Target[]): string {
 export async function claimsOf(
   targets: readonly Target[],
   settle: number,
-  { claims }: Pick<Disk, 'claims'>,
+  { claims }: Pick<Ledgers, 'claims'>,
 ): Promise<Map<number, Claims>> {
   const opened = new Map<number, Claims>();
-  for (const { app_code, origin } of targets) opened.set(app_code, await claims(origin, app_code, settle));
+  for (const { app_code, account } of targets) opened.set(app_code, await claims(account, app_code, settle));
   return opened;
 }

@@ -16,7 +16,7 @@ export function createAnother(api: CreatingApi, fields: LicenseFields, creating:
     const isRecent = lastPost + creating.settle > creating.now();
     const before = await lookBefore(api, fields, creating);
     // A license of a moment ago that the list does not show yet could be taken for the new one.
-    return post(() => createLicense(api, fields, isRecent ? undefined : before, creating));
+    return post((posting) => createLicense(api, fields, isRecent ? undefined : before, { ...creating, posting }));
   });
 }
 

@@ -15,6 +15,8 @@ export interface Settling {
   readonly retries: number;
   readonly sleep: (span: Milliseconds) => Promise<void>;
   readonly note: (text: string) => void;
+  /** Called right before each POST is sent, again where it is sent again; its failure ends the work. */
+  readonly posting?: () => Promise<void>;
 }
 
 export type CreatingApi = Pick<LicensingApi, 'create' | 'ofUser'>;
@@ -32,7 +34,7 @@ export async function createLicense(
   settling: Settling,
 ): Promise<License> {
   for (let posts = 1; ; posts += 1) {
-    const creation = await api.create(fields);
+    const creation = await api.create(fields, settling.posting);
     if (creation.state === 'confirmed') return creation.license;
     if (!before) throw unsettled(fields, creation, 'the licenses that were there before are not known');
     const found = await settleCreation(api, fields, { creation, before }, settling);

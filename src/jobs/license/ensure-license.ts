@@ -20,7 +20,7 @@ type EnsuringApi = Pick<LicensingApi, 'create' | 'ofUser' | 'update'>;
 
 /**
  * Makes sure that the user has one license of that size: creates it, resizes it, or leaves it. Safe to repeat, and safe beside other
- * processes of this machine.
+ * processes of this machine, or of every machine with the same ledger.
  * @throws Failure incomplete or rejected where the list does not allow to create; unknown where a POST cannot be confirmed
  */
 export function ensureLicense(api: EnsuringApi, fields: LicenseFields, ensuring: Ensuring): Promise<EnsuredLicense> {
@@ -36,7 +36,7 @@ async function ensure(
   const { listed, decision } = await look(api, fields, user, ensuring);
   if (decision.step === 'refused') throw decision.failure;
   if (decision.step === 'create') {
-    const license = await user.post(() => createLicense(api, fields, listed, ensuring));
+    const license = await user.post((posting) => createLicense(api, fields, listed, { ...ensuring, posting }));
     return { outcome: 'created', license };
   }
   if (decision.hasSeveral) ensuring.warn(severalWarning(fields));

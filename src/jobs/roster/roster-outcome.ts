@@ -1,22 +1,17 @@
 import type { License } from '../../api/licensing/license.ts';
-import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, type FailureKind } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { RecordedStatus } from '../license/license-journal.ts';
 import { InOrder } from '../work/in-order.ts';
-import type { RequestRecords } from './pending-row.ts';
-import { inWords, type Planning } from './plan-roster.ts';
+import type { PlanningAgain } from './pending-row.ts';
+import { inWords } from './plan-roster.ts';
 
 /** What carrying out a plan needs. */
-export interface Applying extends Planning, RequestRecords {
-  /** How long after an unconfirmed request the server may still carry it out. */
-  readonly settle: Milliseconds;
+export interface Applying extends PlanningAgain {
   /** How often the POST of one row may be repeated. */
   readonly retries: number;
-  readonly sleep: (span: Milliseconds) => Promise<void>;
   /** Aborted by Ctrl-C, SIGTERM and the deadline. */
   readonly signal: AbortSignal;
-  readonly note: (text: string) => void;
   readonly warn: (text: string) => void;
   /** Host and applications, for the summary. */
   readonly where: string;
@@ -101,6 +96,14 @@ export interface Tally {
   summary(total: number): string;
   /** The failure that the run ends with; undefined where each row has its license. */
   verdict(total: number, stopped: Failure | undefined): Failure | undefined;
+}
+
+/** These end a run. */
+const fatal: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'internal', 'usage', 'cancelled', 'terminated']);
+
+/** Whether a failure of one row ends the run: a refused key, a full disk, lost claims and an interruption do. */
+export function endsRun(cause: Failure, { journal, claims, signal }: Applying): boolean {
+  return fatal.has(cause.kind) || cause === journal.broken() || cause === claims.lost() || signal.aborted;
 }
 
 /** These end a run with their own exit code, whatever was done before. */

@@ -1,18 +1,14 @@
 import type { Creation } from '../../api/licensing/creation.ts';
 import { keyOf } from '../../api/licensing/license-key.ts';
 import type { License } from '../../api/licensing/license.ts';
-import { formatDuration } from '../../core/duration.ts';
-import { Failure, type FailureKind } from '../../core/failure.ts';
+import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { watchAvailability } from '../license/availability.ts';
 import { severalWarning } from '../license/decide.ts';
 import { limiter, until, workOn } from '../work/workers.ts';
-import { lastPost, obstacle, type PendingRow } from './pending-row.ts';
-import { planRoster, type Plan, type Task } from './plan-roster.ts';
-import type { Applying, RowOutcomes } from './roster-outcome.ts';
-
-/** These end a run. */
-const fatal: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'internal', 'usage', 'cancelled', 'terminated']);
+import { lastPost, obstacle, pendingRow, PendingRows, wasPosted, type PendingRow } from './pending-row.ts';
+import type { Plan, Task } from './plan-roster.ts';
+import { endsRun, type Applying, type RowOutcomes } from './roster-outcome.ts';
 
 /** Owns the state of a run. A row without an outcome is pending, or was not begun because the run stopped. */
 export class RosterRun {
@@ -21,7 +17,7 @@ export class RosterRun {
   readonly #outcomes: RowOutcomes;
   readonly #limit: ReturnType<typeof limiter>;
   readonly #server = watchAvailability();
-  readonly #pending = new Map<LicenseFields, PendingRow>();
+  readonly #pending = new PendingRows();
   #stop: Failure | undefined;
   #isAbandoned = false;
 
@@ -34,11 +30,13 @@ export class RosterRun {
 
   /** Never rejects with a Failure: what ended the run is in `stopped`. */
   async carryOut(): Promise<void> {
-    const { journal, note } = this.#applying;
-    if (journal.isResumed) note('Resuming an interrupted run');
+    if (this.#applying.journal.isResumed) this.#applying.note('Resuming an interrupted run');
     try {
       await this.#each(await this.#keepUnchanged());
-      while (this.#pending.size > 0 && !this.stopped()) await this.#settlePending();
+      do
+        while (!this.#pending.isEmpty() && !this.#isOver())
+          await this.#each((await this.#pending.planAgain(this.#applying)).tasks);
+      while (!this.#isOver() && (await this.#takeHeld()));
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause;
       this.#stop ??= cause;
@@ -58,6 +56,10 @@ export class RosterRun {
     return this.#stop ?? journal.broken() ?? this.#server.gone() ?? interruption;
   }
 
+  #isOver(): boolean {
+    return this.#isAbandoned || this.stopped() !== undefined;
+  }
+
   /** Gives the rows that need no request their outcome. Returns the others. */
   async #keepUnchanged(): Promise<Task[]> {
     const open: Task[] = [];
@@ -74,34 +76,33 @@ export class RosterRun {
   /** Twice as many rows as requests are in progress: half of them are being recorded. One worker keeps the order of the rows. */
   async #each(tasks: readonly Task[]): Promise<void> {
     const { concurrency } = this.#applying;
-    const open = until(tasks, () => this.#isAbandoned || this.stopped() !== undefined);
+    const open = until(tasks, () => this.#isOver());
     await workOn(open, concurrency === 1 ? 1 : concurrency * 2, (task) => this.#apply(task));
     await this.#outcomes.written();
   }
 
   async #apply({ row, decision }: Task): Promise<void> {
-    const earlier = this.#pending.get(row);
-    this.#pending.delete(row);
+    const earlier = this.#pending.take(row);
     if ('hasSeveral' in decision && decision.hasSeveral) this.#applying.warn(severalWarning(row));
     try {
       if (decision.step === 'create') await this.#create(row, earlier);
       else if (decision.step === 'resize') await this.#resize(row, keyOf(decision.license));
       else if (decision.step === 'unchanged') await this.#keep(row, decision.license, earlier);
-      else this.#outcomes.fail(row, this.#wasPosted(row, earlier) ? 'unknown' : 'failed', decision.failure.message);
+      else
+        this.#outcomes.fail(
+          row,
+          wasPosted(row, earlier, this.#applying) ? 'unknown' : 'failed',
+          decision.failure.message,
+        );
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause;
       this.#judge(row, cause);
     }
   }
 
-  /** Whether a POST of this job, in this run or an earlier one, may have created the license. */
-  #wasPosted(row: LicenseFields, earlier?: PendingRow): boolean {
-    return (earlier?.posts ?? 0) > 0 || this.#applying.journal.past(row).posted !== undefined;
-  }
-
   async #keep(row: LicenseFields, license: License, earlier?: PendingRow): Promise<void> {
     const { status: before } = this.#applying.journal.past(row);
-    const isCreated = this.#wasPosted(row, earlier);
+    const isCreated = wasPosted(row, earlier, this.#applying);
     const status = isCreated ? 'created' : before === 'resized' ? before : 'unchanged';
     if (isCreated && before !== 'created') this.#outcomes.end(row, { status, license, error: null }, 'created');
     else await this.#outcomes.finish(row, { status, license, error: null });
@@ -119,10 +120,11 @@ export class RosterRun {
   }
 
   async #create(row: LicenseFields, earlier?: PendingRow): Promise<void> {
-    const { journal, settle, retries } = this.#applying;
+    const { journal, claims, settle, retries } = this.#applying;
+    if (!earlier && (await claims.claim(row)) === 'held') return;
     const posted = earlier ? -Infinity : lastPost(row, this.#plan.listedAt, this.#applying);
     if (posted + settle > this.#plan.listedAt) {
-      this.#pending.set(row, { row, posts: 0, posted });
+      this.#pending.add({ row, posts: 0, posted });
       return;
     }
     const reason = obstacle(earlier, journal.past(row), retries);
@@ -144,7 +146,7 @@ export class RosterRun {
       return;
     }
     if (creation.reason === 'empty answer') await this.#outcomes.record(row, 'acknowledged');
-    this.#pending.set(row, { row, posts, posted: now(), creation });
+    this.#pending.add({ row, posts, posted: now(), creation });
     // A server that is gone must not leave every row unconfirmed.
     if (creation.reason === 'no answer') this.#server.unanswered(() => licensing(row.app_code).ofUser(row));
   }
@@ -153,44 +155,41 @@ export class RosterRun {
   async #send(row: LicenseFields, posts: number): Promise<Creation> {
     const { licensing, claims, signal, now } = this.#applying;
     try {
-      const creation = await licensing(row.app_code).create(row);
+      const creation = await licensing(row.app_code).create(row, () => claims.posting(row));
       claims.posted(row, now());
       return creation;
     } catch (cause) {
+      if (cause === claims.lost()) await this.#outcomes.record(row, 'not sent');
       if (signal.aborted) {
         claims.posted(row, now());
-        this.#pending.set(row, { row, posts, posted: now() });
+        this.#pending.add({ row, posts, posted: now() });
       }
       throw cause;
     }
   }
 
-  /** A refused row fails alone; a refused key, a full disk, a server that is away and an interruption end the run. */
+  /** A refused row fails alone. */
   #judge(row: LicenseFields, cause: Failure): void {
-    const { journal, signal } = this.#applying;
     const isRefused = cause.kind === 'auth' || cause.kind === 'config';
-    const isEnd = fatal.has(cause.kind) || cause === journal.broken() || signal.aborted;
+    const isEnd = endsRun(cause, this.#applying);
     if (cause.kind === 'unavailable') this.#server.failed(cause);
     else this.#server.answered();
     if (isEnd) this.#stop ??= cause;
     if (!isEnd || isRefused) this.#outcomes.fail(row, 'failed', cause.message);
   }
 
-  async #settlePending(): Promise<void> {
-    const { settle, now, note, sleep } = this.#applying;
-    const open = [...this.#pending.values()];
-    const rows = open.map(({ row }) => row);
-    const wait = open.reduce((latest, { posted }) => Math.max(latest, posted), -Infinity) + settle - now();
-    note(`${rows.length} unconfirmed: listing again${wait > 0 ? ` in ${formatDuration(wait)}` : ''}`);
-    if (wait > 0) await sleep(wait);
-    await this.#each((await planRoster(rows, this.#applying)).tasks);
+  /** Rows that other runs held: a license is created only after a list that is read from now on. */
+  async #takeHeld(): Promise<boolean> {
+    const rows = await this.#applying.claims.claimHeld();
+    for (const row of rows) this.#pending.add(pendingRow(row, this.#applying));
+    return rows.length > 0;
   }
 
   /** The next run settles these first; its wait counts from their last request. */
   async #leaveOpen(): Promise<void> {
-    for (const earlier of this.#pending.values()) {
+    for (const earlier of this.#pending.all()) {
       const { row, posted, creation } = earlier;
-      if (!this.#wasPosted(row, earlier)) continue;
+      if (!wasPosted(row, earlier, this.#applying)) continue;
       if (!this.#applying.journal.broken()) await this.#outcomes.record(row, 'unknown', posted);
       const error = creation?.failure.message ?? this.stopped()?.message ?? 'the request was not answered';
       await this.#outcomes.finish(row, { status: 'unknown', license: null, error });

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { defined } from '../../core/defined.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Clock, Machine } from '../../core/world.ts';
@@ -19,6 +20,8 @@ export interface LicensingCredential {
   readonly key: Secret;
   readonly key_field?: string;
   readonly mac_format?: 'as_is';
+  /** The URL of its ledger. */
+  readonly ledger?: string;
   readonly read_only: boolean;
 }
 
@@ -68,8 +71,8 @@ export function openCredentials(
 ): Credentials {
   const keyOf = (profile: Profile): Promise<Secret> => keyOfProfile(profile, { machine, clock }, runKeyCommand);
   const licensingCredential = async (profile: LicensingProfile): Promise<LicensingCredential> => {
-    const { name, base_url, app_code, key_field, mac_format, read_only = false } = profile;
-    const optional = { ...(key_field !== undefined && { key_field }), ...(mac_format && { mac_format }) };
+    const { name, base_url, app_code, key_field, mac_format, ledger, read_only = false } = profile;
+    const optional = defined({ key_field, mac_format, ledger });
     return { kind: 'licensing', profile: name, base_url, app_code, key: await keyOf(profile), ...optional, read_only };
   };
 

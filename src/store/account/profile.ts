@@ -1,5 +1,6 @@
 import { labelled, usage } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
+import { readLedgerUrl } from '../ledger/ledger-url.ts';
 import { type Content } from './configuration.ts';
 import { originOf, readBaseUrl, readSite } from './url.ts';
 
@@ -18,6 +19,8 @@ export interface LicensingProfile extends Common {
   readonly app_code: number;
   /** The field of an answer that holds the license key (docs/apis.md, Finding the key). */
   readonly key_field?: string;
+  /** The URL of the ledger that keeps the claims of several machines. */
+  readonly ledger?: string;
   /** Send MAC addresses as they were typed. */
   readonly mac_format?: 'as_is';
 }
@@ -82,6 +85,7 @@ function licensingFrom(name: string, stored: Content): LicensingProfile {
     base_url: readBaseUrl(textOf(stored, 'base_url')),
     app_code,
     ...(key_field === undefined ? {} : { key_field: textOf(stored, 'key_field') }),
+    ...(stored['ledger'] === undefined ? {} : { ledger: readLedgerUrl(textOf(stored, 'ledger')) }),
     ...(mac_format === undefined ? {} : { mac_format }),
     ...commonFrom(stored),
   };

@@ -3,41 +3,10 @@ import { join } from 'node:path';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { parseJson, writeJson } from '../../core/json.ts';
+import { rememberedFor, type ClaimOptions, type Claims, type ReleasedUser } from '../claims.ts';
 import { readPrivate, writePrivate } from '../disk/files.ts';
 import { isGone, thisOwner, type Owner } from '../disk/owner.ts';
 import { lockFolder, withLock, type Surroundings } from './lock.ts';
-
-/**
- * Which users of one application a process is creating licenses for, and when a license was last asked for (docs/exactly-once.md,
- * Claims). A claim is taken before the server's list is read, so that nobody plans on a list that another process is changing.
- */
-export interface Claims {
-  /**
-   * Claims the users; waits while a living process holds one of them. Resolves with the users for whom a license was asked for by an
-   * earlier process of this machine, and when: never later than now. A process that died holding a user counts as asking now.
-   * @throws Failure unavailable when the wait is over, config when no folder can be written or the file is damaged
-   */
-  take(users: readonly string[]): Promise<ReadonlyMap<string, Milliseconds>>;
-  /**
-   * Gives users back, each with the time at which its last POST ended, if there was one. A user that is never given back counts as
-   * abandoned once this process has ended.
-   */
-  release(users: readonly ReleasedUser[]): Promise<void>;
-}
-
-export interface ReleasedUser {
-  readonly remote_user: string;
-  /** When the last POST for this user ended, whatever its outcome. */
-  readonly posted?: Milliseconds | undefined;
-}
-
-export interface ClaimOptions {
-  /** How long a POST is remembered; at least a day. */
-  readonly settle: Milliseconds;
-  readonly signal: AbortSignal;
-  /** Receives one line when there is something to wait for. */
-  readonly note: (text: string) => void;
-}
 
 /** Users are kept as hashes: the file reveals no names. */
 interface ClaimsFile {
@@ -56,14 +25,13 @@ type Posted = readonly [user: string, time: Milliseconds, until: Milliseconds];
 const longestWait: Milliseconds = 300_000;
 /** Keeps many processes that wait for one user from busy polling. */
 const longestPause: Milliseconds = 400;
-const day: Milliseconds = 86_400_000;
 
 /** The claims on the users of one application, named by its server and code. */
 export async function openClaims(name: string, world: Surroundings, options: ClaimOptions): Promise<Claims> {
   const { clock, machine } = world;
   const path = join(await lockFolder(machine), `${hashOf(name)}.claims`);
   const me = await thisOwner(machine);
-  const remember = Math.max(options.settle, day);
+  const remember = rememberedFor(options.settle);
   const edit = <T>(work: (file: ClaimsFile) => Promise<ClaimEdit<T>>, signal?: AbortSignal): Promise<T> =>
     withLock(`${path}.lock`, world, () => editFile(path, world, work), { signal, wait: 60_000 });
 
@@ -80,6 +48,8 @@ export async function openClaims(name: string, world: Surroundings, options: Cla
         await clock.sleep(Math.min(40 * (round + 1), longestPause) * (0.5 + clock.random()), options.signal);
       }
     },
+
+    posting: () => Promise.resolve(),
 
     // Without the signal: a claim that is not given back after Ctrl-C makes other processes wait.
     async release(users) {

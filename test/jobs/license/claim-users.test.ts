@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { Failure } from '../../../src/core/failure.ts';
-import { claimRoster, whileClaimed } from '../../../src/jobs/license/claim-users.ts';
-import type { Claims } from '../../../src/store/lock/claims.ts';
+import { claimRoster } from '../../../src/jobs/license/claim-roster.ts';
+import { whileClaimed } from '../../../src/jobs/license/claim-users.ts';
+import type { Claims } from '../../../src/store/claims.ts';
 
 const row = (remote_user: string, app_code: number) => ({ remote_user, app_code });
 const rows = [row('ada', 7), row('ben', 7), row('cy', 7), row('dora', 8)];
@@ -14,6 +15,7 @@ function recorded(asked: ReadonlyMap<string, number> = new Map()) {
       calls.push(`take ${app_code} ${users.join()}`);
       return app_code === 8 ? asked : new Map();
     },
+    posting: async (user) => void calls.push(`posting ${user}`),
     release: async (users) => {
       const words = users.map(({ remote_user, posted }) => `${remote_user}${posted === undefined ? '' : `@${posted}`}`);
       calls.push(`release ${app_code} ${words.join()}`);
@@ -67,6 +69,7 @@ test('a claim that cannot be given back is a warning, and the result is kept', a
   const warnings: string[] = [];
   const claims: Claims = {
     take: async () => new Map(),
+    posting: async () => undefined,
     release: () => Promise.reject(new Failure('unavailable', 'disk full')),
   };
   const ensuring = { claims, now: () => 5, warn: (text: string) => void warnings.push(text) };

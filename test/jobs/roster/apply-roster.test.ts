@@ -72,6 +72,10 @@ function world({ room = Infinity, earlier = [], isDamaged = false, asked = {}, a
     journal,
     claims: {
       lastPost: (row) => asked[row.remote_user],
+      claim: async () => 'claimed',
+      claimHeld: async () => [],
+      posting: async () => undefined,
+      lost: () => undefined,
       posted: (row, time) => void (posted[row.remote_user] = time),
       release: async () => undefined,
       releaseAll: async () => undefined,

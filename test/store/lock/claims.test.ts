@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openClaims, type Claims } from '../../../src/store/lock/claims.ts';
+import type { Claims } from '../../../src/store/claims.ts';
+import { openClaims } from '../../../src/store/lock/claims.ts';
 import { endProcess } from '../../helpers/end-process.ts';
 import { failureOf, place, type Place } from '../place.ts';
 import { sleptClock } from '../../helpers/clock.ts';

@@ -1,0 +1,93 @@
+import { defaultTimeout } from '../api/http/attempt.ts';
+import type { Accounts } from '../commands/context/accounts.ts';
+import type { ConfiguredLedger, Ledgers } from '../commands/context/ledgers.ts';
+import { Failure, labelled } from '../core/failure.ts';
+import type { LicensingProfile } from '../store/account/profile.ts';
+import { readLedgerUrl } from '../store/ledger/ledger-url.ts';
+import type { Ledger } from '../store/ledger/ledger.ts';
+import type { GlobalValues } from '../commands/context/invocation.ts';
+import type { Messages } from './messages.ts';
+import type { Redactor } from './redactor.ts';
+import type { World } from './world.ts';
+
+/** What the ledgers of a run need of it. */
+export interface LedgerWiring {
+  readonly world: World;
+  readonly options: GlobalValues;
+  readonly messages: Messages;
+  readonly redactor: Redactor;
+  readonly signal: AbortSignal;
+}
+
+export interface OpenLedgers {
+  readonly ledgers: Ledgers;
+  /** Ends every session: what it still holds is free. */
+  close(): Promise<void>;
+}
+
+const variableName = 'CHATELAINE_LEDGER';
+
+/** The part of a context that keeps claims. The code of a ledger is loaded only where one is configured. */
+export function openLedgers(wiring: LedgerWiring, accounts: Accounts): OpenLedgers {
+  const { world, options, messages, redactor, signal } = wiring;
+  const opened = new Map<string, Promise<Ledger>>();
+  const open = (url: string): Promise<Ledger> => {
+    const known = opened.get(url) ?? load(url);
+    opened.set(url, known);
+    return known;
+  };
+  const load = async (url: string): Promise<Ledger> => {
+    const { openLedger } = await import('../store/ledger/ledger.ts');
+    const { machine, clock, alarm } = world;
+    return openLedger(url, { machine, clock, alarm, signal, caFile: options.ca_file, watch: redactor.watch });
+  };
+  const typed = (): string | undefined => ledgerOf(world.machine.env[variableName]);
+  const ledgers: Ledgers = {
+    async claims(account, app_code, settle) {
+      const target = `${accounts.identityOf(account)} ${app_code}`;
+      const url = typed() ?? account.ledger;
+      const claiming = { settle, signal, note: messages.note };
+      if (url === undefined) {
+        const { openClaims } = await import('../store/lock/claims.ts');
+        return openClaims(target, world, claiming);
+      }
+      return (await open(url)).claims(target, { ...claiming, requestLimit: options.timeout ?? defaultTimeout });
+    },
+    async ledger() {
+      const url = typed() ?? (await profileInUse(accounts, options.profile))?.ledger;
+      if (url !== undefined) return open(url);
+      throw new Failure('config', 'no ledger is configured', {
+        hint: `Set ${variableName}=postgres://ROLE@HOST/DATABASE, or store it: chatelaine auth login licensing --ledger URL`,
+      });
+    },
+    async ledgers() {
+      const url = typed();
+      const profiles = (await accounts.profiles().all()).filter((profile) => profile.kind === 'licensing');
+      const urls = new Map(profiles.flatMap(({ ledger, name }) => (ledger === undefined ? [] : [[ledger, name]])));
+      const found: ConfiguredLedger[] = url === undefined ? [] : [{ source: variableName, ledger: await open(url) }];
+      for (const [ledger, source] of urls) if (ledger !== url) found.push({ source, ledger: await open(ledger) });
+      return found;
+    },
+  };
+  const close = async (): Promise<void> => {
+    for (const ledger of opened.values()) await (await ledger).close();
+  };
+  return { ledgers, close };
+}
+
+/** An empty variable is a secret of a CI that is missing: to go on without the ledger would be silent. */
+function ledgerOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  if (text !== '') return labelled(variableName, () => readLedgerUrl(text), 'config');
+  throw new Failure('config', `${variableName} is set and empty`, {
+    hint: 'Give it the URL of the ledger, or unset it to work without one.',
+  });
+}
+
+/** The profile that is named, else the default licensing application. */
+async function profileInUse(accounts: Accounts, named: string | undefined): Promise<LicensingProfile | undefined> {
+  const profiles = accounts.profiles();
+  const name = named ?? (await profiles.defaults()).licensing;
+  const profile = name === undefined ? undefined : await profiles.find(name);
+  return profile?.kind === 'licensing' ? profile : undefined;
+}

@@ -1,0 +1,11 @@
+import { abortReason } from './abort-reason.ts';
+
+/** The outcome of work, or the signal's reason if it aborts first; the work itself goes on. */
+export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(abortReason(signal));
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}

@@ -1,0 +1,72 @@
+import type { Milliseconds } from '../core/duration.ts';
+import type { Failure } from '../core/failure.ts';
+
+/**
+ * Which users of one application a process is creating licenses for, and when a license was last asked for (docs/exactly-once.md,
+ * Claims). A claim is taken before the server's list is read, so that nobody plans on a list that another process is changing.
+ */
+export interface Claims {
+  /**
+   * Claims the users; waits while a living process holds one of them. Resolves with the users for whom a license was asked for by an
+   * earlier process, and when. A process that died holding a user counts as asking now.
+   * @throws Failure unavailable when the wait is over, config when no folder can be written or the file is damaged
+   */
+  take(users: readonly string[]): Promise<ReadonlyMap<string, Milliseconds>>;
+  /**
+   * Records that a POST for the user is about to be sent; called before each. Claims of one machine need no such record, since they see
+   * that a process has died.
+   * @throws Failure where the claim is lost: then nothing may be sent
+   */
+  posting(user: string): Promise<void>;
+  /**
+   * Gives users back, each with the time at which its last POST ended, if there was one. A user that is never given back counts as
+   * abandoned once this process has ended.
+   */
+  release(users: readonly ReleasedUser[]): Promise<void>;
+}
+
+export interface ReleasedUser {
+  readonly remote_user: string;
+  /** When the last POST for this user ended, whatever its outcome. */
+  readonly posted?: Milliseconds | undefined;
+}
+
+export interface ClaimOptions {
+  /** How long a POST is remembered; at least a day. */
+  readonly settle: Milliseconds;
+  readonly signal: AbortSignal;
+  /** Receives one line when there is something to wait for. */
+  readonly note: (text: string) => void;
+}
+
+/** Claims that several machines share; a job can take those that are free, and look at the others later. */
+export interface SharedClaims extends Claims {
+  /**
+   * Claims those of the users that nobody else holds, without waiting.
+   * @throws Failure unavailable
+   */
+  takeFree(users: readonly string[]): Promise<TakenUsers>;
+  /** Why the claims are lost, so that nothing more may be created; undefined while they are not. */
+  lost(): Failure | undefined;
+}
+
+export interface TakenUsers {
+  /** For claimed users, when their last POST ended; it is later than now where a POST of an ended session may still run. */
+  readonly posted: ReadonlyMap<string, Milliseconds>;
+  /** The users that somebody else holds. */
+  readonly held: readonly string[];
+  /** One of those who hold them, in words. */
+  readonly holder: string | undefined;
+}
+
+/** Whether several machines share these claims. */
+export function areShared(claims: Claims): claims is SharedClaims {
+  return 'takeFree' in claims;
+}
+
+const day: Milliseconds = 86_400_000;
+
+/** How long a POST is remembered. */
+export function rememberedFor(settle: Milliseconds): Milliseconds {
+  return Math.max(settle, day);
+}

@@ -1,0 +1,86 @@
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { Failure } from '../../core/failure.ts';
+import { isLoopback } from '../../core/loopback.ts';
+import type { Secret } from '../../core/secret.ts';
+import { variable, type Machine } from '../../core/world.ts';
+import { exists } from '../disk/files.ts';
+import { parseLedgerUrl } from './ledger-url.ts';
+import { passwordIn } from './password-file.ts';
+import { serviceIn } from './service-file.ts';
+
+/** How the certificate of the database server is verified; `none`: no TLS. */
+export type LedgerTls = 'none' | 'encrypt' | 'verify-ca' | 'verify-full';
+
+/** Where a ledger is, with everything that connecting needs. */
+export interface LedgerAddress {
+  /** A name, an address, or the folder of a unix socket. */
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly database: string;
+  /** Undefined where none is known; the server may not ask for one. */
+  readonly password: Secret | undefined;
+  readonly tls: LedgerTls;
+  /** A file of certificates to trust besides the usual ones. */
+  readonly rootCertificates: string | undefined;
+  /** The address in words: `db.example.com/ledger`. */
+  readonly name: string;
+}
+
+/**
+ * Completes a ledger's URL as libpq does: first what it says, then the service, then the environment, then defaults
+ * (docs/exactly-once.md, The shared ledger).
+ * @throws Failure usage for a bad URL, config for a service that is not there or a value that cannot be used
+ */
+export async function ledgerAddress(url: string, machine: Machine): Promise<LedgerAddress> {
+  const { env } = machine;
+  const typed = parseLedgerUrl(url);
+  const service = typed.service ?? variable(env, 'PGSERVICE');
+  const values = { ...(service === undefined ? {} : await serviceIn(service, machine)), ...typed };
+  const host = values.host ?? variable(env, 'PGHOST') ?? 'localhost';
+  const port = portOf(values.port ?? variable(env, 'PGPORT') ?? '5432');
+  const user = values.user ?? variable(env, 'PGUSER') ?? userInfo().username;
+  const database = values.dbname ?? variable(env, 'PGDATABASE') ?? user;
+  const rootCertificates = values.sslrootcert ?? variable(env, 'PGSSLROOTCERT') ?? (await usualRootFile(machine));
+  return {
+    host,
+    port,
+    user,
+    database,
+    password: await passwordIn(values, { host, port, user, database }, machine),
+    tls: tlsOf(values.sslmode ?? variable(env, 'PGSSLMODE'), host),
+    rootCertificates,
+    name: `${host.startsWith('/') ? 'socket' : host}${port === 5432 ? '' : `:${port}`}/${database}`,
+  };
+}
+
+function portOf(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (port > 0 && port < 65_536) return port;
+  throw new Failure('config', `the port of the ledger is no number from 1 to 65535: '${text}'`);
+}
+
+const modes: Readonly<Record<string, LedgerTls>> = {
+  disable: 'none',
+  require: 'encrypt',
+  'verify-ca': 'verify-ca',
+  'verify-full': 'verify-full',
+};
+
+/** Without a mode nothing that leaves this machine goes unencrypted or to a server whose certificate is not verified. */
+function tlsOf(mode: string | undefined, host: string): LedgerTls {
+  if (host.startsWith('/')) return 'none';
+  if (mode === undefined) return isLoopback(host.includes(':') ? `[${host}]` : host) ? 'none' : 'verify-full';
+  const tls = modes[mode];
+  if (tls) return tls;
+  throw new Failure('config', `the sslmode of the ledger is '${mode}', which leaves open whether TLS is used`, {
+    hint: `Choose ${Object.keys(modes).join(', ')}.`,
+  });
+}
+
+/** Where libpq looks for certificates. */
+async function usualRootFile({ home }: Machine): Promise<string | undefined> {
+  const file = join(home, '.postgresql', 'root.crt');
+  return (await exists(file)) ? file : undefined;
+}

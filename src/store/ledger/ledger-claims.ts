@@ -1,0 +1,167 @@
+import { createHash } from 'node:crypto';
+import type { Milliseconds } from '../../core/duration.ts';
+import { Failure } from '../../core/failure.ts';
+import { isObject } from '../../core/json.ts';
+import type { Clock } from '../../core/world.ts';
+import { rememberedFor, type ClaimOptions, type SharedClaims, type TakenUsers } from '../claims.ts';
+import { ledgerVersion } from './ledger-sql.ts';
+import type { Database, QueryLimits } from './postgres.ts';
+
+export interface LedgerClaimOptions extends ClaimOptions {
+  /** The longest time of one POST. */
+  readonly requestLimit: Milliseconds;
+}
+
+/** Whose claims they are, and where. */
+export interface ClaimingSession {
+  readonly database: Database;
+  /** The licensing server with the code of the application. */
+  readonly target: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly clock: Clock;
+}
+
+/** The users of one statement. */
+const portion = 5000;
+/** The longest time of the statement before a POST: what it records allows for that. */
+const sendingLimit: Milliseconds = 5000;
+/** How long users are given back for after Ctrl-C or the deadline. */
+const releaseGrace: Milliseconds = 1000;
+const longestWait: Milliseconds = 300_000;
+const longestPause: Milliseconds = 400;
+
+/** Claims in a ledger; each is one session of its connection (docs/exactly-once.md, The shared ledger). */
+export async function sharedClaims(session: ClaimingSession, options: LedgerClaimOptions): Promise<SharedClaims> {
+  const { database, target, clock } = session;
+  let me: number | null = null;
+  let lost: Failure | undefined;
+  const hashes = (users: readonly string[]): Buffer[] => users.map((user) => hashOf(target, user));
+
+  /** A statement that fails leaves open what the ledger holds: nothing more is created by this run. */
+  const call = async (text: string, values: readonly unknown[], limits?: Partial<QueryLimits>): Promise<unknown> => {
+    try {
+      const [row] = await database.query(text, values, { signal: options.signal, ...limits });
+      return row?.['answer'];
+    } catch (cause) {
+      if (cause instanceof Failure && cause !== options.signal.reason) lost ??= cause;
+      throw cause;
+    }
+  };
+
+  const takePortion = async (users: readonly string[]): Promise<TakenUsers> => {
+    const { host, pid } = session;
+    const values = [ledgerVersion, me, host, pid, rememberedFor(options.settle), target, hashes(users)];
+    const text = 'SELECT chatelaine.take($1, $2, $3, $4, $5, $6, $7::bytea[]) AS answer';
+    const taken = takenFrom(await call(text, values), users, clock.now());
+    me = taken.session;
+    return taken;
+  };
+
+  const takeFree = async (users: readonly string[]): Promise<TakenUsers> => {
+    const posted = new Map<string, Milliseconds>();
+    const held: string[] = [];
+    let holder: string | undefined;
+    const wanted = [...new Set(users)];
+    for (let start = 0; start < Math.max(1, wanted.length); start += portion) {
+      const taken = await takePortion(wanted.slice(start, start + portion));
+      for (const [user, time] of taken.posted) posted.set(user, time);
+      held.push(...taken.held);
+      holder ??= taken.holder;
+    }
+    return { posted, held, holder };
+  };
+
+  const release: SharedClaims['release'] = async (users) => {
+    if (me === null) return;
+    for (let start = 0; start < users.length; start += portion) {
+      const some = users.slice(start, start + portion);
+      const ages = some.map(({ posted }) => (posted === undefined ? null : Math.max(0, clock.now() - posted)));
+      const names = hashes(some.map(({ remote_user }) => remote_user));
+      await call('SELECT chatelaine.release($1, $2, $3::bytea[], $4::float8[])', [ledgerVersion, me, names, ages], {
+        grace: releaseGrace,
+      });
+    }
+  };
+
+  const sending = gathered((users) =>
+    call(
+      'SELECT chatelaine.sending($1, $2, $3, $4::bytea[])',
+      [ledgerVersion, me, options.requestLimit + sendingLimit, hashes(users)],
+      { limit: sendingLimit },
+    ),
+  );
+
+  // A ledger that cannot be used is known before anything is listed or changed.
+  await takeFree([]);
+  return {
+    takeFree,
+    release,
+    lost: () => lost ?? database.lost(),
+    posting: sending,
+    async take(users) {
+      let end = clock.now() + longestWait;
+      for (let round = 0, most = Infinity; ; round += 1) {
+        const { posted, held, holder = 'another run' } = await takeFree(users);
+        if (held.length === 0) return posted;
+        const others = new Set(held);
+        // Nobody waits with users in hand: two that want the same ones would wait for each other.
+        await release(users.filter((user) => !others.has(user)).map((remote_user) => ({ remote_user })));
+        if (round === 0) options.note(`waiting for ${holder}, which is creating licenses of the same users`);
+        if (held.length < most) end = clock.now() + longestWait;
+        most = Math.min(most, held.length);
+        if (clock.now() > end) throw stillHeld(holder);
+        await clock.sleep(Math.min(40 * (round + 1), longestPause) * (0.5 + clock.random()), options.signal);
+      }
+    },
+  };
+}
+
+/** Users are known to the database as hashes alone, which it hashes again with its salt. */
+function hashOf(target: string, user: string): Buffer {
+  return createHash('sha256').update(`${target}\0${user}`).digest();
+}
+
+/** Calls that come while one is in progress are gathered into the next. */
+function gathered(send: (users: readonly string[]) => Promise<unknown>): (user: string) => Promise<void> {
+  let gathering: { readonly users: string[]; readonly sent: Promise<void> } | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  return (user) => {
+    if (gathering) gathering.users.push(user);
+    else {
+      const users = [user];
+      const sent = last.then(async () => {
+        gathering = undefined;
+        await send(users);
+      });
+      gathering = { users, sent };
+      last = sent.catch(() => undefined);
+    }
+    return gathering.sent;
+  };
+}
+
+interface TakenPortion extends TakenUsers {
+  readonly session: number;
+}
+
+/** Reads what `chatelaine.take` answers; ages become moments of this machine's clock. */
+function takenFrom(answer: unknown, users: readonly string[], now: Milliseconds): TakenPortion {
+  const { session, posted, held, holder } = isObject(answer) ? answer : {};
+  if (typeof session !== 'number' || !Array.isArray(posted) || !Array.isArray(held))
+    throw new Failure('unavailable', 'the ledger answered with something else than claims');
+  const nameAt = (place: unknown): string => users[Number(place)] ?? '';
+  const ages = posted.filter((one) => Array.isArray(one));
+  return {
+    session,
+    posted: new Map(ages.map(([place, age]) => [nameAt(place), now - Number(age)])),
+    held: held.map(nameAt),
+    holder: isObject(holder) ? `process ${String(holder['pid'])} on ${String(holder['host'])}` : undefined,
+  };
+}
+
+function stillHeld(holder: string): Failure {
+  return new Failure('unavailable', `${holder} is creating licenses of the same users`, {
+    hint: 'Run the command again when it has ended; chatelaine ledger status shows who holds what.',
+  });
+}

@@ -1,0 +1,62 @@
+import { Failure, messageOf, type FailureKind } from '../../core/failure.ts';
+import type { LedgerAddress } from './ledger-address.ts';
+
+interface Meaning {
+  readonly kind: FailureKind;
+  readonly what: (address: LedgerAddress) => string;
+  readonly hint: string;
+}
+
+const notSetUp: Meaning = {
+  kind: 'config',
+  what: ({ name }) => `the database ${name} holds no ledger`,
+  hint: 'Create it once: chatelaine ledger init',
+};
+
+const refused: Meaning = {
+  kind: 'auth',
+  what: ({ name, user }) => `the ledger ${name} refuses the role ${user}`,
+  hint: 'PGPASSWORD, PGPASSFILE or PGSERVICE has the password, PGUSER or the URL the role.',
+};
+
+/** What SQLSTATE codes of the server mean; the others, and all failures of the network, mean that the ledger is unavailable. */
+const meanings: Readonly<Record<string, Meaning>> = {
+  '28P01': refused,
+  '28000': refused,
+  '3D000': {
+    kind: 'config',
+    what: ({ name }) => `the database of the ledger ${name} does not exist`,
+    hint: 'Name another one in CHATELAINE_LEDGER, or create it: createdb NAME',
+  },
+  '3F000': notSetUp,
+  '42P01': notSetUp,
+  '42883': notSetUp,
+  '42501': {
+    kind: 'auth',
+    what: ({ name, user }) => `the role ${user} has no right to the ledger ${name}`,
+    hint: 'The owner gives it: GRANT USAGE ON SCHEMA chatelaine TO role; to create a ledger a role needs CREATE on the database.',
+  },
+  CH001: {
+    kind: 'config',
+    what: ({ name }) => `the ledger ${name} has another version than this chatelaine needs`,
+    hint: 'Use the same version of chatelaine everywhere, or create another ledger in another database.',
+  },
+  CH002: {
+    kind: 'unavailable',
+    what: ({ name }) => `the session of this run on the ledger ${name} has ended`,
+    hint: 'Run the command again. A pooler in front of the database has to keep one connection for one client (session pooling).',
+  },
+};
+
+/** What an error of the database or of the network means, and what to do. A Failure stays as it is. */
+export function ledgerFailure(address: LedgerAddress, cause: unknown): Failure {
+  if (cause instanceof Failure) return cause;
+  const code = cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
+  const meaning = meanings[code];
+  const said = messageOf(cause);
+  if (meaning) return new Failure(meaning.kind, `${meaning.what(address)}: ${said}`, { hint: meaning.hint, cause });
+  return new Failure('unavailable', `the ledger ${address.name} is not available: ${said}`, {
+    hint: 'Without the ledger nothing is created. chatelaine doctor shows what is wrong with it.',
+    cause,
+  });
+}

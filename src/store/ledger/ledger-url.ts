@@ -1,0 +1,77 @@
+import { usage } from '../../core/failure.ts';
+
+/** The parts of a ledger's URL that were written; the others come from a service, the environment and defaults. */
+export interface LedgerUrl {
+  readonly host?: string;
+  readonly port?: string;
+  readonly user?: string;
+  readonly dbname?: string;
+  readonly service?: string;
+  readonly sslmode?: string;
+  readonly sslrootcert?: string;
+}
+
+const shape = 'Write it as in postgres://chatelaine@db.example.com/ledger.';
+const parameters = ['host', 'port', 'user', 'dbname', 'service', 'sslmode', 'sslrootcert'] as const;
+
+/**
+ * The URL of a ledger, as libpq reads one (docs/exactly-once.md, The shared ledger). No failure repeats the text: it may hold a password.
+ * @throws Failure usage when it is no such URL, or holds a password
+ */
+export function parseLedgerUrl(text: string): LedgerUrl {
+  const written = withHost(text);
+  const isClean = /^postgres(ql)?:\/\//i.test(text) && !/[\s\p{Cc}\\]/u.test(text) && URL.canParse(written);
+  if (!isClean) throw usage('the URL of the ledger does not begin with postgres:// or is malformed', shape);
+  const url = new URL(written);
+  if (url.password !== '' || url.searchParams.has('password')) throw holdsPassword();
+  const unknown = [...url.searchParams.keys()].filter((name) => !isParameter(name));
+  if (unknown.length > 0 || url.hash !== '')
+    throw usage('the URL of the ledger has a parameter that is not known', `Known are ${parameters.join(', ')}.`);
+  return {
+    ...given('host', url.hostname === noHost ? '' : decoded(url.hostname.replace(/^\[(.*)\]$/, '$1'))),
+    ...given('port', url.port),
+    ...given('user', decoded(url.username)),
+    ...given('dbname', decoded(url.pathname.slice(1))),
+    ...Object.fromEntries(url.searchParams),
+  };
+}
+
+/**
+ * The same text where it is a URL that `parseLedgerUrl` takes.
+ * @throws Failure usage
+ */
+export function readLedgerUrl(text: string): string {
+  parseLedgerUrl(text);
+  return text;
+}
+
+/** What the class URL needs in place of a host that is left out after a user. */
+const noHost = '-';
+
+function withHost(text: string): string {
+  return text.replace(/^([a-z]+:\/\/[^/?#@]*@)(?=[/?]|$)/i, `$1${noHost}`);
+}
+
+function holdsPassword(): Error {
+  return usage(
+    'the URL of the ledger holds a password',
+    'Leave it out: PGPASSWORD, the file of PGPASSFILE (~/.pgpass) or the service of PGSERVICE has it.',
+  );
+}
+
+function isParameter(name: string): boolean {
+  return parameters.some((known) => known === name);
+}
+
+function given(name: keyof LedgerUrl, text: string): LedgerUrl {
+  return text === '' ? {} : { [name]: text };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch (cause) {
+    if (!(cause instanceof URIError)) throw cause;
+    throw usage('the URL of the ledger has a malformed % escape', 'Write %25 for a percent sign.');
+  }
+}

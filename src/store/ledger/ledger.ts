@@ -1,0 +1,129 @@
+import type { Milliseconds } from '../../core/duration.ts';
+import { Failure } from '../../core/failure.ts';
+import type { Secret } from '../../core/secret.ts';
+import type { Alarm } from '../../core/world.ts';
+import type { SharedClaims } from '../claims.ts';
+import { thisOwner } from '../disk/owner.ts';
+import type { Surroundings } from '../lock/lock.ts';
+import { ledgerAddress, type LedgerAddress } from './ledger-address.ts';
+import { sharedClaims, type LedgerClaimOptions } from './ledger-claims.ts';
+import { ledgerSql, ledgerVersion, lockSpace } from './ledger-sql.ts';
+import { openDatabase, type Database } from './postgres.ts';
+
+/** One ledger, connected to when it is first used. Its methods throw Failure unavailable, auth or config, and the signal's reason. */
+export interface Ledger {
+  /** The address in words: `db.example.com/ledger`. */
+  name(): Promise<string>;
+  /** Opens the session of this run, which the claims belong to. */
+  claims(target: string, options: LedgerClaimOptions): Promise<SharedClaims>;
+  /** Creates the schema where there is none. */
+  init(): Promise<'created' | 'unchanged'>;
+  /** What each session holds, the longest first. */
+  status(): Promise<readonly HeldClaims[]>;
+  /** How far the clock of this machine is ahead of the database's. @throws Failure config where the schema is missing or another one */
+  skew(): Promise<Milliseconds>;
+  close(): Promise<void>;
+}
+
+/** What one session holds of one application. */
+export interface HeldClaims {
+  /** The licensing server with the code of the application. */
+  readonly target: string;
+  readonly host: string;
+  readonly pid: number;
+  /** `ended`: the connection is gone; the next session takes over. */
+  readonly state: 'active' | 'ended';
+  /** When the oldest of these claims was taken, RFC 3339. */
+  readonly since: string;
+  readonly users: number;
+  /** Users with a POST whose end is not recorded. */
+  readonly sending: number;
+}
+
+export interface LedgerWorld extends Surroundings {
+  readonly alarm: Alarm;
+  readonly signal: AbortSignal;
+  readonly caFile: string | undefined;
+  /** Remembers the password of the database as a secret. */
+  readonly watch: (secret: Secret) => Secret;
+}
+
+/** A ledger by its URL (docs/exactly-once.md, The shared ledger). Nothing is connected, read or checked before it is used. */
+export function openLedger(url: string, world: LedgerWorld): Ledger {
+  let found: Promise<LedgerAddress> | undefined;
+  let opened: Promise<Database> | undefined;
+  const address = (): Promise<LedgerAddress> => (found ??= ledgerAddress(url, world.machine));
+  const open = async (): Promise<Database> => {
+    const { password, ...place } = await address();
+    return openDatabase({ ...place, password: password && world.watch(password) }, world);
+  };
+  const database = (): Promise<Database> => (opened ??= open());
+  const rowsOf = async (text: string, values: readonly unknown[] = []): Promise<readonly Record<string, unknown>[]> =>
+    (await database()).query(text, values, { signal: world.signal });
+  return {
+    name: async () => (await address()).name,
+    async claims(target, options) {
+      const { host = 'unknown', pid } = await thisOwner(world.machine);
+      return sharedClaims({ database: await database(), target, host, pid, clock: world.clock }, options);
+    },
+    init: () => createSchema(rowsOf),
+    async status() {
+      const rows = await rowsOf('SELECT * FROM chatelaine.status()');
+      return rows.map(heldClaims);
+    },
+    async skew() {
+      const [row] = await rowsOf('SELECT chatelaine.about() AS about');
+      const { version, now } = numbersIn(row?.['about']);
+      if (version === ledgerVersion) return world.clock.now() - (now ?? NaN);
+      throw new Failure(
+        'config',
+        `the ledger ${(await address()).name} has version ${version ?? 'none'}, not ${ledgerVersion}`,
+        {
+          hint: 'Use the same version of chatelaine everywhere.',
+        },
+      );
+    },
+    async close() {
+      const connected = await opened?.catch(() => undefined);
+      await connected?.close();
+    },
+  };
+}
+
+type SendStatement = (text: string, values?: readonly unknown[]) => Promise<readonly Record<string, unknown>[]>;
+
+/** One transaction: a ledger is there whole, or not at all; two that create it at once wait for one another. */
+async function createSchema(rows: SendStatement): Promise<'created' | 'unchanged'> {
+  const isThere = async (): Promise<boolean> => {
+    const [row] = await rows(`SELECT to_regclass('chatelaine.ledger') IS NOT NULL AS there`);
+    return row?.['there'] === true;
+  };
+  await rows('BEGIN');
+  try {
+    await rows(`SELECT pg_advisory_xact_lock($1, 0)`, [lockSpace]);
+    const existed = await isThere();
+    if (!existed) await rows(ledgerSql);
+    await rows('COMMIT');
+    return existed ? 'unchanged' : 'created';
+  } catch (cause) {
+    if (cause instanceof Failure && !cause.isInterruption) await rows('ROLLBACK').catch(() => undefined);
+    throw cause;
+  }
+}
+
+function heldClaims(row: Record<string, unknown>): HeldClaims {
+  const { target, host, pid, state, since, users, sending } = row;
+  return {
+    target: String(target),
+    host: String(host),
+    pid: Number(pid),
+    state: state === 'active' ? 'active' : 'ended',
+    since: since instanceof Date ? since.toISOString() : String(since),
+    users: Number(users),
+    sending: Number(sending),
+  };
+}
+
+function numbersIn(value: unknown): Readonly<Record<string, number | undefined>> {
+  return Object.fromEntries(Object.entries(value ?? {}).map(([name, number]) => [name, Number(number)]));
+}

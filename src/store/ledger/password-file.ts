@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import { Secret } from '../../core/secret.ts';
+import { variable, type Machine } from '../../core/world.ts';
+import { readPrivate } from '../disk/files.ts';
+import type { ServiceValues } from './service-file.ts';
+
+/** What a line of a password file is compared with. */
+export interface PasswordPlace {
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  readonly user: string;
+}
+
+/**
+ * The password as libpq finds it: of the service, of PGPASSWORD, or in the file of PGPASSFILE (~/.pgpass); undefined where none is.
+ * @throws Failure config for a file that others can read
+ */
+export async function passwordIn(
+  { password, passfile }: ServiceValues,
+  place: PasswordPlace,
+  machine: Machine,
+): Promise<Secret | undefined> {
+  const text = password ?? variable(machine.env, 'PGPASSWORD');
+  if (text !== undefined) return new Secret(text);
+  const file = passfile ?? variable(machine.env, 'PGPASSFILE') ?? join(machine.home, '.pgpass');
+  const found = passwordOf((await readPrivate(file, machine)) ?? '', place);
+  return found === undefined ? undefined : new Secret(found);
+}
+
+/** The first line that fits decides. A file names a unix socket `localhost`. */
+function passwordOf(text: string, { host, port, database, user }: PasswordPlace): string | undefined {
+  const wanted = [host.startsWith('/') ? 'localhost' : host, String(port), database, user];
+  for (const line of text.split(/\r?\n/)) {
+    if (line.startsWith('#')) continue;
+    const cells = [...line.matchAll(/((?:\\.|[^\\:])*)(?::|$)/g)].map(([, cell = '']) => cell.replace(/\\(.)/g, '$1'));
+    const password = cells[4];
+    const fits = wanted.every((value, index) => cells[index] === '*' || cells[index] === value);
+    if (fits && password !== undefined && password !== '') return password;
+  }
+  return undefined;
+}

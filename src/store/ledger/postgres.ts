@@ -1,0 +1,168 @@
+import { readFile } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import { rootCertificates } from 'node:tls';
+import pg from 'pg';
+import type { Milliseconds } from '../../core/duration.ts';
+import { Failure } from '../../core/failure.ts';
+import { orAborted } from '../../core/or-aborted.ts';
+import type { Alarm } from '../../core/world.ts';
+import { storageFailure } from '../disk/files.ts';
+import type { LedgerAddress } from './ledger-address.ts';
+import { ledgerFailure } from './ledger-failure.ts';
+
+/** One connection to the database of a ledger. */
+export interface Database {
+  /**
+   * Sends one statement; statements run one after another. Rows have the types of the database; JSON is parsed.
+   * @throws Failure unavailable, config or auth; the signal's reason, and then the statement goes on
+   */
+  query(text: string, values: readonly unknown[], limits: QueryLimits): Promise<readonly Record<string, unknown>[]>;
+  /** Why the connection has ended; undefined while it is open. */
+  lost(): Failure | undefined;
+  /** Ends the connection: the server releases what its session holds. */
+  close(): Promise<void>;
+}
+
+export interface QueryLimits {
+  /** Ends the wait for the answer. */
+  readonly signal: AbortSignal;
+  /** How long the wait goes on after the signal; default 0. */
+  readonly grace?: Milliseconds;
+  /** After so long without an answer the connection is given up; default 30 s. */
+  readonly limit?: Milliseconds;
+}
+
+export interface Connecting {
+  readonly alarm: Alarm;
+  /** Ctrl-C, SIGTERM and the deadline. */
+  readonly signal: AbortSignal;
+  /** Certificates to trust besides the usual ones (`--ca-file`). */
+  readonly caFile: string | undefined;
+}
+
+const connectLimit: Milliseconds = 10_000;
+const statementLimit: Milliseconds = 30_000;
+const closeLimit: Milliseconds = 1000;
+
+/**
+ * Connects to the database of a ledger.
+ * @throws Failure unavailable where it cannot be reached, auth where it refuses the role, config for what is missing; the signal's reason
+ */
+export async function openDatabase(address: LedgerAddress, connecting: Connecting): Promise<Database> {
+  const socket = new Socket();
+  const client = new pg.Client(await configOf(address, connecting, socket));
+  let lost: Failure | undefined;
+  const ended = (): Failure | undefined => lost;
+  const end = (cause: unknown): void => {
+    lost ??= ledgerFailure(address, cause);
+    socket.destroy();
+  };
+  client.on('error', end);
+  client.on('end', () => end(new Error('the connection was closed')));
+  const within = limited(connecting.alarm, end);
+  try {
+    await within(connectLimit, client.connect(), connecting.signal);
+  } catch (cause) {
+    socket.destroy();
+    connecting.signal.throwIfAborted();
+    throw ended() ?? ledgerFailure(address, cause);
+  }
+  socket.setKeepAlive(true, 15_000);
+  let last: Promise<unknown> = Promise.resolve();
+  const send = async (text: string, values: readonly unknown[], limit = statementLimit) => {
+    if (lost) throw lost;
+    try {
+      return (await within(limit, client.query<Record<string, unknown>>(text, [...values]))).rows;
+    } catch (cause) {
+      throw ended() ?? ledgerFailure(address, cause);
+    }
+  };
+  return {
+    query(text, values, { signal, grace = 0, limit }) {
+      const sent = last.then(() => send(text, values, limit));
+      last = sent.catch(() => undefined);
+      return orAborted(sent, grace === 0 ? signal : later(signal, grace, connecting.alarm));
+    },
+    lost: ended,
+    async close() {
+      await within(
+        closeLimit,
+        last.then(() => client.end()),
+      ).catch(() => undefined);
+      socket.destroy();
+    },
+  };
+}
+
+/** A signal that aborts a while after another one. */
+function later(signal: AbortSignal, span: Milliseconds, alarm: Alarm): AbortSignal {
+  const delayed = new AbortController();
+  const start = (): void => void alarm(span, () => delayed.abort(signal.reason));
+  if (signal.aborted) start();
+  else signal.addEventListener('abort', start, { once: true });
+  return delayed.signal;
+}
+
+/** Waits for work, but not longer than a limit of real time, after which `end` is called; and not longer than the signal allows. */
+function limited(
+  alarm: Alarm,
+  end: (cause: unknown) => void,
+): <T>(limit: Milliseconds, work: Promise<T>, signal?: AbortSignal) => Promise<T> {
+  return async (limit, work, signal) => {
+    let cancel = (): void => undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      cancel = alarm(limit, () => {
+        const cause = new Error(`it did not answer within ${limit / 1000} s`);
+        end(cause);
+        reject(cause);
+      });
+    });
+    try {
+      const first = Promise.race([work, late]);
+      return await (signal ? orAborted(first, signal) : first);
+    } finally {
+      cancel();
+    }
+  };
+}
+
+async function configOf(address: LedgerAddress, connecting: Connecting, socket: Socket): Promise<pg.ClientConfig> {
+  const { host, port, user, database, password } = address;
+  return {
+    host,
+    port,
+    user,
+    database,
+    application_name: 'chatelaine',
+    options: '',
+    ssl: await tlsOptions(address, connecting),
+    stream: () => socket,
+    password() {
+      if (password) return password.reveal();
+      throw new Failure('config', `the ledger ${address.name} asks for a password of ${user}, and none is known`, {
+        hint: `PGPASSWORD, the file of PGPASSFILE (~/.pgpass) or the service of PGSERVICE has it.`,
+      });
+    },
+  };
+}
+
+async function tlsOptions(
+  { tls, rootCertificates: file }: LedgerAddress,
+  { caFile }: Connecting,
+): Promise<pg.ClientConfig['ssl']> {
+  if (tls === 'none') return false;
+  if (tls === 'encrypt') return { rejectUnauthorized: false };
+  const files = [file, caFile].filter((one) => one !== undefined);
+  const own = await Promise.all(files.map(certificates));
+  const ca = own.length === 0 ? {} : { ca: [...rootCertificates, ...own] };
+  // verify-ca: the certificate is of a trusted authority, for whatever host.
+  return tls === 'verify-ca' ? { ...ca, checkServerIdentity: () => undefined } : { ...ca };
+}
+
+async function certificates(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    throw storageFailure(`cannot read the certificates ${file}`, cause);
+  }
+}

@@ -1,0 +1,179 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ledgerSql } from '../../../src/store/ledger/ledger-sql.ts';
+import { startPostgres, withoutPostgres, type Cluster } from '../../helpers/postgres.ts';
+import { emptyHome, fakeService, openSandbox, run, runAlone } from '../../helpers/run.ts';
+
+const ensure = 'license ensure --remote-user ada --size-allowance 4 -o json';
+
+test('ledger init --dry-run prints the SQL, and connects to nothing', async () => {
+  const { exitCode, stdout } = await runAlone('ledger init --dry-run', {
+    env: { CHATELAINE_LEDGER: 'postgres://127.0.0.1:1/x' },
+  });
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: ledgerSql });
+});
+
+test.each(['ledger init', 'ledger status'])('%s without a ledger is exit 3', async (line) => {
+  const { exitCode, error } = await runAlone(`${line} -o json`);
+  expect([exitCode, error?.message]).toEqual([3, 'no ledger is configured']);
+});
+
+test('a ledger that is set and empty, as by a missing secret of a CI, is exit 3, and nothing is sent', async () => {
+  const service = fakeService();
+  const { exitCode, error } = await run(service, ensure, { env: { CHATELAINE_LEDGER: '' } });
+  expect([exitCode, error?.message]).toEqual([3, 'CHATELAINE_LEDGER is set and empty']);
+  service.done();
+});
+
+test('a ledger that cannot be reached is exit 7, and nothing is sent', async () => {
+  const service = fakeService();
+  const env = { CHATELAINE_LEDGER: 'postgres://127.0.0.1:1/x' };
+  for (const line of [ensure, 'license create --remote-user ada --size-allowance 4 -o json']) {
+    const { exitCode, error } = await run(service, line, { env });
+    expect([exitCode, error?.message]).toEqual([
+      7,
+      'the ledger 127.0.0.1:1/x is not available: connect ECONNREFUSED 127.0.0.1:1',
+    ]);
+  }
+  service.done();
+});
+
+test('a dry run asks no ledger', async () => {
+  const { run: runIt } = await openSandbox();
+  const { exitCode } = await runIt(`${ensure} --dry-run`, { env: { CHATELAINE_LEDGER: 'postgres://127.0.0.1:1/x' } });
+  expect(exitCode).toBe(0);
+});
+
+const password = 'Tr0ub4dor&3-correct-horse';
+
+test.each([
+  ['in the environment', ensure, { CHATELAINE_LEDGER: `postgres://u:${password}@db/x` }, 3],
+  ['in a parameter', ensure, { CHATELAINE_LEDGER: `postgres://u@db/x?password=${password}` }, 3],
+  ['with a slash', ensure, { CHATELAINE_LEDGER: `postgres://u:${password}/x@db/x` }, 3],
+  [
+    'typed',
+    `auth login licensing --base-url http://localhost:1 --app-code 7 --ledger 'postgres://u:${password}@db/x' -o json`,
+    {},
+    2,
+  ],
+])('a password %s is refused and not repeated', async (_where, line, env, expected) => {
+  const service = fakeService();
+  const { exitCode, stdout, stderr } = await run(service, line, { env });
+  expect(exitCode).toBe(expected);
+  expect(stdout + stderr).not.toContain(password.slice(0, 6));
+  expect(stderr).toMatch(/ledger/);
+});
+
+describe.skipIf(withoutPostgres)(`with a database (${withoutPostgres ?? 'PostgreSQL'})`, () => {
+  let cluster: Cluster;
+  const env = (): { readonly CHATELAINE_LEDGER: string } => ({ CHATELAINE_LEDGER: cluster.url });
+
+  beforeAll(async () => {
+    cluster = await startPostgres();
+    await cluster.query(ledgerSql);
+  }, 60_000);
+
+  afterAll(() => cluster.stop());
+
+  test('ledger init creates the schema once', async () => {
+    await cluster.query('CREATE DATABASE other');
+    const other = { CHATELAINE_LEDGER: cluster.url.replace('/postgres?', '/other?') };
+    const before = await runAlone('ledger status -o json', { env: other });
+    expect([before.exitCode, before.error?.hint]).toEqual([3, 'Create it once: chatelaine ledger init']);
+    const first = await runAlone('ledger init', { env: other });
+    expect([first.exitCode, first.stdout]).toEqual([0, `socket:${cluster.port}/other: created\n`]);
+    const again = await runAlone('ledger init -o json', { env: other });
+    expect(JSON.parse(again.stdout)).toEqual({
+      ledger: `socket:${cluster.port}/other`,
+      version: 1,
+      status: 'unchanged',
+    });
+  });
+
+  test('ensure, create and apply claim in the ledger of the environment, and give back', async () => {
+    const { run: runIt } = await openSandbox();
+    const home = emptyHome();
+    writeFileSync(join(home, 'roster.csv'), 'remote_user,size_allowance\nl1,4\nl2,4\nl3,4\n');
+    for (const line of [
+      ensure,
+      'license create --remote-user ben --size-allowance 4',
+      `license apply ${join(home, 'roster.csv')}`,
+    ]) {
+      const { exitCode, stderr } = await runIt(line, { env: env(), home });
+      expect({ exitCode, line, stderr }).toMatchObject({ exitCode: 0 });
+    }
+    expect((await runAlone('ledger status -o json', { env: env() })).stdout).toBe('[]\n');
+    const known = await cluster.query('SELECT count(*)::integer AS n FROM chatelaine.claim WHERE posted IS NOT NULL');
+    expect(known).toEqual([{ n: 5 }]);
+  });
+
+  test('a profile has a ledger, kept at the next sign-in, which the environment replaces', async () => {
+    const { run: runIt, env: keys } = await openSandbox();
+    const home = emptyHome();
+    const login = `auth login licensing --base-url ${keys['CHATELAINE_BASE_URL'] ?? ''} --app-code 4711 --name prod --api-key-stdin`;
+    const given = { home, bare: true, stdin: `${keys['CHATELAINE_API_KEY'] ?? ''}\n` };
+    await runIt([...login.split(' '), '--ledger', cluster.url], given);
+    await runIt(login, given);
+    const status = await runIt('ledger status', { home, bare: true });
+    expect([status.exitCode, status.stderr]).toEqual([0, '']);
+    const line = 'license ensure --remote-user of-profile --size-allowance 4 -o json';
+    const gone = { CHATELAINE_LEDGER: 'postgres://127.0.0.1:1/x' };
+    expect((await runIt(line, { home, bare: true, env: gone })).exitCode).toBe(7);
+    expect((await runIt(line, { home, bare: true })).exitCode).toBe(0);
+    const doctor = await runIt('doctor -o json', { home, bare: true });
+    const rows = JSON.parse(doctor.stdout) as { check: string; subject: string; status: string }[];
+    expect(rows.filter(({ check }) => check === 'ledger')).toEqual([
+      expect.objectContaining({ subject: 'prod', status: 'ok', detail: expect.stringContaining('reached') as string }),
+    ]);
+  });
+
+  test('doctor names a ledger that cannot be used', async () => {
+    const { run: runIt } = await openSandbox();
+    const { exitCode, stdout } = await runIt('doctor -o json', {
+      env: { CHATELAINE_LEDGER: 'postgres://127.0.0.1:1/x' },
+    });
+    const row = (JSON.parse(stdout) as { check: string }[]).find(({ check }) => check === 'ledger');
+    expect(exitCode).toBe(7);
+    expect(row).toMatchObject({ subject: 'CHATELAINE_LEDGER', status: 'problem' });
+  });
+
+  test('the password comes from PGPASSWORD, PGPASSFILE, ~/.pgpass and PGSERVICE, as libpq reads them', async () => {
+    await cluster.query(
+      `CREATE ROLE secretive LOGIN PASSWORD '${password}'; GRANT USAGE ON SCHEMA chatelaine TO secretive`,
+    );
+    await cluster.requirePassword('secretive');
+    const url = `postgres://secretive@127.0.0.1:${cluster.port}/postgres`;
+    const status = (given: Readonly<Record<string, string>>, home = emptyHome()) =>
+      runAlone('ledger status -o json', { env: { CHATELAINE_LEDGER: url, ...given }, home });
+    const none = await status({});
+    expect([none.exitCode, none.error?.message]).toEqual([
+      3,
+      expect.stringContaining('asks for a password of secretive'),
+    ]);
+    const wrong = await status({ PGPASSWORD: 'not-this-one' });
+    expect([wrong.exitCode, wrong.error?.code]).toEqual([4, 'auth']);
+    expect((await status({ PGPASSWORD: password })).exitCode).toBe(0);
+
+    const home = emptyHome();
+    const line = `*:${cluster.port}:postgres:secretive:${password}\n`;
+    writeFileSync(join(home, '.pgpass'), `# a comment\nelsewhere:1:a:b:c\n${line}`, { mode: 0o600 });
+    expect((await status({}, home)).exitCode).toBe(0);
+    writeFileSync(join(home, 'open'), line, { mode: 0o644 });
+    const open = await status({ PGPASSFILE: join(home, 'open') }, home);
+    expect([open.exitCode, open.error?.hint]).toEqual([3, expect.stringContaining('chmod 600')]);
+
+    mkdirSync(join(home, 'conf'));
+    const service = `[other]\nport=1\n[ledger]\n# of the team\nhost=127.0.0.1\nport=${cluster.port}\ndbname=postgres\nuser=secretive\npassword=${password}\n`;
+    writeFileSync(join(home, 'conf', 'pg_service.conf'), service, { mode: 0o600 });
+    for (const given of [
+      { CHATELAINE_LEDGER: 'postgres:///?service=ledger', PGSYSCONFDIR: join(home, 'conf') },
+      { CHATELAINE_LEDGER: 'postgres://', PGSERVICE: 'ledger', PGSERVICEFILE: join(home, 'conf', 'pg_service.conf') },
+    ])
+      expect((await runAlone('ledger status', { env: given })).exitCode).toBe(0);
+    const unknown = await runAlone('ledger status -o json', {
+      env: { CHATELAINE_LEDGER: 'postgres:///?service=nope' },
+    });
+    expect(unknown.exitCode).toBe(3);
+  });
+});

@@ -1,0 +1,122 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+
+/** A PostgreSQL server of its own, on a unix socket and on loopback, in a folder that goes with it. */
+export interface Cluster {
+  /** A ledger's URL over the unix socket. */
+  readonly url: string;
+  readonly port: number;
+  readonly socket: string;
+  query(text: string, values?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>;
+  /** From now on that role has to give its password over TCP. */
+  requirePassword(role: string): Promise<void>;
+  /** `kill`: all connections break, and nothing is written any more; `restart`: they are ended by the server. */
+  restart(how: 'kill' | 'restart'): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const bin = binFolder();
+
+/** Why the tests that need a PostgreSQL server are skipped; undefined where one is installed. */
+export const withoutPostgres: string | undefined = bin === undefined ? 'PostgreSQL is not installed' : undefined;
+
+/** Starts a server; whoever calls it stops it. */
+export async function startPostgres(): Promise<Cluster> {
+  if (bin === undefined) throw new Error('PostgreSQL is not installed');
+  const folder = mkdtempSync(join(tmpdir(), 'chatelaine-pg-'));
+  const owner = ownerOf(folder);
+  const data = join(folder, 'data');
+  const run = (program: string, args: readonly string[]): void =>
+    void execFileSync(join(bin, program), args, { ...owner, stdio: 'ignore', cwd: folder });
+  run('initdb', ['-D', data, '-U', 'tester', '-A', 'trust', '--no-sync', '-E', 'UTF8', '--locale=C']);
+  const port = await freePort();
+  const args = ['-D', data, '-k', folder, '-p', String(port), '-c', 'listen_addresses=127.0.0.1', '-c', 'fsync=off'];
+  const begin = (): ChildProcess => spawn(join(bin, 'postgres'), args, { ...owner, stdio: 'ignore', cwd: folder });
+  const connection = { host: folder, port, user: 'tester', database: 'postgres' };
+  const query = async (text: string, values: readonly unknown[] = []): Promise<readonly Record<string, unknown>[]> => {
+    const client = new pg.Client(connection);
+    client.on('error', () => undefined);
+    await client.connect();
+    try {
+      return (await client.query<Record<string, unknown>>(text, [...values])).rows;
+    } finally {
+      await client.end();
+    }
+  };
+  let server = await answering(begin, query);
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    const ended = once(server, 'exit');
+    server.kill(signal);
+    await ended;
+  };
+  return {
+    url: `postgres://tester@/postgres?host=${folder}&port=${port}`,
+    port,
+    socket: folder,
+    query,
+    async requirePassword(role) {
+      const file = join(data, 'pg_hba.conf');
+      writeFileSync(file, `host all ${role} all scram-sha-256\n${readFileSync(file, 'utf8')}`);
+      await query('SELECT pg_reload_conf()');
+    },
+    async restart(how) {
+      await end(how === 'kill' ? 'SIGKILL' : 'SIGINT');
+      server = await answering(begin, query);
+    },
+    async stop() {
+      await end('SIGQUIT');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A new server does not start before the processes of a killed one have noticed that it is gone. */
+async function answering(begin: () => ChildProcess, query: Cluster['query']): Promise<ChildProcess> {
+  let server = begin();
+  for (let tries = 0; tries < 200; tries += 1) {
+    try {
+      await query('SELECT 1');
+      return server;
+    } catch {
+      await sleep(50);
+      if (server.exitCode !== null || server.signalCode !== null) server = begin();
+    }
+  }
+  server.kill('SIGQUIT');
+  throw new Error('the PostgreSQL server does not answer');
+}
+
+/** PostgreSQL refuses to run as root: then it runs as its own user. */
+function ownerOf(folder: string): { readonly uid?: number; readonly gid?: number } {
+  if (process.getuid?.() !== 0) return {};
+  const idOf = (option: string): number => Number(execFileSync('id', [option, 'postgres'], { encoding: 'utf8' }));
+  const [uid, gid] = [idOf('-u'), idOf('-g')];
+  chownSync(folder, uid, gid);
+  return { uid, gid };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Debian keeps the server's programs out of PATH. */
+function binFolder(): string | undefined {
+  const debian = '/usr/lib/postgresql';
+  const versions = existsSync(debian) ? readdirSync(debian).sort((one, other) => Number(other) - Number(one)) : [];
+  const folders = [
+    ...versions.map((version) => join(debian, version, 'bin')),
+    ...(process.env['PATH'] ?? '').split(':'),
+  ];
+  return folders.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')));
+}
