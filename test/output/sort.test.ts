@@ -18,6 +18,9 @@ async function sorted(values: readonly unknown[], sort: string, failure?: Failur
 test.each([
   ['numbers as numbers', [10, 9, -1, 2n ** 60n, 1.5], 'value', [-1, 1.5, 9, 10, 2n ** 60n]],
   ['texts by their characters', ['b', 'a10', 'a9', 'B'], 'value', ['B', 'a10', 'a9', 'b']],
+  ['texts and numbers the other way round', ['a', 3, 'b', 7], '-value', ['b', 'a', 7, 3]],
+  ['nothing last, whatever was first', [undefined, 'a', null, 1], 'value', [1, 'a', undefined, null]],
+  ['objects by their JSON', [{ a: 2 }, [1], { a: 1 }], 'value', [[1], { a: 1 }, { a: 2 }]],
   ['numbers before texts, nothing last', ['a', null, 3], 'value', [3, 'a', null]],
   ['the other way round, nothing last all the same', ['a', null, 3, 7], '-value', ['a', 7, 3, null]],
 ])('%s', async (_what, values, sort, wanted) => {

@@ -2,7 +2,7 @@ import type { ChatApi } from '../../api/chat/chat.ts';
 import type { MessageHead, MessagePage, MessageQuery, MessageSource } from '../../api/chat/chat-messages.ts';
 import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
-import { maxMessages, maxUrlBytes, messageParameters } from '../../schema/messages.ts';
+import { maxUrlBytes, messageParameters } from '../../schema/messages.ts';
 
 const idsLevel = messageParameters.message_ids.level;
 
@@ -57,13 +57,14 @@ async function explained<T>(chat: Pick<ChatApi, 'level'>, answer: Promise<T>): P
   }
 }
 
+/** As many ids as a URL holds, which are fewer than the 5000 of one request. */
 function portions(ids: readonly number[], others: number): number[][] {
   const all: number[][] = [];
   let bytes = Infinity;
   for (const id of ids) {
     const size = String(id).length + '%2C'.length;
     const last = all.at(-1);
-    if (last && last.length < maxMessages && bytes + size < maxUrlBytes) {
+    if (last && bytes + size < maxUrlBytes) {
       last.push(id);
       bytes += size;
     } else {
