@@ -1,6 +1,6 @@
 // Changes the program at seeded places, one at a time, and runs the tests of the changed file's room: a change that no test sees is
 // printed. `npm run mutate -- --count 10 --seed 7 --room store`
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -69,13 +69,11 @@ function testsOf(file) {
   return folder;
 }
 
-/** @param {string} tests */
-function isGreen(tests) {
-  const { status } = spawnSync('npx', ['vitest', 'run', '--project', 'source', '--bail', '1', tests], {
-    stdio: 'ignore',
-    timeout: 300_000,
-  });
-  return status === 0;
+/** Not synchronous: a signal must reach this process while tests run, or the changed file would stay. @param {string} tests */
+async function isGreen(tests) {
+  const words = ['vitest', 'run', '--project', 'source', '--bail', '1', tests];
+  const child = spawn('npx', words, { stdio: 'ignore', timeout: 300_000 });
+  return new Promise((resolve) => child.once('close', (code) => resolve(code === 0)));
 }
 
 /** Park and Miller, so that a seed gives the same sample everywhere. @param {number} seed */
@@ -106,7 +104,7 @@ for (const { file, start, end, text, what } of sample) {
   process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
   writeFileSync(file, before.slice(0, start) + text + before.slice(end));
   try {
-    if (isGreen(testsOf(file))) {
+    if (await isGreen(testsOf(file))) {
       survived += 1;
       console.log(`survived: ${file}:${line}: ${what}: ${before.slice(start, end).split('\n')[0]}`);
     }
