@@ -186,7 +186,7 @@ test('each package is loaded by one file, its home', () => {
   expect(sorted(loaded)).toEqual(sorted(known));
 });
 
-test('dynamic imports stand where they are worth it, and load modules of ours', () => {
+test('dynamic imports are where they are worth it, and load modules of ours', () => {
   const late = importsOf(sources).filter(({ dynamic, source }) => dynamic && source.name !== 'commands/index.ts');
   const doors = late.map(({ source, target }) => `${source.name}: ${target}`);
   expect(doors.filter((door) => !lateImports.includes(door))).toEqual([]);

@@ -32,7 +32,7 @@ function verbsOf(noun: string, table: readonly CommandEntry[]): string[] {
   return table.filter(({ name }) => name.startsWith(`${noun} `)).map(({ name }) => name.slice(noun.length + 1));
 }
 
-/** The first two words that are neither options nor values of global options; nothing else stands before a command. */
+/** The first two words that are neither options nor values of global options; nothing else comes before a command. */
 function bareWords(argv: readonly string[]): string[] {
   const found: string[] = [];
   for (let index = 0; index < argv.length && found.length < 2; index += 1) {

@@ -10,7 +10,7 @@ import type { Redactor } from './redactor.ts';
 import { observer } from './trace.ts';
 import type { World } from './world.ts';
 
-/** How to send for each credential; all of a process stand behind one gate. */
+/** How to send for each credential; all of a process share one rate gate. */
 export interface Connections {
   licensing(credential: LicensingCredential): LicensingLine;
   chat(credential: ChatCredential): ChatLine;

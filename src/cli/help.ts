@@ -107,7 +107,7 @@ export function helpWidth(columns: number | undefined): number {
 
 const indent = 2;
 const termWidth = 24;
-/** A text beside its term needs that much; else it stands below. */
+/** A text beside its term needs that much; else it is below. */
 const leastText = 30;
 
 function entryLines(entries: readonly HelpEntry[], width: number): string[] {
@@ -123,7 +123,7 @@ function entryLines(entries: readonly HelpEntry[], width: number): string[] {
   });
 }
 
-/** A long example goes on in a second line, as a shell reads it. */
+/** A long example continues in a second line, as a shell reads it. */
 function exampleLines(example: string, width: number): string[] {
   if (example.length <= width - indent) return [example];
   const [first = '', ...rest] = wrap(example.replaceAll(/ (?!--|\|)/g, '\u00a0'), width - indent - 2);

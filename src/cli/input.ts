@@ -7,7 +7,7 @@ import type { World } from './world.ts';
 /** What reading needs beside the world. */
 export interface InputReading {
   readonly signal: AbortSignal;
-  /** Tells a person at a terminal that the program waits for typed input. */
+  /** Says to a person at a terminal that the program waits for typed input. */
   readonly note: (text: string) => void;
 }
 

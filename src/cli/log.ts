@@ -13,7 +13,7 @@ export interface Logging {
 
 /**
  * Writes requests, answers, troubles and waits to a file, a JSON object a line: no bodies, no headers, no secret, no license code. A
- * log that cannot be written any longer is given up with a warning, because a write that was begun must go on.
+ * log that cannot be written any longer is given up with a warning, because a write that was begun must continue.
  * @throws Failure config where the file cannot be written
  */
 export function openLog(path: string, { clock, redactor, messages }: Logging): (event: WireEvent) => void {

@@ -6,7 +6,7 @@ import { main } from './main.ts';
 /** Runs the program in this process: the launcher's one call. `keepCode` lets it write the code cache, once all work is done. */
 export async function start(version: string, { keepCode }: { keepCode: () => void }): Promise<void> {
   const interrupt = interruption();
-  // The sink's write tells of errors; without a listener the same error would end the process.
+  // The sink's write reports errors; without a listener the same error would end the process.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   process.exitCode = await main(process.argv.slice(2), {
     machine: {

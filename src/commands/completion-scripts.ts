@@ -1,6 +1,6 @@
 /**
  * One script for each shell. On TAB it asks `chatelaine __complete`, whose first line says what the word can be (words, open words
- * that go on after `=`, files, folders) and whose other lines are the words. What was typed is passed on as text: nothing in it is
+ * that continue after `=`, files, folders) and whose other lines are the words. What was typed is passed on as text: nothing in it is
  * expanded or run.
  */
 export const completionScripts = {

@@ -130,8 +130,7 @@ async function* examineAccount(
 
 function levelCheck(subject: string, level: number | undefined): Examined {
   const status = level === undefined ? 'note' : 'ok';
-  const detail =
-    level === undefined ? 'the server does not tell its level: it is taken for the newest' : `level ${level}`;
+  const detail = level === undefined ? 'the server does not report its level: the newest is assumed' : `level ${level}`;
   return { row: { check: 'feature level', subject, status, detail, advice: null } };
 }
 

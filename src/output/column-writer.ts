@@ -6,7 +6,7 @@ import type { TableWriter } from './table-writer.ts';
 import { displayWidth, shorten } from './width.ts';
 import { folded } from './wrap.ts';
 
-/** Below this a text tells too little. */
+/** A narrower text is not worth reading. */
 const leastText = 10;
 
 type Rows = readonly (readonly TableValue[])[];

@@ -4,7 +4,7 @@ import type { JsonElement } from '../core/json-elements.ts';
 export interface Form {
   /** A result that is no list. */
   one(value: unknown): string;
-  /** What the next row of a list adds, with whatever stands before the first. */
+  /** What the next row of a list adds, with what is before the first. */
   row(row: unknown): string;
   /** What the next rows add where they are JSON texts already; absent where a form cannot take them as they are. */
   texts?(texts: readonly JsonElement[]): Uint8Array;

@@ -12,7 +12,7 @@ const gap = '  ';
 
 /**
  * Lines of plain columns drawn by cli-table3, for tables of moderate length (it is superlinear). The library measures by an old
- * Unicode, so it lays out stand-ins of the right width, which the cells then replace.
+ * Unicode, so it lays out placeholders of the right width, which the cells then replace.
  */
 export function drawGrid(lines: readonly (readonly Cell[])[], widths: readonly number[]): string {
   const table = new Table({

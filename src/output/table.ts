@@ -10,7 +10,7 @@ import type { TableWriter } from './table-writer.ts';
 /**
  * Columns for people, two spaces apart, under their names. On a terminal of known width, columns go and cells are shortened until
  * the rest fits; where that would cut what matters, each row is a record. Elsewhere nothing is left out. The first rows decide, and
- * are held for it; a longer table goes on line by line.
+ * are held for it; a longer table continues line by line.
  */
 export function table(show: Show<unknown> | undefined, look: Look, parts: TableParts): Form {
   const read = valueReader(show, look, parts);

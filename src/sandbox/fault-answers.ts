@@ -17,7 +17,7 @@ interface Setting {
   readonly now: Milliseconds;
 }
 
-/** The answer that stands in for the service's own, or undefined for faults of the connection. */
+/** The answer in place of the service's own, or undefined for faults of the connection. */
 export function faultAnswer({ kind, argument }: SandboxFault, setting: Setting): SandboxAnswer | undefined {
   const { api, errorShape } = setting;
   if (kind.startsWith('429')) return tooMany(kind, Number(argument) / 1000, setting);

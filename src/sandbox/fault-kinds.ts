@@ -1,4 +1,4 @@
-/** What an argument after `@` means, and what stands for it when there is none. */
+/** What an argument after `@` means, and its default. */
 interface FaultRow {
   readonly means: string;
   readonly argument?: { readonly kind: 'duration' | 'text' | 'messages'; readonly default: string };

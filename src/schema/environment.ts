@@ -57,7 +57,7 @@ export const globalOptions = {
   yes: {
     kind: 'boolean',
     short: 'y',
-    help: 'Answer yes where a command asks whether to go on; topic delete wants its --confirm all the same',
+    help: 'Answer yes where a command asks whether to continue; topic delete wants its --confirm all the same',
   },
   dry_run: { kind: 'boolean', short: 'n', help: 'Change nothing; show the exact requests that would be sent' },
   profile: {

@@ -16,7 +16,7 @@ interface Shape {
   readonly short?: string;
   /** Not shown in help and manual. */
   readonly hidden?: boolean;
-  /** What stands for the value in help, such as `FILE`. */
+  /** The placeholder of the value in help, such as `FILE`. */
   readonly placeholder?: string;
   /** The feature level of the chat server that brought the field (docs/apis.md, Feature levels). */
   readonly level?: number;

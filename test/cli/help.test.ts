@@ -79,7 +79,7 @@ test.each([
   expect({ exitCode, hint: lines.at(-1) }).toEqual({ exitCode: 2, hint });
 });
 
-test('every command stands in one group of the program’s help', () => {
+test('every command is in one group of the program’s help', () => {
   const grouped = groupsOf(commandTable).flatMap(({ entries }) => entries.map(({ name }) => name));
 
   expect(grouped.sort()).toEqual(commandTable.map(({ name }) => name).sort());

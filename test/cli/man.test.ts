@@ -23,7 +23,7 @@ test('there is a page for the program and each command, and no other, and the pa
 });
 
 describe.each(pages)('$file', ({ file, text }) => {
-  test('is what stands in man/', async () => {
+  test('is the file in man/', async () => {
     await expect(text).toMatchFileSnapshot(`../../man/${file}`);
   });
 

@@ -68,7 +68,7 @@ describe('many at once', () => {
 const ownMounts = spawnSync('unshare', ['-rm', 'true']).status === 0;
 
 describe.skipIf(!ownMounts)('a state folder on a disk that is full', () => {
-  test('ends the run with what is left, and the same command goes on when there is room', async () => {
+  test('ends the run with what is left, and the same command resumes when there is room', async () => {
     const { sandbox, env } = await openService();
     const home = temporaryHome();
     const users = rosterOf(home, 'disk', 400);

@@ -39,7 +39,7 @@ describe('a reader that goes away', () => {
     expect(seen.length).toBeLessThanOrEqual(2);
   });
 
-  test('does not wait for the answer that is under way', async () => {
+  test('does not wait for the answer that is on its way', async () => {
     const { port } = await openOrigin((request, count) => (count < 3 ? endless(request, count) : undefined));
     const line = 'chatelaine messages fetch --all -o ndjson | head -1; echo "status:${PIPESTATUS[*]}"';
     const begun = performance.now();
@@ -153,7 +153,7 @@ describe('streams that are not there', () => {
     expect(done.stderr).not.toMatch(/bug|\n {4}at /);
   });
 
-  test('an empty stdin is told', async () => {
+  test('an empty stdin is reported', async () => {
     const { env } = await openService();
     const done = await start('license view - -o json', { env }).ended;
     expect(done.code).toBe(2);

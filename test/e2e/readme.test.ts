@@ -27,7 +27,7 @@ test('every session is what comes out when it is typed', { timeout: 120_000 }, a
   await expect(text).toMatchFileSnapshot('../../README.md');
 });
 
-test('the first of the two commands works behind its installation, as it stands there', async () => {
+test('the first of the two commands works behind its installation, as written there', async () => {
   const [, typed = ''] = /```sh\nnpm ci && (node bin.*)\n```/.exec(readme) ?? [];
   const { exitCode, output } = await openTerminal(`cd ${process.cwd()} && ${typed}`, { columns: 100 }).ended;
 
@@ -40,7 +40,7 @@ test('the second of the two commands is the one that the machine of tests runs',
   expect(readFileSync('.ci/run', 'utf8')).toContain('npm ci && npm test');
 });
 
-test('the rules of license keys stand there as in help', () => {
+test('the rules of license keys are there as in help', () => {
   expect(readme.replace(/\s+/g, ' ')).toContain(licenseRules.split('. ')[0]);
 });
 

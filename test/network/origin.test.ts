@@ -69,7 +69,7 @@ describe('redirects', () => {
     expect({ came: seen.length, elsewhere: other.connections() }).toEqual({ came: 1, elsewhere: 0 });
   });
 
-  test('in a circle come to an end', async () => {
+  test('in a circle end', async () => {
     const { port, seen } = await openOrigin(() => ({ status: 302, headers: { location: '/v1/license/' }, body: '' }));
     expect((await runAt(port, 'license list')).exitCode).toBe(6);
     expect(seen).toHaveLength(6);
@@ -88,7 +88,7 @@ describe('redirects', () => {
     },
   );
 
-  test('of a license are told without its code', async () => {
+  test('of a license are reported without its code', async () => {
     const { port } = await openOrigin(({ url }) => ({
       status: 302,
       headers: { location: `https://elsewhere.example${url}` },

@@ -127,7 +127,7 @@ describe.skipIf(!hasOpenssl)('an https origin (skipped without openssl)', () => 
     expect(proxy.seen).toEqual([]);
   });
 
-  test('a variable that is no URL is told before anything is sent, without what it holds', async () => {
+  test('a variable that is no URL is reported before anything is sent, without what it holds', async () => {
     const ran = await list('licenses.test', { HTTPS_PROXY: 'http://ada:canary-pw@' });
     expect(ran.error).toMatchObject({ code: 'config', exit: 3 });
     expect(ran.stderr).not.toContain('canary-pw');

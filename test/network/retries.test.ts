@@ -56,7 +56,7 @@ describe('--retries', () => {
     expect({ exit: ran.exitCode, requests: origin.seen.length }).toEqual({ exit: 0, requests: 5 });
   });
 
-  test('with none, a 429 is told at once', async () => {
+  test('with none, a 429 is reported at once', async () => {
     const { ran, origin } = await runAt(() => limited('2'), 'license list --retries 0');
     expect(ran.error).toMatchObject({ exit: 7, message: 'the server asks to wait 3s before the next request (429)' });
     expect(origin.seen).toHaveLength(1);

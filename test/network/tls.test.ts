@@ -59,7 +59,7 @@ describe.skipIf(!hasOpenssl)('certificates (skipped without openssl)', () => {
     expect(connections()).toBe(0);
   });
 
-  test('an https URL of a plain http service is told as TLS', async () => {
+  test('an https URL of a plain http service is reported as TLS', async () => {
     const { port, seen } = await openOrigin();
     const ran = await list(`https://localhost:${port}`);
     expect(ran.error).toMatchObject({ exit: 7 });
@@ -68,19 +68,19 @@ describe.skipIf(!hasOpenssl)('certificates (skipped without openssl)', () => {
   });
 });
 
-test('a name without an address is told as DNS', async () => {
+test('a name without an address is reported as DNS', async () => {
   const ran = await list('https://nowhere.invalid', '--retries 0');
   expect(ran.error).toMatchObject({ exit: 7 });
   expect(ran.error?.message).toMatch(/^DNS: no address for nowhere\.invalid \((ENOTFOUND|EAI_AGAIN)\)$/);
 });
 
-test('a service that is not there is told as no connection, after the repeats', async () => {
+test('a service that is not there is reported as no connection, after the repeats', async () => {
   const ran = await list('http://127.0.0.1:1');
   expect(ran.error).toMatchObject({ exit: 7, message: 'no connection to 127.0.0.1:1 (ECONNREFUSED)' });
   expect(ran.slept).toHaveLength(5);
 });
 
-test('a service that never answers is told as a time-out', async () => {
+test('a service that never answers is reported as a time-out', async () => {
   const { port, seen } = await openOrigin(() => undefined);
   const ran = await list(`http://127.0.0.1:${port}`, '--timeout 100ms --retries 1');
   expect(ran.error).toMatchObject({
@@ -91,7 +91,7 @@ test('a service that never answers is told as a time-out', async () => {
   expect(seen).toHaveLength(2);
 });
 
-test('a service that accepts connections and says nothing of TLS is told as a time-out', async () => {
+test('a service that accepts connections and says nothing of TLS is reported as a time-out', async () => {
   const server = createServer(() => undefined);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());

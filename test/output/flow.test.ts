@@ -41,7 +41,7 @@ function endless(): { rows: AsyncIterable<unknown>; told: () => boolean } {
 }
 
 describe('when nobody reads any longer', () => {
-  test('rows are told to end, silently', async () => {
+  test('rows are asked to end, silently', async () => {
     for (const format of ['ndjson', 'json', 'csv', 'tsv', 'yaml', 'table'] as const) {
       const { rows, told } = endless();
       const sink = closing(1);
@@ -75,7 +75,7 @@ describe('when nobody reads any longer', () => {
     await expect(writeResult({ one: { a: 1 } }, undefined, look('json'), closing(0))).resolves.toBeUndefined();
   });
 
-  test('writes that must not stop go on to the end', async () => {
+  test('writes that must not stop continue to the end', async () => {
     let done = 0;
     async function* rows(): AsyncGenerator {
       for (; done < 500; done += 1) {
@@ -89,7 +89,7 @@ describe('when nobody reads any longer', () => {
     expect([sink.pieces.length, sink.attempts]).toEqual([1, 2]);
   });
 
-  test('what such writes end with is still told', async () => {
+  test('what such writes end with is still reported', async () => {
     const error = new Error('row 2 failed');
     await expect(
       writeResult({ many: failing([{ a: 1 }], error) }, undefined, look('json'), regardless(closing(0))),

@@ -113,7 +113,7 @@ test('yaml quotes a line of nothing but spaces, which other readers drop from a 
   expect(await written({ one: ['a\n  \nb', 'a\n\n b'] }, look('yaml'))).toBe('- "a\\n \\ \\nb"\n- |-\n  a\n\n   b\n');
 });
 
-test('yaml repeats a value that stands twice, and folds no long line', async () => {
+test('yaml repeats a value that is there twice, and folds no long line', async () => {
   const shared = { text: 'word '.repeat(40).trim() };
   const lines = `- text: ${shared.text}\n`;
   expect(await written(many(shared, shared), look('yaml'))).toBe(lines + lines);

@@ -241,7 +241,7 @@ test.each([
   expect((await chat('GET', '/server_settings', { as: null })).body).toMatchObject(fields);
 });
 
-test('a server of level 0 does not tell its level', async () => {
+test('a server of level 0 does not report its level', async () => {
   const { chat } = await started({ featureLevel: 0 });
 
   const { body } = await chat('GET', '/server_settings', { as: null });

@@ -65,7 +65,7 @@ test('sandboxes that share data see what the others did', async () => {
   expect((await other.chat('GET', '/saved_snippets')).body).toMatchObject({ saved_snippets: [{ id: 2 }] });
 });
 
-test('a later sandbox goes on where the last one ended, and gives out no code twice', async () => {
+test('a later sandbox resumes where the last one ended, and gives out no code twice', async () => {
   const data = sharedData();
   const first = await started({ persistence: data.open() });
   const one = await first.licensing('POST', '/license/', { json: license });
@@ -126,7 +126,7 @@ test('what cannot be written did not happen: 500, and the state as before', asyn
   expect(again.status).toBe(201);
 });
 
-test('a log that was begun anew takes everything back to the sample', async () => {
+test('a log that was begun again takes everything back to the sample', async () => {
   const data = sharedData();
   const running = await started({ persistence: data.open() });
   await running.licensing('POST', '/license/', { json: license });

@@ -16,6 +16,6 @@ test.each([
   expect(suggestion(word, known)).toBe(text);
 });
 
-test('the nearest stands first, and there are three at most', () => {
+test('the nearest is first, and there are three at most', () => {
   expect(nearest('listt', ['fist', 'list', 'lists', 'lisp', 'other'])).toEqual(['list', 'lists', 'fist']);
 });

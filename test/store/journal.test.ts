@@ -67,7 +67,7 @@ test.each(['{"step":2', '{"step":2}', 'garbage\n', '\0\0\0\0', '{"step":2}\0\0',
 );
 
 test.each(['', '{', '{"journal":1,"jo', headerLine.slice(0, -1), '\0\0\0'])(
-  'a journal that ends inside its header %j begins anew',
+  'a journal that ends inside its header %j begins again',
   async (text) => {
     const { folder, path, open } = at();
     mkdirSync(join(folder, 'journals'));
@@ -127,7 +127,7 @@ test('a second run at once is refused, naming the first', async () => {
   await (await open()).close();
 });
 
-test('a finished one is kept beside, and the next run begins anew', async () => {
+test('a finished one is kept beside, and the next run begins again', async () => {
   const { folder, path, open } = at();
   const first = await open();
   await first.append({ step: 1 });
@@ -189,7 +189,7 @@ test('closing waits for what is being written', async () => {
   expect(readFileSync(path, 'utf8')).toBe(`${headerLine}{"step":1}\n`);
 });
 
-test('a full disk ends every append, and the next run goes on from what was whole', async () => {
+test('a full disk ends every append, and the next run resumes from what was whole', async () => {
   const { path, open } = at();
   const first = await open({
     async write(file, lines) {
@@ -213,11 +213,8 @@ test('a full disk ends every append, and the next run goes on from what was whol
 });
 
 test.each([
-  ['a file stands where its folder should be', (folder: string) => writeFileSync(join(folder, 'journals'), '')],
-  [
-    'a folder stands in its place',
-    (folder: string) => mkdirSync(join(folder, 'journals/job.ndjson'), { recursive: true }),
-  ],
+  ['a file is where its folder should be', (folder: string) => writeFileSync(join(folder, 'journals'), '')],
+  ['a folder is in its place', (folder: string) => mkdirSync(join(folder, 'journals/job.ndjson'), { recursive: true })],
 ])('%s: --journal is named', async (_name, make) => {
   const { folder, open } = at();
   make(folder);
@@ -240,7 +237,7 @@ describe('a process of its own', () => {
   }, 30_000);
   afterAll(() => program.remove());
 
-  test('that is killed leaves every record that it was told of', async () => {
+  test('that is killed leaves every record that it has acknowledged', async () => {
     const world = place();
     const child = start(program, 'journal', world.folder);
     const end = ended(child);

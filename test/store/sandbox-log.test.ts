@@ -72,7 +72,7 @@ test('the file is 0600, and a cut last line is dropped', async () => {
   expect(readFileSync(path, 'utf8')).toMatch(/^\{"log":"\w+"\}\n\{"n":1\}\n\{"n":2\}\n$/);
 });
 
-test('after a reset everybody begins anew, whatever was appended since', async () => {
+test('after a reset everybody begins again, whatever was appended since', async () => {
   const { path, open, reset } = at();
   const log = await open();
   await append(log, { old: 1 });

@@ -112,7 +112,7 @@ export function isMissingRoute({ status, body }: Answer): boolean {
 
 /** A route that the server does not have, explained by its level. */
 export function routeMissing(answer: Answer, what: string, needed: number, level: number | undefined): Failure {
-  const server = level === undefined ? 'this server does not tell its level' : `this server has ${level}`;
+  const server = level === undefined ? 'this server does not report its level' : `this server has ${level}`;
   return new Failure('rejected', `${what} need level ${needed}; ${server}`, {
     hint:
       level !== undefined && level >= needed

@@ -153,7 +153,7 @@ function isPartial({ body }: Answer): boolean {
   return isObject(body) && body['result'] === 'partially_completed';
 }
 
-/** 404 in fact, 400 BAD_REQUEST by the specification: the words tell it from other faults (docs/apis.md, Saved snippets). */
+/** 404 in fact, 400 BAD_REQUEST by the specification: only the words distinguish it from other faults (docs/apis.md, Saved snippets). */
 function isGoneSnippet({ status, body }: Answer): boolean {
   if (!isObject(body) || body['result'] !== 'error') return false;
   return status === 404 || (status === 400 && /does not exist/i.test(String(body['msg'])));

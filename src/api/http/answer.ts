@@ -58,7 +58,7 @@ export function foreignBody(answer: Answer, api: string): Failure {
     'unavailable',
     `${api} answered ${answer.status} with ${kind}${words === '' ? '' : `: ${words}`}`,
     {
-      hint: 'Check the URL of the profile; a proxy or login page may stand between.',
+      hint: 'Check the URL of the profile; a proxy or a login page may have answered.',
       http: answer.http,
     },
   );

@@ -97,7 +97,7 @@ function interrupted(signal: AbortSignal, call: Call, { method, shown: url }: Re
   const isSafe = !['if unprocessed', 'once'].includes(call.repeat) || cause instanceof Unconnected;
   if (!(reason instanceof Failure) || isSafe) return reason;
   const kind = reason.kind === 'unavailable' ? 'unknown' : reason.kind;
-  return new Failure(kind, `${reason.message}; the request under way may or may not have been carried out`, {
+  return new Failure(kind, `${reason.message}; the request may or may not have been carried out`, {
     http: { method, url },
     cause: reason,
     retryable: false,

@@ -68,7 +68,7 @@ async function passGate(connection: Connection, request: Request, { before }: Ca
   await before?.();
 }
 
-/** Holds back every worker after a 429. `holds`: what this call was told to wait, each time. */
+/** Holds back every worker after a 429. `holds`: the waits that were asked of this call. */
 function closeGate(connection: Connection, request: Request, holds: readonly Milliseconds[]): void {
   const wait = holds.at(-1) ?? 0;
   const total = holds.reduce((sum, hold) => sum + hold, 0);
@@ -118,7 +118,7 @@ function askedWait({ answer }: Attempt, now: Milliseconds): Milliseconds | undef
   return retryAfter(bodyOf(answer?.body.text ?? ''), typeof header === 'string' ? header : undefined, now);
 }
 
-/** Without a deadline, `total` is what this call was itself told to wait: a worker is not blamed for what held others back. */
+/** Without a deadline, `total` is the wait that was asked of this call itself: a worker is not blamed for what held others back. */
 function fits(connection: Connection, wait: Milliseconds, total = wait): boolean {
   if (connection.deadline !== undefined) return fitsDeadline(connection, wait);
   return total <= longestHold;

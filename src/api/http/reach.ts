@@ -9,7 +9,7 @@ export interface Reach {
   /** The proxy that the request went through, without its password. */
   readonly proxy: string | undefined;
   readonly status: number;
-  /** By how much this machine's clock is ahead of the server's; undefined where the server does not tell the time. */
+  /** By how much this machine's clock is ahead of the server's; undefined where the server does not send the time. */
   readonly skew: Milliseconds | undefined;
 }
 

@@ -68,7 +68,7 @@ function shownParameters(parameters: Parameters): string {
     .join('&');
 }
 
-/** @throws Failure config where Node was told to trust every certificate, and the key would leave this machine */
+/** @throws Failure config where Node is set to trust every certificate, and the key would leave this machine */
 export function guardTls({ surroundings }: Connection, { method, url, shown }: Request): void {
   const { protocol, hostname } = new URL(url);
   if (surroundings.env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0' || protocol !== 'https:' || isLoopback(hostname)) return;

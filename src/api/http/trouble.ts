@@ -19,7 +19,7 @@ export function endingOfError(error: unknown): AttemptEnding {
   return cause instanceof Failure || isTls(code) || nameless.has(code) ? 'barred' : 'unsent';
 }
 
-/** The failure that names what stood in the way: DNS, proxy, TLS, time-out or server. */
+/** The failure that names the obstacle: DNS, proxy, TLS, time-out or server. */
 export function barrier(
   error: unknown,
   http: { method: string; url: string },

@@ -7,7 +7,7 @@ type Listing = Pick<LicensingApi, 'list'>;
 
 /**
  * Refuses a key that is of another application than `app_code`: all its licenses carry another code. Reads the list without a filter
- * by application, no further than to the first license that is of `app_code` or does not tell its application; a list without rows,
+ * by application, no further than to the first license that is of `app_code` or does not name its application; a list without rows,
  * or one that is not whole, proves nothing.
  * @throws Failure auth naming both codes, and the failures of the list
  */

@@ -6,7 +6,7 @@ import { saysError } from './answer-error.ts';
 import { differencesFrom, type License } from './license.ts';
 import { errorInside, findLicense, isNothing, refuse, type LicensingLine } from './license-answer.ts';
 
-/** What is known after a POST: the license with its key, or that only a list can tell (docs/exactly-once.md, What a write answers). */
+/** What is known after a POST: the license with its key, or that only a list can show (docs/exactly-once.md, What a write answers). */
 export type Creation = { readonly state: 'confirmed'; readonly license: License } | UnconfirmedCreation;
 
 export interface UnconfirmedCreation {

@@ -13,7 +13,7 @@ export interface LookUp {
 
 /**
  * The licenses of one user, from a list filtered by the server. Where it holds rows of other names only, a second list for a random
- * name tells whether the server ignores the filter or changes names (docs/exactly-once.md, Names that servers change).
+ * name shows whether the server ignores the filter or changes names (docs/exactly-once.md, Names that servers change).
  * @throws Failure incomplete where a list is not whole
  */
 export async function licensesOfUser(asked: LicenseHolder, { rows, random }: LookUp): Promise<UserLicenses> {

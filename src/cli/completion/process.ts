@@ -29,7 +29,7 @@ function isSurface(value: unknown): value is Surface {
   return isObject(value) && ['groups', 'commands', 'options'].every((name) => Array.isArray(value[name]));
 }
 
-/** Names of stored profiles; none where the file cannot be read, since a completion has nobody to tell. */
+/** Names of stored profiles; none where the file cannot be read, since a completion cannot report it. */
 function profileNames(): readonly string[] {
   try {
     const machine = { env: process.env, platform: process.platform, home: homedir() };

@@ -16,7 +16,7 @@ export interface LineReading {
   readonly count: number;
   /** The argument that comes next. */
   readonly argument: SurfaceField | undefined;
-  /** Whether `--` stands before: no options follow. */
+  /** Whether `--` comes before: no options follow. */
   readonly isEnded: boolean;
 }
 

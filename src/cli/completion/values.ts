@@ -20,7 +20,7 @@ export function valuesOf(
   return suggest === 'terms' ? terms(current) : [];
 }
 
-/** Whether a value is a path, by the word that stands for it in help. */
+/** Whether a value is a path, by its placeholder in help. */
 export function pathOf({ placeholder }: Pick<SurfaceField, 'placeholder'>): 'files' | 'folders' | undefined {
   if (placeholder === 'DIR') return 'folders';
   return placeholder === 'FILE' || placeholder === 'PATH' ? 'files' : undefined;

@@ -87,7 +87,7 @@ export function whenUserLeaves(): Chapter {
   };
 }
 
-/** How an interrupted run goes on. */
+/** How an interrupted run resumes. */
 export function journals(): Chapter {
   return {
     title: 'JOURNALS',
@@ -95,7 +95,7 @@ export function journals(): Chapter {
       {
         text:
           'license apply and first-activation audit write every step to a journal, synced to disk before and after its request. After ' +
-          'Ctrl-C, a crash, a power cut or a full disk, the same command with the same file goes on where it stopped. A finished run ' +
+          'Ctrl-C, a crash, a power cut or a full disk, the same command with the same file resumes where it stopped. A finished run ' +
           'closes its journal, and the next one plans afresh.',
       },
       {
@@ -125,7 +125,7 @@ function settingsChapter(): Chapter {
     title: 'SETTINGS',
     blocks: [
       {
-        text: 'A feature level is the version of a chat server; chatelaine doctor tells that of yours. A setting that the server is too old for is refused or named.',
+        text: 'A feature level is the version of a chat server; chatelaine doctor shows that of yours. A setting that the server is too old for is refused or named.',
       },
       { entries },
     ],
@@ -281,7 +281,7 @@ function faultRules(): Chapter {
       {
         text:
           '--fault takes rules separated by semicolons, each METHOD PATH=FAULT,FAULT. The METHOD may be left out; in a PATH, which is ' +
-          'without its query, a * stands for any characters. Each FAULT is one of:',
+          'without its query, a * matches any characters. Each FAULT is one of:',
       },
       { entries },
       {

@@ -127,7 +127,7 @@ const network = [
     '(--retries) after a lost connection, a time-out, 502, 503 or 504. What is not safe is settled by looking, or ends with exit code ' +
     '9: creating a license, renaming a view, changing an e-mail address or password.',
   'A server that answers 429 is waited for as long as it says, by all requests of the run, but never beyond --deadline, or two ' +
-    'minutes without one: then the exit code is 7. chatelaine license apply and chatelaine topic delete go on where they stopped ' +
+    'minutes without one: then the exit code is 7. chatelaine license apply and chatelaine topic delete resume where they stopped ' +
     'when they are run again.',
 ];
 

@@ -21,7 +21,7 @@ export type Block =
   /** Lines that are typed or shown as they are. */
   | { readonly lines: readonly string[] };
 
-/** What stands at the top and bottom of every page. */
+/** The top and bottom of every page. */
 export interface Edition {
   readonly version: string;
   /** RFC 3339 date. */
@@ -43,7 +43,7 @@ export function writePage({ name, summary, chapters }: ManualPage, { version, da
   return `${lines.join('\n')}\n`;
 }
 
-/** The paragraph macro between blocks stands where the macro before has not begun one. */
+/** The paragraph macro between blocks is needed where the macro before has not begun one. */
 function blocksOf(blocks: readonly Block[]): string[] {
   return blocks.flatMap((block, index) => {
     const before = blocks[index - 1];

@@ -6,7 +6,7 @@ import { readBaseUrl, readSite } from '../../store/account/url.ts';
 import type { Accounts } from '../context/accounts.ts';
 import type { Terminal } from '../context/terminal.ts';
 
-/** What tells one credential from another: typed as options, or asked for. */
+/** What identifies a credential: typed as options, or asked for. */
 export interface ProfileOptions {
   readonly base_url?: string;
   readonly app_code?: number;

@@ -6,7 +6,7 @@ import type { Accounts } from '../context/accounts.ts';
 export default command({
   name: 'auth token',
   summary: 'Print the key of a profile',
-  about: ['For other programs that need the key, as in curl. licensing and chat stand for the credential in use.'],
+  about: ['For other programs that need the key, as in curl. licensing and chat mean the credential in use.'],
   args: {
     name: {
       kind: 'string',

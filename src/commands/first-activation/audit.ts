@@ -17,7 +17,7 @@ export default command({
   about: [
     'Columns: mac_address, remote_user and optionally app_code. Each row ends as ok, lent (the license of another user activated the ' +
       'sensor first), never-activated or error. Exit code 10 if a sensor was lent, 8 if one could not be looked up. A run that was cut off ' +
-      'goes on where it stopped.',
+      'resumes where it stopped.',
   ],
   input: {
     title: 'A roster',

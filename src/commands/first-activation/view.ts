@@ -11,7 +11,7 @@ export default command({
   name: 'first-activation',
   summary: 'Show the license that activated a sensor first',
   about: [
-    'Tells whose sensor it is: one that another user activated first was lent. An address is 12 or 16 hexadecimal digits in any ' +
+    'Shows whose sensor it is: one that another user activated first was lent. An address is 12 or 16 hexadecimal digits in any ' +
       'spelling; it is sent as upper-case pairs with colons (as typed, where the profile says mac_format "as_is").',
   ],
   args: { mac_address: { ...mac_address, required: false, many: true } },

@@ -8,7 +8,7 @@ import type { Ledgers } from '../context/ledgers.ts';
 export interface Target {
   readonly app_code: number;
   readonly account: LicensingCredential;
-  /** What tells one server from another. */
+  /** The name of the server in journals and claims. */
   readonly origin: string;
 }
 

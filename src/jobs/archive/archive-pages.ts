@@ -14,7 +14,7 @@ export interface Reached {
 
 /**
  * The pages of a selection that an archive lacks, ascending: they always continue what is there, so that an interrupted pull leaves no
- * gap. A page without messages only tells of a limited history.
+ * gap. A page without messages is only the sign of a limited history.
  */
 export function missingPages<M extends MessageHead>(
   chat: MessageSource<M> & Pick<ChatApi, 'level'>,

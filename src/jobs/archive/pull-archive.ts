@@ -93,7 +93,7 @@ async function headOf(
   return head;
 }
 
-/** The site alone tells organizations apart: ids of messages mean nothing elsewhere. */
+/** The site alone identifies an organization: ids of messages mean nothing elsewhere. */
 function refuseOther(head: ArchiveHead, site: string, account: string): void {
   if (head.site === site && head.account === account) return;
   throw new Failure(

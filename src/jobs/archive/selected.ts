@@ -41,7 +41,7 @@ function testOf(term: unknown): ((message: MessageHead) => boolean) | undefined 
 
 function untrusted(message: string): Failure {
   return new Failure('unavailable', `${message}: such an answer is not archived`, {
-    hint: 'Check the site URL of the profile, and what stands between it and this machine.',
+    hint: 'Check the site URL of the profile, and any proxy between it and this machine.',
     retryable: false,
   });
 }

@@ -32,7 +32,7 @@ const mostOutages = 3;
 
 /**
  * Compares who should have activated each sensor first with who did. Answers are kept in the journal, so that a run that was cut
- * off goes on where it stopped.
+ * off resumes where it stopped.
  * @throws Failure auth at once; incomplete where a sensor could not be looked up; differences where one was lent
  */
 export async function* auditSensors(sensors: readonly ExpectedSensor[], audit: SensorAudit): AsyncGenerator<SensorRow> {
@@ -57,7 +57,7 @@ export async function* auditSensors(sensors: readonly ExpectedSensor[], audit: S
   const left = sensors.length - counts.ok - counts.lent - counts['never-activated'];
   if (left > 0)
     throw new Failure('incomplete', `${left} of ${sensors.length} sensors could not be looked up`, {
-      hint: 'Run the same command again: it goes on where this run stopped.',
+      hint: 'Run the same command again: it resumes where this run stopped.',
     });
   if (counts.lent > 0) throw new Failure('differences', `${counts.lent} sensors were lent`);
 }

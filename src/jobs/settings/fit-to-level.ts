@@ -39,7 +39,7 @@ export async function fitToLevel(
 function refuseTargetUsers(values: readonly Assignment[], level: number | undefined): void {
   if (level !== undefined && level >= targetUsersLevel) return;
   if (values.every(({ name }) => name !== 'target_users')) return;
-  const server = level === undefined ? 'this server does not tell its level' : `this server has ${level}`;
+  const server = level === undefined ? 'this server does not report its level' : `this server has ${level}`;
   throw refused(
     `target_users needs level ${targetUsersLevel}, ${server}: an older server changes the settings of the caller instead`,
   );

@@ -94,7 +94,7 @@ export function checkMessages(page: MessagePage, isAsked: (message: Message) => 
 
 function untrusted(message: string): Failure {
   return new Failure('unavailable', `${message}: such an answer is not used, and nothing more is deleted`, {
-    hint: 'Check the site URL of the profile, and what stands between it and this machine.',
+    hint: 'Check the site URL of the profile, and any proxy between it and this machine.',
     retryable: false,
   });
 }

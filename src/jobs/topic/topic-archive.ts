@@ -158,7 +158,7 @@ export function idsOf(archives: readonly Pick<OpenArchive, 'parts'>[]): number[]
   return [...ids].sort((one, other) => one - other);
 }
 
-/** The channel's id and the name for people, and a hash that tells accounts and spellings apart. */
+/** The channel's id and the name for people, and a hash that is different for each account and spelling. */
 function folderOf(
   { channel, topic_name }: Topic,
   { root, site, account }: Pick<Keeping, 'root' | 'site' | 'account'>,

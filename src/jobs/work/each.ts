@@ -1,7 +1,7 @@
 import { Planned } from '../../api/http/call.ts';
 import { Failure, type FailureKind } from '../../core/failure.ts';
 
-/** What ends a run over many arguments at once: going on would fail the same way, or was forbidden. */
+/** What ends a run over many arguments at once: the next would fail the same way, or was forbidden. */
 const fatal: ReadonlySet<FailureKind> = new Set([
   'internal',
   'usage',

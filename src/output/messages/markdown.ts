@@ -2,7 +2,7 @@ import { asObject } from '../columns.ts';
 import type { Form } from '../form.ts';
 import { changesOf, conversationOf, senderOf, sentAt, textOf, widgetOf } from './message-parts.ts';
 
-/** What stands above the messages of a Markdown document. */
+/** The head of a Markdown document, above its messages. */
 export interface MarkdownHead {
   readonly title: string;
   /** Sentences below the title. */

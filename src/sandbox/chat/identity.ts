@@ -20,7 +20,7 @@ export function changePassword(call: UserCall, wanted: string | undefined, prese
   update(call, { password: wanted });
 }
 
-/** Our stand-in for the server's estimate. */
+/** The sandbox's own version of the server's estimate. */
 function isWeak(password: string): boolean {
   return password.length < 6 || new Set(password).size < 4;
 }

@@ -122,7 +122,7 @@ function paged(means: string, beside: (page: ListPage) => Readonly<Record<string
   };
 }
 
-/** An array of one page; the headers tell the rest. */
+/** An array of one page; the headers describe the rest. */
 function headed(means: string, headers: (page: ListPage) => SandboxAnswer['headers']): ListShape {
   return {
     means: `an array of one page; ${means}`,

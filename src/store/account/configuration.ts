@@ -40,7 +40,7 @@ async function readContent(
   }
 }
 
-/** A second look tells a file that is being written in place (conf under SNAP, an editor) from a broken one. */
+/** A second look distinguishes a file that is being written in place (conf under SNAP, an editor) from a broken one. */
 async function readAgain(path: string, file: ConfigurationFile, world: Surroundings): Promise<Content> {
   await world.clock.sleep(50);
   const content = await readContent(path, file, world);
@@ -80,7 +80,7 @@ export async function changeConfiguration(world: Surroundings, work: (files: Fil
   await withLock(join(folder, 'config.lock'), world, () => work({ read, write }), { what: 'the configuration' });
 }
 
-/** conf does not look at how much was written: on a full disk a cut file would stand for the whole, so the old text is put back. */
+/** conf does not look at how much was written: on a full disk a cut file would replace the whole one, so the old text is put back. */
 async function verify(path: string, expected: string, before: string | undefined, world: Surroundings): Promise<void> {
   if ((await readPrivate(path, world.machine)) === expected) return;
   if (before !== undefined) await writePrivate(path, before);

@@ -37,7 +37,7 @@ interface Parsed {
   readonly problems: string[];
 }
 
-/** Where the reader stands: the section, the option that a continuation belongs to, and the indent that it must exceed. */
+/** The place of the reader: the section, the option that a continuation belongs to, and the indent that it must exceed. */
 interface IniPlace {
   section: IniOptions | undefined;
   option: Option | undefined;
@@ -67,14 +67,15 @@ function readLine(
   place.indent = indent;
   const header = /^\[(.+)\]/.exec(content)?.[1];
   if (header !== undefined) {
-    if (sections.has(header) && header !== 'DEFAULT') problems.push(`line ${number}: section [${header}] stands twice`);
+    if (sections.has(header) && header !== 'DEFAULT')
+      problems.push(`line ${number}: section [${header}] appears twice`);
     place.section = sections.get(header) ?? new Map<string, Option>();
     place.option = undefined;
     sections.set(header, place.section);
     return;
   }
   const [, name, value] = /^([^=:]*?)\s*[=:]\s*(.*)$/.exec(content) ?? [];
-  if (!place.section) problems.push(`line ${number}: stands before any [section]`);
+  if (!place.section) problems.push(`line ${number}: is before any [section]`);
   else if (name === undefined || name === '') problems.push(`line ${number}: neither a [section] nor name = value`);
   else addOption(name.toLowerCase(), value ?? '', number, place, place.section, problems);
 }
@@ -87,7 +88,7 @@ function addOption(
   section: IniOptions,
   problems: string[],
 ): void {
-  if (section.has(name)) problems.push(`line ${number}: ${name} stands twice`);
+  if (section.has(name)) problems.push(`line ${number}: ${name} appears twice`);
   place.option = { lines: [value] };
   section.set(name, place.option);
 }

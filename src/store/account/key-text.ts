@@ -7,7 +7,7 @@ import type { Machine } from '../../core/world.ts';
 import { hasModes, storageFailure } from '../disk/files.ts';
 
 /**
- * A key from its text, wrapped where it enters. `source` is where it comes from, such as `CHATELAINE_API_KEY`; the text itself is never told.
+ * A key from its text, wrapped where it enters. `source` is where it comes from, such as `CHATELAINE_API_KEY`; the text itself is never shown.
  * @throws Failure config when it is empty or cannot be sent in an HTTP header
  */
 export function keyFrom(text: string, source: string): Secret {

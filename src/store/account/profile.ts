@@ -43,7 +43,8 @@ export const kinds = { licensing: 'licensing app', chat: 'chat account' } as con
  * @throws Failure usage
  */
 export function readProfileName(text: string): string {
-  if (text === 'environment') throw usage(`'environment' is not free as a profile's name: it stands for the variables`);
+  if (text === 'environment')
+    throw usage(`a profile cannot be named 'environment': the name means the variables of the environment`);
   if (/^[A-Za-z0-9._][A-Za-z0-9._-]{0,63}$/.test(text)) return text;
   throw usage('a profile name is 1 to 64 letters, digits, dots, dashes or underscores, and does not begin with a dash');
 }

@@ -1,5 +1,5 @@
 /**
- * What tells one server from another in journals and claims: the origin of a URL. The names and addresses by which a computer reaches
+ * The name of a server in journals and claims: the origin of a URL. The names and addresses by which a computer reaches
  * itself are one server (docs/exactly-once.md, Claims).
  */
 export function serverOf(url: string): string {

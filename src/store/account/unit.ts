@@ -4,7 +4,7 @@ import { readField } from '../../schema/field.ts';
 import { readEmail } from './profile.ts';
 import { readBaseUrl, readSite } from './url.ts';
 
-/** Where the key of a unit of the environment stands. */
+/** Where the key of a unit of the environment is. */
 export type UnitKey =
   { readonly variable: string; readonly text: string } | { readonly variable: string; readonly file: string };
 

@@ -77,7 +77,7 @@ export async function remove(path: string): Promise<void> {
 
 /**
  * The text of a file of this user; undefined where there is none. `forbidden`: mode bits that make it unsafe, all of group and
- * others unless told. Modes and owners are not looked at on Windows.
+ * others by default. Modes and owners are not looked at on Windows.
  * @throws Failure config when it is unsafe, with the command that repairs it, or cannot be read
  */
 export async function readPrivate(path: string, machine: Machine, forbidden = 0o077): Promise<string | undefined> {
@@ -169,7 +169,7 @@ export function codeOf(cause: unknown): string | undefined {
   return typeof cause.code === 'string' ? cause.code : undefined;
 }
 
-/** Nothing stands at that path. */
+/** Nothing exists at that path. */
 export function isMissing(cause: unknown): boolean {
   return codeOf(cause) === 'ENOENT' || codeOf(cause) === 'ENOTDIR';
 }

@@ -149,6 +149,6 @@ test('each shell gets its own form of an offer', () => {
   expect(answerFor('fish', completion)).toBe('words\nid:7\tA meaning\nb\n');
 });
 
-test('words that go on after = are said to be open', () => {
+test('words that continue after = are said to be open', () => {
   expect(answerFor('fish', { kind: 'words', offers: [{ word: 'email=', text: '' }] })).toBe('open\nemail=\n');
 });

@@ -100,7 +100,7 @@ describe('first-activation audit', () => {
     expect(ran.stdout).toContain('the base URL of the profile may be wrong');
   });
 
-  test('bad addresses and one that stands twice in other words are all named', async () => {
+  test('bad addresses and one that is there twice in other words are all named', async () => {
     const { audit, log } = await service();
     const ran = await audit('', 'mac_address,remote_user\nD422CD0003,ada\nD422CD000301,ada\n');
     const twice = await audit('', 'mac_address,remote_user\nd4:22:cd:00:03:01,ada\nD422CD000301,ada\n');

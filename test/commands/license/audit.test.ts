@@ -138,7 +138,7 @@ describe('what servers may answer', () => {
     expect({ exitCode: ran.exitCode, stdout: ran.stdout }).toEqual({ exitCode: 0, stdout: '[]\n' });
   });
 
-  test('a user that stands twice, by the own application, is refused', async () => {
+  test('a user that is there twice, by the own application, is refused', async () => {
     const ran = await run(fakeService(), 'license audit --roster - -o json', {
       stdin: 'remote_user,app_code\nada,7\ngrace,\nada,\n',
     });

@@ -60,7 +60,7 @@ describe('license ensure never takes an odd list for an empty one', () => {
   });
 });
 
-test('pages that repeat their rows for ever end the list as incomplete', async () => {
+test('pages that always repeat their rows end the list as incomplete', async () => {
   const service = fakeService();
   service.expect('GET /v1/license/').reply(200, { results: [ada], next: '?page=2' });
   service.expect('GET /v1/license/?page=2').reply(200, { results: [ada], next: '?page=3' });

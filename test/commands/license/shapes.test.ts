@@ -79,7 +79,7 @@ describe('the key of a license, whatever its field is called', () => {
     expect((await run(service, `${create} -o ndjson`)).stdout).toBe('{"license_code":"K-1"}\n');
   });
 
-  test('the key stands in the first column, once, and the server’s other fields follow', async () => {
+  test('the key is in the first column, once, and the server’s other fields follow', async () => {
     const service = creates({
       remote_user: 'ada',
       app_code: 7,

@@ -355,7 +355,7 @@ describe('the newest N', () => {
     expect({ exitCode, shown }).toEqual({ exitCode: 0, shown: ids(1, 6000) });
   });
 
-  test('a history that the plan cuts is a warning, also where it is told five pages before', async () => {
+  test('a history that the plan cuts is a warning, also where it is reported five pages before', async () => {
     const limited = { history_limited: true };
     const near = fakeService();
     page(near, backward('newest', 100), { ids: [5], oldest: true, more: limited });

@@ -68,7 +68,7 @@ describe('target_users', () => {
 
   test.each([
     [443, /target_users needs level 444, this server has 443/],
-    [undefined, /target_users needs level 444, this server does not tell its level/],
+    [undefined, /target_users needs level 444, this server does not report its level/],
   ])('is never sent to a server of level %s', async (level, message) => {
     const service = serverAt(level);
 

@@ -214,7 +214,7 @@ describe('what is wrong is refused before anything is sent', () => {
     expect(error?.message).toMatch(message);
   });
 
-  test('every bad word of a line is told at once', async () => {
+  test('every bad word of a line is reported at once', async () => {
     const service = fakeService();
 
     const { exitCode, error } = await run(service, 'settings set color_scheme=9 enter_sends=maybe nonsense=1 -o json');
@@ -492,7 +492,7 @@ describe('requests of their own', () => {
   });
 });
 
-describe('a password is never told', () => {
+describe('a password is never shown', () => {
   const secret = 'hunter2-and-more';
 
   test.each([

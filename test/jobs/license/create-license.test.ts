@@ -111,7 +111,7 @@ test('a license that was there before is not the one that was created', async ()
   expect(lines[0]).toContain('ada already has a license in application 7');
 });
 
-test('where the list before failed, it goes on, and nothing settles a lost answer: exit 9', async () => {
+test('where the list before failed, it continues, and nothing settles a lost answer: exit 9', async () => {
   const service = emptyService();
   list(service).reply(400, { detail: 'no' });
   post(service).fail('ECONNRESET');

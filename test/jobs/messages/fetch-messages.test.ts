@@ -36,7 +36,7 @@ describe('a history that the plan limits', () => {
     expect(await fetched(server, line)).toEqual({ exitCode: 0, ids, lines: limitedWarning });
   });
 
-  test('paging goes on from anchor 1', async () => {
+  test('paging continues from anchor 1', async () => {
     const server = await openChatServer({ ...hidden, firstVisible: 3999 });
 
     await fetched(server, '--all');

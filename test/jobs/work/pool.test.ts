@@ -28,7 +28,7 @@ describe('pool', () => {
     expect({ results, most }).toEqual({ results: [1, 3, 9, 20], most: 2 });
   });
 
-  test('after a failure nothing is begun, and what is under way is yielded before it is thrown', async () => {
+  test('after a failure nothing is begun, and what is running is yielded before it is thrown', async () => {
     const begun: number[] = [];
     const results: number[] = [];
     const reading = async (): Promise<void> => {
@@ -45,7 +45,7 @@ describe('pool', () => {
     expect({ begun, results }).toEqual({ begun: [4, 1, 6], results: [4, 6] });
   });
 
-  test('a reader who leaves waits for what is under way, and no more is begun', async () => {
+  test('a reader who leaves waits for what is running, and no more is begun', async () => {
     const ended: number[] = [];
     for await (const result of pool([1, 5, 5, 5], 2, async (span) => {
       await after(span);

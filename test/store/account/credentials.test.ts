@@ -230,7 +230,7 @@ test.each<[string, LicensingChoice, string, string, string]>([
   expect(await failureOf(() => credentials.licensing(choice))).toEqual({ kind, message, hint });
 });
 
-test('several apps with one code must be told apart', async () => {
+test('several apps with one code must be distinguished', async () => {
   const { profiles, credentials } = await openStored();
   await profiles.save({ ...app, name: 'other' }, new Secret('k'));
   expect(await failureOf(() => credentials.licensing({ app_code: 7 }))).toEqual({
@@ -370,7 +370,7 @@ test.each<[string, string, number, string]>([
   });
 });
 
-test('a missing key file, and a folder in its place, are told', async () => {
+test('a missing key file, and a folder in its place, are reported', async () => {
   const { folder } = place();
   const at = (path: string) =>
     open({ CHATELAINE_BASE_URL: 'https://a.example', CHATELAINE_API_KEY_FILE: path }).credentials.licensing({});

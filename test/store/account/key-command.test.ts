@@ -107,7 +107,7 @@ test.each([
   expect(await failureOf(() => runKeyCommand(command, options()))).toEqual({ kind: 'config', message, hint });
 });
 
-test('a key that cannot be sent is refused and not told', async () => {
+test('a key that cannot be sent is refused and not shown', async () => {
   const told = await failureOf(() => runKeyCommand(`printf 'canary\\tkey'`, options()));
   expect(told.message).toBe("key command 'printf': the key holds a character that cannot be sent");
   expect(JSON.stringify(told)).not.toContain('canary');
@@ -128,7 +128,7 @@ test('relative entries of PATH are passed over, and what is no program', async (
   );
 });
 
-test('what it says on stderr is told when asked for, without the key', async () => {
+test('what it says on stderr is reported when asked for, without the key', async () => {
   const said: string[] = [];
   const verbose = (text: string): void => void said.push(text);
   await runKeyCommand(`${shell} -c 'echo canary-key; echo unlocking canary-key >&2'`, { ...options(), verbose });
@@ -142,7 +142,7 @@ test('it cannot eat what is piped to us', async () => {
   expect((await runKeyCommand(`${shell} -c 'cat; echo end'`, options())).reveal()).toBe('end');
 });
 
-test('a slow one is told', async () => {
+test('a slow one is reported', async () => {
   expect(await failureOf(() => runKeyCommand('sleep 60', { ...options(), timeout: 50 }))).toEqual({
     kind: 'config',
     message: "the key command 'sleep' was still running after 50ms",

@@ -39,7 +39,7 @@ test('nothing is stored, and reading makes nothing', async () => {
   expect(existsSync(machine.home)).toBe(false);
 });
 
-test('a saved profile and its key stand in two files', async () => {
+test('a saved profile and its key are in two files', async () => {
   const world = place();
   await openProfiles(world.machine, world.clock).save(
     { ...app, base_url: 'https://A.example/v1/', key_field: 'code' },
@@ -70,7 +70,7 @@ describe.each([0o000, 0o077])('under umask %i', (mask) => {
   });
 });
 
-test('the first of a kind becomes the default, another one when told', async () => {
+test('the first of a kind becomes the default, another one when asked to', async () => {
   const { machine, clock } = place();
   const profiles = openProfiles(machine, clock);
   await profiles.save(app, key);
@@ -239,7 +239,7 @@ test('no failure tells the key', async () => {
   expect(JSON.stringify(told)).not.toContain('canary');
 });
 
-test('a home that cannot be written is told', async () => {
+test('a home that cannot be written is reported', async () => {
   const { machine, clock } = place();
   writeFileSync(machine.home, 'a file where the home should be');
   const profiles = openProfiles(machine, clock);

@@ -63,7 +63,7 @@ test('what is not taken over is noted', () => {
 test.each<[string, string, string]>([
   ['is empty', '', 'there is no section [api]'],
   ['has another section only', '[x]\nkey=canary', 'there is no section [api]'],
-  ['has no section', 'key=canary', 'line 1: stands before any [section]\nthere is no section [api]'],
+  ['has no section', 'key=canary', 'line 1: is before any [section]\nthere is no section [api]'],
   [
     'lacks everything',
     '[api]',
@@ -84,8 +84,8 @@ test.each<[string, string, string]>([
     lines(whole, 'canary', '=canary'),
     'line 5: neither a [section] nor name = value\nline 6: neither a [section] nor name = value',
   ],
-  ['has a name twice', lines(whole, 'Key=canary2'), 'line 5: key stands twice'],
-  ['has a section twice', lines(whole, '[api]'), 'line 5: section [api] stands twice'],
+  ['has a name twice', lines(whole, 'Key=canary2'), 'line 5: key appears twice'],
+  ['has a section twice', lines(whole, '[api]'), 'line 5: section [api] appears twice'],
   ['runs in a circle', whole.replace('canary', '%(key)s'), 'key: its %(name)s run in a circle'],
   ['names nothing', whole.replace('canary', '%(keey)s'), 'key: %(keey)s names nothing that the file has'],
   [

@@ -52,7 +52,7 @@ test('writing replaces the text and the mode', async () => {
   expect(modeOf(path)).toBe(0o600);
 });
 
-test('a folder that is missing is told', async () => {
+test('a folder that is missing is reported', async () => {
   const { folder } = place();
   const path = join(folder, 'none/file');
   expect(await failureOf(() => writePrivate(path, 'x'))).toEqual({

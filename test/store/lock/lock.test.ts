@@ -85,7 +85,7 @@ test('waiting ends with the reason of the signal', async () => {
   await release();
 });
 
-test('a lock that was taken by hand and made anew by another is not removed by its first owner', async () => {
+test('a lock that was taken by hand and made again by another is not removed by its first owner', async () => {
   const world = place();
   const path = join(world.folder, 'x.lock');
   const release = await acquireLock(path, world);
@@ -184,7 +184,7 @@ test('locks are in the state folder, which is private', async () => {
   expect(statSync(folder).mode & 0o777).toBe(0o700);
 });
 
-test('without a usable home they stand in a private temporary folder', async () => {
+test('without a usable home they are in a private temporary folder', async () => {
   const { folder, machine } = place();
   writeFileSync(machine.home, 'a file where the home should be');
   const path = await lockFolder(machine);
