@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { accept, acceptOnce } from '../../../src/api/chat/chat-answer.ts';
+import type { Answer } from '../../../src/api/http/call.ts';
+import { Failure } from '../../../src/core/failure.ts';
+
+function answer(status: number, body: unknown, headers = {}): Answer {
+  const http = { method: 'PATCH', url: 'https://chat.test/api/v1/settings', status };
+  return { status, headers, text: JSON.stringify(body), body, http, afterUnconfirmed: false };
+}
+
+function kindOf(work: () => unknown): string {
+  try {
+    work();
+  } catch (cause) {
+    if (cause instanceof Failure) return cause.kind;
+    throw cause;
+  }
+  return 'accepted';
+}
+
+const success = { result: 'success', msg: '' };
+
+test('a success is taken with the parameters that the server ignored', () => {
+  expect(accept(answer(200, success))).toEqual({ ignored: [] });
+  expect(accept(answer(200, { ...success, ignored_parameters_unsupported: ['a'] }))).toEqual({ ignored: ['a'] });
+});
+
+test.each([
+  [299, success, 'accepted'],
+  [300, success, 'rejected'],
+  [302, success, 'rejected'],
+  [399, success, 'rejected'],
+  [400, { result: 'error', msg: 'no' }, 'rejected'],
+  [401, { result: 'error', msg: 'no', code: 'UNAUTHORIZED' }, 'auth'],
+  [200, { result: 'error', msg: 'no' }, 'rejected'],
+  [200, ['success'], 'unavailable'],
+  [200, { result: 1 }, 'unavailable'],
+])('%d with %j is %s', (status, body, kind) => {
+  expect(kindOf(() => accept(answer(status, body, { location: 'https://chat.test/login/' })))).toBe(kind);
+});
+
+test('of a call that must not be sent twice, a success that cannot be read leaves open what was done', () => {
+  expect(kindOf(() => acceptOnce(answer(200, 'a page')))).toBe('unknown');
+  expect(kindOf(() => acceptOnce(answer(500, 'a page')))).toBe('unavailable');
+  expect(kindOf(() => acceptOnce(answer(200, success)))).toBe('accepted');
+});

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import type { Answer } from '../../../src/api/http/call.ts';
+import { refuse } from '../../../src/api/licensing/license-answer.ts';
+import { Failure } from '../../../src/core/failure.ts';
+
+function refusalOf(status: number, missing?: string): string {
+  const http = { method: 'GET', url: 'https://licenses.test/v1/license/K/', status };
+  const body = { detail: 'no' };
+  const answer: Answer = { status, headers: {}, text: JSON.stringify(body), body, http, afterUnconfirmed: false };
+  try {
+    refuse(answer, missing);
+  } catch (cause) {
+    if (cause instanceof Failure) return `${cause.kind}: ${cause.message}`;
+    throw cause;
+  }
+  return 'none';
+}
+
+test.each([
+  [200, undefined, /^none$/],
+  [302, undefined, /^rejected: /],
+  [401, undefined, /^auth: .*\(401\): no/],
+  [403, 'no such license', /^auth: .*\(403\): no/],
+  [404, 'no such license', /^not_found: no such license$/],
+  [404, undefined, /^rejected: /],
+  [400, 'no such license', /^rejected: /],
+  [499, 'no such license', /^rejected: /],
+  [500, 'no such license', /^unavailable: .*\(500\): no/],
+])('%d, with %j for a missing one, is %s', (status, missing, text) => {
+  expect(refusalOf(status, missing)).toMatch(text);
+});
