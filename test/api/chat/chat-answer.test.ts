@@ -5,7 +5,15 @@ import { Failure } from '../../../src/core/failure.ts';
 
 function answer(status: number, body: unknown, headers = {}): Answer {
   const http = { method: 'PATCH', url: 'https://chat.test/api/v1/settings', status };
-  return { status, headers, text: JSON.stringify(body), body, http, afterUnconfirmed: false };
+  return {
+    status,
+    headers,
+    text: JSON.stringify(body),
+    bytes: Buffer.from(JSON.stringify(body)),
+    body,
+    http,
+    afterUnconfirmed: false,
+  };
 }
 
 function kindOf(work: () => unknown): string {

@@ -6,7 +6,15 @@ import { Failure } from '../../../src/core/failure.ts';
 function refusalOf(status: number, missing?: string): string {
   const http = { method: 'GET', url: 'https://licenses.test/v1/license/K/', status };
   const body = { detail: 'no' };
-  const answer: Answer = { status, headers: {}, text: JSON.stringify(body), body, http, afterUnconfirmed: false };
+  const answer: Answer = {
+    status,
+    headers: {},
+    text: JSON.stringify(body),
+    bytes: Buffer.from(JSON.stringify(body)),
+    body,
+    http,
+    afterUnconfirmed: false,
+  };
   try {
     refuse(answer, missing);
   } catch (cause) {
