@@ -1,11 +1,15 @@
 import { holdsMessage } from '../../jobs/archive/archived-messages.ts';
-import type { PageHead } from '../../output/messages/page.ts';
+import type { PageHead } from '../../output/messages/page-shell.ts';
 import type { Archive, ArchiveChange } from '../../store/archive/archive.ts';
 import type { ArchivedMessage } from '../../store/archive/part.ts';
 import { limitedHistory } from './limited-history.ts';
 
 /** What the documents of an archive say above its messages, and where the links of the messages lead. */
-export function headOf(archive: Archive, urlOf: (message: ArchivedMessage) => string | undefined): PageHead {
+export function headOf(
+  archive: Archive,
+  urlOf: (message: ArchivedMessage) => string | undefined,
+  placeOf = (id: number): string => `#m${id}`,
+): PageHead {
   const { head, parts, changes } = archive;
   const { host } = new URL(head.site);
   const count = parts.reduce((sum, part) => sum + part.count, 0);
@@ -14,7 +18,7 @@ export function headOf(archive: Archive, urlOf: (message: ArchivedMessage) => st
     title: `Messages of ${head.organization ?? host}`,
     notes: [`${count} messages from ${host}, as ${head.account} sees them${selectedBy(head.options)}.`],
     warnings: [...(head.history_limited ? [sentence(limitedHistory)] : []), ...changeWarnings(changes)],
-    links: { resolve, inside: (link) => insideOf(archive, resolve(link)) },
+    links: { resolve, inside: (link) => insideOf(archive, resolve(link), placeOf) },
     urlOf: (message) => urlOf(message as ArchivedMessage),
   };
 }
@@ -40,8 +44,8 @@ function sentence(text: string): string {
 }
 
 /** The place of the message that a link of the chat leads to; undefined where the archive does not hold it. */
-function insideOf(archive: Archive, link: string): string | undefined {
+function insideOf(archive: Archive, link: string, placeOf: (id: number) => string): string | undefined {
   if (!link.startsWith(`${new URL(archive.head.site).origin}/`)) return undefined;
   const id = Number(/#narrow\/.*\/(?:near|with)\/(\d+)/.exec(link)?.[1]);
-  return holdsMessage(archive, id) ? `#m${id}` : undefined;
+  return holdsMessage(archive, id) ? placeOf(id) : undefined;
 }

@@ -1,22 +1,25 @@
 import { messageLink } from '../../api/chat/message-link.ts';
 import { usage } from '../../core/failure.ts';
-import { archivedMessages } from '../../jobs/archive/archived-messages.ts';
+import { archivedLines, archivedMessages } from '../../jobs/archive/archived-messages.ts';
 import { documentForm, documentFormats, type DocumentFormat } from '../../output/messages/documents.ts';
 import { recipientsOf } from '../../output/messages/message-parts.ts';
 import { messageFields } from '../../schema/messages.ts';
 import { readArchive, type Archive } from '../../store/archive/archive.ts';
 import type { ArchiveForm } from '../../store/archive/archive-head.ts';
-import { writeTextFile } from '../../store/archive/text-file.ts';
+import type { ArchivedMessage } from '../../store/archive/part.ts';
+import { isFolder, writeTextFile } from '../../store/archive/text-file.ts';
 import { command } from '../command.ts';
 import type { GlobalValues } from '../context/invocation.ts';
 import { headOf } from './document-head.ts';
 import { folderArgument } from './folder.ts';
+import { writePages } from './write-pages.ts';
 
 export default command({
   name: 'archive export',
   summary: 'Write an archive as NDJSON, CSV, Markdown or HTML',
   about: [
-    'Writes to standard output, or with --to to a file that appears whole or not at all. Nothing is asked of a server. Messages are shown as ' +
+    'Writes to standard output, or with --to to a file that appears whole or not at all. Where --to names a folder (it exists, or its ' +
+      'name ends with a slash), html becomes pages of 2,000 messages with links between them, and index.html. Nothing is asked of a server. Messages are shown as ' +
       'they were archived; what archive pull --recheck recorded is a warning in HTML and Markdown.',
     'html is one page with search, readable without a network: nothing in it runs or loads anything from elsewhere. Links between messages ' +
       'stay inside the page where it holds the target, and lead to the server otherwise. markdown needs the source form, html the rendered one; ' +
@@ -33,17 +36,30 @@ export default command({
       placeholder: 'FORMAT',
       help: 'ndjson, csv, markdown or html; CHATELAINE_OUTPUT does not apply',
     },
-    to: { kind: 'string', nonempty: true, placeholder: 'PATH', help: 'File to write, in place of standard output' },
+    to: {
+      kind: 'string',
+      nonempty: true,
+      placeholder: 'PATH',
+      help: 'File to write, in place of standard output; html: or a folder',
+    },
     raw_content: { kind: 'boolean', help: 'ndjson and csv: the Markdown source' },
   },
   examples: [
     'chatelaine archive export kitchen -o html --to kitchen.html',
+    'chatelaine archive export kitchen -o html --to kitchen-pages/',
     'chatelaine archive export kitchen -o ndjson --raw-content',
   ],
 
   async *run({ folder, output, to, raw_content }, { options, note }) {
     const archive = await readArchive(folder);
-    const text = documentOf(archive, output, formFor(output, raw_content, archive), options);
+    const form = formFor(output, raw_content, archive);
+    if (to !== undefined && (await isFolder(to))) {
+      if (output !== 'html') throw usage(`--to ${to} is a folder: only html is written as several files`);
+      const pages = await writePages(to, archive, (placeOf) => headOf(archive, urlIn(archive), placeOf));
+      note(`${to} is written: index.html and ${pages.length} page${pages.length === 1 ? '' : 's'}`);
+      return;
+    }
+    const text = documentOf(archive, output, form, options);
     if (to === undefined) {
       yield* text;
       return;
@@ -77,7 +93,11 @@ async function* documentOf(
   form: ArchiveForm,
   options: GlobalValues,
 ): AsyncGenerator<string> {
-  const head = headOf(archive, (message) => messageLink(message, archive.head.site));
+  if (output === 'ndjson') {
+    yield* archivedLines(archive, form);
+    return;
+  }
+  const head = headOf(archive, urlIn(archive));
   const writer = await documentForm(output, head, options, { columns, cell: recipientCell });
   try {
     for await (const message of archivedMessages(archive, form)) yield writer.row(message);
@@ -87,6 +107,11 @@ async function* documentOf(
     throw cause;
   }
   yield writer.end();
+}
+
+/** The address of a message in the chat. */
+function urlIn({ head }: Archive) {
+  return (message: ArchivedMessage): string | undefined => messageLink(message, head.site);
 }
 
 function recipientCell(message: unknown, column: string): unknown {

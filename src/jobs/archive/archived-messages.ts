@@ -1,23 +1,28 @@
 import { Failure } from '../../core/failure.ts';
 import type { Archive } from '../../store/archive/archive.ts';
 import type { ArchiveForm } from '../../store/archive/archive-head.ts';
-import { readPart, type ArchivedMessage } from '../../store/archive/part.ts';
+import { readPart, type ArchivedMessage, type ArchivePart } from '../../store/archive/part.ts';
 
 /**
  * Every message of an archive in one form, ascending; a part at a time is held, and compared with its hash first.
  * @throws Failure incomplete for a damaged or missing part
  */
 export async function* archivedMessages(archive: Archive, form: ArchiveForm): AsyncGenerator<ArchivedMessage> {
-  for (const part of archive.parts) {
-    const read = await readPart(archive.folder, part, form);
-    if (read.problem !== undefined) {
-      throw new Failure('incomplete', `the export ends before part ${part.part}: ${form}: ${read.problem}`, {
-        hint: `Run: chatelaine archive pull '${archive.folder}'`,
-        retryable: false,
-      });
-    }
-    yield* read.messages;
-  }
+  for (const part of archive.parts) yield* (await wholePart(archive, part, form)).messages;
+}
+
+/** The same messages as lines of JSON, byte for byte as they were archived. @throws as archivedMessages */
+export async function* archivedLines(archive: Archive, form: ArchiveForm): AsyncGenerator<string> {
+  for (const part of archive.parts) for (const line of (await wholePart(archive, part, form)).lines) yield `${line}\n`;
+}
+
+async function wholePart(archive: Archive, part: ArchivePart, form: ArchiveForm) {
+  const read = await readPart(archive.folder, part, form);
+  if (read.problem === undefined) return read;
+  throw new Failure('incomplete', `the export ends before part ${part.part}: ${form}: ${read.problem}`, {
+    hint: `Run: chatelaine archive pull '${archive.folder}'`,
+    retryable: false,
+  });
 }
 
 /** Whether the archive holds a message. */

@@ -24,7 +24,7 @@ export async function recheckArchive(
   for (const part of archive.parts) {
     const read = await readPart(archive.folder, part, form);
     if (read.problem !== undefined) throw new Failure('unavailable', `part ${part.part}: ${read.problem}`);
-    const open = read.messages.filter(({ id }) => recorded.get(id) !== 'deleted');
+    const open = [...read.messages].filter(({ id }) => recorded.get(id) !== 'deleted');
     const before = new Map(open.map((message) => [message.id, olderOf(recorded, message)]));
     const channelOf = (id: number): number | undefined => channelIn(before.get(id));
     const found = await messagesNow(

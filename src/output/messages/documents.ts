@@ -1,7 +1,7 @@
 import type { Form } from '../form.ts';
-import { ndjson } from '../ndjson.ts';
 import type { Show } from '../show.ts';
-import type { PageHead } from './page.ts';
+import type { PageForm } from './page.ts';
+import type { PageHead } from './page-shell.ts';
 
 /** The formats of an archive's export. */
 export const documentFormats = ['ndjson', 'csv', 'markdown', 'html'] as const;
@@ -14,9 +14,14 @@ export interface DocumentOptions {
   readonly csv_safe?: boolean;
 }
 
+/** The form of one HTML page; its module, and with it the sanitizer, is loaded only now. */
+export async function pageForm(head: PageHead): Promise<PageForm> {
+  return (await import('./page.ts')).page(head);
+}
+
 /** The form that writes messages as a document; its module, and with it a library, is loaded only now. */
 export async function documentForm(
-  format: DocumentFormat,
+  format: Exclude<DocumentFormat, 'ndjson'>,
   head: PageHead,
   options: DocumentOptions,
   show: Show<unknown>,
@@ -28,13 +33,11 @@ export async function documentForm(
     csvSafe: options.csv_safe ?? false,
   };
   switch (format) {
-    case 'ndjson':
-      return ndjson(look);
     case 'csv':
       return (await import('../csv.ts')).csv(show, look);
     case 'markdown':
       return (await import('./markdown.ts')).markdown(head);
     case 'html':
-      return (await import('./page.ts')).page(head);
+      return pageForm(head);
   }
 }

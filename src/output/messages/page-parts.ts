@@ -27,7 +27,7 @@ article:target { background: var(--mark); }
 .content > :first-child { margin-top: .1rem; } .content > :last-child { margin-bottom: .1rem; }
 .content p { margin: .4rem 0; } .content h1, .content h2, .content h3 { font-size: 1.05rem; margin: .4rem 0; background: none; padding: 0; }
 .source { white-space: pre-wrap; margin: .1rem 0; font: inherit; }
-pre { overflow-x: auto; padding: .6rem; background: var(--box); border-radius: .4rem; font: .9rem/1.4 ui-monospace, monospace; }
+pre { margin: .4rem 0; overflow-x: auto; padding: .6rem; background: var(--box); border-radius: .4rem; font: .9rem/1.4 ui-monospace, monospace; }
 code { font-family: ui-monospace, monospace; font-size: .92em; background: var(--box); border-radius: .2rem; padding: 0 .2rem; } pre code { padding: 0; }
 blockquote { margin: .4rem 0; padding-left: .8rem; border-left: 3px solid var(--line); color: var(--faint); }
 table { border-collapse: collapse; } th, td { border: 1px solid var(--line); padding: .2rem .5rem; text-align: left; }
@@ -37,10 +37,10 @@ details.spoiler { border: 1px solid var(--line); border-radius: .4rem; padding: 
 a.upload::after { content: " (file: on the server only)"; color: var(--faint); font-size: .85rem; }
 .action { font-style: italic; }
 .reactions { display: flex; flex-wrap: wrap; gap: .4rem; list-style: none; margin: .2rem 0 0; padding: 0; } .reactions li { border: 1px solid var(--line); border-radius: 1rem; padding: 0 .5rem; font-size: .85rem; }
-nav ul { columns: 2; padding-left: 1.2rem; } nav li { overflow-wrap: anywhere; }
+nav.pages { display: flex; gap: 1.2rem; margin: .5rem 0; } nav ul { columns: 2; padding-left: 1.2rem; } nav li { overflow-wrap: anywhere; }
 [hidden] { display: none !important; }
 @media (max-width: 30rem) { nav ul { columns: 1; } }
-@media print { .search { display: none; } body { max-width: none; } article { break-inside: avoid; } a { color: inherit; } }
+@media print { .search, nav.pages { display: none; } body { max-width: none; } article { break-inside: avoid; } a { color: inherit; } }
 `;
 
 /** Search in the page: hides the messages that lack one of the words, and the headings that are left without a message. */

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { asObject } from '../columns.ts';
 import type { Form } from '../form.ts';
 import {
@@ -12,26 +11,21 @@ import {
   widgetOf,
   type MessageFields,
 } from './message-parts.ts';
-import { script, styleSheet } from './page-parts.ts';
+import { script } from './page-parts.ts';
+import { escaped, navigation, opening, type PageHead } from './page-shell.ts';
 import { sanitized, type LinkTargets } from './sanitize.ts';
 
-/** What the head of a page says of the messages below. */
-export interface PageHead {
-  readonly title: string;
-  /** Sentences below the title: where the messages are from, how many there are. */
-  readonly notes: readonly string[];
-  /** Sentences that must not be overlooked, such as that the history is limited. */
-  readonly warnings: readonly string[];
-  readonly links: LinkTargets;
-  /** The message's own address in the chat. */
-  readonly urlOf: (message: MessageFields) => string | undefined;
+/** A page whose rows are messages. */
+export interface PageForm extends Form {
+  /** The conversations so far, each with the name of its first message in the page. */
+  readonly conversations: ReadonlyMap<string, string>;
 }
 
 /**
  * Messages as one HTML page that runs only its own search and loads nothing: its policy allows one style sheet and one script by
  * their hashes. It is written as messages come; only the list of conversations is held.
  */
-export function page(head: PageHead): Form {
+export function page(head: PageHead): PageForm {
   const conversations = new Map<string, string>();
   let conversation = '';
   let day = '';
@@ -39,7 +33,7 @@ export function page(head: PageHead): Form {
   const open = (): string => {
     if (isOpen) return '';
     isOpen = true;
-    return headOf(head);
+    return opening(head, beginning, script);
   };
   const row = (value: unknown): string => {
     const message = asObject(value) ?? {};
@@ -50,33 +44,15 @@ export function page(head: PageHead): Form {
     if (!conversations.has(conversation)) conversations.set(conversation, id);
     return open() + (isSame ? '' : headingOf(conversation, day)) + articleOf(id, message, head);
   };
-  const end = (): string => open() + footOf(conversations);
-  return { one: (value) => row(value) + end(), row, end };
+  const end = (): string => open() + footOf(conversations, head);
+  return { one: (value) => row(value) + end(), row, end, conversations };
 }
 
-function headOf({ title, notes, warnings }: PageHead): string {
-  const policy = `default-src 'none'; style-src '${hashOf(styleSheet)}'; script-src '${hashOf(script)}'; base-uri 'none'; form-action 'none'`;
-  return [
-    '<!doctype html>',
-    '<html lang="en">',
-    '<head>',
-    '<meta charset="utf-8">',
-    `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
-    '<meta name="viewport" content="width=device-width, initial-scale=1">',
-    '<meta name="referrer" content="no-referrer">',
-    `<title>${escaped(title)}</title>`,
-    `<style>${styleSheet}</style>`,
-    '</head>',
-    '<body>',
-    `<header class="page"><h1>${escaped(title)}</h1>`,
-    ...notes.map((note) => `<p>${escaped(note)}</p>`),
-    ...warnings.map((warning) => `<p class="warning">${escaped(warning)}</p>`),
-    '<p>Times are UTC. <a href="#conversations">Conversations</a></p></header>',
-    '<div class="search" role="search" hidden><input id="search" type="search" placeholder="Search in this page" aria-label="Search in this page"><output id="found"></output></div>',
-    '<main>',
-    '',
-  ].join('\n');
-}
+const beginning = [
+  '<p>Times are UTC. <a href="#conversations">Conversations</a></p></header>',
+  '<div class="search" role="search" hidden><input id="search" type="search" placeholder="Search in this page" aria-label="Search in this page"><output id="found"></output></div>',
+  '<main>',
+];
 
 function headingOf(conversation: string, day: string): string {
   return `<h2 data-heading><bdi>${escaped(conversation)}</bdi> <small>${day}</small></h2>\n`;
@@ -119,13 +95,14 @@ function reactionList(message: MessageFields): string {
   return reactions.length === 0 ? '' : `<ul class="reactions">${reactions.join('')}</ul>`;
 }
 
-function footOf(conversations: ReadonlyMap<string, string>): string {
+function footOf(conversations: ReadonlyMap<string, string>, { pages }: PageHead): string {
   const items = [...conversations].map(
     ([name, id]) => `<li><a href="#${escaped(id)}"><bdi>${escaped(name)}</bdi></a></li>`,
   );
   return [
     '</main>',
     `<nav id="conversations"><h2>Conversations</h2><ul>${items.join('\n')}</ul></nav>`,
+    ...navigation(pages),
     '<footer><p>Files that messages link to are not part of this page: the links lead to the server.</p></footer>',
     `<script>${script}</script>`,
     '</body>',
@@ -152,20 +129,4 @@ function initialsOf(name: string): string {
 function firstOf(word: string): string {
   for (const character of word) return character;
   return '';
-}
-
-function hashOf(text: string): string {
-  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
-}
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (sign) => entities[sign] ?? sign);
 }

@@ -76,9 +76,16 @@ function linePieces(message: StoredMessage): Uint8Array[] {
   return text instanceof JsonElement ? [text.bytes, lineEnd] : [Buffer.from(recordLine(message))];
 }
 
-/** A part file as it was read: the messages, or what is wrong with it. */
+/** A part file as it was read: its messages, or what is wrong with it. */
 export type ReadPart =
-  { readonly messages: readonly ArchivedMessage[]; readonly problem?: undefined } | { readonly problem: string };
+  | {
+      /** The texts of the messages. */
+      readonly lines: readonly string[];
+      /** The messages, each parsed when its turn is: a part that is parsed whole stays in memory long after it was used. */
+      readonly messages: Iterable<ArchivedMessage>;
+      readonly problem?: undefined;
+    }
+  | { readonly problem: string };
 
 /** Reads a part in one form and compares it with its line of parts.ndjson. */
 export async function readPart(folder: string, part: ArchivePart, form: ArchiveForm): Promise<ReadPart> {
@@ -89,26 +96,32 @@ export async function readPart(folder: string, part: ArchivePart, form: ArchiveF
   if (bytes.length !== entry.bytes) return { problem: `${bytes.length} bytes; parts.ndjson says ${entry.bytes}` };
   if (hashOf(bytes) !== entry.sha256)
     return { problem: 'the content changed: its SHA-256 is not that of parts.ndjson' };
-  return compared(messagesIn(bytes), part.ids, entry);
+  const lines = bytes.toString('utf8').split('\n').slice(0, -1);
+  const problem = problemIn(lines, part.ids, entry);
+  return problem === undefined ? { lines, messages: { [Symbol.iterator]: () => parsed(lines) } } : { problem };
 }
 
-function compared(messages: ReadPart, ids: readonly number[], { absent = [] }: PartFile): ReadPart {
-  if (messages.problem !== undefined) return messages;
+/** What is wrong with the messages of a file. */
+function problemIn(lines: readonly string[], ids: readonly number[], { absent = [] }: PartFile): string | undefined {
   const gone = new Set(absent);
   const expected = ids.filter((id) => !gone.has(id));
-  const isSame =
-    messages.messages.length === expected.length && messages.messages.every(({ id }, index) => id === expected[index]);
-  return isSame ? messages : { problem: 'its messages are not those of parts.ndjson' };
-}
-
-function messagesIn(bytes: Buffer): ReadPart {
+  let count = 0;
   try {
-    const lines = bytes.toString('utf8').split('\n').slice(0, -1);
-    return { messages: lines.map((line) => parseJson(line) as ArchivedMessage) };
+    for (const { id } of parsed(lines)) {
+      if (id !== expected[count]) return otherMessages;
+      count += 1;
+    }
   } catch (cause) {
-    if (cause instanceof SyntaxError) return { problem: `not JSON lines: ${cause.message}` };
+    if (cause instanceof SyntaxError) return `not JSON lines: ${cause.message}`;
     throw cause;
   }
+  return count === expected.length ? undefined : otherMessages;
+}
+
+const otherMessages = 'its messages are not those of parts.ndjson';
+
+function* parsed(lines: readonly string[]): Generator<ArchivedMessage> {
+  for (const line of lines) yield parseJson(line) as ArchivedMessage;
 }
 
 async function readBytes(path: string): Promise<Buffer | undefined> {

@@ -1,7 +1,28 @@
 import { randomBytes } from 'node:crypto';
-import { open, rename } from 'node:fs/promises';
+import { open, rename, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { remove, storageFailure, syncFolder } from '../disk/files.ts';
+import { makeFolder } from '../disk/private-folder.ts';
+import { isMissing, remove, storageFailure, syncFolder } from '../disk/files.ts';
+
+/** A folder of mode 0700 for files of documents, where there is none yet. @throws Failure config */
+export async function makeDocumentFolder(folder: string): Promise<void> {
+  try {
+    await makeFolder(folder);
+  } catch (cause) {
+    throw storageFailure(`cannot make the folder ${folder}`, cause);
+  }
+}
+
+/** Whether a path names a folder: it ends with a slash, or a folder is there. */
+export async function isFolder(path: string): Promise<boolean> {
+  if (/[/\\]$/.test(path)) return true;
+  try {
+    return (await stat(path)).isDirectory();
+  } catch (cause) {
+    if (isMissing(cause)) return false;
+    throw storageFailure(`cannot look at ${path}`, cause);
+  }
+}
 
 /** Characters that are gathered before they are written. */
 const portion = 262_144;
@@ -10,7 +31,7 @@ const portion = 262_144;
  * Writes a text that comes in pieces to a file of mode 0600, which appears whole or not at all.
  * @throws what the pieces throw; Failure config where the file cannot be written, unavailable where the disk is full
  */
-export async function writeTextFile(path: string, pieces: AsyncIterable<string>): Promise<void> {
+export async function writeTextFile(path: string, pieces: AsyncIterable<string> | Iterable<string>): Promise<void> {
   const draft = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
   try {
     const file = await open(draft, 'wx', 0o600);

@@ -75,6 +75,63 @@ describe('archive export', () => {
     expect(statSync(out).mode & 0o777).toBe(0o600);
   });
 
+  test('--to a folder writes html as pages with links between them, and an index', async () => {
+    const messages = topicOf('lunch', idsBetween(1, 4500)).map((message) => ({ ...message, content: '<p>x</p>' }));
+    const link = (id: number): string =>
+      `<p><a href="#narrow/channel/5-kitchen/topic/lunch/near/${id}">to ${id}</a></p>`;
+    for (const [from, to] of [
+      [1, 4500],
+      [2500, 2001],
+      [4500, 1],
+    ])
+      Object.assign(messages[(from ?? 1) - 1] ?? {}, { content: link(to ?? 1), content_type: 'text/html' });
+    const server = await openChatServer({ messages });
+    const folder = join(emptyHome(), 'archive');
+    await server.run(`archive pull ${folder} --channel 5`);
+    const out = join(emptyHome(), 'pages/');
+
+    const { exitCode, stdout, stderr } = await server.run(`archive export ${folder} -o html --to ${out}`);
+    const files = readdirSync(out).sort();
+    const [index = '', first = '', second = '', third = ''] = files.map((file) =>
+      readFileSync(join(out, file), 'utf8'),
+    );
+
+    expect({ exitCode, stdout, stderr }).toEqual({
+      ...{ exitCode: 0, stdout: '' },
+      stderr: `${out} is written: index.html and 3 pages\n`,
+    });
+    expect(files).toEqual(['index.html', 'messages-0001.html', 'messages-0002.html', 'messages-0003.html']);
+    const ids = [first, second, third].map((page) =>
+      [...page.matchAll(/<article id="m(\d+)">/g)].map(([, id]) => Number(id)),
+    );
+    expect(ids).toEqual([idsBetween(1, 2000), idsBetween(2001, 4000), idsBetween(4001, 4500)]);
+    expect(first).toContain('<a href="messages-0003.html#m4500">to 4500</a>');
+    expect(second).toContain('<a href="#m2001">to 2001</a>');
+    expect(third).toContain('<a href="messages-0001.html#m1">to 1</a>');
+    expect([first, second, third].map((page) => [...page.matchAll(/<nav class="pages">(.*)<\/nav>/g)].length)).toEqual([
+      2, 2, 2,
+    ]);
+    expect(second).toContain(
+      '<a href="messages-0001.html">Older messages</a> <a href="index.html">All pages</a> <a href="messages-0003.html">Newer messages</a>',
+    );
+    expect(first).not.toContain('Older messages');
+    expect(index.match(/href="messages-0002\.html[^"]*"/g)).toEqual([
+      'href="messages-0002.html"',
+      'href="messages-0002.html#m2001"',
+    ]);
+    expect(index).not.toContain('<script');
+    expect(files.map((file) => statSync(join(out, file)).mode & 0o777)).toEqual([0o600, 0o600, 0o600, 0o600]);
+  });
+
+  test('--to a folder is exit 2 for what is one file', async () => {
+    const { run, folder } = await archived();
+
+    const { exitCode, stderr } = await run(`archive export ${folder} -o csv --to ${emptyHome()}`);
+
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('is a folder: only html is written as several files');
+  });
+
   test.each([
     ['', 'markdown', 'source'],
     ['--raw-content', 'html', 'rendered'],

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { JSDOM } from 'jsdom';
 import { describe, expect, test } from 'vitest';
-import { page, type PageHead } from '../../../src/output/messages/page.ts';
+import { page } from '../../../src/output/messages/page.ts';
+import type { PageHead } from '../../../src/output/messages/page-shell.ts';
 
 type Message = Record<string, unknown>;
 

@@ -1,0 +1,88 @@
+import { join } from 'node:path';
+import { archivedMessages } from '../../jobs/archive/archived-messages.ts';
+import { pageForm } from '../../output/messages/documents.ts';
+import { indexPage, type IndexedPage } from '../../output/messages/page-index.ts';
+import type { PageHead } from '../../output/messages/page-shell.ts';
+import { sentAt } from '../../output/messages/message-parts.ts';
+import type { Archive } from '../../store/archive/archive.ts';
+import type { ArchivePart } from '../../store/archive/part.ts';
+import { makeDocumentFolder, writeTextFile } from '../../store/archive/text-file.ts';
+
+/** Messages of a page; a page of them is some megabytes, which every browser shows and searches at once. */
+const pageMessages = 2000;
+
+interface PageGroup {
+  readonly file: string;
+  readonly parts: readonly ArchivePart[];
+  readonly count: number;
+}
+
+/**
+ * Writes an archive as HTML pages into a folder: messages-0001.html and so on, and index.html last. `headOf` gives the head of a page
+ * whose links to messages lead where `placeOf` says.
+ * @throws Failure incomplete for a damaged part; config or unavailable where a file cannot be written
+ */
+export async function writePages(
+  folder: string,
+  archive: Archive,
+  headOf: (placeOf: (id: number) => string) => PageHead,
+): Promise<readonly IndexedPage[]> {
+  await makeDocumentFolder(folder);
+  const groups = groupsOf(archive.parts);
+  const pages: IndexedPage[] = [];
+  for (const [index, group] of groups.entries()) {
+    const head = { ...headOf((id) => placeOf(groups, group, id)), pages: neighbours(groups, index) };
+    const form = await pageForm(head);
+    const days: string[] = [];
+    await writeTextFile(join(folder, group.file), contentOf({ ...archive, parts: group.parts }, form, days));
+    const [first = '', last = first] = days;
+    pages.push({ file: group.file, count: group.count, first, last, conversations: form.conversations });
+  }
+  const place = (id: number): string => placeOf(groups, undefined, id);
+  await writeTextFile(join(folder, 'index.html'), [indexPage(headOf(place), pages)]);
+  return pages;
+}
+
+/** The text of a page; the days of its first and its last message are put into `days`. */
+async function* contentOf(
+  archive: Archive,
+  form: { row(message: unknown): string; end(): string },
+  days: string[],
+): AsyncGenerator<string> {
+  for await (const message of archivedMessages(archive, 'rendered')) {
+    yield form.row(message);
+    days[days.length === 0 ? 0 : 1] = sentAt(message)?.toISOString().slice(0, 10) ?? '';
+  }
+  yield form.end();
+}
+
+/** Whole parts, until there are enough messages for a page. */
+function groupsOf(parts: readonly ArchivePart[]): PageGroup[] {
+  const groups: { parts: ArchivePart[]; count: number }[] = [];
+  for (const part of parts) {
+    const last = groups.at(-1);
+    if (last && last.count + part.count <= pageMessages) {
+      last.parts.push(part);
+      last.count += part.count;
+    } else groups.push({ parts: [part], count: part.count });
+  }
+  return groups.map(({ parts: own, count }, index) => ({
+    ...{ parts: own, count },
+    file: `messages-${String(index + 1).padStart(4, '0')}.html`,
+  }));
+}
+
+/** Where a message of the archive is, seen from a page. */
+function placeOf(groups: readonly PageGroup[], from: PageGroup | undefined, id: number): string {
+  const group = groups.findLast(({ parts: [first] }) => first !== undefined && first.first <= id);
+  return group === undefined || group === from ? `#m${id}` : `${group.file}#m${id}`;
+}
+
+function neighbours(groups: readonly PageGroup[], index: number): NonNullable<PageHead['pages']> {
+  const [before, after] = [groups[index - 1], groups[index + 1]];
+  return [
+    ...(before ? [{ label: 'Older messages', href: before.file }] : []),
+    { label: 'All pages', href: 'index.html' },
+    ...(after ? [{ label: 'Newer messages', href: after.file }] : []),
+  ];
+}
