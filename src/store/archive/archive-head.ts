@@ -73,8 +73,11 @@ function checkedHead(path: string, text: string): ArchiveHead {
     Array.isArray(head.forms) &&
     head.forms.every((form: unknown) => archiveForms.some((known) => known === form));
   if (!isWhole) throw damaged(path);
-  return head as ArchiveHead;
+  return { ...laterMembers, ...(head as ArchiveHead) };
 }
+
+/** What archives of this version lack that were made before the member was added. */
+const laterMembers = { options: {}, selection: {}, history_limited: false };
 
 function parsed(path: string, text: string): unknown {
   try {

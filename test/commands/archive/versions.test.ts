@@ -1,0 +1,68 @@
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { emptyHome, fakeService, run } from '../../helpers/run.ts';
+
+/** A copy of an archive of version 1 as it was before archive.json had organization, level, options and history_limited. */
+function oldArchive(): string {
+  const folder = join(emptyHome(), 'archive');
+  cpSync('test/fixtures/archive-1', folder, { recursive: true });
+  return folder;
+}
+
+const content = readFileSync('test/fixtures/archive-1/rendered-000001.ndjson', 'utf8');
+
+test('an archive without the later members of archive.json is verified and exported', async () => {
+  const folder = oldArchive();
+
+  const verified = await run(fakeService(), `archive verify ${folder}`);
+  const lines = await run(fakeService(), `archive export ${folder} -o ndjson`);
+  const page = await run(fakeService(), `archive export ${folder} -o html`);
+
+  expect({ ...verified, home: '' }).toMatchObject({ exitCode: 0, stderr: '3 messages, parts: 1; no problem\n' });
+  expect(lines.stdout).toBe(content);
+  expect(page.exitCode).toBe(0);
+  expect(page.stdout).toContain('Messages of chat.test');
+  expect(page.stdout).not.toContain('class="warning"');
+});
+
+test('it is continued, and learns of a limited history', async () => {
+  const folder = oldArchive();
+  const service = fakeService();
+  const query = {
+    ...{ narrow: '[{"operator":"channel","operand":5}]', include_anchor: 'false', num_before: '0', num_after: '1000' },
+    anchor: '5',
+  };
+  const message = { ...(JSON.parse(content.split('\n')[0] ?? '') as object), id: 9 };
+  const body = { result: 'success', msg: '', messages: [message], found_newest: true, history_limited: true };
+  service.expect({ method: 'GET', path: '/api/v1/messages', query }).reply(200, body);
+  const last = { ...query, anchor: '9' };
+  service
+    .expect({ method: 'GET', path: '/api/v1/messages', query: last })
+    .reply(200, { ...body, messages: [], history_limited: false });
+
+  const { exitCode, stdout } = await run(service, `archive pull ${folder} -o json`);
+
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout)).toEqual({ folder, messages: 4, added: 1, repaired: 0 });
+  expect(JSON.parse(readFileSync(join(folder, 'archive.json'), 'utf8'))).toMatchObject({ history_limited: true });
+  service.done();
+});
+
+test('a later version is refused, and nothing is written', async () => {
+  const folder = oldArchive();
+  const head = JSON.stringify({
+    ...(JSON.parse(readFileSync(join(folder, 'archive.json'), 'utf8')) as object),
+    archive: 2,
+  });
+  writeFileSync(join(folder, 'archive.json'), head);
+
+  for (const command of ['pull', 'verify', 'export -o html']) {
+    const { exitCode, stdout, stderr } = await run(fakeService(), `archive ${command} ${folder}`);
+
+    expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' });
+    expect(stderr).toContain('archive.json is of version 2 of the format; this program reads 1');
+    expect(stderr).toContain('Update chatelaine.');
+  }
+  expect(readFileSync(join(folder, 'archive.json'), 'utf8')).toBe(head);
+});
