@@ -1,11 +1,12 @@
 // `archive pull --both` killed with SIGKILL at random steps of its writing, each time continued by the same command: the export of both
-// forms is byte for byte that of an undisturbed pull, the archive verifies, and one more pull changes no byte.
+// forms is byte for byte that of an undisturbed pull, the archive verifies, and one more pull sends
+// at most 2 requests and changes no byte. The export as HTML fits into a heap of 40 MB, and `| head -5` takes at most two pages.
 // KILLS (30), MESSAGES (20000), SEED (1).
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { chances } from '../licenses.js';
 import { bareEnvironment } from '../measure.js';
@@ -19,7 +20,7 @@ const phases = ['before', 'torn', 'after'];
 
 const home = mkdtempSync(join(tmpdir(), 'chatelaine-torture-'));
 const bare = bareEnvironment(home);
-const { chat, stop } = await serve(bare, ['--extra-messages', String(messages)]);
+const { chat, stop } = await serve(bare, ['--extra-messages', String(messages), '--rate-limit', '1000000']);
 const env = { ...bare, ...chat };
 const begun = Date.now();
 /** @type {string[]} */
@@ -40,7 +41,9 @@ try {
   const last = await run(pull, env);
   if (last.code !== 0) wrongs.push(`the last pull ended with ${last.code}: ${last.stderr}`);
   const before = hashOf(join(home, 'kept'));
-  await run(['archive', 'pull', join(home, 'kept')], env);
+  const log = join(home, 'second.log');
+  await run(['archive', 'pull', join(home, 'kept'), '--log', log], env);
+  if (requestsIn(log) > 2) wrongs.push(`one more pull sent ${requestsIn(log)} requests`);
   if (hashOf(join(home, 'kept')) !== before) wrongs.push('one more pull changed the archive');
   const verified = await run(['archive', 'verify', join(home, 'kept')], env);
   if (verified.code !== 0) wrongs.push(`verify ended with ${verified.code}: ${verified.stdout}`);
@@ -50,6 +53,15 @@ try {
       (await run(['archive', 'export', join(home, name), '-o', 'ndjson', ...form], env)).hash;
     if ((await exported('kept')) !== (await exported('calm'))) wrongs.push(`the exports differ: ${form.join('')}`);
   }
+  const html = ['archive', 'export', join(home, 'kept'), '-o', 'html'];
+  const page = await run(html, { ...env, NODE_OPTIONS: '--max-old-space-size=40' });
+  if (page.code !== 0) wrongs.push(`the export as HTML within a heap of 40 MB ended with ${page.code}`);
+  const headLog = join(home, 'head.log');
+  const fetchAll = `messages fetch --channel general --topic load --all -o ndjson --log '${headLog}'`;
+  const script = `set -o pipefail; '${process.execPath}' '${program}' ${fetchAll} | head -5 | wc -l`;
+  const { status, stdout } = spawnSync('bash', ['-c', script], { env, encoding: 'utf8' });
+  if (status !== 0 || stdout.trim() !== '5') wrongs.push(`head -5 ended with ${status} and ${stdout.trim()} lines`);
+  if (requestsIn(headLog) > 2) wrongs.push(`head -5 took ${requestsIn(headLog)} pages`);
 } finally {
   stop();
   rmSync(home, { recursive: true, force: true });
@@ -78,6 +90,11 @@ function run(args, given) {
   return new Promise((done) => {
     child.once('close', (code, signal) => done({ code, signal, hash: hash.digest('hex'), stdout, stderr }));
   });
+}
+
+/** @param {string} log */
+function requestsIn(log) {
+  return readFileSync(log, 'utf8').split('"event":"request"').length - 1;
 }
 
 /** @param {string} folder */
