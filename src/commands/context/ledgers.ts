@@ -8,7 +8,7 @@ export interface Ledgers {
   /**
    * The claims on the users of one application: in the ledger that is configured for that credential, else in a file of this machine.
    * @param settle how long a POST is remembered at least
-   * @throws Failure unavailable, auth or config where a configured ledger cannot be used
+   * @throws Failure unavailable or auth where a configured ledger cannot be reached; what else is wrong with it shows at the first claim
    */
   claims(account: LicensingCredential, app_code: number, settle: Milliseconds): Promise<Claims>;
   /** The ledger of this run. @throws Failure config where none is configured */

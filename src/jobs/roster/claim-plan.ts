@@ -24,6 +24,8 @@ export async function planClaimed(
 ): Promise<ClaimedPlan> {
   const shared = sharedOf(claiming);
   if (shared) {
+    // A ledger that cannot be used is known before anything is listed or changed.
+    for (const own of shared.values()) await own.takeFree([]);
     const plan = await planRoster(rows, planning);
     const created = plan.tasks.flatMap(({ row, decision }) => (decision.step === 'create' ? [row] : []));
     return { plan, claims: shareRoster(created, { ...claiming, claims: shared, listedAt: plan.listedAt }) };

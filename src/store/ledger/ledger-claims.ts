@@ -32,7 +32,7 @@ const longestWait: Milliseconds = 300_000;
 const longestPause: Milliseconds = 400;
 
 /** Claims in a ledger; each is one session of its connection (docs/exactly-once.md, The shared ledger). */
-export async function sharedClaims(session: ClaimingSession, options: LedgerClaimOptions): Promise<SharedClaims> {
+export function sharedClaims(session: ClaimingSession, options: LedgerClaimOptions): SharedClaims {
   const { database, target, clock } = session;
   let me: number | null = null;
   let lost: Failure | undefined;
@@ -92,8 +92,6 @@ export async function sharedClaims(session: ClaimingSession, options: LedgerClai
     ),
   );
 
-  // A ledger that cannot be used is known before anything is listed or changed.
-  await takeFree([]);
   return {
     takeFree,
     release,

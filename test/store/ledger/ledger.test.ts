@@ -42,7 +42,9 @@ describe.skipIf(withoutPostgres)(`a ledger (${withoutPostgres ?? 'PostgreSQL'})`
   async function claimsOf(ledger = ledgerOf(), requestLimit = 30_000): Promise<SharedClaims> {
     const run = new AbortController();
     const note = (text: string): void => run.abort(new Error(text));
-    return ledger.claims(target, { settle: 5000, signal: run.signal, note, requestLimit });
+    const claims = await ledger.claims(target, { settle: 5000, signal: run.signal, note, requestLimit });
+    await claims.takeFree([]);
+    return claims;
   }
 
   const back = (...users: string[]) => users.map((remote_user) => ({ remote_user }));

@@ -1,0 +1,179 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { realClock } from '../../src/cli/clock.ts';
+import { readFaults } from '../../src/sandbox/faults.ts';
+import { ledgerSql } from '../../src/store/ledger/ledger-sql.ts';
+import { openCuttingProxy, type Cut } from '../helpers/cutting-proxy.ts';
+import { startPostgres, withoutPostgres, type Cluster } from '../helpers/postgres.ts';
+import { emptyHome, openSandbox, type RunningSandbox } from '../helpers/run.ts';
+
+/** The shared ledger and a network or a database that fails, in every state of a request (docs/exactly-once.md, The shared ledger). */
+
+const ensure = 'license ensure --remote-user eve --size-allowance 4 --settle 100ms --timeout 2s -o json';
+
+describe.skipIf(withoutPostgres)(`a ledger that fails (${withoutPostgres ?? 'PostgreSQL'})`, () => {
+  let cluster: Cluster;
+
+  beforeAll(async () => {
+    cluster = await startPostgres();
+    await cluster.query(ledgerSql);
+  }, 60_000);
+
+  afterAll(() => cluster.stop());
+
+  const direct = (): { readonly CHATELAINE_LEDGER: string } => ({ CHATELAINE_LEDGER: cluster.url });
+
+  async function through(cut: Cut): Promise<{
+    readonly env: Readonly<Record<string, string>>;
+    readonly calls: readonly string[];
+    close(): Promise<void>;
+  }> {
+    const proxy = await openCuttingProxy(cluster.port, cut);
+    const env = { CHATELAINE_LEDGER: `postgres://tester@127.0.0.1:${proxy.port}/postgres` };
+    return { env, calls: proxy.calls, close: () => proxy.close() };
+  }
+
+  async function licensesOf({ run }: RunningSandbox, like = 'eve'): Promise<readonly string[]> {
+    const { stdout } = await run(['license', 'list', '-o', 'json']);
+    const rows = JSON.parse(stdout) as { remote_user: string }[];
+    return rows.map(({ remote_user }) => remote_user).filter((user) => user.startsWith(like));
+  }
+
+  const cuts = (['take', 'sending', 'release'] as const).flatMap((at) =>
+    (['before', 'after'] as const).flatMap((when) => (['break', 'stall'] as const).map((how) => ({ at, when, how }))),
+  );
+
+  test.each(cuts)(
+    'a $how $when the server has the statement $at: no second license, and no hang',
+    async ({ at, when, how }) => {
+      const sandbox = await openSandbox();
+      const { env, close } = await through({ at: `chatelaine.${at}(`, when, how });
+      const begun = Date.now();
+      const cut = await sandbox.run(`${ensure} --deadline 3s`, { env, clock: realClock });
+      expect(Date.now() - begun).toBeLessThan(8000);
+      expect({ exitCode: cut.exitCode, licenses: await licensesOf(sandbox) }).toEqual(
+        at === 'release' ? { exitCode: 0, licenses: ['eve'] } : { exitCode: 7, licenses: [] },
+      );
+      await close();
+      const again = await sandbox.run(ensure, { env: direct() });
+      expect({ exitCode: again.exitCode, licenses: await licensesOf(sandbox) }).toEqual({
+        exitCode: 0,
+        licenses: ['eve'],
+      });
+    },
+  );
+
+  test('ensure asks the ledger three times, and twice where the user has a license', async () => {
+    const sandbox = await openSandbox();
+    const { env, calls, close } = await through({ at: 'no cut', when: 'before', how: 'break' });
+    await sandbox.run(ensure, { env });
+    await sandbox.run(ensure, { env });
+    await close();
+    expect(calls).toEqual(['take', 'sending', 'release', 'take', 'release']);
+  });
+
+  test.each(['restart', 'kill'] as const)(
+    'a %s of the server while a POST is in progress: its answer counts',
+    async (how) => {
+      const sandbox = await openSandbox({ latency: 400 });
+      const running = sandbox.run(`${ensure} --deadline 20s`, { env: direct(), clock: realClock });
+      await recorded();
+      await cluster.restart(how);
+      const { exitCode, stderr } = await running;
+      expect({ exitCode, warned: stderr.includes('later runs for the same users will wait') }).toEqual({
+        exitCode: 0,
+        warned: true,
+      });
+      expect((await sandbox.run(ensure, { env: direct() })).exitCode).toBe(0);
+      expect(await licensesOf(sandbox)).toEqual(['eve']);
+    },
+  );
+
+  test('an unconfirmed POST is settled by the list though the ledger is gone', async () => {
+    const sandbox = await openSandbox({ latency: 400, faults: readFaults('POST /v1/license/=drop-after#1', 1) });
+    const running = sandbox.run(`${ensure} --deadline 20s`, { env: direct(), clock: realClock });
+    await recorded();
+    await cluster.restart('kill');
+    expect((await running).exitCode).toBe(0);
+    expect(await licensesOf(sandbox)).toEqual(['eve']);
+  });
+
+  test('a POST that was not carried out is not sent again without the ledger', async () => {
+    const sandbox = await openSandbox({ latency: 400, faults: readFaults('POST /v1/license/=drop-before#1', 1) });
+    const running = sandbox.run(`${ensure} --deadline 20s`, { env: direct(), clock: realClock });
+    await recorded();
+    await cluster.restart('kill');
+    expect((await running).exitCode).toBe(7);
+    expect(await licensesOf(sandbox)).toEqual([]);
+  });
+
+  test.each([
+    ['confirmed', 'POST /v1/license/=502#0', 8],
+    ['unconfirmed', 'POST /v1/license/=drop-after#9', 9],
+  ])(
+    'apply that loses the ledger with %s requests asks for nothing more, and the same command resumes',
+    async (_what, fault, code) => {
+      const sandbox = await openSandbox({ faults: readFaults(fault, 1) });
+      const home = emptyHome();
+      const roster = join(home, 'roster.csv');
+      const users = Array.from({ length: 40 }, (_, index) => `row-${index}`);
+      writeFileSync(roster, ['remote_user,size_allowance', ...users.map((user) => `${user},4`), ''].join('\n'));
+      const apply = ['license', 'apply', roster, '--settle', '100ms', '--timeout', '2s', '-o', 'json'];
+      const { env, close } = await through({ at: 'chatelaine.sending(', time: 4, when: 'after', how: 'break' });
+      const cut = await sandbox.run(apply, { env, home });
+      await close();
+      expect(cut.exitCode).toBe(code);
+      const before = await licensesOf(sandbox, 'row-');
+      expect(new Set(before).size).toBe(before.length);
+      expect(before.length).toBeLessThan(40);
+      expect((await sandbox.run(apply, { env: direct(), home })).exitCode).toBe(0);
+      expect((await licensesOf(sandbox, 'row-')).toSorted()).toEqual(users.toSorted());
+    },
+  );
+
+  test('two machines share one roster: each creates a part, nobody gets two, and both end with 0', async () => {
+    const sandbox = await openSandbox();
+    const users = Array.from({ length: 450 }, (_, index) => `row-${index}`);
+    const text = ['remote_user,size_allowance', ...users.map((user) => `${user},4`), ''].join('\n');
+    const machines = await Promise.all(
+      [0, 1].map(async (machine) => {
+        const home = emptyHome();
+        const roster = join(home, 'roster.csv');
+        writeFileSync(roster, text);
+        const line = ['license', 'apply', roster, '--settle', '300ms', '-o', 'json'];
+        const minutes = 60_000;
+        // The clocks of the machines differ by ten minutes.
+        const clock = { ...realClock, now: () => Date.now() + machine * 10 * minutes };
+        return sandbox.run(line, { env: direct(), home, clock });
+      }),
+    );
+    const created = machines.map(({ stdout }) => [...stdout.matchAll(/"status": ?"created"/g)].length);
+    expect(machines.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+    expect((await licensesOf(sandbox, 'row-')).toSorted()).toEqual(users.toSorted());
+    expect(created.reduce((sum, count) => sum + count, 0)).toBe(450);
+    expect(Math.min(...created)).toBeGreaterThanOrEqual(50);
+  });
+
+  test('many ensures of one user on machines whose clocks differ: one license, one key', async () => {
+    const sandbox = await openSandbox();
+    const runs = Array.from({ length: 12 }, (_, index) => {
+      const clock = { ...realClock, now: () => Date.now() + ((index % 3) - 1) * 600_000 };
+      return sandbox.run(ensure, { env: direct(), clock });
+    });
+    const ended = await Promise.all(runs);
+    expect(ended.map(({ exitCode }) => exitCode)).toEqual(ended.map(() => 0));
+    expect(new Set(ended.map(({ stdout }) => stdout)).size).toBe(1);
+    expect(await licensesOf(sandbox)).toEqual(['eve']);
+  });
+
+  /** Resolves when a POST is recorded in the ledger. */
+  async function recorded(): Promise<void> {
+    for (;;) {
+      const [row] = await cluster.query(
+        'SELECT count(*)::integer AS sending FROM chatelaine.claim WHERE session IS NOT NULL AND sending IS NOT NULL',
+      );
+      if (row?.['sending'] !== 0) return;
+    }
+  }
+});
