@@ -3,6 +3,7 @@ import { connect } from '../api/http/connect.ts';
 import type { LicensingLine } from '../api/licensing/license-answer.ts';
 import { openGate } from '../api/http/retry.ts';
 import type { GlobalValues } from '../commands/context/invocation.ts';
+import type { Spool } from '../core/spool.ts';
 import type { ChatCredential, LicensingCredential } from '../store/account/credentials.ts';
 import { openLog } from './log.ts';
 import type { Messages } from './messages.ts';
@@ -34,6 +35,7 @@ export interface Wiring {
   readonly plan: (request: PlannedRequest) => void;
 }
 
+/** Bytes; no answer but a list of licenses is longer. */
 const bodyLimit = 64 * 1024 * 1024;
 const defaultRetries = 5;
 
@@ -80,10 +82,19 @@ function sharedBy({
     retries: options.retries ?? defaultRetries,
     timeout: options.timeout,
     deadline: options.deadline === undefined ? undefined : clock.now() + options.deadline,
-    bodyLimit: world.bodyLimit ?? bodyLimit,
+    bodyLimits: limitsFrom(world.bodyLimit ?? bodyLimit, world, signal),
     surroundings: { env: machine.env, caFile: options.ca_file },
     dispatcher: world.dispatcher,
     plan: options.dry_run ? plan : undefined,
     observe: (event) => observers.forEach((observe) => observe(event)),
   };
+}
+
+/** A list of a million licenses is 150 MB: from a quarter of the usual limit on it is kept in a file, up to 2 GiB. */
+function limitsFrom(usual: number, { machine }: World, signal: AbortSignal): Connection['bodyLimits'] {
+  const open = async (): Promise<Spool> => {
+    const { openSpool } = await import('../store/disk/spool.ts');
+    return openSpool(machine.temporary, signal);
+  };
+  return { usual: { memory: usual }, long: { memory: usual / 4, spool: { open, limit: usual * 32 } } };
 }

@@ -44,7 +44,7 @@ function writeMarked(value: unknown, indent: number | undefined): string {
 }
 
 /** Far more than any document of either service; a few thousand levels exhaust the stack of whoever walks through them. */
-const maxDepth = 500;
+export const maxDepth = 500;
 
 /**
  * Whether a document is nested too deep to be parsed: 60 MiB of `[` would take 2.7 GB. Brackets in strings do not count. Linear, and
@@ -88,4 +88,9 @@ const stringOrNumber = /"[^"\\]*(?:\\[^][^"\\]*)*"?|-?\d+(?:\.\d+)?(?:[eE][+-]?\
 
 function isExact(token: string): boolean {
   return !/^-?[1-9]\d{15,}$/.test(token) || String(Number(token)) === token;
+}
+
+/** The value of a number of JSON: a `bigint` where a number would not keep its digits. */
+export function exactNumber(text: string): number | bigint {
+  return isExact(text) ? Number(text) : BigInt(text);
 }

@@ -65,7 +65,7 @@ async function followInside(connection: Connection, call: Call, request: Request
       url,
       timeout: timeoutOf(connection, call),
       alarm: connection.alarm,
-      bodyLimit: connection.bodyLimit,
+      bodyLimits: connection.bodyLimits[call.isLong ? 'long' : 'usual'],
       signal: connection.signal,
     });
     const next = call.method === 'GET' ? redirectTarget(answer, url) : undefined;

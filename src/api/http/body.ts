@@ -1,5 +1,6 @@
 import { pipeline, type Duplex, type Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { Spool } from '../../core/spool.ts';
 import { TooLarge } from './broken.ts';
 
 const decoders: Readonly<Record<string, (() => Duplex) | undefined>> = {
@@ -17,25 +18,55 @@ export interface WireBody {
   readonly bytes: Uint8Array;
   /** Decoded when it is first asked for. */
   readonly text: string;
+  /** Where the whole body is, if it is too long for memory: `bytes` and `text` are then its beginning. Whoever reads the answer closes it. */
+  readonly spool?: Spool | undefined;
+}
+
+/** How much of a body is taken, counted after decompression. */
+export interface BodyLimits {
+  /** Bytes that are held in memory. */
+  readonly memory: number;
+  /** What takes the bytes of a longer body, up to that many in all; absent: a longer body is refused. */
+  readonly spool?: { readonly open: () => Promise<Spool>; readonly limit: number } | undefined;
 }
 
 /**
  * The whole body, decompressed.
- * @throws TooLarge past `limit` bytes, counted after decompression; the error of a broken stream or a damaged compression
+ * @throws TooLarge past the limits; the error of a broken stream or a damaged compression
  */
-export async function readBody(body: Readable, encoding: unknown, limit: number): Promise<WireBody> {
-  const chunks: Uint8Array[] = [];
+export async function readBody(
+  body: Readable,
+  encoding: unknown,
+  { memory, spool: way }: BodyLimits,
+): Promise<WireBody> {
+  let chunks: Uint8Array[] = [];
   let size = 0;
-  const pieces: AsyncIterable<Uint8Array> = decompressed(body, encoding);
-  for await (const chunk of pieces) {
-    size += chunk.length;
-    if (size > limit) throw new TooLarge();
-    chunks.push(chunk);
+  let spool: Spool | undefined;
+  try {
+    const pieces: AsyncIterable<Uint8Array> = decompressed(body, encoding);
+    for await (const chunk of pieces) {
+      size += chunk.length;
+      if (size > (way?.limit ?? memory)) throw new TooLarge();
+      if (size > memory && way && !spool) {
+        spool = await way.open();
+        for (const first of chunks) await spool.write(first);
+        chunks = [chunks[0] ?? chunk];
+      }
+      if (spool) await spool.write(chunk);
+      else chunks.push(chunk);
+    }
+  } catch (cause) {
+    await spool?.close();
+    throw cause;
   }
-  const bytes = Buffer.concat(chunks, size);
+  return wireBody(Buffer.concat(chunks), spool);
+}
+
+function wireBody(bytes: Uint8Array, spool: Spool | undefined): WireBody {
   let text: string | undefined;
   return {
     bytes,
+    spool,
     get text() {
       return (text ??= new TextDecoder('utf-8').decode(bytes));
     },

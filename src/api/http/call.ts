@@ -2,6 +2,8 @@ import type { Dispatcher } from 'undici';
 import type { Milliseconds } from '../../core/duration.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Alarm, Clock } from '../../core/world.ts';
+import type { Spool } from '../../core/spool.ts';
+import type { BodyLimits } from './body.ts';
 import type { Path } from './path.ts';
 import type { Gate, Repeat } from './retry.ts';
 import type { TransportSurroundings, WireAnswer } from './transport.ts';
@@ -19,6 +21,8 @@ export interface Call {
   readonly timeout?: Milliseconds;
   /** Called right before each attempt; where it fails the call ends with its failure, and that attempt is not sent. */
   readonly before?: (() => Promise<void>) | undefined;
+  /** Whether the answer may be too long for memory: the caller then reads, and closes, its `spool`. */
+  readonly isLong?: true;
 }
 
 export interface Answer {
@@ -29,6 +33,8 @@ export interface Answer {
   readonly text: string;
   /** The body as data, parsed when it is first asked for; undefined where it is no JSON. */
   readonly body: unknown;
+  /** Where the whole body is, if it is too long for memory; `bytes` and `text` are its beginning, `body` is undefined. */
+  readonly spool?: Spool | undefined;
   /** The request as it may be shown in an error. */
   readonly http: { readonly method: string; readonly url: string; readonly status: number };
   /** Whether an earlier attempt is unconfirmed: it may have been processed, and its answer was lost. */
@@ -106,7 +112,7 @@ export interface Connection {
   readonly timeout: Milliseconds | undefined;
   /** The moment at which the command ends. */
   readonly deadline: Milliseconds | undefined;
-  readonly bodyLimit: number;
+  readonly bodyLimits: { readonly usual: BodyLimits; readonly long: BodyLimits };
   readonly surroundings: TransportSurroundings;
   /** In place of the real one, in tests. */
   readonly dispatcher: Dispatcher | undefined;

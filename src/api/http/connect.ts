@@ -94,11 +94,12 @@ function toAnswer(request: Request, { answer }: Attempt, history: Pick<Answer, '
     status,
     headers,
     bytes: body.bytes,
+    spool: body.spool,
     get text() {
       return body.text;
     },
     get body() {
-      return (parsed ??= { value: bodyOf(body.text) }).value;
+      return (parsed ??= { value: body.spool ? undefined : bodyOf(body.text) }).value;
     },
     http: { method: request.method, url: request.shown, status },
     ...history,

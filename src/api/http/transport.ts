@@ -4,7 +4,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, messageOf } from '../../core/failure.ts';
 import { readFileText } from '../../core/read.ts';
 import { variable, type Alarm, type Environment } from '../../core/world.ts';
-import { readBody, type WireBody } from './body.ts';
+import { readBody, type BodyLimits, type WireBody } from './body.ts';
 import { TimedOut, Unconnected } from './broken.ts';
 import { trustedBy, type Trust } from './authorities.ts';
 import { connectorFor, withConnectSignal } from './connector.ts';
@@ -25,7 +25,7 @@ export interface WireRequest {
   /** From the first packet of connecting to the last of the answer. */
   readonly timeout: Milliseconds;
   readonly alarm: Alarm;
-  readonly bodyLimit: number;
+  readonly bodyLimits: BodyLimits;
   readonly signal: AbortSignal;
 }
 
@@ -100,7 +100,9 @@ async function answerTo(dispatcher: Dispatcher, call: WireRequest, signal: Abort
     body: call.body ?? null,
     signal,
   });
-  const body = await readBody(answer.body, answer.headers['content-encoding'], call.bodyLimit);
+  const isSuccess = answer.statusCode >= 200 && answer.statusCode < 300;
+  const limits = isSuccess ? call.bodyLimits : { memory: call.bodyLimits.memory };
+  const body = await readBody(answer.body, answer.headers['content-encoding'], limits);
   // undici frees the connection a turn after the body: a request before that would open another one, with another handshake.
   await setImmediate();
   return { status: answer.statusCode, headers: answer.headers, body };

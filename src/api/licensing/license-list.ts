@@ -1,6 +1,7 @@
 import { Failure } from '../../core/failure.ts';
 import { isObject, type JsonObject, writeJson } from '../../core/json.ts';
-import { foreignBody, incompleteAfter } from '../http/answer.ts';
+import { foreignBody, incompleteAfter, withBody } from '../http/answer.ts';
+import type { Spool } from '../../core/spool.ts';
 import type { Answer, Parameters } from '../http/call.ts';
 import { path } from '../http/path.ts';
 import { encodeParameters } from '../http/request.ts';
@@ -39,12 +40,15 @@ export async function* listRows(
     seen.add(encodeParameters(query));
     const page: Page = await readPage(line, query, pages - 1);
     // The only page of a list has none to repeat, and may be large.
-    const text: string | undefined =
-      pages === 1 && page.next === undefined ? undefined : writeJson(page.rows.map(({ fields }) => fields));
+    const text: string | undefined = pages === 1 && page.next === undefined ? undefined : textOf(page);
     const isRepeated = text !== undefined && text === last;
     last = text;
-    if (!isRepeated) yield* page.rows;
-    received += page.rows.length;
+    try {
+      if (!isRepeated) yield* page.rows;
+    } finally {
+      await page.answer.spool?.close();
+    }
+    received += page.count;
     query = page.next === undefined ? undefined : [...new URL(page.next, anyOrigin).searchParams];
     const gap = isRepeated
       ? 'a page repeats the rows of the one before'
@@ -52,6 +56,11 @@ export async function* listRows(
     if (gap !== undefined && extent === 'whole') throw notWhole(gap, page.answer);
     if (gap !== undefined) return;
   }
+}
+
+/** Of a page that is in memory. */
+function textOf({ rows }: Page): string | undefined {
+  return 'length' in rows ? writeJson(rows.map(({ fields }) => fields)) : undefined;
 }
 
 interface ListProgress {
@@ -63,7 +72,7 @@ interface ListProgress {
 /** What shows after a page that rows are missing, or cannot be reached; undefined where nothing does. */
 function gapAfter(page: Page, { pages, received, isSeen }: ListProgress): string | undefined {
   if (isSeen) return 'the server names a page as next that was read before';
-  if (page.rows.length === 0 && pages > 1) return 'the server names a next page, and it has no rows';
+  if (page.count === 0 && pages > 1) return 'the server names a next page, and it has no rows';
   if (page.next !== undefined) return undefined;
   if (page.more !== undefined) return `the server has more rows and names no URL for them: ${page.more}`;
   if (page.total > received) return `the server counts ${page.total} licenses and lists ${received}`;
@@ -76,18 +85,45 @@ function notWhole(gap: string, { http }: Answer): Failure {
 }
 
 interface Page extends PageEnd {
-  readonly rows: readonly License[];
+  /** Of a page that is too long for memory, one by one. */
+  readonly rows: readonly License[] | AsyncIterable<License>;
+  readonly count: number;
   readonly answer: Answer;
 }
 
 async function readPage(line: LicensingLine, query: Parameters, pagesBefore: number): Promise<Page> {
   try {
-    const answer = await line.send({ method: 'GET', path: licenses, query, repeat: 'safe' });
+    const answer = await line.send({ method: 'GET', path: licenses, query, repeat: 'safe', isLong: true });
+    if (answer.spool) return await longPage(answer, answer.spool, line);
     refuse(answer);
-    return { ...pageEnd(answer), rows: rowsIn(answer).map((row) => rowOf(row, answer, line)), answer };
+    const rows = rowsIn(answer).map((row) => rowOf(row, answer, line));
+    return { ...pageEnd(answer), rows, count: rows.length, answer };
   } catch (cause) {
     throw pagesBefore === 0 ? cause : incompleteAfter(pagesBefore, cause);
   }
+}
+
+/** The same for a page that is too long for memory. The spool is closed by whoever reads the rows. */
+async function longPage(answer: Answer, spool: Spool, line: LicensingLine): Promise<Page> {
+  const { readLongPage } = await import('./long-list.ts');
+  try {
+    refuse(answer);
+    const { body, rowsOf } = await readLongPage(spool);
+    const known = withBody(answer, body);
+    const { count, each } = rowsOf(rowsIn(known));
+    return { ...pageEnd(known), rows: licensesFrom(each, known, line), count, answer };
+  } catch (cause) {
+    await spool.close();
+    throw cause instanceof SyntaxError ? foreignBody(answer, 'the licensing API') : cause;
+  }
+}
+
+async function* licensesFrom(
+  rows: AsyncIterable<unknown>,
+  answer: Answer,
+  line: LicensingLine,
+): AsyncGenerator<License> {
+  for await (const row of rows) yield rowOf(row, answer, line);
 }
 
 function rowsIn(answer: Answer): readonly unknown[] {

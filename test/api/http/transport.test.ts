@@ -9,7 +9,7 @@ async function client(port: number, signal: AbortSignal) {
   const dispatcher = await openDispatcher({ env: {}, caFile: undefined }, signal);
   const request = { method: 'GET', url: `http://127.0.0.1:${port}/`, headers: {}, body: undefined } as const;
   return (timeout = 5000): Promise<WireAnswer> =>
-    exchange(dispatcher, { ...request, timeout, alarm: realAlarm, bodyLimit: 1000, signal });
+    exchange(dispatcher, { ...request, timeout, alarm: realAlarm, bodyLimits: { memory: 1000 }, signal });
 }
 
 test('a request that is done leaves nothing on the signal of the run', async () => {

@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto';
+import { open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure, messageOf } from '../../core/failure.ts';
+import type { Spool } from '../../core/spool.ts';
+
+const chunkBytes = 256 * 1024;
+
+/**
+ * A spool in a file of the temporary folder, which only this user can read. Where the system allows it the file loses its name at once, so
+ * that nothing is left whatever ends the process.
+ * @throws Failure config where the folder cannot be written, here or when the disk is full; the signal's reason while it is read
+ */
+export async function openSpool(folder: string, signal: AbortSignal): Promise<Spool> {
+  const path = join(folder, `chatelaine-${randomBytes(12).toString('hex')}`);
+  const file = await orConfig(folder, () => open(path, 'wx+', 0o600));
+  // Windows removes a file only when it is closed.
+  const isNameless = await rm(path).then(
+    () => true,
+    () => false,
+  );
+  let size = 0;
+  return {
+    async write(bytes) {
+      await orConfig(folder, () => file.write(bytes, 0, bytes.length, size));
+      size += bytes.length;
+    },
+    async *read() {
+      for (let at = 0; at < size;) {
+        signal.throwIfAborted();
+        const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes, at);
+        if (bytesRead === 0) throw new Error(`the file with a long answer in ${folder} became shorter`);
+        at += bytesRead;
+        yield buffer.subarray(0, bytesRead);
+      }
+    },
+    async close() {
+      await file.close();
+      if (!isNameless) await rm(path, { force: true });
+    },
+  };
+}
+
+async function orConfig<T>(folder: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (cause) {
+    throw new Failure('config', `cannot keep a long answer in ${folder}: ${messageOf(cause)}`, {
+      hint: 'Make room there, or set TMPDIR to another folder.',
+      cause,
+    });
+  }
+}

@@ -1,0 +1,85 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { splitJson, type JsonPiece } from '../../src/core/json-split.ts';
+import { parseJson, writeJson } from '../../src/core/json.ts';
+
+async function split(text: string, size = 7): Promise<JsonPiece[]> {
+  const bytes = Buffer.from(text);
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+  }
+  const pieces: JsonPiece[] = [];
+  for await (const piece of splitJson(chunks())) pieces.push(piece);
+  return pieces;
+}
+
+test('the elements of a list, then the list itself', async () => {
+  expect(await split('[{"a":1},2,[3]]')).toEqual([
+    { array: undefined, element: { a: 1 } },
+    { array: undefined, element: 2 },
+    { array: undefined, element: [3] },
+    { rest: [{ a: 1 }, 2, [3]] },
+  ]);
+});
+
+test('the elements of each list in an object under its name, then what is beside them', async () => {
+  expect(
+    await split('{"count":2,"links":{"next":[1]},"results":[{"é":12345678901234567890},{"b":[1]}],"x":[]}'),
+  ).toEqual([
+    { array: 'results', element: { é: 12345678901234567890n } },
+    { array: 'results', element: { b: [1] } },
+    { rest: { count: 2, links: { next: [1] }, results: [{ é: 12345678901234567890n }, { b: [1] }], x: [] } },
+  ]);
+});
+
+test('of a long list the rest has a hundred elements', async () => {
+  const pieces = await split(JSON.stringify({ rows: Array.from({ length: 1000 }, (_, index) => index) }), 1000);
+  const last = pieces.pop();
+  expect(pieces).toEqual(Array.from({ length: 1000 }, (_, element) => ({ array: 'rows', element })));
+  expect(last).toEqual({ rest: { rows: Array.from({ length: 100 }, (_, index) => index) } });
+});
+
+test('any document is what it is for JSON.parse, wherever it is cut', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.json({ noUnicodeString: false }), fc.integer({ min: 1, max: 40 }), async (text, size) => {
+      const pieces = await split(text, size);
+      const value = parseJson(text);
+      expect(writeJson(pieces.at(-1))).toBe(writeJson({ rest: value }));
+      const elements = pieces.flatMap((piece) =>
+        'element' in piece && piece.array === undefined ? [piece.element] : [],
+      );
+      expect(elements).toEqual(Array.isArray(value) ? value : []);
+    }),
+    { numRuns: 300, seed: 1 },
+  );
+});
+
+describe('is refused as no JSON', () => {
+  test.each([
+    ['a cut list', '[{"a":1},'],
+    ['a cut element', '[{"a":1'],
+    ['a cut string', '["a'],
+    ['a missing comma', '[{"a":1}{"a":2}]'],
+    ['a comma before the end', '[1,]'],
+    ['a comma at the beginning', '[,1]'],
+    ['a word after the end', '[1]x'],
+    ['a second document', '[1][2]'],
+    ['a number with a leading zero', '[01]'],
+    ['a page', '<html></html>'],
+    ['an empty text', ''],
+    ['600 levels', `${'['.repeat(600)}${']'.repeat(600)}`],
+  ])('%s', async (_name, text) => {
+    await expect(split(text, 3)).rejects.toThrow(SyntaxError);
+  });
+});
+
+test('an element without an end is refused before it fills the memory', async () => {
+  async function* endless(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from('["');
+    for (;;) yield Buffer.alloc(1024 * 1024, 'a');
+  }
+  const drain = async (): Promise<void> => {
+    for await (const _ of splitJson(endless()));
+  };
+  await expect(drain()).rejects.toThrow('an element of it is larger than 16 MiB');
+});
