@@ -23,5 +23,10 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
 
 /** A full disk is exit 8, a closed pipe none: the table of src/core/failure.ts. */
 function print(text) {
-  process.stdout.on('error', ({ code }) => (process.exitCode = code === 'EPIPE' ? 0 : 8)).write(text);
+  process.stdout.on('error', ({ code, message }) => {
+    if (code === 'EPIPE') return;
+    process.exitCode = 8;
+    process.stderr.write(`chatelaine: The result could not be written: ${message}\n`);
+  });
+  process.stdout.write(text);
 }
