@@ -31,18 +31,22 @@ const keyed = (base: string): Record<string, string> => ({
   CHATELAINE_APP_CODE: '7',
 });
 const nowhere = keyed('http://127.0.0.1:1');
-/** A wait that nobody can see from outside: a while after the program listens to signals, where /proc shows that. */
-function listens({ child }: Started): boolean {
-  const status = `/proc/${child.pid}/status`;
-  if (!existsSync(status)) return true;
-  const caught = /^SigCgt:\t([0-9a-f]+)/m.exec(readFileSync(status, 'utf8'))?.[1] ?? '0';
-  return (BigInt(`0x${caught}`) & 2n) !== 0n;
+/** State and CPU time of a process; where there is no /proc, undefined. */
+function activity({ child }: Started): string | undefined {
+  const stat = `/proc/${child.pid}/stat`;
+  if (!existsSync(stat)) return undefined;
+  const fields = readFileSync(stat, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+  return [fields[0], fields[11], fields[12]].join(' ');
 }
 
+/** A wait that nobody can see from outside: the process sleeps and has used no CPU time for a while, however slow its start was. */
 function waitingUnseen(run: Started): Waiting {
-  let since = Number.POSITIVE_INFINITY;
+  let last: string | undefined;
+  let since = performance.now();
   const isWaiting = (): boolean => {
-    if (since === Number.POSITIVE_INFINITY && listens(run)) since = performance.now();
+    const now = activity(run);
+    if (now !== last || (now !== undefined && !now.startsWith('S'))) since = performance.now();
+    last = now;
     return performance.now() - since > 500;
   };
   return { run, isWaiting };

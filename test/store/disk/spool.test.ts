@@ -33,4 +33,3 @@ test('a folder that is not there is named', async () => {
     message: expect.stringContaining(`cannot keep a long answer in ${folder}/none: `) as string,
   });
 });
-
