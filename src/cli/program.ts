@@ -120,8 +120,9 @@ function fillIn(leaf: Command, definition: AnyCommand, env: Environment, reading
   const args = Object.entries(definition.args ?? {});
   for (const [name, field] of args) leaf.argument(argumentOf(name, field));
   addOptions(leaf, { ...globalOptions, ...definition.options });
+  for (const name of sharedNames(definition)) leaf.addOption(negationOf(name));
   leaf.action((...given: unknown[]) => {
-    const flags: Texts = leaf.optsWithGlobals();
+    const flags = flagsOf(leaf, definition);
     const words = Object.fromEntries(args.map(([name], index) => [name, given[index]]));
     reading.request = { command: definition, words, flags, options: readGlobals(flags, env, definition) };
   });
@@ -138,8 +139,32 @@ function addOptions(command: Command, fields: Fields): void {
   }
 }
 
-function isNegatable(field: Field): boolean {
-  return 'negatable' in field && field.negatable;
+/** What was typed for a command, before and after its name. */
+function flagsOf(leaf: Command, definition: AnyCommand): Texts {
+  const flags: Record<string, unknown> = leaf.optsWithGlobals();
+  const own: Texts = leaf.opts();
+  for (const name of sharedNames(definition)) {
+    if (flags[name] === false) flags[negationOf(name).attributeName()] = true;
+    flags[name] = own[name];
+  }
+  return flags;
+}
+
+/** Options of a command whose name is that of a global switch: `--input FILE` beside `--no-input`. */
+function sharedNames({ options = {} }: AnyCommand): string[] {
+  const globals: Fields = globalOptions;
+  return Object.keys(options).filter((name) => isNegatable(globals[name]));
+}
+
+/** `--no-input` as a switch of its own, which leaves the value of `--input FILE` alone. */
+function negationOf(name: string): Option {
+  const option = new Option(`--no-${name}`);
+  option.negate = false;
+  return option;
+}
+
+function isNegatable(field: Field | undefined): boolean {
+  return field !== undefined && 'negatable' in field && field.negatable;
 }
 
 function optionsOf(name: string, field: Field): Option[] {

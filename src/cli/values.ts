@@ -59,7 +59,7 @@ export function readGlobals(
 ): GlobalValues {
   const output = { ...globalOptions.output, choices: [...globalOptions.output.choices, ...(show?.formats ?? [])] };
   const read = collect(Object.entries<Field>({ ...globalOptions, output }), ([name, field]) => {
-    if (name in own) return [];
+    if (name in own) return typed[camel(`no-${name}`)] === true ? [[name, false] as const] : [];
     const text = typed[camel(flagOf(name, field))];
     const value = isAbsent(text) ? twin(name, field, env) : readOne(`--${flagOf(name, field)}`, field, text);
     return value === undefined ? [] : [[name, value] as const];

@@ -11,6 +11,8 @@ export const builtInViews = [
   'recent',
   'feed',
   'drafts',
+  'scheduled',
+  'reminders',
   'narrow/has/reaction/sender/me',
   'narrow/is/mentioned',
   'narrow/is/starred',

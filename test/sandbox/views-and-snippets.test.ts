@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { builtInViews } from '../../src/schema/view.ts';
 import { started } from './start.ts';
 
 const success = { status: 200, body: { result: 'success', msg: '' } };
@@ -42,6 +43,14 @@ test('a fragment may come with slashes, encoded slashes, double slashes', async 
       fragment,
     ).toMatchObject(success);
   }
+});
+
+test.each(builtInViews)('the built-in view %s takes no name', async (fragment) => {
+  const { chat } = await started();
+
+  expect(await chat('PATCH', `/navigation_views/${fragment}`, { form: { name: 'Mine' } })).toEqual(
+    expect.objectContaining(refused(400, 'Built-in views cannot have a custom name.')),
+  );
 });
 
 test('neither pin nor name is a success that changes nothing; a bot may', async () => {

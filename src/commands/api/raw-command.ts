@@ -66,8 +66,7 @@ export async function rawRequest(
   if (include && options.jq !== undefined) throw usage('--include and --jq exclude each other');
   const at = typedPath(service, path);
   const pairs = pairsOf(values);
-  // `--no-input` before the command arrives under the same name.
-  if (typeof input !== 'string') return { method, at, ...placed(service, method, pairs, hide) };
+  if (input === undefined) return { method, at, ...placed(service, method, pairs, hide) };
   if (method === 'GET') throw usage('--input: a GET has no body');
   if (pairs.length > 0) throw usage('--input excludes -f and -F: both are the body');
   const text = await read(input);

@@ -1,3 +1,4 @@
+import { builtInViews } from '../../schema/view.ts';
 import type { ViewRecord } from '../records.ts';
 import type { State } from '../state.ts';
 import type { UserCall } from './call.ts';
@@ -6,18 +7,8 @@ import { boolean, plain, readParameters, required } from './parameters.ts';
 import { absent, Refusal } from './refusal.ts';
 import { strip } from './strip.ts';
 
-/** Views that every user has by nature; they have a row only after somebody made one (docs/apis.md, Navigation views). */
-const builtIn: ReadonlySet<string> = new Set([
-  'inbox',
-  'recent',
-  'feed',
-  'drafts',
-  'scheduled',
-  'reminders',
-  'narrow/has/reaction/sender/me',
-  'narrow/is/mentioned',
-  'narrow/is/starred',
-]);
+/** They have a row only after somebody made one (docs/apis.md, Navigation views). */
+const builtIn: ReadonlySet<string> = new Set(builtInViews);
 
 /** GET /navigation_views. */
 export function listViews({ state, user }: UserCall) {

@@ -15,6 +15,19 @@ test('the answer is printed untouched, whatever -o says', async () => {
   }
 });
 
+test.each([
+  '--no-input api licensing POST license/ --input -',
+  'api --no-input licensing POST license/ --input -',
+  'api licensing --no-input POST license/ --input -',
+  'api licensing POST license/ --input - --no-input',
+  'api licensing POST --no-input license/ --input -',
+])('%s: --no-input leaves --input alone', async (line) => {
+  const service = fakeService();
+  service.expect({ method: 'POST', path: '/v1/license/', json: { a: 1 } }).reply(200, '{}');
+  expect(await run(service, line, { stdin: '{"a":1}' })).toMatchObject({ exitCode: 0, stdout: '{}', stderr: '' });
+  service.done();
+});
+
 test('on a terminal control characters are shown as escapes', async () => {
   const service = fakeService();
   service.expect('GET /v1/license/').reply(200, 'a\u001b[31m\n');
