@@ -34,6 +34,8 @@ export interface Session {
   readonly context: Context;
   /** Requests that a dry run would have sent. */
   readonly planned: readonly PlannedRequest[];
+  /** Lines for stderr, once the result is written. */
+  readonly conclusions: readonly string[];
   close(): Promise<void>;
 }
 
@@ -50,13 +52,13 @@ export interface Running {
 export function openSession(running: Running, checkFields: FieldCheck): Session {
   const { world, options, messages, signal } = running;
   const planned: PlannedRequest[] = [];
+  const conclusions: string[] = [];
   // One listener for each worker that waits is no leak: without this, Node warns on stderr from the eleventh on.
   setMaxListeners(0, signal);
   const sandbox = embeddedSandbox(world);
   const accounts = openAccounts({ ...running, sandbox });
   const { ledgers, close: closeLedgers } = openLedgers(running, accounts);
-  const plan = (request: PlannedRequest): void => void planned.push(request);
-  const connections = openConnections({ ...running, plan });
+  const connections = openConnections({ ...running, plan: (request) => void planned.push(request) });
   const context: Context = {
     options,
     signal,
@@ -68,14 +70,18 @@ export function openSession(running: Running, checkFields: FieldCheck): Session 
     ...questions(running),
     ...records(world, options, messages, signal),
     ...ledgers,
-    note: messages.note,
-    warn: messages.warn,
+    ...lines(messages, conclusions),
     files: () => foldersOf(world.machine),
     sandbox: () => sandboxControl(world, signal, messages.note),
     now: () => world.clock.now(),
     sleep: (span) => world.clock.sleep(span, signal),
   };
-  return { context, planned, close: () => allOf([sandbox.close(), closeLedgers()]) };
+  return { context, planned, conclusions, close: () => allOf([sandbox.close(), closeLedgers()]) };
+}
+
+/** What goes to stderr: at once, or once the result is written. */
+function lines({ note, warn }: Messages, conclusions: string[]): Pick<Terminal, 'note' | 'conclude' | 'warn'> {
+  return { note, conclude: (text) => void conclusions.push(text), warn };
 }
 
 /** The two services, whose credential is found out when the first call is made. */

@@ -5,6 +5,7 @@ import { ownFormats, type OwnFormat } from '../schema/environment.ts';
 import { colorLevel } from '../output/style.ts';
 import { abortReason } from '../core/abort-reason.ts';
 import { namesIn } from './fields.ts';
+import type { Messages } from './messages.ts';
 import type { Output, World } from './world.ts';
 
 /** How the result of a command looks: what was asked for, and what standard output is. */
@@ -72,6 +73,17 @@ export function openSink({ stdout, alarm }: World, signal: AbortSignal): Sink {
           else resolve();
         });
       }),
+  };
+}
+
+/** A sink that takes the line of progress away before it writes, where both are on a terminal: else a row goes on behind it. */
+export function below({ status }: Pick<Messages, 'status'>, sink: Sink, { isTTY }: Pick<Output, 'isTTY'>): Sink {
+  if (!isTTY) return sink;
+  return {
+    write(text) {
+      status(undefined);
+      return sink.write(text);
+    },
   };
 }
 

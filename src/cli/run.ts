@@ -9,7 +9,7 @@ import { cellsOf, cellText } from '../output/columns.ts';
 import type { Options } from './accounts.ts';
 import { openSession, type Running } from './context.ts';
 import { fieldCheck, namesIn } from './fields.ts';
-import { lookOf, openSink } from './look.ts';
+import { below, lookOf, openSink } from './look.ts';
 import type { Redactor } from './redactor.ts';
 
 /** Runs a command and prints its result, or the requests of its dry run; the exit code. */
@@ -34,6 +34,7 @@ export async function runCommand(
     await (printsPlan ? printDry(outcome, command, session.planned, running) : print(outcome, command, running));
     return 0;
   } finally {
+    for (const line of session.conclusions) messages.note(line);
     await session.close();
   }
 }
@@ -97,7 +98,8 @@ async function print(
   { options, world, signal, messages, filter }: Printing,
 ): Promise<void> {
   const look = { ...lookOf(options, world, show), note: messages.note, filter };
-  const sink = toTheEnd ? regardless(openSink(world, signal)) : openSink(world, signal);
+  const open = below(messages, openSink(world, signal), world.stdout);
+  const sink = toTheEnd ? regardless(open) : open;
   if (single && isRows(outcome)) return printFirst(outcome, show, look, sink);
   await writeResult(await resultOf(outcome), show, look, sink);
 }

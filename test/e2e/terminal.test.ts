@@ -262,6 +262,25 @@ describe('license apply', () => {
     expect(shown(output)).toContain('60 created');
   });
 
+  test('of a long roster each row is a line of its own, whatever progress is drawn, and the summary is the last', async () => {
+    const home = emptyHome();
+    const users = Array.from({ length: 250 }, (_, index) => `user-${index}`);
+    const roster = ['remote_user,size_allowance', ...users.map((user) => `${user},4`), ''];
+    writeFileSync(join(home, 'roster.csv'), roster.join('\n'));
+    const { licensing } = await serve({ latency: 5 });
+    const env = {
+      CHATELAINE_BASE_URL: licensing.base_url,
+      CHATELAINE_API_KEY: licensing.apps[0]?.api_key ?? '',
+      CHATELAINE_APP_CODE: '4711',
+      NO_COLOR: '1',
+    };
+    const { output } = await on('chatelaine license apply roster.csv --yes', { home, env });
+    const lines = shown(output).trimEnd().split('\n');
+
+    expect(lines.filter((line) => /^user-\d+ .* created /.test(line)).map((line) => line.split(' ')[0])).toEqual(users);
+    expect(lines.at(-1)).toMatch(/^250 created on /);
+  });
+
   test('asks before more than a hundred changes, and Ctrl-C is a no', async () => {
     const home = emptyHome();
     const many = Array.from({ length: 101 }, (_, index) => `user-${index},4`);

@@ -16,7 +16,7 @@ export default command({
   args: { folder: folderArgument },
   examples: ['chatelaine archive verify kitchen'],
 
-  async *run({ folder }, { note, warn }) {
+  async *run({ folder }, { conclude, warn }) {
     const archive = await readArchive(folder);
     const hints = new Set<string>();
     let count = 0;
@@ -27,9 +27,11 @@ export default command({
     }
     if (archive.head.history_limited) warn(limitedHistory);
     const messages = archive.parts.reduce((sum, part) => sum + part.count, 0);
-    note(`${messages} messages, parts: ${archive.parts.length}; ${count === 0 ? 'no problem' : `problems: ${count}`}`);
+    conclude(
+      `${messages} messages, parts: ${archive.parts.length}; ${count === 0 ? 'no problem' : `problems: ${count}`}`,
+    );
     if (count === 0) return;
-    for (const hint of hints) note(hint);
+    for (const hint of hints) conclude(hint);
     throw new Failure('differences', `${count} problems`);
   },
 

@@ -12,6 +12,8 @@ export interface Terminal {
   secret(question: string): Promise<Secret>;
   /** One line to stderr that `--quiet` drops. */
   note(text: string): void;
+  /** One line to stderr below the whole result, which sums it up; `--quiet` drops it. */
+  conclude(text: string): void;
   /** One line to stderr that is never dropped. */
   warn(text: string): void;
   /** Shows how far a job of so many steps is; nothing with `--quiet`. */

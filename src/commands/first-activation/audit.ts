@@ -80,8 +80,9 @@ async function* audit(
   const progress = context.progress('sensors', sensors.length);
   let answered = 0;
   try {
-    const { signal } = context;
-    for await (const row of auditSensors(sensors, { licensing: apiOfEachApp(context), journal, concurrency, signal })) {
+    const { signal, conclude } = context;
+    const work = { licensing: apiOfEachApp(context), journal, concurrency, signal, conclude };
+    for await (const row of auditSensors(sensors, work)) {
       progress.step();
       if (row.status !== 'error') answered += 1;
       yield row.error === undefined ? row : { ...row, error: context.clean(row.error) };

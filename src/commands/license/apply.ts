@@ -126,10 +126,10 @@ interface Job {
 async function* planned(
   plan: Plan,
   { targets, tellsChanges }: { readonly targets: readonly Target[]; readonly tellsChanges: boolean | undefined },
-  { note }: Pick<ApplyingParts, 'note'>,
+  { conclude }: Pick<ApplyingParts, 'conclude'>,
 ): AsyncGenerator<PlannedRow> {
   for (const task of plan.tasks) yield plannedRow(task);
-  note(`${planInWords(plan)} on ${inTargets(targets)}`);
+  conclude(`${planInWords(plan)} on ${inTargets(targets)}`);
   const refused = plan.tasks.filter(({ decision }) => decision.step === 'refused').length;
   if (refused > 0) throw new Failure('incomplete', `${refused} of ${plan.tasks.length} rows cannot be applied`);
   const changes = changesIn(plan);
@@ -166,7 +166,7 @@ async function* carriedOut(
   job: Job,
   context: ApplyingParts,
 ): AsyncGenerator<AppliedRow> {
-  const { signal, warn, clean } = context;
+  const { signal, conclude, warn, clean } = context;
   const progress = context.progress('licenses', plan.tasks.length);
   const finished = async (row: AppliedRow): Promise<void> => {
     progress.step();
@@ -178,6 +178,7 @@ async function* carriedOut(
     ...started,
     ...settlingOf(context, job.settle),
     signal,
+    conclude,
     warn,
     where,
     resume: job.resume,

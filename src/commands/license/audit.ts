@@ -66,7 +66,7 @@ export default command({
 /** The findings; after the last one says how many there are. @throws Failure differences where there is one */
 async function* countFindings(
   findings: AsyncGenerator<FindingRow, number>,
-  { note }: Pick<Terminal, 'note'>,
+  { conclude }: Pick<Terminal, 'conclude'>,
 ): AsyncGenerator<FindingRow> {
   let count = 0;
   let result = await findings.next();
@@ -80,8 +80,9 @@ async function* countFindings(
     await findings.return(0);
   }
   const licenses = `${result.value} license${result.value === 1 ? '' : 's'}`;
-  if (count === 0) note(`no findings in ${licenses}`);
-  else throw new Failure('differences', `${count} finding${count === 1 ? '' : 's'} in ${licenses}`);
+  const counted = `${count === 0 ? 'no' : count} finding${count === 1 ? '' : 's'} in ${licenses}`;
+  conclude(counted);
+  if (count > 0) throw new Failure('differences', counted);
 }
 
 async function readExpected(

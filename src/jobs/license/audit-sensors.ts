@@ -25,6 +25,8 @@ export interface SensorAudit {
   readonly journal: Pick<Journal, 'records' | 'append'>;
   readonly concurrency: number;
   readonly signal: AbortSignal;
+  /** Takes the counts of an audit that is whole. */
+  readonly conclude: (text: string) => void;
 }
 
 /** So many look-ups in a row that find the server unavailable end the audit: the rest would wait in vain. */
@@ -59,7 +61,9 @@ export async function* auditSensors(sensors: readonly ExpectedSensor[], audit: S
     throw new Failure('incomplete', `${left} of ${sensors.length} sensors could not be looked up`, {
       hint: 'Run the same command again: it resumes where this run stopped.',
     });
-  if (counts.lent > 0) throw new Failure('differences', `${counts.lent} sensors were lent`);
+  const { ok, lent, 'never-activated': never } = counts;
+  audit.conclude(`sensors: ${ok} ok, ${lent} lent, ${never} never activated`);
+  if (lent > 0) throw new Failure('differences', `${lent} sensors were lent`);
 }
 
 /** Whether a line of the journal is an answer that was kept; any other line is asked for again. */

@@ -24,7 +24,8 @@ export async function* applyRoster(plan: Plan, applying: Applying): AsyncGenerat
     run.abandon();
     await working;
   }
-  applying.note(tally.summary(rows.length));
   const failure = tally.verdict(rows.length, run.stopped());
+  // Any other failure says the counts itself.
+  if (!failure || failure === run.stopped()) applying.conclude(tally.summary(rows.length));
   if (failure) throw failure;
 }

@@ -12,6 +12,8 @@ export interface Applying extends PlanningAgain {
   readonly retries: number;
   /** Aborted by Ctrl-C, SIGTERM and the deadline. */
   readonly signal: AbortSignal;
+  /** Takes the counts, which are for below the rows. */
+  readonly conclude: (text: string) => void;
   readonly warn: (text: string) => void;
   /** Host and applications, for the summary. */
   readonly where: string;

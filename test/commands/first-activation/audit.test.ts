@@ -46,7 +46,8 @@ describe('first-activation audit', () => {
       status: 'lent',
       first_user: 'physio-7731',
     });
-    expect({ exitCode: ran.exitCode, stderr: ran.stderr }).toEqual({ exitCode: 10, stderr: '' });
+    const stderr = 'sensors: 2 ok, 1 lent, 1 never activated\n';
+    expect({ exitCode: ran.exitCode, stderr: ran.stderr }).toEqual({ exitCode: 10, stderr });
     expect(journals(home)).toEqual([expect.stringMatching(/\.done$/)]);
   });
 

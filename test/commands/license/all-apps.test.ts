@@ -58,7 +58,7 @@ describe('--all-apps asks every stored application', () => {
   test('audit finds a key of two applications, and counts', async () => {
     const { exitCode, stdout, stderr } = await (await place([1, 2]))('license audit --all-apps');
 
-    expect({ exitCode, stderr }).toEqual({ exitCode: 10, stderr: '' });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 10, stderr: '2 findings in 4 licenses\n' });
     expect(stdout.split('\n').slice(1, 3)).toEqual([
       "shared-key\tada\t1\tK-1\tone key of 'ada' and 'eve'",
       "shared-key\teve\t2\tK-1\tone key of 'ada' and 'eve'",

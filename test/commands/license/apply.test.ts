@@ -467,7 +467,7 @@ describe('faults', () => {
 
     expect(ran.exitCode).toBe(8);
     expect(ran.stdout.split('\n')[6]).toMatch(/^user-5,4711,4,failed,,the server redirects to/);
-    expect(ran.lines).toContain(`29 created, 1 failed${on(sandbox)}`);
+    expect(ran.lines).toContain(`chatelaine: 29 created, 1 failed${on(sandbox)}; failed: user-5`);
     expect(statuses(await apply('-o json', csv(names)))).toEqual({ created: 30 });
   });
 

@@ -91,6 +91,7 @@ function world({ room = Infinity, earlier = [], isDamaged = false, asked = {}, a
     },
     signal: new AbortController().signal,
     note: () => undefined,
+    conclude: () => undefined,
     warn: () => undefined,
     where: 'here.test, application 7',
     resume: 'chatelaine license apply roster.csv',
