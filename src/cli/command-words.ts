@@ -25,11 +25,25 @@ export function commandWords(argv: readonly string[]): readonly string[] {
   if (!isCommand && shown.length === 0) throw unknownCommand(noun, '', [...topWords(), ...commandsWith(noun)]);
   if (verb !== undefined && [...shown, ...verbsOf(noun, hiddenTable)].includes(verb)) return [noun, verb];
   if (verb === undefined || isCommand) return [noun];
+  const option = strangeOption(argv.slice(argv.indexOf(noun) + 1));
+  if (option !== undefined)
+    throw usage(`chatelaine ${noun} needs a command before ${option}`, `Commands of ${noun}: ${shown.join(', ')}.`);
   throw unknownCommand(verb, ` ${noun}`, shown);
 }
 
 function verbsOf(noun: string, table: readonly CommandEntry[]): string[] {
   return table.filter(({ name }) => name.startsWith(`${noun} `)).map(({ name }) => name.slice(noun.length + 1));
+}
+
+/** An option that has to come after a command, such as the first of `messages --channel general`; its next word is no command. */
+function strangeOption([word = '']: readonly string[]): string | undefined {
+  if (!word.startsWith('--')) return undefined;
+  const flag = word.replace(/=.*/s, '');
+  const isGlobal = Object.entries<Field>(globalOptions).some(([name, field]) => {
+    const own = flagOf(name, field);
+    return flag === `--${own}` || flag === `--no-${own}`;
+  });
+  return isGlobal || flag === '--' || flag === '--help' || flag === '--version' ? undefined : flag;
 }
 
 /** The first two words that are neither options nor values of global options; nothing else comes before a command. */
@@ -64,6 +78,7 @@ function commandsWith(verb: string): string[] {
 function unknownCommand(word: string, place: string, known: readonly string[]): Failure {
   const ending = known.filter((name) => name.endsWith(` ${word}`));
   const near = ending.length > 0 ? ending.slice(0, 3) : nearest(word, known);
-  const hint = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : `See chatelaine${place} --help.`;
+  const all = place === '' ? 'See chatelaine --help.' : `Commands of${place}: ${known.join(', ')}.`;
+  const hint = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : all;
   return usage(`unknown command '${word}'`, hint);
 }

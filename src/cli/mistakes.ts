@@ -8,6 +8,8 @@ export interface LinePlace {
   /** The words of the command or noun; none is the program itself. */
   readonly words: readonly string[];
   readonly options: Fields;
+  /** How the command is written, once it is known; its arguments by the names that commander has. */
+  readonly form?: { readonly synopsis: string; readonly args: Fields };
 }
 
 /** What the parser found wrong: its code, and its words, which may repeat a value. */
@@ -20,6 +22,7 @@ interface Mistake {
 export function mistakeIn(mistake: Mistake, place: LinePlace): Failure {
   const line = ['chatelaine', ...place.words].join(' ');
   const help = `See ${line} --help.`;
+  const form = place.form ? `Write: ${place.form.synopsis}; see --help.` : help;
   const [quoted = ''] = /(?<=').*(?=')/s.exec(mistake.message) ?? [];
   const numbers = /Expected (\d+) .*got (\d+)/.exec(mistake.message) ?? [];
   switch (mistake.code) {
@@ -28,15 +31,20 @@ export function mistakeIn(mistake: Mistake, place: LinePlace): Failure {
     case 'commander.optionMissingArgument':
       return usage(`${/--[^ ]+/.exec(quoted)?.[0] ?? 'an option'} needs a value`, help);
     case 'commander.missingArgument':
-      return usage(`${quoted} is required`, help);
+      return usage(`${placeholderOf(quoted, place)} is required`, form);
     case 'commander.excessArguments':
       return usage(
         `${line} takes ${countOf(Number(numbers[1]))}; ${numbers[2] ?? 'more'} ${numbers[2] === '1' ? 'was' : 'were'} given`,
-        help,
+        form,
       );
     default:
       return usage('the command line cannot be read', help);
   }
+}
+
+/** An argument as help shows it. */
+function placeholderOf(name: string, { form }: LinePlace): string {
+  return form?.args[name]?.placeholder ?? name.toUpperCase();
 }
 
 function countOf(number: number): string {
@@ -52,8 +60,15 @@ function unknownOption(typed: string, line: string, { options }: LinePlace): Fai
     return field.kind === 'boolean' && field.negatable ? [own, `--no-${flagOf(name, field)}`] : [own];
   });
   if (flags.includes(flag)) return usage(`${flag} takes no value`, keyAdvice(flag, options) ?? `See ${line} --help.`);
-  const hint = keyAdvice(flag, options) ?? suggestion(flag, flags) ?? `See ${line} --help.`;
+  const hint = keyAdvice(flag, options) ?? partOf(flag, flags) ?? suggestion(flag, flags) ?? `See ${line} --help.`;
   return usage(`unknown option ${flag}`, hint);
+}
+
+/** `--user` is a part of `--remote-user`. */
+function partOf(flag: string, flags: readonly string[]): string | undefined {
+  const word = flag.replace(/^--/, '');
+  const whole = flags.filter((known) => known.slice(2).split('-').includes(word));
+  return whole.length === 0 ? undefined : `Did you mean ${whole.slice(0, 3).join(' or ')}?`;
 }
 
 /** What a person needs who types a key on the command line, where other users and the shell's history can read it. */

@@ -6,6 +6,7 @@ import { globalOptions } from '../schema/environment.ts';
 import { flagOf, type Field, type Fields } from '../schema/field.ts';
 import type { GlobalValues } from '../commands/context/invocation.ts';
 import { commandWords, withoutHelpWords } from './command-words.ts';
+import { synopsis } from './entries.ts';
 import { commandHelp, helpWidth, nounHelp, programHelp } from './help.ts';
 import type { LinePlace } from './mistakes.ts';
 import { readGlobals, type Texts } from './values.ts';
@@ -115,7 +116,8 @@ function addCommand(
 
 function fillIn(leaf: Command, definition: AnyCommand, env: Environment, reading: ProgramReading): void {
   prepare(leaf, () => commandHelp(definition, reading.width), reading);
-  reading.place = { ...reading.place, options: { ...globalOptions, ...definition.options } };
+  const form = { synopsis: synopsis(definition), args: definition.args ?? {} };
+  reading.place = { ...reading.place, options: { ...globalOptions, ...definition.options }, form };
   leaf.allowExcessArguments(false);
   const args = Object.entries(definition.args ?? {});
   for (const [name, field] of args) leaf.argument(argumentOf(name, field));

@@ -25,12 +25,18 @@ export function readValues(definition: AnyCommand, words: Texts, options: Texts)
   });
   const read = collect([...args, ...flags], ({ name, field, label, text }) => {
     if (isAbsent(text)) {
-      if (field.required) throw usage(`${label} is required`, `See chatelaine ${definition.name} --help.`);
+      if (field.required)
+        throw usage(`${label} is required${choicesOf(field)}`, `See chatelaine ${definition.name} --help.`);
       return [];
     }
     return [[name, readOne(label, field, text)] as const];
   });
   return Object.fromEntries(read.flat());
+}
+
+function choicesOf(field: Field): string {
+  const choices = field.kind === 'string' ? field.choices : undefined;
+  return choices ? `: ${choices.join(', ')}` : '';
 }
 
 /** commander keeps `--size-allowance` as `sizeAllowance`. */

@@ -18,6 +18,7 @@ const entry = (name: string, summary: string, load: () => Promise<{ readonly def
 /** Commands that only say what to do instead; help and manual do not show them. */
 export const hiddenTable: readonly CommandEntry[] = [
   entry('license delete', 'The licensing API has no delete', () => import('./license/delete.ts')),
+  entry('settings get', 'The chat API cannot read settings', () => import('./settings/get.ts')),
 ];
 
 /** Every command, in the order of help and manual. */

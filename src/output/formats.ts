@@ -14,10 +14,16 @@ export async function formOf(show: Show<unknown> | undefined, look: Look): Promi
   return sentencesOf(show, look) ?? loadForm(show, look);
 }
 
-/** A terminal gets text that is harmless. */
+/** A terminal gets text that is harmless, and ends with a line break: the prompt of the shell is on a line of its own. */
 function pieces({ terminal }: Look): Form {
-  const row = (piece: unknown): string => (terminal ? plainLines(String(piece)) : String(piece));
-  return { one: row, row, end: () => '' };
+  if (!terminal) return { one: String, row: String, end: () => '' };
+  let isWhole = true;
+  const row = (piece: unknown): string => {
+    const text = plainLines(String(piece));
+    if (text !== '') isWhole = text.endsWith('\n');
+    return text;
+  };
+  return { one: (text) => `${row(text)}${isWhole ? '' : '\n'}`, row, end: () => (isWhole ? '' : '\n') };
 }
 
 function asDocument(look: Look): Look {

@@ -59,7 +59,11 @@ export function readFaults(spec: string, seed: number): Faults {
 function readRule(text: string): FaultRule {
   const at = text.indexOf('=');
   const target = /^(?:(\*|[A-Z]+)\s+)?([*/]\S*)$/.exec(text.slice(0, at).trim());
-  if (at < 1 || !target) throw usage(`--fault '${text}': expected [METHOD ]PATH=FAULT,… or *=FAULT,…`);
+  if (at < 1 || !target)
+    throw usage(
+      `--fault '${text}': expected [METHOD ]PATH=FAULT,… or *=FAULT,…`,
+      'As in "POST /v1/license/=drop-after:0.05" or "*=503#3"; the manual of sandbox serve lists the faults.',
+    );
   const items = collect(text.slice(at + 1).split(','), (item) => readItem(item.trim()));
   const total = items.reduce((sum, { probability }) => sum + probability, 0);
   if (total > 1 + 1e-9) throw usage(`--fault '${text}': the probabilities add up to more than 1`);

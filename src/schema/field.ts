@@ -149,7 +149,8 @@ function readString(label: string, field: StringShape, text: string): string {
   if (field.trimmed && text !== text.trim()) {
     throw usage(`${label}: begins or ends with a blank`, 'Servers may cut it off, and would not find the user again.');
   }
-  if (field.ascii && !isAscii(text)) throw usage(`${label}: only ASCII characters are allowed`);
+  const foreign = field.ascii ? /\P{ASCII}/u.exec(text)?.[0] : undefined;
+  if (foreign !== undefined) throw usage(`${label}: '${foreign}' in '${text}': only ASCII characters are allowed`);
   if (field.below !== undefined && text.length >= field.below) {
     throw usage(`${label}: ${text.length} characters; must be below ${field.below}`);
   }
@@ -164,10 +165,6 @@ function readString(label: string, field: StringShape, text: string): string {
 /** Names of choices may be typed with dashes or underscores, in either case. */
 function spelling(word: string): string {
   return word.toLowerCase().replaceAll('-', '_');
-}
-
-function isAscii(text: string): boolean {
-  return Buffer.byteLength(text) === text.length;
 }
 
 function readInteger(label: string, field: IntegerShape, text: string): number {

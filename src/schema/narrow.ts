@@ -18,7 +18,12 @@ export const narrowOperators = {
     suggest: ['public', 'web-public', 'archived'],
     help: 'Messages of all such channels',
   },
-  topic: { kind: 'string', many: true, placeholder: 'TOPIC', help: 'Messages of this topic, in any case' },
+  topic: {
+    kind: 'string',
+    many: true,
+    placeholder: 'TOPIC',
+    help: 'Messages of this topic: its whole name, in any case',
+  },
   sender: { kind: 'string', many: true, placeholder: 'EMAIL|ID', help: 'Messages sent by this user' },
   dm: {
     kind: 'string',

@@ -23,6 +23,13 @@ test.each([
   expect(asked).toMatchObject({ exitCode: 0, stdout: wanted?.stdout });
 });
 
+const licenseVerbs = 'create, list, view, edit, ensure, apply, audit';
+
+/** The hint that shows how a command is written. */
+function see(synopsis: string): string {
+  return `Write: chatelaine ${synopsis}; see --help.`;
+}
+
 test.each([
   ['nosuch', "unknown command 'nosuch'", 'See chatelaine --help.'],
   ['nosuch --help', "unknown command 'nosuch'", 'See chatelaine --help.'],
@@ -33,16 +40,41 @@ test.each([
   ['login', "unknown command 'login'", 'Did you mean auth login?'],
   ['list', "unknown command 'list'", 'Did you mean license list or settings list or topic list?'],
   ['license lst --help', "unknown command 'lst'", 'Did you mean list?'],
-  ['license __proto__', "unknown command '__proto__'", 'See chatelaine license --help.'],
+  ['license __proto__', "unknown command '__proto__'", `Commands of license: ${licenseVerbs}.`],
+  ['license find ada', "unknown command 'find'", `Commands of license: ${licenseVerbs}.`],
+  [
+    'messages --channel general',
+    'chatelaine messages needs a command before --channel',
+    'Commands of messages: fetch.',
+  ],
   ['toString', "unknown command 'toString'", 'See chatelaine --help.'],
   ['toString help', "unknown command 'toString'", 'See chatelaine --help.'],
-  ['auth list one two', 'chatelaine auth list takes no argument; 2 were given', 'See chatelaine auth list --help.'],
-  ['auth use', 'name is required', 'See chatelaine auth use --help.'],
-  ['auth use a b', 'chatelaine auth use takes one argument; 2 were given', 'See chatelaine auth use --help.'],
+  ['auth list one two', 'chatelaine auth list takes no argument; 2 were given', see('auth list [OPTION…]')],
+  ['auth use', 'NAME is required', see('auth use NAME [OPTION…]')],
+  ['topic list', 'CHANNEL is required', see('topic list CHANNEL [OPTION…]')],
+  ['license edit --size-allowance 6', 'CODE is required', see('license edit CODE [OPTION…]')],
+  [
+    'license create ada 4',
+    'chatelaine license create takes no argument; 2 were given',
+    see('license create --remote-user U --size-allowance N [OPTION…]'),
+  ],
+  ['auth use a b', 'chatelaine auth use takes one argument; 2 were given', see('auth use NAME [OPTION…]')],
   ['license list --trace=1', '--trace takes no value', 'See chatelaine license list --help.'],
   ['license list -o', '--output needs a value', 'See chatelaine license list --help.'],
   ['license list --output xml', "--output: 'xml' is not one of table, json, ndjson, csv, tsv, yaml", undefined],
   ['license list --limt 3', 'unknown option --limt', 'Did you mean --limit?'],
+  ['license create --user ada', 'unknown option --user', 'Did you mean --remote-user?'],
+  ['license create --size 4', 'unknown option --size', 'Did you mean --size-allowance?'],
+  [
+    'archive export kitchen',
+    '--output is required: ndjson, csv, markdown, html',
+    'See chatelaine archive export --help.',
+  ],
+  [
+    'settings get color_scheme',
+    'the chat API that chatelaine uses cannot read settings back',
+    'chatelaine settings describe NAME shows the values that a setting can have; the app shows the one it has.',
+  ],
   ['license list -xyz', 'unknown option -x', 'See chatelaine license list --help.'],
 ])('`chatelaine %s` is exit 2: %s', async (line, message, hint) => {
   const { exitCode, stdout, lines } = await run(fakeService(), line, { bare: true, home: emptyHome() });

@@ -228,3 +228,12 @@ test.each(['tsv', 'csv', 'table', 'yaml', 'json', 'ndjson'] as const)(
     );
   },
 );
+
+test.each([
+  ['a terminal gets a line break after a text that has none', true, ['{"a":', '1}'], '{"a":1}\n'],
+  ['and none after one that has it', true, ['a\n', 'b\n'], 'a\nb\n'],
+  ['nor after nothing', true, [''], ''],
+  ['a pipe gets the text as it is', false, ['{"a":1}'], '{"a":1}'],
+])('%s', async (_what, terminal, pieces, expected) => {
+  expect(await written(many(...pieces), look('json', { terminal }), { text: true })).toBe(expected);
+});

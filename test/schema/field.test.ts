@@ -54,7 +54,7 @@ test.each<[Field, string, string, string | undefined]>([
   [scheme, 'constructor', "it: 'constructor' is not one of 1 automatic, 2 dark-blue", undefined],
   [user, '', 'it: must not be empty', undefined],
   [user, 'abcde', 'it: 5 characters; must be below 5', undefined],
-  [user, 'é', 'it: only ASCII characters are allowed', undefined],
+  [user, 'é', "it: 'é' in 'é': only ASCII characters are allowed", undefined],
   [color, 'alway', "it: 'alway' is not one of auto, always, never", 'Did you mean always?'],
   [{ kind: 'boolean', help }, 'yes', "it: 'yes' is not a boolean", 'Write true or false.'],
   [{ kind: 'duration', help }, '5', "it: '5' is not a duration", 'Write a number and a unit: 400ms, 30s, 5m, 12h, 7d.'],

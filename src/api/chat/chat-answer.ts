@@ -79,7 +79,8 @@ function hintOf(kind: FailureKind, code: string | undefined, msg = ''): string |
     return 'The channel is archived, or it is private and the account is not in it.';
   if (code === 'UNAUTHORIZED_PRINCIPAL')
     return 'This needs an administrator of the organization: choose another profile with --profile.';
-  if (kind === 'auth') return 'Check the stored account: chatelaine auth status.';
+  if (kind === 'auth')
+    return 'Check that the key is of this account and URL; chatelaine doctor tries every key that is set or stored.';
   if (kind === 'unavailable') return 'Run the command again later.';
   return undefined;
 }
@@ -97,7 +98,7 @@ function notOfTheApi(answer: Answer): Failure {
     });
   if (status === 401 || status === 403) {
     return new Failure('auth', `the chat server or a proxy before it refused (${status})${words}`, {
-      hint: 'Check the stored account: chatelaine auth status.',
+      hint: 'Check that the key is of this account and URL; chatelaine doctor tries every key that is set or stored.',
       http,
     });
   }

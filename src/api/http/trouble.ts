@@ -41,11 +41,10 @@ function explain(error: unknown, url: URL, env: Environment, timeout: Millisecon
   }
   if (error instanceof TooLarge)
     return [`the answer of ${url.host} is larger than any answer of this API`, 'Check the URL of the profile.'];
-  const name = error instanceof Error ? error.constructor.name : '';
-  return [
-    `the connection to ${url.host} broke before a whole answer came (${codeOf(error) || name || 'unknown error'})`,
-    'Run the command again.',
-  ];
+  const code = codeOf(error);
+  // A code of the HTTP library says no more than these words.
+  const reason = code === '' || code.startsWith('UND_ERR_') ? '' : ` (${code})`;
+  return [`the connection to ${url.host} broke before a whole answer came${reason}`, 'Run the command again.'];
 }
 
 function explainUnconnected(cause: unknown, url: URL, env: Environment, timeout: Milliseconds): [string, string] {

@@ -57,7 +57,7 @@ export function refuse(answer: Answer, missing?: string): void {
   if (status >= 300 && status < 400) throw redirected(answer);
   if (status === 401 || status === 403) {
     throw new Failure('auth', `the licensing API refused the key or the right (${status}): ${said}`, {
-      hint: 'Check the stored key: chatelaine auth status.',
+      hint: 'Check that the key is of this URL and application; chatelaine doctor tries every key that is set or stored.',
       http,
       server,
     });

@@ -23,7 +23,12 @@ type Person = Pick<Accounts, 'profiles'> & Terminal;
 export async function askKind(person: Person): Promise<Kind> {
   if (!person.interactive()) throw usage('kind is required: licensing or chat', 'See chatelaine auth login --help.');
   const choice = { kind: 'string', choices: ['licensing', 'chat'], help: '' } as const;
-  const read = (text: string): Kind => readField('kind', choice, text);
+  const read = (text: string): Kind =>
+    readField(
+      'kind',
+      choice,
+      choice.choices.find((name) => text !== '' && name.startsWith(text.toLowerCase())) ?? text,
+    );
   return answer('What is the key for: licensing or chat?', undefined, read, person);
 }
 

@@ -60,7 +60,7 @@ export default command({
       subject: { least: 60, empty: '(empty topic)' },
       content: { as: 'message', priority: 2, least: 24 },
     },
-    none: 'no messages match',
+    none: 'no messages match (a topic is named whole: topic list CHANNEL shows the names)',
     cell: ({ message, site }, column) => {
       if (column === 'display_recipient') return recipients(message);
       if (column === 'time') return timeOf(message);

@@ -1,6 +1,7 @@
 import { Failure, usage } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import { collect, readField, type Assignment } from '../../schema/field.ts';
+import { suggestion } from '../../schema/nearest.ts';
 import { settingNamed } from '../../schema/setting-search.ts';
 import { readSetting } from '../../schema/setting-value.ts';
 import { identitySettings, settings } from '../../schema/settings.ts';
@@ -42,9 +43,12 @@ export function readSettings({ words, entries, raw }: SettingTexts, hide: (text:
 
 function readWord(word: string): Assignment {
   const at = word.indexOf('=');
+  // `color_scheme dark` are two words: a guess at a setting that `dark` means would mislead.
+  if (at < 0 && !Object.hasOwn(settings, word.replaceAll('-', '_')))
+    throw usage(`'${word}': expected NAME=VALUE`, suggestion(word, Object.keys(settings)));
   const { name, field } = settingNamed(at < 0 ? word : word.slice(0, at));
   if (field.kind === 'secret') return { name, field, value: at < 0 ? toBeAsked : readField(name, field, '') };
-  if (at < 0) throw usage(`'${word}': expected NAME=VALUE`);
+  if (at < 0) throw usage(`'${word}': expected NAME=VALUE`, `Write ${name}=VALUE, without blanks.`);
   return { name, field, value: readSetting(name, field, word.slice(at + 1)) };
 }
 

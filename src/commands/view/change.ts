@@ -31,7 +31,7 @@ export async function* setPinned(
   );
 }
 
-/** A built-in view that no client has stored yet is missing on the server, which the words of its answer do not explain. */
+/** What the server says of a view that is not there names none: this does, and says what a built-in one needs. */
 async function pinned(
   chat: ChatApi,
   fragment: string,
@@ -40,10 +40,12 @@ async function pinned(
   try {
     return await chat.updateView(fragment, change);
   } catch (cause) {
+    if (!(cause instanceof Failure) || cause.kind !== 'not_found') throw cause;
     const builtIn: readonly string[] = builtInViews;
-    if (!(cause instanceof Failure) || cause.kind !== 'not_found' || !builtIn.includes(fragment)) throw cause;
-    const hint = 'The server knows a built-in view once it was pinned or hidden in an app: do that once.';
-    throw cause.as(cause.kind, cause.message, { hint });
+    const hint = builtIn.includes(fragment)
+      ? 'The server knows a built-in view once it was pinned or hidden in an app: do that once.'
+      : 'chatelaine pins, hides and renames views that the account has: an app adds one.';
+    throw cause.as(cause.kind, `the account has no view '${fragment}'`, { hint });
   }
 }
 

@@ -30,7 +30,10 @@ async function lookBefore(
     const count = before.exact.length;
     const [near] = before.near;
     if (count > 0)
-      warn(`${remote_user} already has ${count === 1 ? 'a license' : `${count} licenses`} in application ${app_code}`);
+      warn(
+        `${remote_user} already has ${count === 1 ? 'a license' : `${count} licenses`} in application ${app_code}: ` +
+          'this creates another; license ensure would not',
+      );
     if (count === 0 && near) warn(similarTo(near, remote_user));
     return before;
   } catch (cause) {

@@ -47,6 +47,13 @@ describe('what an error of the transport means for repeating', () => {
   ])('%s', (_what, error, ending) => expect(endingOfError(error)).toBe(ending));
 });
 
+test('codes of the HTTP library are not repeated: they are no words for a reader', () => {
+  const { message } = barrier(coded('UND_ERR_SOCKET'), http, {}, 1000);
+
+  expect(message).toBe('the connection to licenses.test:8443 broke before a whole answer came');
+  expect(barrier(coded('ECONNRESET'), http, {}, 1000).message).toBe(`${message} (ECONNRESET)`);
+});
+
 describe('the failure names what stood in the way', () => {
   test.each<[string, unknown, RegExp, RegExp]>([
     [

@@ -153,7 +153,7 @@ describe('the file', () => {
       'standard input:4: size_allowance: 0 is out of range; must be 1 to 18',
       'standard input:6: size_allowance is missing',
       'standard input:7: remote_user is missing',
-      'standard input:8: remote_user: only ASCII characters are allowed',
+      "standard input:8: remote_user: 'ü' in 'müller': only ASCII characters are allowed",
       'standard input:9: remote_user: 128 characters; must be below 128',
       'standard input:10: size_allowance: 19 is out of range; must be 1 to 18',
       "standard input:11: size_allowance: '4.5' is not an integer",

@@ -11,6 +11,22 @@ function change(service: FakeService, fragment: string, form: Readonly<Record<st
   return service.expect({ method: 'PATCH', path: `/api/v1/navigation_views/${fragment}`, form });
 }
 
+test('a view that the account does not have is named, with what can be done', async () => {
+  const service = fakeService();
+  change(service, 'narrow/is/alerted', { is_pinned: 'true' }).reply(404, missing);
+
+  const { exitCode, lines } = await run(service, ['view', 'pin', '#narrow/is/alerted']);
+
+  expect({ exitCode, lines }).toEqual({
+    exitCode: 5,
+    lines: [
+      "chatelaine: the account has no view 'narrow/is/alerted'",
+      '  The server says: Navigation view does not exist. (BAD_REQUEST)',
+      'chatelaine pins, hides and renames views that the account has: an app adds one.',
+    ],
+  });
+});
+
 describe('a fragment as it is pasted', () => {
   test.each([
     ['inbox', 'inbox'],
