@@ -34,15 +34,21 @@ export default command({
   async *run(values, context) {
     const selection = selectionOf(values, context.now());
     const chat = context.chat();
+    let count = 0;
     const pages = fetchMessages({ ...chat.raw, level: chat.level }, selection, context);
     for await (const messages of pages) {
       if (messages.length === 0) continue;
+      count += messages.length;
       const { site } = await context.chatAccount();
       yield new JsonRows(
         messages.map(({ text }) => text),
         (text) => ({ message: asMessage(text.parse()), site }),
       );
     }
+    const { range } = selection;
+    // Who did not ask for a number must not take a part for the whole.
+    if (range.kind === 'newest' && values.limit === undefined && count === range.limit)
+      context.conclude(`at most the newest ${range.limit} messages are shown: --limit N or --all asks for others`);
   },
 
   fields: [...messageFields, 'time', 'url'],

@@ -630,3 +630,18 @@ test('an answer that says success and holds no messages is exit 7', async () => 
 
   expect(await run(service, 'messages fetch')).toMatchObject({ exitCode: 7, stdout: '' });
 });
+
+test.each([
+  [
+    'messages fetch --channel general',
+    ['at most the newest 100 messages are shown: --limit N or --all asks for others'],
+  ],
+  ['messages fetch --channel general --limit 100', []],
+  ['messages fetch --channel general --all', []],
+  ['messages fetch --channel general --topic lunch', []],
+  ['messages fetch --channel general -q', []],
+])('`chatelaine %s` says whether a limit that nobody typed was reached', async (line, said) => {
+  const { run: runThere } = await openSandbox();
+
+  expect((await runThere(line)).lines).toEqual(said);
+});
