@@ -1,4 +1,5 @@
-import type { PlannedRow } from '../../jobs/roster/plan-roster.ts';
+import { severalWarning } from '../../jobs/license/decide.ts';
+import { plannedRow, type Plan, type PlannedRow } from '../../jobs/roster/plan-roster.ts';
 import type { AppliedRow } from '../../jobs/roster/roster-outcome.ts';
 import type { Disk } from '../context/disk.ts';
 import type { GlobalValues, Invocation } from '../context/invocation.ts';
@@ -19,6 +20,14 @@ export function isShown(
   if (changed && status === 'unchanged') return false;
   const isForPeople = options.output === undefined || options.output === 'table';
   return !(options.quiet && isForPeople) || status === 'failed' || status === 'unknown';
+}
+
+/** The rows of a plan, with a warning for each user who has several licenses. */
+export function* plannedRows({ tasks }: Plan, warn: Terminal['warn']): Generator<PlannedRow> {
+  for (const task of tasks) {
+    if ('hasSeveral' in task.decision && task.decision.hasSeveral) warn(severalWarning(task.row));
+    yield plannedRow(task);
+  }
 }
 
 /** The command line that applies the same roster again. */

@@ -4,7 +4,6 @@ import { planClaimed } from '../../jobs/roster/claim-plan.ts';
 import {
   changesIn,
   planInWords,
-  plannedRow,
   planRoster,
   type Plan,
   type PlannedRow,
@@ -16,7 +15,7 @@ import { rosterFields, type LicenseFields } from '../../schema/license.ts';
 import { optional } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import { apiOfEachApp, defaultConcurrency, keepOptions, rosterOptions, workerOptions } from '../roster.ts';
-import { commandLine, isShown, type ApplyingParts } from './apply-rows.ts';
+import { commandLine, isShown, plannedRows, type ApplyingParts } from './apply-rows.ts';
 import { applyColumns, keptColumns, readLicenseRoster } from './roster.ts';
 import { claimsOf, inTargets, profilesOf, targetsOf, type Target } from './target.ts';
 import { defaultSettle, refuseReadOnly, settleOptions, settlingOf, similarOf, similarOptions } from './options.ts';
@@ -126,9 +125,9 @@ interface Job {
 async function* planned(
   plan: Plan,
   { targets, tellsChanges }: { readonly targets: readonly Target[]; readonly tellsChanges: boolean | undefined },
-  { conclude }: Pick<ApplyingParts, 'conclude'>,
+  { conclude, warn }: Pick<ApplyingParts, 'conclude' | 'warn'>,
 ): AsyncGenerator<PlannedRow> {
-  for (const task of plan.tasks) yield plannedRow(task);
+  yield* plannedRows(plan, warn);
   conclude(`${planInWords(plan)} on ${inTargets(targets)}`);
   const refused = plan.tasks.filter(({ decision }) => decision.step === 'refused').length;
   if (refused > 0) throw new Failure('incomplete', `${refused} of ${plan.tasks.length} rows cannot be applied`);

@@ -322,8 +322,11 @@ describe('the plan', () => {
     for (const size of [2, 5]) await run(`license create --remote-user twin --size-allowance ${size}`);
     for (const size of [2, 5]) await run(`license create --remote-user other --size-allowance ${size}`);
 
-    const ran = await apply('-o json', 'remote_user,size_allowance\ntwin,5\nother,7\n');
+    const text = 'remote_user,size_allowance\ntwin,5\nother,7\n';
+    const plan = await apply('--dry-run -o json', text);
+    const ran = await apply('-o json', text);
 
+    expect(plan.lines.filter((line) => line.includes('license audit'))).toHaveLength(2);
     expect(rowsOf(ran).map(({ status }) => status)).toEqual(['unchanged', 'resized']);
     expect(held(sandbox, ['twin', 'other'])).toEqual([
       [2, 5],
