@@ -33,18 +33,23 @@ export default command({
 
   async *run({ name: names = [] }, context) {
     const problems: Failure[] = [];
+    let checks = 0;
     const chosen = names.length > 0 || context.options.profile === undefined ? names : [context.options.profile];
     for await (const check of examine(chosen, context)) {
+      checks += 1;
       if (check.failure) problems.push(check.failure);
       yield { ...check.row, detail: context.clean(check.row.detail) };
     }
     const [first] = problems;
-    if (first)
-      throw new Failure(
-        first.kind,
-        `${problems.length} problem${problems.length === 1 ? '' : 's'} found: ${first.message}`,
-        first.details,
-      );
+    if (!first) {
+      context.conclude(`${checks} checks: no problem`);
+      return;
+    }
+    throw new Failure(
+      first.kind,
+      `${problems.length} problem${problems.length === 1 ? '' : 's'} found: ${first.message}`,
+      first.details,
+    );
   },
 
   show: { columns: ['check', 'subject', 'status', 'detail', 'advice'], records: true },
