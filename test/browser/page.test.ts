@@ -1,0 +1,122 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { page } from '../../src/output/messages/page.ts';
+import { hasChromium, openBrowser, type Browser } from '../helpers/chromium.ts';
+
+type Message = Record<string, unknown>;
+
+function recorded(name: string): Message[] {
+  const file = readFileSync(`test/fixtures/real-372/messages-200-${name}.json`, 'utf8');
+  return (JSON.parse(file) as { response: { body: { messages: Message[] } } }).response.body.messages;
+}
+
+const attacks = [
+  '<script>window.hit = 1</script>',
+  '<img src="http://evil.example/x.png" onerror="window.hit = 1">',
+  '<p onclick="window.hit = 1" style="background: url(http://evil.example/y)">x</p>',
+  '<a href="javascript:window.hit = 1" id="attack">x</a>',
+  '<svg onload="window.hit = 1"><script>window.hit = 1</script></svg>',
+  '<iframe src="http://evil.example"></iframe><link rel="stylesheet" href="http://evil.example/z.css">',
+  '<meta http-equiv="refresh" content="0; url=http://evil.example"><base href="http://evil.example">',
+];
+
+/** The 64 recorded messages, and then the attacks. */
+const messages = [...recorded('all-kinds'), ...recorded('every-shape')];
+const hostile = attacks.map((content, index) => ({ ...messages[0], id: index + 1, content, subject: content }));
+
+describe.skipIf(!hasChromium)('the page of an archive in Chromium', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'chatelaine-screenshots-'));
+  const file = join(folder, 'page.html');
+  const url = pathToFileURL(file).href;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    const form = page({
+      ...{ title: 'Messages', notes: ['64 messages and some attacks'], warnings: ['The history is limited.'] },
+      links: {
+        resolve: (link) => (URL.canParse(link, url) ? new URL(link, 'https://chat.test').href : ''),
+        inside: () => undefined,
+      },
+      urlOf: () => undefined,
+    });
+    writeFileSync(file, [...messages, ...hostile].map((message) => form.row(message)).join('') + form.end());
+    browser = await openBrowser();
+    await browser.open(url);
+  }, 60_000);
+
+  afterAll(async () => {
+    await browser.close();
+    // Kept where somebody wants to look: CHATELAINE_SCREENSHOTS=1 npm run test:browser.
+    if (process.env['CHATELAINE_SCREENSHOTS']) process.stderr.write(`screenshots are in ${folder}\n`);
+    else rmSync(folder, { recursive: true, force: true });
+  }, 60_000);
+
+  test('every message is there, nothing of a message has run, and no request left the page', async () => {
+    expect(await browser.evaluate('document.querySelectorAll("article").length')).toBe(
+      messages.length + hostile.length,
+    );
+    expect(await browser.evaluate('String(window.hit)')).toBe('undefined');
+    expect(await browser.evaluate('location.href')).toBe(url);
+    const asked = browser.events.filter(({ method }) => method === 'Network.requestWillBeSent');
+    expect(asked.map(({ params }) => (params['request'] as { url: string }).url)).toEqual([url]);
+    expect(browser.events.filter(({ method }) => method === 'Log.entryAdded')).toEqual([]);
+  });
+
+  test.each([
+    ['light', 'rgb(255, 255, 255)'],
+    ['dark', 'rgb(22, 24, 28)'],
+  ])('the %s theme', async (value, background) => {
+    await browser.call('Emulation.setEmulatedMedia', {
+      media: '',
+      features: [{ name: 'prefers-color-scheme', value }],
+    });
+    expect(await browser.evaluate('getComputedStyle(document.body).backgroundColor')).toBe(background);
+    const { data } = await browser.call('Page.captureScreenshot', { captureBeyondViewport: true });
+    const image = Buffer.from(String(data), 'base64');
+    writeFileSync(join(folder, `${value}.png`), image);
+    expect(image.subarray(1, 4).toString()).toBe('PNG');
+    expect(image.length).toBeGreaterThan(10_000);
+  });
+
+  test('search hides what lacks a word', async () => {
+    const shown = '[...document.querySelectorAll("article")].filter((one) => one.checkVisibility()).length';
+    const type = (text: string): string =>
+      `(async () => { const field = document.getElementById('search'); field.value = ${JSON.stringify(text)};
+        field.dispatchEvent(new Event('input')); await new Promise((done) => setTimeout(done, 300)); return ${shown}; })()`;
+    expect(await browser.evaluate(type('FALAFEL'))).toBe(
+      await browser.evaluate(
+        '[...document.querySelectorAll("article")].filter((one) => /falafel/i.test(one.textContent)).length',
+      ),
+    );
+    expect(await browser.evaluate(type('no such word'))).toBe(0);
+    expect(await browser.evaluate(type(''))).toBe(messages.length + hostile.length);
+  });
+
+  test('paper has no search field, and a printed page has pages', async () => {
+    const display = 'getComputedStyle(document.querySelector(".search")).display';
+    await browser.call('Emulation.setEmulatedMedia', { media: 'print' });
+    expect(await browser.evaluate(display)).toBe('none');
+    await browser.call('Emulation.setEmulatedMedia', { media: '' });
+    expect(await browser.evaluate(display)).toBe('flex');
+    const { data } = await browser.call('Page.printToPDF');
+    expect(Buffer.from(String(data), 'base64').subarray(0, 5).toString()).toBe('%PDF-');
+  });
+
+  test('where the sanitizer missed something, the policy of the page stops it', async () => {
+    const violated = await browser.evaluate(`(async () => {
+      const seen = [];
+      document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => seen.push(effectiveDirective));
+      const part = '<img src="http://127.0.0.1:9/x" onerror="window.hit = 1"><p style="color: red">x</p>';
+      document.body.insertAdjacentHTML('beforeend', part);
+      const script = document.createElement('script');
+      script.textContent = 'window.hit = 1';
+      document.body.append(script);
+      await new Promise((done) => setTimeout(done, 300));
+      return [...new Set(seen)].sort().concat(String(window.hit));
+    })()`);
+    expect(violated).toEqual(['img-src', 'script-src-attr', 'script-src-elem', 'style-src-attr', 'undefined']);
+  });
+});

@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
+
+/** Debian's Chromium, or the one that CHROMIUM names. */
+const chromium = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+
+export const hasChromium = existsSync(chromium);
+
+type Fields = Readonly<Record<string, unknown>>;
+
+interface Reply {
+  readonly id?: number;
+  readonly method?: string;
+  readonly params?: Fields;
+  readonly result?: Fields;
+  readonly error?: { readonly message: string };
+}
+
+/** One page of a headless Chromium, driven by the DevTools protocol over a pipe. */
+export interface Browser {
+  call(method: string, params?: Fields): Promise<Fields>;
+  /** The value of an expression, awaited. */
+  evaluate(expression: string): Promise<unknown>;
+  /** Loads a page, and resolves when it has loaded. */
+  open(url: string): Promise<void>;
+  /** Events of the protocol so far. */
+  readonly events: readonly { readonly method: string; readonly params: Fields }[];
+  close(): Promise<void>;
+}
+
+export async function openBrowser(): Promise<Browser> {
+  const profile = mkdtempSync(join(tmpdir(), 'chatelaine-chromium-'));
+  const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run'];
+  const child = spawn(chromium, [...flags, '--remote-debugging-pipe', `--user-data-dir=${profile}`, 'about:blank'], {
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env['PATH'], HOME: profile },
+  });
+  const [, , , commands, answers] = child.stdio;
+  if (!(commands instanceof Writable) || !(answers instanceof Readable)) throw new Error('Chromium has no pipes');
+  const waiting = new Map<number, (reply: Reply) => void>();
+  const events: { method: string; params: Fields }[] = [];
+  let listener: (() => void) | undefined;
+  let rest = '';
+  answers.setEncoding('utf8').on('data', (chunk: string) => {
+    const texts = (rest + chunk).split('\0');
+    rest = texts.pop() ?? '';
+    for (const text of texts) {
+      const reply = JSON.parse(text) as Reply;
+      if (reply.id !== undefined) waiting.get(reply.id)?.(reply);
+      else events.push({ method: reply.method ?? '', params: reply.params ?? {} });
+      listener?.();
+    }
+  });
+  let last = 0;
+  const send = (method: string, params: Fields, sessionId?: unknown): Promise<Fields> =>
+    new Promise((resolve, reject) => {
+      const id = (last += 1);
+      waiting.set(id, ({ result, error }) => (result ? resolve(result) : reject(new Error(error?.message))));
+      commands.write(`${JSON.stringify({ id, method, params, ...(sessionId === undefined ? {} : { sessionId }) })}\0`);
+    });
+  const { targetId } = await send('Target.createTarget', { url: 'about:blank' });
+  const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true });
+  const call = (method: string, params: Fields = {}): Promise<Fields> => send(method, params, sessionId);
+  for (const domain of ['Page', 'Network', 'Log', 'Runtime']) await call(`${domain}.enable`);
+  const loads = (): number => events.filter(({ method }) => method === 'Page.loadEventFired').length;
+  return {
+    call,
+    events,
+    async evaluate(expression) {
+      const { result } = await call('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true });
+      return (result as { value?: unknown }).value;
+    },
+    async open(url) {
+      const before = loads();
+      const loaded = new Promise<void>((resolve) => {
+        listener = () => {
+          if (loads() > before) resolve();
+        };
+      });
+      await call('Page.navigate', { url });
+      await loaded;
+    },
+    async close() {
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+      rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
