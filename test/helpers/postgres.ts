@@ -16,6 +16,10 @@ export interface Cluster {
   query(text: string, values?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>;
   /** From now on that role has to give its password over TCP. */
   requirePassword(role: string): Promise<void>;
+  /** From now on that role has to use TLS over TCP. */
+  requireTls(role: string): Promise<void>;
+  /** Speaks TLS with this certificate. */
+  useCertificate(certificate: { readonly key: string; readonly cert: string }): Promise<void>;
   /** `kill`: all connections break, and nothing is written any more; `restart`: they are ended by the server. */
   restart(how: 'kill' | 'restart'): Promise<void>;
   stop(): Promise<void>;
@@ -49,6 +53,11 @@ export async function startPostgres(): Promise<Cluster> {
       await client.end();
     }
   };
+  const allow = async (lines: string): Promise<void> => {
+    const file = join(data, 'pg_hba.conf');
+    writeFileSync(file, `${lines}\n${readFileSync(file, 'utf8')}`);
+    await query('SELECT pg_reload_conf()');
+  };
   let server = await answering(begin, query);
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     const ended = once(server, 'exit');
@@ -60,9 +69,14 @@ export async function startPostgres(): Promise<Cluster> {
     port,
     socket: folder,
     query,
-    async requirePassword(role) {
-      const file = join(data, 'pg_hba.conf');
-      writeFileSync(file, `host all ${role} all scram-sha-256\n${readFileSync(file, 'utf8')}`);
+    requirePassword: (role) => allow(`host all ${role} all scram-sha-256`),
+    requireTls: (role) => allow(`hostssl all ${role} all trust\nhost all ${role} all reject`),
+    async useCertificate({ key, cert }) {
+      for (const [name, text] of Object.entries({ 'server.key': key, 'server.crt': cert })) {
+        writeFileSync(join(data, name), text, { mode: 0o600 });
+        if (owner.uid !== undefined && owner.gid !== undefined) chownSync(join(data, name), owner.uid, owner.gid);
+      }
+      await query('ALTER SYSTEM SET ssl = on');
       await query('SELECT pg_reload_conf()');
     },
     async restart(how) {

@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ledgerSql } from '../../../src/store/ledger/ledger-sql.ts';
+import { hasOpenssl, openAuthority } from '../../helpers/authority.ts';
 import { startPostgres, withoutPostgres, type Cluster } from '../../helpers/postgres.ts';
 import { emptyHome, fakeService, openSandbox, run, runAlone } from '../../helpers/run.ts';
 
@@ -137,6 +138,30 @@ describe.skipIf(withoutPostgres)(`with a database (${withoutPostgres ?? 'Postgre
     expect(exitCode).toBe(7);
     expect(row).toMatchObject({ subject: 'CHATELAINE_LEDGER', status: 'problem' });
   });
+
+  test.runIf(hasOpenssl)(
+    'TLS is as sslmode says; verify-full wants a trusted certificate of that very host',
+    async () => {
+      const authority = openAuthority();
+      onTestFinished(() => authority.close());
+      await cluster.useCertificate(authority.issue('DNS:localhost'));
+      await cluster.query('CREATE ROLE careful LOGIN; GRANT USAGE ON SCHEMA chatelaine TO careful');
+      await cluster.requireTls('careful');
+      const status = async (host: string, mode: string, given = '') => {
+        const url = `postgres://careful@${host}:${cluster.port}/postgres?sslmode=${mode}`;
+        return (await runAlone(`ledger status -o json ${given}`, { env: { CHATELAINE_LEDGER: url } })).exitCode;
+      };
+      const trusting = `--ca-file ${authority.file}`;
+      expect(await status('localhost', 'verify-full', trusting)).toBe(0);
+      expect(await status('localhost', 'verify-full')).toBe(7);
+      expect(await status('127.0.0.1', 'verify-full', trusting)).toBe(7);
+      expect(await status('127.0.0.1', 'verify-ca', trusting)).toBe(0);
+      expect(await status('localhost', 'verify-ca')).toBe(7);
+      expect(await status('localhost', 'require')).toBe(0);
+      expect(await status('localhost', 'disable')).toBe(4);
+      expect(await status('localhost', 'prefer')).toBe(3);
+    },
+  );
 
   test('the password comes from PGPASSWORD, PGPASSFILE, ~/.pgpass and PGSERVICE, as libpq reads them', async () => {
     await cluster.query(

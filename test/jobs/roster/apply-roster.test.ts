@@ -147,6 +147,7 @@ describe('a list that does not show a row is waited for, and read again, after',
     ['one whose time is in the future', { earlier: [step, ended('unknown', 9_000_000)] }, [5000]],
     ['a POST of another command 1 s ago', { asked: { 'user-3': 999_000 } }, [4000]],
     ['a POST of another command long ago', { asked: { 'user-3': 1 } }, []],
+    ['a POST of another machine that may run for 20 s more', { asked: { 'user-3': 1_020_000 } }, [25_000]],
     [
       'two records that contradict each other: the later counts',
       { earlier: [step, ended('unknown', 1)], asked: { 'user-3': 999_000 } },

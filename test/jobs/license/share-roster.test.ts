@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { shareRoster } from '../../../src/jobs/license/share-roster.ts';
+import type { SharedClaims } from '../../../src/store/claims.ts';
+
+const rows = Array.from({ length: 450 }, (_, index) => ({
+  remote_user: `user-${index}`,
+  app_code: 7,
+  size_allowance: 4,
+}));
+const [first, second] = rows as [(typeof rows)[0], (typeof rows)[0]];
+const last = rows[449] ?? first;
+
+/** Claims of which another machine holds some, in a time that only sleeping moves. */
+function shared(others: Set<string>, posted: ReadonlyMap<string, number> = new Map()) {
+  const calls: string[] = [];
+  let now = 1_000_000;
+  const own: SharedClaims = {
+    takeFree: async (users) => {
+      calls.push(`take ${users.length}`);
+      return { posted, held: users.filter((user) => others.has(user)), holder: 'process 1 on box' };
+    },
+    take: () => Promise.reject(new Error('not asked for')),
+    posting: async (user) => void calls.push(`posting ${user}`),
+    release: async (users) => void calls.push(`release ${users.length}`),
+    lost: () => undefined,
+  };
+  const claims = shareRoster(rows, {
+    claims: new Map([[7, own]]),
+    listedAt: 1_000_000,
+    now: () => now,
+    sleep: async (span) => {
+      now += span;
+      if (now > 1_001_000) others.delete('user-1');
+    },
+    note: (text) => void calls.push(text),
+    warn: () => undefined,
+  });
+  return { claims, calls, pass: (span: number) => (now += span) };
+}
+
+test('rows are claimed in portions, each when its first row is reached', async () => {
+  const { claims, calls } = shared(new Set());
+  expect(await Promise.all(rows.slice(0, 3).map((row) => claims.claim(row)))).toEqual([
+    'claimed',
+    'claimed',
+    'claimed',
+  ]);
+  expect(calls).toEqual(['take 200']);
+  await claims.claim(last);
+  expect(calls).toEqual(['take 200', 'take 1']);
+  expect(await claims.claimHeld()).toEqual([]);
+  expect(calls.at(-1)).toBe('release 201');
+});
+
+test('rows that another machine holds are claimed in the end, once they are free, with nothing held meanwhile', async () => {
+  const { claims, calls } = shared(new Set(['user-1']));
+  expect(await claims.claim(first)).toBe('claimed');
+  expect(await claims.claim(second)).toBe('held');
+  expect(await claims.claimHeld()).toEqual([second]);
+  expect(calls.slice(0, 4)).toEqual([
+    'take 200',
+    'release 199',
+    'take 1',
+    'waiting for process 1 on box, which is creating licenses of 1 of the users',
+  ]);
+  expect(await claims.claim(second)).toBe('claimed');
+  expect(await claims.claimHeld()).toEqual([]);
+});
+
+test('a machine that never gives back is not waited for without end', async () => {
+  const { claims } = shared(new Set(['user-2']));
+  await claims.claim(first);
+  await expect(claims.claimHeld()).rejects.toThrow('process 1 on box still holds 1 of the users');
+});
+
+test('what the ledger remembers of a row counts; a list of half a day ago counts for nothing', async () => {
+  const { claims, pass } = shared(new Set(), new Map([['user-0', 900_000]]));
+  await claims.claim(first);
+  expect([claims.lastPost(first), claims.lastPost(second)]).toEqual([900_000, undefined]);
+  pass(43_200_001);
+  await claims.claim(last);
+  expect(claims.lastPost(last)).toBe(1_000_000 + 43_200_001);
+});

@@ -1,0 +1,69 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Environment } from '../../../src/core/world.ts';
+import { ledgerAddress, type LedgerAddress } from '../../../src/store/ledger/ledger-address.ts';
+import { failureOf, place } from '../place.ts';
+
+const addressOf = (url: string, env: Environment = {}): Promise<LedgerAddress> =>
+  ledgerAddress(url, place(env).machine);
+
+test('a URL says where the ledger is, and the environment fills in what it leaves out', async () => {
+  const env = { PGHOST: 'elsewhere', PGPORT: '6000', PGUSER: 'somebody', PGDATABASE: 'other', PGPASSWORD: 'p' };
+  expect(await addressOf('postgresql://r%40x@db.example.com:5433/led%2Fger', env)).toMatchObject({
+    host: 'db.example.com',
+    port: 5433,
+    user: 'r@x',
+    database: 'led/ger',
+    name: 'db.example.com:5433/led/ger',
+  });
+  expect(await addressOf('postgres://', env)).toMatchObject({
+    host: 'elsewhere',
+    port: 6000,
+    user: 'somebody',
+    database: 'other',
+  });
+  expect(await addressOf('postgres://role@/ledger?host=/run/postgresql', env)).toMatchObject({
+    host: '/run/postgresql',
+    user: 'role',
+    database: 'ledger',
+    tls: 'none',
+  });
+});
+
+test.each([
+  ['postgres://r@db.example.com/x', {}, 'verify-full'],
+  ['postgres://r@10.0.0.7/x', {}, 'verify-full'],
+  ['postgres://r@localhost/x', {}, 'none'],
+  ['postgres://r@127.0.0.1/x', {}, 'none'],
+  ['postgres://r@[::1]/x', {}, 'none'],
+  ['postgres://r@localhost/x?sslmode=verify-full', {}, 'verify-full'],
+  ['postgres://r@db.example.com/x', { PGSSLMODE: 'require' }, 'encrypt'],
+  ['postgres://r@db.example.com/x?sslmode=verify-ca', { PGSSLMODE: 'disable' }, 'verify-ca'],
+  ['postgres://r@db.example.com/x?sslmode=disable', {}, 'none'],
+])('TLS of %s with %o is %s', async (url, env, tls) => {
+  expect((await addressOf(url, env)).tls).toBe(tls);
+});
+
+test('a service goes before the environment, and the URL before both', async () => {
+  const world = place({ PGSERVICE: 'team', PGUSER: 'of-environment', PGHOST: 'of-environment' });
+  mkdirSync(world.machine.home, { recursive: true });
+  writeFileSync(join(world.machine.home, '.pg_service.conf'), '[team]\nhost = db.test\nuser=of-service\nport=7\n');
+  expect(await ledgerAddress('postgres://of-url@/x', world.machine)).toMatchObject({
+    host: 'db.test',
+    port: 7,
+    user: 'of-url',
+    database: 'x',
+  });
+});
+
+test.each([
+  ['https://db/x', 'usage'],
+  ['postgres:x', 'usage'],
+  ['postgres://db/x?application_name=a', 'usage'],
+  ['postgres://db/x?sslmode=allow', 'config'],
+  ['postgres://db/x?port=0', 'config'],
+  ['postgres://db/x?service=none', 'config'],
+])('%s is refused', async (url, kind) => {
+  expect((await failureOf(() => addressOf(url))).kind).toBe(kind);
+});
