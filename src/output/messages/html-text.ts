@@ -93,7 +93,8 @@ function formatters(style: TextStyle): Record<string, FormatCallback> {
     },
     picture(element, _walk, builder) {
       if (hasClass(element, 'emoji')) builder.addInline(attribute(element, 'alt'));
-      else builder.addInline(`[image: ${style.resolve(attribute(element, 'src'))}]`);
+      // Words on either side keep a blank; at the beginning of a line it goes.
+      else builder.addInline(` [image: ${style.resolve(attribute(element, 'src'))}] `);
     },
     emoji(element, _walk, builder) {
       builder.addInline(emojiOf(attribute(element, 'class')) ?? textIn(element));

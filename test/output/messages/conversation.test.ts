@@ -99,3 +99,12 @@ test('colour is used for emphasis alone, and the text is the same', () => {
   expect(form(true).replace(/\u001b\[\d+m/g, '')).toBe(form(false));
   expect(form(true)).toContain('\u001b[1mthere\u001b[22m');
 });
+
+test('an image between words is apart from them, and alone it begins its line', () => {
+  const image = '<img src="https://a.test/p.png">';
+  const shownLines = lines({ content: `<p>x${image}y</p><p>${image}</p>` });
+  expect(shownLines.filter((line) => line.includes('[image'))).toEqual([
+    '  x [image: https://a.test/p.png] y',
+    '  [image: https://a.test/p.png]',
+  ]);
+});
