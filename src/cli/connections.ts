@@ -1,4 +1,4 @@
-import type { Connection, PlannedRequest, Send } from '../api/http/call.ts';
+import type { Connection, KeyVariable, PlannedCall, Send } from '../api/http/call.ts';
 import { connect } from '../api/http/connect.ts';
 import type { LicensingLine } from '../api/licensing/license-answer.ts';
 import { openGate } from '../api/http/retry.ts';
@@ -32,7 +32,7 @@ export interface Wiring {
   readonly redactor: Redactor;
   readonly signal: AbortSignal;
   /** Takes the requests that a dry run does not send. */
-  readonly plan: (request: PlannedRequest) => void;
+  readonly plan: (call: PlannedCall) => void;
 }
 
 /** Bytes; no answer but a list of licenses is longer. */
@@ -42,22 +42,54 @@ const defaultRetries = 5;
 export function openConnections(wiring: Wiring): Connections {
   const shared = sharedBy(wiring);
   const { redactor } = wiring;
-  const unauthenticated = { ...shared, authorization: undefined, sealed: false, readOnly: false, plan: undefined };
+  const unauthenticated = {
+    ...shared,
+    authorization: undefined,
+    key: undefined,
+    sealed: false,
+    readOnly: false,
+    plan: undefined,
+  };
   return {
-    licensing({ base_url: base, key, key_field, read_only: readOnly }) {
+    licensing(credential) {
+      const { base_url: base, key, key_field, read_only: readOnly } = credential;
       const authorization = redactor.watch(key).framed((value) => `Token ${value}`);
-      return { send: connect({ ...shared, base, authorization, sealed: true, readOnly }), key_field };
+      const source = keyVariable(credential, wiring);
+      return { send: connect({ ...shared, base, authorization, key: source, sealed: true, readOnly }), key_field };
     },
-    chat({ site: base, email, key, read_only: readOnly }) {
+    chat(credential) {
+      const { site: base, email, key, read_only: readOnly } = credential;
       const basic = (value: string): string => `Basic ${Buffer.from(`${email}:${value}`).toString('base64')}`;
       const authorization = redactor.watch(key).framed(basic);
       return {
-        send: connect({ ...shared, base, authorization, sealed: false, readOnly }),
+        send: connect({
+          ...shared,
+          base,
+          authorization,
+          key: keyVariable(credential, wiring),
+          sealed: false,
+          readOnly,
+        }),
         sendUnauthenticated: connect({ ...unauthenticated, base }),
       };
     },
     open: (base) => connect({ ...unauthenticated, base, sealed: true, readOnly: true }),
   };
+}
+
+/** The variable that holds the key already, or one of the profile's name and the line that sets it. */
+function keyVariable(credential: LicensingCredential | ChatCredential, { world, options }: Wiring): KeyVariable {
+  const { kind, profile } = credential;
+  const user = kind === 'chat' ? { user: credential.email } : {};
+  if (options.sandbox)
+    return { ...user, variable: 'KEY_sandbox', setup: `KEY_sandbox=$(chatelaine --sandbox auth token ${kind})` };
+  if (profile !== undefined) {
+    const variable = `KEY_${profile.replace(/\W/g, '_')}`;
+    return { ...user, variable, setup: `${variable}=$(chatelaine auth token ${profile})` };
+  }
+  const variable = kind === 'chat' ? 'CHATELAINE_CHAT_API_KEY' : 'CHATELAINE_API_KEY';
+  const isSet = world.machine.env[variable] !== undefined;
+  return { ...user, variable, setup: isSet ? undefined : `${variable}=$(chatelaine auth token ${kind})` };
 }
 
 function sharedBy({
@@ -67,7 +99,7 @@ function sharedBy({
   redactor,
   signal,
   plan,
-}: Wiring): Omit<Connection, 'base' | 'authorization' | 'sealed' | 'readOnly'> {
+}: Wiring): Omit<Connection, 'base' | 'authorization' | 'key' | 'sealed' | 'readOnly'> {
   const { machine, clock, alarm } = world;
   const observers = [
     observer(options, messages, world),

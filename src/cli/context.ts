@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
-import type { PlannedRequest, Send } from '../api/http/call.ts';
+import type { PlannedCall, Send } from '../api/http/call.ts';
 import { chatApi } from '../api/chat/chat.ts';
 import { licensingApi } from '../api/licensing/licensing.ts';
 import type { Service } from '../api/raw-path.ts';
@@ -33,7 +33,7 @@ import type { World } from './world.ts';
 export interface Session {
   readonly context: Context;
   /** Requests that a dry run would have sent. */
-  readonly planned: readonly PlannedRequest[];
+  readonly planned: readonly PlannedCall[];
   /** Lines for stderr, once the result is written. */
   readonly conclusions: readonly string[];
   close(): Promise<void>;
@@ -51,14 +51,14 @@ export interface Running {
 
 export function openSession(running: Running, checkFields: FieldCheck): Session {
   const { world, options, messages, signal } = running;
-  const planned: PlannedRequest[] = [];
+  const planned: PlannedCall[] = [];
   const conclusions: string[] = [];
   // One listener for each worker that waits is no leak: without this, Node warns on stderr from the eleventh on.
   setMaxListeners(0, signal);
   const sandbox = embeddedSandbox(world);
   const accounts = openAccounts({ ...running, sandbox });
   const { ledgers, close: closeLedgers } = openLedgers(running, accounts);
-  const connections = openConnections({ ...running, plan: (request) => void planned.push(request) });
+  const connections = openConnections({ ...running, plan: (call) => void planned.push(call) });
   const context: Context = {
     options,
     signal,

@@ -61,9 +61,12 @@ function readOne(label: string, field: Field, text: unknown): unknown {
 export function readGlobals(
   typed: Texts,
   env: Environment,
-  { options: own = {}, show }: Pick<AnyCommand, 'options' | 'show'>,
+  { options: own = {}, show, writes }: Pick<AnyCommand, 'options' | 'show' | 'writes'>,
 ): GlobalValues {
-  const output = { ...globalOptions.output, choices: [...globalOptions.output.choices, ...(show?.formats ?? [])] };
+  const output = {
+    ...globalOptions.output,
+    choices: [...globalOptions.output.choices, ...(show?.formats ?? []), ...(writes ? ['curl'] : [])],
+  };
   const read = collect(Object.entries<Field>({ ...globalOptions, output }), ([name, field]) => {
     if (name in own) return typed[camel(`no-${name}`)] === true ? [[name, false] as const] : [];
     const text = typed[camel(flagOf(name, field))];

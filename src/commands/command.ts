@@ -29,6 +29,8 @@ export interface Command<A extends Fields, O extends Fields, R> {
   readonly options?: O;
   /** Whole command lines; a test runs each against the sandbox. */
   readonly examples: readonly string[];
+  /** It sends requests that change something: a dry run shows them, with -o curl as lines of curl. */
+  readonly writes?: true;
   /** With --dry-run its own rows say what would be done; it sends no request that changes anything. */
   readonly plans?: true;
   /** The first row is the whole result and is shown at once; the generator then works on without a result. */

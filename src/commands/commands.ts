@@ -30,9 +30,24 @@ export default command({
   show: { line: ({ commands }) => commands.map(({ name, summary }) => `${name}: ${summary}`).join('\n') },
 });
 
-function describeCommand({ name, summary, args = {}, options = {}, show, examples }: CommandSurface): CommandRow {
+function describeCommand({
+  name,
+  summary,
+  args = {},
+  options = {},
+  show,
+  writes,
+  examples,
+}: CommandSurface): CommandRow {
   const rows = Object.entries(args).map(([argument, field]) => ({ name: argument, ...rulesOf(field) }));
-  return { name, summary, arguments: rows, options: optionRows(options), formats: show?.formats ?? [], examples };
+  return {
+    name,
+    summary,
+    arguments: rows,
+    options: optionRows(options),
+    formats: [...(show?.formats ?? []), ...(writes ? ['curl'] : [])],
+    examples,
+  };
 }
 
 interface CommandRow {

@@ -16,6 +16,8 @@ export interface CommandSurface {
   readonly args?: Fields;
   readonly options?: Fields;
   readonly examples: readonly string[];
+  /** It sends requests that change something, which a dry run shows, with -o curl as lines of curl. */
+  readonly writes?: true;
   readonly fields?: readonly string[];
   readonly show?: Show<unknown>;
 }

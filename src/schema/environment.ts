@@ -6,7 +6,7 @@ export const globalOptions = {
     kind: 'string',
     short: 'o',
     choices: ['table', 'json', 'ndjson', 'csv', 'tsv', 'yaml'],
-    help: 'table, json, ndjson, csv, tsv or yaml; messages fetch has text too (default: table on a terminal, tsv in a pipe)',
+    help: 'table, json, ndjson, csv, tsv or yaml; messages fetch has text too, a dry run curl (default: table on a terminal, tsv in a pipe)',
     placeholder: 'FORMAT',
   },
   json: { kind: 'boolean', help: 'Same as -o json' },
@@ -59,7 +59,11 @@ export const globalOptions = {
     short: 'y',
     help: 'Answer yes where a command asks whether to continue; topic delete wants its --confirm all the same',
   },
-  dry_run: { kind: 'boolean', short: 'n', help: 'Change nothing; show the exact requests that would be sent' },
+  dry_run: {
+    kind: 'boolean',
+    short: 'n',
+    help: 'Change nothing; show the exact requests that would be sent, with -o curl as lines of curl',
+  },
   profile: {
     kind: 'string',
     short: 'p',

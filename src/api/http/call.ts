@@ -51,6 +51,23 @@ export interface PlannedRequest {
   readonly body?: string;
 }
 
+/** The same as a line for a shell. */
+export interface PlannedCall {
+  readonly request: PlannedRequest;
+  readonly curl: string;
+  /** Lines that set the variables of `curl` which are not set yet. */
+  readonly setup: readonly string[];
+}
+
+/** Where a line of curl finds the key of a credential. */
+export interface KeyVariable {
+  readonly variable: string;
+  /** The user of basic authentication; absent: the key is a token. */
+  readonly user?: string;
+  /** The line that sets the variable; undefined where it is set. */
+  readonly setup: string | undefined;
+}
+
 /** Ends a write of a dry run before it is sent. */
 export class Planned extends Error {}
 
@@ -98,6 +115,8 @@ export interface Connection {
   /** Origin and path of the API, without a slash at its end. */
   readonly base: string;
   readonly authorization: Secret | undefined;
+  /** The same for the lines of a dry run. */
+  readonly key: KeyVariable | undefined;
   readonly userAgent: string;
   /** Answers hold license codes: a trace shows their keys and types only. */
   readonly sealed: boolean;
@@ -116,6 +135,6 @@ export interface Connection {
   readonly surroundings: TransportSurroundings;
   /** In place of the real one, in tests. */
   readonly dispatcher: Dispatcher | undefined;
-  readonly plan: ((request: PlannedRequest) => void) | undefined;
+  readonly plan: ((call: PlannedCall) => void) | undefined;
   readonly observe: (event: WireEvent) => void;
 }

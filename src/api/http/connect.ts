@@ -3,7 +3,8 @@ import { Failure } from '../../core/failure.ts';
 import { parseJson } from '../../core/json.ts';
 import { attemptOnce, type Attempt } from './attempt.ts';
 import type { Answer, Call, Connection, Send } from './call.ts';
-import { guardTls, guardWrite, wireRequest, type Request } from './request.ts';
+import { guardTls, guardWrite } from './guard.ts';
+import { wireRequest, type Request } from './request.ts';
 import { backoff, decide, holdBack, longestHold, retryAfter } from './retry.ts';
 import { watchSlowness, type Slowness } from './slowness.ts';
 
@@ -15,7 +16,7 @@ import { watchSlowness, type Slowness } from './slowness.ts';
 export function connect(connection: Connection): Send {
   return async (call) => {
     const request = wireRequest(connection, call);
-    if (call.method !== 'GET') guardWrite(connection, request);
+    if (call.method !== 'GET') guardWrite(connection, request, call);
     guardTls(connection, request);
     const slowness = watchSlowness(connection);
     try {

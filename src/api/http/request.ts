@@ -1,9 +1,7 @@
 import type { Dispatcher } from 'undici';
-import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
-import { isLoopback } from '../../core/loopback.ts';
 import { Secret } from '../../core/secret.ts';
-import { Planned, type Call, type Connection, type Parameters } from './call.ts';
+import type { Call, Connection, Parameters } from './call.ts';
 
 /** A call as it goes on the wire; `shown` is its URL as it may be shown. */
 export interface Request {
@@ -66,32 +64,4 @@ function shownParameters(parameters: Parameters): string {
   return parameters
     .map(([name, text]) => (text instanceof Secret ? `${name}=${String(text)}` : encodeParameters([[name, text]])))
     .join('&');
-}
-
-/** @throws Failure config where Node is set to trust every certificate, and the key would leave this machine */
-export function guardTls({ surroundings }: Connection, { method, url, shown }: Request): void {
-  const { protocol, hostname } = new URL(url);
-  if (surroundings.env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0' || protocol !== 'https:' || isLoopback(hostname)) return;
-  throw new Failure('config', 'NODE_TLS_REJECT_UNAUTHORIZED=0 would send the key to any server: nothing was sent', {
-    hint: 'Unset it, and give the authority of the server with --ca-file FILE or NODE_EXTRA_CA_CERTS.',
-    http: { method, url: shown },
-  });
-}
-
-export function guardWrite({ readOnly, plan }: Connection, request: Request): void {
-  if (readOnly) {
-    throw new Failure('config', 'this profile is read-only: nothing was sent', {
-      hint: 'Choose another profile with --profile, or sign in again without --read-only.',
-      http: { method: request.method, url: request.shown },
-    });
-  }
-  if (!plan) return;
-  const type = request.headers['content-type'];
-  plan({
-    method: request.method,
-    url: request.url,
-    ...(type === undefined ? {} : { content_type: type }),
-    ...(request.shownBody === undefined ? {} : { body: request.shownBody }),
-  });
-  throw new Planned();
 }

@@ -26,6 +26,7 @@ export function programChapters(table: readonly CommandEntry[]): Chapter[] {
       ],
     },
     { title: 'OUTPUT', blocks: output },
+    { title: 'DRY RUNS', blocks: dryRuns.map((text) => ({ text })) },
     { title: 'CREDENTIALS', blocks: credentials },
     neverTwo(),
     journals(),
@@ -99,6 +100,15 @@ const output: readonly Block[] = [
       'It is written on one line. A list that could not be completed is a valid document too, and the exit code is 8: it never ' +
       'passes for a whole one. A closed pipe (chatelaine license list | head -1) is exit code 0.',
   },
+];
+
+const dryRuns = [
+  'With --dry-run a command sends the reads that it needs, and no request that changes anything: it prints those as rows with the columns ' +
+    'method, url, content_type and body, passwords removed. chatelaine license apply prints its plan, a row for each row of the file.',
+  'With -o curl too, each of them is a line of bash or zsh in which curl sends the same request; license apply prints its requests. A line ' +
+    'reads the key from a variable: that of the environment, or KEY_ with the name of the profile, and passwords from OLD_PASSWORD and ' +
+    'NEW_PASSWORD. Standard error says how to set those that are not set. No key or password is an argument of a process. A line only ' +
+    'sends: what chatelaine does besides, such as looking for a license before it creates one, and repeating safely, it does not do.',
 ];
 
 const credentials: readonly Block[] = [

@@ -16,6 +16,8 @@ export default command({
     'chatelaine api chat PATCH navigation_views/inbox -F is_pinned=true',
   ],
 
+  writes: true,
+
   async *run(values, context) {
     const request = await rawRequest('chat', values, context);
     yield* printed(context.raw('chat').one(request), values, context);

@@ -24,6 +24,8 @@ export default command({
     'chatelaine api licensing PATCH license/4f1c9a/ -F size_allowance=6 --dry-run',
   ],
 
+  writes: true,
+
   async *run({ paginate, ...values }, context) {
     if (paginate && values.method !== 'GET') throw usage('--paginate applies to GET only');
     const request = await rawRequest('licensing', values, context);

@@ -1,3 +1,4 @@
+import { shellWord } from '../../core/shell-word.ts';
 import { severalWarning } from '../../jobs/license/decide.ts';
 import { plannedRow, type Plan, type PlannedRow } from '../../jobs/roster/plan-roster.ts';
 import type { AppliedRow } from '../../jobs/roster/roster-outcome.ts';
@@ -43,10 +44,7 @@ export function commandLine(
     '--profile': profile,
   });
   const words = options.flatMap(([name, value]) => (value === undefined ? [] : [name, String(value)]));
-  const quoted = [file, ...words].map((word) =>
-    /^[\w./:@-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`,
-  );
-  return `chatelaine license apply ${quoted.join(' ')}`;
+  return `chatelaine license apply ${[file, ...words].map(shellWord).join(' ')}`;
 }
 
 interface ResumeValues {

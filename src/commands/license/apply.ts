@@ -1,21 +1,15 @@
-import { Failure, usage } from '../../core/failure.ts';
+import { usage } from '../../core/failure.ts';
 import { applyRoster } from '../../jobs/roster/apply-roster.ts';
 import { planClaimed } from '../../jobs/roster/claim-plan.ts';
-import {
-  changesIn,
-  planInWords,
-  planRoster,
-  type Plan,
-  type PlannedRow,
-  type Planning,
-} from '../../jobs/roster/plan-roster.ts';
+import { changesIn, planInWords, planRoster, type Plan, type Planning } from '../../jobs/roster/plan-roster.ts';
 import { licenseJournal } from '../../jobs/license/license-journal.ts';
 import type { AppliedRow, Applying } from '../../jobs/roster/roster-outcome.ts';
 import { rosterFields, type LicenseFields } from '../../schema/license.ts';
 import { optional } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import { apiOfEachApp, defaultConcurrency, keepOptions, rosterOptions, workerOptions } from '../roster.ts';
-import { commandLine, isShown, plannedRows, type ApplyingParts } from './apply-rows.ts';
+import { planned } from './apply-plan.ts';
+import { commandLine, isShown, type ApplyingParts } from './apply-rows.ts';
 import { applyColumns, keptColumns, readLicenseRoster } from './roster.ts';
 import { claimsOf, inTargets, profilesOf, targetsOf, type Target } from './target.ts';
 import { defaultSettle, refuseReadOnly, settleOptions, settlingOf, similarOf, similarOptions } from './options.ts';
@@ -76,6 +70,8 @@ export default command({
   fields: ['license', 'change', 'error'],
   fieldsFromFile: 'keep_columns',
 
+  writes: true,
+
   async *run(values, context) {
     const file = values.file ?? values.file_option;
     if (file === undefined || (values.file !== undefined && values.file_option !== undefined))
@@ -95,7 +91,7 @@ export default command({
     const { changed, journal, settle = defaultSettle } = values;
     const resume = commandLine(file, values, context.options);
     const all = context.options.dry_run
-      ? planned(await planRoster(rows, planning), { targets, tellsChanges: values.exit_code }, context)
+      ? planned(await planRoster(rows, planning), planning, { targets, tellsChanges: values.exit_code }, context)
       : applied({ rows, targets, input, journal, settle, resume }, planning, context);
     for await (const row of all) if (isShown(row, { changed }, context.options)) yield kept(row);
   },
@@ -120,19 +116,6 @@ interface Job {
   readonly settle: number;
   /** The command that resumes the job. */
   readonly resume: string;
-}
-
-async function* planned(
-  plan: Plan,
-  { targets, tellsChanges }: { readonly targets: readonly Target[]; readonly tellsChanges: boolean | undefined },
-  { conclude, warn }: Pick<ApplyingParts, 'conclude' | 'warn'>,
-): AsyncGenerator<PlannedRow> {
-  yield* plannedRows(plan, warn);
-  conclude(`${planInWords(plan)} on ${inTargets(targets)}`);
-  const refused = plan.tasks.filter(({ decision }) => decision.step === 'refused').length;
-  if (refused > 0) throw new Failure('incomplete', `${refused} of ${plan.tasks.length} rows cannot be applied`);
-  const changes = changesIn(plan);
-  if (tellsChanges && changes > 0) throw new Failure('differences', `${changes} licenses would change`);
 }
 
 async function* applied(job: Job, planning: Planning, context: ApplyingParts): AsyncGenerator<AppliedRow> {

@@ -20,7 +20,10 @@ export default command({
   examples: [
     'chatelaine license create --remote-user ada --size-allowance 4',
     'chatelaine license create --remote-user ada --size-allowance 4 -q',
+    'chatelaine license create --remote-user ada --size-allowance 4 --dry-run -o curl',
   ],
+
+  writes: true,
 
   async run({ settle = defaultSettle, remote_user, size_allowance, ...typed }, context) {
     const app_code = await appCodeOf(context, typed.app_code);

@@ -22,6 +22,8 @@ export default command({
     'chatelaine license view --remote-user physio-7731 -q | chatelaine license edit - --size-allowance 6',
   ],
 
+  writes: true,
+
   async run({ license_code, replace, ...fields }, { licensing }) {
     if (Object.keys(fields).length === 0)
       throw usage('nothing to change', 'Give --remote-user, --app-code or --size-allowance.');

@@ -36,6 +36,8 @@ export default command({
   },
   examples: ['chatelaine license ensure --remote-user ada --size-allowance 4'],
 
+  writes: true,
+
   async run({ settle = defaultSettle, allow_similar, remote_user, size_allowance, ...typed }, context) {
     const app_code = await appCodeOf(context, typed.app_code);
     const account = await context.licensingAccount(typed);

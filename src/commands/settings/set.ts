@@ -51,6 +51,8 @@ export default command({
     'chatelaine settings set timezone=Europe/Berlin --dry-run',
   ],
 
+  writes: true,
+
   async *run({ setting: words = [], from, raw = [] }, context) {
     const entries = from === undefined ? [] : await readSettingsFile(from, await context.read(from));
     const values = readSettings({ words, entries, raw }, (text) => context.hide(text));

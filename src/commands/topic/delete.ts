@@ -74,6 +74,8 @@ export default command({
     "chatelaine topic delete general --match 'calibration*' --older-than 7d --dry-run",
   ],
 
+  writes: true,
+
   async *run({ channel: text, confirm, max_messages, archive, missing_ok, include_hidden, ...typed }, context) {
     const place = await readPlace(text, context);
     const named = withLinked(place, typed);

@@ -8,6 +8,8 @@ export default command({
   about: [aboutBuiltIn],
   args: fragmentArgs,
   examples: ['chatelaine view hide narrow/is/starred', "chatelaine view hide inbox '#narrow/is/starred'"],
+  writes: true,
+
   run: ({ fragment }, context) => setPinned(context, fragment, { is_pinned: false }),
   show: pinShow,
 });

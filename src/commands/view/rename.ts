@@ -34,6 +34,8 @@ export default command({
   },
   examples: ["chatelaine view rename narrow/is/alerted 'My words' --pin"],
 
+  writes: true,
+
   async *run({ renaming, pin, hide }, { chat, chatAccount, read }) {
     if (pin && hide) throw usage('--pin and --hide exclude each other');
     const is_pinned = pin ? true : hide ? false : undefined;

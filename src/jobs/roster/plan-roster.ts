@@ -1,4 +1,6 @@
+import { Planned } from '../../api/http/call.ts';
 import type { License } from '../../api/licensing/license.ts';
+import { keyOf } from '../../api/licensing/license-key.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import type { LicenseFields } from '../../schema/license.ts';
@@ -50,6 +52,19 @@ function usersOfEachApp(rows: readonly LicenseFields[]): Map<number, string[]> {
     else users.set(app_code, [remote_user]);
   }
   return users;
+}
+
+/** Asks for each request of the plan, in the order of the rows: a dry run notes it and sends nothing. */
+export async function planRequests({ tasks }: Plan, { licensing }: Pick<Planning, 'licensing'>): Promise<void> {
+  for (const { row, decision } of tasks) {
+    const { app_code, size_allowance } = row;
+    try {
+      if (decision.step === 'create') await licensing(app_code).create(row);
+      if (decision.step === 'resize') await licensing(app_code).update(keyOf(decision.license), { size_allowance });
+    } catch (cause) {
+      if (!(cause instanceof Planned)) throw cause;
+    }
+  }
 }
 
 /** What would come of a row. */
