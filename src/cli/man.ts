@@ -4,7 +4,9 @@ import { argumentEntries, optionEntries, synopsis } from './entries.ts';
 import { chapters } from './manual/chapters.ts';
 import { exitStatus, programChapters, siblings } from './manual/program.ts';
 import { failuresOf } from './manual/exits.ts';
-import { writePage, type Chapter, type Edition } from './manual/roff.ts';
+import { guides } from './manual/guides.ts';
+import { placesOf } from './manual/places.ts';
+import { writePage, type Chapter, type Edition, type ManualPage } from './manual/roff.ts';
 
 export interface ManualFile {
   /** Such as `chatelaine-license-create.1`. */
@@ -12,15 +14,22 @@ export interface ManualFile {
   readonly text: string;
 }
 
-/** Every page of the manual: the program's, and one for each command. */
+/** Every page of the manual, written. */
 export async function manualFiles(table: readonly CommandEntry[], edition: Edition): Promise<ManualFile[]> {
-  const summary = 'license keys and team chat from one command line';
-  const program = { name: 'chatelaine', summary, chapters: programChapters(table) };
-  const commands = await Promise.all(table.map(async ({ load }) => commandPage(await load(), table)));
-  return [program, ...commands].map((page) => ({ file: `${page.name}.1`, text: writePage(page, edition) }));
+  const pages = await manualPages(table);
+  return pages.map((page) => ({ file: `${page.name}.${page.section}`, text: writePage(page, edition) }));
 }
 
-function commandPage(command: AnyCommand, table: readonly CommandEntry[]): Parameters<typeof writePage>[0] {
+/** The program's page, one for each command, and the guides. */
+export async function manualPages(table: readonly CommandEntry[]): Promise<ManualPage[]> {
+  const summary = 'license keys and team chat from one command line';
+  const references = guides.map(({ name, section }) => `${name}(${section})`);
+  const program = { section: 1 as const, name: 'chatelaine', summary, chapters: programChapters(table, references) };
+  const commands = await Promise.all(table.map(async ({ load }) => commandPage(await load(), table)));
+  return [program, ...commands, ...guides];
+}
+
+function commandPage(command: AnyCommand, table: readonly CommandEntry[]): ManualPage {
   const args = argumentEntries(command.args ?? {});
   const options = optionEntries(command.options ?? {});
   const about = command.about ?? [];
@@ -32,11 +41,12 @@ function commandPage(command: AnyCommand, table: readonly CommandEntry[]): Param
     command.input ? { title: command.input.title.toUpperCase(), blocks: [{ lines: command.input.lines }] } : undefined,
     { title: 'OPTIONS', blocks: [...(options.length > 0 ? [{ entries: options }] : []), { text: globalsToo }] },
     ...(chapters[command.name] ?? []),
+    ...placesOf(command.name),
     exitStatus(failuresOf(command.name)),
     { title: 'SEE ALSO', blocks: [{ text: siblings(command.name, table) }] },
   ];
   const name = `chatelaine-${command.name.replaceAll(' ', '-')}`;
-  return { name, summary: command.summary, chapters: all.filter((chapter) => chapter !== undefined) };
+  return { section: 1, name, summary: command.summary, chapters: all.filter((chapter) => chapter !== undefined) };
 }
 
 const globalsToo =

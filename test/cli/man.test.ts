@@ -64,6 +64,7 @@ test('signs of roff, typography and other alphabets come through', () => {
   const text = `.dot 'quote' "double" \\ back-slash \`tick\` ^ ~ é`;
   const page = writePage(
     {
+      section: 1,
       name: 'x',
       summary: 'a - b',
       chapters: [{ title: 'A "B"', blocks: [{ text }, { lines: ["'first", '.second'] }] }],

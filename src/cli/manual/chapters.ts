@@ -72,7 +72,7 @@ export function whenUserLeaves(): Chapter {
           'to a name that nobody will have, and set the smallest size. The key itself is not withdrawn by that.',
       },
       {
-        lines: [
+        commands: [
           'chatelaine license view --remote-user ada',
           "chatelaine license edit CODE --remote-user 'left-2026-03-ada' --size-allowance 1",
         ],
@@ -153,9 +153,9 @@ function passwords(): Chapter {
     title: 'PASSWORDS',
     blocks: [
       { text: 'On a terminal, type the bare names and be asked for both passwords, not shown while you type:' },
-      { lines: ['chatelaine settings set old_password new_password'] },
+      { commands: ['chatelaine settings set old_password new_password'] },
       { text: 'In a script, let a password manager write the lines old_password=... and new_password=... to:' },
-      { lines: ['chatelaine settings set --from -'] },
+      { commands: ['chatelaine settings set --from -'] },
       {
         text: 'Written on the command line (new_password=...) they are refused: other users of the machine could read them.',
       },
@@ -202,7 +202,7 @@ function keyCommands(): Chapter {
       },
       { heading: 'secret-tool (GNOME Keyring, KWallet)' },
       {
-        lines: [
+        commands: [
           'secret-tool store --label="licensing, production" service chatelaine account prod',
           'chatelaine auth login licensing --base-url https://licenses.example.com \\',
           '  --app-code 7 --name prod \\',
@@ -211,7 +211,7 @@ function keyCommands(): Chapter {
       },
       { heading: 'pass' },
       {
-        lines: [
+        commands: [
           'pass insert chatelaine/prod',
           'chatelaine auth login licensing --base-url https://licenses.example.com \\',
           "  --app-code 7 --name prod --key-command 'pass show chatelaine/prod'",
@@ -219,7 +219,7 @@ function keyCommands(): Chapter {
       },
       { heading: 'op (1Password)' },
       {
-        lines: [
+        commands: [
           'chatelaine auth login chat --site https://chat.example.com \\',
           '  --email ada@example.com --name team \\',
           "  --key-command 'op read op://Private/chatelaine/credential'",
@@ -256,7 +256,7 @@ function variables(): Chapter {
     title: 'IN A SCRIPT',
     blocks: [
       { text: 'The ready file appears whole, once the server listens, and is a shell script:' },
-      { lines },
+      { commands: lines },
       {
         text:
           'Everything else that speaks these APIs can use the same addresses. The keys of the sandbox are no secrets: they are the ' +
@@ -290,7 +290,7 @@ function faultRules(): Chapter {
           'alone: the same script, run alone against a new sandbox with the same seed, meets the same faults.',
       },
       {
-        lines: [
+        commands: [
           'chatelaine sandbox serve --fault "POST /v1/license/=drop-after:0.2,504-after:0.1"',
           'chatelaine sandbox serve --fault "*/delete_topic=502#1;*=429:0.02@500ms" --seed 7',
         ],

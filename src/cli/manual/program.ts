@@ -10,7 +10,7 @@ import { journals, neverTwo } from './chapters.ts';
 import type { Block, Chapter } from './roff.ts';
 
 /** The chapters of chatelaine(1). */
-export function programChapters(table: readonly CommandEntry[]): Chapter[] {
+export function programChapters(table: readonly CommandEntry[], guides: readonly string[]): Chapter[] {
   return [
     { title: 'SYNOPSIS', blocks: [{ lines: ['chatelaine COMMAND [OPTION…]', 'chatelaine COMMAND --help'] }] },
     { title: 'EXAMPLES', blocks: examples },
@@ -34,11 +34,12 @@ export function programChapters(table: readonly CommandEntry[]): Chapter[] {
     { title: 'ENVIRONMENT', blocks: [{ entries: environment() }] },
     { title: 'FILES', blocks: [{ entries: files }] },
     exitStatus(namesIn(failures)),
-    {
-      title: 'SEE ALSO',
-      blocks: [{ text: table.map(({ name }) => `chatelaine-${name.replaceAll(' ', '-')}(1)`).join(', ') }],
-    },
+    { title: 'SEE ALSO', blocks: [{ text: [...table.map(pageOf), ...guides].join(', ') }] },
   ];
+}
+
+function pageOf({ name }: CommandEntry): string {
+  return `chatelaine-${name.replaceAll(' ', '-')}(1)`;
 }
 
 /** The table of exit codes, of those kinds of failure. */
@@ -173,23 +174,23 @@ const files: readonly HelpEntry[] = [
 const examples: readonly Block[] = [
   { text: 'Try it, with nothing to sign in to:' },
   {
-    lines: [
+    commands: [
       'chatelaine --sandbox license create --remote-user ada --size-allowance 4',
       'chatelaine --sandbox license list',
     ],
   },
   { text: 'The key of a user in a script, made if there is none:' },
-  { lines: ['key=$(chatelaine license ensure --remote-user ada --size-allowance 4) || exit'] },
+  { commands: ['key=$(chatelaine license ensure --remote-user ada --size-allowance 4) || exit'] },
   { text: 'One license for every user of a file; first what would change, as exit code 10:' },
-  { lines: ['chatelaine license apply roster.csv --dry-run --exit-code', 'chatelaine license apply roster.csv'] },
+  { commands: ['chatelaine license apply roster.csv --dry-run --exit-code', 'chatelaine license apply roster.csv'] },
   { text: 'Every message of a channel, one object a line:' },
-  { lines: ['chatelaine messages fetch --channel general --all -o ndjson > general.ndjson'] },
+  { commands: ['chatelaine messages fetch --channel general --all -o ndjson > general.ndjson'] },
 ];
 
 /** The heading of a noun's pages, for SEE ALSO of each. */
 export function siblings(name: string, table: readonly CommandEntry[]): string {
   const [noun = ''] = name.split(' ');
   const own = table.filter((entry) => entry.name !== name && entry.name.split(' ')[0] === noun);
-  const pages = own.map((entry) => `chatelaine-${entry.name.replaceAll(' ', '-')}(1)`);
+  const pages = own.map(pageOf);
   return ['chatelaine(1)', ...(noun in nouns ? pages : [])].join(', ');
 }

@@ -3,6 +3,8 @@ import { wrap } from '../help.ts';
 
 /** A manual page before it is written; the order is the reader's. */
 export interface ManualPage {
+  /** 1 for commands, 7 for guides. */
+  readonly section: 1 | 7;
   /** File name without its section, such as `chatelaine-license-create`. */
   readonly name: string;
   readonly summary: string;
@@ -18,8 +20,12 @@ export type Block =
   | { readonly text: string }
   | { readonly heading: string }
   | { readonly entries: readonly HelpEntry[] }
-  /** Lines that are typed or shown as they are. */
-  | { readonly lines: readonly string[] };
+  /** Lines that are shown as they are. */
+  | { readonly lines: readonly string[] }
+  /** Lines that are typed into bash, together a script; a test runs each. */
+  | { readonly commands: readonly string[] }
+  /** A file of a CI or a line of cron; a test runs the commands in it. */
+  | { readonly workflow: 'github' | 'gitlab' | 'cron'; readonly lines: readonly string[] };
 
 /** The top and bottom of every page. */
 export interface Edition {
@@ -29,10 +35,10 @@ export interface Edition {
 }
 
 /** A page as roff with the man macros: what `man` shows, and `mandoc -Tlint` and `groff -ww` find nothing in. */
-export function writePage({ name, summary, chapters }: ManualPage, { version, date }: Edition): string {
+export function writePage({ section, name, summary, chapters }: ManualPage, { version, date }: Edition): string {
   const lines = [
     '.\\" Written by `npm run golden` from the tables of the program: edit those, not this.',
-    `.TH ${escape(name.toUpperCase())} 1 ${date} ${quoted(`chatelaine ${version}`)} ${quoted('chatelaine')}`,
+    `.TH ${escape(name.toUpperCase())} ${section} ${date} ${quoted(`chatelaine ${version}`)} ${quoted('chatelaine')}`,
     // Identifiers are copied: no hyphen is put into them.
     '.nh',
     '.ad l',
@@ -56,6 +62,7 @@ function blockLines(block: Block): string[] {
   if ('text' in block) return textLines(block.text);
   if ('heading' in block) return [`.SS ${quoted(block.heading)}`];
   if ('lines' in block) return ['.nf', ...block.lines.map(line), '.fi'];
+  if ('commands' in block) return ['.nf', ...block.commands.map(line), '.fi'];
   return block.entries.flatMap(({ term, text }) => ['.TP', `\\fB${escape(term)}\\fR`, ...textLines(text)]);
 }
 
