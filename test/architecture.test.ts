@@ -89,6 +89,7 @@ const revealing = [
 /** Tables of the specification, the sample data and the texts of the manual: rows, not code. */
 const tables = [
   'cli/manual/chapters.ts',
+  'cli/manual/guides.ts',
   'cli/manual/ledger-chapters.ts',
   'schema/field.ts',
   'schema/settings.ts',

@@ -14,7 +14,10 @@ export function fieldCheck(command: AnyCommand, options: Options, others: readon
   const { show, fields: beside } = command;
   if (show?.text && !beside) {
     if (!options.typedLooks.includes('fields')) return () => undefined;
-    throw usage(`${command.name} prints a text as it is: --fields does not apply`, 'Use --jq EXPR on JSON.');
+    throw usage(
+      `${command.name} prints a text as it is: --fields does not apply`,
+      show.filterable ? 'Use --jq EXPR on JSON.' : 'Leave it out.',
+    );
   }
   if (options.output === 'text' && options.fields !== undefined)
     throw usage('-o text shows conversations, which have no fields', 'Leave out --fields, or use -o table.');

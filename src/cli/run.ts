@@ -14,7 +14,9 @@ export async function runCommand(
   given: Running,
 ): Promise<number> {
   const { world, messages } = given;
-  const asked = given.options.jq === undefined ? given.options : { ...given.options, output: 'json' as const };
+  const { jq: _jq, ...others } = given.options;
+  const jq = filterFor(command, given.options);
+  const asked = jq === undefined ? others : { ...others, jq, output: 'json' as const };
   const options = command.show?.alwaysQuiet ? keyAlone(command.name, asked) : asked;
   const wantsCurl = asksForCurl(options);
   const printsPlan = options.dry_run && (!command.plans || wantsCurl);
@@ -33,6 +35,16 @@ export async function runCommand(
     for (const line of session.conclusions) messages.note(line);
     await session.close();
   }
+}
+
+/**
+ * The expression of --jq. A text that is not JSON has none: one in the environment, which holds for all commands, is ignored.
+ * @throws Failure usage where it was typed
+ */
+function filterFor({ name, show }: AnyCommand, { jq, typedLooks }: Options): string | undefined {
+  if (!show?.text || show.filterable) return jq;
+  if (typedLooks.includes('jq')) throw usage(`${name} prints a text as it is: --jq does not apply`, 'Leave it out.');
+  return undefined;
 }
 
 /** @throws Failure usage for an expression that jq cannot compile */

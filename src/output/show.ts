@@ -32,6 +32,8 @@ export interface Show<T> {
   readonly alwaysQuiet?: boolean;
   /** The rows are pieces of a text, which is written as it is; a filter gets it in place of the JSON of the rows. */
   readonly text?: true;
+  /** That text is JSON, which --jq filters. */
+  readonly filterable?: true;
 }
 
 export interface ColumnLayout {

@@ -23,5 +23,5 @@ export default command({
     yield* printed(context.raw('chat').one(request), values, context);
   },
 
-  show: { text: true },
+  show: { text: true, filterable: true },
 });

@@ -33,5 +33,5 @@ export default command({
     yield* printed(paginate ? raw.pages(request) : raw.one(request), values, context);
   },
 
-  show: { text: true },
+  show: { text: true, filterable: true },
 });

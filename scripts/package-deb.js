@@ -1,0 +1,144 @@
+// `npm run package:deb`: a Debian package of the built program, with manual pages and completions in their places. The first argument
+// is the folder that it is written to. Node and dpkg-deb are all it needs.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
+
+const clone = resolve(import.meta.dirname, '..');
+const { name, version, description, license } = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8'));
+const file = join(resolve(process.argv[2] ?? '.'), `${name}_${version}_all.deb`);
+const root = mkdtempSync(join(tmpdir(), `${name}-deb-`));
+
+try {
+  putProgram();
+  putManual();
+  putCompletions();
+  putPapers();
+  putControl();
+  setModes(root);
+  // The owner of every file is root, whoever builds.
+  run('dpkg-deb', ['--root-owner-group', '-Zxz', '--build', root, file]);
+} finally {
+  rmSync(root, { recursive: true, force: true });
+}
+console.log(file);
+
+function putProgram() {
+  const place = join(root, 'usr/share', name);
+  cpSync(join(clone, 'dist'), join(place, 'dist'), { recursive: true });
+  put(`usr/share/${name}/package.json`, JSON.stringify({ name, version, description, license }));
+  // The package depends on Debian's node, so it is that one which runs.
+  const launcher = readFileSync(join(clone, 'bin/chatelaine.cjs'), 'utf8');
+  put(`usr/share/${name}/bin/chatelaine.cjs`, launcher.replace(/^#!.*/, '#!/usr/bin/node'));
+  mkdirSync(join(root, 'usr/bin'), { recursive: true });
+  symlinkSync(`../share/${name}/bin/chatelaine.cjs`, join(root, 'usr/bin', name));
+}
+
+function putManual() {
+  for (const page of readdirSync(join(clone, 'man')))
+    put(`usr/share/man/man${page.at(-1)}/${page}.gz`, compressed(readFileSync(join(clone, 'man', page))));
+}
+
+function putCompletions() {
+  const script = (/** @type {string} */ shell) =>
+    run(process.execPath, [join(clone, 'bin/chatelaine.cjs'), 'completion', shell]);
+  put(`usr/share/bash-completion/completions/${name}`, script('bash'));
+  put(`usr/share/zsh/vendor-completions/_${name}`, script('zsh'));
+  put(`usr/share/fish/vendor_completions.d/${name}.fish`, script('fish'));
+}
+
+function putPapers() {
+  const papers = `usr/share/doc/${name}`;
+  const others = 'The packages that are part of the program, with their licenses, are listed in';
+  put(
+    `${papers}/copyright`,
+    `${readFileSync(join(clone, 'LICENSE'), 'utf8')}\n${others}\n/usr/share/${name}/dist/THIRD-PARTY-LICENSES.\n`,
+  );
+  put(`${papers}/changelog.gz`, compressed(readFileSync(join(clone, 'CHANGELOG.md'))));
+}
+
+/** DEBIAN/control and the sums by which dpkg --verify finds damage. */
+function putControl() {
+  const files = filesIn(root);
+  const sums = files.map(
+    (path) =>
+      `${createHash('md5')
+        .update(readFileSync(join(root, path)))
+        .digest('hex')}  ${path}\n`,
+  );
+  const size = Math.ceil(files.reduce((sum, path) => sum + statSync(join(root, path)).size, 0) / 1024);
+  const { DEBFULLNAME = 'The authors of chatelaine', DEBEMAIL = 'chatelaine@users.noreply.invalid' } = process.env;
+  const fields = {
+    Package: name,
+    Version: version,
+    Architecture: 'all',
+    Maintainer: `${DEBFULLNAME} <${DEBEMAIL}>`,
+    'Installed-Size': size,
+    Depends: 'nodejs (>= 20.18.1)',
+    Section: 'utils',
+    Priority: 'optional',
+    Description: `license keys and team chat from one command line\n ${description}`,
+  };
+  put(
+    'DEBIAN/control',
+    Object.entries(fields)
+      .map(([field, text]) => `${field}: ${text}\n`)
+      .join(''),
+  );
+  put('DEBIAN/md5sums', sums.join(''));
+}
+
+/** Files below a folder, links left out, relative to it. */
+function filesIn(/** @type {string} */ folder) {
+  const found = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const paths = found.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return paths.map((path) => path.slice(folder.length + 1)).sort();
+}
+
+/** Whatever the umask of the builder is. */
+function setModes(/** @type {string} */ folder) {
+  chmodSync(folder, 0o755);
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isDirectory()) chmodSync(path, 0o755);
+    else if (entry.isFile()) chmodSync(path, entry.name === 'chatelaine.cjs' ? 0o755 : 0o644);
+  }
+}
+
+/**
+ * @param {string} path
+ * @param {string | Uint8Array} content
+ */
+function put(path, content) {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), content);
+}
+
+/** Without time and name, so that the same sources give the same package. */
+function compressed(/** @type {Uint8Array} */ content) {
+  return gzipSync(content, { level: 9 });
+}
+
+/**
+ * @param {string} program
+ * @param {readonly string[]} args
+ */
+function run(program, args) {
+  const { status, stdout, stderr, error } = spawnSync(program, args, { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${program} failed: ${error?.message ?? stderr}`);
+  return stdout;
+}

@@ -1,0 +1,122 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+/** What `npm run package:deb` makes, installed by dpkg into a root of its own. Skipped where there is no dpkg. */
+
+const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+const folder = mkdtempSync(join(tmpdir(), 'chatelaine-debian-'));
+const deb = join(folder, `chatelaine_${version}_all.deb`);
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const has = (program: string): boolean => spawnSync(program, ['--version'], { stdio: 'ignore' }).error === undefined;
+const isRoot = process.getuid?.() === 0;
+const canInstall = has('dpkg') && has('dpkg-deb') && (isRoot || has('fakeroot'));
+
+describe.skipIf(!canInstall)('the Debian package', () => {
+  beforeAll(() => {
+    expect(run(process.execPath, ['scripts/package-deb.js', folder])).toMatchObject({ status: 0 });
+  }, 60_000);
+
+  test('depends on nodejs alone, for every architecture', () => {
+    const { stdout } = run('dpkg-deb', ['--field', deb]);
+    expect(stdout).toMatch(/^Package: chatelaine$/m);
+    expect(stdout).toMatch(/^Architecture: all$/m);
+    expect(stdout).toMatch(/^Depends: nodejs \(>= 20\.18\.1\)$/m);
+    expect(stdout).toMatch(/^Description: [a-z][^\n]{10,70}[^.\n]\n /m);
+  });
+
+  test('belongs to root, is written by nobody else, and is where Debian has such files', () => {
+    const lines = run('dpkg-deb', ['--contents', deb]).stdout.trimEnd().split('\n');
+    expect(lines.filter((line) => !/^(drwxr-xr-x|-rw-r--r--|-rwxr-xr-x|lrwxrwxrwx) root\/root /.test(line))).toEqual(
+      [],
+    );
+    const places = lines.filter((line) => !line.startsWith('d')).map((line) => line.replace(/.*? \.\/(\S+).*/, '$1'));
+    const rooms = places.map((place) =>
+      place.replace(/^(usr\/share\/(?:man\/man\d|[^/]+\/completions|[^/]+)|usr\/bin).*/, '$1'),
+    );
+    expect([...new Set(rooms)].sort()).toEqual([
+      'usr/bin',
+      'usr/share/bash-completion/completions',
+      'usr/share/chatelaine',
+      'usr/share/doc',
+      'usr/share/fish',
+      'usr/share/man/man1',
+      'usr/share/man/man7',
+      'usr/share/zsh',
+    ]);
+  });
+
+  test('is installed, used and removed in a clean root', () => {
+    const root = cleanRoot('20.19.2+dfsg-1');
+    expect(dpkg(root, '--install', deb)).toMatchObject({ status: 0 });
+
+    const home = join(folder, 'home');
+    mkdirSync(home);
+    const program = join(root, 'usr/bin/chatelaine');
+    const used = run(
+      process.execPath,
+      [program, ...'--sandbox license create --remote-user ada --size-allowance 4 -o json'.split(' ')],
+      home,
+    );
+    expect(JSON.parse(used.stdout)).toMatchObject({ remote_user: 'ada', size_allowance: 4 });
+    expect(run(process.execPath, [program, '--version'], home).stdout).toBe(`${version}\n`);
+    expect(run(process.execPath, [program, '__complete', 'fish', 'lic'], home).stdout).toContain('license\t');
+    expect(readFileSync(program, 'utf8')).toMatch(/^#!\/usr\/bin\/node\n/);
+
+    const share = join(root, 'usr/share');
+    for (const page of readdirSync('man'))
+      expect(gunzipSync(readFileSync(join(share, 'man', `man${page.at(-1) ?? ''}`, `${page}.gz`))).toString()).toBe(
+        readFileSync(join('man', page), 'utf8'),
+      );
+    for (const [place, golden] of [
+      ['bash-completion/completions/chatelaine', 'chatelaine.bash'],
+      ['zsh/vendor-completions/_chatelaine', '_chatelaine'],
+      ['fish/vendor_completions.d/chatelaine.fish', 'chatelaine.fish'],
+    ] as const)
+      expect(readFileSync(join(share, place), 'utf8')).toBe(
+        readFileSync(join('test/golden/completion', golden), 'utf8'),
+      );
+
+    expect(dpkg(root, '--verify', 'chatelaine')).toMatchObject({ status: 0, stdout: '' });
+    expect(dpkg(root, '--purge', 'chatelaine')).toMatchObject({ status: 0 });
+    expect(existsSync(join(share, 'chatelaine'))).toBe(false);
+    expect(existsSync(program)).toBe(false);
+  });
+
+  test('is refused beside a Node that is too old', () => {
+    const { status, stderr } = dpkg(cleanRoot('18.19.0+dfsg-6'), '--install', deb);
+    expect(status).not.toBe(0);
+    expect(stderr).toContain('chatelaine depends on nodejs (>= 20.18.1)');
+  });
+});
+
+/** A root in which nothing is installed but this version of nodejs, as far as dpkg knows. */
+function cleanRoot(nodejs: string): string {
+  const root = mkdtempSync(join(folder, 'root-'));
+  const state = join(root, 'var/lib/dpkg');
+  for (const place of ['info', 'updates', 'triggers']) mkdirSync(join(state, place), { recursive: true });
+  const fields = [
+    'Package: nodejs',
+    'Status: install ok installed',
+    'Architecture: all',
+    'Maintainer: nobody',
+    'Description: node',
+  ];
+  writeFileSync(join(state, 'status'), `${[...fields, `Version: ${nodejs}`].join('\n')}\n`);
+  return root;
+}
+
+function dpkg(root: string, ...args: readonly string[]) {
+  const line = ['--force-not-root', '--force-script-chrootless', `--root=${root}`, ...args];
+  return isRoot ? run('dpkg', line) : run('fakeroot', ['dpkg', ...line]);
+}
+
+function run(program: string, args: readonly string[], home = folder) {
+  const env = { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin`, HOME: home, LC_ALL: 'C' };
+  const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', env });
+  return { status, stdout, stderr };
+}
