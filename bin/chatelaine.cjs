@@ -17,7 +17,8 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
   else print(help);
 } else {
   const clone = resolve(__dirname, '..');
-  process.stderr.write(`chatelaine: the program is not built. Run this first: npm ci --prefix ${clone}\n`);
+  const step = existsSync(join(clone, 'node_modules')) ? 'run build' : 'ci';
+  process.stderr.write(`chatelaine: the program is not built. Run this first: npm ${step} --prefix ${clone}\n`);
   process.exitCode = 1;
 }
 

@@ -147,6 +147,11 @@ describe('installed into an empty folder', () => {
     const result = await execa('node', [join(clone, 'bin', 'chatelaine.cjs'), 'license', 'list'], { reject: false });
     expect(result.exitCode).toBe(1);
     expect(result.stderr).toBe(`chatelaine: the program is not built. Run this first: npm ci --prefix ${clone}`);
+    mkdirSync(join(clone, 'node_modules'));
+    const installed = await execa('node', [join(clone, 'bin', 'chatelaine.cjs'), 'license', 'list'], { reject: false });
+    expect(installed.stderr).toBe(
+      `chatelaine: the program is not built. Run this first: npm run build --prefix ${clone}`,
+    );
   });
 
   test('tells its version and can be executed', async (context) => {

@@ -21,25 +21,6 @@ function kindAt(line: string): string {
 
 describe('the word at the cursor', () => {
   test.each([
-    [
-      '',
-      [
-        'license',
-        'first-activation',
-        'settings',
-        'messages',
-        'archive',
-        'topic',
-        'view',
-        'snippet',
-        'auth',
-        'api',
-        'sandbox',
-        'completion',
-        'commands',
-        'doctor',
-      ],
-    ],
     ['lic', ['license']],
     ['view ', ['pin', 'hide', 'rename']],
     ['help view ', ['pin', 'hide', 'rename']],
@@ -94,6 +75,12 @@ describe('the word at the cursor', () => {
     ['license create --remote-user ', 'words'],
   ])('%j is one of %s', (line, kind) => {
     expect(kindAt(line)).toBe(kind);
+  });
+
+  test('a line without words begins with each command or its noun', () => {
+    const first = surface.commands.map(({ name }) => name.split(' ')[0]);
+    expect(at('')).toEqual([...new Set(first)]);
+    expect(at('')).toEqual(expect.arrayContaining(['license', 'first-activation', 'topic', 'doctor']));
   });
 
   test('every option and command says what it means', () => {
