@@ -103,7 +103,6 @@ const levelTables = ['sandbox/chat/levels.ts'];
 const casts: readonly string[] = [
   // The library's type of a number says less than it takes.
   'core/json-split.ts: number',
-  // JSON.stringify gives undefined too, which its type does not say.
   // Mapped types: the compiler does not follow Object.fromEntries, Object.keys and generic tables.
   'core/defined.ts: Defined<T>',
   'core/table-names.ts: (keyof T & string)[]',

@@ -61,15 +61,15 @@ export async function rosterSource(
   return { file: file === '-' ? 'standard input' : file, bytes, format: input_format, columns: column, keepBeside };
 }
 
-/** Gives each row without an application the run's own; where each row has one, the run's need not be known. */
-export function ownAppCode(typed: number | undefined, context: Accounts) {
-  return async <R extends { readonly app_code?: number }>(
-    rows: readonly R[],
-  ): Promise<(row: R) => R & { readonly app_code: number }> => {
-    const isNeeded = rows.some(({ app_code }) => app_code === undefined);
-    const own = isNeeded ? await appCodeOf(context, typed) : 0;
-    return (row) => ({ ...row, app_code: row.app_code ?? own });
-  };
+/** Tells the application of each row: its own, else that of the run, which need not be known where each row has one. */
+export async function appCodeOfEach(
+  rows: readonly { readonly app_code?: number }[],
+  typed: number | undefined,
+  context: Accounts,
+): Promise<(row: { readonly app_code?: number }) => number> {
+  const isNeeded = rows.some(({ app_code }) => app_code === undefined);
+  const own = isNeeded ? await appCodeOf(context, typed) : 0;
+  return ({ app_code = own }) => app_code;
 }
 
 /** One API for each application, on the key that is stored for it. */

@@ -44,7 +44,9 @@ export async function* listRows(
     const isRepeated = text !== undefined && text === last;
     last = text;
     try {
-      if (!isRepeated) yield* page.rows;
+      // Not yield*, which makes three more promises of each row.
+      if (!isRepeated && 'length' in page.rows) for (const row of page.rows) yield row;
+      else if (!isRepeated) for await (const row of page.rows) yield row;
     } finally {
       await page.answer.spool?.close();
     }

@@ -150,11 +150,6 @@ async function* carriedOut(
 ): AsyncGenerator<AppliedRow> {
   const { signal, conclude, warn, clean } = context;
   const progress = context.progress('licenses', plan.tasks.length);
-  const finished = async (row: AppliedRow): Promise<void> => {
-    progress.step();
-    // A row whose request is unconfirmed is given back at the end, with the time of that request.
-    if (row.status !== 'unknown') await started.claims.release(row);
-  };
   const where = inTargets(job.targets);
   const applying = {
     ...started,
@@ -164,11 +159,11 @@ async function* carriedOut(
     warn,
     where,
     resume: job.resume,
-    finished,
+    finished: () => progress.step(),
   };
   try {
     for await (const row of applyRoster(plan, applying))
-      yield { ...row, error: row.error === null ? null : clean(row.error) };
+      yield row.error === null ? row : { ...row, error: clean(row.error) };
   } finally {
     progress.end();
   }

@@ -6,15 +6,15 @@ import {
   type FindingRow,
   type Listed,
 } from '../../jobs/license/audit-licenses.ts';
-import { oncePerUser, readRoster, type CheckedRoster } from '../../store/roster/read-roster.ts';
-import { optional } from '../../schema/field.ts';
+import { oncePerUser, readRoster } from '../../store/roster/read-roster.ts';
+import { optional, type Values } from '../../schema/field.ts';
 import { rosterFields } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import type { Terminal } from '../context/terminal.ts';
 import type { Accounts } from '../context/accounts.ts';
 import type { Disk } from '../context/disk.ts';
 import type { Services } from '../context/services.ts';
-import { ownAppCode, rosterOptions, rosterSource, type RosterValues } from '../roster.ts';
+import { appCodeOfEach, rosterOptions, rosterSource, type RosterValues } from '../roster.ts';
 import { allAppsOption, ofEveryApp, refuseChosenApp, type OwnApp } from './apps.ts';
 
 const auditFields = {
@@ -92,9 +92,11 @@ async function readExpected(
   context: Accounts & Disk,
 ): Promise<readonly ExpectedLicense[]> {
   const source = await rosterSource(file, options, context);
-  const rules = { fields: auditFields, ...oncePerUser };
-  const completion = ownAppCode(typed, context);
-  const { rows }: CheckedRoster<ExpectedLicense> = await readRoster(source, { ...rules, completion });
+  const completion = async (read: readonly Values<typeof auditFields>[]) => {
+    const codeOf = await appCodeOfEach(read, typed, context);
+    return (row: Values<typeof auditFields>) => ({ ...row, app_code: codeOf(row) });
+  };
+  const { rows } = await readRoster(source, { fields: auditFields, ...oncePerUser, completion });
   return rows;
 }
 

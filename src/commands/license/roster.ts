@@ -4,7 +4,7 @@ import { rosterFields, type LicenseFields } from '../../schema/license.ts';
 import { oncePerUser, readRoster, type CheckedRoster } from '../../store/roster/read-roster.ts';
 import type { Accounts } from '../context/accounts.ts';
 import type { Disk } from '../context/disk.ts';
-import { ownAppCode, rosterSource, type RosterValues } from '../roster.ts';
+import { appCodeOfEach, rosterSource, type RosterValues } from '../roster.ts';
 
 /** The columns of every result of `license apply`, in their order. */
 export const applyColumns = ['remote_user', 'app_code', 'size_allowance', 'status', 'license_code'] as const;
@@ -26,15 +26,15 @@ export async function readLicenseRoster(
   const beside = [...applyColumns, 'license', 'error', 'change'];
   const source = await rosterSource(file, values, context, keep_columns ? beside : undefined);
   const completion = async (rows: readonly Values<typeof rosterFields>[]) => {
-    const withAppCode = await ownAppCode(app_code, context)(rows);
-    return (row: Values<typeof rosterFields>): LicenseFields => inOneOrder(withAppCode(row));
+    const codeOf = await appCodeOfEach(rows, app_code, context);
+    // In the order of the result, whatever that of the file.
+    return (row: Values<typeof rosterFields>): LicenseFields => ({
+      remote_user: row.remote_user,
+      app_code: codeOf(row),
+      size_allowance: row.size_allowance,
+    });
   };
   return readRoster(source, { fields: rosterFields, ...oncePerUser, completion });
-}
-
-/** The fields of every row in the order of the result, whatever that of the file. */
-function inOneOrder({ remote_user, app_code, size_allowance }: LicenseFields): LicenseFields {
-  return { remote_user, app_code, size_allowance };
 }
 
 /** Adds the kept columns of a roster to the rows of a result. */

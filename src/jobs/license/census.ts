@@ -67,8 +67,10 @@ async function fromList(
       const name = textOf(license, 'remote_user');
       if (name === undefined) return undefined;
       const isExact = wanted.has(name) && likeness(license, { remote_user: name, app_code }) === 'exact';
-      if (!isExact) others.push(license);
-      else found.set(name, { exact: [...(found.get(name)?.exact ?? []), license], near: noLicenses });
+      if (isExact) {
+        const { exact } = found.get(name) ?? {};
+        found.set(name, { exact: exact ? [...exact, license] : [license], near: noLicenses });
+      } else others.push(license);
     }
   } catch (cause) {
     if (cause instanceof Failure && cause.kind === 'incomplete') return undefined;

@@ -24,7 +24,7 @@ export interface RosterClaims {
   posted(row: LicenseUser, time: Milliseconds): void;
   /** Why the claims are lost; undefined while they are not. */
   lost(): Failure | undefined;
-  /** Gives a row back, at once or with others a little later. */
+  /** Gives a row back, with others a little later. */
   release(row: LicenseUser): Promise<void>;
   /** Gives back all rows that are still claimed. */
   releaseAll(): Promise<void>;
@@ -40,16 +40,14 @@ export interface ClaimingRoster extends Omit<ClaimingUser, 'claims'> {
  * @throws Failure unavailable, config
  */
 export async function claimRoster(rows: readonly LicenseUser[], claiming: ClaimingRoster): Promise<RosterClaims> {
-  const posts = new Map<string, Milliseconds>();
-  for (const [app_code, own] of claiming.claims) {
-    const earlier = await own.take(rows.filter((row) => row.app_code === app_code).map((row) => row.remote_user));
-    for (const [remote_user, time] of earlier) posts.set(userKey({ remote_user, app_code }), time);
-  }
+  const posts = new Map<number, ReadonlyMap<string, Milliseconds>>();
+  for (const [app_code, own] of claiming.claims)
+    posts.set(app_code, await own.take(rows.filter((row) => row.app_code === app_code).map((row) => row.remote_user)));
   const claimed = claimedRows(claiming);
   for (const row of rows) claimed.add(row);
   return {
     ...claimed,
-    lastPost: (row) => posts.get(userKey(row)),
+    lastPost: ({ app_code, remote_user }) => posts.get(app_code)?.get(remote_user),
     claim: () => Promise.resolve('claimed'),
     claimHeld: () => Promise.resolve([]),
     posting: () => Promise.resolve(),
@@ -62,14 +60,16 @@ export interface ClaimedRows extends Pick<RosterClaims, 'posted' | 'release' | '
   add(row: LicenseUser): void;
 }
 
-/** Claims are given back in groups, since each time their file is written whole. */
+/** Claims are given back in groups, since each time their file is read and written whole. */
 const releaseEvery: Milliseconds = 2000;
+const maxReleases = 10;
 
 export function claimedRows({ claims, now, warn }: ClaimingRoster): ClaimedRows {
   const held = new Map<string, LicenseUser>();
   const fresh = new Map<string, Milliseconds>();
   let done: LicenseUser[] = [];
-  let last = now();
+  let claimed = 0;
+  let last: Milliseconds | undefined;
   const giveBack = async (users: readonly LicenseUser[]): Promise<void> => {
     for (const [app_code, own] of claims) {
       const released = users
@@ -77,14 +77,19 @@ export function claimedRows({ claims, now, warn }: ClaimingRoster): ClaimedRows 
         .map((user) => ({ remote_user: user.remote_user, posted: fresh.get(userKey(user)) }));
       if (released.length > 0) await releaseOrWarn(own, released, warn);
     }
+    for (const user of users) fresh.delete(userKey(user));
   };
   return {
-    add: (row) => void held.set(userKey(row), row),
+    add(row) {
+      claimed += 1;
+      held.set(userKey(row), row);
+    },
     posted: (row, time) => void fresh.set(userKey(row), time),
     async release(row) {
       if (!held.delete(userKey(row))) return;
       done.push(row);
-      if (now() - last <= releaseEvery) return;
+      last ??= now();
+      if (now() - last <= releaseEvery || done.length * maxReleases < claimed) return;
       last = now();
       await giveBack(done.splice(0));
     },

@@ -46,13 +46,15 @@ export function licenseJournal(journal: Pick<Journal, 'path' | 'records' | 'appe
   return {
     isResumed: past.size > 0 || journal.isDamaged,
     isDamaged: journal.isDamaged,
-    past: (row) => past.get(userKey(row)) ?? {},
+    past: (row) => (past.size > 0 && past.get(userKey(row))) || nothing,
     broken: () => broken,
     before: ({ remote_user, app_code, size_allowance }, step, time) =>
       append({ remote_user, app_code, size_allowance, step, time }),
     after: ({ remote_user, app_code }, status, time) => append({ remote_user, app_code, status, time }),
   };
 }
+
+const nothing: PastRow = {};
 
 interface Entry extends LicenseUser {
   readonly size_allowance?: number;

@@ -8,7 +8,7 @@ import { RosterRun } from './roster-run.ts';
  * @throws Failure auth at once; unknown where a row may or may not have its license; incomplete where rows failed or were not reached
  */
 export async function* applyRoster(plan: Plan, applying: Applying): AsyncGenerator<AppliedRow> {
-  const rows = plan.tasks.map(({ row }) => row);
+  const { tasks } = plan;
   const tally = newTally(applying.where, applying.resume);
   const outcomes = new RowOutcomes(applying);
   const run = new RosterRun(plan, applying, outcomes);
@@ -16,7 +16,9 @@ export async function* applyRoster(plan: Plan, applying: Applying): AsyncGenerat
   // Awaited below: until then a bug must not end the process.
   working.catch(() => undefined);
   try {
-    for await (const outcome of outcomes.inOrderOf(rows)) {
+    for (const task of tasks) {
+      const outcome = await outcomes.of(task);
+      if (!outcome) continue;
       tally.add(outcome);
       yield outcome;
     }
@@ -24,8 +26,8 @@ export async function* applyRoster(plan: Plan, applying: Applying): AsyncGenerat
     run.abandon();
     await working;
   }
-  const failure = tally.verdict(rows.length, run.stopped());
+  const failure = tally.verdict(tasks.length, run.stopped());
   // Any other failure says the counts itself.
-  if (!failure || failure === run.stopped()) applying.conclude(tally.summary(rows.length));
+  if (!failure || failure === run.stopped()) applying.conclude(tally.summary(tasks.length));
   if (failure) throw failure;
 }

@@ -8,7 +8,7 @@ import { severalWarning } from '../license/decide.ts';
 import { limiter, until, workOn } from '../work/workers.ts';
 import { lastPost, obstacle, pendingRow, PendingRows, wasPosted, type PendingRow } from './pending-row.ts';
 import type { Plan, Task } from './plan-roster.ts';
-import { endsRun, type Applying, type RowOutcomes } from './roster-outcome.ts';
+import { endsRun, isUnchanged, type Applying, type RowOutcomes } from './roster-outcome.ts';
 
 /** Owns the state of a run. A row without an outcome is pending, or was not begun because the run stopped. */
 export class RosterRun {
@@ -32,7 +32,7 @@ export class RosterRun {
   async carryOut(): Promise<void> {
     if (this.#applying.journal.isResumed) this.#applying.note('Resuming an interrupted run');
     try {
-      await this.#each(await this.#keepUnchanged());
+      await this.#each(await this.#releaseUnchanged());
       do
         while (!this.#pending.isEmpty() && !this.#isOver())
           await this.#each((await this.#pending.planAgain(this.#applying)).tasks);
@@ -60,15 +60,16 @@ export class RosterRun {
     return this.#isAbandoned || this.stopped() !== undefined;
   }
 
-  /** Gives the rows that need no request their outcome. Returns the others. */
-  async #keepUnchanged(): Promise<Task[]> {
+  /** Gives rows back that need nothing, and returns the others. */
+  async #releaseUnchanged(): Promise<Task[]> {
+    const { journal, claims, finished } = this.#applying;
     const open: Task[] = [];
     for (const task of this.#plan.tasks) {
-      const { row, decision } = task;
-      const { posted, status } = this.#applying.journal.past(row);
-      const isNew = posted === undefined && status === undefined;
-      if (decision.step !== 'unchanged' || decision.hasSeveral || !isNew) open.push(task);
-      else await this.#keep(row, decision.license);
+      if (!isUnchanged(task, journal)) open.push(task);
+      else {
+        finished();
+        await claims.release(task.row);
+      }
     }
     return open;
   }

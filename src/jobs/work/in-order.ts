@@ -1,4 +1,4 @@
-/** Results that come in any order and are read in the order of their keys; a key is an object. */
+/** Results that come in any order and are taken in the order of their keys, by one reader; a key is an object. */
 export class InOrder<K extends object, T> {
   readonly #results = new Map<K, T>();
   #isClosed = false;
@@ -15,18 +15,11 @@ export class InOrder<K extends object, T> {
     this.#wake();
   }
 
-  /** Yields each result once those before it have come. Keys whose result never came are left out. */
-  async *read(keys: Iterable<K>): AsyncGenerator<T> {
-    for (const key of keys) {
-      while (!this.#results.has(key) && !this.#isClosed) await this.#change();
-      const result = this.#results.get(key);
-      if (result === undefined) continue;
-      this.#results.delete(key);
-      yield result;
-    }
-  }
-
-  #change(): Promise<void> {
-    return new Promise((resolve) => (this.#wake = resolve));
+  /** Resolves when the result is there; undefined where it never comes. */
+  async take(key: K): Promise<T | undefined> {
+    while (!this.#results.has(key) && !this.#isClosed) await new Promise<void>((resolve) => (this.#wake = resolve));
+    const result = this.#results.get(key);
+    this.#results.delete(key);
+    return result;
   }
 }

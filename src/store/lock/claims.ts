@@ -37,7 +37,8 @@ export async function openClaims(name: string, world: Surroundings, options: Cla
 
   return {
     async take(users) {
-      const wanted = new Map(users.map((user) => [hashOf(user), user]));
+      const wanted = new Map<string, string>();
+      for (const user of users) wanted.set(hashOf(user), user);
       const end = clock.now() + longestWait;
       for (let round = 0; ; round += 1) {
         const outcome = await edit((file) => attempt(file, wanted, me, remember, world), options.signal);
@@ -94,7 +95,7 @@ async function attempt(
     const rest = claim.users.filter((user) => !wanted.has(user));
     if (rest.length < claim.users.length && claim.owner.token !== me.token) {
       if (!(await isGone(claim.owner, me, machine))) return { file: undefined, result: { holder: claim.owner } };
-      abandoned.push(...claim.users.filter((user) => wanted.has(user)));
+      for (const user of claim.users) if (wanted.has(user)) abandoned.push(user);
     }
     if (rest.length > 0) kept.push({ ...claim, users: rest });
   }
@@ -114,7 +115,8 @@ function without(
   me: Owner,
   remember: Milliseconds,
 ): ClaimsFile {
-  const released = new Map(users.map(({ remote_user, posted: time }) => [hashOf(remote_user), time]));
+  const released = new Map<string, Milliseconds | undefined>();
+  for (const { remote_user, posted: time } of users) released.set(hashOf(remote_user), time);
   const own = (claim: Claim): Claim =>
     claim.owner.token === me.token ? { ...claim, users: claim.users.filter((user) => !released.has(user)) } : claim;
   const fresh = [...released].flatMap(([user, time]): Posted[] =>
@@ -164,6 +166,7 @@ function held({ pid, space }: Owner, me: Owner, path: string): Failure {
   });
 }
 
+/** Made of the bytes that it shows: a slice of the whole hash would keep all of it in memory. */
 function hashOf(text: string): string {
-  return hash('sha256', text).slice(0, 20);
+  return hash('sha256', text, 'buffer').toString('hex', 0, 10);
 }

@@ -95,7 +95,7 @@ function world({ room = Infinity, earlier = [], isDamaged = false, asked = {}, a
     warn: () => undefined,
     where: 'here.test, application 7',
     resume: 'chatelaine license apply roster.csv',
-    finished: async () => undefined,
+    finished: () => undefined,
   };
   return { applying, records, licenses, slept, posts, posted };
 }

@@ -88,7 +88,10 @@ describe('results in the order of their keys', () => {
     const results = new InOrder<{ key: number }, string>();
     const read: string[] = [];
     const reading = (async () => {
-      for await (const result of results.read([one, two, three])) read.push(result);
+      for (const key of [one, two, three]) {
+        const result = await results.take(key);
+        if (result !== undefined) read.push(result);
+      }
     })();
     results.put(three, 'three');
     await after(2);
