@@ -37,8 +37,7 @@ export async function openClaims(name: string, world: Surroundings, options: Cla
 
   return {
     async take(users) {
-      const wanted = new Map<string, string>();
-      for (const user of users) wanted.set(hashOf(user), user);
+      const wanted = new Map(users.map((user) => [hashOf(user), user]));
       const end = clock.now() + longestWait;
       for (let round = 0; ; round += 1) {
         const outcome = await edit((file) => attempt(file, wanted, me, remember, world), options.signal);
@@ -115,8 +114,7 @@ function without(
   me: Owner,
   remember: Milliseconds,
 ): ClaimsFile {
-  const released = new Map<string, Milliseconds | undefined>();
-  for (const { remote_user, posted: time } of users) released.set(hashOf(remote_user), time);
+  const released = new Map(users.map(({ remote_user, posted: time }) => [hashOf(remote_user), time]));
   const own = (claim: Claim): Claim =>
     claim.owner.token === me.token ? { ...claim, users: claim.users.filter((user) => !released.has(user)) } : claim;
   const fresh = [...released].flatMap(([user, time]): Posted[] =>
