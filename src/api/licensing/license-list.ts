@@ -39,8 +39,7 @@ export async function* listRows(
   for (let [pages, received] = [1, 0]; query; pages += 1) {
     seen.add(encodeParameters(query));
     const page: Page = await readPage(line, query, pages - 1);
-    // The only page of a list has none to repeat, and may be large.
-    const text: string | undefined = pages === 1 && page.next === undefined ? undefined : textOf(page);
+    const text: string | undefined = textOf(page, pages);
     const isRepeated = text !== undefined && text === last;
     last = text;
     try {
@@ -52,27 +51,31 @@ export async function* listRows(
     }
     received += page.count;
     query = page.next === undefined ? undefined : [...new URL(page.next, anyOrigin).searchParams];
-    const gap = isRepeated
-      ? 'a page repeats the rows of the one before'
-      : gapAfter(page, { pages, received, isSeen: query !== undefined && seen.has(encodeParameters(query)) });
+    const isSeen = query !== undefined && seen.has(encodeParameters(query));
+    const gap = gapAfter(page, { pages, received, isRepeated, isSeen });
     if (gap !== undefined && extent === 'whole') throw notWhole(gap, page.answer);
     if (gap !== undefined) return;
   }
 }
 
-/** Of a page that is in memory. */
-function textOf({ rows }: Page): string | undefined {
+/** Undefined for the only page of a list, which has none to repeat and may be large, and for one that is not in memory. */
+function textOf({ rows, next }: Page, pages: number): string | undefined {
+  if (pages === 1 && next === undefined) return undefined;
   return 'length' in rows ? writeJson(rows.map(({ fields }) => fields)) : undefined;
 }
 
 interface ListProgress {
   readonly pages: number;
   readonly received: number;
+  /** Whether the page has the rows of the one before. */
+  readonly isRepeated: boolean;
+  /** Whether its next page was read before. */
   readonly isSeen: boolean;
 }
 
 /** What shows after a page that rows are missing, or cannot be reached; undefined where nothing does. */
-function gapAfter(page: Page, { pages, received, isSeen }: ListProgress): string | undefined {
+function gapAfter(page: Page, { pages, received, isRepeated, isSeen }: ListProgress): string | undefined {
+  if (isRepeated) return 'a page repeats the rows of the one before';
   if (isSeen) return 'the server names a page as next that was read before';
   if (page.count === 0 && pages > 1) return 'the server names a next page, and it has no rows';
   if (page.next !== undefined) return undefined;

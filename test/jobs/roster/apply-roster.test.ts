@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Creation } from '../../../src/api/licensing/creation.ts';
 import type { License } from '../../../src/api/licensing/license.ts';
@@ -9,6 +10,8 @@ import { applyRoster } from '../../../src/jobs/roster/apply-roster.ts';
 import { planRoster } from '../../../src/jobs/roster/plan-roster.ts';
 import type { AppliedRow, Applying } from '../../../src/jobs/roster/roster-outcome.ts';
 import type { LicenseFields } from '../../../src/schema/license.ts';
+import { openJournal } from '../../../src/store/journal.ts';
+import { place } from '../../store/place.ts';
 
 interface Past {
   /** Records after which the disk is full. */
@@ -131,6 +134,31 @@ describe('a full disk', () => {
       expect(asked).toEqual(expect.arrayContaining(licenses.map(({ fields }) => fields['remote_user'])));
     },
   );
+});
+
+test('one worker: a line is on disk before its request, and shares a sync with the one after the request before', async () => {
+  const writes: string[] = [];
+  const onDisk = () => writes.join('');
+  const { applying } = world({
+    answer({ remote_user }) {
+      expect(onDisk()).toContain(`{"remote_user":"${remote_user}","app_code":7,"size_allowance":4,"step":"create"`);
+      return undefined;
+    },
+  });
+  const surroundings = place();
+  const opened = await openJournal(join(surroundings.folder, 'journal'), {}, surroundings, {
+    async write(file, lines) {
+      await file.appendFile(lines);
+      writes.push(lines);
+    },
+  });
+  const plan = await planRoster(rows, applying);
+
+  for await (const row of applyRoster(plan, { ...applying, journal: licenseJournal(opened), concurrency: 1 }))
+    expect(onDisk()).toContain(`{"remote_user":"${row.remote_user}","app_code":7,"status":"created"`);
+  await opened.finish();
+
+  expect(writes).toHaveLength(rows.length + 1);
 });
 
 describe('a list that does not show a row is waited for, and read again, after', () => {
