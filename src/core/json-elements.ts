@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { JsonElement, textOf, type ElementPlaces } from './json-element.ts';
 import { parseJson } from './json.ts';
 import {
   broken,
@@ -12,32 +13,6 @@ import {
   sign,
   type JsonCursor,
 } from './json-syntax.ts';
-
-/** An object of JSON as the bytes in which it came: UTF-8, without a line break. */
-export class JsonElement {
-  readonly bytes: Uint8Array;
-  readonly #names: readonly string[];
-  /** Start and end of the value of each name; 0 and 0 where there is none. */
-  readonly #places: Uint32Array;
-
-  constructor(bytes: Uint8Array, names: readonly string[], places: Uint32Array) {
-    this.bytes = bytes;
-    this.#names = names;
-    this.#places = places;
-  }
-
-  /** The value of one of the members whose places were noted; undefined where the object lacks it. */
-  read(name: string): unknown {
-    const index = this.#names.indexOf(name);
-    const [start = 0, end = 0] = [this.#places[index * 2], this.#places[index * 2 + 1]];
-    return end === 0 ? undefined : (integerIn(this.bytes, start, end) ?? parseJson(textOf(this.bytes, start, end)));
-  }
-
-  /** The whole object. */
-  parse(): unknown {
-    return parseJson(textOf(this.bytes, 0, this.bytes.length));
-  }
-}
 
 /** A document that is an object, one of whose members is an array of objects. */
 export interface JsonEnvelope {
@@ -76,30 +51,34 @@ function cursorIn(bytes: Uint8Array): JsonCursor {
 function readArray(cursor: JsonCursor, wanted: Members) {
   if (nextSign(cursor) !== sign.open) throw broken(cursor);
   const from = cursor.at;
+  const page = { document: cursor.bytes, names: wanted.names, places: [] };
   const elements: JsonElement[] = [];
   descend(cursor, 1);
   if (!passEmpty(cursor, sign.close)) {
-    do elements.push(readElement(cursor, wanted));
+    do elements.push(readElement(cursor, wanted, page));
     while (passComma(cursor, sign.close));
   }
   return { from, to: cursor.at, elements };
 }
 
-function readElement(cursor: JsonCursor, wanted: Members): JsonElement {
+function readElement(cursor: JsonCursor, wanted: Members, page: ElementPlaces): JsonElement {
   if (nextSign(cursor) !== sign.openObject) throw broken(cursor);
-  const { bytes, at: start, breaks } = cursor;
-  const places = new Uint32Array(wanted.names.length * 2);
+  const { at: start, breaks } = cursor;
+  const { places } = page;
+  const at = places.length;
+  places.push(start, 0, ...wanted.none);
   eachMember(cursor, 2, wanted, (index) => {
     nextSign(cursor);
     const from = cursor.at;
     passValue(cursor, 3);
     if (index < 0) return;
-    places[index * 2] = from - start;
-    places[index * 2 + 1] = cursor.at - start;
+    places[at + 2 + index * 2] = from;
+    places[at + 3 + index * 2] = cursor.at;
   });
-  const element = bytes.subarray(start, cursor.at);
-  if (cursor.breaks === breaks) return new JsonElement(element, wanted.names, places);
-  return readElement(cursorIn(withoutBlanks(element)), wanted);
+  places[at + 1] = cursor.at;
+  if (cursor.breaks === breaks) return new JsonElement(page, at);
+  const document = withoutBlanks(cursor.bytes.subarray(start, cursor.at));
+  return readElement(cursorIn(document), wanted, { document, names: wanted.names, places: [] });
 }
 
 /** Calls `value` before the value of each member, with the index of its name, or -1; `value` passes the value. */
@@ -117,6 +96,8 @@ function eachMember(cursor: JsonCursor, depth: number, wanted: Members, value: (
 /** The members whose places are noted, by the number of bytes of their names. */
 interface Members {
   readonly names: readonly string[];
+  /** Two zeros for each name. */
+  readonly none: readonly number[];
   readonly byLength: readonly (readonly { readonly name: Buffer; readonly index: number }[] | undefined)[];
 }
 
@@ -127,7 +108,7 @@ function membersIn(names: readonly string[]): Members {
     const some = all.filter(({ name }) => name.length === length);
     return some.length > 0 ? some : undefined;
   });
-  return { names, byLength };
+  return { names, none: names.flatMap(() => [0, 0]), byLength };
 }
 
 /** Passes the name of a member; its index, or -1. */
@@ -158,22 +139,6 @@ function withoutBlanks(element: Uint8Array): Uint8Array {
   return kept.subarray(0, length);
 }
 
-/** The number that these bytes are, where they are up to fifteen digits. */
-function integerIn(bytes: Uint8Array, start: number, end: number): number | undefined {
-  if (end - start > 15) return undefined;
-  let value = 0;
-  for (let at = start; at < end; at += 1) {
-    const digit = (bytes[at] ?? 0) - 0x30;
-    if (digit < 0 || digit > 9) return undefined;
-    value = value * 10 + digit;
-  }
-  return value;
-}
-
 function hasMark(bytes: Uint8Array): boolean {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-}
-
-function textOf(bytes: Uint8Array, start: number, end: number): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8', start, end);
 }

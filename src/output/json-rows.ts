@@ -1,4 +1,4 @@
-import type { JsonElement } from '../core/json-elements.ts';
+import type { JsonElement } from '../core/json-element.ts';
 
 /** Rows that came together, each as its own JSON text: a form that can writes the texts; for any other each is opened. */
 export class JsonRows<R = unknown> {
@@ -26,13 +26,12 @@ export async function* singly(rows: AsyncIterable<unknown>): AsyncGenerator {
 
 /** Texts one after another, each between the same two pieces of ASCII; `first` replaces the piece before the first one. */
 export function joined(texts: readonly JsonElement[], before: string, after: string, first = before): Uint8Array {
-  const length = texts.reduce((sum, { bytes }) => sum + bytes.length + before.length + after.length, first.length);
-  const all = Buffer.allocUnsafe(length);
+  const size = texts.reduce((sum, { length }) => sum + length + before.length + after.length, first.length);
+  const all = Buffer.allocUnsafe(size);
   let at = 0;
-  for (const [index, { bytes }] of texts.entries()) {
+  for (const [index, text] of texts.entries()) {
     at += all.write(index === 0 ? first : before, at, 'latin1');
-    all.set(bytes, at);
-    at += bytes.length;
+    at = text.copyTo(all, at);
     at += all.write(after, at, 'latin1');
   }
   return all.subarray(0, at);
