@@ -15,9 +15,10 @@ export interface Claims {
   /**
    * Records that a POST for the user is about to be sent; called before each. Claims of one machine need no such record, since they see
    * that a process has died.
+   * @param soon claimed users for whom one is about to be sent too, so that one statement records them all
    * @throws Failure where the claim is lost: then nothing may be sent
    */
-  posting(user: string): Promise<void>;
+  posting(user: string, soon?: () => readonly string[]): Promise<void>;
   /**
    * Gives users back, each with the time at which its last POST ended, if there was one. A user that is never given back counts as
    * abandoned once this process has ended.

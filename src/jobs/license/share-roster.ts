@@ -3,7 +3,7 @@ import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { SharedClaims, TakenUsers } from '../../store/claims.ts';
 import { claimedRows, type ClaimingRoster, type RosterClaims } from './claim-roster.ts';
-import { userKey } from './claim-users.ts';
+import { userKey, type LicenseUser } from './claim-users.ts';
 
 export interface SharingRoster extends ClaimingRoster {
   readonly claims: ReadonlyMap<number, SharedClaims>;
@@ -15,6 +15,8 @@ export interface SharingRoster extends ClaimingRoster {
 
 /** The rows that are claimed at once. */
 const portion = 200;
+/** The rows whose POSTs are recorded at once. */
+const group = 50;
 const longestWait: Milliseconds = 300_000;
 const longestPause: Milliseconds = 2000;
 /** Half of the time for which a POST is remembered at least: an older list is not trusted beside what the ledger remembers. */
@@ -27,7 +29,7 @@ const oldestList: Milliseconds = 43_200_000;
  */
 export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRoster): RosterClaims {
   const { claims, listedAt, now } = sharing;
-  const places = new Map(rows.map((row, index) => [userKey(row), index]));
+  const ahead = rowsAhead(rows);
   const outcomes = new Map<string, 'claimed' | 'held'>();
   const posts = new Map<string, Milliseconds>();
   const held = new Map<string, LicenseFields>();
@@ -58,21 +60,27 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
     }
     held.delete(key);
     claimed.add(row);
+    ahead.add(row);
     const posted = now() - listedAt > oldestList ? now() : taken.posted.get(row.remote_user);
     if (posted !== undefined) posts.set(key, posted);
   };
 
   const takePortion = async (first: LicenseFields): Promise<void> => {
     if (outcomes.has(userKey(first))) return;
-    const start = places.get(userKey(first)) ?? 0;
-    const next = rows.slice(start, start + portion).filter((row) => !outcomes.has(userKey(row)));
-    await take(next);
+    await take(ahead.from(first, portion).filter((row) => !outcomes.has(userKey(row))));
   };
 
   return {
     ...claimed,
     lastPost: (row) => posts.get(userKey(row)),
-    posting: async (row) => claims.get(row.app_code)?.posting(row.remote_user),
+    async posting(row) {
+      ahead.delete(row);
+      await claims.get(row.app_code)?.posting(row.remote_user, () => ahead.users(row));
+    },
+    release(row) {
+      ahead.delete(row);
+      return claimed.release(row);
+    },
     lost: () => [...claims.values()].map((own) => own.lost()).find((failure) => failure !== undefined),
     async claim(row) {
       claiming = claiming.then(() => takePortion(row));
@@ -80,6 +88,7 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
       return outcomes.get(userKey(row)) ?? 'held';
     },
     async claimHeld() {
+      ahead.clear();
       await claimed.releaseAll();
       return claimFreed(held, take, sharing);
     },
@@ -107,4 +116,34 @@ async function claimFreed(
     await sleep(Math.min(100 * (round + 1), longestPause));
   }
   return [];
+}
+
+/** The rows in their order, with those that are claimed and not begun yet. */
+interface RowsAhead {
+  add(row: LicenseUser): void;
+  delete(row: LicenseUser): void;
+  clear(): void;
+  /** So many rows from that one on. */
+  from(row: LicenseUser, count: number): readonly LicenseFields[];
+  /** The users of the rows after that one, in the same application, that are about to be begun. */
+  users(row: LicenseUser): string[];
+}
+
+function rowsAhead(rows: readonly LicenseFields[]): RowsAhead {
+  const places = new Map(rows.map((row, index) => [userKey(row), index]));
+  const waiting = new Set<string>();
+  const from: RowsAhead['from'] = (row, count) => {
+    const start = places.get(userKey(row)) ?? 0;
+    return rows.slice(start, start + count);
+  };
+  return {
+    add: (row) => void waiting.add(userKey(row)),
+    delete: (row) => void waiting.delete(userKey(row)),
+    clear: () => waiting.clear(),
+    from,
+    users: (row) =>
+      from(row, group)
+        .filter((one) => one.app_code === row.app_code && waiting.has(userKey(one)))
+        .map((one) => one.remote_user),
+  };
 }

@@ -24,7 +24,7 @@ export interface ClaimingSession {
 
 /** The users of one statement. */
 const portion = 5000;
-/** The longest time of the statement before a POST: what it records allows for that. */
+/** The longest time of the statement before a POST, and from then to the POST: what it records allows for that. */
 const sendingLimit: Milliseconds = 5000;
 /** How long users are given back for after Ctrl-C or the deadline. */
 const releaseGrace: Milliseconds = 1000;
@@ -84,19 +84,29 @@ export function sharedClaims(session: ClaimingSession, options: LedgerClaimOptio
     }
   };
 
-  const sending = gathered((users) =>
-    call(
-      'SELECT chatelaine.sending($1, $2, $3, $4::bytea[])',
-      [ledgerVersion, me, options.requestLimit + sendingLimit, hashes(users)],
-      { limit: sendingLimit },
-    ),
-  );
+  /** Users that are recorded, each for one POST, with the moment from which on they have to be recorded again. */
+  const recorded = new Map<string, Milliseconds>();
+
+  const sending = gathered(async (users) => {
+    const until = clock.now() + sendingLimit;
+    const bound = options.requestLimit + sendingLimit;
+    const values = [ledgerVersion, me, bound, hashes(users)];
+    await call('SELECT chatelaine.sending($1, $2, $3, $4::bytea[])', values, { limit: sendingLimit });
+    for (const user of users) recorded.set(user, until);
+  });
+
+  const lostNow = (): Failure | undefined => lost ?? database.lost();
 
   return {
     takeFree,
     release,
-    lost: () => lost ?? database.lost(),
-    posting: sending,
+    lost: lostNow,
+    async posting(user, soon = () => []) {
+      const failure = lostNow();
+      if (failure) throw failure;
+      if ((recorded.get(user) ?? 0) <= clock.now()) await sending([user, ...soon()]);
+      recorded.delete(user);
+    },
     async take(users) {
       let end = clock.now() + longestWait;
       for (let round = 0, most = Infinity; ; round += 1) {
@@ -121,16 +131,16 @@ function hashOf(target: string, user: string): Buffer {
 }
 
 /** Calls that come while one is in progress are gathered into the next. */
-function gathered(send: (users: readonly string[]) => Promise<unknown>): (user: string) => Promise<void> {
-  let gathering: { readonly users: string[]; readonly sent: Promise<void> } | undefined;
+function gathered(send: (users: readonly string[]) => Promise<void>): (users: readonly string[]) => Promise<void> {
+  let gathering: { readonly users: Set<string>; readonly sent: Promise<void> } | undefined;
   let last: Promise<unknown> = Promise.resolve();
-  return (user) => {
-    if (gathering) gathering.users.push(user);
+  return (more) => {
+    if (gathering) for (const user of more) gathering.users.add(user);
     else {
-      const users = [user];
+      const users = new Set(more);
       const sent = last.then(async () => {
         gathering = undefined;
-        await send(users);
+        await send([...users]);
       });
       gathering = { users, sent };
       last = sent.catch(() => undefined);

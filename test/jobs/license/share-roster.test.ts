@@ -13,6 +13,7 @@ const last = rows[449] ?? first;
 /** Claims of which another machine holds some, in a time that only sleeping moves. */
 function shared(others: Set<string>, posted: ReadonlyMap<string, number> = new Map()) {
   const calls: string[] = [];
+  const soon: (readonly string[])[] = [];
   let now = 1_000_000;
   const own: SharedClaims = {
     takeFree: async (users) => {
@@ -20,7 +21,7 @@ function shared(others: Set<string>, posted: ReadonlyMap<string, number> = new M
       return { posted, held: users.filter((user) => others.has(user)), holder: 'process 1 on box' };
     },
     take: () => Promise.reject(new Error('not asked for')),
-    posting: async (user) => void calls.push(`posting ${user}`),
+    posting: async (_user, following = () => []) => void soon.push(following()),
     release: async (users) => void calls.push(`release ${users.length}`),
     lost: () => undefined,
   };
@@ -35,7 +36,7 @@ function shared(others: Set<string>, posted: ReadonlyMap<string, number> = new M
     note: (text) => void calls.push(text),
     warn: () => undefined,
   });
-  return { claims, calls, pass: (span: number) => (now += span) };
+  return { claims, calls, soon, pass: (span: number) => (now += span) };
 }
 
 test('rows are claimed in portions, each when its first row is reached', async () => {
@@ -80,4 +81,21 @@ test('what the ledger remembers of a row counts; a list of half a day ago counts
   pass(43_200_001);
   await claims.claim(last);
   expect(claims.lastPost(last)).toBe(1_000_000 + 43_200_001);
+});
+
+test('a POST is recorded together with those of the next 49 rows that are claimed and not begun', async () => {
+  const { claims, soon } = shared(new Set(['user-2']));
+  await claims.claim(first);
+  await claims.posting(first);
+  await claims.posting(second);
+  await claims.release(second);
+  expect(soon[0]).toEqual(
+    rows
+      .slice(1, 50)
+      .map(({ remote_user }) => remote_user)
+      .filter((user) => user !== 'user-2'),
+  );
+  expect(soon[1]).toEqual(rows.slice(3, 51).map(({ remote_user }) => remote_user));
+  await claims.posting(rows[199] ?? first);
+  expect(soon[2]).toEqual([]);
 });
