@@ -38,14 +38,17 @@ function scalar(value: unknown): string | undefined {
     return String(value);
   if (typeof value !== 'string') return undefined;
   if (isPlain(value)) return value;
-  return value.includes('\n') || value.length > maxScalarChars ? undefined : write(value).trimEnd();
+  if (value.length > maxScalarChars) return undefined;
+  // In a list, since some texts mean something else at the beginning of a document.
+  const [line = '', ...others] = write([value]).slice('- '.length).split('\n');
+  return others.length === 1 ? line : undefined;
 }
 
 const maxScalarChars = 200;
 
-/** A string that every reader of YAML takes for itself: it begins with a letter, has no sign of the syntax, and is no word for a value. */
+/** A string that every reader of YAML takes for itself: it begins with a letter, has no sign of the syntax, and is no word for a value or exponent of a number. */
 function isPlain(text: string): boolean {
-  return /^[A-Za-z][\w@./+-]*$/.test(text) && !/^(?:y|n|yes|no|on|off|true|false|null)$/i.test(text);
+  return /^[A-Za-z][\w@./+-]*$/.test(text) && !/^(?:(?:y|n|yes|no|on|off|true|false|null)$|e[-+]?\d)/i.test(text);
 }
 
 function write(value: unknown): string {

@@ -4,6 +4,15 @@ import { yaml } from '../../src/output/yaml.ts';
 
 const word = fc.constantFrom(
   'yes',
+  '...',
+  '---',
+  '... x',
+  '--- x',
+  '# a',
+  '%a',
+  'e8',
+  'E-68',
+  'e1x',
   'NO',
   'null',
   'ada',
