@@ -1,8 +1,10 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { hasOpenssl, openAuthority, type Authority } from '../helpers/authority.ts';
 import { openOrigin } from '../helpers/origin.ts';
-import { runAlone, type Ran } from '../helpers/run.ts';
+import { emptyHome, runAlone, type Ran } from '../helpers/run.ts';
 
 const list = (base: string, more = ''): Promise<Ran> =>
   runAlone(`license list -o json ${more}`, {
@@ -57,6 +59,14 @@ describe.skipIf(!hasOpenssl)('certificates (skipped without openssl)', () => {
     expect(ran.error?.exit).toBe(3);
     expect(ran.error?.message).toContain(message);
     expect(connections()).toBe(0);
+  });
+
+  test('a --ca-file whose certificate cannot be read is exit 3', async () => {
+    const file = join(emptyHome(), 'ca.pem');
+    writeFileSync(file, '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n');
+    const ran = await list('https://localhost:1', `--ca-file ${file}`);
+    expect(ran.error?.exit).toBe(3);
+    expect(ran.error?.message).toContain(`cannot use the CA file ${file}: `);
   });
 
   test('an https URL of a plain http service is reported as TLS', async () => {

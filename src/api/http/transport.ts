@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { Agent, request, type Dispatcher } from 'undici';
 import type { Milliseconds } from '../../core/duration.ts';
@@ -62,7 +63,10 @@ const maxCertificateBytes = 16 * 1024 * 1024;
 async function certificates(file: string, signal: AbortSignal): Promise<string> {
   try {
     const text = await readFileText(file, { signal, maxBytes: maxCertificateBytes });
-    if (!text.includes('-----BEGIN CERTIFICATE-----')) throw new Error('it holds no PEM certificate');
+    const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+    if (blocks.length === 0) throw new Error('it holds no PEM certificate');
+    // TLS itself leaves out what it cannot read.
+    for (const block of blocks) new X509Certificate(block);
     return text;
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
