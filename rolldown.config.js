@@ -110,7 +110,14 @@ const packed = [
   'src/output/tsv.ts',
 ].map(here);
 
+/** @type {import('rolldown').InputOptions['onLog']} */
+const refuseUnresolved = (level, log, handle) => {
+  if (log.code === 'UNRESOLVED_IMPORT') throw new Error(log.message);
+  handle(level, log);
+};
+
 const program = defineConfig({
+  onLog: refuseUnresolved,
   input: { main: here('src/cli/process.ts'), help: here('src/cli/help-texts.ts') },
   platform: 'node',
   plugins: [replaced, lateBuiltins(), jqModule, httpParser, licences(), pack(packed)],

@@ -1,6 +1,7 @@
 import {
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   lstatSync,
   mkdirSync,
@@ -12,7 +13,7 @@ import {
   writeSync,
   type Stats,
 } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 
 /**
@@ -91,8 +92,15 @@ function isPrivate({ uid, mode }: Stats): boolean {
   return uid === process.getuid?.() && (mode & 0o077) === 0;
 }
 
+/** The folder itself, or the next one above it that exists. */
+function nearest(folder: string): string {
+  return existsSync(folder) || folder === dirname(folder) ? folder : nearest(dirname(folder));
+}
+
 /** Whole or not at all: a run that starts meanwhile reads the old file or the new one. */
 function write(folder: string, name: string, data: Buffer, engine: string): void {
+  // In the home of another user it would lock them out of their own cache folder.
+  if (lstatSync(nearest(folder)).uid !== process.getuid?.()) return;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (!isPrivateFolder(folder)) return;
   const draft = join(folder, `${process.pid}.draft${engine}`);

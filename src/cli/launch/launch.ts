@@ -68,13 +68,18 @@ function openChunks(dist: string, packed: PackedChunks): Chunks {
     const module = { exports: {} };
     modules.set(file, module);
     const folder = dirname(file);
-    const require = (name: string): unknown =>
-      name.startsWith('.') ? load(join(folder, name)) : process.getBuiltinModule(name);
+    const require = (name: string): unknown => (name.startsWith('.') ? load(join(folder, name)) : builtin(name));
     const chunk = packed[relative(dist, file).replaceAll(sep, '/')] ?? chunkIn(file);
     chunk(module.exports, require, module, file, folder);
     return module.exports;
   };
   return { load, isLoaded: (file) => modules.has(file) };
+}
+
+function builtin(name: string): unknown {
+  const module: unknown = process.getBuiltinModule(name);
+  if (module === undefined) throw new Error(`there is no module ${name} in this Node`);
+  return module;
 }
 
 function chunkIn(file: string): Chunk {

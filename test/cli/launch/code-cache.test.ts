@@ -115,6 +115,12 @@ describe('nothing is written', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
+  test.skipIf(process.getuid?.() !== 0)('in the home of another user (skipped unless root)', () => {
+    chownSync(home, 65534, 65534);
+    openCodeCache(join(home, '.cache', 'chatelaine'), key).keep(() => code);
+    expect(readdirSync(home)).toEqual([]);
+  });
+
   test('where a file is in the place of the folder', () => {
     writeFileSync(folder, 'mine');
     keep();
