@@ -6,6 +6,7 @@ import { Failure } from '../../core/failure.ts';
 import { readArchive, type OpenArchive } from '../../store/archive/archive.ts';
 import { archiveForms } from '../../store/archive/archive-head.ts';
 import { readPurge, type PurgeRecord, type PurgeStage } from '../../store/archive/purge-record.ts';
+import { problemsOf } from '../../store/archive/verify-archive.ts';
 import { pullArchive } from '../archive/pull-archive.ts';
 import { foldName } from '../../schema/topic.ts';
 import { checkMessages } from './find-channel.ts';
@@ -67,7 +68,8 @@ export interface TopicArchive {
 /**
  * Opens the archives of an interrupted purge, or a new one, and brings the last one up to date: it holds every surveyed message in both
  * forms. Where older messages were moved into the topic since, that is a new one: ids ascend in an archive.
- * @throws Failure incomplete where some were gone before they were archived, or a page fails; unavailable where the disk is full
+ * @throws Failure incomplete where some were gone before they were archived, an archive is damaged, or a page fails; unavailable where
+ * the disk is full
  */
 export async function openTopicArchives(
   chat: Pick<ChatApi, 'messages' | 'level' | 'organization'>,
@@ -78,6 +80,7 @@ export async function openTopicArchives(
   const opened: TopicArchive[] = [];
   try {
     for (const { folder } of unfinished) opened.push(await openOne(folder, keeping));
+    for (const one of opened) await refuseDamaged(one);
     const last = opened.at(-1);
     if (last && (await missingAfterPull(chat, last, survey, keeping)).length === 0) return opened;
     const fresh = await openOne(free, keeping);
@@ -104,6 +107,23 @@ async function openOne(folder: string, { open }: Pick<Keeping, 'open'>): Promise
     await archive.close();
     throw cause;
   }
+}
+
+/**
+ * A pull repairs a damaged part with what the server still has, and of a purge that began the messages may be deleted already.
+ * @throws Failure incomplete
+ */
+async function refuseDamaged({ archive: { folder }, purge }: TopicArchive): Promise<void> {
+  if (purge.state !== 'begun') return;
+  for await (const { file, problem } of problemsOf(await readArchive(folder)))
+    throw new Failure(
+      'incomplete',
+      `the archive of the interrupted purge ${folder} is damaged: ${file}: ${problem}; nothing more is deleted`,
+      {
+        hint: 'Put the file back from a copy; or move the folder away: then the same command archives and deletes what is left.',
+        retryable: false,
+      },
+    );
 }
 
 export async function closeAll(archives: readonly TopicArchive[]): Promise<void> {

@@ -171,6 +171,31 @@ describe('topic delete archives', () => {
     expect(archivesIn(root).map((folder) => idsIn(folder, 'source').length)).toEqual([2500]);
   });
 
+  test.each(['source-000001.ndjson', 'rendered-000001.ndjson'])(
+    'an interrupted purge whose archive is damaged (%s): exit 8 before any call, and the archive is not written over',
+    async (name) => {
+      const refusal = { status: 400, body: { result: 'error', code: 'BAD_REQUEST', msg: 'Later' }, deletes: 1000 };
+      const server = await kitchen({ deleteReply: (call) => (call === 1 ? refusal : undefined) });
+      const root = newRoot();
+      await server.run(`${line} --archive ${root}`);
+      const [folder = ''] = archivesIn(root);
+      const file = join(folder, name);
+      const damaged = readFileSync(file, 'utf8').replace('"subject":"lunch"', '"subject":"lunhc"');
+      writeFileSync(file, damaged);
+
+      const { exitCode, error } = await server.run(`${line} --archive ${root} -o json`);
+
+      expect({ exitCode, calls: deletions(server), left: left(server).length }).toEqual({
+        exitCode: 8,
+        calls: 1,
+        left: 1502,
+      });
+      expect(error?.message).toContain(`${folder} is damaged: ${name}: the content changed`);
+      expect(error).toMatchObject({ retryable: false, hint: expect.stringContaining('from a copy') as string });
+      expect(readFileSync(file, 'utf8')).toBe(damaged);
+    },
+  );
+
   test('a purge that was interrupted after the last deletion is ended by the same command', async () => {
     const server = await kitchen();
     const root = newRoot();
