@@ -19,7 +19,7 @@ export interface Purging {
 
 /** What is kept of the messages before they are deleted. Each call resolves when it is safe on disk; a failure ends the purge. */
 export interface Keeper {
-  /** Before the first delete call: keeps the surveyed messages, reads them back and verifies them. Returns the ids that it keeps. */
+  /** Before the first delete call: keeps the surveyed messages, reads them back and verifies them. Returns the ids that earlier runs have kept, and may have deleted. */
   begin(survey: TopicSurvey): Promise<readonly number[]>;
   /** Before every delete call: the messages that came into the topic since the survey or since the last call; may be none. */
   add(messages: readonly Message[]): Promise<void>;

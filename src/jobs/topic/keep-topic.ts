@@ -38,7 +38,8 @@ export function topicKeeper(chat: Pick<ChatApi, 'messages' | 'level' | 'organiza
         await last.purge.begin(startOf(survey, keeping));
         keeping.note(`topic '${survey.topic_name}' is archived and verified in ${last.archive.folder}`);
       }
-      return idsOf(archives.map(({ archive }) => archive));
+      // What an archive of no begun purge holds beside the survey left the topic without us.
+      return idsOf(archives.filter(({ purge }) => purge.state === 'begun').map(({ archive }) => archive));
     },
     async add(messages) {
       const last = archives.at(-1);

@@ -1,23 +1,17 @@
-import { createHash } from 'node:crypto';
-import { join } from 'node:path';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { readArchive, type OpenArchive } from '../../store/archive/archive.ts';
 import { archiveForms } from '../../store/archive/archive-head.ts';
-import { readPurge, type PurgeRecord, type PurgeStage } from '../../store/archive/purge-record.ts';
+import type { PurgeRecord } from '../../store/archive/purge-record.ts';
 import { problemsOf } from '../../store/archive/verify-archive.ts';
 import { pullArchive } from '../archive/pull-archive.ts';
-import { foldName } from '../../schema/topic.ts';
 import { checkMessages } from './find-channel.ts';
 import { isIn, topicSelection, type Topic, type TopicSurvey } from './survey-topic.ts';
+import { archivesOf, type PurgePlace } from './topic-folders.ts';
 
 /** What an archive before deletion needs. */
-export interface Keeping {
-  /** Folder of the archives; each topic has one of its own in it. */
-  readonly root: string;
-  readonly site: string;
-  readonly account: string;
+export interface Keeping extends PurgePlace {
   open(folder: string): Promise<OpenArchive>;
   now(): Milliseconds;
   note(text: string): void;
@@ -25,38 +19,11 @@ export interface Keeping {
   archived(count: number): void;
 }
 
-/** Archives that one topic may have: each complete purge leaves one. */
-const maxArchives = 1000;
-
 /** The ids in the archives of an interrupted purge of that topic; undefined where there is none. */
-export async function interruptedPurge(
-  topic: Topic,
-  keeping: Pick<Keeping, 'root' | 'site' | 'account'>,
-): Promise<readonly number[] | undefined> {
+export async function interruptedPurge(topic: Topic, keeping: PurgePlace): Promise<readonly number[] | undefined> {
   const begun = (await archivesOf(topic, keeping)).unfinished.filter(({ stage }) => stage === 'begun');
   if (begun.length === 0) return undefined;
   return idsOf(await Promise.all(begun.map(({ folder }) => readArchive(folder))));
-}
-
-interface TopicFolders {
-  /** Archives whose purge did not end, in the order in which they were made. */
-  readonly unfinished: readonly { readonly folder: string; readonly stage: PurgeStage }[];
-  /** The folder of the next archive. */
-  readonly free: string;
-}
-
-/** @throws Failure config where there are too many, or a record is damaged */
-async function archivesOf(topic: Topic, keeping: Pick<Keeping, 'root' | 'site' | 'account'>): Promise<TopicFolders> {
-  const unfinished: { folder: string; stage: PurgeStage }[] = [];
-  for (let number = 1; number <= maxArchives; number += 1) {
-    const folder = folderOf(topic, keeping, number);
-    const stage = await readPurge(folder);
-    if (stage === undefined) return { unfinished, free: folder };
-    if (stage !== 'finished') unfinished.push({ folder, stage });
-  }
-  throw new Failure('config', `${keeping.root} holds ${maxArchives} archives of the topic '${topic.topic_name}'`, {
-    hint: 'Name another folder with --archive.',
-  });
 }
 
 /** An archive and the record of its purge. */
@@ -176,22 +143,6 @@ function missingIn({ parts }: Pick<OpenArchive, 'parts'>, ids: readonly number[]
 export function idsOf(archives: readonly Pick<OpenArchive, 'parts'>[]): number[] {
   const ids = new Set(archives.flatMap(({ parts }) => parts.flatMap((part) => part.ids)));
   return [...ids].sort((one, other) => one - other);
-}
-
-/** The channel's id and the name for people, and a hash that is different for each account and spelling. */
-function folderOf(
-  { channel, topic_name }: Topic,
-  { root, site, account }: Pick<Keeping, 'root' | 'site' | 'account'>,
-  number: number,
-): string {
-  const key = [site, account, channel.stream_id, foldName(topic_name)].join('\n');
-  const hash = createHash('sha256').update(key).digest('hex').slice(0, 8);
-  const words = topic_name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-  const name = words.join('-').slice(0, 40);
-  return join(
-    root,
-    [channel.stream_id, name, hash, ...(number > 1 ? [number] : [])].filter((part) => part !== '').join('-'),
-  );
 }
 
 function vanished({ topic_name, ids }: TopicSurvey, missing: readonly number[]): Failure {

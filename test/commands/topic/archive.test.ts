@@ -254,6 +254,27 @@ describe('topic delete archives', () => {
     expect(await server.run(`${line} --archive ${root}`)).toMatchObject({ exitCode: 5 });
   });
 
+  test('an older message that is moved in after a run that archived and deleted nothing: the next run makes a second archive', async () => {
+    const no = { status: 400, body: { result: 'error', code: 'BAD_REQUEST', msg: 'Later' }, deletes: 0 };
+    const server = await openChatServer({
+      messages: [...topicOf('lunch', [10, 20]), ...topicOf('tea', [15, 30])],
+      deleteReply: (call) => (call === 1 ? no : undefined),
+    });
+    const root = newRoot();
+    await server.run(`${line} --archive ${root}`);
+    rmSync(join(archivesIn(root)[0] ?? '', 'purge.ndjson'));
+    for (const message of server.messages.filter(({ id }) => id === 15)) message.subject = 'lunch';
+
+    const { exitCode } = await server.run(`${line} --archive ${root}`);
+
+    expect({ exitCode, left: left(server) }).toEqual({ exitCode: 0, left: [30] });
+    expect(archivesIn(root).map((folder) => idsIn(folder, 'source'))).toEqual([
+      [10, 20],
+      [10, 15, 20],
+    ]);
+    expect(await server.run(`${line} --archive ${root}`)).toMatchObject({ exitCode: 5 });
+  });
+
   test('a purge whose messages live on under another name stays open until they are deleted or the archive is moved away', async () => {
     const server = await openChatServer({
       messages: topicOf('lunch', idsBetween(1, 10)),
