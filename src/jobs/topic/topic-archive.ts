@@ -93,11 +93,15 @@ async function refuseDamaged({ archive: { folder }, purge }: TopicArchive): Prom
     );
 }
 
+/** Closes every archive, also after one that cannot be closed. @throws Failure the first */
 export async function closeAll(archives: readonly TopicArchive[]): Promise<void> {
+  const failed: unknown[] = [];
+  const failing = (cause: unknown): void => void failed.push(cause);
   for (const { archive, purge } of archives) {
-    await purge.close();
-    await archive.close();
+    await purge.close().catch(failing);
+    await archive.close().catch(failing);
   }
+  if (failed.length > 0) throw failed[0];
 }
 
 /** The surveyed ids that an archive lacks after a pull. */
