@@ -64,6 +64,12 @@ const replaced = replace([
     code: "module.exports = () => { throw new Error('the password is always given'); };",
   },
   {
+    // It parses style attributes, which sanitize.ts allows nowhere.
+    module: 'postcss',
+    from: /\/sanitize-html\/index\.js$/,
+    code: "exports.parse = () => { throw new Error('no style attribute is allowed'); };",
+  },
+  {
     // Its own listeners to signals end the process before ours have said why, and with another exit code.
     module: 'when-exit',
     from: /\/atomically\/dist\/utils\/temp\.js$/,
@@ -129,6 +135,7 @@ const program = defineConfig({
     entryFileNames: '[name].cjs',
     chunkFileNames: nameOf,
     cleanDir: true,
+    comments: { jsdoc: false },
   },
 });
 

@@ -65,6 +65,8 @@ function optionsFor(targets: LinkTargets): sanitizeHtml.IOptions {
   return {
     allowedTags: tags,
     allowedAttributes: { a: ['href', 'rel', 'title'], time: ['datetime'], ol: ['start'], span: ['title'] },
+    // No attribute holds a style; without this the sanitizer loads a parser of CSS.
+    parseStyleAttributes: false,
     allowedClasses: classes,
     allowedSchemes: ['http', 'https', 'mailto'],
     allowedSchemesAppliedToAttributes: ['href'],
