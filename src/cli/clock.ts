@@ -19,6 +19,7 @@ export const realAlarm: Alarm = (span, ring) => {
 /** The clock of the machine. */
 export const realClock: Clock = {
   now: () => Date.now(),
+  elapsed: () => performance.now(),
   random: () => Math.random(),
   sleep: (span, signal) =>
     new Promise((resolve, reject) => {

@@ -74,6 +74,7 @@ export function openSession(running: Running, checkFields: FieldCheck): Session 
     files: () => foldersOf(world.machine),
     sandbox: () => sandboxControl(world, signal, messages.note),
     now: () => world.clock.now(),
+    elapsed: () => world.clock.elapsed(),
     sleep: (span) => world.clock.sleep(span, signal),
   };
   return { context, planned, conclusions, close: () => allOf([sandbox.close(), closeLedgers()]) };

@@ -4,6 +4,8 @@ import type { Milliseconds } from './duration.ts';
 export interface Clock {
   /** Milliseconds since 1970-01-01 UTC. */
   now(): Milliseconds;
+  /** Milliseconds of real time since some moment of this process: nobody sets it forward or back, as `now`. */
+  elapsed(): Milliseconds;
   /** Rejects with the signal's reason as soon as the signal aborts. */
   sleep(span: Milliseconds, signal?: AbortSignal): Promise<void>;
   /** Uniform in [0, 1). */

@@ -106,7 +106,7 @@ function job({ isTTY, total, columns = 80, options = {}, env = {} }: Job) {
   stderr.on('data', (chunk: Buffer) => chunks.push(chunk.toString()));
   const world: World = {
     machine: { env, platform: 'linux', home: '/', temporary: '/tmp', uid: 1, pid: 1 },
-    clock: { now: () => now, random: () => 0, sleep: () => Promise.resolve() },
+    clock: { now: () => now, elapsed: () => now, random: () => 0, sleep: () => Promise.resolve() },
     alarm: realAlarm,
     stdin: new PassThrough(),
     stdout: Object.assign(new PassThrough(), { isTTY }),

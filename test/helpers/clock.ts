@@ -10,7 +10,7 @@ export const realTime: Clock = { ...realClock, random: () => 0.5 };
 
 /** A time that never passes: every sleep is over at once. */
 export function fixedClock(time: number): Clock {
-  return { now: () => time, random: () => 0.5, sleep: () => Promise.resolve() };
+  return { now: () => time, elapsed: () => time, random: () => 0.5, sleep: () => Promise.resolve() };
 }
 
 export interface SleptClock extends Clock {
@@ -25,6 +25,7 @@ export function sleptClock(begin = 0): SleptClock {
   return {
     slept,
     now: () => time,
+    elapsed: () => time,
     random: sequence(),
     async sleep(span, signal) {
       await setImmediate();
@@ -47,6 +48,7 @@ export function movedClock(begin = Date.parse('2026-03-16T09:00:00Z')): MovedClo
   let time = begin;
   return {
     now: () => time,
+    elapsed: () => time,
     random: () => 0.5,
     sleeping: () => sleepers.size,
     sleep: (span, signal) =>
@@ -106,6 +108,7 @@ export function linkedClocks(begin = Date.UTC(2026, 2, 1, 12)): LinkedClocks {
     slept,
     client: {
       now: () => time,
+      elapsed: () => time,
       random: sequence(),
       async sleep(span, signal) {
         const target = time + span;
@@ -118,6 +121,7 @@ export function linkedClocks(begin = Date.UTC(2026, 2, 1, 12)): LinkedClocks {
     },
     sandbox: {
       now: () => time,
+      elapsed: () => time,
       random: () => 0.5,
       async sleep(span, signal) {
         if (span <= atOnce) {

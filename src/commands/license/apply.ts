@@ -148,13 +148,14 @@ async function* carriedOut(
   job: Job,
   context: ApplyingParts,
 ): AsyncGenerator<AppliedRow> {
-  const { signal, conclude, warn, clean } = context;
+  const { signal, conclude, warn, clean, elapsed } = context;
   const progress = context.progress('licenses', plan.tasks.length);
   const where = inTargets(job.targets);
   const applying = {
     ...started,
     ...settlingOf(context, job.settle),
     signal,
+    elapsed,
     conclude,
     warn,
     where,

@@ -11,7 +11,7 @@ export interface PendingRow {
   readonly row: LicenseFields;
   /** POSTs of this run. */
   readonly posts: number;
-  /** When the last POST ended, of this run or an earlier one. */
+  /** When the last POST ended, of this run or an earlier one; on the clock `elapsed`, which nobody sets forward. */
   readonly posted: Milliseconds;
   /** What the last POST of this run left open. */
   readonly creation?: UnconfirmedCreation;
@@ -41,13 +41,19 @@ export function wasPosted(row: LicenseFields, earlier: PendingRow | undefined, {
   return (earlier?.posts ?? 0) > 0 || journal.past(row).posted !== undefined;
 }
 
-/** A row that another run held. A POST whose end is not recorded counts as ended now. */
-export function pendingRow(row: LicenseFields, records: RequestRecords & Pick<Planning, 'now'>): PendingRow {
-  return { row, posts: 0, posted: lastPost(row, records.now(), records) };
+/** The clock of the machine, and the one that nobody sets. */
+export interface TwoClocks {
+  readonly now: () => Milliseconds;
+  readonly elapsed: () => Milliseconds;
+}
+
+/** When the last POST of a row ended, as a time of the machine's clock for records. */
+export function postedAt({ posted }: PendingRow, { now, elapsed }: TwoClocks): Milliseconds {
+  return posted - elapsed() + now();
 }
 
 /** What listing pending rows again needs. */
-export interface PlanningAgain extends Planning, RequestRecords {
+export interface PlanningAgain extends Planning, RequestRecords, TwoClocks {
   /** How long after an unconfirmed request the server may still carry it out. */
   readonly settle: Milliseconds;
   readonly sleep: (span: Milliseconds) => Promise<void>;
@@ -60,6 +66,16 @@ export class PendingRows {
 
   add(pending: PendingRow): void {
     this.#rows.set(pending.row, pending);
+  }
+
+  /** A row that an earlier run, or another one, asked for at `time` of the machine's clock. */
+  addAsked(row: LicenseFields, time: Milliseconds, { now, elapsed }: TwoClocks): void {
+    this.add({ row, posts: 0, posted: time - now() + elapsed() });
+  }
+
+  /** A row that another run held. A POST whose end is not recorded counts as ended now. */
+  addHeld(row: LicenseFields, records: RequestRecords & TwoClocks): void {
+    this.addAsked(row, lastPost(row, records.now(), records), records);
   }
 
   /** Takes a row out; undefined where it is not pending. */
@@ -81,7 +97,7 @@ export class PendingRows {
   async planAgain(planning: PlanningAgain): Promise<Plan> {
     const open = this.all();
     const latest = open.reduce((last, { posted }) => Math.max(last, posted), -Infinity);
-    const wait = latest + planning.settle - planning.now();
+    const wait = latest + planning.settle - planning.elapsed();
     planning.note(`${inKinds(open, planning)}: listing again${wait > 0 ? ` in ${formatDuration(wait)}` : ''}`);
     if (wait > 0) await planning.sleep(wait);
     return planRoster(

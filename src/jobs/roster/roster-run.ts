@@ -6,7 +6,7 @@ import type { LicenseFields } from '../../schema/license.ts';
 import { watchAvailability } from '../license/availability.ts';
 import { severalWarning } from '../license/decide.ts';
 import { limiter, until, workOn } from '../work/workers.ts';
-import { lastPost, obstacle, pendingRow, PendingRows, wasPosted, type PendingRow } from './pending-row.ts';
+import { lastPost, obstacle, PendingRows, postedAt, wasPosted, type PendingRow } from './pending-row.ts';
 import type { Plan, Task } from './plan-roster.ts';
 import { endsRun, isUnchanged, type Applying, type RowOutcomes } from './roster-outcome.ts';
 
@@ -125,7 +125,7 @@ export class RosterRun {
     if (!earlier && (await claims.claim(row)) === 'held') return;
     const posted = earlier ? -Infinity : lastPost(row, this.#plan.listedAt, this.#applying);
     if (posted + settle > this.#plan.listedAt) {
-      this.#pending.add({ row, posts: 0, posted });
+      this.#pending.addAsked(row, posted, this.#applying);
       return;
     }
     const reason = obstacle(earlier, journal.past(row), retries);
@@ -134,7 +134,7 @@ export class RosterRun {
   }
 
   async #post(row: LicenseFields, posts: number): Promise<void> {
-    const { journal, licensing, now } = this.#applying;
+    const { journal, licensing, now, elapsed } = this.#applying;
     await journal.before(row, 'create', now());
     const creation = await this.#limit(async () => {
       await this.#server.ready();
@@ -147,14 +147,14 @@ export class RosterRun {
       return;
     }
     if (creation.reason === 'empty answer') await this.#outcomes.record(row, 'acknowledged');
-    this.#pending.add({ row, posts, posted: now(), creation });
+    this.#pending.add({ row, posts, posted: elapsed(), creation });
     // A server that is gone must not leave every row unconfirmed.
     if (creation.reason === 'no answer') this.#server.unanswered(() => licensing(row.app_code).ofUser(row));
   }
 
   /** A request that an interruption cut may have been sent. */
   async #send(row: LicenseFields, posts: number): Promise<Creation> {
-    const { licensing, claims, signal, now } = this.#applying;
+    const { licensing, claims, signal, now, elapsed } = this.#applying;
     try {
       const creation = await licensing(row.app_code).create(row, () => claims.posting(row));
       claims.posted(row, now());
@@ -163,7 +163,7 @@ export class RosterRun {
       if (cause === claims.lost()) await this.#outcomes.record(row, 'not sent');
       if (signal.aborted) {
         claims.posted(row, now());
-        this.#pending.add({ row, posts, posted: now() });
+        this.#pending.add({ row, posts, posted: elapsed() });
       }
       throw cause;
     }
@@ -182,16 +182,17 @@ export class RosterRun {
   /** Rows that other runs held: a license is created only after a list that is read from now on. */
   async #takeHeld(): Promise<boolean> {
     const rows = await this.#applying.claims.claimHeld();
-    for (const row of rows) this.#pending.add(pendingRow(row, this.#applying));
+    for (const row of rows) this.#pending.addHeld(row, this.#applying);
     return rows.length > 0;
   }
 
   /** The next run settles these first; its wait counts from their last request. */
   async #leaveOpen(): Promise<void> {
     for (const earlier of this.#pending.all()) {
-      const { row, posted, creation } = earlier;
+      const { row, creation } = earlier;
       if (!wasPosted(row, earlier, this.#applying)) continue;
-      if (!this.#applying.journal.broken()) await this.#outcomes.record(row, 'unknown', posted);
+      const time = postedAt(earlier, this.#applying);
+      if (!this.#applying.journal.broken()) await this.#outcomes.record(row, 'unknown', time);
       const error = creation?.failure.message ?? this.stopped()?.message ?? 'the request was not answered';
       await this.#outcomes.finish(row, { status: 'unknown', license: null, error });
     }

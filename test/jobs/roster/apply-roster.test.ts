@@ -37,6 +37,7 @@ function world({ room = Infinity, earlier = [], isDamaged = false, asked = {}, a
   const slept: number[] = [];
   const posts: string[] = [];
   let now = 1_000_000;
+  let ahead = 0;
   const full = new Failure('unavailable', 'disk full: cannot write the journal');
   const journal = licenseJournal({
     path: '/journal',
@@ -87,7 +88,8 @@ function world({ room = Infinity, earlier = [], isDamaged = false, asked = {}, a
     similar: 'refuse',
     settle: 5000,
     retries: 5,
-    now: () => now,
+    now: () => now + ahead,
+    elapsed: () => now,
     sleep: async (span) => {
       slept.push(span);
       now += span;
@@ -100,7 +102,8 @@ function world({ room = Infinity, earlier = [], isDamaged = false, asked = {}, a
     resume: 'chatelaine license apply roster.csv',
     finished: () => undefined,
   };
-  return { applying, records, licenses, slept, posts, posted };
+  const setClock = (span: number): void => void (ahead += span);
+  return { applying, records, licenses, slept, posts, posted, setClock };
 }
 
 async function outcome(applying: Applying): Promise<{ rows: AppliedRow[]; failure: Failure | undefined }> {
@@ -222,6 +225,22 @@ describe('a row whose POST is unconfirmed', () => {
     });
   });
 
+  test.each([60_000, -60_000])(
+    'is listed --settle later, though the clock of the machine is set by %i ms meanwhile',
+    async (span) => {
+      const { applying, slept, setClock } = world({
+        answer({ remote_user }, posts) {
+          if (remote_user === 'user-30') setClock(span);
+          return remote_user === 'user-5' && posts === 1 ? lost : undefined;
+        },
+      });
+
+      const { failure } = await outcome({ ...applying, concurrency: 1 });
+
+      expect({ failure, slept }).toEqual({ failure: undefined, slept: [5000] });
+    },
+  );
+
   test.each<[string, Creation & { state: 'unconfirmed' }, string]>([
     ['redirected', { ...lost, reason: 'redirect' }, 'failed'],
     ['without a key', { ...lost, reason: 'empty answer' }, 'unknown'],
@@ -258,6 +277,23 @@ describe('a row whose POST is unconfirmed', () => {
         'interrupted; 5 created, 1 unknown, 34 not done on here.test, application 7; ' +
         'sent, and not yet known to be carried out: user-5',
     });
+  });
+
+  test('at an interruption is recorded with the time of its request on the clock as it is set by then', async () => {
+    const stop = new AbortController();
+    const { applying, records, setClock } = world({
+      answer({ remote_user }) {
+        if (remote_user === 'user-5') return lost;
+        if (remote_user !== 'user-6') return undefined;
+        setClock(60_000);
+        stop.abort(new Failure('cancelled', 'interrupted'));
+        return undefined;
+      },
+    });
+
+    await outcome({ ...applying, signal: stop.signal, concurrency: 1 });
+
+    expect(records.at(-1)).toMatchObject({ remote_user: 'user-5', status: 'unknown', time: 1_060_000 });
   });
 });
 
