@@ -152,7 +152,7 @@ export class RosterRun {
     if (creation.reason === 'no answer') this.#server.unanswered(() => licensing(row.app_code).ofUser(row));
   }
 
-  /** A request that an interruption cut may have been sent. */
+  /** A request that an interruption cut may have been sent; before a request, an interruption is the reason of the signal itself. */
   async #send(row: LicenseFields, posts: number): Promise<Creation> {
     const { licensing, claims, signal, now, elapsed } = this.#applying;
     try {
@@ -160,8 +160,8 @@ export class RosterRun {
       claims.posted(row, now());
       return creation;
     } catch (cause) {
-      if (cause === claims.lost()) await this.#outcomes.record(row, 'not sent');
-      if (signal.aborted) {
+      if (cause === claims.lost() || cause === signal.reason) await this.#outcomes.record(row, 'not sent');
+      else if (signal.aborted) {
         claims.posted(row, now());
         this.#pending.add({ row, posts, posted: elapsed() });
       }

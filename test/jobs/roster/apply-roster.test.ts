@@ -279,6 +279,28 @@ describe('a row whose POST is unconfirmed', () => {
     });
   });
 
+  test('is not sent where the interruption comes before its request: the row is not done', async () => {
+    const stop = new AbortController();
+    const late = new Failure('unavailable', 'stopped at the deadline');
+    const { applying, records, posted } = world({
+      answer({ remote_user }) {
+        if (remote_user !== 'user-5') return undefined;
+        stop.abort(late);
+        throw late;
+      },
+    });
+
+    const { rows: told, failure } = await outcome({ ...applying, signal: stop.signal, concurrency: 1 });
+
+    expect(told.map(({ status }) => status)).toEqual(Array<string>(5).fill('created'));
+    expect(records.at(-1)).toMatchObject({ remote_user: 'user-5', status: 'not sent' });
+    expect(posted).not.toHaveProperty('user-5');
+    expect(failure).toMatchObject({
+      kind: 'incomplete',
+      message: 'stopped at the deadline; 5 created, 35 not done on here.test, application 7',
+    });
+  });
+
   test('at an interruption is recorded with the time of its request on the clock as it is set by then', async () => {
     const stop = new AbortController();
     const { applying, records, setClock } = world({
