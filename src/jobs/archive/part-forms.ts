@@ -75,7 +75,12 @@ export function markdownOf(form: ArchiveForm): { readonly apply_markdown?: false
 /** Edits and moves are compared too: two forms of two versions would contradict each other. */
 function isSame(one: readonly MessageHead[], other: readonly MessageHead[]): boolean {
   if (one.length !== other.length) return false;
-  return one.every((message, index) => versionParts.every((name) => message[name] === other[index]?.[name]));
+  return one.every((message, index) => isSameVersion(message, other[index]));
+}
+
+/** Whether both are the same message, with the same edits and moves. */
+export function isSameVersion(one: MessageHead, other: MessageHead | undefined): boolean {
+  return versionParts.every((name) => one[name] === other?.[name]);
 }
 
 const versionParts = ['id', 'last_edit_timestamp', 'last_moved_timestamp', 'subject', 'stream_id'] as const;

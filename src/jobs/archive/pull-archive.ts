@@ -11,7 +11,7 @@ import type { MessageSelection } from '../messages/selection.ts';
 import { ahead } from '../work/ahead.ts';
 import { missingPages } from './archive-pages.ts';
 import { formsOf } from './part-forms.ts';
-import { repairArchive } from './repair-archive.ts';
+import { refuseLosses, repairArchive } from './repair-archive.ts';
 import { refuseOtherMessages } from './selected.ts';
 
 /** What a pull is asked to do. */
@@ -46,7 +46,8 @@ export interface Pulled {
 /**
  * Brings an archive up to date: repairs its parts, and adds what the selection has and it lacks, part by part.
  * @throws Failure config for the archive of another site or account; usage for another selection; unavailable where the server ignored
- * the narrow or the disk is full; incomplete where a later page fails
+ * the narrow or the disk is full; incomplete where a later page fails,
+ * or where a repair, with everything else done, could not recover a message
  */
 export async function pullArchive<M extends StoredMessage>(
   chat: MessageSource<M> & Pick<ChatApi, 'level' | 'organization'>,
@@ -65,7 +66,8 @@ export async function pullArchive<M extends StoredMessage>(
   } catch (cause) {
     throw added > 0 ? interrupted(added, cause) : cause;
   }
-  return { head: archive.head ?? head, added, repaired };
+  refuseLosses(repaired, archive.folder);
+  return { head: archive.head ?? head, added, repaired: repaired.count };
 }
 
 async function headOf(

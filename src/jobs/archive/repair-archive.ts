@@ -1,22 +1,34 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { MessageSource } from '../../api/chat/chat-messages.ts';
+import type { MessageHead, MessageSource } from '../../api/chat/chat-messages.ts';
+import { Failure } from '../../core/failure.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
 import { archiveForms, type ArchiveForm, type ArchiveHead } from '../../store/archive/archive-head.ts';
+import { keepAside, readDamaged, type DamagedFile } from '../../store/archive/damaged-file.ts';
 import { readPart, type ArchivePart, type StoredMessage } from '../../store/archive/part.ts';
 import type { MessageSelection } from '../messages/selection.ts';
+import { mergedPart, type MergedPart } from './merged-part.ts';
 import { messagesNow } from './messages-now.ts';
 
+/** What a repair did. */
+export interface Repaired {
+  /** Files that were replaced. */
+  readonly count: number;
+  /** What could not be recovered, a line for each file. */
+  readonly losses: readonly string[];
+}
+
 /**
- * Fetches every damaged or missing file of a part again, exactly its messages; ids that the server no longer shows are recorded as
- * absent. Returns the number of files that were replaced.
+ * Fetches every damaged or missing file of a part again, exactly its messages. What the server no longer gives is kept from the damaged
+ * file; where that is not proven to be whole, the damaged file is kept aside too.
  */
 export async function repairArchive(
-  chat: MessageSource<StoredMessage> & Pick<ChatApi, 'level'>,
+  chat: MessageSource<StoredMessage & MessageHead> & Pick<ChatApi, 'level'>,
   archive: OpenArchive,
   head: ArchiveHead,
   { note }: { note(text: string): void },
-): Promise<number> {
+): Promise<Repaired> {
   const selection = head.selection as MessageSelection;
+  const losses: string[] = [];
   let count = 0;
   for (const number of archive.parts.map(({ part }) => part)) {
     for (const form of head.forms) {
@@ -24,27 +36,70 @@ export async function repairArchive(
       const read = part && (await readPart(archive.folder, part, form));
       if (!part || read?.problem === undefined) continue;
       note(`part ${number}, ${form}: ${read.problem}; fetching its ${part.count} messages again`);
-      const channels = await channelsOf(archive.folder, part, form);
+      const damaged = await readDamaged(archive.folder, part, form);
+      const channels = await channelsOf(archive.folder, part, form, damaged);
       const known = { ids: part.ids, channelOf: (id: number) => channels.get(id) };
-      const now = await messagesNow(chat, selection, known, form);
-      await archive.repair(
-        part,
-        form,
-        part.ids.flatMap((id) => now.get(id) ?? []),
-      );
+      const merged = mergedPart(part, form, damaged, await messagesNow(chat, selection, known, form));
+      const loss = await keptLoss(archive.folder, part, form, damaged, merged);
+      if (loss !== undefined) losses.push(loss);
+      await archive.repair(part, form, merged.messages);
       count += 1;
     }
   }
-  return count;
+  return { count, losses };
 }
 
-/** The channels of a part's messages, as its other form knows them. */
-async function channelsOf(folder: string, part: ArchivePart, damaged: ArchiveForm): Promise<Map<number, number>> {
+/** Says what could not be recovered, after the damaged file was kept aside; undefined where nothing is missing. */
+async function keptLoss(
+  folder: string,
+  part: ArchivePart,
+  form: ArchiveForm,
+  { bytes }: DamagedFile,
+  { unproven, lost }: MergedPart,
+): Promise<string | undefined> {
+  const file = part[form]?.file;
+  if (file === undefined || unproven.length + lost.length === 0) return undefined;
+  const aside = bytes && (await keepAside(folder, file, bytes));
+  return [
+    `${file}: the server no longer has ${unproven.length + lost.length} of its ${part.count} messages as they were archived`,
+    ...(unproven.length > 0 ? [`${unproven.length} are kept from the damaged file`] : []),
+    ...(lost.length > 0 ? [`lost: ${shortList(lost)}`] : []),
+    ...(aside === undefined ? [] : [`the damaged file is kept as ${aside}`]),
+  ].join('; ');
+}
+
+const namedIds = 20;
+
+function shortList(ids: readonly number[]): string {
+  const more = ids.length - namedIds;
+  return `${ids.slice(0, namedIds).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** @throws Failure incomplete where a repair could not recover everything */
+export function refuseLosses({ losses }: Repaired, folder: string): void {
+  if (losses.length === 0) return;
+  throw new Failure('incomplete', losses.join('\n'), {
+    problems: losses,
+    hint: `Look at the files that end in .damaged, and move them out of ${folder}; archive verify names them until then.`,
+    retryable: false,
+  });
+}
+
+/** The channels of a part's messages, as its other form and what is left of the damaged one know them. */
+async function channelsOf(
+  folder: string,
+  part: ArchivePart,
+  form: ArchiveForm,
+  damaged: DamagedFile,
+): Promise<Map<number, number>> {
   const channels = new Map<number, number>();
-  for (const form of archiveForms.filter((one) => one !== damaged && part[one])) {
-    const read = await readPart(folder, part, form);
-    const messages = read.problem === undefined ? read.messages : [];
-    for (const { id, stream_id } of messages) if (typeof stream_id === 'number') channels.set(id, stream_id);
+  const learn = ({ id, stream_id }: MessageHead): void => {
+    if (typeof stream_id === 'number') channels.set(id, stream_id);
+  };
+  for (const { message } of damaged.lines.values()) learn(message);
+  for (const other of archiveForms.filter((one) => one !== form && part[one])) {
+    const read = await readPart(folder, part, other);
+    if (read.problem === undefined) for (const message of read.messages) learn(message);
   }
   return channels;
 }

@@ -3,6 +3,7 @@ import { Failure } from '../../core/failure.ts';
 import type { Surroundings } from '../lock/lock.ts';
 import { namesIn, refuseOtherFiles, takeFolder, type OpenOptions } from './archive-folder.ts';
 import { archiveForms, noArchive, readHead, writeHead, type ArchiveForm, type ArchiveHead } from './archive-head.ts';
+import { isKeptAside } from './damaged-file.ts';
 import { openLineFile, readLineFile } from './line-file.ts';
 import {
   partNumberIn,
@@ -34,10 +35,12 @@ export interface Archive {
   readonly changes: readonly ArchiveChange[];
   /** Files of parts that no line of parts.ndjson names; a crash leaves at most those of the next part. */
   readonly unlisted: readonly string[];
+  /** Damaged files that a repair kept aside. */
+  readonly damaged: readonly string[];
 }
 
 /** An archive that this process alone changes; a new one has no head. Every call resolves when its work is on disk. */
-export interface OpenArchive extends Omit<Archive, 'head' | 'unlisted'> {
+export interface OpenArchive extends Omit<Archive, 'head' | 'unlisted' | 'damaged'> {
   readonly head: ArchiveHead | undefined;
   setHead(head: ArchiveHead): Promise<void>;
   /** Adds the next part: the same messages in each form, ascending. */
@@ -59,7 +62,8 @@ export async function readArchive(folder: string): Promise<Archive> {
   if (!head) throw noArchive(folder);
   const parts = partsIn((await readLineFile(partList(folder))).records, partList(folder));
   const changes = (await readLineFile(changeList(folder))).records as ArchiveChange[];
-  return { folder, head, parts, changes, unlisted: await unlistedFiles(folder, parts) };
+  const damaged = (await namesIn(folder)).filter(isKeptAside).sort();
+  return { folder, head, parts, changes, unlisted: await unlistedFiles(folder, parts), damaged };
 }
 
 /**

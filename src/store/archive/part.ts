@@ -61,11 +61,16 @@ export async function writePartFile(
   messages: readonly StoredMessage[],
 ): Promise<PartFile> {
   const file = partFileName(form, part);
-  const bytes = Buffer.concat(messages.flatMap(linePieces));
+  const bytes = bytesOf(messages);
   await writePrivate(join(folder, file), bytes);
   const held = new Set(messages.map(({ id }) => id));
   const absent = ids.filter((id) => !held.has(id));
   return { file, bytes: bytes.length, sha256: hashOf(bytes), ...(absent.length > 0 ? { absent } : {}) };
+}
+
+/** The content of a part's file that holds these messages. */
+export function bytesOf(messages: readonly StoredMessage[]): Buffer {
+  return Buffer.concat(messages.flatMap(linePieces));
 }
 
 const lineEnd = Buffer.from('\n');
@@ -124,7 +129,8 @@ function* parsed(lines: readonly string[]): Generator<ArchivedMessage> {
   for (const line of lines) yield parseJson(line) as ArchivedMessage;
 }
 
-async function readBytes(path: string): Promise<Buffer | undefined> {
+/** The bytes of a file; undefined where it is missing. @throws Failure config */
+export async function readBytes(path: string): Promise<Buffer | undefined> {
   try {
     return await readFile(path);
   } catch (cause) {
@@ -158,6 +164,7 @@ function isPart(record: unknown): record is ArchivePart {
   return typeof part === 'number' && Array.isArray(ids) && ids.length > 0 && areFiles;
 }
 
-function hashOf(bytes: Buffer): string {
+/** SHA-256 in hex. */
+export function hashOf(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }

@@ -14,7 +14,7 @@ export interface ArchiveProblem {
 
 /**
  * Reads the whole archive, part by part, and yields what is wrong: sizes, hashes and messages of files against parts.ndjson, the order
- * and number of ids, parts that are missing.
+ * and number of ids, parts that are missing, and the damaged files that a repair kept aside.
  */
 export async function* problemsOf(archive: Archive): AsyncGenerator<ArchiveProblem> {
   let before: ArchivePart | undefined;
@@ -27,6 +27,8 @@ export async function* problemsOf(archive: Archive): AsyncGenerator<ArchiveProbl
   // A crash may leave a file of the next part; the next pull writes over it.
   for (const file of archive.unlisted.filter((name) => partNumberIn(name) !== next))
     yield { part: partNumberIn(file) ?? null, file, problem: 'parts.ndjson lost its line', ids: null };
+  for (const file of archive.damaged)
+    yield { part: null, file, problem: 'a repair could not recover all of this damaged file', ids: null };
 }
 
 function* problemsOfLine(

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { realClock } from '../../../src/cli/clock.ts';
@@ -161,6 +161,92 @@ describe('archive pull', () => {
     expect(JSON.parse(stdout)).toMatchObject({ messages: 2500, added: 0, repaired: 2 });
     const { 'parts.ndjson': _, ...whole } = before;
     expect(contentOf(folder)).toMatchObject(whole);
+  });
+
+  /** An archive of messages 1 to 50, both on disk and on the server; `change` is applied to the text of its part. */
+  async function damagedAfter(change: (text: string) => string) {
+    const messages = topicOf('lunch', idsBetween(1, 50)).map((row) => ({ ...row, content: `text ${row.id}` }));
+    const server = await openChatServer({ messages });
+    const folder = newFolder();
+    await server.run(`archive pull ${folder} --channel 5`);
+    const path = join(folder, 'rendered-000001.ndjson');
+    const before = readFileSync(path, 'utf8');
+    writeFileSync(path, change(before));
+    return { server, folder, path, before };
+  }
+
+  const deleteMost = (messages: unknown[]): unknown[] => messages.splice(10, 40);
+  const cutLine = (id: number) => (text: string) => text.replace(`{"id":${id},`, `{"id":${id};`);
+
+  test('a repair keeps archived lines that the server no longer has, and the damaged file beside them: exit 8', async () => {
+    const { server, folder, path, before } = await damagedAfter(cutLine(20));
+    deleteMost(server.messages);
+    server.messages.push(...topicOf('lunch', [60]));
+
+    const { exitCode, stderr } = await server.run(`archive pull ${folder}`);
+
+    expect(exitCode).toBe(8);
+    expect(stderr).toContain('lost: 20; the damaged file is kept as rendered-000001.ndjson.damaged');
+    const others = before.split('\n').filter((line) => !line.startsWith('{"id":20,'));
+    expect(readFileSync(path, 'utf8')).toBe(others.join('\n'));
+    expect(readFileSync(`${path}.damaged`, 'utf8')).toBe(cutLine(20)(before));
+    expect(linesOf(folder, 'parts.ndjson').at(-1)).toMatchObject({ part: 2, ids: [60] });
+    const verified = await server.run(`archive verify ${folder}`);
+    expect(verified.exitCode).toBe(10);
+    expect(verified.stdout).toContain('rendered-000001.ndjson.damaged');
+    expect(await server.run(`archive pull ${folder}`)).toMatchObject({ exitCode: 0 });
+  });
+
+  test('a changed byte in a line that is still JSON: every line is kept, and so is the damaged file', async () => {
+    const change = (text: string): string => text.replace('"text 20"', '"text 2x"');
+    const { server, folder, path, before } = await damagedAfter(change);
+    deleteMost(server.messages);
+
+    const { exitCode, stderr } = await server.run(`archive pull ${folder}`);
+
+    expect(exitCode).toBe(8);
+    expect(stderr).toContain('40 are kept from the damaged file');
+    expect([readFileSync(path, 'utf8'), readFileSync(`${path}.damaged`, 'utf8')]).toEqual([
+      change(before),
+      change(before),
+    ]);
+  });
+
+  test('a repair that reaches the recorded SHA-256 is whole, though messages were deleted and edited', async () => {
+    const { server, folder, path, before } = await damagedAfter(cutLine(5));
+    deleteMost(server.messages);
+    Object.assign(server.messages[0] ?? {}, { content: 'edited', last_edit_timestamp: 1_780_000_000 });
+
+    const { exitCode } = await server.run(`archive pull ${folder}`);
+
+    expect(exitCode).toBe(0);
+    expect(readFileSync(path, 'utf8')).toBe(before);
+    expect(readdirSync(folder).filter((name) => name.includes('damaged'))).toEqual([]);
+  });
+
+  test('a damaged line that looks moved is fetched again, beside lines that the server no longer has', async () => {
+    const change = (text: string): string => text.replace('"id":5,"subject":"lunch"', '"id":5,"subject":"lunci"');
+    const { server, folder, path, before } = await damagedAfter(change);
+    deleteMost(server.messages);
+
+    const { exitCode } = await server.run(`archive pull ${folder}`);
+
+    expect(change(before)).not.toBe(before);
+    expect(exitCode).toBe(0);
+    expect(readFileSync(path, 'utf8')).toBe(before);
+  });
+
+  test('a missing file whose messages were deleted: what is lost is named', async () => {
+    const { server, folder, path } = await damagedAfter(() => '');
+    rmSync(path);
+    deleteMost(server.messages);
+
+    const { exitCode, stderr } = await server.run(`archive pull ${folder}`);
+
+    expect(exitCode).toBe(8);
+    expect(stderr).toContain('lost: 11, 12, ');
+    expect(stderr).toContain(' and 20 more');
+    expect(linesOf(folder, 'rendered-000001.ndjson').map(({ id }) => id)).toEqual(idsBetween(1, 10));
   });
 
   test('of a limited history everything visible is kept, and the manifest says that it is limited', async () => {
