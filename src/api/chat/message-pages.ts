@@ -1,4 +1,5 @@
 import { pageSize } from '../../schema/messages.ts';
+import { Failure } from '../../core/failure.ts';
 import type { Message, MessageHead, MessagePage, MessageQuery, MessageSource } from './chat-messages.ts';
 
 /** A way through the messages of a query. */
@@ -13,7 +14,10 @@ export interface Walk<M extends MessageHead = Message> {
   readonly isEnd?: ((message: M) => boolean) | undefined;
 }
 
-/** Pages upward from the anchor, each message once and ascending. */
+/**
+ * Pages upward from the anchor, each message once and ascending.
+ * @throws Failure unavailable, after rows incomplete, where a page brings nothing new and the server does not say that it was the last
+ */
 export function forward<M extends MessageHead>(
   chat: MessageSource<M>,
   query: MessageQuery,
@@ -27,12 +31,13 @@ export function forward<M extends MessageHead>(
     isCut: (page, anchor) => page.history_limited && (anchor === 'oldest' || anchor === '0'),
     // Where the plan hides messages, `found_newest` counts hidden ones (docs/apis.md, Limited history).
     isLast: (page) => page.found_newest && !page.history_limited,
+    isEmptyEnd: (page) => page.found_newest || page.history_limited,
     // Servers below level 155 give the anchor all the same.
     start: query.include_anchor === false && /^\d+$/.test(walk.anchor) ? Number(walk.anchor) : -Infinity,
   });
 }
 
-/** Pages downward from the anchor; each page is in itself sorted upward. */
+/** Pages downward from the anchor; each page is in itself sorted upward. @throws as forward */
 export function backward<M extends MessageHead>(
   chat: MessageSource<M>,
   query: MessageQuery,
@@ -45,6 +50,7 @@ export function backward<M extends MessageHead>(
     edge: (messages) => messages[0],
     isCut: () => false,
     isLast: (page) => page.found_oldest,
+    isEmptyEnd: (page) => page.found_oldest || page.history_limited,
     start: Infinity,
   });
 }
@@ -88,12 +94,14 @@ interface Direction<M extends MessageHead> {
   /** Whether the server cut hidden messages from this page after its limit: only a page from message 1 on is whole. */
   readonly isCut: (page: MessagePage<M>, anchor: string) => boolean;
   readonly isLast: (page: MessagePage<M>) => boolean;
+  /** Whether a page that brings nothing new says that nothing more is there. */
+  readonly isEmptyEnd: (page: MessagePage<M>) => boolean;
   readonly start: number;
 }
 
 /**
- * Ends at the flag of the direction, at an empty page, or where a page brings nothing new: the flag alone is not enough, and
- * servers below level 155 repeat the anchor (docs/apis.md, Paging).
+ * Ends at the flag of the direction, or where a page brings nothing new, which must have that flag too: servers below level 155
+ * repeat the anchor (docs/apis.md, Paging).
  */
 async function* pages<M extends MessageHead>(
   chat: MessageSource<M>,
@@ -116,6 +124,7 @@ async function* pages<M extends MessageHead>(
     const fresh = freshOf(page, way, edge);
     const last = way.edge(fresh);
     const shown = way.first(fresh.filter(isWanted), left);
+    if (!last && !way.isEmptyEnd(page)) throw unexplainedEnd(edge === way.start ? undefined : edge);
     if (last || edge === way.start) yield { ...page, messages: shown };
     if (!last || isEnd(last) || way.isLast(page)) return;
     left -= shown.length;
@@ -127,4 +136,12 @@ async function* pages<M extends MessageHead>(
 
 function freshOf<M extends MessageHead>(page: MessagePage<M>, way: Direction<M>, edge: number): readonly M[] {
   return page.messages.filter(({ id }) => way.isNew(id, edge));
+}
+
+/** The failure of a page without a new message that does not say it is the last; `edge` is the last message before it. */
+function unexplainedEnd(edge: number | undefined): Failure {
+  const what = 'the server shows no further message, but does not say that there is none';
+  const hint = 'Run the same command again. If it stays so, check the site URL of the profile, and any proxy.';
+  if (edge === undefined) return new Failure('unavailable', what, { hint });
+  return new Failure('incomplete', `the list ends at message ${edge}: ${what}`, { hint });
 }

@@ -247,20 +247,39 @@ describe('forward by pages', () => {
     service.done();
   });
 
-  test('an empty page ends it where both flags are false', async () => {
+  test.each([
+    ['empty', []],
+    ['the anchor again', [2]],
+  ])('a later page (%s) that does not say it is the last: what came is shown, exit 8', async (_case, again) => {
     const service = fakeService();
     page(service, forward('oldest'), { ids: [1, 2] });
-    page(service, forward(2, 1000, without), { ids: [] });
+    page(service, forward(2, 1000, without), { ids: again });
 
-    expect(await fetched(service, '--all')).toEqual({ exitCode: 0, lines: [], ids: [1, 2] });
+    const { exitCode, ids: shown, lines } = await fetched(service, '--all');
+
+    service.done();
+    expect({ exitCode, shown }).toEqual({ exitCode: 8, shown: [1, 2] });
+    expect(lines.join()).toContain('the list ends at message 2');
+  });
+
+  test.each([
+    ['--all', forward('oldest')],
+    ['--limit 5', backward('newest', 5)],
+    ['--anchor 42 --all --no-include-anchor', forward(42, 1000, without)],
+  ])('an empty first page with both flags false is exit 7: %s', async (line, query) => {
+    const service = fakeService();
+    page(service, query, { ids: [] });
+
+    expect(await fetched(service, line)).toMatchObject({ exitCode: 7, ids: [] });
     service.done();
   });
 
-  test('an empty first page with both flags false is an empty result', async () => {
+  test('downward, a later page without rows and found_oldest: what came is shown, exit 8', async () => {
     const service = fakeService();
-    page(service, forward('first_unread', 5), { ids: [] });
+    page(service, backward('newest'), { ids: ids(501, 1500) });
+    page(service, backward(501, 500, without), { ids: [], newest: true });
 
-    expect(await fetched(service, '--anchor first_unread --limit 5')).toEqual({ exitCode: 0, lines: [], ids: [] });
+    expect(await fetched(service, '--limit 1500')).toMatchObject({ exitCode: 8, ids: ids(501, 1500) });
     service.done();
   });
 
@@ -268,7 +287,7 @@ describe('forward by pages', () => {
     const service = fakeService();
     page(service, forward('oldest'), { ids: [1, 2, 3] });
     page(service, forward(3, 1000, without), { ids: [3, 4] });
-    page(service, forward(4, 1000, without), { ids: [4] });
+    page(service, forward(4, 1000, without), { ids: [4], newest: true });
 
     expect(await fetched(service, '--all')).toEqual({ exitCode: 0, lines: [], ids: [1, 2, 3, 4] });
     service.done();
@@ -594,6 +613,7 @@ describe('old servers', () => {
     page(service, forward('oldest'), { ids: [1, 2] });
     page(service, forward(2, 1000, without), {
       ids: [2],
+      newest: true,
       more: { ignored_parameters_unsupported: ['include_anchor'] },
     });
 
