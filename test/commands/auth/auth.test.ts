@@ -124,7 +124,7 @@ describe('auth login', () => {
     ['chat --site https://x.test --email a:b', /e-mail address/],
     ['chat --site https://x.test --email a@b.test --key-field code', /does not take --key-field/],
     ['chat --site https://x.test --email a@b.test --name -x', /a profile name is/],
-    ['chat --site https://x.test --email a@b.test --name environment', /not free/],
+    ['chat --site https://x.test --email a@b.test --name environment', /cannot be named 'environment'/],
     ['nonsense', /is not one of licensing, chat/],
     ['', /required|missing/],
     [`licensing --base-url ${licensingUrl} --app-code 7 --api-key-file f`, /give one of/],
