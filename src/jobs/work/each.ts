@@ -36,22 +36,33 @@ export async function* each<I, T>(
   if (!first) return;
   if (items.length === 1) throw first.failure;
   const alike = failed.length === items.length && others.every(({ failure }) => failure.kind === first.failure.kind);
-  // What may have happened all the same outweighs what is known to have failed (docs/architecture.md, Failures and exit codes).
-  const partly = failed.some(({ failure }) => failure.kind === 'unknown') ? 'unknown' : 'incomplete';
-  throw summary(failed, alike ? first.failure.kind : partly, items.length);
+  throw summary(failed, alike ? first.failure.kind : partlyDone(failed), items.length);
 }
 
 type Failed = readonly { readonly label: string; readonly failure: Failure }[];
 
-/** Nothing done yet: the failure itself. Else what is left is named. */
+/** Nothing done yet: the failure itself. Else what is left is named, and what failed before. */
 function ended(failure: Failure, done: number, left: readonly string[], failed: Failed): Failure {
-  if (failure.kind !== 'unavailable' || (done === 0 && failed.length === 1)) return failure;
-  return failure.as('incomplete', `${failure.message}; not done: ${left.join(', ')}`);
+  const earlier = failed.slice(0, -1);
+  const isPartly = failure.kind === 'unavailable' && (done > 0 || earlier.length > 0);
+  if (!isPartly && earlier.length === 0) return failure;
+  const message = isPartly ? `${failure.message}; not done: ${left.join(', ')}` : failure.message;
+  const kind = isPartly ? partlyDone(earlier) : failure.kind;
+  const details = kind === 'unknown' ? { retryable: false } : {};
+  return failure.as(kind, [message, ...linesOf(earlier)].join('\n'), details);
+}
+
+/** What may have happened all the same outweighs what is known to have failed (docs/architecture.md, Failures and exit codes). */
+function partlyDone(failed: Failed): FailureKind {
+  return failed.some(({ failure }) => failure.kind === 'unknown') ? 'unknown' : 'incomplete';
+}
+
+function linesOf(failed: Failed): string[] {
+  return failed.map(({ label, failure }) => `${label}: ${failure.message}`);
 }
 
 function summary(failed: Failed, kind: FailureKind, count: number): Failure {
-  const lines = failed.map(({ label, failure }) => `${label}: ${failure.message}`);
-  return new Failure(kind, [`${failed.length} of ${count} failed`, ...lines].join('\n'), {
+  return new Failure(kind, [`${failed.length} of ${count} failed`, ...linesOf(failed)].join('\n'), {
     hint: failed[0]?.failure.details.hint,
     retryable: kind !== 'unknown' && failed.some(({ failure }) => failure.retryable),
     cause: failed[0]?.failure,

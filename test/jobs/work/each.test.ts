@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { Failure, type FailureKind } from '../../../src/core/failure.ts';
+import { gather } from '../../../src/core/gather.ts';
+import { each } from '../../../src/jobs/work/each.ts';
+
+/** Works on one argument for each kind; `ok` succeeds. */
+async function ending(...kinds: readonly (FailureKind | 'ok')[]): Promise<Failure> {
+  const work = async ({ kind }: { readonly kind: FailureKind | 'ok' }): Promise<void> => {
+    if (kind !== 'ok') throw new Failure(kind, `it is ${kind}`);
+  };
+  const items = kinds.map((kind, index) => ({ kind, name: 'ABCDE'.charAt(index) }));
+  const ended: unknown = await gather(each(items, ({ name }) => name, work)).catch((cause: unknown) => cause);
+  if (!(ended instanceof Failure)) throw new Error('nothing failed');
+  return ended;
+}
+
+test.each<[FailureKind, FailureKind, string]>([
+  ['unavailable', 'incomplete', 'it is unavailable; not done: C, D'],
+  ['auth', 'auth', 'it is auth'],
+  ['config', 'config', 'it is config'],
+  ['cancelled', 'cancelled', 'it is cancelled'],
+])('%s at the third argument ends the run, and names what failed before', async (kind, end, message) => {
+  expect(await ending('ok', 'not_found', kind, 'ok')).toMatchObject({
+    kind: end,
+    message: `${message}\nB: it is not_found`,
+  });
+});
+
+test('what may have happened before the end outweighs that the rest is not done', async () => {
+  expect(await ending('unknown', 'unavailable', 'ok')).toMatchObject({
+    kind: 'unknown',
+    message: 'it is unavailable; not done: B, C\nA: it is unknown',
+    retryable: false,
+  });
+});
+
+test.each<FailureKind>(['unavailable', 'auth'])('%s at the first argument is the failure itself', async (kind) => {
+  expect(await ending(kind, 'ok')).toMatchObject({ kind, message: `it is ${kind}` });
+});
