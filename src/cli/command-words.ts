@@ -80,5 +80,10 @@ function unknownCommand(word: string, place: string, known: readonly string[]): 
   const near = ending.length > 0 ? ending.slice(0, 3) : nearest(word, known);
   const all = place === '' ? 'See chatelaine --help.' : `Commands of${place}: ${known.join(', ')}.`;
   const hint = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : all;
-  return usage(`unknown command '${word}'`, hint);
+  return usage(`unknown command ${mayHoldPassword(word) ? '[hidden: it may hold a password]' : `'${word}'`}`, hint);
+}
+
+/** A URL, or the part of one with its user: a ledger's may hold a password. Words that look like a key are hidden in every failure. */
+function mayHoldPassword(word: string): boolean {
+  return word.includes('://') || word.includes('@');
 }

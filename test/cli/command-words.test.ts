@@ -32,6 +32,13 @@ function see(synopsis: string): string {
 
 test.each([
   ['nosuch', "unknown command 'nosuch'", 'See chatelaine --help.'],
+  ['postgres://ada:s3cr-et@db.test/x', 'unknown command [hidden: it may hold a password]', 'See chatelaine --help.'],
+  ['ada:s3cr-et@db.test', 'unknown command [hidden: it may hold a password]', 'See chatelaine --help.'],
+  [
+    'license postgres://ada:s3cr-et@db.test/x',
+    'unknown command [hidden: it may hold a password]',
+    `Commands of license: ${licenseVerbs}.`,
+  ],
   ['nosuch --help', "unknown command 'nosuch'", 'See chatelaine --help.'],
   ['help nosuch', "unknown command 'nosuch'", 'See chatelaine --help.'],
   ['licens --help', "unknown command 'licens'", 'Did you mean license?'],
