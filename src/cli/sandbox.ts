@@ -88,6 +88,7 @@ function credentialsOf(sandbox: Sandbox): SandboxCredentials {
 export function sandboxControl(world: World, signal: AbortSignal, note: (text: string) => void): SandboxControl {
   return {
     serve: (options) => serve(world, options, signal, note),
+    file: () => sandboxFile(world),
     async reset() {
       const { resetSandboxLog } = await import('../store/sandbox-log.ts');
       const file = sandboxFile(world);

@@ -8,6 +8,8 @@ export interface SandboxControl {
   serve(options: ServeOptions): AsyncGenerator<SandboxAddress>;
   /** Forgets everything but the sample data; the file that held it. */
   reset(): Promise<string>;
+  /** The file that keeps what the embedded sandbox holds. */
+  file(): string;
 }
 
 export interface ServeOptions extends Values<typeof licensingOptions> {

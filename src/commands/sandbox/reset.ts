@@ -5,7 +5,18 @@ export default command({
   summary: "Put the embedded sandbox's sample data back",
   examples: ['chatelaine sandbox reset'],
 
-  run: async (_values, context) => ({ data: await context.sandbox().reset(), status: 'reset' }),
+  plans: true,
 
-  show: { columns: ['data', 'status'], line: ({ data }) => `The sandbox holds its sample data again (${data})` },
+  async run(_values, { options, sandbox }) {
+    if (options.dry_run) return { data: sandbox().file(), status: 'would reset' };
+    return { data: await sandbox().reset(), status: 'reset' };
+  },
+
+  show: {
+    columns: ['data', 'status'],
+    line: ({ data, status }) =>
+      status === 'reset'
+        ? `The sandbox holds its sample data again (${data})`
+        : `The sandbox would hold its sample data again (${data})`,
+  },
 });
