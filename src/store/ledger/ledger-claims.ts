@@ -12,9 +12,15 @@ export interface LedgerClaimOptions extends ClaimOptions {
   readonly requestLimit: Milliseconds;
 }
 
+/** One connection to a ledger, with the number of its session; null before the first claim. The applications of a run share it. */
+export interface LedgerConnection {
+  readonly database: Database;
+  session: number | null;
+}
+
 /** Whose claims they are, and where. */
 export interface ClaimingSession {
-  readonly database: Database;
+  readonly connection: LedgerConnection;
   /** The licensing server with the code of the application. */
   readonly target: string;
   readonly host: string;
@@ -31,10 +37,10 @@ const releaseGrace: Milliseconds = 1000;
 const longestWait: Milliseconds = 300_000;
 const longestPause: Milliseconds = 400;
 
-/** Claims in a ledger; each is one session of its connection (docs/exactly-once.md, The shared ledger). */
+/** Claims in a ledger, held by the session of its connection (docs/exactly-once.md, The shared ledger). */
 export function sharedClaims(session: ClaimingSession, options: LedgerClaimOptions): SharedClaims {
-  const { database, target, clock } = session;
-  let me: number | null = null;
+  const { connection, target, clock } = session;
+  const { database } = connection;
   let lost: Failure | undefined;
   const hashes = (users: readonly string[]): Buffer[] => users.map((user) => hashOf(target, user));
 
@@ -51,10 +57,10 @@ export function sharedClaims(session: ClaimingSession, options: LedgerClaimOptio
 
   const takePortion = async (users: readonly string[]): Promise<TakenUsers> => {
     const { host, pid } = session;
-    const values = [ledgerVersion, me, host, pid, rememberedFor(options.settle), target, hashes(users)];
+    const values = [ledgerVersion, connection.session, host, pid, rememberedFor(options.settle), target, hashes(users)];
     const text = 'SELECT chatelaine.take($1, $2, $3, $4, $5, $6, $7::bytea[]) AS answer';
     const taken = takenFrom(await call(text, values), users, clock.now());
-    me = taken.session;
+    connection.session = taken.session;
     return taken;
   };
 
@@ -73,14 +79,18 @@ export function sharedClaims(session: ClaimingSession, options: LedgerClaimOptio
   };
 
   const release: SharedClaims['release'] = async (users) => {
-    if (me === null) return;
+    if (connection.session === null) return;
     for (let start = 0; start < users.length; start += portion) {
       const some = users.slice(start, start + portion);
       const ages = some.map(({ posted }) => (posted === undefined ? null : Math.max(0, clock.now() - posted)));
       const names = hashes(some.map(({ remote_user }) => remote_user));
-      await call('SELECT chatelaine.release($1, $2, $3::bytea[], $4::float8[])', [ledgerVersion, me, names, ages], {
-        grace: releaseGrace,
-      });
+      await call(
+        'SELECT chatelaine.release($1, $2, $3::bytea[], $4::float8[])',
+        [ledgerVersion, connection.session, names, ages],
+        {
+          grace: releaseGrace,
+        },
+      );
     }
   };
 
@@ -90,7 +100,7 @@ export function sharedClaims(session: ClaimingSession, options: LedgerClaimOptio
   const sending = gathered(async (users) => {
     const until = clock.now() + sendingLimit;
     const bound = options.requestLimit + sendingLimit;
-    const values = [ledgerVersion, me, bound, hashes(users)];
+    const values = [ledgerVersion, connection.session, bound, hashes(users)];
     await call('SELECT chatelaine.sending($1, $2, $3, $4::bytea[])', values, { limit: sendingLimit });
     for (const user of users) recorded.set(user, until);
   });

@@ -52,7 +52,11 @@ LANGUAGE plpgsql SET search_path = pg_catalog, chatelaine, pg_temp AS $$
 DECLARE
   dead integer[];
 BEGIN
-  SELECT array_agg(s.id) INTO dead FROM session s WHERE s.id <> me AND pg_try_advisory_xact_lock(${lockSpace}, s.id);
+  -- A connection is granted a lock again that it holds itself: that its other session lives is in pg_locks.
+  SELECT array_agg(s.id) INTO dead FROM session s WHERE s.id <> me AND CASE
+    WHEN s.backend = pg_backend_pid() AND EXISTS (SELECT FROM pg_locks l WHERE l.locktype = 'advisory' AND l.pid = pg_backend_pid()
+      AND l.classid = ${lockSpace} AND l.objid = s.id AND l.objsubid = 2) THEN false
+    ELSE pg_try_advisory_xact_lock(${lockSpace}, s.id) END;
   IF dead IS NULL THEN RETURN; END IF;
   DELETE FROM claim c WHERE c.session = ANY (dead) AND c.posted IS NULL AND c.sending IS NULL;
   UPDATE claim c SET session = NULL, since = NULL, posted = greatest(c.posted, c.sending), sending = NULL,

@@ -6,15 +6,15 @@ import type { SharedClaims } from '../claims.ts';
 import { thisOwner } from '../disk/owner.ts';
 import type { Surroundings } from '../lock/lock.ts';
 import { ledgerAddress, type LedgerAddress } from './ledger-address.ts';
-import { sharedClaims, type LedgerClaimOptions } from './ledger-claims.ts';
+import { sharedClaims, type LedgerClaimOptions, type LedgerConnection } from './ledger-claims.ts';
 import { ledgerSql, ledgerVersion, lockSpace } from './ledger-sql.ts';
-import { openDatabase, type Database } from './postgres.ts';
+import { openDatabase } from './postgres.ts';
 
 /** One ledger, connected to when it is first used. Its methods throw Failure unavailable, auth or config, and the signal's reason. */
 export interface Ledger {
   /** The address in words: `db.example.com/ledger`. */
   name(): Promise<string>;
-  /** Opens the session of this run, which the claims belong to. */
+  /** The claims of one application; all of a run belong to one session. */
   claims(target: string, options: LedgerClaimOptions): Promise<SharedClaims>;
   /** Creates the schema where there is none. */
   init(): Promise<'created' | 'unchanged'>;
@@ -51,20 +51,21 @@ export interface LedgerWorld extends Surroundings {
 /** A ledger by its URL (docs/exactly-once.md, The shared ledger). Nothing is connected, read or checked before it is used. */
 export function openLedger(url: string, world: LedgerWorld): Ledger {
   let found: Promise<LedgerAddress> | undefined;
-  let opened: Promise<Database> | undefined;
+  let opened: Promise<LedgerConnection> | undefined;
   const address = (): Promise<LedgerAddress> => (found ??= ledgerAddress(url, world.machine));
-  const open = async (): Promise<Database> => {
+  const open = async (): Promise<LedgerConnection> => {
     const { password, ...place } = await address();
-    return openDatabase({ ...place, password: password && world.watch(password) }, world);
+    const database = await openDatabase({ ...place, password: password && world.watch(password) }, world);
+    return { database, session: null };
   };
-  const database = (): Promise<Database> => (opened ??= open());
+  const connection = (): Promise<LedgerConnection> => (opened ??= open());
   const rowsOf = async (text: string, values: readonly unknown[] = []): Promise<readonly Record<string, unknown>[]> =>
-    (await database()).query(text, values, { signal: world.signal });
+    (await connection()).database.query(text, values, { signal: world.signal });
   return {
     name: async () => (await address()).name,
     async claims(target, options) {
       const { host = 'unknown', pid } = await thisOwner(world.machine);
-      return sharedClaims({ database: await database(), target, host, pid, clock: world.clock }, options);
+      return sharedClaims({ connection: await connection(), target, host, pid, clock: world.clock }, options);
     },
     init: () => createSchema(rowsOf),
     async status() {
@@ -85,7 +86,7 @@ export function openLedger(url: string, world: LedgerWorld): Ledger {
     },
     async close() {
       const connected = await opened?.catch(() => undefined);
-      await connected?.close();
+      await connected?.database.close();
     },
   };
 }

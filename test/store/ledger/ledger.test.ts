@@ -67,6 +67,21 @@ describe.skipIf(withoutPostgres)(`a ledger (${withoutPostgres ?? 'PostgreSQL'})`
     expect([...(await (await claimsOf()).take(['ada', 'ben']))]).toEqual([]);
   });
 
+  test('the applications of one run share its session: claims of the first outlive those of the second', async () => {
+    const ledger = ledgerOf();
+    const first = await claimsOf(ledger);
+    await first.take(['two-apps']);
+    const run = { settle: 5000, signal: new AbortController().signal, note: () => undefined, requestLimit: 30_000 };
+    const second = await ledger.claims('https://licenses.test 8', run);
+    expect((await second.takeFree(['two-apps'])).held).toEqual([]);
+    expect((await (await claimsOf()).takeFree(['two-apps'])).held).toEqual(['two-apps']);
+    await first.posting('two-apps');
+    await second.posting('two-apps');
+    expect(await cluster.query('SELECT backend FROM chatelaine.session GROUP BY backend HAVING count(*) > 1')).toEqual(
+      [],
+    );
+  });
+
   test('a run that waits holds nothing meanwhile', async () => {
     const [one, other, third] = [await claimsOf(), await claimsOf(), await claimsOf()];
     await one.take(['w1']);
