@@ -3,6 +3,7 @@ import type { Accounts } from '../commands/context/accounts.ts';
 import type { ConfiguredLedger, Ledgers } from '../commands/context/ledgers.ts';
 import { Failure, labelled } from '../core/failure.ts';
 import type { LicensingProfile } from '../store/account/profile.ts';
+import { jointClaims } from '../store/joint-claims.ts';
 import { readLedgerUrl } from '../store/ledger/ledger-url.ts';
 import type { Ledger } from '../store/ledger/ledger.ts';
 import type { GlobalValues } from '../commands/context/invocation.ts';
@@ -45,13 +46,14 @@ export function openLedgers(wiring: LedgerWiring, accounts: Accounts): OpenLedge
   const ledgers: Ledgers = {
     async claims(account, app_code, settle) {
       const target = `${accounts.identityOf(account)} ${app_code}`;
-      const url = typed() ?? account.ledger;
+      const url = options.sandbox ? undefined : (typed() ?? account.ledger);
       const claiming = { settle, signal, note: messages.note };
-      if (url === undefined) {
-        const { openClaims } = await import('../store/lock/claims.ts');
-        return openClaims(target, world, claiming);
-      }
-      return (await open(url)).claims(target, { ...claiming, requestLimit: options.timeout ?? defaultTimeout });
+      const { openClaims } = await import('../store/lock/claims.ts');
+      const local = await openClaims(target, world, claiming);
+      if (url === undefined) return local;
+      const requestLimit = options.timeout ?? defaultTimeout;
+      const shared = await (await open(url)).claims(target, { ...claiming, requestLimit });
+      return jointClaims(local, shared, () => world.clock.now());
     },
     async ledger() {
       const url = typed() ?? (await profileInUse(accounts, options.profile))?.ledger;

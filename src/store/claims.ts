@@ -40,10 +40,19 @@ export interface ClaimOptions {
   readonly note: (text: string) => void;
 }
 
+/** Claims of this machine; a job can take those that are free, and look at the others later. */
+export interface LocalClaims extends Claims {
+  /**
+   * Claims those of the users that no other process of this machine holds, without waiting.
+   * @throws Failure config, unavailable
+   */
+  takeFree(users: readonly string[]): Promise<FreeUsers>;
+}
+
 /** Claims that several machines share; a job can take those that are free, and look at the others later. */
 export interface SharedClaims extends Claims {
   /**
-   * Claims those of the users that nobody else holds, without waiting.
+   * Claims those of the users that nobody else holds, without waiting. Its moments are of the clock of the ledger.
    * @throws Failure unavailable
    */
   takeFree(users: readonly string[]): Promise<TakenUsers>;
@@ -51,7 +60,7 @@ export interface SharedClaims extends Claims {
   lost(): Failure | undefined;
 }
 
-export interface TakenUsers {
+export interface FreeUsers {
   /** For claimed users, when their last POST ended; it is later than now where a POST of an ended session may still run. */
   readonly posted: ReadonlyMap<string, Milliseconds>;
   /** The users that somebody else holds. */
@@ -60,9 +69,14 @@ export interface TakenUsers {
   readonly holder: string | undefined;
 }
 
+export interface TakenUsers extends FreeUsers {
+  /** The moment after which nobody else has claimed these users, by the clock that `posted` is of. */
+  readonly now: Milliseconds;
+}
+
 /** Whether several machines share these claims. */
 export function areShared(claims: Claims): claims is SharedClaims {
-  return 'takeFree' in claims;
+  return 'lost' in claims;
 }
 
 const day: Milliseconds = 86_400_000;

@@ -9,6 +9,10 @@ export interface SharingRoster extends ClaimingRoster {
   readonly claims: ReadonlyMap<number, SharedClaims>;
   /** When the list began that shows no license for the rows. */
   readonly listedAt: Milliseconds;
+  /** A moment before that list for each application, by the clock of its ledger. */
+  readonly before: ReadonlyMap<number, Milliseconds>;
+  /** A clock that nobody sets. */
+  readonly elapsed: () => Milliseconds;
   readonly sleep: (span: Milliseconds) => Promise<void>;
   readonly note: (text: string) => void;
 }
@@ -28,10 +32,10 @@ const oldestList: Milliseconds = 43_200_000;
  * @param rows those that the list shows without a license, in the order in which they are begun
  */
 export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRoster): RosterClaims {
-  const { claims, listedAt, now } = sharing;
+  const { claims } = sharing;
   const ahead = rowsAhead(rows);
   const outcomes = new Map<string, 'claimed' | 'held'>();
-  const posts = new Map<string, Milliseconds>();
+  const posts = new Map<string, SharedPost>();
   const held = new Map<string, LicenseFields>();
   const claimed = claimedRows(sharing);
   let claiming: Promise<void> = Promise.resolve();
@@ -61,8 +65,8 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
     held.delete(key);
     claimed.add(row);
     ahead.add(row);
-    const posted = now() - listedAt > oldestList ? now() : taken.posted.get(row.remote_user);
-    if (posted !== undefined) posts.set(key, posted);
+    const post = sharedPost(row, taken, sharing);
+    if (post) posts.set(key, post);
   };
 
   const takePortion = async (first: LicenseFields): Promise<void> => {
@@ -72,7 +76,7 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
 
   return {
     ...claimed,
-    lastPost: (row) => posts.get(userKey(row)),
+    lastPost: (row) => latestOf(posts.get(userKey(row)), sharing),
     async posting(row) {
       ahead.delete(row);
       await claims.get(row.app_code)?.posting(row.remote_user, () => ahead.users(row));
@@ -93,6 +97,25 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
       return claimFreed(held, take, sharing);
     },
   };
+}
+
+/** The last POST of a row, by the ledger. */
+interface SharedPost {
+  /** On the clock `elapsed`. */
+  readonly posted: Milliseconds;
+  /** How long after the beginning of the list, by the ledger's clock; negative: before it. */
+  readonly afterList: Milliseconds;
+}
+
+function sharedPost(row: LicenseUser, { now, posted }: TakenUsers, sharing: SharingRoster): SharedPost | undefined {
+  const listed = sharing.before.get(row.app_code) ?? now;
+  const time = now - listed > oldestList ? now : posted.get(row.remote_user);
+  return time === undefined ? undefined : { posted: sharing.elapsed() - (now - time), afterList: time - listed };
+}
+
+/** On the clock of this machine, which can be set between list, claim and now: the POST counts as late as it is from now and from the list. */
+function latestOf(post: SharedPost | undefined, { now, elapsed, listedAt }: SharingRoster): Milliseconds | undefined {
+  return post && Math.max(now() - (elapsed() - post.posted), listedAt + post.afterList);
 }
 
 /** Waits as long as the others go on giving rows back. */

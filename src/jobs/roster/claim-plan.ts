@@ -1,3 +1,4 @@
+import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { areShared, type SharedClaims } from '../../store/claims.ts';
@@ -5,7 +6,7 @@ import { claimRoster, type ClaimingRoster, type RosterClaims } from '../license/
 import { shareRoster, type SharingRoster } from '../license/share-roster.ts';
 import { planRoster, type Plan, type Planning } from './plan-roster.ts';
 
-export type ClaimingPlan = ClaimingRoster & Pick<SharingRoster, 'sleep' | 'note'>;
+export type ClaimingPlan = ClaimingRoster & Pick<SharingRoster, 'elapsed' | 'sleep' | 'note'>;
 
 export interface ClaimedPlan {
   readonly plan: Plan;
@@ -25,10 +26,11 @@ export async function planClaimed(
   const shared = sharedOf(claiming);
   if (shared) {
     // A ledger that cannot be used is known before anything is listed or changed.
-    for (const own of shared.values()) await own.takeFree([]);
+    const before = new Map<number, Milliseconds>();
+    for (const [app_code, own] of shared) before.set(app_code, (await own.takeFree([])).now);
     const plan = await planRoster(rows, planning);
     const created = plan.tasks.flatMap(({ row, decision }) => (decision.step === 'create' ? [row] : []));
-    return { plan, claims: shareRoster(created, { ...claiming, claims: shared, listedAt: plan.listedAt }) };
+    return { plan, claims: shareRoster(created, { ...claiming, claims: shared, listedAt: plan.listedAt, before }) };
   }
   const claims = await claimRoster(rows, claiming);
   try {

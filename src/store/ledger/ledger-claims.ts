@@ -59,7 +59,7 @@ export function sharedClaims(session: ClaimingSession, options: LedgerClaimOptio
     const { host, pid } = session;
     const values = [ledgerVersion, connection.session, host, pid, rememberedFor(options.settle), target, hashes(users)];
     const text = 'SELECT chatelaine.take($1, $2, $3, $4, $5, $6, $7::bytea[]) AS answer';
-    const taken = takenFrom(await call(text, values), users, clock.now());
+    const taken = takenFrom(await call(text, values), users);
     connection.session = taken.session;
     return taken;
   };
@@ -68,25 +68,27 @@ export function sharedClaims(session: ClaimingSession, options: LedgerClaimOptio
     const posted = new Map<string, Milliseconds>();
     const held: string[] = [];
     let holder: string | undefined;
+    let now = NaN;
     const wanted = [...new Set(users)];
     for (let start = 0; start < Math.max(1, wanted.length); start += portion) {
       const taken = await takePortion(wanted.slice(start, start + portion));
       for (const [user, time] of taken.posted) posted.set(user, time);
       held.push(...taken.held);
       holder ??= taken.holder;
+      now = taken.now;
     }
-    return { posted, held, holder };
+    return { now, posted, held, holder };
   };
 
   const release: SharedClaims['release'] = async (users) => {
     if (connection.session === null) return;
     for (let start = 0; start < users.length; start += portion) {
       const some = users.slice(start, start + portion);
-      const ages = some.map(({ posted }) => (posted === undefined ? null : Math.max(0, clock.now() - posted)));
+      const wereSent = some.map(({ posted }) => posted !== undefined);
       const names = hashes(some.map(({ remote_user }) => remote_user));
       await call(
-        'SELECT chatelaine.release($1, $2, $3::bytea[], $4::float8[])',
-        [ledgerVersion, connection.session, names, ages],
+        'SELECT chatelaine.release($1, $2, $3::bytea[], $4::boolean[])',
+        [ledgerVersion, connection.session, names, wereSent],
         {
           grace: releaseGrace,
         },
@@ -120,8 +122,9 @@ export function sharedClaims(session: ClaimingSession, options: LedgerClaimOptio
     async take(users) {
       let end = clock.now() + longestWait;
       for (let round = 0, most = Infinity; ; round += 1) {
-        const { posted, held, holder = 'another run' } = await takeFree(users);
-        if (held.length === 0) return posted;
+        const taken = await takeFree(users);
+        const { held, holder = 'another run' } = taken;
+        if (held.length === 0) return onClockOf(clock, taken);
         const others = new Set(held);
         // Nobody waits with users in hand: two that want the same ones would wait for each other.
         await release(users.filter((user) => !others.has(user)).map((remote_user) => ({ remote_user })));
@@ -163,16 +166,23 @@ interface TakenPortion extends TakenUsers {
   readonly session: number;
 }
 
-/** Reads what `chatelaine.take` answers; ages become moments of this machine's clock. */
-function takenFrom(answer: unknown, users: readonly string[], now: Milliseconds): TakenPortion {
-  const { session, posted, held, holder } = isObject(answer) ? answer : {};
-  if (typeof session !== 'number' || !Array.isArray(posted) || !Array.isArray(held))
+/** The moments as they are by the clock of this machine. */
+function onClockOf(clock: Clock, { now, posted }: TakenUsers): ReadonlyMap<string, Milliseconds> {
+  const ahead = clock.now() - now;
+  return new Map([...posted].map(([user, time]) => [user, time + ahead]));
+}
+
+/** Reads what `chatelaine.take` answers. */
+function takenFrom(answer: unknown, users: readonly string[]): TakenPortion {
+  const { session, now, posted, held, holder } = isObject(answer) ? answer : {};
+  if (typeof session !== 'number' || typeof now !== 'number' || !Array.isArray(posted) || !Array.isArray(held))
     throw new Failure('unavailable', 'the ledger answered with something else than claims');
   const nameAt = (place: unknown): string => users[Number(place)] ?? '';
-  const ages = posted.filter((one) => Array.isArray(one));
+  const moments = posted.filter((one) => Array.isArray(one));
   return {
     session,
-    posted: new Map(ages.map(([place, age]) => [nameAt(place), now - Number(age)])),
+    now,
+    posted: new Map(moments.map(([place, time]) => [nameAt(place), Number(time)])),
     held: held.map(nameAt),
     holder: isObject(holder) ? `process ${String(holder['pid'])} on ${String(holder['host'])}` : undefined,
   };

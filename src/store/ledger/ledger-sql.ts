@@ -90,7 +90,7 @@ BEGIN
 END $$;
 
 -- Claims those of the users that no other session holds. Returns the session, the places of users that others hold with one of the
--- holders, and for claimed users how many milliseconds ago their last POST ended (negative: it may run for that long).
+-- holders, the time, and for claimed users when their last POST ended (later than now: it may run until then), in milliseconds.
 CREATE OR REPLACE FUNCTION chatelaine.take(asked_version integer, me integer, host text, pid integer, remember_ms float8, target_name text, users bytea[]) RETURNS json
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, chatelaine, pg_temp AS $$
 DECLARE
@@ -114,7 +114,8 @@ BEGIN
   )
   SELECT json_build_object(
     'session', me,
-    'posted', (SELECT coalesce(json_agg(json_build_array(w.place, extract(epoch FROM clock_timestamp() - t.posted) * 1000)), '[]')
+    'now', extract(epoch FROM clock_timestamp()) * 1000,
+    'posted', (SELECT coalesce(json_agg(json_build_array(w.place, extract(epoch FROM t.posted) * 1000)), '[]')
       FROM wanted w JOIN taken t ON t.who = w.who WHERE t.posted IS NOT NULL),
     'held', (SELECT coalesce(json_agg(h.place), '[]') FROM held h),
     'holder', (SELECT json_build_object('host', s.host, 'pid', s.pid)
@@ -140,8 +141,8 @@ BEGIN
   END IF;
 END $$;
 
--- Gives users back. An age says how many milliseconds ago the last POST ended; null: none was sent, or it was refused.
-CREATE OR REPLACE FUNCTION chatelaine.release(asked_version integer, me integer, users bytea[], ages float8[]) RETURNS void
+-- Gives users back. A POST that was sent for a user counts as ended now; false: none was sent, or it was refused.
+CREATE OR REPLACE FUNCTION chatelaine.release(asked_version integer, me integer, users bytea[], were_sent boolean[]) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, chatelaine, pg_temp AS $$
 DECLARE
   salt bytea;
@@ -149,8 +150,8 @@ BEGIN
   PERFORM enter(asked_version, coalesce(me, 0), '', 0, 0);
   SELECT l.salt INTO STRICT salt FROM ledger l;
   WITH back AS MATERIALIZED (
-    SELECT sha256(salt || u.hash) AS who, clock_timestamp() - u.age * interval '1 millisecond' AS ended
-    FROM unnest(users, ages) AS u (hash, age)
+    SELECT sha256(salt || u.hash) AS who, CASE WHEN u.was_sent THEN clock_timestamp() END AS ended
+    FROM unnest(users, were_sent) AS u (hash, was_sent)
   )
   UPDATE claim c SET session = NULL, since = NULL, sending = NULL, posted = greatest(c.posted, b.ended),
     forget = greatest(c.posted, b.ended, clock_timestamp()) + (SELECT s.remember FROM session s WHERE s.id = me)

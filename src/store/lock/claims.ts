@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { parseJson, writeJson } from '../../core/json.ts';
-import { rememberedFor, type ClaimOptions, type Claims, type ReleasedUser } from '../claims.ts';
+import { rememberedFor, type ClaimOptions, type FreeUsers, type LocalClaims, type ReleasedUser } from '../claims.ts';
 import { readPrivate, writePrivate } from '../disk/files.ts';
 import { isGone, thisOwner, type Owner } from '../disk/owner.ts';
+import { held, holderInWords, waiting } from './claim-holder.ts';
 import { lockFolder, withLock, type Surroundings } from './lock.ts';
 
 /** Users are kept as hashes: the file reveals no names. */
@@ -27,7 +28,7 @@ const longestWait: Milliseconds = 300_000;
 const longestPause: Milliseconds = 400;
 
 /** The claims on the users of one application, named by its server and code. */
-export async function openClaims(name: string, world: Surroundings, options: ClaimOptions): Promise<Claims> {
+export async function openClaims(name: string, world: Surroundings, options: ClaimOptions): Promise<LocalClaims> {
   const { clock, machine } = world;
   const path = join(await lockFolder(machine), `${hashOf(name)}.claims`);
   const me = await thisOwner(machine);
@@ -47,6 +48,11 @@ export async function openClaims(name: string, world: Surroundings, options: Cla
         if (clock.now() > end) throw held(holder, me, path);
         await clock.sleep(Math.min(40 * (round + 1), longestPause) * (0.5 + clock.random()), options.signal);
       }
+    },
+
+    takeFree(users) {
+      const wanted = new Map(users.map((user) => [hashOf(user), user]));
+      return edit((file) => attemptFree(file, wanted, me, remember, world, path), options.signal);
     },
 
     posting: () => Promise.resolve(),
@@ -108,6 +114,31 @@ async function attempt(
   return { file: { claims: [...kept, mine], posted: remembered }, result: asked };
 }
 
+/** Claims the users that no living process holds. */
+async function attemptFree(
+  file: ClaimsFile,
+  wanted: ReadonlyMap<string, string>,
+  me: Owner,
+  remember: Milliseconds,
+  world: Surroundings,
+  path: string,
+): Promise<ClaimEdit<FreeUsers>> {
+  const others = new Map<string, Owner>();
+  for (const { owner, users } of file.claims) {
+    const asked = owner.token === me.token ? [] : users.filter((user) => wanted.has(user));
+    if (asked.length > 0 && !(await isGone(owner, me, world.machine)))
+      for (const user of asked) others.set(user, owner);
+  }
+  const [first] = others.values();
+  const names = [...others.keys()].flatMap((user) => wanted.get(user) ?? []);
+  const holder = first && holderInWords(first, me, path);
+  const free = new Map([...wanted].filter(([user]) => !others.has(user)));
+  if (free.size === 0) return { file: undefined, result: { posted: new Map(), held: names, holder } };
+  const taken = await attempt(file, free, me, remember, world);
+  if (!(taken.result instanceof Map)) return attemptFree(file, wanted, me, remember, world, path);
+  return { file: taken.file, result: { posted: taken.result, held: names, holder } };
+}
+
 function without(
   { claims, posted }: ClaimsFile,
   users: readonly ReleasedUser[],
@@ -145,23 +176,6 @@ function isClaim({ owner, users }: Claim): boolean {
 
 function isPosted([user, time, until]: Posted): boolean {
   return typeof user === 'string' && Number.isFinite(time) && Number.isFinite(until);
-}
-
-/** Process ids count within one container: a process of another one cannot be looked at from here. */
-function waiting({ pid, space, host }: Owner, me: Owner, path: string): string {
-  if (space === me.space) return `waiting for process ${pid}, which is creating licenses of the same users`;
-  const where = `process ${pid} of another container (host ${host ?? 'unknown'})`;
-  return `waiting for ${where}, which is creating licenses of the same users; ${remedy(path)}`;
-}
-
-function remedy(path: string): string {
-  return `whether it still runs cannot be seen from here: once it has ended, remove its claims: rm '${path}'`;
-}
-
-function held({ pid, space }: Owner, me: Owner, path: string): Failure {
-  return new Failure('unavailable', `process ${pid} is creating licenses of the same users`, {
-    hint: space === me.space ? 'Run the command again when it has ended.' : remedy(path),
-  });
 }
 
 /** Made of the bytes that it shows: a slice of the whole hash would keep all of it in memory. */

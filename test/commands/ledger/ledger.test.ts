@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ledgerSql } from '../../../src/store/ledger/ledger-sql.ts';
@@ -46,6 +46,12 @@ test('a dry run asks no ledger', async () => {
   expect(exitCode).toBe(0);
 });
 
+test('the sandbox uses no ledger', async () => {
+  const env = { CHATELAINE_LEDGER: 'postgres://127.0.0.1:1/x' };
+  const { exitCode, stdout } = await runAlone(`--sandbox ${ensure}`, { env });
+  expect([exitCode, stdout]).toEqual([0, expect.stringContaining('ada') as string]);
+});
+
 const password = 'Tr0ub4dor&3-correct-horse';
 
 test.each([
@@ -76,6 +82,16 @@ describe.skipIf(withoutPostgres)(`with a database (${withoutPostgres ?? 'Postgre
   }, 60_000);
 
   afterAll(() => cluster.stop());
+
+  test('a run with the ledger also claims on its machine, for runs without it', async () => {
+    const sandbox = await openSandbox();
+    const home = emptyHome();
+    expect((await sandbox.run(ensure, { env: env(), home })).exitCode).toBe(0);
+    const folder = join(home, '.local/state/chatelaine/locks');
+    const [file = ''] = readdirSync(folder).filter((name) => name.endsWith('.claims'));
+    const { claims, posted } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Record<string, unknown[]>;
+    expect([claims, posted?.length]).toEqual([[], 1]);
+  });
 
   test('ledger init creates the schema once', async () => {
     await cluster.query('CREATE DATABASE other');

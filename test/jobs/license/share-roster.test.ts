@@ -10,15 +10,25 @@ const rows = Array.from({ length: 450 }, (_, index) => ({
 const [first, second] = rows as [(typeof rows)[0], (typeof rows)[0]];
 const last = rows[449] ?? first;
 
+/** The clock of the ledger is so far ahead. */
+const ahead = 50_000;
+
 /** Claims of which another machine holds some, in a time that only sleeping moves. */
 function shared(others: Set<string>, posted: ReadonlyMap<string, number> = new Map()) {
   const calls: string[] = [];
   const soon: (readonly string[])[] = [];
   let now = 1_000_000;
+  /** How far the clock of the machine was set since the list. */
+  let step = 0;
   const own: SharedClaims = {
     takeFree: async (users) => {
       calls.push(`take ${users.length}`);
-      return { posted, held: users.filter((user) => others.has(user)), holder: 'process 1 on box' };
+      return {
+        now: now - step + ahead,
+        posted,
+        held: users.filter((user) => others.has(user)),
+        holder: 'process 1 on box',
+      };
     },
     take: () => Promise.reject(new Error('not asked for')),
     posting: async (_user, following = () => []) => void soon.push(following()),
@@ -28,7 +38,9 @@ function shared(others: Set<string>, posted: ReadonlyMap<string, number> = new M
   const claims = shareRoster(rows, {
     claims: new Map([[7, own]]),
     listedAt: 1_000_000,
+    before: new Map([[7, 1_000_000 + ahead]]),
     now: () => now,
+    elapsed: () => now - step,
     sleep: async (span) => {
       now += span;
       if (now > 1_001_000) others.delete('user-1');
@@ -36,7 +48,13 @@ function shared(others: Set<string>, posted: ReadonlyMap<string, number> = new M
     note: (text) => void calls.push(text),
     warn: () => undefined,
   });
-  return { claims, calls, soon, pass: (span: number) => (now += span) };
+  return {
+    claims,
+    calls,
+    soon,
+    pass: (span: number) => (now += span),
+    set: (span: number) => ((now += span), (step += span)),
+  };
 }
 
 test('rows are claimed in portions, each when its first row is reached', async () => {
@@ -75,7 +93,7 @@ test('a machine that never gives back is not waited for without end', async () =
 });
 
 test('what the ledger remembers of a row counts; a list of half a day ago counts for nothing', async () => {
-  const { claims, pass } = shared(new Set(), new Map([['user-0', 900_000]]));
+  const { claims, pass } = shared(new Set(), new Map([['user-0', 900_000 + ahead]]));
   await claims.claim(first);
   expect([claims.lastPost(first), claims.lastPost(second)]).toEqual([900_000, undefined]);
   pass(43_200_001);
@@ -98,4 +116,26 @@ test('a POST is recorded together with those of the next 49 rows that are claime
   expect(soon[1]).toEqual(rows.slice(3, 51).map(({ remote_user }) => remote_user));
   await claims.posting(rows[199] ?? first);
   expect(soon[2]).toEqual([]);
+});
+
+test.each([600_000, -600_000])(
+  'a clock that is set by %i ms between list, claim and row makes no POST seem earlier, beside the list or from now',
+  async (span) => {
+    const { claims, pass, set } = shared(new Set(), new Map([['user-0', 1_001_000 + ahead]]));
+    pass(3000);
+    set(span);
+    await claims.claim(first);
+    set(span);
+    const posted = claims.lastPost(first) ?? NaN;
+    expect(posted).toBeGreaterThanOrEqual(1_001_000);
+    expect(1_003_000 + 2 * span - posted).toBeLessThanOrEqual(2000);
+  },
+);
+
+test("the age of a list is one of the ledger's clock", async () => {
+  const { claims, pass, set } = shared(new Set());
+  pass(43_200_001);
+  set(-43_200_001);
+  await claims.claim(first);
+  expect(claims.lastPost(first)).toBe(1_000_000 + 43_200_001);
 });

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { Failure } from '../../src/core/failure.ts';
+import type { SharedClaims } from '../../src/store/claims.ts';
+import { jointClaims } from '../../src/store/joint-claims.ts';
+import { openClaims } from '../../src/store/lock/claims.ts';
+import { place, type Place } from './place.ts';
+
+/** Claims of a process that gives up as soon as it would have to wait. */
+function openAt(world: Place) {
+  const run = new AbortController();
+  const note = (text: string): void => run.abort(new Error(text));
+  return openClaims('https://here.test 7', world, { settle: 5000, signal: run.signal, note });
+}
+
+const hour = 3_600_000;
+
+/** A ledger whose clock is an hour ahead; it can be gone. */
+function ledger(posted: ReadonlyMap<string, number> = new Map(), held: readonly string[] = [], gone?: Failure) {
+  const calls: string[] = [];
+  const shared: SharedClaims = {
+    take: (users) => (gone ? Promise.reject(gone) : Promise.resolve(new Map(users.map((user) => [user, 1000])))),
+    async takeFree(users) {
+      if (gone) throw gone;
+      calls.push(`take ${users.join(' ')}`);
+      return { now: Date.now() + hour, posted, held: users.filter((user) => held.includes(user)), holder: 'process 1' };
+    },
+    posting: async (user) => void calls.push(`posting ${user}`),
+    release: async (users) => (gone ? Promise.reject(gone) : void calls.push(`release ${users.length}`)),
+    lost: () => gone,
+  };
+  return { shared, calls };
+}
+
+const now = (): number => Date.now();
+
+test("a run with the ledger and one without it keep out of each other's way on one machine", async () => {
+  const world = place();
+  const { shared, calls } = ledger();
+  const [without, joint] = [await openAt(world), jointClaims(await openAt(world), shared, now)];
+  await without.take(['ada']);
+  expect(await joint.takeFree(['ada', 'ben'])).toMatchObject({
+    held: ['ada'],
+    holder: `process ${process.pid} of this machine`,
+  });
+  expect(calls).toEqual(['take ben']);
+  await expect(joint.take(['ada'])).rejects.toThrow('waiting for process');
+  await expect((await openAt(world)).take(['ben'])).rejects.toThrow('waiting for process');
+  await joint.release([{ remote_user: 'ben', posted: Date.now() }]);
+  expect([...(await (await openAt(world)).take(['ben'])).keys()]).toEqual(['ben']);
+});
+
+test('the later record of a POST counts, on the clock of the ledger where that is asked for', async () => {
+  const world = place();
+  const early = Date.now() - 60_000;
+  await (await openAt(world)).release([{ remote_user: 'ada', posted: early }]);
+  const joint = jointClaims(await openAt(world), ledger(new Map([['ben', 5]])).shared, now);
+  expect((await joint.take(['ada'])).get('ada')).toBe(early);
+  const { posted } = await joint.takeFree(['ada', 'ben']);
+  expect(posted.get('ada')).toBeGreaterThanOrEqual(early + hour);
+  expect(posted.get('ada')).toBeLessThan(early + hour + 10_000);
+  expect(posted.get('ben')).toBe(5);
+});
+
+test('what the ledger does not give is free on this machine again', async () => {
+  const world = place();
+  const joint = jointClaims(await openAt(world), ledger(new Map(), ['ada']).shared, now);
+  await joint.takeFree(['ada']);
+  expect([...(await (await openAt(world)).take(['ada']))]).toEqual([]);
+  const gone = jointClaims(await openAt(world), ledger(new Map(), [], new Failure('unavailable', 'gone')).shared, now);
+  await expect(gone.take(['ben'])).rejects.toThrow('gone');
+  await expect(gone.takeFree(['cy'])).rejects.toThrow('gone');
+  expect([...(await (await openAt(world)).take(['ben', 'cy']))]).toEqual([]);
+  await expect(gone.release([{ remote_user: 'dora', posted: 1 }])).rejects.toThrow('gone');
+});
