@@ -17,6 +17,9 @@ export function severalMachines(): Chapter {
           'other. license apply of one roster, started on three machines, shares its rows among them.',
       },
       {
+        text: 'A run that uses the ledger also sees the runs on its own machine that do not. The embedded sandbox uses no ledger.',
+      },
+      {
         text:
           'Every machine has to be configured with the ledger, and name the licensing server by the same URL. A ledger that cannot be ' +
           'reached is exit code 7, and nothing is created: no run goes on without it. Where the connection is lost in the middle, no ' +
@@ -46,8 +49,9 @@ function connecting(): Chapter {
       {
         text:
           'Beyond this machine TLS is verify-full: the certificate is of a trusted authority and of that host. sslmode=verify-ca, ' +
-          'require (encrypted, not verified) and disable say otherwise; allow and prefer are refused. --ca-file and sslrootcert name ' +
-          'further authorities.',
+          'require (encrypted, not verified; verify-ca where sslrootcert or ~/.postgresql/root.crt is there) and disable say otherwise; ' +
+          'allow and prefer are refused. --ca-file, sslrootcert and NODE_EXTRA_CA_CERTS name further authorities. ' +
+          'NODE_TLS_REJECT_UNAUTHORIZED=0 beyond this machine is exit code 3.',
       },
       {
         text:

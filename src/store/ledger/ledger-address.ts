@@ -24,6 +24,8 @@ export interface LedgerAddress {
   readonly tls: LedgerTls;
   /** A file of certificates to trust besides the usual ones. */
   readonly rootCertificates: string | undefined;
+  /** The file of NODE_EXTRA_CA_CERTS: among the usual ones, but Node leaves it out where others are given. */
+  readonly extraCertificates: string | undefined;
   /** The address in words: `db.example.com/ledger`. */
   readonly name: string;
 }
@@ -42,6 +44,8 @@ export async function ledgerAddress(url: string, machine: Machine): Promise<Ledg
   const port = portOf(values.port ?? variable(env, 'PGPORT') ?? '5432');
   const user = values.user ?? variable(env, 'PGUSER') ?? userInfo().username;
   const database = values.dbname ?? variable(env, 'PGDATABASE') ?? user;
+  const tls = tlsOf(values.sslmode ?? variable(env, 'PGSSLMODE'), host);
+  refuseUnverified(env, host, tls);
   const rootCertificates = values.sslrootcert ?? variable(env, 'PGSSLROOTCERT') ?? (await usualRootFile(machine));
   return {
     host,
@@ -49,10 +53,25 @@ export async function ledgerAddress(url: string, machine: Machine): Promise<Ledg
     user,
     database,
     password: await passwordIn(values, { host, port, user, database }, machine),
-    tls: tlsOf(values.sslmode ?? variable(env, 'PGSSLMODE'), host),
+    // As libpq does: who gives root certificates wants the server's to be verified.
+    tls: tls === 'encrypt' && rootCertificates !== undefined ? 'verify-ca' : tls,
     rootCertificates,
+    extraCertificates: variable(env, 'NODE_EXTRA_CA_CERTS'),
     name: `${host.startsWith('/') ? 'socket' : host}${port === 5432 ? '' : `:${port}`}/${database}`,
   };
+}
+
+/** @throws Failure config where Node is set to trust every certificate, and a password would leave this machine */
+function refuseUnverified(env: Machine['env'], host: string, tls: LedgerTls): void {
+  const isVerified = tls === 'verify-ca' || tls === 'verify-full';
+  if (env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0' || !isVerified || isLocal(host)) return;
+  throw new Failure('config', 'NODE_TLS_REJECT_UNAUTHORIZED=0 would trust any server as the ledger: nothing was sent', {
+    hint: 'Unset it, and give the authority of the server with sslrootcert, --ca-file FILE or NODE_EXTRA_CA_CERTS.',
+  });
+}
+
+function isLocal(host: string): boolean {
+  return isLoopback(host.includes(':') ? `[${host}]` : host);
 }
 
 function portOf(text: string): number {
@@ -71,7 +90,7 @@ const modes: Readonly<Record<string, LedgerTls>> = {
 /** Without a mode nothing that leaves this machine goes unencrypted or to a server whose certificate is not verified. */
 function tlsOf(mode: string | undefined, host: string): LedgerTls {
   if (host.startsWith('/')) return 'none';
-  if (mode === undefined) return isLoopback(host.includes(':') ? `[${host}]` : host) ? 'none' : 'verify-full';
+  if (mode === undefined) return isLocal(host) ? 'none' : 'verify-full';
   const tls = modes[mode];
   if (tls) return tls;
   throw new Failure('config', `the sslmode of the ledger is '${mode}', which leaves open whether TLS is used`, {

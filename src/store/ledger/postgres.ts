@@ -147,16 +147,20 @@ async function configOf(address: LedgerAddress, connecting: Connecting, socket: 
 }
 
 async function tlsOptions(
-  { tls, rootCertificates: file }: LedgerAddress,
+  { tls, rootCertificates: file, extraCertificates: extra }: LedgerAddress,
   { caFile }: Connecting,
 ): Promise<pg.ClientConfig['ssl']> {
   if (tls === 'none') return false;
   if (tls === 'encrypt') return { rejectUnauthorized: false };
   const files = [file, caFile].filter((one) => one !== undefined);
-  const own = await Promise.all(files.map(certificates));
+  // Node's own list has the extra ones already.
+  const given = files.length === 0 || extra === undefined ? files : [...files, extra];
+  const own = await Promise.all(given.map(certificates));
   const ca = own.length === 0 ? {} : { ca: [...rootCertificates, ...own] };
+  // Said aloud: NODE_TLS_REJECT_UNAUTHORIZED=0 changes the default.
+  const verified = { ...ca, rejectUnauthorized: true };
   // verify-ca: the certificate is of a trusted authority, for whatever host.
-  return tls === 'verify-ca' ? { ...ca, checkServerIdentity: () => undefined } : { ...ca };
+  return tls === 'verify-ca' ? { ...verified, checkServerIdentity: () => undefined } : verified;
 }
 
 async function certificates(file: string): Promise<string> {

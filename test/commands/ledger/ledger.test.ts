@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ledgerSql } from '../../../src/store/ledger/ledger-sql.ts';
 import { hasOpenssl, openAuthority } from '../../helpers/authority.ts';
 import { startPostgres, withoutPostgres, type Cluster } from '../../helpers/postgres.ts';
@@ -83,16 +83,6 @@ describe.skipIf(withoutPostgres)(`with a database (${withoutPostgres ?? 'Postgre
 
   afterAll(() => cluster.stop());
 
-  test('a run with the ledger also claims on its machine, for runs without it', async () => {
-    const sandbox = await openSandbox();
-    const home = emptyHome();
-    expect((await sandbox.run(ensure, { env: env(), home })).exitCode).toBe(0);
-    const folder = join(home, '.local/state/chatelaine/locks');
-    const [file = ''] = readdirSync(folder).filter((name) => name.endsWith('.claims'));
-    const { claims, posted } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Record<string, unknown[]>;
-    expect([claims, posted?.length]).toEqual([[], 1]);
-  });
-
   test('ledger init creates the schema once', async () => {
     await cluster.query('CREATE DATABASE other');
     const other = { CHATELAINE_LEDGER: cluster.url.replace('/postgres?', '/other?') };
@@ -155,6 +145,16 @@ describe.skipIf(withoutPostgres)(`with a database (${withoutPostgres ?? 'Postgre
     expect(row).toMatchObject({ subject: 'CHATELAINE_LEDGER', status: 'problem' });
   });
 
+  test('a run with the ledger also claims on its machine, for runs without it', async () => {
+    const sandbox = await openSandbox();
+    const home = emptyHome();
+    expect((await sandbox.run(ensure, { env: env(), home })).exitCode).toBe(0);
+    const folder = join(home, '.local/state/chatelaine/locks');
+    const [file = ''] = readdirSync(folder).filter((name) => name.endsWith('.claims'));
+    const { claims, posted } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Record<string, unknown[]>;
+    expect([claims, posted?.length]).toEqual([[], 1]);
+  });
+
   test.runIf(hasOpenssl)(
     'TLS is as sslmode says; verify-full wants a trusted certificate of that very host',
     async () => {
@@ -163,9 +163,10 @@ describe.skipIf(withoutPostgres)(`with a database (${withoutPostgres ?? 'Postgre
       await cluster.useCertificate(authority.issue('DNS:localhost'));
       await cluster.query('CREATE ROLE careful LOGIN; GRANT USAGE ON SCHEMA chatelaine TO careful');
       await cluster.requireTls('careful');
-      const status = async (host: string, mode: string, given = '') => {
+      const status = async (host: string, mode: string, given = '', more: Readonly<Record<string, string>> = {}) => {
         const url = `postgres://careful@${host}:${cluster.port}/postgres?sslmode=${mode}`;
-        return (await runAlone(`ledger status -o json ${given}`, { env: { CHATELAINE_LEDGER: url } })).exitCode;
+        return (await runAlone(`ledger status -o json ${given}`, { env: { CHATELAINE_LEDGER: url, ...more } }))
+          .exitCode;
       };
       const trusting = `--ca-file ${authority.file}`;
       expect(await status('localhost', 'verify-full', trusting)).toBe(0);
@@ -174,6 +175,18 @@ describe.skipIf(withoutPostgres)(`with a database (${withoutPostgres ?? 'Postgre
       expect(await status('127.0.0.1', 'verify-ca', trusting)).toBe(0);
       expect(await status('localhost', 'verify-ca')).toBe(7);
       expect(await status('localhost', 'require')).toBe(0);
+      const other = openAuthority();
+      onTestFinished(() => other.close());
+      const extra = { NODE_EXTRA_CA_CERTS: authority.file };
+      expect(await status('localhost', 'verify-full', `--ca-file ${other.file}`)).toBe(7);
+      expect(await status('localhost', 'verify-full', `--ca-file ${other.file}`, extra)).toBe(0);
+      expect(await status('localhost', 'require', '', { PGSSLROOTCERT: other.file })).toBe(7);
+      expect(await status('127.0.0.1', 'require', '', { PGSSLROOTCERT: authority.file })).toBe(0);
+      vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+      onTestFinished(() => void vi.unstubAllEnvs());
+      expect(await status('localhost', 'verify-full')).toBe(7);
+      expect(await status('localhost', 'verify-ca')).toBe(7);
+      vi.unstubAllEnvs();
       expect(await status('localhost', 'disable')).toBe(4);
       expect(await status('localhost', 'prefer')).toBe(3);
     },

@@ -41,6 +41,9 @@ test.each([
   ['postgres://r@db.example.com/x', { PGSSLMODE: 'require' }, 'encrypt'],
   ['postgres://r@db.example.com/x?sslmode=verify-ca', { PGSSLMODE: 'disable' }, 'verify-ca'],
   ['postgres://r@db.example.com/x?sslmode=disable', {}, 'none'],
+  ['postgres://r@db.example.com/x?sslmode=require&sslrootcert=/ca.pem', {}, 'verify-ca'],
+  ['postgres://r@db.example.com/x?sslmode=disable&sslrootcert=/ca.pem', {}, 'none'],
+  ['postgres://r@localhost/x?sslmode=verify-full', { NODE_TLS_REJECT_UNAUTHORIZED: '0' }, 'verify-full'],
 ])('TLS of %s with %o is %s', async (url, env, tls) => {
   expect((await addressOf(url, env)).tls).toBe(tls);
 });
@@ -67,3 +70,12 @@ test.each([
 ])('%s is refused', async (url, kind) => {
   expect((await failureOf(() => addressOf(url))).kind).toBe(kind);
 });
+
+test.each(['', '?sslmode=verify-ca'])(
+  'a ledger beyond loopback is refused where Node trusts every certificate%s',
+  async (mode) => {
+    const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+    const { kind, message } = await failureOf(() => addressOf(`postgres://r@db.example.com/x${mode}`, env));
+    expect([kind, message]).toEqual(['config', expect.stringContaining('NODE_TLS_REJECT_UNAUTHORIZED=0')]);
+  },
+);
