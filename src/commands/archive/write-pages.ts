@@ -2,11 +2,12 @@ import { join } from 'node:path';
 import { archivedMessages } from '../../jobs/archive/archived-messages.ts';
 import { pageForm } from '../../output/messages/documents.ts';
 import { indexPage, type IndexedPage } from '../../output/messages/page-index.ts';
-import type { PageHead } from '../../output/messages/page-shell.ts';
+import { generator, type PageHead } from '../../output/messages/page-shell.ts';
 import { sentAt } from '../../output/messages/message-parts.ts';
 import type { Archive } from '../../store/archive/archive.ts';
 import type { ArchivePart } from '../../store/archive/part.ts';
-import { makeDocumentFolder, writeTextFile } from '../../store/archive/text-file.ts';
+import { documentsIn, makeDocumentFolder, writeTextFile } from '../../store/archive/text-file.ts';
+import { remove } from '../../store/disk/files.ts';
 
 /** Messages of a page; a page of them is some megabytes, which every browser shows and searches at once. */
 const pageMessages = 2000;
@@ -17,17 +18,23 @@ interface PageGroup {
   readonly count: number;
 }
 
+/** The files of an export of pages. */
+const ownPages = { name: /^(index|messages-\d{4,})\.html$/, mark: generator };
+
 /**
- * Writes an archive as HTML pages into a folder: messages-0001.html and so on, and index.html last. `headOf` gives the head of a page
- * whose links to messages lead where `placeOf` says.
- * @throws Failure incomplete for a damaged part; config or unavailable where a file cannot be written
+ * Writes an archive as HTML pages into a folder: messages-0001.html and so on, and index.html last; pages that an earlier export has left
+ * beyond these are removed. `headOf` gives the head of a page whose links to messages lead where `placeOf` says.
+ * @throws Failure usage for a folder with other files; incomplete for a damaged part; config or unavailable where a file cannot be written
  */
 export async function writePages(
   folder: string,
   archive: Archive,
   headOf: (placeOf: (id: number) => string) => PageHead,
 ): Promise<readonly IndexedPage[]> {
+  const earlier = await documentsIn(folder, ownPages);
   await makeDocumentFolder(folder);
+  // A folder without it is not yet whole.
+  await remove(join(folder, 'index.html'));
   const groups = groupsOf(archive.parts);
   const pages: IndexedPage[] = [];
   for (const [index, group] of groups.entries()) {
@@ -40,6 +47,8 @@ export async function writePages(
   }
   const place = (id: number): string => placeOf(groups, undefined, id);
   await writeTextFile(join(folder, 'index.html'), [indexPage(headOf(place), pages)]);
+  const own = new Set(['index.html', ...groups.map(({ file }) => file)]);
+  for (const name of earlier) if (!own.has(name)) await remove(join(folder, name));
   return pages;
 }
 

@@ -22,6 +22,9 @@ export interface OtherPage {
   readonly href: string;
 }
 
+/** The line by which a page of this program is known. */
+export const generator = '<meta name="generator" content="chatelaine">';
+
 /** The beginning of a page up to its content: its policy allows one style sheet, and one script where there is one, by their hashes. */
 export function opening(
   { title, notes, warnings, pages }: Pick<PageHead, 'title' | 'notes' | 'warnings' | 'pages'>,
@@ -35,6 +38,7 @@ export function opening(
     '<html lang="en">',
     '<head>',
     '<meta charset="utf-8">',
+    generator,
     `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     '<meta name="referrer" content="no-referrer">',

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { open, rename, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { usage } from '../../core/failure.ts';
 import { makeFolder } from '../disk/private-folder.ts';
 import { isMissing, remove, storageFailure, syncFolder } from '../disk/files.ts';
+import { namesIn } from './archive-folder.ts';
 
 /** A folder of mode 0700 for files of documents, where there is none yet. @throws Failure config */
 export async function makeDocumentFolder(folder: string): Promise<void> {
@@ -10,6 +12,42 @@ export async function makeDocumentFolder(folder: string): Promise<void> {
     await makeFolder(folder);
   } catch (cause) {
     throw storageFailure(`cannot make the folder ${folder}`, cause);
+  }
+}
+
+/** Bytes at the beginning of a file among which its mark is looked for. */
+const headBytes = 1024;
+
+/**
+ * The files of a folder that are all documents of one kind: each has a name of the kind and bears its mark; names that begin with a dot
+ * are passed over. None where the folder is missing. @throws Failure usage naming the first other file
+ */
+export async function documentsIn(
+  folder: string,
+  kind: { readonly name: RegExp; readonly mark: string },
+): Promise<string[]> {
+  const names = (await namesIn(folder)).filter((name) => !name.startsWith('.')).sort();
+  for (const name of names) {
+    if (kind.name.test(name) && (await beginningOf(join(folder, name))).includes(kind.mark)) continue;
+    throw usage(
+      `${folder} holds ${name}, which is not of an earlier export`,
+      'Name a new or an empty folder, or move that file away.',
+    );
+  }
+  return names;
+}
+
+async function beginningOf(path: string): Promise<string> {
+  try {
+    const file = await open(path, 'r');
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0);
+      return buffer.toString('utf8', 0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  } catch (cause) {
+    throw storageFailure(`cannot read ${path}`, cause);
   }
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { idsBetween, openChatServer, topicOf } from '../../helpers/chat-server.ts';
@@ -121,6 +121,40 @@ describe('archive export', () => {
     ]);
     expect(index).not.toContain('<script');
     expect(files.map((file) => statSync(join(out, file)).mode & 0o777)).toEqual([0o600, 0o600, 0o600, 0o600]);
+  });
+
+  test.each([
+    ['index.html', '<h1>Home</h1>'],
+    ['notes.txt', 'mine'],
+  ])('--to a folder that holds %s of somebody else is exit 2, and nothing is written', async (name, text) => {
+    const { run, folder } = await archived();
+    const out = join(emptyHome(), 'site');
+    mkdirSync(out);
+    writeFileSync(join(out, name), text);
+
+    const { exitCode, stderr } = await run(`archive export ${folder} -o html --to ${out}`);
+
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`holds ${name}, which is not of an earlier export`);
+    expect(readdirSync(out)).toEqual([name]);
+    expect(readFileSync(join(out, name), 'utf8')).toBe(text);
+  });
+
+  test('--to the folder of an earlier, longer export removes its further pages', async () => {
+    const server = await openChatServer({ messages: topicOf('lunch', idsBetween(1, 2500)) });
+    const [long, short] = [join(emptyHome(), 'long'), join(emptyHome(), 'short')];
+    await server.run(`archive pull ${long} --channel 5`);
+    await server.run(`archive pull ${short} --channel 5 --limit 10`);
+    const out = join(emptyHome(), 'pages/');
+    await server.run(`archive export ${long} -o html --to ${out}`);
+    const before = readdirSync(out).sort();
+
+    const { exitCode } = await server.run(`archive export ${short} -o html --to ${out}`);
+
+    expect(exitCode).toBe(0);
+    expect(before).toEqual(['index.html', 'messages-0001.html', 'messages-0002.html']);
+    expect(readdirSync(out).sort()).toEqual(['index.html', 'messages-0001.html']);
+    expect(readFileSync(join(out, 'messages-0001.html'), 'utf8')).toContain('id="m2500"');
   });
 
   test('--to a folder is exit 2 for what is one file', async () => {
