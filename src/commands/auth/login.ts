@@ -45,7 +45,11 @@ export default command({
       'FIELD',
       "Licensing: the field of the server's answers that holds the license key (default: found by itself)",
     ),
-    ledger: text('URL', 'Licensing: postgres: URL of a ledger that several machines share; see ledger init'),
+    ledger: {
+      kind: 'string',
+      placeholder: 'URL',
+      help: 'Licensing: postgres: URL of a ledger that several machines share, see ledger init; an empty one removes it',
+    },
     read_only: { kind: 'boolean', negatable: true, help: 'Refuse every write with this profile' },
     check: { kind: 'boolean', negatable: true, help: 'Try the key before it is stored (default: yes)' },
   },
@@ -58,7 +62,8 @@ export default command({
     const chosen = kind ?? (await askKind(context));
     refuseForeign(chosen, fields);
     const named = profileOf(chosen, await askMissing(chosen, fields, context));
-    const profile = await inPlaceOf({ ...named, ...defined({ key_command }) }, context);
+    const kept = await inPlaceOf({ ...named, ...defined({ key_command }) }, context);
+    const profile = fields.ledger === '' ? withoutLedger(kept) : kept;
     const key = await readKey(defined({ api_key_stdin, api_key_file, key_command }), context);
     return storeProfile(profile, key, check, context);
   },
@@ -75,7 +80,7 @@ interface LoginFields extends ProfileOptions {
 
 function profileOf(kind: 'licensing' | 'chat', fields: LoginFields): Profile {
   const { base_url, app_code, site, email, name, key_field } = fields;
-  const ledger = fields.ledger === undefined ? undefined : readLedgerUrl(fields.ledger);
+  const ledger = fields.ledger === undefined || fields.ledger === '' ? undefined : readLedgerUrl(fields.ledger);
   const shared = defined({ read_only: fields.read_only });
   if (kind === 'licensing') {
     if (base_url === undefined || app_code === undefined)
@@ -93,6 +98,13 @@ function profileOf(kind: 'licensing' | 'chat', fields: LoginFields): Profile {
   if (site === undefined || email === undefined) throw usage('auth login chat needs --site and --email');
   const url = readSite(site);
   return { kind, name: readProfileName(name ?? hostName(url)), site: url, email: readEmail(email), ...shared };
+}
+
+/** An empty URL takes away the ledger that the stored profile has. */
+function withoutLedger(profile: Profile): Profile {
+  if (profile.kind !== 'licensing') return profile;
+  const { ledger: _, ...others } = profile;
+  return others;
 }
 
 function refuseForeign(

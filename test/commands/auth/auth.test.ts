@@ -40,6 +40,24 @@ const json = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
 const mode = (file: string): string => (statSync(file).mode & 0o777).toString(8);
 
 describe('auth login', () => {
+  test('an empty --ledger removes the one that is stored; none typed keeps it', async () => {
+    const at = place();
+    const stored = (): unknown =>
+      (json(join(at.config, 'config.json')) as { profiles: Record<string, { ledger?: string }> }).profiles['main']
+        ?.ledger;
+    await store(at, 'main', '--ledger postgres://db.test/x');
+    expect(stored()).toBe('postgres://db.test/x');
+    const again = (more: string) =>
+      at.run(
+        `auth login licensing --base-url ${licensingUrl} --app-code 7 --name main --api-key-stdin --no-check ${more}`,
+        { stdin: 'k\n' },
+      );
+    expect(await again('')).toMatchObject({ exitCode: 0 });
+    expect(stored()).toBe('postgres://db.test/x');
+    expect(await again("--ledger ''")).toMatchObject({ exitCode: 0 });
+    expect(stored()).toBeUndefined();
+  });
+
   test('tries the key, then stores it in files that nobody else can read', async () => {
     const at = place();
     const service = fakeService();
