@@ -1,14 +1,24 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Planned } from '../../api/http/call.ts';
-import { Failure, usage } from '../../core/failure.ts';
+import { Failure } from '../../core/failure.ts';
 import { each } from '../../jobs/work/each.ts';
 import { findChannel } from '../../jobs/topic/find-channel.ts';
 import type { PurgeRun } from '../../jobs/topic/purge-run.ts';
 import type { TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { foldName, topicLevels } from '../../schema/topic.ts';
 import { command } from '../command.ts';
+import { budgetOf, type Budget } from './budget.ts';
 import { channelArgument, timeText } from './fields.ts';
-import { checkNaming, isSeveral, namingOptions, readNaming, topicNames, withLinked } from './named-topics.ts';
+import {
+  checkNaming,
+  isSeveral,
+  namingOptions,
+  readNaming,
+  refuseNewer,
+  topicNames,
+  withLinked,
+  withoutNewer,
+} from './named-topics.ts';
 import { readPlace } from './place.ts';
 import { openPurge, type Purge } from './purge.ts';
 import { confirmTopics, describeTopics } from './question.ts';
@@ -90,7 +100,8 @@ export default command({
     try {
       const names = await topicNames(chat, channel, naming, run.begun, context);
       const allowed = { missing_ok, include_hidden, interrupted: isInterrupted(purge, run) };
-      const surveys = await surveyTopics(chat, channel, names, allowed);
+      const found = await surveyTopics(chat, channel, names, allowed);
+      const surveys = found.map((survey) => withoutNewer(survey, naming, run, context));
       const server = { site, email, organization: await chat.organization() };
       for (const line of describeTopics(server, channel, surveys)) context.note(line);
       const budget = budgetOf(surveys, max_messages);
@@ -99,7 +110,14 @@ export default command({
         await confirmTopics(surveys, isNumber ? 'number' : 'name', confirm, context);
       }
       const purgeOne = context.options.dry_run ? planner(chat) : purger(purge, run, budget);
-      yield* each(surveys, ({ topic_name }) => topic_name, purgeOne);
+      yield* each(
+        surveys,
+        ({ topic_name }) => topic_name,
+        async (survey) => {
+          refuseNewer(survey, naming, context);
+          return purgeOne(survey);
+        },
+      );
       if (context.options.dry_run !== true) await run.finish();
     } finally {
       await run.close();
@@ -160,23 +178,6 @@ async function checkEmptyTopic(chat: ChatApi): Promise<void> {
   const level = await chat.level();
   if (level === undefined || level >= topicLevels.emptyTopic) return;
   throw new Failure('rejected', `the empty topic needs level ${topicLevels.emptyTopic}; this server has ${level}`);
-}
-
-interface Budget {
-  /** Maximum number of messages that the deletion of this topic may take. */
-  of(survey: TopicSurvey): number | undefined;
-  take(survey: TopicSurvey, deleted: number): void;
-}
-
-/** @throws Failure usage where the surveyed messages alone are too many */
-function budgetOf(surveys: readonly TopicSurvey[], most: number | undefined): Budget {
-  let count = surveys.reduce((sum, { ids }) => sum + ids.length, 0);
-  if (most !== undefined && count > most)
-    throw usage(`${count} messages would be deleted, more than --max-messages ${most}: nothing was deleted`);
-  return {
-    of: ({ ids }) => (most === undefined ? undefined : most - count + ids.length),
-    take: ({ ids }, deleted) => void (count += deleted - ids.length),
-  };
 }
 
 function rowOf<S extends string>(survey: TopicSurvey, deleted: number, status: S) {

@@ -4,10 +4,13 @@ import { Failure, usage } from '../../core/failure.ts';
 import { matchesGlob } from '../../core/glob.ts';
 import type { Channel } from '../../jobs/topic/find-channel.ts';
 import { listTopics } from '../../jobs/topic/list-topics.ts';
+import type { PurgeRun } from '../../jobs/topic/purge-run.ts';
+import type { TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { foldName, isSameName } from '../../schema/topic.ts';
 import type { Fields, Values } from '../../schema/field.ts';
 import type { Disk } from '../context/disk.ts';
 import type { Time } from '../context/time.ts';
+import { timeText } from './fields.ts';
 import type { NamedPlace } from './place.ts';
 
 /** The ways to name the topics of a command, beside arguments. */
@@ -89,6 +92,32 @@ export async function topicNames(
   throw new Failure('not_found', `no topic matches '${match}': nothing was deleted`, {
     hint: `List the topics: chatelaine topic list ${channel.stream_id}.`,
   });
+}
+
+/**
+ * What a run over a pattern deletes of a topic now: nothing of one that an earlier run deleted to its end, and that has a message since
+ * that is younger than --older-than.
+ */
+export function withoutNewer(survey: TopicSurvey, naming: Naming, run: PurgeRun, time: Pick<Time, 'now'>): TopicSurvey {
+  const isEnded = run.deletedOf(survey.topic_name) !== undefined;
+  if (!isEnded || !isNewer(survey, naming, time)) return survey;
+  return { ...survey, ids: [], first_timestamp: null, last_timestamp: null, spellings: [], isLimited: false };
+}
+
+/** @throws Failure incomplete where a topic has a message that is younger than --older-than, and its purge began before it arrived */
+export function refuseNewer(survey: TopicSurvey, naming: Naming, time: Pick<Time, 'now'>): void {
+  if (!isNewer(survey, naming, time)) return;
+  const { topic_name, last_timestamp } = survey;
+  throw new Failure(
+    'incomplete',
+    `topic '${topic_name}' has a message of ${timeText(last_timestamp)}, which is younger than --older-than: nothing more of it is deleted`,
+    { hint: 'Look at it; the topic can be deleted by its name.', retryable: false },
+  );
+}
+
+function isNewer({ last_timestamp }: TopicSurvey, naming: Naming, { now }: Pick<Time, 'now'>): boolean {
+  if ('names' in naming || naming.older_than === undefined || last_timestamp === null) return false;
+  return last_timestamp * 1000 > now() - naming.older_than;
 }
 
 function namesIn(file: string, text: string): string[] {

@@ -408,6 +408,32 @@ describe('topic delete of many topics', () => {
     expect(third.exitCode).toBe(5);
   });
 
+  test.each([
+    ['whose purge ended is not deleted again', 'calibration 1', 0, [21, 22, 23, 90]],
+    ['whose purge began is refused', 'Calibration 2', 8, [11, 12, 13, 21, 22, 23, 90]],
+  ])('--older-than in a continued run: a topic with a new message %s', async (_what, topic, exitCode, rest) => {
+    let isDown = true;
+    const server = await openChatServer({
+      messages: topics,
+      deleteReply: (call) =>
+        call > 1 && isDown ? { status: 401, body: { result: 'error', code: 'UNAUTHORIZED' }, deletes: 0 } : {},
+    });
+    const words = "topic delete 5 --match 'cal*' --older-than 1d --confirm 2 -o json";
+    const home = emptyHome();
+    await server.run(words, { home });
+    isDown = false;
+    server.messages.push(...topicOf(topic, [90], { begins: 1_772_360_000 }));
+
+    const again = await server.run(words, { home });
+
+    expect({ exitCode: again.exitCode, left: left(server) }).toEqual({ exitCode, left: rest });
+    expect(JSON.parse(again.stdout)).toMatchObject([
+      { topic_name: 'calibration 1', messages: 0, deleted: 3, status: 'deleted' },
+      ...(exitCode === 0 ? [{ topic_name: 'Calibration 2', deleted: 3 }] : []),
+    ]);
+    if (exitCode === 8) expect(again.error?.message).toContain("topic 'Calibration 2' has a message of 2026-03-01");
+  });
+
   test('a dry run shows a request for each topic, and archives and deletes nothing', async () => {
     const server = await openChatServer({ messages: topics });
     const root = newRoot();
