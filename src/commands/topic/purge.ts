@@ -89,6 +89,7 @@ export function openPurge(
 /** Of --no-archive. */
 const nothingKept: Keeper & TopicKeeper = {
   begin: async () => [],
+  lacks: () => false,
   add: async () => undefined,
   finish: async () => undefined,
   close: async () => undefined,

@@ -21,14 +21,18 @@ export interface Purging {
 export interface Keeper {
   /** Before the first delete call: keeps the surveyed messages, reads them back and verifies them. Returns the ids that earlier runs have kept, and may have deleted. */
   begin(survey: TopicSurvey): Promise<readonly number[]>;
-  /** Before every delete call: the messages that came into the topic since the survey or since the last call; may be none. */
+  /** Whether this version of a message is not kept yet: the message is new, or was edited since. */
+  lacks(message: Message): boolean;
+  /** Before every delete call: the messages of the topic that it lacks; may be none. */
   add(messages: readonly Message[]): Promise<void>;
 }
 
 /** What a purge has done so far; the rounds keep it current, for whoever reports a failure. */
 export interface PurgeState {
-  /** Messages of the survey and those that came into the topic later. */
+  /** Messages that this run or an earlier one deletes. */
   readonly known: Set<number>;
+  /** Those of this run: the survey, and what came into the topic later. */
+  readonly seen: Set<number>;
   /** Messages of the survey that are still in the topic. */
   left: number;
   /** delete_topic calls that were sent. */
@@ -55,10 +59,13 @@ export async function deleteRounds(
 ): Promise<void> {
   const { sleep, note, keeper, left } = purging;
   left?.(state.left);
-  for (let idle = 0, look = await lookAt(chat, survey, state); ;) {
-    for (const { id } of look.arrived) state.known.add(id);
+  for (let idle = 0, look = await lookAt(chat, survey, purging); ;) {
+    for (const id of look.ids) {
+      state.known.add(id);
+      state.seen.add(id);
+    }
     refuseMore(survey, purging, state);
-    await keeper.add(look.arrived);
+    await keeper.add(look.unkept);
     state.calls += 1;
     const ending = await deleteOnce(chat, survey);
     if (ending instanceof Failure) {
@@ -66,7 +73,7 @@ export async function deleteRounds(
       await sleep(backoff(idle, 1));
     }
     const before = state.left;
-    look = await lookAt(chat, survey, state);
+    look = await lookAt(chat, survey, purging);
     state.left = look.left;
     if (isDeleted(survey, state, ending)) break;
     idle = state.left < before ? 0 : idle + 1;
@@ -92,30 +99,33 @@ function maxIdle({ isLimited }: TopicSurvey, { left }: PurgeState, ending: CallE
 interface TopicLook {
   /** How many of the surveyed messages are left. */
   readonly left: number;
-  /** Messages that are not known yet. */
-  readonly arrived: readonly Message[];
+  readonly ids: readonly number[];
+  /** Messages of which the archive lacks the version that was seen. */
+  readonly unkept: readonly Message[];
 }
 
 /** Every message that the topic has now: one that was moved in may be older than all that are known (docs/apis.md, Deleting a topic). */
 async function lookAt(
   chat: Pick<ChatApi, 'messages' | 'level' | 'deleteTopic'>,
   survey: TopicSurvey,
-  { known }: PurgeState,
+  { keeper }: Pick<Purging, 'keeper'>,
 ): Promise<TopicLook> {
   const start = new Set(survey.ids);
-  const arrived: Message[] = [];
+  const ids: number[] = [];
+  const unkept: Message[] = [];
   let left = 0;
   for await (const { messages } of topicPages(chat, survey, { anchor: 'oldest' })) {
     left += messages.filter(({ id }) => start.has(id)).length;
-    arrived.push(...messages.filter(({ id }) => !known.has(id)));
+    ids.push(...messages.map(({ id }) => id));
+    unkept.push(...messages.filter((message) => keeper.lacks(message)));
   }
-  return { left, arrived };
+  return { left, ids, unkept };
 }
 
 function refuseMore({ topic_name }: TopicSurvey, { maxMessages = Infinity }: Purging, state: PurgeState): void {
-  const { known, calls, left } = state;
-  if (known.size <= maxMessages) return;
-  const more = `${known.size} messages of '${topic_name}' would be deleted, more than the ${maxMessages} that --max-messages allows`;
+  const { seen, calls, left } = state;
+  if (seen.size <= maxMessages) return;
+  const more = `${seen.size} messages of '${topic_name}' would be deleted, more than the ${maxMessages} that --max-messages allows`;
   if (calls === 0) throw usage(`${more}: nothing was deleted`);
   throw new Failure('incomplete', `${more}; ${left} of the messages of the start are left`, { retryable: false });
 }

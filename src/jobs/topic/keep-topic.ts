@@ -10,6 +10,7 @@ import { formsOf } from '../archive/part-forms.ts';
 import type { MessageSelection } from '../messages/selection.ts';
 import type { Keeper } from './delete-rounds.ts';
 import { topicSelection, type Topic, type TopicSurvey } from './survey-topic.ts';
+import { addEdited, versionOf, versionsIn } from './kept-versions.ts';
 import { closeAll, idsOf, openTopicArchives, type Keeping, type TopicArchive } from './topic-archive.ts';
 
 /** Keeps a topic in an archive of its own, with a record of the purge beside it. */
@@ -27,6 +28,7 @@ export function topicKeeper(chat: Pick<ChatApi, 'messages' | 'level' | 'organiza
   /** The last one is added to; those before are of interrupted purges. */
   let archives: readonly TopicArchive[] = [];
   let topic: Topic | undefined;
+  let versions = new Map<number, number>();
   return {
     async begin(survey) {
       topic = survey;
@@ -39,11 +41,21 @@ export function topicKeeper(chat: Pick<ChatApi, 'messages' | 'level' | 'organiza
         keeping.note(`topic '${survey.topic_name}' is archived and verified in ${last.archive.folder}`);
       }
       // What an archive of no begun purge holds beside the survey left the topic without us.
-      return idsOf(archives.filter(({ purge }) => purge.state === 'begun').map(({ archive }) => archive));
+      const begun = archives.filter(({ purge }) => purge.state === 'begun').map(({ archive }) => archive);
+      versions = await versionsIn(last ? [...new Set([...begun, last.archive])] : begun);
+      return idsOf(begun);
     },
+    lacks: (message) => versionOf(message) > (versions.get(message.id) ?? -1),
     async add(messages) {
       const last = archives.at(-1);
-      if (last && topic) await addArrived(chat, last.archive, topic, messages);
+      if (!last || !topic || messages.length === 0) return;
+      const edited = messages.filter(({ id }) => versions.has(id));
+      const arrived = messages.filter(({ id }) => !versions.has(id));
+      const added = [
+        ...(await addEdited(chat, archives, topicSelection(topic), edited, keeping)),
+        ...(await addArrived(chat, last.archive, topic, arrived)),
+      ];
+      for (const message of added) versions.set(message.id, versionOf(message));
     },
     async finish() {
       const finished = timeText(keeping.now());
@@ -62,12 +74,10 @@ async function addArrived(
   chat: Pick<ChatApi, 'messages'>,
   archive: OpenArchive,
   topic: Topic,
-  messages: readonly Message[],
-): Promise<void> {
-  const held = new Set(idsOf([archive]));
-  const fresh = messages.filter(({ id }) => !held.has(id));
+  arrived: readonly Message[],
+): Promise<Message[]> {
   const last = archive.parts.at(-1)?.last ?? 0;
-  const moved = fresh.find(({ id }) => id < last);
+  const moved = arrived.find(({ id }) => id < last);
   if (moved)
     throw new Failure(
       'incomplete',
@@ -76,8 +86,10 @@ async function addArrived(
         hint: 'Run the same command again: it archives it first.',
       },
     );
-  for (let at = 0; at < fresh.length; at += 1000)
-    await addPart(chat, archive, topicSelection(topic), fresh.slice(at, at + 1000));
+  const added: Message[] = [];
+  for (let at = 0; at < arrived.length; at += 1000)
+    added.push(...(await addPart(chat, archive, topicSelection(topic), arrived.slice(at, at + 1000))));
+  return added;
 }
 
 async function addPart(
@@ -85,12 +97,13 @@ async function addPart(
   archive: OpenArchive,
   selection: MessageSelection,
   messages: readonly Message[],
-): Promise<void> {
+): Promise<readonly Message[]> {
   // The rounds fetch the source form.
   const forms = await formsOf(chat, selection, messages, ['source', 'rendered']);
-  if (forms.source?.length === 0) return;
+  if (!forms.source || forms.source.length === 0) return [];
   const part = await archive.add(forms);
   for (const form of archiveForms) await readBack(archive.folder, part, form);
+  return forms.source;
 }
 
 async function readBack(folder: string, part: ArchivePart, form: (typeof archiveForms)[number]): Promise<void> {

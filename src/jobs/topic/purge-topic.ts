@@ -17,6 +17,7 @@ export async function purgeTopic(
   const { ids } = survey;
   const state: PurgeState = {
     known: new Set(ids),
+    seen: new Set(ids),
     left: ids.length,
     calls: 0,
     isDeleted: false,

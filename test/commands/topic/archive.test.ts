@@ -85,6 +85,34 @@ describe('topic delete archives', () => {
       expect(idsIn(archivesIn(root)[0] ?? '', form)).toEqual([...idsBetween(1, 2500), 4000]);
   });
 
+  test.each([
+    ['before the first call', 0],
+    ['between two calls', 1],
+  ])('a message that is edited after it was archived, %s, is archived again in both forms', async (_when, after) => {
+    const root = newRoot();
+    const server = await openChatServer({
+      messages: topicOf('lunch', [1, 2, 3]),
+      deletesPerCall: 1,
+      meanwhile(messages, { path, parameters }, calls) {
+        const isArchived = archivesIn(root).some((folder) => existsSync(join(folder, 'purge.ndjson')));
+        if (!isArchived || calls < after || path.endsWith('/delete_topic')) return;
+        const content = parameters['apply_markdown'] === 'false' ? '*new*' : '<p><em>new</em></p>';
+        for (const message of messages.filter(({ id }) => id === 1))
+          Object.assign(message, { content, last_edit_timestamp: 1_772_300_000 });
+      },
+    });
+
+    const { exitCode } = await server.run(`${line} --archive ${root}`);
+
+    expect({ exitCode, left: left(server) }).toEqual({ exitCode: 0, left: [] });
+    const [folder = ''] = archivesIn(root);
+    expect(linesOf(join(folder, 'changes.ndjson'))).toMatchObject([
+      { id: 1, change: 'edited', message: { content: '<p><em>new</em></p>' } },
+      { id: 1, change: 'edited', message: { content: '*new*' } },
+    ]);
+    expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
+  });
+
   test('a byte that flips on disk before the archive is read back: exit 7, nothing is deleted', async () => {
     const root = newRoot();
     let isFlipped = false;

@@ -39,8 +39,11 @@ const quiet = { sleep: () => Promise.resolve(), note: () => undefined };
 test('messages are kept before the first delete call, and those that arrive before every later one', async () => {
   const steps: string[] = [];
   const chat = openTopic(steps);
+  const kept = new Set<number>();
   const keeper = {
+    lacks: ({ id }: { readonly id: number }) => !kept.has(id),
     begin: ({ ids }: { readonly ids: readonly number[] }) => {
+      for (const id of ids) kept.add(id);
       steps.push(`begin ${ids.join()}`);
       return Promise.resolve(ids);
     },
@@ -58,7 +61,12 @@ test.each(['begin', 'add'] as const)('a failure of %s ends the purge before anyt
   const steps: string[] = [];
   const chat = openTopic(steps);
   const full = new Failure('unavailable', 'the disk is full');
-  const keeper = { begin: () => Promise.resolve([]), add: () => Promise.resolve(), [step]: () => Promise.reject(full) };
+  const keeper = {
+    lacks: () => false,
+    begin: () => Promise.resolve([]),
+    add: () => Promise.resolve(),
+    [step]: () => Promise.reject(full),
+  };
 
   await expect(purgeTopic(chat, await surveyTopic(chat, topic), { ...quiet, keeper })).rejects.toBe(full);
   expect(steps).toEqual([]);
