@@ -148,8 +148,8 @@ function purger(purge: Purge, run: PurgeRun, budget: Budget) {
   return async (survey: TopicSurvey) => {
     if (!hasMessages(survey)) return endedOf(survey, purge, run);
     await run.begin(survey.topic_name);
-    const deleted = await purge.run(survey, budget.of(survey), run);
-    budget.take(survey, deleted);
+    const { deleted, now } = await purge.run(survey, budget.of(survey), run);
+    budget.take(survey, now);
     return rowOf(survey, deleted, 'deleted');
   };
 }

@@ -4,7 +4,7 @@ import type { Keeper } from '../../jobs/topic/delete-rounds.ts';
 import type { Channel } from '../../jobs/topic/find-channel.ts';
 import { topicKeeper, type TopicKeeper } from '../../jobs/topic/keep-topic.ts';
 import { openPurgeRun, unrecordedRun, type PurgeRun } from '../../jobs/topic/purge-run.ts';
-import { endPurge, purgeTopic } from '../../jobs/topic/purge-topic.ts';
+import { endPurge, purgeTopic, type Purged } from '../../jobs/topic/purge-topic.ts';
 import type { Topic, TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { interruptedPurge, type Keeping } from '../../jobs/topic/topic-archive.ts';
 import type { Disk } from '../context/disk.ts';
@@ -19,8 +19,8 @@ export interface Purge {
   openRun(channel: Channel, naming: Naming): Promise<PurgeRun>;
   /** The messages of an interrupted purge of that topic, which may be empty now; undefined where there is none. */
   interrupted(topic: Topic): Promise<readonly number[] | undefined>;
-  /** Returns the number of messages that were deleted. `maxMessages` refuses more of them. */
-  run(survey: TopicSurvey, maxMessages: number | undefined, run: PurgeRun): Promise<number>;
+  /** `maxMessages` refuses more messages. */
+  run(survey: TopicSurvey, maxMessages: number | undefined, run: PurgeRun): Promise<Purged>;
   /** Ends an interrupted purge whose topic is empty. Returns the number of its messages. */
   end(survey: TopicSurvey, ids: readonly number[]): Promise<number>;
 }
@@ -62,11 +62,11 @@ export function openPurge(
       const { sleep, note } = context;
       try {
         const left = (count: number): void => deleting.upTo(total - count);
-        const deleted = await purgeTopic(chat, survey, { sleep, note, left, keeper, maxMessages });
+        const purged = await purgeTopic(chat, survey, { sleep, note, left, keeper, maxMessages });
         // First the run's record: an archive whose purge is not finished is looked at again after a crash between both.
-        await run.end(survey.topic_name, deleted);
+        await run.end(survey.topic_name, purged.deleted);
         await keeper.finish();
-        return deleted;
+        return purged;
       } finally {
         deleting.end();
         await keeper.close();

@@ -4,16 +4,24 @@ import { deleteRounds, type PurgeState, type Purging } from './delete-rounds.ts'
 import { lookElsewhere, refuseSurvivors } from './look-elsewhere.ts';
 import { newestOfTopic, topicPages, type Topic, type TopicSurvey } from './survey-topic.ts';
 
+/** How many messages a purge deleted. */
+export interface Purged {
+  /** Those of earlier, interrupted runs included. */
+  readonly deleted: number;
+  /** By this run. */
+  readonly now: number;
+}
+
 /**
  * Deletes a surveyed topic: keeps its messages, deletes in rounds, and looks at the end whether it is empty and none of its
- * messages exists under another name. Returns the number of messages that were deleted.
- * @throws Failure auth, rejected, usage; incomplete with what is left or where it is
+ * messages exists under another name.
+ * @throws Failure auth with what is deleted; rejected, usage; incomplete with what is left or where it is
  */
 export async function purgeTopic(
   chat: Pick<ChatApi, 'messages' | 'level' | 'deleteTopic'>,
   survey: TopicSurvey,
   purging: Purging,
-): Promise<number> {
+): Promise<Purged> {
   const { ids } = survey;
   const state: PurgeState = {
     known: new Set(ids),
@@ -29,9 +37,9 @@ export async function purgeTopic(
     state.isDeleted = true;
     await finalLook(chat, survey, state);
   } catch (cause) {
-    throw cause instanceof Failure && isCutShort(cause, state) ? cutShort(survey, state, cause) : cause;
+    throw inPart(cause, survey, state);
   }
-  return state.known.size;
+  return { deleted: state.known.size, now: state.seen.size };
 }
 
 /**
@@ -47,16 +55,36 @@ export async function endPurge(
   return ids.length;
 }
 
-/** A refused check is not a refused deletion. */
-function isCutShort({ kind }: Failure, { calls, isDeleted }: PurgeState): boolean {
-  return (kind === 'unavailable' && calls > 0) || (kind === 'rejected' && isDeleted);
+/** A failure of a purge of which messages are deleted, or may be, says so. */
+function inPart(cause: unknown, survey: TopicSurvey, state: PurgeState): unknown {
+  if (!(cause instanceof Failure)) return cause;
+  const { topic_name, ids } = survey;
+  const gone = ids.length - state.left;
+  const rest = state.left > 0 ? `${state.left} are left` : 'the last check was not made';
+  const deleted = `${gone} of the ${ids.length} messages of '${topic_name}' are deleted, ${rest}: ${cause.message}`;
+  switch (cause.kind) {
+    case 'unavailable':
+      return state.calls > 0 ? cutShort(survey, state, cause) : cause;
+    case 'auth':
+      return gone > 0 ? cause.as('auth', deleted) : cause;
+    case 'rejected':
+    case 'not_found':
+      // A refused check is no refused deletion.
+      return gone > 0 || state.isDeleted
+        ? cause.as('incomplete', deleted, { hint: continues, retryable: false })
+        : cause;
+    default:
+      return cause;
+  }
 }
+
+const continues = 'Run the same command again: it continues.';
 
 /** The deadline, or a server that went away, after messages may have been deleted. */
 function cutShort({ topic_name, ids }: TopicSurvey, { left }: PurgeState, cause: Failure): Failure {
   const rest = left > 0 ? `at most ${left} of ${ids.length} messages are left` : 'the last check was not made';
   return cause.as('incomplete', `the topic '${topic_name}' may be deleted in part, ${rest}: ${cause.message}`, {
-    hint: 'Run the same command again: it continues.',
+    hint: continues,
     retryable: true,
   });
 }

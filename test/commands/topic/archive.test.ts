@@ -224,6 +224,20 @@ describe('topic delete archives', () => {
     },
   );
 
+  test('--max-messages counts what a continued run deletes, not what the interrupted one did', async () => {
+    const refusal = { status: 400, body: { result: 'error', code: 'BAD_REQUEST', msg: 'Later' }, deletes: 6 };
+    const server = await openChatServer({
+      messages: [...topicOf('lunch', idsBetween(1, 10)), ...tea],
+      deleteReply: (call) => (call === 1 ? refusal : undefined),
+    });
+    const root = newRoot();
+    await server.run(`${line} --archive ${root}`);
+
+    const { exitCode } = await server.run(`topic delete 5 lunch tea --confirm 2 --archive ${root} --max-messages 6`);
+
+    expect({ exitCode, left: left(server) }).toEqual({ exitCode: 0, left: [] });
+  });
+
   test('a purge that was interrupted after the last deletion is ended by the same command', async () => {
     const server = await kitchen();
     const root = newRoot();

@@ -132,6 +132,20 @@ describe('it is repeated until the topic is empty', () => {
     }
   });
 
+  test.each([
+    ['a refusal', 400, 'BAD_REQUEST', 8],
+    ['a key that was taken back', 401, 'UNAUTHORIZED', 4],
+  ])('%s after a batch was deleted: what is deleted and left is named', async (_what, status, code, exitCode) => {
+    const server = await kitchen({
+      deleteReply: (call) => (call === 1 ? { deletes: 1, body: partial } : { ...refused(code, status), deletes: 0 }),
+    });
+
+    const { exitCode: exit, error } = await server.run(`${line} -o json`);
+
+    expect({ exit, left: left(server) }).toEqual({ exit: exitCode, left: [1, 2, 11, 12] });
+    expect(error?.message).toContain("1 of the 3 messages of 'lunch' are deleted, 2 are left: ");
+  });
+
   test.each<[string, DeleteReply]>([
     ['complete: false', { deletes: 0, body: partial }],
     ['complete: true', { deletes: 0, body: complete }],

@@ -51,10 +51,10 @@ test('messages are kept before the first delete call, and those that arrive befo
       Promise.resolve(void steps.push(`add ${messages.map(({ id }) => id).join()}`)),
   };
 
-  const deleted = await purgeTopic(chat, await surveyTopic(chat, topic), { ...quiet, keeper });
+  const purged = await purgeTopic(chat, await surveyTopic(chat, topic), { ...quiet, keeper });
 
   expect(steps).toEqual(['begin 1,2,3,4', 'add ', 'delete', 'add 10', 'delete', 'add 11', 'delete']);
-  expect(deleted).toBe(6);
+  expect(purged).toEqual({ deleted: 6, now: 6 });
 });
 
 test.each(['begin', 'add'] as const)('a failure of %s ends the purge before anything is deleted', async (step) => {
