@@ -6,6 +6,7 @@ import { findChannel } from '../../jobs/topic/find-channel.ts';
 import type { PurgeRun } from '../../jobs/topic/purge-run.ts';
 import type { TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { foldName, topicLevels } from '../../schema/topic.ts';
+import type { Time } from '../context/time.ts';
 import { command } from '../command.ts';
 import { budgetOf, type Budget } from './budget.ts';
 import { channelArgument, timeText } from './fields.ts';
@@ -18,6 +19,7 @@ import {
   topicNames,
   withLinked,
   withoutNewer,
+  type Naming,
 } from './named-topics.ts';
 import { readPlace } from './place.ts';
 import { openPurge, type Purge } from './purge.ts';
@@ -100,8 +102,8 @@ export default command({
     try {
       const names = await topicNames(chat, channel, naming, run.begun, context);
       const allowed = { missing_ok, include_hidden, interrupted: isInterrupted(purge, run) };
-      const found = await surveyTopics(chat, channel, names, allowed);
-      const surveys = found.map((survey) => withoutNewer(survey, naming, run, context));
+      const newer = (survey: TopicSurvey): TopicSurvey => withoutNewer(survey, naming, run, context);
+      const surveys = (await surveyTopics(chat, channel, names, allowed)).map(newer);
       const server = { site, email, organization: await chat.organization() };
       for (const line of describeTopics(server, channel, surveys)) context.note(line);
       const budget = budgetOf(surveys, max_messages);
@@ -110,14 +112,7 @@ export default command({
         await confirmTopics(surveys, isNumber ? 'number' : 'name', confirm, context);
       }
       const purgeOne = context.options.dry_run ? planner(chat) : purger(purge, run, budget);
-      yield* each(
-        surveys,
-        ({ topic_name }) => topic_name,
-        async (survey) => {
-          refuseNewer(survey, naming, context);
-          return purgeOne(survey);
-        },
-      );
+      yield* each(surveys, ({ topic_name }) => topic_name, checked(naming, context, purgeOne));
       if (context.options.dry_run !== true) await run.finish();
     } finally {
       await run.close();
@@ -136,6 +131,13 @@ export default command({
         : `Topic '${topic_name}': ${deleted} messages deleted`,
   },
 });
+
+function checked<T>(naming: Naming, time: Pick<Time, 'now'>, work: (survey: TopicSurvey) => Promise<T>) {
+  return async (survey: TopicSurvey): Promise<T> => {
+    refuseNewer(survey, naming, time);
+    return work(survey);
+  };
+}
 
 /** Of a topic whose purge was interrupted no message may be left. */
 function isInterrupted(purge: Purge, run: PurgeRun) {

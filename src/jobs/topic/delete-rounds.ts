@@ -60,10 +60,7 @@ export async function deleteRounds(
   const { sleep, note, keeper, left } = purging;
   left?.(state.left);
   for (let idle = 0, look = await lookAt(chat, survey, purging); ;) {
-    for (const id of look.ids) {
-      state.known.add(id);
-      state.seen.add(id);
-    }
+    learn(state, look);
     refuseMore(survey, purging, state);
     await keeper.add(look.unkept);
     state.calls += 1;
@@ -102,6 +99,13 @@ interface TopicLook {
   readonly ids: readonly number[];
   /** Messages of which the archive lacks the version that was seen. */
   readonly unkept: readonly Message[];
+}
+
+function learn({ known, seen }: PurgeState, { ids }: TopicLook): void {
+  for (const id of ids) {
+    known.add(id);
+    seen.add(id);
+  }
 }
 
 /** Every message that the topic has now: one that was moved in may be older than all that are known (docs/apis.md, Deleting a topic). */
