@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { openService, start, temporaryHome } from './program.ts';
 
 /** Kills the process at a step of its writing; bench/torture does so at many more. */
@@ -20,6 +20,43 @@ function hashesIn(folder: string): Record<string, string> {
 }
 
 const bulk = { extraMessages: { channel: 'firmware', topic: 'bulk', count: 7000 }, rateLimit: { perMinute: 100_000 } };
+
+describe('an export that is ended', () => {
+  const archivedHome = async (): Promise<string> => {
+    const { env } = await openService(bulk);
+    const home = temporaryHome();
+    await start('archive pull kept --channel firmware --topic bulk', { env, home }).ended;
+    return home;
+  };
+
+  test.each([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const)(
+    '%s: its exit code, and no part of a file',
+    async (signal, exit) => {
+      const home = await archivedHome();
+      const run = start('archive export kept -o html --to out.html', { home });
+      const drafts = (): string[] => readdirSync(home).filter((name) => name.includes('out.html'));
+      await vi.waitUntil(() => drafts().length > 0, { timeout: 20_000, interval: 2 });
+      run.child.kill(signal);
+      const done = await run.ended;
+
+      expect({ code: done.code, stdout: done.stdout }).toEqual({ code: exit, stdout: '' });
+      expect(drafts()).toEqual([]);
+    },
+    60_000,
+  );
+
+  test('--deadline: exit 7, and no part of a file', async () => {
+    const home = await archivedHome();
+    const done = await start('archive export kept -o html --to out.html --deadline 50ms', { home }).ended;
+
+    expect(done.code).toBe(7);
+    expect(done.stderr).toContain('the deadline of 50ms was reached');
+    expect(readdirSync(home).filter((name) => name.includes('out.html'))).toEqual([]);
+  }, 60_000);
+});
 
 describe('kill -9', () => {
   test('of a pull at six steps: the export is byte for byte that of an undisturbed pull', async () => {

@@ -9,7 +9,7 @@ import type { ArchiveForm } from '../../store/archive/archive-head.ts';
 import type { ArchivedMessage } from '../../store/archive/part.ts';
 import { isFolder, writeTextFile } from '../../store/archive/text-file.ts';
 import { command } from '../command.ts';
-import type { GlobalValues } from '../context/invocation.ts';
+import type { Invocation } from '../context/invocation.ts';
 import { headOf } from './document-head.ts';
 import { folderArgument } from './folder.ts';
 import { writePages } from './write-pages.ts';
@@ -50,16 +50,16 @@ export default command({
     'chatelaine archive export kitchen -o ndjson --raw-content',
   ],
 
-  async *run({ folder, output, to, raw_content }, { options, note }) {
+  async *run({ folder, output, to, raw_content }, { options, note, signal }) {
     const archive = await readArchive(folder);
     const form = formFor(output, raw_content, archive);
     if (to !== undefined && (await isFolder(to))) {
       if (output !== 'html') throw usage(`--to ${to} is a folder: only html is written as several files`);
-      const pages = await writePages(to, archive, (placeOf) => headOf(archive, urlIn(archive), placeOf));
+      const pages = await writePages(to, archive, (placeOf) => headOf(archive, urlIn(archive), placeOf), signal);
       note(`${to} is written: index.html and ${pages.length} page${pages.length === 1 ? '' : 's'}`);
       return;
     }
-    const text = documentOf(archive, output, form, options);
+    const text = documentOf(archive, output, form, { options, signal });
     if (to === undefined) {
       yield* text;
       return;
@@ -91,18 +91,18 @@ async function* documentOf(
   archive: Archive,
   output: DocumentFormat,
   form: ArchiveForm,
-  options: GlobalValues,
+  { options, signal }: Pick<Invocation, 'options' | 'signal'>,
 ): AsyncGenerator<string> {
   if (output === 'ndjson') {
-    yield* archivedLines(archive, form);
+    yield* archivedLines(archive, form, signal);
     return;
   }
   const head = headOf(archive, urlIn(archive));
   const writer = await documentForm(output, head, options, { columns, cell: recipientCell });
   try {
-    for await (const message of archivedMessages(archive, form)) yield writer.row(message);
+    for await (const message of archivedMessages(archive, form, signal)) yield writer.row(message);
   } catch (cause) {
-    // What comes before a damaged part is a whole document too.
+    // What comes before a damaged part, or before an interruption, is a whole document too.
     yield writer.end();
     throw cause;
   }

@@ -24,12 +24,14 @@ const ownPages = { name: /^(index|messages-\d{4,})\.html$/, mark: generator };
 /**
  * Writes an archive as HTML pages into a folder: messages-0001.html and so on, and index.html last; pages that an earlier export has left
  * beyond these are removed. `headOf` gives the head of a page whose links to messages lead where `placeOf` says.
- * @throws Failure usage for a folder with other files; incomplete for a damaged part; config or unavailable where a file cannot be written
+ * @throws Failure usage for a folder with other files; incomplete for a damaged part; config or unavailable where a file cannot be written;
+ * the reason of the signal
  */
 export async function writePages(
   folder: string,
   archive: Archive,
   headOf: (placeOf: (id: number) => string) => PageHead,
+  signal: AbortSignal,
 ): Promise<readonly IndexedPage[]> {
   const earlier = await documentsIn(folder, ownPages);
   await makeDocumentFolder(folder);
@@ -41,7 +43,7 @@ export async function writePages(
     const head = { ...headOf((id) => placeOf(groups, group, id)), pages: neighbours(groups, index) };
     const form = await pageForm(head);
     const days: string[] = [];
-    await writeTextFile(join(folder, group.file), contentOf({ ...archive, parts: group.parts }, form, days));
+    await writeTextFile(join(folder, group.file), contentOf({ ...archive, parts: group.parts }, form, days, signal));
     const [first = '', last = first] = days;
     pages.push({ file: group.file, count: group.count, first, last, conversations: form.conversations });
   }
@@ -57,8 +59,9 @@ async function* contentOf(
   archive: Archive,
   form: { row(message: unknown): string; end(): string },
   days: string[],
+  signal: AbortSignal,
 ): AsyncGenerator<string> {
-  for await (const message of archivedMessages(archive, 'rendered')) {
+  for await (const message of archivedMessages(archive, 'rendered', signal)) {
     yield form.row(message);
     days[days.length === 0 ? 0 : 1] = sentAt(message)?.toISOString().slice(0, 10) ?? '';
   }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Failure } from '../../core/failure.ts';
 import type { Archive } from '../../store/archive/archive.ts';
 import type { ArchiveForm } from '../../store/archive/archive-head.ts';
@@ -5,15 +6,35 @@ import { readPart, type ArchivedMessage, type ArchivePart } from '../../store/ar
 
 /**
  * Every message of an archive in one form, ascending; a part at a time is held, and compared with its hash first.
- * @throws Failure incomplete for a damaged or missing part
+ * @throws Failure incomplete for a damaged or missing part; the reason of the signal soon after it aborts
  */
-export async function* archivedMessages(archive: Archive, form: ArchiveForm): AsyncGenerator<ArchivedMessage> {
-  for (const part of archive.parts) yield* (await wholePart(archive, part, form)).messages;
+export async function* archivedMessages(
+  archive: Archive,
+  form: ArchiveForm,
+  signal?: AbortSignal,
+): AsyncGenerator<ArchivedMessage> {
+  for (const part of archive.parts) yield* heeding(signal, (await wholePart(archive, part, form)).messages);
 }
 
 /** The same messages as lines of JSON, byte for byte as they were archived. @throws as archivedMessages */
-export async function* archivedLines(archive: Archive, form: ArchiveForm): AsyncGenerator<string> {
-  for (const part of archive.parts) for (const line of (await wholePart(archive, part, form)).lines) yield `${line}\n`;
+export async function* archivedLines(archive: Archive, form: ArchiveForm, signal: AbortSignal): AsyncGenerator<string> {
+  for (const part of archive.parts)
+    for await (const line of heeding(signal, (await wholePart(archive, part, form)).lines)) yield `${line}\n`;
+}
+
+/** Messages between two turns of the event loop: without a turn, no signal is heard and no deadline passes. */
+const portion = 100;
+
+async function* heeding<T>(signal: AbortSignal | undefined, items: Iterable<T>): AsyncGenerator<T> {
+  let count = 0;
+  for (const item of items) {
+    if (count % portion === 0) {
+      await setImmediate();
+      signal?.throwIfAborted();
+    }
+    count += 1;
+    yield item;
+  }
 }
 
 async function wholePart(archive: Archive, part: ArchivePart, form: ArchiveForm) {
