@@ -174,5 +174,6 @@ test('the first delete_topic is sent after every file of the archive was synced 
       isSynced: before.includes(`sync ${file}`),
       isReadAfter: before.lastIndexOf(`read ${file}`) > lists,
     }).toEqual({ file, isSyncedFirst: true, isSynced: true, isReadAfter: true });
-  expect(before.at(-1)).toMatch(/^sync (purge\.ndjson|kept.*)$/);
+  // What was edited since is looked up in the archive after its record is on disk.
+  expect(before.filter((step) => !step.startsWith('read ')).at(-1)).toMatch(/^sync (purge\.ndjson|kept.*)$/);
 }, 60_000);
