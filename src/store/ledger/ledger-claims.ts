@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { isObject } from '../../core/json.ts';
 import type { Clock } from '../../core/world.ts';
 import { rememberedFor, type ClaimOptions, type SharedClaims, type TakenUsers } from '../claims.ts';
 import { ledgerVersion } from './ledger-sql.ts';
 import type { Database, QueryLimits } from './postgres.ts';
+import { onClockOf, takenFrom } from './taken-users.ts';
 
 export interface LedgerClaimOptions extends ClaimOptions {
   /** The longest time of one POST. */
@@ -96,15 +96,15 @@ export function sharedClaims(session: ClaimingSession, options: LedgerClaimOptio
     }
   };
 
-  /** Users that are recorded, each for one POST, with the moment from which on they have to be recorded again. */
-  const recorded = new Map<string, Milliseconds>();
+  /** Users that are recorded, each for one POST, with the moment before the statement that did so. */
+  const recorded = new Map<string, ClockReading>();
 
   const sending = gathered(async (users) => {
-    const until = clock.now() + sendingLimit;
+    const before = { now: clock.now(), elapsed: clock.elapsed() };
     const bound = options.requestLimit + sendingLimit;
     const values = [ledgerVersion, connection.session, bound, hashes(users)];
     await call('SELECT chatelaine.sending($1, $2, $3, $4::bytea[])', values, { limit: sendingLimit });
-    for (const user of users) recorded.set(user, until);
+    for (const user of users) recorded.set(user, before);
   });
 
   const lostNow = (): Failure | undefined => lost ?? database.lost();
@@ -116,7 +116,7 @@ export function sharedClaims(session: ClaimingSession, options: LedgerClaimOptio
     async posting(user, soon = () => []) {
       const failure = lostNow();
       if (failure) throw failure;
-      if ((recorded.get(user) ?? 0) <= clock.now()) await sending([user, ...soon()]);
+      if (!isWithin(sendingLimit, clock, recorded.get(user))) await sending([user, ...soon()]);
       recorded.delete(user);
     },
     async take(users) {
@@ -136,6 +136,16 @@ export function sharedClaims(session: ClaimingSession, options: LedgerClaimOptio
       }
     },
   };
+}
+
+/** A moment on both clocks of the machine. */
+type ClockReading = Readonly<Record<'now' | 'elapsed', Milliseconds>>;
+
+/** Whether the span has not passed since, on either clock: one can be set back, the other stops while the machine sleeps. */
+function isWithin(span: Milliseconds, clock: Clock, since: ClockReading | undefined): boolean {
+  if (!since) return false;
+  const [now, elapsed] = [clock.now() - since.now, clock.elapsed() - since.elapsed];
+  return now >= 0 && now < span && elapsed < span;
 }
 
 /** Users are known to the database as hashes alone, which it hashes again with its salt. */
@@ -159,32 +169,6 @@ function gathered(send: (users: readonly string[]) => Promise<void>): (users: re
       last = sent.catch(() => undefined);
     }
     return gathering.sent;
-  };
-}
-
-interface TakenPortion extends TakenUsers {
-  readonly session: number;
-}
-
-/** The moments as they are by the clock of this machine. */
-function onClockOf(clock: Clock, { now, posted }: TakenUsers): ReadonlyMap<string, Milliseconds> {
-  const ahead = clock.now() - now;
-  return new Map([...posted].map(([user, time]) => [user, time + ahead]));
-}
-
-/** Reads what `chatelaine.take` answers. */
-function takenFrom(answer: unknown, users: readonly string[]): TakenPortion {
-  const { session, now, posted, held, holder } = isObject(answer) ? answer : {};
-  if (typeof session !== 'number' || typeof now !== 'number' || !Array.isArray(posted) || !Array.isArray(held))
-    throw new Failure('unavailable', 'the ledger answered with something else than claims');
-  const nameAt = (place: unknown): string => users[Number(place)] ?? '';
-  const moments = posted.filter((one) => Array.isArray(one));
-  return {
-    session,
-    now,
-    posted: new Map(moments.map(([place, time]) => [nameAt(place), Number(time)])),
-    held: held.map(nameAt),
-    holder: isObject(holder) ? `process ${String(holder['pid'])} on ${String(holder['host'])}` : undefined,
   };
 }
 

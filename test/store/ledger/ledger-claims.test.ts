@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { realClock } from '../../../src/cli/clock.ts';
+import { sharedClaims } from '../../../src/store/ledger/ledger-claims.ts';
+
+/** A user recorded ahead of its POST, and then the clocks of the machine. */
+test.each([
+  ['a second later', 1000, 1000, 1],
+  ['six seconds later', 6000, 6000, 2],
+  ['six seconds later, the clock set back', -3_600_000, 6000, 2],
+  ['a second later, the clock set back', -3_600_000, 1000, 2],
+  ['after an hour of sleep', 3_600_000, 10, 2],
+])('a record made for a later POST, used %s', async (_when, now, elapsed, statements) => {
+  let [wall, span] = [0, 0];
+  const texts: string[] = [];
+  const database = {
+    query: (text: string) => {
+      texts.push(text);
+      return Promise.resolve([{ answer: null }]);
+    },
+    lost: () => undefined,
+    close: () => Promise.resolve(),
+  };
+  const clock = { ...realClock, now: () => 1e12 + wall, elapsed: () => 1e6 + span };
+  const session = { connection: { database, session: 1 }, target: 'licenses 7', host: 'here', pid: 1, clock };
+  const signal = new AbortController().signal;
+  const claims = sharedClaims(session, { settle: 5000, signal, note: () => undefined, requestLimit: 30_000 });
+
+  await claims.posting('ada', () => ['ben']);
+  [wall, span] = [now, elapsed];
+  await claims.posting('ben');
+
+  expect(texts.filter((text) => text.includes('sending'))).toHaveLength(statements);
+});
