@@ -14,6 +14,8 @@ export interface ChatServerOptions {
   readonly firstVisible?: number;
   /** `says`: in ignored_parameters_unsupported; `silent`: not at all. */
   readonly ignoresNarrow?: 'says' | 'silent' | undefined;
+  /** The requests that are answered with an empty page whose flags are all false. */
+  readonly hides?: (parameters: SeenRequest['parameters']) => boolean;
   /** Messages that one delete_topic call has time for; all of them without it. */
   readonly deletesPerCall?: number;
   /** What the n-th delete_topic call does (from 1 on) where it is not what a server of level 211 does. */
@@ -155,7 +157,10 @@ function found(
     const shown = rows.filter((row) => row.id >= firstVisible && ids.includes(row.id));
     return { ...success, ...ignored, messages: shown.reverse(), found_newest: false, history_limited: false };
   }
-  return { ...success, ...ignored, ...windowOf(rows, firstVisible, parameters) };
+  const window = windowOf(rows, firstVisible, parameters);
+  if (options.hides?.(parameters))
+    return { ...success, ...window, messages: [], found_newest: false, found_oldest: false, history_limited: false };
+  return { ...success, ...ignored, ...window };
 }
 
 const inChannel = (operand: unknown) => (row: ServedMessage) =>

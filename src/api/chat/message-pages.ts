@@ -31,7 +31,7 @@ export function forward<M extends MessageHead>(
     isCut: (page, anchor) => page.history_limited && (anchor === 'oldest' || anchor === '0'),
     // Where the plan hides messages, `found_newest` counts hidden ones (docs/apis.md, Limited history).
     isLast: (page) => page.found_newest && !page.history_limited,
-    isEmptyEnd: (page) => page.found_newest || page.history_limited,
+    end: 'found_newest',
     // Servers below level 155 give the anchor all the same.
     start: query.include_anchor === false && /^\d+$/.test(walk.anchor) ? Number(walk.anchor) : -Infinity,
   });
@@ -50,7 +50,7 @@ export function backward<M extends MessageHead>(
     edge: (messages) => messages[0],
     isCut: () => false,
     isLast: (page) => page.found_oldest,
-    isEmptyEnd: (page) => page.found_oldest || page.history_limited,
+    end: 'found_oldest',
     start: Infinity,
   });
 }
@@ -86,6 +86,24 @@ export async function* newestMessages<M extends MessageHead>(
     yield { ...page, history_limited: isLimited };
 }
 
+/** What a page says of its direction: upward or downward nothing is left. */
+type EndFlag = 'found_newest' | 'found_oldest';
+
+/**
+ * The one message that a page of size 1 was asked for; undefined where there is none.
+ * @throws Failure unavailable for an empty page that does not say so by the flag of its direction
+ */
+export function onlyMessage<M extends MessageHead>(page: MessagePage<M>, end: EndFlag): M | undefined {
+  const message = end === 'found_newest' ? page.messages[0] : page.messages.at(-1);
+  if (!message && !isEmptyEnd(page, end)) throw unexplainedEnd(undefined);
+  return message;
+}
+
+/** Whether a page that brings nothing new says that nothing more is there. */
+function isEmptyEnd(page: Pick<MessagePage, EndFlag | 'history_limited'>, end: EndFlag): boolean {
+  return page[end] || page.history_limited;
+}
+
 interface Direction<M extends MessageHead> {
   readonly around: (size: number) => MessageQuery;
   readonly isNew: (id: number, edge: number) => boolean;
@@ -94,8 +112,7 @@ interface Direction<M extends MessageHead> {
   /** Whether the server cut hidden messages from this page after its limit: only a page from message 1 on is whole. */
   readonly isCut: (page: MessagePage<M>, anchor: string) => boolean;
   readonly isLast: (page: MessagePage<M>) => boolean;
-  /** Whether a page that brings nothing new says that nothing more is there. */
-  readonly isEmptyEnd: (page: MessagePage<M>) => boolean;
+  readonly end: EndFlag;
   readonly start: number;
 }
 
@@ -124,7 +141,7 @@ async function* pages<M extends MessageHead>(
     const fresh = freshOf(page, way, edge);
     const last = way.edge(fresh);
     const shown = way.first(fresh.filter(isWanted), left);
-    if (!last && !way.isEmptyEnd(page)) throw unexplainedEnd(edge === way.start ? undefined : edge);
+    if (!last && !isEmptyEnd(page, way.end)) throw unexplainedEnd(edge === way.start ? undefined : edge);
     if (last || edge === way.start) yield { ...page, messages: shown };
     if (!last || isEnd(last) || way.isLast(page)) return;
     left -= shown.length;

@@ -1,5 +1,5 @@
 import type { MessageHead, MessagePage, MessageQuery, MessageSource } from '../../api/chat/chat-messages.ts';
-import { forward, newestMessages, type Walk } from '../../api/chat/message-pages.ts';
+import { forward, newestMessages, onlyMessage, type Walk } from '../../api/chat/message-pages.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { pageSize } from '../../schema/messages.ts';
@@ -55,26 +55,31 @@ interface TimePlace<M extends MessageHead> {
   readonly limited?: MessagePage<M> | undefined;
 }
 
-/** At most 25 requests: the ends of what the narrow selects, then halves of the ids between them (31 bits) down to a page. */
+/**
+ * At most 25 requests: the ends of what the narrow selects, then halves of the ids between them (31 bits) down to a page.
+ * @throws Failure unavailable for an empty answer that does not say that it was the last
+ */
 async function placeOf<M extends MessageHead>(
   chat: MessageSource<M>,
   query: MessageQuery,
   moment: Milliseconds,
 ): Promise<TimePlace<M>> {
-  const next = (anchor: string): Promise<MessagePage<M>> =>
+  const pageAt = (anchor: string): Promise<MessagePage<M>> =>
     chat.messages({ ...query, anchor, num_before: 0, num_after: 1 });
-  const newest = (await chat.messages({ ...query, anchor: 'newest', num_before: 1, num_after: 0 })).messages.at(-1);
-  const first = await next('oldest');
+  const next = async (anchor: string): Promise<M | undefined> => onlyMessage(await pageAt(anchor), 'found_newest');
+  const last = await chat.messages({ ...query, anchor: 'newest', num_before: 1, num_after: 0 });
+  const newest = onlyMessage(last, 'found_oldest');
+  const first = await pageAt('oldest');
   const limited = first.history_limited ? { ...first, messages: [] } : undefined;
   if (!newest || timeOf(newest) < moment) return { limited };
   // Servers cut hidden messages after their limit: from message 1 on they count visible ones (docs/apis.md, Limited history).
-  const oldest = (first.history_limited ? await next('1') : first).messages[0] ?? newest;
+  const oldest = (limited ? await next('1') : onlyMessage(first, 'found_newest')) ?? newest;
   if (timeOf(oldest) >= moment) return { below: String(oldest.id), above: String(oldest.id), limited };
   let below = oldest.id + 1;
   let above = newest.id;
   while (above - below > pageSize) {
     const middle = Math.floor((below + above) / 2);
-    const [found] = (await next(String(middle))).messages;
+    const found = await next(String(middle));
     if (found && found.id < above && timeOf(found) < moment) below = found.id + 1;
     else above = middle;
   }

@@ -1,5 +1,6 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { Message, MessagePage } from '../../api/chat/chat-messages.ts';
+import { onlyMessage } from '../../api/chat/message-pages.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { readChannel } from '../../schema/narrow.ts';
 import { isSameName } from '../../schema/topic.ts';
@@ -18,22 +19,28 @@ export interface Channel {
  */
 export async function findChannel(chat: Pick<ChatApi, 'messages'>, text: string): Promise<Channel> {
   const wanted = readChannel(text);
-  const page = await newestOf(chat, wanted);
-  const channel = channelOf(wanted, page?.messages.at(-1));
-  if (!page) throw noChannel(text);
+  const found = await newestOf(chat, wanted);
+  const channel = channelOf(wanted, found?.message);
+  if (!found) throw noChannel(text);
   if (!channel) throw channelWithoutId(text);
   // Digits alone can be meant as a name.
   if (typeof wanted === 'number' && text === String(wanted)) await refuseAmbiguous(chat, channel, text);
   return channel;
 }
 
-/** The newest message of a channel; undefined where the server does not know the channel, or does not let the account see it. */
-async function newestOf(chat: Pick<ChatApi, 'messages'>, operand: number | string): Promise<MessagePage | undefined> {
+/**
+ * The newest message of a channel, if it has one; undefined where the server does not know the channel, or does not let the account see it.
+ * @throws Failure unavailable for an empty answer that does not say that nothing is there
+ */
+async function newestOf(
+  chat: Pick<ChatApi, 'messages'>,
+  operand: number | string,
+): Promise<{ readonly message: Message | undefined } | undefined> {
   const narrow = [{ operator: 'channel', operand }];
   try {
     const page = await chat.messages({ narrow, anchor: 'newest', num_before: 1, num_after: 0 });
     checkMessages(page, (message) => isOf(operand, message), String(operand));
-    return page;
+    return { message: onlyMessage(page, 'found_oldest') };
   } catch (cause) {
     if (cause instanceof Failure && cause.details.server?.code === 'BAD_NARROW') return undefined;
     throw cause;
@@ -69,8 +76,8 @@ async function refuseAmbiguous(
   { stream_id, name }: Channel,
   text: string,
 ): Promise<void> {
-  const page = await newestOf(chat, text);
-  if (!page || page.messages.at(-1)?.['stream_id'] === stream_id) return;
+  const found = await newestOf(chat, text);
+  if (!found || found.message?.['stream_id'] === stream_id) return;
   throw usage(
     `'${text}' is the id of the channel ${name === undefined ? '' : `'${name}' `}and the name of another channel`,
     `Write id:${text} or name:${text}.`,

@@ -1,6 +1,6 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { Message, MessagePage, MessageQuery } from '../../api/chat/chat-messages.ts';
-import { forward, type Walk } from '../../api/chat/message-pages.ts';
+import { forward, onlyMessage, type Walk } from '../../api/chat/message-pages.ts';
 import type { MessageSelection } from '../messages/selection.ts';
 import { isSameName } from '../../schema/topic.ts';
 import { checkMessages, type Channel } from './find-channel.ts';
@@ -65,16 +65,14 @@ export async function* topicPages(
   }
 }
 
-/** The newest message of a topic with at most this id, or of all. */
-export async function newestOfTopic(
-  chat: Pick<ChatApi, 'messages'>,
-  topic: Topic,
-  upTo?: number,
-): Promise<Message | undefined> {
-  const anchor = upTo === undefined ? 'newest' : String(upTo);
-  const page = await chat.messages({ ...queryOf(topic), anchor, num_before: 1, num_after: 0 });
+/**
+ * The newest message of a topic; undefined where it has none.
+ * @throws Failure unavailable for an empty answer that does not say that nothing is there
+ */
+export async function newestOfTopic(chat: Pick<ChatApi, 'messages'>, topic: Topic): Promise<Message | undefined> {
+  const page = await chat.messages({ ...queryOf(topic), anchor: 'newest', num_before: 1, num_after: 0 });
   checkMessages(page, (message) => isIn(topic, message), topic.topic_name);
-  return page.messages.at(-1);
+  return onlyMessage(page, 'found_oldest');
 }
 
 function queryOf(topic: Topic): MessageQuery {

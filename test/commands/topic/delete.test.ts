@@ -625,6 +625,24 @@ describe('--max-messages', () => {
   });
 });
 
+const isTopic = ({ narrow = '' }: Readonly<Record<string, string>>): boolean => narrow.includes('topic');
+
+test('a last look that shows nothing, and does not say that nothing is there, is no end: exit 8', async () => {
+  const server = await kitchen({ hides: (query) => isTopic(query) && query['num_before'] === '1' });
+
+  const { exitCode, stdout, stderr } = await server.run(`${line} -o json`);
+
+  expect({ exitCode, stdout, left: left(server) }).toEqual({ exitCode: 8, stdout: '[]\n', left: [11, 12] });
+  expect(stderr).toContain('does not say that there is none');
+});
+
+test('a look for the channel that shows nothing, and does not say that nothing is there: exit 7, nothing is deleted', async () => {
+  const server = await kitchen({ hides: (query) => !isTopic(query) && query['num_before'] === '1' });
+
+  expect(await server.run(line)).toMatchObject({ exitCode: 7, stdout: '' });
+  expect(deletions(server)).toBe(0);
+});
+
 test('a dry run sends no write, wants no answer, and prints the exact requests', async () => {
   const server = await kitchen({ messages: [...lunch, ...topicOf('tea & cake', [11])] });
 

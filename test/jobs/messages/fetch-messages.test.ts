@@ -119,6 +119,23 @@ describe('--since and --until', () => {
     });
   });
 
+  test.each<[string, string, (parameters: Readonly<Record<string, string>>) => boolean]>([
+    ['the newest message', '--since 12h', ({ num_before }) => num_before === '1'],
+    ['the newest message', '--until 1h --limit 5', ({ num_before }) => num_before === '1'],
+    ['the oldest message', '--since 12h', ({ anchor, num_after }) => anchor === 'oldest' && num_after === '1'],
+    ['a message in between', '--since 12h', ({ anchor, num_after }) => num_after === '1' && anchor !== 'oldest'],
+  ])(
+    'an empty answer to the search for %s (%s) that does not say it is the last: exit 7',
+    async (_what, line, hides) => {
+      const server = await openChatServer({ messages, hides });
+
+      const { exitCode, stdout, stderr } = await server.run(`messages fetch ${line} -o ndjson`);
+
+      expect({ exitCode, shown: stdout.length }).toEqual({ exitCode: 7, shown: 0 });
+      expect(stderr).toContain('the server shows no further message, but does not say that there is none');
+    },
+  );
+
   test.each([
     ['--since yesterday', /--since: 'yesterday' is not a time/],
     ['--since 2026-02-30', /not a time/],
