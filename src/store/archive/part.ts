@@ -84,9 +84,9 @@ function linePieces(message: StoredMessage): Uint8Array[] {
 /** A part file as it was read: its messages, or what is wrong with it. */
 export type ReadPart =
   | {
-      /** The texts of the messages. */
-      readonly lines: readonly string[];
-      /** The messages, each parsed when its turn is: a part that is parsed whole stays in memory long after it was used. */
+      /** The texts of the messages, each read when its turn is: what a whole part holds stays in memory long after it was used. */
+      readonly lines: Iterable<string>;
+      /** The messages, each parsed when its turn is. */
       readonly messages: Iterable<ArchivedMessage>;
       readonly problem?: undefined;
     }
@@ -101,13 +101,13 @@ export async function readPart(folder: string, part: ArchivePart, form: ArchiveF
   if (bytes.length !== entry.bytes) return { problem: `${bytes.length} bytes; parts.ndjson says ${entry.bytes}` };
   if (hashOf(bytes) !== entry.sha256)
     return { problem: 'the content changed: its SHA-256 is not that of parts.ndjson' };
-  const lines = bytes.toString('utf8').split('\n').slice(0, -1);
+  const lines = { [Symbol.iterator]: () => linesIn(bytes) };
   const problem = problemIn(lines, part.ids, entry);
   return problem === undefined ? { lines, messages: { [Symbol.iterator]: () => parsed(lines) } } : { problem };
 }
 
 /** What is wrong with the messages of a file. */
-function problemIn(lines: readonly string[], ids: readonly number[], { absent = [] }: PartFile): string | undefined {
+function problemIn(lines: Iterable<string>, ids: readonly number[], { absent = [] }: PartFile): string | undefined {
   const gone = new Set(absent);
   const expected = ids.filter((id) => !gone.has(id));
   let count = 0;
@@ -125,7 +125,15 @@ function problemIn(lines: readonly string[], ids: readonly number[], { absent = 
 
 const otherMessages = 'its messages are not those of parts.ndjson';
 
-function* parsed(lines: readonly string[]): Generator<ArchivedMessage> {
+/** What follows the last line end is no line. */
+function* linesIn(bytes: Buffer): Generator<string> {
+  for (let start = 0, end = bytes.indexOf(lineEnd); end >= 0; end = bytes.indexOf(lineEnd, start)) {
+    yield bytes.toString('utf8', start, end);
+    start = end + 1;
+  }
+}
+
+function* parsed(lines: Iterable<string>): Generator<ArchivedMessage> {
   for (const line of lines) yield parseJson(line) as ArchivedMessage;
 }
 
