@@ -31,6 +31,8 @@ export interface RunOptions {
   readonly clock?: World['clock'];
   /** In place of timers of real time. */
   readonly alarm?: World['alarm'];
+  /** Called after each write to stdout. */
+  readonly written?: () => void;
   /** Most bytes of an answer; the real limit is 64 MiB. */
   readonly bodyLimit?: number;
 }
@@ -125,7 +127,7 @@ async function runMain(
 ): Promise<Ran> {
   const home = options.home ?? emptyHome();
   const stdout = collector(options);
-  const stderr = collector(options);
+  const stderr = collector({ ...options, written: undefined });
   const clock = sleptClock(options.now ?? Date.UTC(2026, 2, 1, 12));
   const world: World = {
     machine: {
@@ -165,7 +167,11 @@ function errorIn(line: string | undefined): ErrorLine | undefined {
   return (JSON.parse(line) as { error: ErrorLine }).error;
 }
 
-function collector({ tty: isTTY = false, columns = 100 }: RunOptions): {
+function collector({
+  tty: isTTY = false,
+  columns = 100,
+  written,
+}: Pick<RunOptions, 'tty' | 'columns'> & { readonly written?: (() => void) | undefined }): {
   readonly stream: World['stdout'];
   text(): string;
 } {
@@ -173,6 +179,7 @@ function collector({ tty: isTTY = false, columns = 100 }: RunOptions): {
   const stream = new Writable({
     write(chunk: Buffer, _encoding, done) {
       chunks.push(Buffer.from(chunk));
+      written?.();
       done();
     },
   });

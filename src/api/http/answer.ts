@@ -90,10 +90,13 @@ function targetOf({ headers, http }: Answer): string | undefined {
 
 /** What the failure of a later page means: the list is incomplete. An interruption keeps its kind. */
 export function incompleteAfter(pages: number, cause: unknown): unknown {
+  return incompleteWith(`the list ends after ${pages} page${pages === 1 ? '' : 's'}`, cause);
+}
+
+/** What a failure means after a part of the result was given; `what` says which part. An interruption keeps its kind. */
+export function incompleteWith(what: string, cause: unknown): unknown {
   if (!(cause instanceof Failure) || cause.isInterruption || unchanged.has(cause.kind)) return cause;
-  return cause.as('incomplete', `the list ends after ${pages} page${pages === 1 ? '' : 's'}: ${cause.message}`, {
-    retryable: true,
-  });
+  return cause.as('incomplete', `${what}: ${cause.message}`, { retryable: true });
 }
 
 const unchanged: ReadonlySet<FailureKind> = new Set(['incomplete', 'usage', 'internal']);

@@ -1,4 +1,5 @@
 import { messageLink } from '../../api/chat/message-link.ts';
+import { incompleteWith } from '../../api/http/answer.ts';
 import { usage } from '../../core/failure.ts';
 import { archivedLines, archivedMessages } from '../../jobs/archive/archived-messages.ts';
 import { documentForm, documentFormats, type DocumentFormat } from '../../output/messages/documents.ts';
@@ -61,7 +62,7 @@ export default command({
     }
     const text = documentOf(archive, output, form, { options, signal });
     if (to === undefined) {
-      yield* text;
+      yield* streamed(text);
       return;
     }
     await writeTextFile(to, text);
@@ -99,14 +100,31 @@ async function* documentOf(
   }
   const head = headOf(archive, urlIn(archive));
   const writer = await documentForm(output, head, options, { columns, cell: recipientCell });
+  let isBegun = false;
   try {
-    for await (const message of archivedMessages(archive, form, signal)) yield writer.row(message);
+    for await (const message of archivedMessages(archive, form, signal)) {
+      isBegun = true;
+      yield writer.row(message);
+    }
   } catch (cause) {
     // What comes before a damaged part, or before an interruption, is a whole document too.
-    yield writer.end();
+    if (isBegun) yield writer.end();
     throw cause;
   }
   yield writer.end();
+}
+
+/** The same text; what ends it after its beginning, such as the deadline, leaves a part of the export on standard output. */
+async function* streamed(text: AsyncIterable<string>): AsyncGenerator<string> {
+  let isBegun = false;
+  try {
+    for await (const piece of text) {
+      isBegun = true;
+      yield piece;
+    }
+  } catch (cause) {
+    throw isBegun ? incompleteWith('the export on standard output is not whole', cause) : cause;
+  }
 }
 
 /** The address of a message in the chat. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { incompleteWith } from '../../api/http/answer.ts';
 import { archivedMessages } from '../../jobs/archive/archived-messages.ts';
 import { pageForm } from '../../output/messages/documents.ts';
 import { indexPage, type IndexedPage } from '../../output/messages/page-index.ts';
@@ -24,8 +25,8 @@ const ownPages = { name: /^(index|messages-\d{4,})\.html$/, mark: generator };
 /**
  * Writes an archive as HTML pages into a folder: messages-0001.html and so on, and index.html last; pages that an earlier export has left
  * beyond these are removed. `headOf` gives the head of a page whose links to messages lead where `placeOf` says.
- * @throws Failure usage for a folder with other files; incomplete for a damaged part; config or unavailable where a file cannot be written;
- * the reason of the signal
+ * @throws Failure usage for a folder with other files; incomplete for a damaged part, and for whatever fails after the first page; config
+ * or unavailable where a file cannot be written; the reason of the signal
  */
 export async function writePages(
   folder: string,
@@ -43,7 +44,10 @@ export async function writePages(
     const head = { ...headOf((id) => placeOf(groups, group, id)), pages: neighbours(groups, index) };
     const form = await pageForm(head);
     const days: string[] = [];
-    await writeTextFile(join(folder, group.file), contentOf({ ...archive, parts: group.parts }, form, days, signal));
+    const text = contentOf({ ...archive, parts: group.parts }, form, days, signal);
+    await writeTextFile(join(folder, group.file), text).catch((cause: unknown) => {
+      throw index > 0 ? incompleteWith(`${index} of ${groups.length} pages are written`, cause) : cause;
+    });
     const [first = '', last = first] = days;
     pages.push({ file: group.file, count: group.count, first, last, conversations: form.conversations });
   }

@@ -200,6 +200,77 @@ describe('archive export', () => {
     expect(readdirSync(join(out, '..'))).toEqual(['tmp']);
   });
 
+  describe('--deadline', () => {
+    const deadline = (moment: 'at once' | 'after some output') => {
+      let end = (): void => undefined;
+      const alarm = (_span: number, reached: () => void): (() => void) => {
+        end = reached;
+        if (moment === 'at once') reached();
+        return () => undefined;
+      };
+      return { alarm, written: () => end() };
+    };
+    const archivedLunch = async () => {
+      const server = await openChatServer({ messages: topicOf('lunch', idsBetween(1, 3000)) });
+      const folder = join(emptyHome(), 'archive');
+      await server.run(`archive pull ${folder} --channel 5 --both`);
+      return { server, folder };
+    };
+
+    test.each([
+      ['ndjson', '}\n'],
+      ['csv', '\n'],
+      ['markdown', '\n'],
+      ['html', '</html>\n'],
+    ])('%s on standard output: exit 8, and what is there is a whole document', async (format, end) => {
+      const { server, folder } = await archivedLunch();
+
+      const whole = await server.run(`archive export ${folder} -o ${format}`);
+      const cut = await server.run(
+        `archive export ${folder} -o ${format} --deadline 1h`,
+        deadline('after some output'),
+      );
+
+      expect(cut.exitCode).toBe(8);
+      expect(cut.stderr).toContain('the export on standard output is not whole: the deadline of 1h was reached');
+      expect(cut.stdout.length).toBeGreaterThan(1000);
+      expect(cut.stdout.length).toBeLessThan(whole.stdout.length / 2);
+      expect(cut.stdout.endsWith(end)).toBe(true);
+    });
+
+    test.each(['ndjson', 'csv', 'markdown', 'html'])(
+      '%s before the first message: exit 7, and no output',
+      async (format) => {
+        const { server, folder } = await archivedLunch();
+
+        const ran = await server.run(`archive export ${folder} -o ${format} --deadline 1h`, deadline('at once'));
+
+        expect(ran).toMatchObject({ exitCode: 7, stdout: '' });
+      },
+    );
+
+    test('pages: exit 8 after the first page, and the folder has no index yet', async () => {
+      const { server, folder } = await archivedLunch();
+      const out = join(emptyHome(), 'pages');
+      const alarm = (_span: number, reached: () => void): (() => void) => {
+        const look = (): void => {
+          if (existsSync(join(out, 'messages-0001.html'))) reached();
+          else setImmediate(look);
+        };
+        look();
+        return () => undefined;
+      };
+
+      const { exitCode, stderr } = await server.run(`archive export ${folder} -o html --to ${out}/ --deadline 1h`, {
+        alarm,
+      });
+
+      expect(exitCode).toBe(8);
+      expect(stderr).toContain('1 of 2 pages are written: the deadline of 1h was reached');
+      expect(readdirSync(out)).toEqual(['messages-0001.html']);
+    });
+  });
+
   test('a limited history and recorded changes are warnings in the page', async () => {
     const messages = topicOf('lunch', idsBetween(1, 50));
     const server = await openChatServer({ messages, firstVisible: 11 });
