@@ -1,79 +1,65 @@
-// Changes the program at seeded places, one at a time, and runs the tests of the changed file's room: a change that no test sees is
-// printed. `npm run mutate -- --count 10 --seed 7 --room store`
+// Changes the program at seeded places, one at a time, and runs the tests that reach the place, nearest first: prints what no test sees.
+// `npm run mutate -- --count 10 --seed 7 --room store`; a room may be a file, and `--tests test/store` runs only some of the tests. It
+// writes into src while it runs, so run it in a copy of the repository.
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import ts from 'typescript';
+import { mutantsOf, mutated, probed } from './mutate/mutants.js';
+
+/** @typedef {import('./mutate/mutants.js').Mutant} Mutant */
 
 const { values } = parseArgs({
   options: {
     count: { type: 'string', default: '50' },
     seed: { type: 'string', default: '1' },
     room: { type: 'string', default: '' },
+    tests: { type: 'string', default: 'test' },
   },
 });
-const count = Number(values.count);
-const { SyntaxKind } = ts;
+const limitMs = 600_000;
+const folder = mkdtempSync(join(tmpdir(), 'chatelaine-mutate-'));
+/** The process group of the tests that run. @type {number | undefined} */
+let running;
+/** The own texts of the files that are changed now. @type {Map<string, string>} */
+const originals = new Map();
 
-/** A comparison and the one that differs from it at the border. */
-const borders = new Map([
-  [SyntaxKind.LessThanToken, '<='],
-  [SyntaxKind.LessThanEqualsToken, '<'],
-  [SyntaxKind.GreaterThanToken, '>='],
-  [SyntaxKind.GreaterThanEqualsToken, '>'],
-  [SyntaxKind.EqualsEqualsEqualsToken, '!=='],
-  [SyntaxKind.ExclamationEqualsEqualsToken, '==='],
-  [SyntaxKind.AmpersandAmpersandToken, '||'],
-  [SyntaxKind.BarBarToken, '&&'],
-]);
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => end(130));
+
+const sample = sampleOf(Number(values.count), Number(values.seed));
+const reaching = await testsReaching(sample);
+let seen = 0;
+for (const [id, mutant] of sample.entries()) {
+  const witness = await witnessOf(mutant, reaching.get(id) ?? []);
+  if (witness !== undefined) seen += 1;
+  const text = readFileSync(mutant.file, 'utf8');
+  const line = text.slice(0, mutant.place.start).split('\n').length;
+  const [code] = text.slice(mutant.place.start, mutant.place.end).split('\n');
+  const result = witness === undefined ? `survived ${reaching.get(id)?.length ?? 0} test files` : `seen by ${witness}`;
+  console.log(`${id + 1}: ${mutant.file}:${line}: ${mutant.what}: ${code}: ${result}`);
+}
+console.log(`${seen} of ${sample.length} mutants were seen by a test (seed ${values.seed})`);
+end(0);
 
 /**
- * @typedef {{ file: string, start: number, end: number, text: string, what: string }} Mutant
- * @param {string} file
- * @returns {Mutant[]}
+ * The mutants of the sample, each once.
+ * @param {number} count
+ * @param {number} seed
  */
-function mutantsOf(file) {
-  const tree = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.ES2023, true);
-  /** @type {Mutant[]} */
-  const found = [];
-  /** @type {(node: ts.Node, text: string, what: string) => void} */
-  const add = (node, text, what) => {
-    found.push({ file, start: node.getStart(), end: node.getEnd(), text, what });
-  };
-  /** @param {ts.Node} node */
-  const visit = (node) => {
-    if (ts.isTypeNode(node) || ts.isInterfaceDeclaration(node) || ts.isImportDeclaration(node)) return;
-    if (ts.isIfStatement(node)) add(node.expression, `!(${node.expression.getText()})`, 'negated condition');
-    if (ts.isConditionalExpression(node)) add(node.condition, `!(${node.condition.getText()})`, 'negated condition');
-    if (ts.isBinaryExpression(node)) {
-      const other = borders.get(node.operatorToken.kind);
-      if (other) add(node.operatorToken, other, 'other comparison');
-    }
-    if (ts.isExpressionStatement(node)) add(node, ';', 'dropped statement');
-    if (ts.isNumericLiteral(node)) add(node, `(${node.text} + 1)`, 'other number');
-    if (node.kind === SyntaxKind.TrueKeyword) add(node, 'false', 'other literal');
-    if (node.kind === SyntaxKind.FalseKeyword) add(node, 'true', 'other literal');
-    ts.forEachChild(node, visit);
-  };
-  visit(tree);
-  return found;
-}
-
-/** The nearest folder of tests that mirrors a file's folder, or the test of the file itself. @param {string} file */
-function testsOf(file) {
-  const own = file.replace(/^src/, 'test').replace(/\.ts$/, '.test.ts');
-  if (existsSync(own)) return own;
-  let folder = dirname(file).replace(/^src/, 'test');
-  while (!existsSync(folder)) folder = dirname(folder);
-  return folder;
-}
-
-/** Not synchronous: a signal must reach this process while tests run, or the changed file would stay. @param {string} tests */
-async function isGreen(tests) {
-  const words = ['vitest', 'run', '--project', 'source', '--bail', '1', tests];
-  const child = spawn('npx', words, { stdio: 'ignore', timeout: 300_000 });
-  return new Promise((resolve) => child.once('close', (code) => resolve(code === 0)));
+function sampleOf(count, seed) {
+  const room = join('src', values.room);
+  const files = statSync(room).isFile()
+    ? [room]
+    : readdirSync(room, { recursive: true, encoding: 'utf8' }).map((name) => join(room, name));
+  const all = files
+    .filter((name) => name.endsWith('.ts'))
+    .sort()
+    .flatMap(mutantsOf);
+  const next = numbers(seed);
+  return Array.from({ length: Math.min(count, all.length) }, () =>
+    all.splice(Math.floor(next() * all.length), 1),
+  ).flat();
 }
 
 /** Park and Miller, so that a seed gives the same sample everywhere. @param {number} seed */
@@ -82,35 +68,117 @@ function numbers(seed) {
   return () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
 }
 
-const files = readdirSync(join('src', values.room), { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.ts'))
-  .map((name) => join('src', values.room, name))
-  .sort();
-const all = files.flatMap(mutantsOf);
-const next = numbers(Number(values.seed));
-const sample = Array.from({ length: Math.min(count, all.length) }, () =>
-  all.splice(Math.floor(next() * all.length), 1),
-).flat();
-
-let survived = 0;
-for (const { file, start, end, text, what } of sample) {
-  const before = readFileSync(file, 'utf8');
-  const line = before.slice(0, start).split('\n').length;
-  const restore = () => writeFileSync(file, before);
-  const interrupted = () => {
-    restore();
-    process.exit(130);
-  };
-  process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
-  writeFileSync(file, before.slice(0, start) + text + before.slice(end));
-  try {
-    if (await isGreen(testsOf(file))) {
-      survived += 1;
-      console.log(`survived: ${file}:${line}: ${what}: ${before.slice(start, end).split('\n')[0]}`);
-    }
-  } finally {
-    restore();
-    process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
+/**
+ * The test files that evaluate each mutant, found by one run of all tests with a probe at each place: those of the file and its
+ * folder first.
+ * @param {readonly Mutant[]} sample
+ */
+async function testsReaching(sample) {
+  const notes = join(folder, 'notes');
+  writeFileSync(notes, '');
+  const numbered = sample.map((mutant, id) => ({ id, mutant }));
+  for (const file of new Set(sample.map((mutant) => mutant.file))) {
+    const inFile = numbered.filter(({ mutant }) => mutant.file === file);
+    change(file, (text) => probed(text, inFile));
   }
+  await runTests([values.tests], { CHATELAINE_MUTATE_NOTES: notes });
+  restore();
+  /** @type {Map<number, string[]>} */
+  const found = new Map();
+  for (const note of new Set(readFileSync(notes, 'utf8').split('\n').slice(0, -1))) {
+    const [, id, file = ''] = /^(\d+) (.*)$/.exec(note) ?? [];
+    found.set(Number(id), [...(found.get(Number(id)) ?? []), relative('.', file)]);
+  }
+  return found;
 }
-console.log(`${sample.length - survived} of ${sample.length} mutants were seen by a test (seed ${values.seed})`);
+
+/**
+ * The test file that fails with the mutant, or undefined. It counts only if it passes with the unchanged program, and a time-out only
+ * if the same tests pass unchanged in a third of the time: a slow machine or a flaky test sees nothing.
+ * @param {Mutant} mutant
+ * @param {readonly string[]} tests
+ */
+async function witnessOf(mutant, tests) {
+  const nearest = dirname(mutant.file).replace(/^src/, 'test');
+  const near = tests.filter((test) => test.startsWith(nearest));
+  const far = tests.filter((test) => !near.includes(test));
+  for (const files of [near, far].filter((each) => each.length > 0)) {
+    change(mutant.file, (text) => mutated(text, mutant));
+    const result = await runTests(files);
+    restore();
+    if (result === 'passed') continue;
+    const failed = result === 'timed out' ? files : result;
+    const again = await runTests(failed, {}, result === 'timed out' ? limitMs / 3 : limitMs);
+    if (again === 'passed') return result === 'timed out' ? 'a time-out' : failed.join(', ');
+    console.log(`not counted: ${failed.join(', ')} fails without the mutant too`);
+  }
+  return undefined;
+}
+
+/**
+ * Runs test files until one fails; returns those that failed. Not synchronous: a signal must reach this process while tests run. They are
+ * a process group of their own, so that what hangs ends with its workers.
+ * @param {readonly string[]} files
+ * @param {Record<string, string>} env
+ * @param {number} limit milliseconds
+ * @returns {Promise<'passed' | 'timed out' | string[]>}
+ */
+async function runTests(files, env = {}, limit = limitMs) {
+  const report = join(folder, 'report.json');
+  rmSync(report, { force: true });
+  const isProbing = 'CHATELAINE_MUTATE_NOTES' in env;
+  const options = ['--project', 'source', '--reporter=json', `--outputFile=${report}`, `--bail=${isProbing ? 0 : 1}`];
+  const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...options, ...files], {
+    stdio: 'ignore',
+    detached: true,
+    env: {
+      ...process.env,
+      ...(isProbing && { NODE_OPTIONS: `--import=${join(import.meta.dirname, 'mutate/reached.js')}` }),
+      ...env,
+    },
+  });
+  running = child.pid;
+  let isLate = false;
+  const late = () => {
+    isLate = true;
+    endTests();
+  };
+  const alarm = isProbing ? undefined : setTimeout(late, limit);
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  clearTimeout(alarm);
+  running = undefined;
+  if (isLate) return 'timed out';
+  if (code === 0) return 'passed';
+  /** @type {{ testResults: { name: string, status: string }[] }} */
+  const { testResults } = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : { testResults: [] };
+  const failed = testResults.filter(({ status }) => status === 'failed').map(({ name }) => relative('.', name));
+  return failed.length > 0 ? failed : [...files];
+}
+
+/**
+ * Writes another text of a file, until `restore`.
+ * @param {string} file
+ * @param {(text: string) => string} edit
+ */
+function change(file, edit) {
+  const text = readFileSync(file, 'utf8');
+  originals.set(file, text);
+  writeFileSync(file, edit(text));
+}
+
+function restore() {
+  for (const [file, text] of originals) writeFileSync(file, text);
+  originals.clear();
+}
+
+function endTests() {
+  if (running !== undefined) process.kill(-running, 'SIGKILL');
+}
+
+/** @param {number} code */
+function end(code) {
+  restore();
+  endTests();
+  rmSync(folder, { recursive: true, force: true });
+  process.exit(code);
+}
