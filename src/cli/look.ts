@@ -76,7 +76,7 @@ export function openSink({ stdout, alarm }: World, signal: AbortSignal): Sink {
   };
 }
 
-/** A sink that takes the line of progress away before it writes, where both are on a terminal: else a row goes on behind it. */
+/** A sink that takes the line of progress away before it writes, where both are on a terminal: else a row would continue its line. */
 export function below({ status }: Pick<Messages, 'status'>, sink: Sink, { isTTY }: Pick<Output, 'isTTY'>): Sink {
   if (!isTTY) return sink;
   return {

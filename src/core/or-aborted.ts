@@ -1,6 +1,6 @@
 import { abortReason } from './abort-reason.ts';
 
-/** The outcome of work, or the signal's reason if it aborts first; the work itself goes on. */
+/** The outcome of work, or the signal's reason if it aborts first; the work itself continues. */
 export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(abortReason(signal));

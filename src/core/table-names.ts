@@ -1,3 +1,10 @@
+/** The rows of a table whose names are wanted. */
+export function rowsWhere<T extends object>(table: T, isWanted: (name: keyof T & string) => boolean): Partial<T> {
+  const rows: Partial<T> = {};
+  for (const name of namesIn(table)) if (isWanted(name)) rows[name] = table[name];
+  return rows;
+}
+
 /** The names of a table's rows, in its order. TypeScript knows the keys of an object as `string` only, so the one cast is here. */
 export function namesIn<T extends object>(table: T): (keyof T & string)[] {
   return Object.keys(table) as (keyof T & string)[];

@@ -1,4 +1,5 @@
 import { Document, isScalar, visit } from 'yaml';
+import { isObject } from '../core/json.ts';
 import type { Form } from './form.ts';
 import { harmful } from './plain.ts';
 
@@ -23,7 +24,7 @@ export function yaml(): Form {
  * The library writes each string that is not certainly plain.
  */
 function flatRow(row: unknown): string | undefined {
-  if (typeof row !== 'object' || row === null || Array.isArray(row)) return undefined;
+  if (!isObject(row)) return undefined;
   const lines: string[] = [];
   for (const [name, value] of Object.entries(row)) {
     const text = isPlain(name) ? scalar(value) : undefined;

@@ -1,3 +1,4 @@
+import { isObject } from '../core/json.ts';
 import type {
   Activation,
   ChannelRecord,
@@ -95,9 +96,9 @@ function changesOf(record: unknown): Change[] {
 }
 
 function isReset(record: unknown): boolean {
-  return typeof record === 'object' && record !== null && 'reset' in record && record.reset === true;
+  return isObject(record) && record['reset'] === true;
 }
 
 function isChange(value: unknown): value is Change {
-  return typeof value === 'object' && value !== null && 'table' in value && 'key' in value && 'value' in value;
+  return isObject(value) && 'table' in value && 'key' in value && 'value' in value;
 }

@@ -81,7 +81,7 @@ export const narrowOperators = {
   },
 } as const satisfies Fields;
 
-/** One term of a narrow, as it goes on the wire. */
+/** One term of a narrow, as it is sent. */
 export interface NarrowTerm {
   readonly operator: string;
   readonly operand: string | number | readonly number[];

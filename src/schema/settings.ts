@@ -4,7 +4,7 @@ import type { Field, Fields } from './field.ts';
 const flag = <const H extends string>(help: H, level?: number) =>
   ({ kind: 'boolean', help, ...(level === undefined ? {} : { level }) }) as const satisfies Field;
 
-/** A choice that goes on the wire as a number and may be typed by name; the first name of a number is the one shown. */
+/** A choice that is sent as a number and may be typed by name; the first name of a number is shown. */
 const choice = <const N extends Readonly<Record<string, number>>>(names: N, help: string, level?: number) =>
   ({ kind: 'integer', names, help, ...(level === undefined ? {} : { level }) }) as const satisfies Field;
 

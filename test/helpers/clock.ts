@@ -42,7 +42,7 @@ export interface MovedClock extends Clock {
   readonly sleeping: () => number;
 }
 
-/** A clock that stands still until a test moves it. */
+/** A clock that only a test moves. */
 export function movedClock(begin = Date.parse('2026-03-16T09:00:00Z')): MovedClock {
   const sleepers = new Set<{ until: number; wake: () => void }>();
   let time = begin;

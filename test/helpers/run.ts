@@ -13,7 +13,7 @@ import { realTime, sleptClock } from './clock.ts';
 export { fakeService } from './service.ts';
 
 export interface RunOptions {
-  /** Over the credentials that stand in the environment; undefined takes a variable away. */
+  /** Added to the credentials in the environment; undefined removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly stdin?: string;
   /** Whether stdin, stdout and stderr are terminals; what is typed is `stdin`. */

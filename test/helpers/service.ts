@@ -24,14 +24,14 @@ type Pairs = Readonly<Record<string, string>> | readonly (readonly [string, stri
 
 export interface Expected {
   readonly method: string;
-  /** With the query as it stands on the wire, or without one where `query` tells it. */
+  /** With the query as it is sent, or without one where `query` has it. */
   readonly path: string;
   /** Names and texts before URL encoding, in their order. */
   readonly query?: Pairs;
   readonly json?: unknown;
   /** Names and texts before URL encoding, in their order. */
   readonly form?: Pairs;
-  /** The body as it stands on the wire, in place of `json` and `form`; its type is told by `headers`. */
+  /** The body as it is sent, in place of `json` and `form`; `headers` has its type. */
   readonly body?: string;
   readonly headers?: Headers;
   /** Where it is not the one of the service in the path. */
@@ -78,7 +78,7 @@ interface Wire {
   readonly body: string | undefined;
 }
 
-/** Answers the planned requests in their order; any other request gets 418 and is told by `done`. */
+/** Answers the planned requests in their order; any other request gets 418, and `done` reports it. */
 export function fakeService(): FakeService {
   const agent = new MockAgent();
   agent.disableNetConnect();
@@ -155,7 +155,7 @@ function wireOf({ method, origin, path, headers, body }: Came): Wire {
   };
 }
 
-/** The order of a query's parameters says nothing: they are compared sorted, each as it stands on the wire. */
+/** The order of a query's parameters has no meaning: they are compared sorted, each as it is sent. */
 function ordinary(url: string): string {
   const [path = '', query] = url.split('?');
   return query === undefined ? path : `${path}?${query.split('&').sort().join('&')}`;

@@ -19,7 +19,7 @@ const users = [
 interface Page {
   readonly status?: number;
   readonly headers?: Record<string, string>;
-  /** What stands beside the rows; undefined where the body is the array itself. */
+  /** What is beside the rows; undefined where the body is the array itself. */
   readonly beside?: Record<string, unknown>;
   /** Name of the array in the body. */
   readonly under?: string;
@@ -83,7 +83,7 @@ function shownPage({ status = 200, headers = {}, beside }: Page, from: number, t
   return { status, headers, beside, users: users.slice(from, to) };
 }
 
-/** The parts of an answer that a page is told by. */
+/** The parts of an answer that say which page it is. */
 function pageIn({ status, headers, body }: Reply, { under }: Page, origin: string) {
   const own = Object.entries(headers).filter(([name]) => ['link', 'x-total-count', 'content-range'].includes(name));
   const { [under ?? '']: inside, ...others } = body as Record<string, unknown>;

@@ -9,7 +9,7 @@ const scheme = { kind: 'integer', names: { automatic: 1, 'dark-blue': 2 }, help 
 const user = { kind: 'string', below: 5, ascii: true, nonempty: true, help } as const satisfies Field;
 const color = { kind: 'string', choices: ['auto', 'always', 'never'], help } as const satisfies Field;
 
-function told(work: () => unknown): { message: string; hint: string | undefined } {
+function thrownBy(work: () => unknown): { message: string; hint: string | undefined } {
   try {
     work();
   } catch (cause) {
@@ -59,15 +59,15 @@ test.each<[Field, string, string, string | undefined]>([
   [{ kind: 'boolean', help }, 'yes', "it: 'yes' is not a boolean", 'Write true or false.'],
   [{ kind: 'duration', help }, '5', "it: '5' is not a duration", 'Write a number and a unit: 400ms, 30s, 5m, 12h, 7d.'],
 ])('%j refuses %j', (field, text, message, hint) => {
-  expect(told(() => readField('it', field, text))).toEqual({ message, hint });
+  expect(thrownBy(() => readField('it', field, text))).toEqual({ message, hint });
 });
 
 test('JSON that is none is refused', () => {
-  expect(told(() => readField('it', { kind: 'json', help }, '{')).message).toMatch(/^it: not valid JSON: /);
+  expect(thrownBy(() => readField('it', { kind: 'json', help }, '{')).message).toMatch(/^it: not valid JSON: /);
 });
 
 test('a secret is never read from the command line, nor repeated', () => {
-  expect(told(() => readField('new_password', { kind: 'secret', help }, 'canary'))).toEqual({
+  expect(thrownBy(() => readField('new_password', { kind: 'secret', help }, 'canary'))).toEqual({
     message: 'new_password: a secret is never taken from the command line',
     hint: 'Give the bare name to be asked, or --from FILE.',
   });

@@ -1,18 +1,18 @@
-import { isObject } from '../../core/json.ts';
-import type { Message } from './chat-messages.ts';
+import { isObject, type JsonObject } from '../../core/json.ts';
 
 /**
  * The address of a message in the web app of its organization, as the web app writes it itself; `site` is the organization's URL.
- * Undefined where the message does not say which conversation it is of.
+ * Undefined where the message lacks an id, or does not say which conversation it is of.
  */
-export function messageLink(message: Message, site: string): string | undefined {
+export function messageLink(message: JsonObject, site: string): string | undefined {
+  if (typeof message['id'] !== 'number') return undefined;
   const conversation = Array.isArray(message['display_recipient'])
     ? directPart(message['display_recipient'])
     : channelPart(message);
-  return conversation && `${site.replace(/\/+$/, '')}/#narrow/${conversation}/near/${message.id}`;
+  return conversation && `${site.replace(/\/+$/, '')}/#narrow/${conversation}/near/${message['id']}`;
 }
 
-function channelPart({ stream_id: id, display_recipient: name, subject }: Message): string | undefined {
+function channelPart({ stream_id: id, display_recipient: name, subject }: JsonObject): string | undefined {
   if (typeof id !== 'number' || typeof name !== 'string' || typeof subject !== 'string') return undefined;
   return `channel/${encodeHash(`${id}-${name.replaceAll(' ', '-')}`)}/topic/${encodeHash(subject)}`;
 }

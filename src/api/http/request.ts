@@ -3,7 +3,7 @@ import { writeJson } from '../../core/json.ts';
 import { Secret } from '../../core/secret.ts';
 import type { Call, Connection, Parameters } from './call.ts';
 
-/** A call as it goes on the wire; `shown` is its URL as it may be shown. */
+/** A call as it is sent; `shown` is its URL without secrets. */
 export interface Request {
   readonly method: Dispatcher.HttpMethod;
   readonly url: string;

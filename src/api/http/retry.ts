@@ -1,4 +1,5 @@
 import type { Milliseconds } from '../../core/duration.ts';
+import { isObject } from '../../core/json.ts';
 import type { Clock } from '../../core/world.ts';
 
 /**
@@ -79,7 +80,7 @@ export const longestHold: Milliseconds = 120_000;
  * (docs/apis.md, Rate limits). Undefined where neither says anything readable.
  */
 export function retryAfter(body: unknown, header: string | undefined, now: Milliseconds): Milliseconds | undefined {
-  const spoken = typeof body === 'object' && body !== null && 'retry-after' in body ? body['retry-after'] : undefined;
+  const spoken = isObject(body) ? body['retry-after'] : undefined;
   return secondsOf(spoken, now) ?? secondsOf(header, now);
 }
 

@@ -17,7 +17,7 @@ export interface TransportSurroundings {
   readonly caFile: string | undefined;
 }
 
-/** One request as it goes on the wire. */
+/** One request as it is sent. */
 export interface WireRequest {
   readonly method: Dispatcher.HttpMethod;
   readonly url: string;

@@ -1,13 +1,12 @@
 import { holdsMessage } from '../../jobs/archive/archived-messages.ts';
 import type { PageHead } from '../../output/messages/page-shell.ts';
 import type { Archive, ArchiveChange } from '../../store/archive/archive.ts';
-import type { ArchivedMessage } from '../../store/archive/part.ts';
 import { limitedHistory } from './limited-history.ts';
 
 /** What the documents of an archive say above its messages, and where the links of the messages lead. */
 export function headOf(
   archive: Archive,
-  urlOf: (message: ArchivedMessage) => string | undefined,
+  urlOf: PageHead['urlOf'],
   placeOf = (id: number): string => `#m${id}`,
 ): PageHead {
   const { head, parts, changes } = archive;
@@ -19,7 +18,7 @@ export function headOf(
     notes: [`${count} messages from ${host}, as ${head.account} sees them${selectedBy(head.options)}.`],
     warnings: [...(head.history_limited ? [sentence(limitedHistory)] : []), ...changeWarnings(changes)],
     links: { resolve, inside: (link) => insideOf(archive, resolve(link), placeOf) },
-    urlOf: (message) => urlOf(message as ArchivedMessage),
+    urlOf,
   };
 }
 

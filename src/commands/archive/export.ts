@@ -1,13 +1,13 @@
 import { messageLink } from '../../api/chat/message-link.ts';
 import { incompleteWith } from '../../api/http/answer.ts';
 import { usage } from '../../core/failure.ts';
+import { isObject, type JsonObject } from '../../core/json.ts';
 import { archivedLines, archivedMessages } from '../../jobs/archive/archived-messages.ts';
 import { documentForm, documentFormats, type DocumentFormat } from '../../output/messages/documents.ts';
 import { recipientsOf } from '../../output/messages/message-parts.ts';
 import { messageFields } from '../../schema/messages.ts';
 import { readArchive, type Archive } from '../../store/archive/archive.ts';
 import type { ArchiveForm } from '../../store/archive/archive-head.ts';
-import type { ArchivedMessage } from '../../store/archive/part.ts';
 import { isFolder, writeTextFile } from '../../store/archive/text-file.ts';
 import { command } from '../command.ts';
 import type { Invocation } from '../context/invocation.ts';
@@ -129,9 +129,9 @@ async function* streamed(text: AsyncIterable<string>): AsyncGenerator<string> {
 
 /** The address of a message in the chat. */
 function urlIn({ head }: Archive) {
-  return (message: ArchivedMessage): string | undefined => messageLink(message, head.site);
+  return (message: JsonObject): string | undefined => messageLink(message, head.site);
 }
 
 function recipientCell(message: unknown, column: string): unknown {
-  return column === 'display_recipient' ? recipientsOf(message as Readonly<Record<string, unknown>>) : undefined;
+  return column === 'display_recipient' && isObject(message) ? recipientsOf(message) : undefined;
 }

@@ -1,7 +1,8 @@
 import { usage } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
+import { namesIn } from '../../core/table-names.ts';
 import { narrowLink } from '../../schema/narrow-link.ts';
-import { narrowTerm, negatedTerm, type narrowOperators, type NarrowTerm } from '../../schema/narrow.ts';
+import { narrowOperators, narrowTerm, negatedTerm, type NarrowTerm } from '../../schema/narrow.ts';
 
 /** The values of the operator options, by name. */
 export type NarrowValues = { readonly [K in keyof typeof narrowOperators]?: readonly (string | number)[] };
@@ -11,8 +12,8 @@ export type NarrowValues = { readonly [K in keyof typeof narrowOperators]?: read
  * @throws Failure usage
  */
 export function narrowOf(values: NarrowValues, not: readonly string[], json: unknown): readonly unknown[] {
-  const terms = Object.entries(values).flatMap(([name, texts]) =>
-    texts.flatMap((text) => termsOf(name.replaceAll('_', '-'), String(text))),
+  const terms = namesIn(narrowOperators).flatMap((name) =>
+    (values[name] ?? []).flatMap((text) => termsOf(name.replaceAll('_', '-'), String(text))),
   );
   const all = [...terms, ...not.map(negatedTerm)];
   if (json === undefined) return all;

@@ -1,4 +1,3 @@
-import { namesIn } from '../../core/table-names.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import type { MessageSelection } from '../../jobs/messages/selection.ts';
 import type { Fields, Values } from '../../schema/field.ts';
@@ -32,16 +31,9 @@ export type SelectionValues = Values<typeof selectionOptions>;
  */
 export function selectionOf(values: SelectionValues, now: Milliseconds): MessageSelection {
   const { not = [], narrow, raw_content, client_gravatar, allow_empty_topic_name } = values;
-  const operators = namesIn(narrowOperators);
   return {
-    narrow: narrowOf(subset(values, operators), not, narrow),
+    narrow: narrowOf(values, not, narrow),
     form: { client_gravatar, allow_empty_topic_name, apply_markdown: raw_content ? false : undefined },
     range: rangeOf(values, now),
   };
-}
-
-function subset<T extends object, K extends keyof T>(values: T, names: readonly K[]): Pick<T, K> {
-  return Object.fromEntries(
-    names.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])),
-  ) as Pick<T, K>;
 }

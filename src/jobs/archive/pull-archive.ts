@@ -13,6 +13,7 @@ import { missingPages } from './archive-pages.ts';
 import { formsOf } from './part-forms.ts';
 import { refuseLosses, repairArchive } from './repair-archive.ts';
 import { refuseOtherMessages } from './selected.ts';
+import { selectionIn } from './selection-in.ts';
 
 /** What a pull is asked to do. */
 export interface PullOrder {
@@ -114,7 +115,7 @@ async function* addMissing<M extends StoredMessage>(
   head: ArchiveHead,
   { check }: Pulling<M>,
 ): AsyncGenerator<number> {
-  const selection = head.selection as MessageSelection;
+  const selection = selectionIn(head);
   const [first = 'rendered'] = head.forms;
   const form = { ...selection.form, apply_markdown: first === 'source' ? false : undefined };
   const count = archive.parts.reduce((sum, part) => sum + part.count, 0);

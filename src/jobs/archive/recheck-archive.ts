@@ -4,8 +4,8 @@ import { Failure } from '../../core/failure.ts';
 import type { ArchiveChange, OpenArchive } from '../../store/archive/archive.ts';
 import type { ArchiveForm, ArchiveHead } from '../../store/archive/archive-head.ts';
 import { readPart, type ArchivedMessage } from '../../store/archive/part.ts';
-import type { MessageSelection } from '../messages/selection.ts';
 import { messagesNow } from './messages-now.ts';
+import { selectionIn } from './selection-in.ts';
 
 /**
  * Looks at every archived message once more and records what changed since it was last seen: edited (another text), moved (another
@@ -27,12 +27,7 @@ export async function recheckArchive(
     const open = [...read.messages].filter(({ id }) => recorded.get(id) !== 'deleted');
     const before = new Map(open.map((message) => [message.id, olderOf(recorded, message)]));
     const channelOf = (id: number): number | undefined => channelIn(before.get(id));
-    const found = await messagesNow(
-      chat,
-      head.selection as MessageSelection,
-      { ids: [...before.keys()], channelOf },
-      form,
-    );
+    const found = await messagesNow(chat, selectionIn(head), { ids: [...before.keys()], channelOf }, form);
     const seen = new Date(now()).toISOString();
     const changes = [...before].flatMap(([id, old]) =>
       changesOf(old, found.get(id)).map((change) => ({ id, change, seen, message: found.get(id) })),

@@ -5,9 +5,9 @@ import type { OpenArchive } from '../../store/archive/archive.ts';
 import { archiveForms, type ArchiveForm, type ArchiveHead } from '../../store/archive/archive-head.ts';
 import { keepAside, readDamaged, type DamagedFile } from '../../store/archive/damaged-file.ts';
 import { readPart, type ArchivePart, type StoredMessage } from '../../store/archive/part.ts';
-import type { MessageSelection } from '../messages/selection.ts';
 import { mergedPart, type MergedPart } from './merged-part.ts';
 import { messagesNow } from './messages-now.ts';
+import { selectionIn } from './selection-in.ts';
 
 /** What a repair did. */
 export interface Repaired {
@@ -27,7 +27,7 @@ export async function repairArchive(
   head: ArchiveHead,
   { note }: { note(text: string): void },
 ): Promise<Repaired> {
-  const selection = head.selection as MessageSelection;
+  const selection = selectionIn(head);
   const losses: string[] = [];
   let count = 0;
   for (const number of archive.parts.map(({ part }) => part)) {

@@ -2,7 +2,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 
 /** Which messages, how many of them and in which form: what `messages fetch` and `archive pull` take from the command line. */
 export interface MessageSelection {
-  /** The narrow as it goes on the wire; empty selects everything that the account received. */
+  /** The narrow as it is sent; empty selects everything that the account received. */
   readonly narrow: readonly unknown[];
   readonly form: MessageForm;
   readonly range: Range;

@@ -58,7 +58,7 @@ export class RowOutcomes {
     this.#applying = applying;
   }
 
-  /** Records an outcome, then reports it. The worker goes on meanwhile: what it records next shares the sync. */
+  /** Records an outcome, then reports it. The worker continues meanwhile; what it records next shares the sync. */
   end(row: LicenseFields, result: RowResult, status: RecordedStatus): void {
     const writing = this.record(row, status).then(() => this.finish(row, result));
     this.#writing.add(writing);

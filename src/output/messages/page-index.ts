@@ -13,7 +13,7 @@ export interface IndexedPage {
   readonly conversations: ReadonlyMap<string, string>;
 }
 
-/** The page that lists the others: their days, and every conversation with links to where it begins and goes on. */
+/** The page that lists the others: their days, and every conversation with links to where it begins and continues. */
 export function indexPage(head: Pick<PageHead, 'title' | 'notes' | 'warnings'>, pages: readonly IndexedPage[]): string {
   const list = pages.map(
     ({ file, count, first, last }) =>

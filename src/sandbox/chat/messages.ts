@@ -1,3 +1,4 @@
+import { rowsWhere } from '../../core/table-names.ts';
 import { maxMessages, newestAnchor } from '../../schema/messages.ts';
 import { readAnchor, type Anchor } from './anchor.ts';
 import type { UserCall } from './call.ts';
@@ -45,11 +46,9 @@ export function fetchMessages(call: UserCall) {
   return { ...answer, ...ignoredField(level, ignoredSince.others, ignored) };
 }
 
-function signatureAt(level: number): typeof signature {
+function signatureAt(level: number) {
   const all = { ...signature, narrow: narrowReader(level) };
-  return Object.fromEntries(
-    Object.entries(all).filter(([name]) => (parameterLevels[name] ?? 0) <= level),
-  ) as typeof signature;
+  return rowsWhere(all, (name) => (parameterLevels[name] ?? 0) <= level);
 }
 
 type QueryValues = ReturnType<typeof readParameters<typeof signature>>['values'];

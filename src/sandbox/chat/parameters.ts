@@ -17,11 +17,11 @@ export interface Arguments<S extends Signature> {
  * looked up in the form, then in the query; the last of a repeated name counts (docs/apis.md, Envelope and errors).
  * @throws Refusal
  */
-export function readParameters<S extends Signature>(request: SandboxRequest, signature: S): Arguments<S> {
+export function readParameters<S extends Signature>(request: SandboxRequest, signature: Partial<S>): Arguments<S> {
   const values: Record<string, unknown> = {};
-  for (const [name, read] of Object.entries(signature)) {
+  for (const [name, read] of Object.entries<Reader<unknown> | undefined>(signature)) {
     const text = textOf(request, name);
-    if (text !== undefined) values[name] = read(name, text);
+    if (read && text !== undefined) values[name] = read(name, text);
   }
   return { values: values as Read<S>, ignored: unknownNames(request, signature) };
 }
@@ -36,7 +36,7 @@ function textOf({ form, query }: SandboxRequest, name: string): string | undefin
   return form.getAll(name).at(-1) ?? query.getAll(name).at(-1);
 }
 
-function unknownNames({ form, query }: SandboxRequest, signature: Signature): string[] {
+function unknownNames({ form, query }: SandboxRequest, signature: object): string[] {
   const names = new Set([...form.keys(), ...query.keys()]);
   return [...names].filter((name) => name !== 'client' && !Object.hasOwn(signature, name)).sort();
 }

@@ -1,17 +1,20 @@
 import type { Field } from '../../schema/field.ts';
 import { identitySettings, settings } from '../../schema/settings.ts';
-import { among, boolean, integer, jsonString, plain, type Reader, type Signature } from './parameters.ts';
-import { targetUsers } from './target-users.ts';
+import { among, boolean, integer, jsonString, plain, type Reader } from './parameters.ts';
+import { targetUsers, type TargetUsers } from './target-users.ts';
 import { timeZone } from './time-zones.ts';
 import { levels } from './levels.ts';
+
+export type SettingValue = boolean | number | string;
+type SettingReader = Reader<SettingValue | TargetUsers>;
 
 type Group = 'all' | 'identity' | 'display' | 'notifications';
 
 /** What PATCH /settings (or its alias, below level 80) takes at that level, in the order of the specification. */
-export function settingsAt(level: number, group: Group): Signature {
+export function settingsAt(level: number, group: Group): Readonly<Record<string, SettingReader>> {
   const known = Object.entries<Field>(settings)
     .filter(([name, field]) => (field.level ?? 0) <= level || renamed[name] !== undefined)
-    .flatMap(([name, field]): [string, Reader<unknown>][] => {
+    .flatMap(([name, field]): [string, SettingReader][] => {
       const wire = nameAt(level, name, field);
       return wire === undefined ? [] : [[wire, readerAt(level, name, field)]];
     });
@@ -30,22 +33,22 @@ function nameAt(level: number, name: string, field: Field): string | undefined {
 }
 
 /** Settings that later levels do not have (docs/apis.md, Settings). */
-function removedAt(level: number): [string, Reader<unknown>][] {
-  const removed: [string, Reader<unknown>][] = [];
+function removedAt(level: number): [string, SettingReader][] {
+  const removed: [string, SettingReader][] = [];
   if (level < levels.noDenseMode) removed.push(['dense_mode', boolean]);
   if (level < levels.noRealmNameInNotifications) removed.push(['realm_name_in_notifications', boolean]);
   return removed;
 }
 
 /** Parameters of later levels that the specification does not have (docs/apis.md, Settings). */
-function addedAt(level: number): [string, Reader<unknown>][] {
-  const added: [string, Reader<unknown>][] = [];
+function addedAt(level: number): [string, SettingReader][] {
+  const added: [string, SettingReader][] = [];
   if (level >= levels.channelFolders) added.push(['web_inbox_show_channel_folders', boolean]);
   if (level >= levels.targetUsers) added.push(['target_users', targetUsers]);
   return added;
 }
 
-function readerAt(level: number, name: string, field: Field): Reader<unknown> {
+function readerAt(level: number, name: string, field: Field): Reader<SettingValue> {
   const string = quotedBelow[name] !== undefined && level < quotedBelow[name] ? jsonString : plain;
   if (name === 'timezone') return timeZone(string);
   if (name === 'web_home_view') return among(string, homeViews(level));
@@ -82,7 +85,7 @@ const notifications =
   /^(enable_(?!drafts)|notification_sound|message_content_|pm_content_|wildcard_mentions_|desktop_icon_|realm_name_|presence_|email_notifications_)/;
 
 /** Values of an account that has not chosen; a setting without one here counts as false or unset. */
-export const defaultSettings: Readonly<Record<string, boolean | number | string>> = {
+export const defaultSettings: Readonly<Record<string, SettingValue>> = {
   default_language: 'en',
   color_scheme: 1,
   emojiset: 'google',

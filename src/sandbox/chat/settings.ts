@@ -5,12 +5,11 @@ import { changeEmail, changeName, changePassword } from './identity.ts';
 import { ignoredField, ignoredSince } from './ignored.ts';
 import { readParameters } from './parameters.ts';
 import { Refusal, serverError } from './refusal.ts';
-import { defaultSettings, settingsAt, sounds, languages } from './settings-at.ts';
-import { usersToChange } from './target-users.ts';
+import { defaultSettings, languages, settingsAt, sounds, type SettingValue } from './settings-at.ts';
+import { usersToChange, type TargetUsers } from './target-users.ts';
 import { canonicalZone } from './time-zones.ts';
 
-type SettingValue = boolean | number | string;
-type SettingValues = Readonly<Record<string, SettingValue | undefined>>;
+type SettingValues = Readonly<Record<string, SettingValue>>;
 
 /**
  * PATCH /settings and its aliases (docs/apis.md, Settings). Not atomic: language, sound and batching are checked, then password,
@@ -20,11 +19,11 @@ type SettingValues = Readonly<Record<string, SettingValue | undefined>>;
 export function changeSettings(call: UserCall) {
   const { level, request } = call;
   const { values, ignored } = readParameters(request, settingsAt(level, aliasOf(call)));
-  const { target_users, ...rest } = values;
-  const given = rest as SettingValues;
+  const given = settingsIn(values);
   checkChoices(given);
-  const users = usersToChange(call, values);
-  if (target_users !== undefined) {
+  const target = typeof values['target_users'] === 'object' ? values['target_users'] : undefined;
+  const users = usersToChange(call, target, Object.keys(given));
+  if (target) {
     for (const user of users) changeOthers({ ...call, user }, given);
     return ignoredField(level, ignoredSince.settings, ignored);
   }
@@ -35,6 +34,13 @@ export function changeSettings(call: UserCall) {
   changeOthers(call, given);
   if (level < ignoredSince.settings) return changedValues(before, given, call);
   return ignoredField(level, ignoredSince.settings, ignored);
+}
+
+function settingsIn(values: Readonly<Record<string, SettingValue | TargetUsers | undefined>>): SettingValues {
+  const given: Record<string, SettingValue> = {};
+  for (const [name, value] of Object.entries(values))
+    if (value !== undefined && typeof value !== 'object') given[name] = value;
+  return given;
 }
 
 /** Below level 80 each URL took settings of its own. */
@@ -64,7 +70,7 @@ function checkChoices(given: SettingValues): void {
 function changeOthers(call: UserCall, given: SettingValues): void {
   const { timezone, ...others } = given;
   for (const [name, value] of Object.entries(others)) {
-    if (value === undefined || identitySettings.has(name)) continue;
+    if (identitySettings.has(name)) continue;
     if (overflows(name, value)) throw serverError();
     keep(call, name, value);
   }
@@ -92,7 +98,7 @@ function changedValues(before: User, given: SettingValues, { state }: UserCall):
   const after = state.users.get(before.user_id) ?? before;
   const changed: Record<string, SettingValue> = {};
   for (const [name, value] of Object.entries(given)) {
-    if (value === undefined || name.endsWith('_password')) continue;
+    if (name.endsWith('_password')) continue;
     const [old, now] = [fieldOf(before, name), fieldOf(after, name)];
     if (old !== now) changed[name] = now ?? value;
   }

@@ -6,7 +6,7 @@ import { jsonValue, type Reader } from './parameters.ts';
 import { Refusal } from './refusal.ts';
 
 /** The `target_users` parameter of PATCH /settings. */
-interface TargetUsers {
+export interface TargetUsers {
   readonly user_ids: readonly number[];
 }
 
@@ -28,12 +28,14 @@ const own = new Set([
 ]);
 
 /** The users whose settings change: those of the target, else the caller. The sandbox has no groups. @throws Refusal */
-export function usersToChange({ user, state }: UserCall, given: Readonly<Record<string, unknown>>): readonly User[] {
-  const target = given['target_users'] as TargetUsers | undefined;
+export function usersToChange(
+  { user, state }: UserCall,
+  target: TargetUsers | undefined,
+  settings: readonly string[],
+): readonly User[] {
   if (!target) return [user];
   requireAdministrator(user);
-  if (Object.keys(given).some((name) => own.has(name)))
-    throw new Refusal('Cannot change this setting for other users.');
+  if (settings.some((name) => own.has(name))) throw new Refusal('Cannot change this setting for other users.');
   return target.user_ids.map((id) => {
     const found = state.users.get(id);
     if (!found) throw new Refusal('No such user');

@@ -48,10 +48,10 @@ export function openProfiles(machine: Machine, clock: Clock): Profiles {
       return stored && profileIn(path(), name, stored[1]);
     },
     async save(profile, key, options) {
-      const { name, ...fields } = checked(profile);
+      const valid = checked(profile);
       await change(async (config, files) => {
         await saveKey(files, profile, key);
-        return { version: 1, ...config, ...withProfile(config, name, fields, options) };
+        return { version: 1, ...config, ...withProfile(config, valid, options) };
       });
     },
     async use(name) {
@@ -72,18 +72,19 @@ export function openProfiles(machine: Machine, clock: Clock): Profiles {
   };
 }
 
-/** Nothing is written that would not be read again. */
 export interface SaveOptions {
   /** Makes it the default of its kind, which only the first one becomes by itself. */
   readonly makeDefault?: boolean;
 }
 
+/** Nothing is written that would not be read again. */
 function checked(profile: Profile): Profile {
   return parseProfile(readProfileName(profile.name), profile) ?? profile;
 }
 
-function withProfile(config: Content, name: string, fields: Content, { makeDefault }: SaveOptions = {}): Content {
-  const kind = fields['kind'] as Kind;
+function withProfile(config: Content, profile: Profile, { makeDefault }: SaveOptions = {}): Content {
+  const { name, ...fields } = profile;
+  const { kind } = profile;
   const others = Object.entries(defaultsIn(config)).filter(([other, chosen]) => other === kind || chosen !== name);
   const defaults: Partial<Record<string, string>> = Object.fromEntries(others);
   const isFirst = !entriesOf(config).some(

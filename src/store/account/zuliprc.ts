@@ -20,14 +20,13 @@ export interface Zuliprc {
  */
 export function readZuliprc(text: string): Zuliprc {
   const api = readIni(text, 'api');
-  const fields = [
-    () => readEmail(valueOf(api, 'email')),
-    () => keyOf(valueOf(api, 'key')),
-    () => readSite(valueOf(api, 'site')),
-    () => notesOf(api),
-  ] as const;
-  const [email, key, site, notes] = collect(fields, (read) => read()) as [string, Secret, string, string[]];
-  return { email, key, site, notes };
+  const email = () => readEmail(valueOf(api, 'email'));
+  const key = () => keyOf(valueOf(api, 'key'));
+  const site = () => readSite(valueOf(api, 'site'));
+  const notes = () => notesOf(api);
+  // All problems of the file at once; after that none of them throws.
+  collect([email, key, site, notes], (read) => read());
+  return { email: email(), key: key(), site: site(), notes: notes() };
 }
 
 function valueOf(api: Section, name: string): string {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure, usage } from '../../core/failure.ts';
-import { parseJson, writeJson } from '../../core/json.ts';
+import { isObject, parseJson, writeJson } from '../../core/json.ts';
 import { isMissing, storageFailure, writePrivate } from '../disk/files.ts';
 
 /** The two forms of a message's text: HTML as the server renders it, and the Markdown that the sender typed. */
@@ -56,8 +56,8 @@ export function noArchive(folder: string): Failure {
 }
 
 function checkedHead(path: string, text: string): ArchiveHead {
-  const head = parsed(path, text) as Partial<ArchiveHead> | null;
-  const version: unknown = head?.archive;
+  const head = parsed(path, text);
+  const version = isObject(head) ? head['archive'] : undefined;
   if (typeof version === 'number' && version > currentVersion)
     throw new Failure(
       'config',
@@ -66,14 +66,15 @@ function checkedHead(path: string, text: string): ArchiveHead {
         hint: 'Update chatelaine.',
       },
     );
-  const isWhole =
-    version === currentVersion &&
-    typeof head?.site === 'string' &&
-    typeof head.account === 'string' &&
-    Array.isArray(head.forms) &&
-    head.forms.every((form: unknown) => archiveForms.some((known) => known === form));
-  if (!isWhole) throw damaged(path);
-  return { ...laterMembers, ...(head as ArchiveHead) };
+  if (!isHead(head)) throw damaged(path);
+  return { ...laterMembers, ...head };
+}
+
+function isHead(head: unknown): head is Omit<ArchiveHead, keyof typeof laterMembers> & Partial<ArchiveHead> {
+  if (!isObject(head)) return false;
+  const { archive, site, account, forms } = head;
+  const areForms = Array.isArray(forms) && forms.every((form) => archiveForms.some((known) => known === form));
+  return archive === currentVersion && typeof site === 'string' && typeof account === 'string' && areForms;
 }
 
 /** What archives of this version lack that were made before the member was added. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
+import { isObject } from '../../core/json.ts';
 import type { Surroundings } from '../lock/lock.ts';
 import { namesIn, refuseOtherFiles, takeFolder, type OpenOptions } from './archive-folder.ts';
 import { archiveForms, noArchive, readHead, writeHead, type ArchiveForm, type ArchiveHead } from './archive-head.ts';
@@ -16,10 +17,12 @@ import {
 } from './part.ts';
 import { openPurge, type PurgeRecord } from './purge-record.ts';
 
+const archiveChanges = ['edited', 'moved', 'deleted'] as const;
+
 /** What a later look at the server showed of an archived message (docs/archive-format.md, Changes). */
 export interface ArchiveChange {
   readonly id: number;
-  readonly change: 'edited' | 'moved' | 'deleted';
+  readonly change: (typeof archiveChanges)[number];
   /** When it was seen, RFC 3339 UTC. */
   readonly seen: string;
   /** The message as the server showed it then. */
@@ -61,7 +64,7 @@ export async function readArchive(folder: string): Promise<Archive> {
   const head = await readHead(folder);
   if (!head) throw noArchive(folder);
   const parts = partsIn((await readLineFile(partList(folder))).records, partList(folder));
-  const changes = (await readLineFile(changeList(folder))).records as ArchiveChange[];
+  const changes = changesIn((await readLineFile(changeList(folder))).records, changeList(folder));
   const damaged = (await namesIn(folder)).filter(isKeptAside).sort();
   return { folder, head, parts, changes, unlisted: await unlistedFiles(folder, parts), damaged };
 }
@@ -85,7 +88,7 @@ async function opened(folder: string, release: () => Promise<void>): Promise<Ope
   if (!head) await refuseOtherFiles(folder);
   const [lines, changeLines] = [await openLineFile(partList(folder)), await openLineFile(changeList(folder))];
   const parts = [...partsIn(lines.records, partList(folder))];
-  const changes = [...(changeLines.records as ArchiveChange[])];
+  const changes = [...changesIn(changeLines.records, changeList(folder))];
   refuseLostLines(folder, parts, await unlistedFiles(folder, parts));
   return {
     folder,
@@ -120,6 +123,22 @@ async function opened(folder: string, release: () => Promise<void>): Promise<Ope
       await release();
     },
   };
+}
+
+/** @throws Failure config for a line of another shape */
+function changesIn(records: readonly unknown[], path: string): readonly ArchiveChange[] {
+  return records.map((record, index) => {
+    if (isChange(record)) return record;
+    throw new Failure('config', `${path}:${index + 1}: not a change of an archived message`, {
+      hint: 'Put the file back from a copy, or remove that line.',
+    });
+  });
+}
+
+function isChange(record: unknown): record is ArchiveChange {
+  if (!isObject(record)) return false;
+  const { id, change, seen } = record;
+  return typeof id === 'number' && typeof seen === 'string' && archiveChanges.some((known) => known === change);
 }
 
 function blankPart(part: number, ids: readonly number[]): ArchivePart {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
 import { JsonElement } from '../../core/json-element.ts';
-import { parseJson } from '../../core/json.ts';
+import { isObject, parseJson } from '../../core/json.ts';
 import { isMissing, storageFailure, writePrivate } from '../disk/files.ts';
 import { recordLine } from '../roster/ndjson.ts';
 import { archiveForms, type ArchiveForm } from './archive-head.ts';
@@ -134,7 +134,15 @@ function* linesIn(bytes: Buffer): Generator<string> {
 }
 
 function* parsed(lines: Iterable<string>): Generator<ArchivedMessage> {
-  for (const line of lines) yield parseJson(line) as ArchivedMessage;
+  for (const line of lines) {
+    const message = parseJson(line);
+    if (!isMessage(message)) throw new SyntaxError('a line is not a message with an id');
+    yield message;
+  }
+}
+
+function isMessage(value: unknown): value is ArchivedMessage {
+  return isObject(value) && typeof value['id'] === 'number';
 }
 
 /** The bytes of a file; undefined where it is missing. @throws Failure config */
@@ -164,12 +172,16 @@ export function partsIn(records: readonly unknown[], path: string): readonly Arc
 }
 
 function isPart(record: unknown): record is ArchivePart {
-  const { part, ids, ...forms } = (record ?? {}) as Partial<ArchivePart>;
-  const areFiles = archiveForms.every((form) => {
-    const file = forms[form];
-    return file === undefined || (typeof file.sha256 === 'string' && /^[a-z]+-\d+\.ndjson$/.test(file.file));
-  });
+  if (!isObject(record)) return false;
+  const { part, ids } = record;
+  const areFiles = archiveForms.every((form) => record[form] === undefined || isPartFile(record[form]));
   return typeof part === 'number' && Array.isArray(ids) && ids.length > 0 && areFiles;
+}
+
+function isPartFile(value: unknown): value is PartFile {
+  if (!isObject(value)) return false;
+  const { file, sha256 } = value;
+  return typeof sha256 === 'string' && typeof file === 'string' && /^[a-z]+-\d+\.ndjson$/.test(file);
 }
 
 /** SHA-256 in hex. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { isObject } from '../../core/json.ts';
 import { openLineFile, readLineFile } from './line-file.ts';
 
 /** The record of a purge beside its archive: purge.ndjson (docs/archive-format.md, Layout). */
@@ -34,6 +35,6 @@ export async function openPurge(folder: string): Promise<PurgeRecord> {
 
 function stageOf(records: readonly unknown[]): PurgeStage {
   const last = records.at(-1);
-  if (typeof last !== 'object' || last === null) return 'new';
+  if (!isObject(last)) return 'new';
   return 'finished' in last ? 'finished' : 'begun';
 }

@@ -14,7 +14,7 @@ import { ledgerFailure } from './ledger-failure.ts';
 export interface Database {
   /**
    * Sends one statement; statements run one after another. Rows have the types of the database; JSON is parsed.
-   * @throws Failure unavailable, config or auth; the signal's reason, and then the statement goes on
+   * @throws Failure unavailable, config or auth; the signal's reason, and then the statement still runs
    */
   query(text: string, values: readonly unknown[], limits: QueryLimits): Promise<readonly Record<string, unknown>[]>;
   /** Why the connection has ended; undefined while it is open. */
@@ -26,7 +26,7 @@ export interface Database {
 export interface QueryLimits {
   /** Ends the wait for the answer. */
   readonly signal: AbortSignal;
-  /** How long the wait goes on after the signal; default 0. */
+  /** How long to wait on after the signal; default 0. */
   readonly grace?: Milliseconds;
   /** After so long without an answer the connection is given up; default 30 s. */
   readonly limit?: Milliseconds;

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { parseJson, writeJson } from '../../core/json.ts';
+import { isObject, parseJson, writeJson } from '../../core/json.ts';
 import { rememberedFor, type ClaimOptions, type FreeUsers, type LocalClaims, type ReleasedUser } from '../claims.ts';
 import { readPrivate, writePrivate } from '../disk/files.ts';
 import { isGone, thisOwner, type Owner } from '../disk/owner.ts';
@@ -159,9 +159,9 @@ function without(
 
 function parseFile(path: string, text: string): ClaimsFile {
   try {
-    const { claims, posted = [] } = parseJson(text) as Partial<ClaimsFile>;
-    if (!claims?.every(isClaim) || !posted.every(isPosted)) throw new SyntaxError('not a file of claims');
-    return { claims, posted };
+    const file = parseJson(text);
+    if (isClaimsFile(file)) return { claims: file.claims, posted: file.posted ?? [] };
+    throw new SyntaxError('not a file of claims');
   } catch (cause) {
     throw new Failure('config', `the file of claims ${path} is damaged`, {
       hint: `Make sure that no chatelaine runs, and remove it: rm '${path}'`,
@@ -170,11 +170,21 @@ function parseFile(path: string, text: string): ClaimsFile {
   }
 }
 
-function isClaim({ owner, users }: Claim): boolean {
-  return typeof owner.token === 'string' && users.every((user) => typeof user === 'string');
+function isClaimsFile(file: unknown): file is Pick<ClaimsFile, 'claims'> & Partial<ClaimsFile> {
+  if (!isObject(file)) return false;
+  const { claims, posted = [] } = file;
+  return Array.isArray(claims) && claims.every(isClaim) && Array.isArray(posted) && posted.every(isPosted);
 }
 
-function isPosted([user, time, until]: Posted): boolean {
+function isClaim(claim: unknown): claim is Claim {
+  if (!isObject(claim) || !isObject(claim['owner'])) return false;
+  const { owner, users } = claim;
+  return typeof owner['token'] === 'string' && Array.isArray(users) && users.every((user) => typeof user === 'string');
+}
+
+function isPosted(posted: unknown): posted is Posted {
+  const parts: readonly unknown[] = Array.isArray(posted) ? posted : [];
+  const [user, time, until] = parts;
   return typeof user === 'string' && Number.isFinite(time) && Number.isFinite(until);
 }
 

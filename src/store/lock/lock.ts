@@ -2,6 +2,7 @@ import { link, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
+import { isObject } from '../../core/json.ts';
 import type { Clock, Machine } from '../../core/world.ts';
 import { codeOf, isMissing, isWritable, remove, storageFailure } from '../disk/files.ts';
 import { makePrivateFolder, makeTemporaryFolder } from '../disk/private-folder.ts';
@@ -83,8 +84,8 @@ async function attempt(path: string, me: Owner, machine: Machine): Promise<boole
 
 /**
  * Removes the lock of a dead owner. Two that both found the owner dead must not both remove, or the second would remove the first
- * one's new lock. So removing needs a lock of its own, named after the dead owner's token, and under it a second look: while it is
- * held nobody else removes that owner's lock, and the owner itself cannot. That lock may be left by a kill too, and is then cleared the same way.
+ * one's new lock. So removing takes a lock of its own, named after the dead owner's token, and reads the owner again under it. While
+ * that lock is held nobody else removes the dead owner's. A kill may leave that lock too; it is then cleared the same way.
  */
 async function clearAway(path: string, dead: Owner, me: Owner, machine: Machine): Promise<boolean> {
   const guard = `${path}.${dead.token}`;
@@ -97,7 +98,7 @@ async function clearAway(path: string, dead: Owner, me: Owner, machine: Machine)
   }
 }
 
-/** A hard link appears with its whole content or not at all, so that no one ever reads a lock without its owner. */
+/** A hard link appears with its whole content or not at all, so nobody reads a lock without its owner. */
 async function claim(path: string, me: Owner): Promise<boolean> {
   const draft = `${path}.${me.token}.${me.pid}`;
   try {
@@ -112,12 +113,12 @@ async function claim(path: string, me: Owner): Promise<boolean> {
   }
 }
 
-/** A lock that stays ours until now: whoever removed it by hand may have let another one in. */
+/** Removes the lock only if it still holds our token: after somebody removed it by hand, another process may hold it. */
 async function release(path: string, me: Owner): Promise<void> {
   if ((await ownerOf(path))?.token === me.token) await remove(path);
 }
 
-/** A lock without readable content was cut by a power failure: its owner is of an earlier boot, and of no boot that can be named. */
+/** A lock without readable content was cut by a power failure: its owner is of an earlier boot. */
 async function ownerOf(path: string): Promise<Owner | undefined> {
   let text: string;
   try {
@@ -131,13 +132,18 @@ async function ownerOf(path: string): Promise<Owner | undefined> {
 
 function parseOwner(text: string): Owner | undefined {
   try {
-    const owner = JSON.parse(text) as Partial<Owner> | null;
-    const isWhole = typeof owner?.pid === 'number' && typeof owner.token === 'string' && /^\w{1,64}$/.test(owner.token);
-    return isWhole ? (owner as Owner) : undefined;
+    const owner: unknown = JSON.parse(text);
+    return isOwner(owner) ? owner : undefined;
   } catch (cause) {
     if (cause instanceof SyntaxError) return undefined;
     throw cause;
   }
+}
+
+function isOwner(value: unknown): value is Owner {
+  if (!isObject(value)) return false;
+  const { pid, token } = value;
+  return typeof pid === 'number' && typeof token === 'string' && /^\w{1,64}$/.test(token);
 }
 
 async function brokenOwner(path: string): Promise<Owner | undefined> {

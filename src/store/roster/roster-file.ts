@@ -61,7 +61,8 @@ export async function readRosterRows(
 function formatOf(file: string, text: string): RosterFormat {
   const extension = /\.(csv|ndjson|jsonl|json)$/i.exec(file)?.[1]?.toLowerCase();
   if (extension === 'jsonl') return 'ndjson';
-  if (extension !== undefined) return extension as RosterFormat;
+  const format = rosterFormats.find((known) => known === extension);
+  if (format) return format;
   const [start = ''] = text.trimStart();
   return start === '[' ? 'json' : start === '{' ? 'ndjson' : 'csv';
 }
@@ -86,9 +87,9 @@ async function readCsvRows(text: string, wanted: WantedColumns, reader: RosterRe
 
 /** The ways to read the header: by the `sep=` line that Excel understands, else by each usual separator. */
 function separators(text: string): { readonly body: string; readonly shapes: readonly CsvShape[] } {
-  const told = /^"?sep=([^\w\s"]|\t)"?[\t,;]*(\r\n|\n|\r|$)/i.exec(text);
-  const delimiter = told?.[1];
-  if (told && delimiter !== undefined) return { body: text.slice(told[0].length), shapes: [{ delimiter, line: 2 }] };
+  const line = /^"?sep=([^\w\s"]|\t)"?[\t,;]*(\r\n|\n|\r|$)/i.exec(text);
+  const delimiter = line?.[1];
+  if (line && delimiter !== undefined) return { body: text.slice(line[0].length), shapes: [{ delimiter, line: 2 }] };
   return { body: text, shapes: [',', ';', '\t'].map((each) => ({ delimiter: each, line: 1 })) };
 }
 

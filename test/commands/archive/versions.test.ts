@@ -66,3 +66,31 @@ test('a later version is refused, and nothing is written', async () => {
   }
   expect(readFileSync(join(folder, 'archive.json'), 'utf8')).toBe(head);
 });
+
+test('an archive.json without a selection is exit 3, and nothing is asked for', async () => {
+  const folder = oldArchive();
+  const { selection: _, ...head } = JSON.parse(readFileSync(join(folder, 'archive.json'), 'utf8')) as {
+    selection: unknown;
+  };
+  writeFileSync(join(folder, 'archive.json'), JSON.stringify(head));
+
+  const { exitCode, stderr } = await run(fakeService(), `archive pull ${folder}`);
+
+  expect(exitCode).toBe(3);
+  expect(stderr).toContain('archive.json holds no selection');
+});
+
+test('a line of changes.ndjson that is not a change is exit 3, with its number', async () => {
+  const folder = oldArchive();
+  const seen = '2026-03-01T12:00:00.000Z';
+  const lines = [
+    { id: 2, change: 'deleted', seen },
+    { id: 3, change: 'lost', seen },
+  ];
+  writeFileSync(join(folder, 'changes.ndjson'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+
+  const { exitCode, stderr } = await run(fakeService(), `archive verify ${folder}`);
+
+  expect(exitCode).toBe(3);
+  expect(stderr).toContain('changes.ndjson:2: not a change of an archived message');
+});
