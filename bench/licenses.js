@@ -106,14 +106,14 @@ function groups(licenses) {
 export function liesIn({ code, rows, stderr }, wanted, licenses) {
   const lies = [];
   const held = groups(licenses);
-  const told = new Set(rows.map((row) => row.remote_user));
-  if (told.size !== rows.length) lies.push('a row is told twice');
+  const reported = new Set(rows.map((row) => row.remote_user));
+  if (reported.size !== rows.length) lies.push('a row is reported twice');
   for (const { remote_user, size_allowance, status, license, error } of rows) {
     const own = held.get(remote_user) ?? [];
     if (['created', 'resized', 'unchanged'].includes(status)) {
       if (own[0]?.size_allowance !== size_allowance)
         lies.push(`${remote_user} is ${status}, and the server has another`);
-      if (license?.license_code !== own[0]?.license_code) lies.push(`${remote_user} is told with another key`);
+      if (license?.license_code !== own[0]?.license_code) lies.push(`${remote_user} is reported with another key`);
     } else if (!error) lies.push(`${remote_user} is ${status} without a reason`);
   }
   const has = (/** @type {string} */ status) => rows.some((row) => row.status === status);

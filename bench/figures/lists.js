@@ -130,10 +130,10 @@ async function list(port, count, args) {
   const [, , , report] = child.stdio;
   if (!child.stdout || !report || !('on' in report) || !('read' in report)) throw new Error('no streams');
   const counted = countLines(child.stdout);
-  const told = text(/** @type {import('node:stream').Readable} */ (report));
+  const printed = text(/** @type {import('node:stream').Readable} */ (report));
   const [code] = await once(child, 'close');
   if (code !== 0) throw new Error(`license list ${args.join(' ')}: exit code ${code}`);
-  return { ...JSON.parse(await told), lines: await counted };
+  return { ...JSON.parse(await printed), lines: await counted };
 }
 
 /** @param {AsyncIterable<Buffer>} stream */

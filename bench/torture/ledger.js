@@ -96,7 +96,7 @@ async function applyOnEach(machines, { home, database, clean, log, wrongs }) {
         if (code !== 0) await sleep(500);
         if (code === null || ![0, 7, 8, 9].includes(code))
           wrongs.push(`a run ended with ${code}: ${stderr.slice(-400)}`);
-        // A machine that is done goes on as long as there are kills left, so that others are killed beside a finished one too.
+        // A machine that is done runs again as long as there are kills left, so that others are killed beside a finished one too.
         if (code === 0 && killed < kills) codes.pop();
       }
       return codes;

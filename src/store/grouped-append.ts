@@ -11,9 +11,9 @@ export interface GroupedAppend {
 }
 
 /**
- * Appends records in groups, which gather to the end of the turn of the event loop, and while the group before is synced: what a worker
- * records of one request, and then before its next, shares a sync. After a failure nothing more is written, since the file may
- * end in a cut line.
+ * Appends records in groups: those of one turn of the event loop, and those that arrive while the previous group is synced, share one write
+ * and one sync. So a worker's record of an answer and the one before its next request share a sync. After a failure nothing more is
+ * written, since the file may end in a cut line.
  * @param failure what a failed write means
  */
 export function groupedAppend(

@@ -3,10 +3,10 @@ import { expect } from 'vitest';
 /** One request and its answer, typed from the specification: the client sends it, and the sandbox answers it. */
 export interface Exchange {
   readonly method: string;
-  /** With the query as it stands on the wire. */
+  /** With the query as it is sent. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The body as it stands on the wire. */
+  /** The body as it is sent. */
   readonly body?: string;
   readonly answer: {
     readonly status: number;

@@ -106,7 +106,7 @@ describe.skipIf(!existsSync('/proc/self/environ'))('a key command (skipped witho
       'printf "secret-canary\\001x\\n"',
       'the key holds a character that cannot be sent',
     ],
-  ])('that %s is told without what it printed', async (_what, body, message) => {
+  ])('that %s is reported without what it printed', async (_what, body, message) => {
     const home = temporaryHome();
     writeFileSync(join(home, 'key'), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
     const login = `auth login licensing --base-url http://127.0.0.1:1 --app-code 7 --key-command ${join(home, 'key')} -v`;

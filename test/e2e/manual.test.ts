@@ -50,7 +50,7 @@ test('recipes run a command that writes, one at a time where the CI can keep it 
   expect(text).toMatch(/^ {2}resource_group: licenses$/m);
 });
 
-/** The commands of a block, together as they share variables; a server that would run for ever has a second. */
+/** The commands of a block, together as they share variables; a server, which would not end by itself, gets a second. */
 function scriptsIn(block: Block): string[] {
   if ('commands' in block) {
     const serving = /^chatelaine sandbox serve [^&]*$/;

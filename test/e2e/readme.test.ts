@@ -55,7 +55,7 @@ interface Place {
   readonly sandbox: Sandbox;
 }
 
-/** A home with what the sessions speak of: files, a password manager, and servers that stand in for real ones. */
+/** A home with what the sessions speak of: files, a password manager, and servers in place of real ones. */
 async function furnished(): Promise<Place> {
   const sandbox = await startSandbox({ clock: realTime });
   onTestFinished(() => sandbox.close());

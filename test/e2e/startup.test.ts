@@ -14,9 +14,9 @@ afterAll(() => rmSync(home, { recursive: true }));
 interface Loaded {
   /** Files, relative to the repository. */
   readonly files: readonly string[];
-  /** Modules of src that stand in those files. */
+  /** Modules of src that are in those files. */
   readonly modules: readonly string[];
-  /** Our direct dependencies whose code stands in those files. */
+  /** Our direct dependencies whose code is in those files. */
   readonly packages: readonly string[];
 }
 

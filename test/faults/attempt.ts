@@ -10,7 +10,7 @@ export const allFaults = Object.keys(faultKinds) as FaultKind[];
 
 /** A command line whose requests are disturbed. */
 export interface Attempt {
-  /** `{origin}` stands for the sandbox's own. */
+  /** `{origin}` is replaced by the sandbox's own. */
   readonly line: string;
   readonly stdin?: string;
   /** As after `sandbox serve --fault`. */

@@ -1,4 +1,4 @@
-/** Faults by what a client can know after them; each fault of the sandbox stands in one group. */
+/** Faults by what a client can know after them; each fault of the sandbox is in one group. */
 export const limits = '429 429-float 429-int 429-date 429-null 429-tiny 429-html';
 export const undone = '502 503 504 drop-before reset hang huge';
 export const carriedOut = '502-after 503-after 504-after drop-after reset-after hang-after cut early-502';

@@ -58,8 +58,8 @@ async function wrongsOf<T>(
       const repeat = `FUZZ_SEED=${seed} FUZZ_RUNS=${runs} FUZZ_CASE=${index} npm run fuzz ${name}`;
       for (const way of ways) {
         const found = await attempt(one, way);
-        const told = found.map((wrong) => `${repeat} (${way})\n  ${JSON.stringify(one)}\n  ${wrong}`);
-        wrongs.set(index, [...(wrongs.get(index) ?? []), ...told]);
+        const reports = found.map((wrong) => `${repeat} (${way})\n  ${JSON.stringify(one)}\n  ${wrong}`);
+        wrongs.set(index, [...(wrongs.get(index) ?? []), ...reports]);
       }
     }
   };

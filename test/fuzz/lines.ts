@@ -14,7 +14,7 @@ export interface LineCase {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Looks like a key, and stands only where no secret belongs: nothing may repeat it. */
+/** Looks like a key and is typed only where no secret belongs: nothing may repeat it. */
 const misplaced = 'qT7zVb3nK9wXe5RmYd2LsA8c';
 
 const junk = [

@@ -26,7 +26,7 @@ export type Mutation =
   | { readonly kind: 'end'; readonly as: Wire['end'] }
   | { readonly kind: 'echo'; readonly at: number };
 
-/** JSON texts that stand in for a value. */
+/** JSON texts that replace a value. */
 const values = [
   ...['null', 'true', 'false', '0', '-1', '1.5', '1e400', '9007199254740993', '-0', '""', '"x"', '[]', '{}', '[[]]'],
   ...['[null]', '{"a":{}}', '"\\u0000"', '"\\ud800"', '"\\u001b[2J\\u202e"', `"${'x'.repeat(5000)}"`, '"\\ufeff"'],

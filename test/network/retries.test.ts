@@ -155,18 +155,18 @@ describe('what a 429 asks for', () => {
 
 test('one 429 holds back all four workers', async () => {
   const macs = Array.from({ length: 24 }, (_unused, index) => `D422CD0003${String(index).padStart(2, '0')}`);
-  let told = 0;
+  let answeredAt = 0;
   const { ran, origin } = await runAt(
     (_request, count) => {
       if (count !== 6) return license;
-      told = performance.now();
+      answeredAt = performance.now();
       return limited('0.4');
     },
     'first-activation audit - --input-format csv --concurrency 4',
     { clock: hasty, stdin: ['mac_address,remote_user', ...macs.map((mac) => `${mac},a`)].join('\n') },
   );
   expect({ exit: ran.exitCode, requests: origin.seen.length }).toEqual({ exit: 0, requests: 25 });
-  const after = origin.seen.filter(({ time }) => time > told).map(({ time }) => time - told);
+  const after = origin.seen.filter(({ time }) => time > answeredAt).map(({ time }) => time - answeredAt);
   // Three requests were under way when the fourth was turned away.
   expect(after.filter((span) => span < 400).length).toBeLessThanOrEqual(3);
   expect(after.filter((span) => span >= 400).length).toBeGreaterThanOrEqual(16);

@@ -37,23 +37,26 @@ describe.skipIf(!hasOpenssl)('certificates (skipped without openssl)', () => {
     ['of another authority', 'DNS:localhost', false, 'stranger', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
     ['for another name', 'DNS:other.example', false, 'authority', 'ERR_TLS_CERT_ALTNAME_INVALID'],
     ['that is too old', 'DNS:localhost', true, 'authority', 'CERT_HAS_EXPIRED'],
-  ])('a certificate %s is told as TLS, once, and no key is sent', async (_what, names, isExpired, trusted, code) => {
-    const { port, seen, connections } = await openOrigin(() => ({}), authority.issue(names, isExpired));
-    const file = { stranger: stranger.file, authority: authority.file }[trusted];
-    const ran = await list(`https://localhost:${port}`, file === undefined ? '' : `--ca-file ${file}`);
-    expect(ran.error).toMatchObject({
-      code: 'unavailable',
-      exit: 7,
-      message: `TLS: the certificate of localhost:${port} is not trusted (${code})`,
-      hint: trust,
-    });
-    expect({ seen, connections: connections() }).toEqual({ seen: [], connections: 1 });
-  });
+  ])(
+    'a certificate %s is reported as a failure of TLS, once, and no key is sent',
+    async (_what, names, isExpired, trusted, code) => {
+      const { port, seen, connections } = await openOrigin(() => ({}), authority.issue(names, isExpired));
+      const file = { stranger: stranger.file, authority: authority.file }[trusted];
+      const ran = await list(`https://localhost:${port}`, file === undefined ? '' : `--ca-file ${file}`);
+      expect(ran.error).toMatchObject({
+        code: 'unavailable',
+        exit: 7,
+        message: `TLS: the certificate of localhost:${port} is not trusted (${code})`,
+        hint: trust,
+      });
+      expect({ seen, connections: connections() }).toEqual({ seen: [], connections: 1 });
+    },
+  );
 
   test.each([
     ['/nowhere/ca.pem', 'cannot use the CA file /nowhere/ca.pem: '],
     ['package.json', 'cannot use the CA file package.json: it holds no PEM certificate'],
-  ])('--ca-file %s is told before anything is sent', async (file, message) => {
+  ])('--ca-file %s is reported before anything is sent', async (file, message) => {
     const { port, connections } = await openOrigin(() => ({}), authority.issue('DNS:localhost'));
     const ran = await list(`https://localhost:${port}`, `--ca-file ${file}`);
     expect(ran.error?.exit).toBe(3);

@@ -22,7 +22,7 @@ describe('text', () => {
     );
   });
 
-  test('tells the request and the causes when verbose', () => {
+  test('shows the request and the causes when verbose', () => {
     expect(failureText(missing, { ...look, verbose: true })).toBe(
       'chatelaine: There is no license k\\x1b1.\n' +
         '  The server says: Not\\u202e found.\n' +

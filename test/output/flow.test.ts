@@ -24,9 +24,9 @@ function closing(after: number, error = refusal('EPIPE')): Sink & { readonly pie
   };
 }
 
-/** Rows without end, and whether they were told to end. */
-function endless(): { rows: AsyncIterable<unknown>; told: () => boolean } {
-  let told = false;
+/** Rows without end, and whether their generator was ended. */
+function endless(): { rows: AsyncIterable<unknown>; wasEnded: () => boolean } {
+  let wasEnded = false;
   async function* rows(): AsyncGenerator {
     try {
       for (let id = 0; ; id += 1) {
@@ -34,24 +34,24 @@ function endless(): { rows: AsyncIterable<unknown>; told: () => boolean } {
         yield { id };
       }
     } finally {
-      told = true;
+      wasEnded = true;
     }
   }
-  return { rows: rows(), told: () => told };
+  return { rows: rows(), wasEnded: () => wasEnded };
 }
 
 describe('when nobody reads any longer', () => {
   test('rows are asked to end, silently', async () => {
     for (const format of ['ndjson', 'json', 'csv', 'tsv', 'yaml', 'table'] as const) {
-      const { rows, told } = endless();
+      const { rows, wasEnded } = endless();
       const sink = closing(1);
       await writeResult({ many: rows }, undefined, look(format), sink);
       await turn();
-      expect([told(), sink.attempts]).toEqual([true, 2]);
+      expect([wasEnded(), sink.attempts]).toEqual([true, 2]);
     }
   });
 
-  test('a row that does not come holds nothing up', async () => {
+  test('a row that never arrives delays nothing', async () => {
     let returned = false;
     let given = false;
     const rows: AsyncIterable<unknown> = {
@@ -71,7 +71,7 @@ describe('when nobody reads any longer', () => {
     expect(returned).toBe(true);
   });
 
-  test('one value is no trouble either', async () => {
+  test('one value works too', async () => {
     await expect(writeResult({ one: { a: 1 } }, undefined, look('json'), closing(0))).resolves.toBeUndefined();
   });
 
@@ -102,16 +102,16 @@ describe('when nobody reads any longer', () => {
   });
 });
 
-test('a full disk is a failure that tells so', async () => {
+test('a full disk is a failure that says so', async () => {
   const full = closing(0, Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' }));
-  const { rows, told } = endless();
+  const { rows, wasEnded } = endless();
   await expect(writeResult({ many: rows }, undefined, look('ndjson'), full)).rejects.toMatchObject({
     kind: 'incomplete',
     message: 'The result could not be written: ENOSPC: no space left on device, write',
     retryable: false,
   });
   await turn();
-  expect(told()).toBe(true);
+  expect(wasEnded()).toBe(true);
 });
 
 test('a row is shown while the next is awaited', async () => {

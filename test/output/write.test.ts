@@ -228,7 +228,7 @@ describe('rows that end by throwing', () => {
     ['json', '[\n  {\n    "a": 1\n  },\n  {\n    "a": 2\n  }\n]\n'],
     ['ndjson', '{"a":1}\n{"a":2}\n'],
     ['yaml', '- a: 1\n- a: 2\n'],
-  ])('%s is closed, and the failure goes on', async (format, text) => {
+  ])('%s is closed, and the failure is thrown on', async (format, text) => {
     const pieces: string[] = [];
     const sink = { write: (piece: string) => Promise.resolve(void pieces.push(piece)) };
     await expect(

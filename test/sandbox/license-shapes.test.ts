@@ -223,10 +223,10 @@ test.each([
   await licensing('POST', '/license/', { json: { ...ada, remote_user: 'Ada' } });
   const found = async (remote_user: string) =>
     (await licensing('GET', '/license/', { query: { remote_user } })).body as { remote_user: string }[];
-  const told = (list: { remote_user: string }[]) => (list.length === 7 ? 7 : list.map((row) => row.remote_user));
+  const reported = (list: { remote_user: string }[]) => (list.length === 7 ? 7 : list.map((row) => row.remote_user));
 
-  expect(told(await found('Ada'))).toEqual(byTyped);
-  expect(told(await found('ada'))).toEqual(byKept);
+  expect(reported(await found('Ada'))).toEqual(byTyped);
+  expect(reported(await found('ada'))).toEqual(byKept);
 });
 
 test('a list that lags shows a license, and each change, only so long after', async () => {

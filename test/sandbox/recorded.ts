@@ -31,7 +31,7 @@ export function recordedExchanges(): readonly Exchange[] {
   );
 }
 
-/** First names of the sample people who stand for the recorded roles. */
+/** First names of the sample people in the recorded roles. */
 export const people: Readonly<Record<string, string>> = {
   iago: 'mara',
   hamlet: 'tomas',

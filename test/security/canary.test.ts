@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { openOrigin, type Reply, type Respond, type Seen } from '../helpers/origin.ts';
 import { emptyHome, runAlone, type Ran, type RunOptions } from '../helpers/run.ts';
 
-/** Values that stand nowhere else, with everything that some encoding spells in another way. */
+/** Values that are nowhere else, with everything that some encoding spells in another way. */
 const licensingKey = 'Lic+Canary/="\\%42&x~key';
 const chatKey = 'ChatCanary\\"/+=%&key7';
 const oldPassword = 'OldCanary "pass\\word"+/ä€ß';
@@ -39,7 +39,7 @@ function formsOf(secret: string): string[] {
 
 const hidden = [...new Set(secrets.flatMap(formsOf))];
 
-/** A hostile service: what it was told comes back in every spelling. */
+/** A hostile service: it sends back what it received, in every spelling. */
 function echo({ authorization = '', body, url }: Seen): string {
   const basic = Buffer.from(authorization.replace('Basic ', ''), 'base64').toString();
   const texts = [authorization, authorization.replace('Token ', ''), basic, basic.replace(`${email}:`, '')];

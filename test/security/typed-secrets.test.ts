@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { emptyHome, runAlone } from '../helpers/run.ts';
 
-/** A value that looks like a key and stands where no key belongs (docs/apis.md, Credentials). */
+/** A value that looks like a key, typed where no key belongs (docs/apis.md, Credentials). */
 const canary = 'CanaryKey0123456789abcdefGHIJ';
 /** A key in base64, and one with dashes. */
 const others = ['Canary/Key+0123456789abcdefGHIJ', 'sk_live-CanaryKey-0123456789'];

@@ -199,13 +199,13 @@ test('a full disk ends every append, and the next run resumes from what was whol
     },
   });
   await first.append({ step: 1 });
-  const told = {
+  const caught = {
     kind: 'unavailable',
     message: `disk full: cannot write the journal ${path}`,
     hint: 'Make room, then run the same command again.',
   };
-  expect(await failureOf(() => first.append({ step: 2 }))).toEqual(told);
-  expect(await failureOf(() => first.append({ step: 3 }))).toEqual(told);
+  expect(await failureOf(() => first.append({ step: 2 }))).toEqual(caught);
+  expect(await failureOf(() => first.append({ step: 3 }))).toEqual(caught);
   await first.close();
   const second = await open();
   expect(second.records).toEqual([{ step: 1 }]);
@@ -218,16 +218,16 @@ test.each([
 ])('%s: --journal is named', async (_name, make) => {
   const { folder, open } = at();
   make(folder);
-  const told = await failureOf(open);
-  expect([told.kind, told.hint]).toEqual(['config', 'Name a file that can be written with --journal.']);
+  const caught = await failureOf(open);
+  expect([caught.kind, caught.hint]).toEqual(['config', 'Name a file that can be written with --journal.']);
 });
 
 test.runIf(process.platform === 'linux')('a device is no journal', async () => {
   const world = place();
   const { symlinkSync } = await import('node:fs');
   symlinkSync('/dev/null', join(world.folder, 'null'));
-  const told = await failureOf(() => openJournal(join(world.folder, 'null'), header, world));
-  expect(told.message).toBe(`the journal ${join(world.folder, 'null')} is not a regular file`);
+  const caught = await failureOf(() => openJournal(join(world.folder, 'null'), header, world));
+  expect(caught.message).toBe(`the journal ${join(world.folder, 'null')} is not a regular file`);
 });
 
 describe('a process of its own', () => {
@@ -243,9 +243,9 @@ describe('a process of its own', () => {
     const end = ended(child);
     await printed(child, '\n50\n');
     child.kill('SIGKILL');
-    const told = (await end).stdout.split('\n').filter((line) => line !== '').length;
+    const caught = (await end).stdout.split('\n').filter((line) => line !== '').length;
     const journal = await openJournal(join(world.folder, 'job.ndjson'), { job: 'endless' }, world);
-    expect(journal.records.length).toBeGreaterThanOrEqual(told);
+    expect(journal.records.length).toBeGreaterThanOrEqual(caught);
     expect(journal.records).toEqual(journal.records.map((_record, step) => ({ step })));
     await journal.close();
     expect(existsSync(join(world.folder, 'job.ndjson.lock'))).toBe(false);

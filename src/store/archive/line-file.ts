@@ -51,7 +51,7 @@ export async function openLineFile(path: string): Promise<LineFile> {
       const bytes = Buffer.from(added.map(recordLine).join(''));
       try {
         const target = await opened();
-        // At a place of our own: what a failed append left behind is written over.
+        // At `end`, not at the end of the file: this overwrites what a failed append left behind.
         for (let done = 0; done < bytes.length;)
           done += (await target.write(bytes, done, bytes.length - done, end + done)).bytesWritten;
         await target.datasync();

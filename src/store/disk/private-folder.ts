@@ -5,8 +5,8 @@ import type { Machine } from '../../core/world.ts';
 import { codeOf, hasModes, storageFailure } from './files.ts';
 
 /**
- * A folder of ours that only this user can enter. One that others can enter is closed to them where it is ours to change; one that the
- * user made read-only stays read-only. Only for folders that hold nothing else.
+ * Makes a folder that only this user can enter, for folders that hold nothing else. One that others can enter is closed to them, if this
+ * user owns it; one that the user made read-only stays read-only.
  * @throws Failure config when it cannot be made, unavailable when the disk is full
  */
 export async function makePrivateFolder(folder: string, machine: Machine): Promise<void> {
@@ -58,7 +58,7 @@ function isOfOurs(folder: string): boolean {
 }
 
 /**
- * A 0700 folder inside the temporary folder, for locks when there is no writable home. What exists there under that name must be ours.
+ * A 0700 folder inside the temporary folder, for locks when there is no writable home. What exists there under that name must belong to this user.
  * @throws Failure config when it is a link, someone else's, or open to others
  */
 export async function makeTemporaryFolder(machine: Machine): Promise<string> {

@@ -53,7 +53,7 @@ export async function ledgerAddress(url: string, machine: Machine): Promise<Ledg
     user,
     database,
     password: await passwordIn(values, { host, port, user, database }, machine),
-    // As libpq does: who gives root certificates wants the server's to be verified.
+    // As libpq does: with root certificates, the server's certificate is verified.
     tls: tls === 'encrypt' && rootCertificates !== undefined ? 'verify-ca' : tls,
     rootCertificates,
     extraCertificates: variable(env, 'NODE_EXTRA_CA_CERTS'),

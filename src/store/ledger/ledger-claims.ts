@@ -126,7 +126,7 @@ export function sharedClaims(session: ClaimingSession, options: LedgerClaimOptio
         const { held, holder = 'another run' } = taken;
         if (held.length === 0) return onClockOf(clock, taken);
         const others = new Set(held);
-        // Nobody waits with users in hand: two that want the same ones would wait for each other.
+        // A process that holds users waits for none: two that want each other's would block each other.
         await release(users.filter((user) => !others.has(user)).map((remote_user) => ({ remote_user })));
         if (round === 0) options.note(`waiting for ${holder}, which is creating licenses of the same users`);
         if (held.length < most) end = clock.now() + longestWait;

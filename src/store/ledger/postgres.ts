@@ -157,7 +157,7 @@ async function tlsOptions(
   const given = files.length === 0 || extra === undefined ? files : [...files, extra];
   const own = await Promise.all(given.map(certificates));
   const ca = own.length === 0 ? {} : { ca: [...rootCertificates, ...own] };
-  // Said aloud: NODE_TLS_REJECT_UNAUTHORIZED=0 changes the default.
+  // Set explicitly: NODE_TLS_REJECT_UNAUTHORIZED=0 changes the default.
   const verified = { ...ca, rejectUnauthorized: true };
   // verify-ca: the certificate is of a trusted authority, for whatever host.
   return tls === 'verify-ca' ? { ...verified, checkServerIdentity: () => undefined } : verified;

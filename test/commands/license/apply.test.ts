@@ -101,7 +101,7 @@ describe('the file', () => {
     ).toEqual([[3], [18], [1]]);
   });
 
-  test('the fields of a row stand in one order, whatever the order and the columns of the file', async () => {
+  test('the fields of a row have one order, whatever the order and the columns of the file', async () => {
     const { apply } = await service();
 
     const runs = [
@@ -168,7 +168,7 @@ describe('the file', () => {
   test.each([
     ['that repeats by the own application', 'u1,3,4711\nu1,4,\nu3,44,', [3, 4]],
     [
-      'that repeats by the own application, and one that repeats as it stands',
+      'that repeats by the own application, and one that repeats it unchanged',
       'u1,3,4711\nu1,4,\nu2,3,1\nu2,3,1',
       [3, 5],
     ],
@@ -182,7 +182,7 @@ describe('the file', () => {
     expect(log).toEqual([]);
   });
 
-  test('bad rows are told where no credential is stored, too', async () => {
+  test('bad rows are reported where no credential is stored, too', async () => {
     const ran = await runAlone('license apply - -o json', { stdin: 'remote_user,size_allowance\na,0\nb,1\nb,1\n' });
 
     expect({ exitCode: ran.exitCode, lines: ran.error?.problems?.map((line) => line.slice(0, 17)) }).toEqual({
@@ -287,7 +287,7 @@ describe('the plan', () => {
     expect((await apply('--exit-code', text)).exitCode).toBe(2);
   });
 
-  test('is carried out, told row by row, and not again', async () => {
+  test('is carried out, reported row by row, and not repeated', async () => {
     const { apply, sandbox, writes } = await service();
 
     const ran = await apply('-o tsv', text);
@@ -499,7 +499,7 @@ describe('faults', () => {
     expect(refused).toBeLessThanOrEqual(time.slept.length * 4);
   });
 
-  test('--retries 0 fails what is refused for now, and the same command goes on', async () => {
+  test('--retries 0 fails what is refused for now, and the same command continues', async () => {
     const { apply, sandbox } = await service({ fault: 'POST /v1/license/=429#2+3' });
     const names = users(30);
 
@@ -513,7 +513,7 @@ describe('faults', () => {
 });
 
 describe('an early end', () => {
-  test('Ctrl-C is exit 130; the same command goes on, and nobody gets two', async () => {
+  test('Ctrl-C is exit 130; the same command continues, and nobody gets two', async () => {
     const names = users(60);
     const stop = new AbortController();
     let posts = 0;
@@ -537,7 +537,7 @@ describe('an early end', () => {
     expect(held(sandbox, names)).toEqual(each(names));
   });
 
-  test('the deadline is exit 8 or 9, only what was sent is unconfirmed, and the same command goes on', async () => {
+  test('the deadline is exit 8 or 9, only what was sent is unconfirmed, and the same command continues', async () => {
     const names = users(200);
     const home = emptyHome();
     const { sandbox, run } = await openSandbox({ latency: 20 });
@@ -611,7 +611,7 @@ describe('where it may run', () => {
     expect(ran.error?.hint).toContain('--journal');
   });
 
-  test('two runs of one file at once: the second is told who is at work', async () => {
+  test('two runs of one file at once: the second names the process at work', async () => {
     const names = users(40);
     const { apply, sandbox } = await service();
 

@@ -20,7 +20,7 @@ function expectSettings(service: FakeService, form: Readonly<Record<string, stri
   return service.expect({ method: 'PATCH', path: '/api/v1/settings', form }).reply(200, done);
 }
 
-/** Typed by hand from the specification: name, what is typed, what goes on the wire. */
+/** Typed by hand from the specification: name, what is typed, what is sent. */
 const booleans = `
 twenty_four_hour_time starred_message_counts receives_typing_notifications web_suggest_update_timezone fluid_layout_width
 high_contrast_mode enable_drafts_synchronization translate_emoticons display_emoji_reaction_users

@@ -238,7 +238,7 @@ describe('topic delete archives', () => {
     expect({ exitCode, left: left(server) }).toEqual({ exitCode: 0, left: [] });
   });
 
-  test('a purge that was interrupted after the last deletion is ended by the same command', async () => {
+  test('a purge that was interrupted after the last deletion is completed by the same command', async () => {
     const server = await kitchen();
     const root = newRoot();
     await server.run(`${line} --archive ${root}`);

@@ -16,7 +16,7 @@ function listing(licenses: readonly License[]): CensusApi {
   };
 }
 
-test('one list tells exact from near names, and leaves other users out', async () => {
+test('one list separates exact from near names, and leaves other users out', async () => {
   const long = 'a-name-that-is-longer-than-thirty-characters';
   const others = Array.from({ length: 20 }, (_, index) => `user-${index}`);
   const wanted = ['ada', 'Ben', '007', 'cy d', long, 'eve', ...others];

@@ -46,7 +46,7 @@ describe.each(lostAnswers)('a POST unconfirmed: %s', (_what, loseAnswer) => {
     expect({ exitCode, stdout, slept }).toEqual({ exitCode: 0, stdout: 'K-1\n', slept: [5000] });
   });
 
-  test('none: it is posted again, once more settled by a list', async () => {
+  test('none: it is posted again, and settled by a list again', async () => {
     const service = fakeService();
     loseAnswer(service);
     list(service).reply(200, []);
@@ -242,7 +242,7 @@ describe('what was certainly not processed is sent again without a list', () => 
   });
 });
 
-test('an error inside 200 leaves it open whether the license was created: the list tells', async () => {
+test('an error inside 200 leaves it open whether the license was created: the list decides', async () => {
   const service = fakeService();
   post(service).reply(200, { detail: 'Something went wrong.' });
   list(service).reply(200, [ada]);

@@ -86,7 +86,7 @@ test('rows that another machine holds are claimed in the end, once they are free
   expect(await claims.claimHeld()).toEqual([]);
 });
 
-test('a machine that never gives back is not waited for without end', async () => {
+test('a machine that never releases its users is waited for up to a limit', async () => {
   const { claims } = shared(new Set(['user-2']));
   await claims.claim(first);
   await expect(claims.claimHeld()).rejects.toThrow('process 1 on box still holds 1 of the users');

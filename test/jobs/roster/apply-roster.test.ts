@@ -194,7 +194,7 @@ describe('a list that does not show a row is waited for, and read again, after',
     expect(told.map(userKey)).toEqual(rows.map(userKey));
   });
 
-  test('a license that an earlier run was told of is never asked for again', async () => {
+  test('a license that an earlier run has a key for is never asked for again', async () => {
     for (const status of ['acknowledged', 'created']) {
       const { applying, posts } = world({ earlier: [step, ended(status, 999_000)] });
 

@@ -43,7 +43,7 @@ test('a failure comes after the items before it', async () => {
   expect(used).toEqual([1, 2]);
 });
 
-test('a user who stops is not kept waiting by the item on its way', async () => {
+test('an interruption does not wait for the item that is being awaited', async () => {
   let asked = 0;
   async function* slow(): AsyncGenerator<number> {
     asked += 1;

@@ -145,13 +145,13 @@ test.each<[string, Environment, string, string]>([
   ],
 ])('a unit with %s is incomplete, also when a profile is stored or typed', async (_name, env, missing, present) => {
   const { credentials } = await openStored(env);
-  const told = {
+  const caught = {
     kind: 'config',
     message: `the environment holds only a part of a credential: ${missing} missing`,
     hint: `Set what is missing, or unset ${present}: variables and profiles are never mixed.`,
   };
-  expect(await failureOf(() => credentials.licensing({}))).toEqual(told);
-  expect(await failureOf(() => credentials.licensing({ profile: 'app' }))).toEqual(told);
+  expect(await failureOf(() => credentials.licensing({}))).toEqual(caught);
+  expect(await failureOf(() => credentials.licensing({ profile: 'app' }))).toEqual(caught);
   expect((await credentials.chat({})).profile).toBe('chat');
 });
 
@@ -240,7 +240,7 @@ test('several apps with one code must be distinguished', async () => {
   });
 });
 
-test('nothing stored tells how to sign in', async () => {
+test('where nothing is stored, the failure says how to sign in', async () => {
   const { credentials } = open();
   expect(await failureOf(() => credentials.licensing({}))).toEqual({
     kind: 'config',
@@ -307,7 +307,7 @@ test('a key command of a copied config.json needs no credentials.json', async ()
   expect((await opened.credentials.licensing({})).key.reveal()).toBe('canary-command');
 });
 
-test('a profile without a key tells how to sign in again', async () => {
+test('a profile without a key: the failure says how to sign in again', async () => {
   const opened = open();
   edit(opened, { app });
   expect(await failureOf(() => opened.credentials.licensing({}))).toEqual({

@@ -73,7 +73,7 @@ test.each([
   expect((await runKeyCommand(command, options())).reveal()).toBe(key);
 });
 
-test('it runs without our secrets, with everything else', async () => {
+test('it gets the environment without the credentials of chatelaine', async () => {
   const env = {
     PATH: '/usr/bin:/bin',
     CHATELAINE_API_KEY: 'canary',
@@ -108,9 +108,9 @@ test.each([
 });
 
 test('a key that cannot be sent is refused and not shown', async () => {
-  const told = await failureOf(() => runKeyCommand(`printf 'canary\\tkey'`, options()));
-  expect(told.message).toBe("key command 'printf': the key holds a character that cannot be sent");
-  expect(JSON.stringify(told)).not.toContain('canary');
+  const caught = await failureOf(() => runKeyCommand(`printf 'canary\\tkey'`, options()));
+  expect(caught.message).toBe("key command 'printf': the key holds a character that cannot be sent");
+  expect(JSON.stringify(caught)).not.toContain('canary');
 });
 
 test('relative entries of PATH are passed over, and what is no program', async () => {
@@ -138,7 +138,7 @@ test('what it says on stderr is reported when asked for, without the key', async
   expect(said).toEqual(['unlocking [secret]\n', 'bad [secret]\n']);
 });
 
-test('it cannot eat what is piped to us', async () => {
+test('it does not read what is piped to chatelaine', async () => {
   expect((await runKeyCommand(`${shell} -c 'cat; echo end'`, options())).reveal()).toBe('end');
 });
 
@@ -184,7 +184,7 @@ test('Ctrl-C ends it with its reason', async () => {
   await expect(running).rejects.toThrow('Ctrl-C');
 });
 
-test('an agent that it leaves behind does not hold us up', async () => {
+test('a background process that it leaves behind is not waited for', async () => {
   const begin = Date.now();
   const key = await runKeyCommand(`${shell} -c 'echo key; sleep 3 & exit 0'`, { ...options(), timeout: 2500 });
   expect(key.reveal()).toBe('key');

@@ -179,10 +179,10 @@ test.each([
 ])('a profile that was edited wrongly is named: %s', async (text, problem) => {
   const world = place();
   write(world, 'config.json', text);
-  const told = await failureOf(() => openProfiles(world.machine, world.clock).find('app'));
-  expect(told.kind).toBe('config');
-  expect(told.message).toContain(`${fileIn(world, 'config.json')}: profile 'app': `);
-  expect(told.message).toContain(problem);
+  const caught = await failureOf(() => openProfiles(world.machine, world.clock).find('app'));
+  expect(caught.kind).toBe('config');
+  expect(caught.message).toContain(`${fileIn(world, 'config.json')}: profile 'app': `);
+  expect(caught.message).toContain(problem);
 });
 
 test.each(['{"profiles"', '[]', '', '"x"'])('a broken file is named, and left as it is: %j', async (text) => {
@@ -190,13 +190,13 @@ test.each(['{"profiles"', '[]', '', '"x"'])('a broken file is named, and left as
   write(world, 'config.json', text);
   const profiles = openProfiles(world.machine, world.clock);
   const path = fileIn(world, 'config.json');
-  const told = {
+  const caught = {
     kind: 'config',
     message: `${path} is not valid JSON`,
     hint: `Repair it, or move it away and sign in again: mv '${path}' '${path}.broken'`,
   };
-  expect(await failureOf(() => profiles.all())).toEqual(told);
-  expect(await failureOf(() => profiles.save(app, key))).toEqual(told);
+  expect(await failureOf(() => profiles.all())).toEqual(caught);
+  expect(await failureOf(() => profiles.save(app, key))).toEqual(caught);
   expect(readFileSync(path, 'utf8')).toBe(text);
 });
 
@@ -215,8 +215,8 @@ test('a config.json that others can write is refused, since it names commands', 
   const world = place();
   write(world, 'config.json', '{}');
   chmodSync(fileIn(world, 'config.json'), 0o666);
-  const told = await failureOf(() => openProfiles(world.machine, world.clock).all());
-  expect(told.message).toContain('can be written by other users');
+  const caught = await failureOf(() => openProfiles(world.machine, world.clock).all());
+  expect(caught.message).toContain('can be written by other users');
 });
 
 test('a config.json that is a link stays one', async () => {
@@ -230,13 +230,13 @@ test('a config.json that is a link stays one', async () => {
   expect(JSON.parse(readFileSync(target, 'utf8'))).toMatchObject({ theme: 'dark', defaults: { licensing: 'app' } });
 });
 
-test('no failure tells the key', async () => {
+test('no failure shows the key', async () => {
   const world = place();
   write(world, 'credentials.json', '{"keys":{"app":{"api_key":"canary-key"');
   const profiles = openProfiles(world.machine, world.clock);
-  const told = await failureOf(() => profiles.save(app, key));
-  expect(told.kind).toBe('config');
-  expect(JSON.stringify(told)).not.toContain('canary');
+  const caught = await failureOf(() => profiles.save(app, key));
+  expect(caught.kind).toBe('config');
+  expect(JSON.stringify(caught)).not.toContain('canary');
 });
 
 test('a home that cannot be written is reported', async () => {

@@ -94,9 +94,9 @@ test.each<[string, string, string]>([
     'section [api]: the key holds a character that cannot be sent',
   ],
 ])('a file that %s is refused', async (_name, text, message) => {
-  const told = await failureOf(() => readZuliprc(text));
-  expect([told.kind, told.message]).toEqual(['usage', message]);
-  expect(JSON.stringify(told)).not.toContain('canary');
+  const caught = await failureOf(() => readZuliprc(text));
+  expect([caught.kind, caught.message]).toEqual(['usage', message]);
+  expect(JSON.stringify(caught)).not.toContain('canary');
 });
 
 test('a site over plain http is refused', async () => {

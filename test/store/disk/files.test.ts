@@ -21,7 +21,7 @@ describe.each([0o000, 0o022, 0o077])('under umask %i', (umask) => {
   });
 });
 
-test('a looser folder of ours is tightened', async () => {
+test('a folder of chatelaine that others can enter is closed to them', async () => {
   const { folder, machine } = place();
   mkdirSync(join(folder, 'chatelaine'));
   chmodSync(join(folder, 'chatelaine'), 0o755);

@@ -83,7 +83,7 @@ describe.skipIf(withoutPostgres)(`a ledger (${withoutPostgres ?? 'PostgreSQL'})`
     );
   });
 
-  test('a run that waits holds nothing meanwhile', async () => {
+  test('a run that waits holds no users meanwhile', async () => {
     const [one, other, third] = [await claimsOf(), await claimsOf(), await claimsOf()];
     await one.take(['w1']);
     await expect(other.take(['w1', 'w2'])).rejects.toThrow('waiting');

@@ -64,9 +64,9 @@ test.each([0, 500])('gives up after %i ms, naming the owner', async (wait) => {
   const path = join(world.folder, 'x.lock');
   const release = await acquireLock(path, world);
   const still = { machine: world.machine, clock: sleptClock() };
-  const told = await failureOf(() => acquireLock(path, still, { wait, what: 'the thing' }));
+  const caught = await failureOf(() => acquireLock(path, still, { wait, what: 'the thing' }));
   await release();
-  expect(told).toEqual({
+  expect(caught).toEqual({
     kind: 'unavailable',
     message: `the thing is in use by process ${process.pid}`,
     hint: 'Run it again when that process has ended.',
