@@ -2,18 +2,18 @@
 'use strict';
 const { existsSync } = require('node:fs');
 const { join, resolve } = require('node:path');
-const { version } = require('../package.json');
 
 const dist = join(__dirname, '../dist');
 const argv = process.argv.slice(2);
 if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
+  const { version } = require('../package.json');
   print(`${version}\n`);
 } else if (argv[0] === '__complete' && existsSync(join(dist, 'complete.cjs'))) {
   require('../dist/complete.cjs').start(argv.slice(1), join(dist, 'commands.json'));
 } else if (existsSync(join(dist, 'launch.cjs'))) {
   const { helpText, launch } = require('../dist/launch.cjs');
   const help = helpText(dist, argv);
-  if (help === undefined) launch(dist, version);
+  if (help === undefined) launch(dist);
   else print(help);
 } else {
   const clone = resolve(__dirname, '..');

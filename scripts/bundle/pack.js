@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+
+/** @type {{ version: string }} */
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
 /**
  * Puts the chunks of `modules`, and what they import, into one file, program.js: one expression, an object with a function for each chunk.
- * The launcher compiles it with a code cache; the other chunks stay files. Its first line is a hash of the rest.
+ * The launcher compiles it with a code cache; the other chunks stay files. Its first line is the version and a hash of the rest.
  * @param {readonly string[]} modules their paths
  * @returns {import('rolldown').Plugin}
  */
@@ -18,7 +22,7 @@ export function pack(modules) {
       for (const { fileName } of packed) delete bundle[fileName];
       const source = ascii(`({\n${functions.join('')}})\n`);
       const hash = createHash('sha256').update(source).digest('hex');
-      this.emitFile({ type: 'asset', fileName: 'program.js', source: `// ${hash}\n${source}` });
+      this.emitFile({ type: 'asset', fileName: 'program.js', source: `// ${version} ${hash}\n${source}` });
     },
   };
 }

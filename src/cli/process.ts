@@ -12,8 +12,13 @@ export async function start(version: string, { keepCode }: { keepCode: () => voi
     machine: {
       env: process.env,
       platform: process.platform,
-      home: homedir(),
-      temporary: tmpdir(),
+      // node:os is loaded where a file of the user is needed.
+      get home() {
+        return homedir();
+      },
+      get temporary() {
+        return tmpdir();
+      },
       uid: process.getuid?.(),
       pid: process.pid,
       kill: (pid, signal) => void process.kill(pid, signal),

@@ -1,4 +1,4 @@
-import { pipeline, type Duplex, type Readable } from 'node:stream';
+import { pipeline, Readable, type Duplex } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Spool } from '../../core/spool.ts';
 import { TooLarge } from './broken.ts';
@@ -35,7 +35,7 @@ export interface BodyLimits {
  * @throws TooLarge past the limits; the error of a broken stream or a damaged compression
  */
 export async function readBody(
-  body: Readable,
+  body: AsyncIterable<Uint8Array>,
   encoding: unknown,
   { memory, spool: way }: BodyLimits,
 ): Promise<WireBody> {
@@ -43,8 +43,7 @@ export async function readBody(
   let size = 0;
   let spool: Spool | undefined;
   try {
-    const pieces: AsyncIterable<Uint8Array> = decompressed(body, encoding);
-    for await (const chunk of pieces) {
+    for await (const chunk of decompressed(body, encoding)) {
       size += chunk.length;
       if (size > (way?.limit ?? memory)) throw new TooLarge();
       if (size > memory && way && !spool) {
@@ -74,11 +73,13 @@ function wireBody(bytes: Uint8Array, spool: Spool | undefined): WireBody {
 }
 
 /** A coding that is unknown is left: its bytes are no JSON, which the caller reports. */
-function decompressed(body: Readable, encoding: unknown): Readable {
+function decompressed(body: AsyncIterable<Uint8Array>, encoding: unknown): AsyncIterable<Uint8Array> {
   const names = typeof encoding === 'string' ? encoding.toLowerCase().split(',').slice(0, maxEncodings) : [];
-  return names.reduceRight<Readable>((stream, name) => {
-    const decoder = Object.hasOwn(decoders, name.trim()) ? decoders[name.trim()] : undefined;
-    // The error of the source reaches the reader through the decoder.
-    return decoder ? pipeline(stream, decoder(), () => undefined) : stream;
-  }, body);
+  const known = names.flatMap((name) => (Object.hasOwn(decoders, name.trim()) ? (decoders[name.trim()] ?? []) : []));
+  if (known.length === 0) return body;
+  // The error of the source reaches the reader through the decoder.
+  return known.reduceRight<Readable>(
+    (stream, decoder) => pipeline(stream, decoder(), () => undefined),
+    Readable.from(body),
+  );
 }

@@ -1,6 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
-import { Agent, request, type Dispatcher } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, messageOf } from '../../core/failure.ts';
 import { readFileText } from '../../core/read.ts';
@@ -10,6 +9,7 @@ import { TimedOut, Unconnected } from './broken.ts';
 import { trustedBy, type Trust } from './authorities.ts';
 import { connectorFor, withConnectSignal } from './connector.ts';
 import { proxyOf } from './proxy.ts';
+import { receive } from './receive.ts';
 
 export interface TransportSurroundings {
   readonly env: Environment;
@@ -97,17 +97,14 @@ export async function exchange(dispatcher: Dispatcher, call: WireRequest): Promi
 }
 
 async function answerTo(dispatcher: Dispatcher, call: WireRequest, signal: AbortSignal): Promise<WireAnswer> {
-  const answer = await request(call.url, {
-    dispatcher,
-    method: call.method,
-    headers: call.headers,
-    body: call.body ?? null,
-    signal,
-  });
-  const isSuccess = answer.statusCode >= 200 && answer.statusCode < 300;
+  const { origin, pathname, search } = new URL(call.url);
+  const { method, headers, body: sent = null } = call;
+  const options = { origin, path: pathname + search, method, headers, body: sent };
+  const answer = await receive(dispatcher, options, signal);
+  const isSuccess = answer.status >= 200 && answer.status < 300;
   const limits = isSuccess ? call.bodyLimits : { memory: call.bodyLimits.memory };
   const body = await readBody(answer.body, answer.headers['content-encoding'], limits);
   // undici frees the connection a turn after the body: a request before that would open another one, with another handshake.
-  await setImmediate();
-  return { status: answer.statusCode, headers: answer.headers, body };
+  await new Promise((resolve) => setImmediate(resolve));
+  return { status: answer.status, headers: answer.headers, body };
 }

@@ -13,11 +13,11 @@ interface Program {
  * Starts the program from the files of `dist`: program.js, compiled with the code cache of an earlier run, holds what most commands
  * need; every other chunk is a file (scripts/bundle/pack.js).
  */
-export function launch(dist: string, version: string): void {
+export function launch(dist: string): void {
   const source = readFileSync(join(dist, packedFile), 'latin1');
-  const { v8 } = process.versions;
-  // The first line is a hash of the rest.
-  const key = { build: `${version}-${source.slice(3, 35)}`, engine: `v8-${v8}-${process.arch}` };
+  // Of scripts/bundle/pack.js: package.json would be one file more to find and parse.
+  const [, version = '', hash = ''] = source.slice(0, maxFirstLine).split(' ');
+  const key = { build: `${version}-${hash.slice(0, 32)}`, engine: `v8-${process.versions.v8}-${process.arch}` };
   const cache = openCodeCache(cacheFolder(process.env), key);
   const script = compile(dist, source, cache.data);
   const chunks = openChunks(dist, script.runInThisContext() as PackedChunks);
@@ -31,6 +31,7 @@ export function launch(dist: string, version: string): void {
 }
 
 const packedFile = 'program.js';
+const maxFirstLine = 200;
 const sender = 'api/http/transport.cjs';
 
 /** What a chunk of the program exports; for the build. */
