@@ -68,6 +68,7 @@ const lateImports = [
   'output/formats.ts: ./paint.ts',
   'output/formats.ts: ./table.ts',
   'output/formats.ts: ./tsv.ts',
+  'output/formats.ts: ./wrap.ts',
   'output/formats.ts: ./yaml.ts',
   'sandbox/request.ts: ./multipart.ts',
   'output/messages/documents.ts: ../csv.ts',

@@ -4,7 +4,6 @@ import type { Look, Show } from './show.ts';
 import { cellOf, type TableParts, type TableValue } from './table-values.ts';
 import type { TableWriter } from './table-writer.ts';
 import { displayWidth, shorten } from './width.ts';
-import { folded } from './wrap.ts';
 
 /** A narrower text is not worth reading. */
 const leastText = 10;
@@ -42,10 +41,10 @@ export interface Columns {
 }
 
 /** Rows as lines of columns, of which some may be left out. */
-export function columnWriter(columns: Columns, look: Look, { bold }: TableParts): TableWriter {
+export function columnWriter(columns: Columns, look: Look, { bold, fold }: TableParts): TableWriter {
   const { names, sizes, arrangement } = columns;
   const { shown, widths } = arrangement;
-  const leftOut = leftOutColumns(columns, look.width);
+  const leftOut = leftOutColumns(columns, (text) => fold?.(text, Math.max(20, look.width - 2)) ?? [text]);
   const whole = shown.map((index) => sizes[index]?.whole ?? false);
   const fit = (cells: readonly Cell[]): readonly Cell[] => {
     const chosen = shown.flatMap((index) => cells[index] ?? []);
@@ -84,7 +83,7 @@ function fitted(
 /** What is known of the columns that are left out: their names, and the value of those that are the same in every row. */
 function leftOutColumns(
   { names, arrangement: { shown } }: Columns,
-  room: number,
+  linesOf: (text: string) => readonly string[],
 ): {
   readonly look: (row: readonly TableValue[]) => void;
   readonly remark: () => string | undefined;
@@ -106,7 +105,7 @@ function leftOutColumns(
       });
       if (words.length === 0) return undefined;
       // Further lines are indented.
-      return folded(`left out to fit the width: ${words.join(', ')}`, Math.max(20, room - 2)).join('\n');
+      return linesOf(`left out to fit the width: ${words.join(', ')}`).join('\n');
     },
   };
 }

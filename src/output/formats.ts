@@ -81,6 +81,7 @@ async function loadParts(show: Show<unknown> | undefined, look: Look): Promise<T
   const hasMessages = Object.values(show?.layout ?? {}).some(({ as }) => as === 'message');
   return {
     bold: (await loadPaint(look))?.bold,
+    fold: look.terminal ? (await import('./wrap.ts')).folded : undefined,
     messageText: hasMessages ? (await import('./messages/message-text.ts')).messageText() : undefined,
   };
 }

@@ -1,5 +1,16 @@
 /** Writes moments in the reader's own time, as `2026-03-01 13:05`; the zone is an IANA name, the system's own where undefined. */
 export function localMoments(timeZone: string | undefined): (date: Date) => string {
+  return timeZone === undefined ? ownMoment : momentsIn(timeZone);
+}
+
+/** In the system's own zone, which a Date knows: without the 10 ms that a formatter takes to be made. */
+function ownMoment(date: Date): string {
+  const two = (part: number): string => String(part).padStart(2, '0');
+  const day = [String(date.getFullYear()).padStart(4, '0'), two(date.getMonth() + 1), two(date.getDate())].join('-');
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
+}
+
+function momentsIn(timeZone: string): (date: Date) => string {
   const format = new Intl.DateTimeFormat('en-GB', {
     year: 'numeric',
     month: '2-digit',
@@ -7,7 +18,7 @@ export function localMoments(timeZone: string | undefined): (date: Date) => stri
     hour: '2-digit',
     minute: '2-digit',
     hourCycle: 'h23',
-    ...(timeZone === undefined ? {} : { timeZone }),
+    timeZone,
   });
   return (date) => {
     const parts = new Map(format.formatToParts(date).map(({ type, value }) => [type, value]));

@@ -10,6 +10,8 @@ export interface TableParts {
   readonly bold?: ((text: string) => string) | undefined;
   /** The text of a message, for a column that is shown so. */
   readonly messageText?: ((message: Readonly<Record<string, unknown>>) => string) | undefined;
+  /** A line as lines of at most `room` columns, on a terminal. */
+  readonly fold?: ((text: string, room: number) => readonly string[]) | undefined;
 }
 
 /** A cell of a table, and whether a part of it would be wrong: of a number or a date. */

@@ -44,7 +44,7 @@ export function table(show: Show<unknown> | undefined, look: Look, parts: TableP
   return { one, row, end, remark: () => writer?.remark() };
 }
 
-/** Rows that decide the widths. cli-table3 is superlinear, and draws no more than that. */
+/** Rows that decide the widths. */
 const heldRows = 200;
 
 function writerOf(

@@ -3,8 +3,8 @@ import type { Dispatcher } from 'undici';
 /** A body for one reader, chunk by chunk in the order of their arrival. */
 export interface Arrivals extends AsyncIterable<Uint8Array> {
   add(chunk: Uint8Array): void;
-  /** Nothing more comes; with a cause the reader gets that error after the chunks. */
-  close(failure?: { readonly cause: unknown }): void;
+  /** Nothing more comes; a failure is what the reader gets after the chunks. */
+  close(failure?: Error): void;
 }
 
 type Arrival = IteratorResult<Uint8Array, undefined>;
@@ -32,7 +32,7 @@ export function openArrivals(sender: Pick<Dispatcher.DispatchController, 'pause'
     waiting = undefined;
   };
   const close: Arrivals['close'] = (failure) => {
-    ending ??= () => (failure ? Promise.reject(failure.cause) : Promise.resolve(done));
+    ending ??= () => (failure ? Promise.reject(failure) : Promise.resolve(done));
     wake();
   };
   const next = (): Promise<Arrival> => take() ?? new Promise((resolve) => (waiting = resolve));

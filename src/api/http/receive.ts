@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { abortReason } from '../../core/abort-reason.ts';
 import { openArrivals, type Arrivals } from './arrivals.ts';
 
 /** An answer whose body is still on its way. */
@@ -20,7 +21,7 @@ export function receive(
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | undefined;
     let body: Arrivals | undefined;
-    const stop = (): void => controller?.abort(signal.reason);
+    const stop = (): void => controller?.abort(abortReason(signal));
     signal.addEventListener('abort', stop);
     dispatcher.dispatch(options, {
       onRequestStart(given) {
@@ -38,7 +39,7 @@ export function receive(
       },
       onResponseError(_controller, cause) {
         signal.removeEventListener('abort', stop);
-        if (body) body.close({ cause });
+        if (body) body.close(cause);
         else reject(cause);
       },
     });

@@ -17,13 +17,13 @@ export const allAppsOption = {
 } as const satisfies Fields;
 
 /** The licenses of the application that the command line, the environment or the default profile chooses. */
-export async function* ofChosenApp(
+export async function ofChosenApp(
   filter: LicenseFilter,
   extent: Extent,
   context: Pick<Services, 'licensing'> & Pick<Accounts, 'licensingAccount'>,
-): AsyncGenerator<License> {
+): Promise<AsyncIterable<License>> {
   const { app_code } = await context.licensingAccount(filter);
-  yield* listOfApplication(context.licensing(filter), filter, { app_code, extent });
+  return listOfApplication(context.licensing(filter), filter, { app_code, extent });
 }
 
 /** One stored application, with its own key. */

@@ -39,7 +39,7 @@ export default command({
     const extent = limit === undefined ? 'whole' : 'part';
     const licenses = all_apps
       ? ofEveryApp(context, ({ api, app_code }) => listOfApplication(api, filter, { app_code, extent }))
-      : ofChosenApp(filter, extent, context);
+      : await ofChosenApp(filter, extent, context);
     let left = limit ?? Infinity;
     for await (const license of licenses) {
       if (match !== undefined && !matchesGlob(match, textOf(license, 'remote_user') ?? '')) continue;

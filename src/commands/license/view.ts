@@ -50,9 +50,12 @@ async function withHint(license: Promise<License>): Promise<License> {
 }
 
 /** @throws Failure not_found after a list without rows */
-async function* someOf(licenses: AsyncIterable<License>, missing: string): AsyncGenerator<License> {
+async function* someOf(
+  licenses: AsyncIterable<License> | Promise<AsyncIterable<License>>,
+  missing: string,
+): AsyncGenerator<License> {
   let count = 0;
-  for await (const license of licenses) {
+  for await (const license of await licenses) {
     count += 1;
     yield license;
   }

@@ -30,7 +30,7 @@ test('a reader gets every chunk in order, those that came before it and those it
 test('a failure comes after the chunks before it', async () => {
   const { body } = open();
   body.add(Buffer.from('a'));
-  body.close({ cause: new Error('cut') });
+  body.close(new Error('cut'));
   const seen: string[] = [];
   const reading = (async () => {
     for await (const chunk of body) seen.push(Buffer.from(chunk).toString());
@@ -59,6 +59,6 @@ test('a reader that stops early aborts the sender, and what it waits for ends', 
   await reader.return?.();
   expect(await waiting).toEqual({ done: true, value: undefined });
   expect(calls).toEqual(['abort']);
-  body.close({ cause: new Error('aborted') });
+  body.close(new Error('aborted'));
   expect(await reader.next()).toEqual({ done: true, value: undefined });
 });
