@@ -149,7 +149,10 @@ describe.skipIf(withoutPostgres)(`a ledger that fails (${withoutPostgres ?? 'Pos
       }),
     );
     const created = machines.map(({ stdout }) => [...stdout.matchAll(/"status": ?"created"/g)].length);
-    expect(machines.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+    expect(machines.map(({ exitCode, error }) => [exitCode, error?.message])).toEqual([
+      [0, undefined],
+      [0, undefined],
+    ]);
     expect((await licensesOf(sandbox, 'row-')).toSorted()).toEqual(users.toSorted());
     expect(created.reduce((sum, count) => sum + count, 0)).toBe(450);
     expect(Math.min(...created)).toBeGreaterThanOrEqual(50);

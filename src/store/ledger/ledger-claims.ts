@@ -116,7 +116,7 @@ export function sharedClaims(session: ClaimingSession, options: LedgerClaimOptio
     async posting(user, soon = () => []) {
       const failure = lostNow();
       if (failure) throw failure;
-      if (!isWithin(sendingLimit, clock, recorded.get(user))) await sending([user, ...soon()]);
+      if (!isWithin(sendingLimit, clock, recorded.get(user))) await sending(user, soon);
       recorded.delete(user);
     },
     async take(users) {
@@ -153,17 +153,22 @@ function hashOf(target: string, user: string): Buffer {
   return createHash('sha256').update(`${target}\0${user}`).digest();
 }
 
-/** Calls that come while one is in progress are gathered into the next. */
-function gathered(send: (users: readonly string[]) => Promise<void>): (users: readonly string[]) => Promise<void> {
-  let gathering: { readonly users: Set<string>; readonly sent: Promise<void> } | undefined;
+/**
+ * Calls that come while a statement is in progress are gathered into the next. Who else is soon to be recorded is asked right before
+ * that statement: users who were given back meanwhile would make it fail.
+ */
+function gathered(
+  send: (users: readonly string[]) => Promise<void>,
+): (user: string, soon: () => readonly string[]) => Promise<void> {
+  let gathering: { readonly users: Map<string, () => readonly string[]>; readonly sent: Promise<void> } | undefined;
   let last: Promise<unknown> = Promise.resolve();
-  return (more) => {
-    if (gathering) for (const user of more) gathering.users.add(user);
+  return (user, soon) => {
+    if (gathering) gathering.users.set(user, soon);
     else {
-      const users = new Set(more);
+      const users = new Map([[user, soon]]);
       const sent = last.then(async () => {
         gathering = undefined;
-        await send([...users]);
+        await send([...new Set([...users].flatMap(([one, others]) => [one, ...others()]))]);
       });
       gathering = { users, sent };
       last = sent.catch(() => undefined);
