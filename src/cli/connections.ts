@@ -113,7 +113,7 @@ function sharedBy({
     gate: openGate(clock),
     retries: options.retries ?? defaultRetries,
     timeout: options.timeout,
-    deadline: options.deadline === undefined ? undefined : clock.now() + options.deadline,
+    deadline: options.deadline === undefined ? undefined : clock.elapsed() + options.deadline,
     bodyLimits: limitsFrom(world.bodyLimit ?? bodyLimit, world, signal),
     surroundings: { env: machine.env, caFile: options.ca_file },
     dispatcher: world.dispatcher,

@@ -53,7 +53,7 @@ export function openLedgers(wiring: LedgerWiring, accounts: Accounts): OpenLedge
       if (url === undefined) return local;
       const requestLimit = options.timeout ?? defaultTimeout;
       const shared = await (await open(url)).claims(target, { ...claiming, requestLimit });
-      return jointClaims(local, shared, () => world.clock.now());
+      return jointClaims(local, shared, () => world.clock.elapsed());
     },
     async ledger() {
       const url = typed() ?? (await profileInUse(accounts, options.profile))?.ledger;

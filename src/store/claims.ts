@@ -8,7 +8,7 @@ import type { Failure } from '../core/failure.ts';
 export interface Claims {
   /**
    * Claims the users; waits while a living process holds one of them. Resolves with the users for whom a license was asked for by an
-   * earlier process, and when. A process that died holding a user counts as asking now.
+   * earlier process, and when, on the clock `elapsed` of this process. A process that died holding a user counts as asking now.
    * @throws Failure unavailable when the wait is over, config when no folder can be written or the file is damaged
    */
   take(users: readonly string[]): Promise<ReadonlyMap<string, Milliseconds>>;
@@ -28,7 +28,7 @@ export interface Claims {
 
 export interface ReleasedUser {
   readonly remote_user: string;
-  /** When the last POST for this user ended, whatever its outcome. */
+  /** When the last POST for this user ended, whatever its outcome; by the clock of the machine, which the file of claims keeps. */
   readonly posted?: Milliseconds | undefined;
 }
 
@@ -43,7 +43,7 @@ export interface ClaimOptions {
 /** Claims of this machine; a job can take those that are free, and look at the others later. */
 export interface LocalClaims extends Claims {
   /**
-   * Claims those of the users that no other process of this machine holds, without waiting.
+   * Claims those of the users that no other process of this machine holds, without waiting. Its moments are on the clock `elapsed`.
    * @throws Failure config, unavailable
    */
   takeFree(users: readonly string[]): Promise<FreeUsers>;

@@ -6,7 +6,7 @@ import type { LocalClaims, ReleasedUser, SharedClaims } from './claims.ts';
  * machine are taken first everywhere, and whoever holds several users waits for none, so no two processes wait for each other
  * (docs/exactly-once.md, The shared ledger). Of two records of a POST the later one counts.
  */
-export function jointClaims(local: LocalClaims, shared: SharedClaims, now: () => Milliseconds): SharedClaims {
+export function jointClaims(local: LocalClaims, shared: SharedClaims, elapsed: () => Milliseconds): SharedClaims {
   /** What the ledger fails to claim is not left to this machine either. */
   const orBack = async <T>(users: readonly string[], work: Promise<T>): Promise<T> => {
     try {
@@ -29,7 +29,7 @@ export function jointClaims(local: LocalClaims, shared: SharedClaims, now: () =>
       const free = users.filter((user) => !others.has(user));
       const taken = await orBack(free, shared.takeFree(free));
       if (taken.held.length > 0) await local.release(unsent(taken.held));
-      const ahead = taken.now - now();
+      const ahead = taken.now - elapsed();
       const posted = new Map([...here.posted].map(([user, time]) => [user, time + ahead]));
       const held = [...here.held, ...taken.held];
       return { now: taken.now, posted: latest(posted, taken.posted), held, holder: here.holder ?? taken.holder };

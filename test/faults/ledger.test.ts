@@ -170,6 +170,38 @@ describe.skipIf(withoutPostgres)(`a ledger that fails (${withoutPostgres ?? 'Pos
     expect(await licensesOf(sandbox)).toEqual(['eve']);
   });
 
+  test.each([
+    ['forth', (reads: number) => reads * 600_000],
+    ['back', (reads: number) => reads * -600_000],
+    ['back and forth', (reads: number) => ((reads % 3) - 1) * 600_000],
+  ])(
+    'a clock that is set %s by ten minutes whenever it is read shortens no wait: the license of a POST that another machine gave up comes late',
+    async (_how, ahead) => {
+      const clocks = Array.from({ length: 3 }, () => {
+        let reads = 0;
+        return { ...realClock, now: () => Date.now() + ahead((reads += 1)) };
+      });
+      const [first = realClock, ...others] = clocks;
+      const faults = readFaults('POST /v1/license/=delay-commit#1@900ms', 1);
+      const sandbox = await openSandbox({ faults });
+      const line = ['license', 'ensure', '--remote-user', 'eve', '--size-allowance', '4', '--settle'];
+      const given = { env: direct(), clock: first };
+      const left = await sandbox.run([...line, '0s', '--retries', '0', '-o', 'json'], given);
+      expect([left.exitCode, await licensesOf(sandbox)]).toEqual([9, []]);
+      const roster = join(emptyHome(), 'roster.csv');
+      writeFileSync(roster, 'remote_user,size_allowance\neve,4\n');
+      const runs = [line, ['license', 'apply', roster, '--settle']].map((args, index) =>
+        sandbox.run([...args, '1500ms', '-o', 'json'], {
+          env: direct(),
+          clock: others[index] ?? realClock,
+          home: emptyHome(),
+        }),
+      );
+      expect((await Promise.all(runs)).map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+      expect(await licensesOf(sandbox)).toEqual(['eve']);
+    },
+  );
+
   /** Resolves when a POST is recorded in the ledger. */
   async function recorded(): Promise<void> {
     for (;;) {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { realClock } from '../../src/cli/clock.ts';
 import { Failure } from '../../src/core/failure.ts';
 import type { SharedClaims } from '../../src/store/claims.ts';
 import { jointClaims } from '../../src/store/joint-claims.ts';
@@ -18,11 +19,11 @@ const hour = 3_600_000;
 function ledger(posted: ReadonlyMap<string, number> = new Map(), held: readonly string[] = [], gone?: Failure) {
   const calls: string[] = [];
   const shared: SharedClaims = {
-    take: (users) => (gone ? Promise.reject(gone) : Promise.resolve(new Map(users.map((user) => [user, 1000])))),
+    take: (users) => (gone ? Promise.reject(gone) : Promise.resolve(new Map(users.map((user) => [user, -hour])))),
     async takeFree(users) {
       if (gone) throw gone;
       calls.push(`take ${users.join(' ')}`);
-      return { now: Date.now() + hour, posted, held: users.filter((user) => held.includes(user)), holder: 'process 1' };
+      return { now: elapsed() + hour, posted, held: users.filter((user) => held.includes(user)), holder: 'process 1' };
     },
     posting: async (user) => void calls.push(`posting ${user}`),
     release: async (users) => (gone ? Promise.reject(gone) : void calls.push(`release ${users.length}`)),
@@ -31,12 +32,12 @@ function ledger(posted: ReadonlyMap<string, number> = new Map(), held: readonly 
   return { shared, calls };
 }
 
-const now = (): number => Date.now();
+const { elapsed } = realClock;
 
 test("a run with the ledger and one without it keep out of each other's way on one machine", async () => {
   const world = place();
   const { shared, calls } = ledger();
-  const [without, joint] = [await openAt(world), jointClaims(await openAt(world), shared, now)];
+  const [without, joint] = [await openAt(world), jointClaims(await openAt(world), shared, elapsed)];
   await without.take(['ada']);
   expect(await joint.takeFree(['ada', 'ben'])).toMatchObject({
     held: ['ada'],
@@ -53,20 +54,27 @@ test('the later record of a POST counts, on the clock of the ledger where that i
   const world = place();
   const early = Date.now() - 60_000;
   await (await openAt(world)).release([{ remote_user: 'ada', posted: early }]);
-  const joint = jointClaims(await openAt(world), ledger(new Map([['ben', 5]])).shared, now);
-  expect((await joint.take(['ada'])).get('ada')).toBe(early);
+  const joint = jointClaims(await openAt(world), ledger(new Map([['ben', 5]])).shared, elapsed);
+  const age = elapsed() - ((await joint.take(['ada'])).get('ada') ?? NaN);
+  expect(age).toBeGreaterThanOrEqual(60_000);
+  expect(age).toBeLessThan(70_000);
   const { posted } = await joint.takeFree(['ada', 'ben']);
-  expect(posted.get('ada')).toBeGreaterThanOrEqual(early + hour);
-  expect(posted.get('ada')).toBeLessThan(early + hour + 10_000);
+  const shared = elapsed() + hour - (posted.get('ada') ?? NaN);
+  expect(shared).toBeGreaterThanOrEqual(60_000);
+  expect(shared).toBeLessThan(70_000);
   expect(posted.get('ben')).toBe(5);
 });
 
 test('what the ledger does not give is free on this machine again', async () => {
   const world = place();
-  const joint = jointClaims(await openAt(world), ledger(new Map(), ['ada']).shared, now);
+  const joint = jointClaims(await openAt(world), ledger(new Map(), ['ada']).shared, elapsed);
   await joint.takeFree(['ada']);
   expect([...(await (await openAt(world)).take(['ada']))]).toEqual([]);
-  const gone = jointClaims(await openAt(world), ledger(new Map(), [], new Failure('unavailable', 'gone')).shared, now);
+  const gone = jointClaims(
+    await openAt(world),
+    ledger(new Map(), [], new Failure('unavailable', 'gone')).shared,
+    elapsed,
+  );
   await expect(gone.take(['ben'])).rejects.toThrow('gone');
   await expect(gone.takeFree(['cy'])).rejects.toThrow('gone');
   expect([...(await (await openAt(world)).take(['ben', 'cy']))]).toEqual([]);

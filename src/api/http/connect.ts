@@ -73,7 +73,7 @@ async function passGate(connection: Connection, request: Request, { before }: Ca
 function closeGate(connection: Connection, request: Request, holds: readonly Milliseconds[]): void {
   const wait = holds.at(-1) ?? 0;
   const total = holds.reduce((sum, hold) => sum + hold, 0);
-  connection.gate.closeUntil(lineOf(connection), connection.clock.now() + wait);
+  connection.gate.closeUntil(lineOf(connection), connection.clock.elapsed() + wait);
   if (connection.retries === 0 || !fits(connection, wait, total)) throw beyondWait(request, wait);
   reportWait(connection, request, wait, 'the server asks to wait (429)');
 }
@@ -127,7 +127,7 @@ function fits(connection: Connection, wait: Milliseconds, total = wait): boolean
 }
 
 function fitsDeadline({ deadline, clock }: Connection, wait: Milliseconds): boolean {
-  return deadline === undefined || clock.now() + wait < deadline;
+  return deadline === undefined || clock.elapsed() + wait < deadline;
 }
 
 /** Rounded up to what `--deadline` takes. */

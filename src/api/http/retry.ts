@@ -99,16 +99,16 @@ function secondsOf(value: unknown, now: Milliseconds): Milliseconds | undefined 
 
 /** Holds all workers of the process back after a 429: those of the same line, a server together with who asks it. */
 export interface Gate {
-  /** No request on this line before this moment. */
+  /** No request on this line before this moment of the clock `elapsed`. */
   closeUntil(line: string, moment: Milliseconds): void;
   /** How long no request may go yet. */
   wait(line: string): Milliseconds;
 }
 
-export function openGate(clock: Pick<Clock, 'now'>): Gate {
+export function openGate(clock: Pick<Clock, 'elapsed'>): Gate {
   const opens = new Map<string, Milliseconds>();
   return {
-    closeUntil: (line, moment) => void opens.set(line, Math.max(opens.get(line) ?? 0, moment)),
-    wait: (line) => Math.max(0, (opens.get(line) ?? 0) - clock.now()),
+    closeUntil: (line, moment) => void opens.set(line, Math.max(opens.get(line) ?? -Infinity, moment)),
+    wait: (line) => Math.max(0, (opens.get(line) ?? -Infinity) - clock.elapsed()),
   };
 }

@@ -86,7 +86,7 @@ export default command({
       licensing: apiOfEachApp(context),
       concurrency: values.concurrency ?? defaultConcurrency,
       similar: similarOf(values.allow_similar),
-      now: context.now,
+      elapsed: context.elapsed,
     };
     const { changed, journal, settle = defaultSettle } = values;
     const resume = commandLine(file, values, context.options);
@@ -125,7 +125,7 @@ async function* applied(job: Job, planning: Planning, context: ApplyingParts): A
   const opened = await context.journal({ job: 'license apply', target, input }, job.journal);
   let isDone = false;
   try {
-    const journal = licenseJournal(opened);
+    const journal = licenseJournal(opened, context);
     const own = await claimsOf(targets, settle, context);
     const { plan, claims } = await planClaimed(rows, planning, { ...context, claims: own });
     try {
@@ -148,14 +148,14 @@ async function* carriedOut(
   job: Job,
   context: ApplyingParts,
 ): AsyncGenerator<AppliedRow> {
-  const { signal, conclude, warn, clean, elapsed } = context;
+  const { signal, conclude, warn, clean, now } = context;
   const progress = context.progress('licenses', plan.tasks.length);
   const where = inTargets(job.targets);
   const applying = {
     ...started,
     ...settlingOf(context, job.settle),
     signal,
-    elapsed,
+    now,
     conclude,
     warn,
     where,

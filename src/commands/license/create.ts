@@ -29,14 +29,14 @@ export default command({
     const app_code = await appCodeOf(context, typed.app_code);
     const account = await context.licensingAccount(typed);
     refuseReadOnly(account);
-    const { options, now, warn } = context;
+    const { options, now, elapsed, warn } = context;
     const api = context.licensing(typed);
     const fields = { remote_user, app_code, size_allowance };
     const settling = settlingOf(context, settle);
     // The request alone is what a dry run shows.
     if (options.dry_run) return createLicense(api, fields, undefined, settling);
     const claims = await context.claims(account, app_code, settle);
-    const license = await createAnother(api, fields, { ...settling, claims, now, warn });
+    const license = await createAnother(api, fields, { ...settling, claims, now, elapsed, warn });
     if (license.key === undefined)
       warn(
         'the license was created, but none of its fields can be recognised as its key: ' +

@@ -42,9 +42,9 @@ export default command({
     const app_code = await appCodeOf(context, typed.app_code);
     const account = await context.licensingAccount(typed);
     refuseReadOnly(account);
-    const { options, now, note, warn } = context;
+    const { options, now, elapsed, note, warn } = context;
     const claims = options.dry_run ? noClaims : await context.claims(account, app_code, settle);
-    const ensuring = { ...settlingOf(context, settle), claims, now, warn, similar: similarOf(allow_similar) };
+    const ensuring = { ...settlingOf(context, settle), claims, now, elapsed, warn, similar: similarOf(allow_similar) };
     const fields = { remote_user, app_code, size_allowance };
     const { outcome, license } = await ensureLicense(context.licensing(typed), fields, ensuring);
     note(`${outcome}: the license of ${remote_user} in application ${app_code}`);

@@ -6,7 +6,7 @@ import { releaseOrWarn, userKey, type ClaimingUser, type LicenseUser } from './c
 
 /** The users of a roster, kept from other processes until their outcome is known. */
 export interface RosterClaims {
-  /** When a license of that user was last asked for; undefined where that is long ago. */
+  /** When a license of that user was last asked for, on the clock `elapsed`; undefined where that is long ago. */
   lastPost(row: LicenseUser): Milliseconds | undefined;
   /**
    * Claims a row whose license is to be created. `held`: somebody else holds it; it is looked at in the end.
@@ -20,7 +20,7 @@ export interface RosterClaims {
   claimHeld(): Promise<readonly LicenseFields[]>;
   /** A POST for that user is about to be sent. @throws Failure where the claim is lost: nothing may be sent */
   posting(row: LicenseUser): Promise<void>;
-  /** A POST for that user has ended. */
+  /** A POST for that user has ended, at `time` by the clock of the machine. */
   posted(row: LicenseUser, time: Milliseconds): void;
   /** Why the claims are lost; undefined while they are not. */
   lost(): Failure | undefined;
@@ -30,7 +30,7 @@ export interface RosterClaims {
   releaseAll(): Promise<void>;
 }
 
-export interface ClaimingRoster extends Omit<ClaimingUser, 'claims'> {
+export interface ClaimingRoster extends Pick<ClaimingUser, 'elapsed' | 'warn'> {
   /** The claims on the users of each application. */
   readonly claims: ReadonlyMap<number, Claims>;
 }
@@ -64,7 +64,7 @@ export interface ClaimedRows extends Pick<RosterClaims, 'posted' | 'release' | '
 const releaseEvery: Milliseconds = 2000;
 const maxReleases = 10;
 
-export function claimedRows({ claims, now, warn }: ClaimingRoster): ClaimedRows {
+export function claimedRows({ claims, elapsed, warn }: ClaimingRoster): ClaimedRows {
   const held = new Map<string, LicenseUser>();
   const fresh = new Map<string, Milliseconds>();
   let done: LicenseUser[] = [];
@@ -88,9 +88,9 @@ export function claimedRows({ claims, now, warn }: ClaimingRoster): ClaimedRows 
     async release(row) {
       if (!held.delete(userKey(row))) return;
       done.push(row);
-      last ??= now();
-      if (now() - last <= releaseEvery || done.length * maxReleases < claimed) return;
-      last = now();
+      last ??= elapsed();
+      if (elapsed() - last <= releaseEvery || done.length * maxReleases < claimed) return;
+      last = elapsed();
       await giveBack(done.splice(0));
     },
     async releaseAll() {

@@ -14,12 +14,14 @@ export function userKey({ app_code, remote_user }: LicenseUser): string {
 export interface ClaimingUser {
   readonly claims: Claims;
   readonly now: () => Milliseconds;
+  /** A clock that nobody sets. */
+  readonly elapsed: () => Milliseconds;
   readonly warn: (text: string) => void;
 }
 
 /** One claimed user. */
 export interface ClaimedUser {
-  /** When a license of the user was last asked for; undefined where that is long ago. */
+  /** When a license of the user was last asked for, on the clock `elapsed`; undefined where that is long ago. */
   readonly lastPost: Milliseconds | undefined;
   /** Does work that sends a POST, which later runs are to know of; it calls `posting` right before each. */
   post<T>(work: (posting: () => Promise<void>) => Promise<T>): Promise<T>;
@@ -31,7 +33,7 @@ export interface ClaimedUser {
  */
 export async function whileClaimed<T>(
   remote_user: string,
-  { claims, now, warn }: ClaimingUser,
+  { claims, now, warn }: Omit<ClaimingUser, 'elapsed'>,
   work: (user: ClaimedUser) => Promise<T>,
 ): Promise<T> {
   const lastPost = (await claims.take([remote_user])).get(remote_user);

@@ -13,7 +13,7 @@ export interface CreatingAnother extends Settling, ClaimingUser {}
  */
 export function createAnother(api: CreatingApi, fields: LicenseFields, creating: CreatingAnother): Promise<License> {
   return whileClaimed(fields.remote_user, creating, async ({ lastPost = -Infinity, post }) => {
-    const isRecent = lastPost + creating.settle > creating.now();
+    const isRecent = lastPost + creating.settle > creating.elapsed();
     const before = await lookBefore(api, fields, creating);
     // A license of a moment ago that the list does not show yet could be taken for the new one.
     return post((posting) => createLicense(api, fields, isRecent ? undefined : before, { ...creating, posting }));

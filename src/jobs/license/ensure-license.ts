@@ -58,8 +58,8 @@ async function look(
   ensuring: Ensuring,
 ): Promise<FoundLicenses> {
   const { lastPost = -Infinity } = user;
-  const { settle, now, sleep, note, similar } = ensuring;
-  const wait = lastPost + settle - now();
+  const { settle, elapsed, sleep, note, similar } = ensuring;
+  const wait = lastPost + settle - elapsed();
   const first = await listFor(api, fields, similar);
   if (first.decision.step !== 'create' || wait <= 0) return first;
   note(`an earlier run asked for a license of ${fields.remote_user}: listing again in ${formatDuration(wait)}`);

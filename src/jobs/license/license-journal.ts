@@ -3,11 +3,12 @@ import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { Journal } from '../../store/journal.ts';
 import { isObject } from '../../core/json.ts';
+import type { Clock } from '../../core/world.ts';
 import { userKey, type LicenseUser } from './claim-users.ts';
 
 /** What earlier runs of the same job recorded of one row. */
 export interface PastRow {
-  /** When the last POST ended; Infinity where its end is not recorded, as after a kill. */
+  /** When the last POST ended, on the clock `elapsed`; Infinity where its end is not recorded, as after a kill. */
   readonly posted?: Milliseconds;
   /** The last recorded outcome; `acknowledged`: the server said that it created the license, without returning its key. */
   readonly status?: 'created' | 'resized' | 'acknowledged';
@@ -29,12 +30,16 @@ export interface LicenseJournal {
 }
 
 /**
- * Reads what earlier runs recorded, and records the steps of this one. A record holds no license code.
+ * Reads what earlier runs recorded, and records the steps of this one. A record holds no license code. Its times are of the clock of the
+ * machine; their age is taken once, so that a clock that is set later in the run does not change it.
  * @throws Failure config where a record is not one of such a journal
  */
-export function licenseJournal(journal: Pick<Journal, 'path' | 'records' | 'append' | 'isDamaged'>): LicenseJournal {
+export function licenseJournal(
+  journal: Pick<Journal, 'path' | 'records' | 'append' | 'isDamaged'>,
+  { now, elapsed }: Pick<Clock, 'now' | 'elapsed'>,
+): LicenseJournal {
   let broken: Failure | undefined;
-  const past = replay(journal);
+  const past = replay(journal, now() - elapsed());
   const append = async (entry: Entry): Promise<void> => {
     try {
       await journal.append(entry);
@@ -64,12 +69,12 @@ interface Entry extends LicenseUser {
 }
 
 /** A license that was asked for stays so until an outcome is recorded. A resize that was interrupted is simply done again. */
-function replay({ path, records }: Pick<Journal, 'path' | 'records'>): Map<string, PastRow> {
+function replay({ path, records }: Pick<Journal, 'path' | 'records'>, ahead: Milliseconds): Map<string, PastRow> {
   const past = new Map<string, PastRow>();
   for (const [index, record] of records.entries()) {
     if (!isEntry(record)) throw damaged(path, index);
     const key = userKey(record);
-    past.set(key, afterEntry(past.get(key) ?? {}, record));
+    past.set(key, afterEntry(past.get(key) ?? {}, { ...record, time: record.time - ahead }));
   }
   return past;
 }

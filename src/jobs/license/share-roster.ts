@@ -7,12 +7,10 @@ import { userKey, type LicenseUser } from './claim-users.ts';
 
 export interface SharingRoster extends ClaimingRoster {
   readonly claims: ReadonlyMap<number, SharedClaims>;
-  /** When the list began that shows no license for the rows. */
+  /** When the list began that shows no license for the rows, on the clock `elapsed`. */
   readonly listedAt: Milliseconds;
   /** A moment before that list for each application, by the clock of its ledger. */
   readonly before: ReadonlyMap<number, Milliseconds>;
-  /** A clock that nobody sets. */
-  readonly elapsed: () => Milliseconds;
   readonly sleep: (span: Milliseconds) => Promise<void>;
   readonly note: (text: string) => void;
 }
@@ -35,7 +33,7 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
   const { claims } = sharing;
   const ahead = rowsAhead(rows);
   const outcomes = new Map<string, 'claimed' | 'held'>();
-  const posts = new Map<string, SharedPost>();
+  const posts = new Map<string, Milliseconds>();
   const held = new Map<string, LicenseFields>();
   const claimed = claimedRows(sharing);
   let claiming: Promise<void> = Promise.resolve();
@@ -65,8 +63,8 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
     held.delete(key);
     claimed.add(row);
     ahead.add(row);
-    const post = sharedPost(row, taken, sharing);
-    if (post) posts.set(key, post);
+    const post = lastPost(row, taken, sharing);
+    if (post !== undefined) posts.set(key, post);
   };
 
   const takePortion = async (first: LicenseFields): Promise<void> => {
@@ -76,7 +74,7 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
 
   return {
     ...claimed,
-    lastPost: (row) => latestOf(posts.get(userKey(row)), sharing),
+    lastPost: (row) => posts.get(userKey(row)),
     async posting(row) {
       ahead.delete(row);
       await claims.get(row.app_code)?.posting(row.remote_user, () => ahead.users(row));
@@ -99,32 +97,24 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
   };
 }
 
-/** The last POST of a row, by the ledger. */
-interface SharedPost {
-  /** On the clock `elapsed`. */
-  readonly posted: Milliseconds;
-  /** How long after the beginning of the list, by the ledger's clock; negative: before it. */
-  readonly afterList: Milliseconds;
-}
-
-function sharedPost(row: LicenseUser, { now, posted }: TakenUsers, sharing: SharingRoster): SharedPost | undefined {
-  const listed = sharing.before.get(row.app_code) ?? now;
+/**
+ * When the last POST of a row ended, by the ledger. Its clock can be set too, so the POST counts as late as it is both from the moment of
+ * the claim and from the beginning of the list.
+ */
+function lastPost(row: LicenseUser, { now, posted }: TakenUsers, sharing: SharingRoster): Milliseconds | undefined {
+  const { before, elapsed, listedAt } = sharing;
+  const listed = before.get(row.app_code) ?? now;
   const time = now - listed > oldestList ? now : posted.get(row.remote_user);
-  return time === undefined ? undefined : { posted: sharing.elapsed() - (now - time), afterList: time - listed };
-}
-
-/** On the clock of this machine, which can be set between list, claim and now: the POST counts as late as it is from now and from the list. */
-function latestOf(post: SharedPost | undefined, { now, elapsed, listedAt }: SharingRoster): Milliseconds | undefined {
-  return post && Math.max(now() - (elapsed() - post.posted), listedAt + post.afterList);
+  return time === undefined ? undefined : Math.max(elapsed() - (now - time), listedAt + (time - listed));
 }
 
 /** Waits as long as the others go on giving rows back. */
 async function claimFreed(
   held: ReadonlyMap<string, LicenseFields>,
   take: (rows: readonly LicenseFields[]) => Promise<string | undefined>,
-  { now, sleep, note }: SharingRoster,
+  { elapsed, sleep, note }: SharingRoster,
 ): Promise<readonly LicenseFields[]> {
-  const end = now() + longestWait;
+  const end = elapsed() + longestWait;
   for (let round = 0; held.size > 0; round += 1) {
     const wanted = [...held.values()];
     const holder = await take(wanted);
@@ -132,7 +122,7 @@ async function claimFreed(
     if (free.length > 0) return free;
     if (round === 0)
       note(`waiting for ${holder ?? 'another run'}, which is creating licenses of ${held.size} of the users`);
-    if (now() > end)
+    if (elapsed() > end)
       throw new Failure('unavailable', `${holder ?? 'another run'} still holds ${held.size} of the users`, {
         hint: 'Run the command again when it has ended; chatelaine ledger status shows who holds what.',
       });

@@ -24,8 +24,9 @@ export interface RequestRecords {
 }
 
 /**
- * When a license of the row was last asked for, by the journal and the claims; -Infinity: long ago. In the journal a time in the future,
- * and one that is not recorded, count as the time of the plan. Claims may say that a POST of another machine ends in the future.
+ * When a license of the row was last asked for, by the journal and the claims, on the clock `elapsed`; -Infinity: long ago. In the journal
+ * a time in the future, and one that is not recorded, count as the time of the plan. Claims may say that a POST of another machine ends in
+ * the future.
  */
 export function lastPost(
   row: LicenseFields,
@@ -68,14 +69,14 @@ export class PendingRows {
     this.#rows.set(pending.row, pending);
   }
 
-  /** A row that an earlier run, or another one, asked for at `time` of the machine's clock. */
-  addAsked(row: LicenseFields, time: Milliseconds, { now, elapsed }: TwoClocks): void {
-    this.add({ row, posts: 0, posted: time - now() + elapsed() });
+  /** A row that an earlier run, or another one, asked for. */
+  addAsked(row: LicenseFields, posted: Milliseconds): void {
+    this.add({ row, posts: 0, posted });
   }
 
   /** A row that another run held. A POST whose end is not recorded counts as ended now. */
-  addHeld(row: LicenseFields, records: RequestRecords & TwoClocks): void {
-    this.addAsked(row, lastPost(row, records.now(), records), records);
+  addHeld(row: LicenseFields, records: RequestRecords & Pick<TwoClocks, 'elapsed'>): void {
+    this.addAsked(row, lastPost(row, records.elapsed(), records));
   }
 
   /** Takes a row out; undefined where it is not pending. */

@@ -16,7 +16,7 @@ export interface Task {
 /** What has to be done for each row, in the order of the rows. */
 export interface Plan {
   readonly tasks: readonly Task[];
-  /** When the lists that it follows from were begun. */
+  /** When the lists that it follows from were begun, on the clock `elapsed`. */
   readonly listedAt: Milliseconds;
 }
 
@@ -24,7 +24,8 @@ export interface Planning {
   readonly licensing: (app_code: number) => LicensingApi;
   readonly concurrency: number;
   readonly similar: SimilarNames;
-  readonly now: () => Milliseconds;
+  /** A clock that nobody sets. */
+  readonly elapsed: () => Milliseconds;
 }
 
 /**
@@ -32,8 +33,8 @@ export interface Planning {
  * @throws Failure of a list that cannot be read
  */
 export async function planRoster(rows: readonly LicenseFields[], planning: Planning): Promise<Plan> {
-  const { licensing, concurrency, similar, now } = planning;
-  const listedAt = now();
+  const { licensing, concurrency, similar, elapsed } = planning;
+  const listedAt = elapsed();
   const listed = new Map<number, ReadonlyMap<string, ListedUser>>();
   for (const [app_code, users] of usersOfEachApp(rows))
     listed.set(app_code, await takeCensus(licensing(app_code), app_code, users, concurrency));

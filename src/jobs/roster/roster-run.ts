@@ -125,7 +125,7 @@ export class RosterRun {
     if (!earlier && (await claims.claim(row)) === 'held') return;
     const posted = earlier ? -Infinity : lastPost(row, this.#plan.listedAt, this.#applying);
     if (posted + settle > this.#plan.listedAt) {
-      this.#pending.addAsked(row, posted, this.#applying);
+      this.#pending.addAsked(row, posted);
       return;
     }
     const reason = obstacle(earlier, journal.past(row), retries);

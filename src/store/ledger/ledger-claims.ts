@@ -5,7 +5,7 @@ import type { Clock } from '../../core/world.ts';
 import { rememberedFor, type ClaimOptions, type SharedClaims, type TakenUsers } from '../claims.ts';
 import { ledgerVersion } from './ledger-sql.ts';
 import type { Database, QueryLimits } from './postgres.ts';
-import { onClockOf, takenFrom } from './taken-users.ts';
+import { onElapsed, takenFrom } from './taken-users.ts';
 
 export interface LedgerClaimOptions extends ClaimOptions {
   /** The longest time of one POST. */
@@ -120,18 +120,18 @@ export function sharedClaims(session: ClaimingSession, options: LedgerClaimOptio
       recorded.delete(user);
     },
     async take(users) {
-      let end = clock.now() + longestWait;
+      let end = clock.elapsed() + longestWait;
       for (let round = 0, most = Infinity; ; round += 1) {
         const taken = await takeFree(users);
         const { held, holder = 'another run' } = taken;
-        if (held.length === 0) return onClockOf(clock, taken);
+        if (held.length === 0) return onElapsed(clock, taken);
         const others = new Set(held);
         // A process that holds users waits for none: two that want each other's would block each other.
         await release(users.filter((user) => !others.has(user)).map((remote_user) => ({ remote_user })));
         if (round === 0) options.note(`waiting for ${holder}, which is creating licenses of the same users`);
-        if (held.length < most) end = clock.now() + longestWait;
+        if (held.length < most) end = clock.elapsed() + longestWait;
         most = Math.min(most, held.length);
-        if (clock.now() > end) throw stillHeld(holder);
+        if (clock.elapsed() > end) throw stillHeld(holder);
         await clock.sleep(Math.min(40 * (round + 1), longestPause) * (0.5 + clock.random()), options.signal);
       }
     },

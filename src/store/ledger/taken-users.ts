@@ -9,9 +9,12 @@ export interface TakenPortion extends TakenUsers {
   readonly session: number;
 }
 
-/** The moments as they are by the clock of this machine. */
-export function onClockOf(clock: Clock, { now, posted }: TakenUsers): ReadonlyMap<string, Milliseconds> {
-  const ahead = clock.now() - now;
+/** The moments as they are on the clock `elapsed`: whatever the clock of this machine is set to, their age is that of the database. */
+export function onElapsed(
+  clock: Pick<Clock, 'elapsed'>,
+  { now, posted }: TakenUsers,
+): ReadonlyMap<string, Milliseconds> {
+  const ahead = clock.elapsed() - now;
   return new Map([...posted].map(([user, time]) => [user, time + ahead]));
 }
 

@@ -39,13 +39,13 @@ export async function openClaims(name: string, world: Surroundings, options: Cla
   return {
     async take(users) {
       const wanted = new Map(users.map((user) => [hashOf(user), user]));
-      const end = clock.now() + longestWait;
+      const end = clock.elapsed() + longestWait;
       for (let round = 0; ; round += 1) {
         const outcome = await edit((file) => attempt(file, wanted, me, remember, world), options.signal);
         if (outcome instanceof Map) return outcome;
         const { holder } = outcome;
         if (round === 0) options.note(waiting(holder, me, path));
-        if (clock.now() > end) throw held(holder, me, path);
+        if (clock.elapsed() > end) throw held(holder, me, path);
         await clock.sleep(Math.min(40 * (round + 1), longestPause) * (0.5 + clock.random()), options.signal);
       }
     },
@@ -93,7 +93,7 @@ async function attempt(
   remember: Milliseconds,
   { machine, clock }: Surroundings,
 ): Promise<ClaimEdit<{ readonly holder: Owner } | Map<string, Milliseconds>>> {
-  const now = clock.now();
+  const [now, elapsed] = [clock.now(), clock.elapsed()];
   const kept: Claim[] = [];
   const abandoned: string[] = [];
   for (const claim of claims) {
@@ -108,7 +108,8 @@ async function attempt(
   const asked = new Map<string, Milliseconds>();
   for (const [hash, time] of remembered) {
     const user = wanted.get(hash);
-    if (user !== undefined) asked.set(user, Math.max(asked.get(user) ?? -Infinity, Math.min(time, now)));
+    const age = Math.max(0, now - time);
+    if (user !== undefined) asked.set(user, Math.max(asked.get(user) ?? -Infinity, elapsed - age));
   }
   const mine = { owner: me, users: [...wanted.keys()] };
   return { file: { claims: [...kept, mine], posted: remembered }, result: asked };

@@ -52,12 +52,12 @@ export async function acquireLock(
 ): Promise<() => Promise<void>> {
   const { clock, machine } = world;
   const me = await thisOwner(machine);
-  const end = clock.now() + (patience.wait ?? 30_000);
+  const end = clock.elapsed() + (patience.wait ?? 30_000);
   for (let round = 0; ; round += 1) {
     patience.signal?.throwIfAborted();
     if (await attempt(path, me, machine)) return () => release(path, me);
     const owner = await ownerOf(path);
-    if (owner && clock.now() >= end) throw busy(path, owner, me, patience.what);
+    if (owner && clock.elapsed() >= end) throw busy(path, owner, me, patience.what);
     await clock.sleep(Math.min(2 + round * 2, 40) * (0.5 + clock.random()), patience.signal);
   }
 }

@@ -27,7 +27,7 @@ function recorded(asked: ReadonlyMap<string, number> = new Map()) {
 test('the users of each application are claimed, given back in groups, and all at the end', async () => {
   const { calls, claims } = recorded(new Map([['dora', 400]]));
   let time = 0;
-  const claimed = await claimRoster(rows, { claims, now: () => time, warn: () => undefined });
+  const claimed = await claimRoster(rows, { claims, elapsed: () => time, warn: () => undefined });
   const [ada, ben, cy, dora] = rows as [(typeof rows)[0], (typeof rows)[0], (typeof rows)[0], (typeof rows)[0]];
   expect([claimed.lastPost(ada), claimed.lastPost(dora)]).toEqual([undefined, 400]);
 

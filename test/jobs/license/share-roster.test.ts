@@ -18,13 +18,13 @@ function shared(others: Set<string>, posted: ReadonlyMap<string, number> = new M
   const calls: string[] = [];
   const soon: (readonly string[])[] = [];
   let now = 1_000_000;
-  /** How far the clock of the machine was set since the list. */
+  /** How far the clock of the ledger was set since the list. */
   let step = 0;
   const own: SharedClaims = {
     takeFree: async (users) => {
       calls.push(`take ${users.length}`);
       return {
-        now: now - step + ahead,
+        now: now + step + ahead,
         posted,
         held: users.filter((user) => others.has(user)),
         holder: 'process 1 on box',
@@ -39,8 +39,7 @@ function shared(others: Set<string>, posted: ReadonlyMap<string, number> = new M
     claims: new Map([[7, own]]),
     listedAt: 1_000_000,
     before: new Map([[7, 1_000_000 + ahead]]),
-    now: () => now,
-    elapsed: () => now - step,
+    elapsed: () => now,
     sleep: async (span) => {
       now += span;
       if (now > 1_001_000) others.delete('user-1');
@@ -53,7 +52,7 @@ function shared(others: Set<string>, posted: ReadonlyMap<string, number> = new M
     calls,
     soon,
     pass: (span: number) => (now += span),
-    set: (span: number) => ((now += span), (step += span)),
+    set: (span: number) => (step += span),
   };
 }
 
@@ -119,23 +118,19 @@ test('a POST is recorded together with those of the next 49 rows that are claime
 });
 
 test.each([600_000, -600_000])(
-  'a clock that is set by %i ms between list, claim and row makes no POST seem earlier, beside the list or from now',
+  'a clock of the ledger that is set by %i ms between list and claim makes no POST seem earlier, beside the list or from now',
   async (span) => {
     const { claims, pass, set } = shared(new Set(), new Map([['user-0', 1_001_000 + ahead]]));
     pass(3000);
     set(span);
     await claims.claim(first);
-    set(span);
-    const posted = claims.lastPost(first) ?? NaN;
-    expect(posted).toBeGreaterThanOrEqual(1_001_000);
-    expect(1_003_000 + 2 * span - posted).toBeLessThanOrEqual(2000);
+    expect(claims.lastPost(first)).toBeGreaterThanOrEqual(1_001_000);
   },
 );
 
-test("the age of a list is one of the ledger's clock", async () => {
-  const { claims, pass, set } = shared(new Set());
-  pass(43_200_001);
-  set(-43_200_001);
+test("the age of a list is one of the ledger's clock, which goes on while the machine sleeps", async () => {
+  const { claims, set } = shared(new Set());
+  set(43_200_001);
   await claims.claim(first);
   expect(claims.lastPost(first)).toBe(1_000_000 + 43_200_001);
 });

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { realClock } from '../../../src/cli/clock.ts';
 import type { Creation } from '../../../src/api/licensing/creation.ts';
 import type { License } from '../../../src/api/licensing/license.ts';
 import type { LicensingApi } from '../../../src/api/licensing/licensing.ts';
@@ -39,15 +40,12 @@ function world({ room = Infinity, earlier = [], isDamaged = false, asked = {}, a
   let now = 1_000_000;
   let ahead = 0;
   const full = new Failure('unavailable', 'disk full: cannot write the journal');
-  const journal = licenseJournal({
-    path: '/journal',
-    records: earlier,
-    isDamaged,
-    append: async (record) => {
-      if (records.length >= room) throw full;
-      records.push(record as (typeof records)[number]);
-    },
-  });
+  const append = async (record: object): Promise<void> => {
+    if (records.length >= room) throw full;
+    records.push(record as (typeof records)[number]);
+  };
+  const clocks = { now: () => now + ahead, elapsed: () => now };
+  const journal = licenseJournal({ path: '/journal', records: earlier, isDamaged, append }, clocks);
   const unused = (): never => {
     throw new Error('not asked for');
   };
@@ -88,8 +86,7 @@ function world({ room = Infinity, earlier = [], isDamaged = false, asked = {}, a
     similar: 'refuse',
     settle: 5000,
     retries: 5,
-    now: () => now + ahead,
-    elapsed: () => now,
+    ...clocks,
     sleep: async (span) => {
       slept.push(span);
       now += span;
@@ -157,7 +154,11 @@ test('one worker: a line is on disk before its request, and shares a sync with t
   });
   const plan = await planRoster(rows, applying);
 
-  for await (const row of applyRoster(plan, { ...applying, journal: licenseJournal(opened), concurrency: 1 }))
+  for await (const row of applyRoster(plan, {
+    ...applying,
+    journal: licenseJournal(opened, surroundings.clock),
+    concurrency: 1,
+  }))
     expect(onDisk()).toContain(`{"remote_user":"${row.remote_user}","app_code":7,"status":"created"`);
   await opened.finish();
 
@@ -238,6 +239,26 @@ describe('a row whose POST is unconfirmed', () => {
       const { failure } = await outcome({ ...applying, concurrency: 1 });
 
       expect({ failure, slept }).toEqual({ failure: undefined, slept: [5000] });
+    },
+  );
+
+  test.each([60_000, -60_000])(
+    'in the journal of an earlier run keeps its age, though the clock of the machine is set by %i ms before its turn',
+    async (span) => {
+      const { applying, slept, setClock } = world({
+        earlier: [
+          { ...rows[30], step: 'create', time: 997_000 },
+          { remote_user: 'user-30', app_code: 7, status: 'unknown', time: 998_000 },
+        ],
+        answer({ remote_user }) {
+          if (remote_user === 'user-5') setClock(span);
+          return undefined;
+        },
+      });
+
+      const { failure } = await outcome({ ...applying, concurrency: 1 });
+
+      expect({ failure, slept }).toEqual({ failure: undefined, slept: [3000] });
     },
   );
 
@@ -328,6 +349,7 @@ test.each([
   { remote_user: 'a', app_code: 7, time: 1 },
   { ...rows[0], status: 'done', time: 1 },
 ])('a record %j is a damaged journal: exit 3', (record) => {
-  const open = () => licenseJournal({ path: '/j', records: [record], isDamaged: false, append: async () => undefined });
+  const open = () =>
+    licenseJournal({ path: '/j', records: [record], isDamaged: false, append: async () => undefined }, realClock);
   expect(open).toThrow('the journal /j is damaged: line 2 is not a step of a roster');
 });

@@ -20,7 +20,7 @@ async function openAt(world: Place, settle = 5000): Promise<Claims> {
 /** A computer whose time passes only by `pass`. */
 function at(time: number): Place & { pass: (span: number) => void } {
   let now = time;
-  return { ...place(), clock: { ...sleptClock(), now: () => now }, pass: (span) => (now += span) };
+  return { ...place(), clock: { ...sleptClock(), now: () => now, elapsed: () => now }, pass: (span) => (now += span) };
 }
 
 function fileOf(world: Place): string {
@@ -87,6 +87,14 @@ test('a time in the future counts as now', async () => {
   await claims.take(['ada']);
   await claims.release([{ remote_user: 'ada', posted: 9_000_000 }]);
   expect([...(await claims.take(['ada']))]).toEqual([['ada', 1_000_000]]);
+});
+
+test('times of the file are given on the clock that nobody sets', async () => {
+  const world = at(1_000_000);
+  const set = { ...world, clock: { ...world.clock, elapsed: () => 70_000 } };
+  await (await openAt(world)).release([{ remote_user: 'ada', posted: 998_000 }]);
+  const posted = (await (await openAt(set)).take(['ada'])).get('ada');
+  expect(posted).toBe(68_000);
 });
 
 test('the file does not reveal the users', async () => {
