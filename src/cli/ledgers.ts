@@ -55,9 +55,13 @@ export function openLedgers(wiring: LedgerWiring, accounts: Accounts): OpenLedge
       const shared = await (await open(url)).claims(target, { ...claiming, requestLimit });
       return jointClaims(local, shared, () => world.clock.elapsed());
     },
-    async ledger() {
+    async anyLedger() {
       const url = typed() ?? (await profileInUse(accounts, options.profile))?.ledger;
-      if (url !== undefined) return open(url);
+      return url === undefined ? undefined : open(url);
+    },
+    async ledger() {
+      const configured = await ledgers.anyLedger();
+      if (configured) return configured;
       throw new Failure('config', 'no ledger is configured', {
         hint: `Set ${variableName}=postgres://ROLE@HOST/DATABASE, or store it: chatelaine auth login licensing --ledger URL`,
       });

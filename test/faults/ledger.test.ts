@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { realClock } from '../../src/cli/clock.ts';
 import { readFaults } from '../../src/sandbox/faults.ts';
-import { ledgerSql } from '../../src/store/ledger/ledger-sql.ts';
+import { upgradeScript } from '../../src/store/ledger/ledger-steps.ts';
 import { openCuttingProxy, type Cut } from '../helpers/cutting-proxy.ts';
 import { startPostgres, withoutPostgres, type Cluster } from '../helpers/postgres.ts';
 import { emptyHome, openSandbox, type RunningSandbox } from '../helpers/run.ts';
@@ -17,7 +17,7 @@ describe.skipIf(withoutPostgres)(`a ledger that fails (${withoutPostgres ?? 'Pos
 
   beforeAll(async () => {
     cluster = await startPostgres();
-    await cluster.query(ledgerSql);
+    await cluster.query(upgradeScript(0));
   }, 60_000);
 
   afterAll(() => cluster.stop());

@@ -13,7 +13,7 @@ export interface Cluster {
   readonly url: string;
   readonly port: number;
   readonly socket: string;
-  query(text: string, values?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>;
+  query(text: string, values?: readonly unknown[], database?: string): Promise<readonly Record<string, unknown>[]>;
   /** From now on that role has to give its password over TCP. */
   requirePassword(role: string): Promise<void>;
   /** From now on that role has to use TLS over TCP. */
@@ -42,9 +42,8 @@ export async function startPostgres(): Promise<Cluster> {
   const port = await freePort();
   const args = ['-D', data, '-k', folder, '-p', String(port), '-c', 'listen_addresses=127.0.0.1', '-c', 'fsync=off'];
   const begin = (): ChildProcess => spawn(join(bin, 'postgres'), args, { ...owner, stdio: 'ignore', cwd: folder });
-  const connection = { host: folder, port, user: 'tester', database: 'postgres' };
-  const query = async (text: string, values: readonly unknown[] = []): Promise<readonly Record<string, unknown>[]> => {
-    const client = new pg.Client(connection);
+  const query: Cluster['query'] = async (text, values = [], database = 'postgres') => {
+    const client = new pg.Client({ host: folder, port, user: 'tester', database });
     client.on('error', () => undefined);
     await client.connect();
     try {

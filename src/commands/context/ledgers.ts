@@ -13,6 +13,8 @@ export interface Ledgers {
   claims(account: LicensingCredential, app_code: number, settle: Milliseconds): Promise<Claims>;
   /** The ledger of this run. @throws Failure config where none is configured */
   ledger(): Promise<Ledger>;
+  /** The same; undefined where none is configured. */
+  anyLedger(): Promise<Ledger | undefined>;
   /** Every configured ledger. */
   ledgers(): Promise<readonly ConfiguredLedger[]>;
 }

@@ -1,22 +1,25 @@
-import { ledgerSql, ledgerVersion } from '../../store/ledger/ledger-sql.ts';
+import { ledgerVersion, upgradeScript } from '../../store/ledger/ledger-steps.ts';
 import { command } from '../command.ts';
 
 export default command({
   name: 'ledger init',
-  summary: 'Create the shared ledger in a PostgreSQL database',
+  summary: 'Create or upgrade the shared ledger in a PostgreSQL database',
   about: [
-    'Creates the schema chatelaine in the database of CHATELAINE_LEDGER, or of the ledger of the profile, in one transaction. Run again, ' +
-      'it changes nothing. The role that runs it needs CREATE on the database, and owns the schema; a role that only uses the ledger ' +
-      'needs USAGE on the schema, which the owner gives: GRANT USAGE ON SCHEMA chatelaine TO role.',
-    'With --dry-run it prints the SQL, for a database whose schema somebody else creates: nothing is connected.',
+    'Creates the schema chatelaine in the database of CHATELAINE_LEDGER, or of the ledger of the profile, or brings an older one to the ' +
+      'version of this program, in one transaction. Run again, it changes nothing. A ledger of a newer version is exit code 3: upgrade ' +
+      'chatelaine. Runs of an older chatelaine that are working stop before their next request (exit code 8).',
+    'The role that runs it needs CREATE on the database, and owns the schema; a role that only uses the ledger needs USAGE on the schema, ' +
+      'which the owner gives: GRANT USAGE ON SCHEMA chatelaine TO role.',
+    'With --dry-run it prints the SQL that it would run, for whoever may change the schema: for the ledger as it is, or, where none is ' +
+      'configured, for a new one.',
   ],
   options: {},
   examples: ['chatelaine ledger init --dry-run'],
 
   plans: true,
 
-  async run(_values, { options, ledger }) {
-    if (options.dry_run) return { sql: ledgerSql };
+  async run(_values, { options, ledger, anyLedger }) {
+    if (options.dry_run) return { sql: (await (await anyLedger())?.plan()) ?? upgradeScript(0) };
     const opened = await ledger();
     const status = await opened.init();
     return { ledger: await opened.name(), version: ledgerVersion, status };

@@ -3,7 +3,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Clock } from '../../core/world.ts';
 import { rememberedFor, type ClaimOptions, type SharedClaims, type TakenUsers } from '../claims.ts';
-import { ledgerVersion } from './ledger-sql.ts';
+import { ledgerVersion } from './ledger-steps.ts';
 import type { Database, QueryLimits } from './postgres.ts';
 import { onElapsed, takenFrom } from './taken-users.ts';
 

@@ -38,8 +38,13 @@ const meanings: Readonly<Record<string, Meaning>> = {
   },
   CH001: {
     kind: 'config',
-    what: ({ name }) => `the ledger ${name} has another version than this chatelaine needs`,
-    hint: 'Use the same version of chatelaine everywhere, or create another ledger in another database.',
+    what: ({ name }) => `the ledger ${name} is of an older version`,
+    hint: 'Upgrade it, once chatelaine is upgraded on all machines: chatelaine ledger init',
+  },
+  CH003: {
+    kind: 'config',
+    what: ({ name }) => `the ledger ${name} is of a newer version`,
+    hint: 'Upgrade chatelaine on this machine.',
   },
   CH002: {
     kind: 'unavailable',

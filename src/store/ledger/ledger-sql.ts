@@ -1,14 +1,11 @@
-/** The version of the schema and of its functions. A change of either raises it and adds a step to `ledger init`. */
-export const ledgerVersion = 1;
-
 /** The first number of every advisory lock of a ledger ("CHtL"); the second is that of a session, or 0 while the schema changes. */
 export const lockSpace = 0x4348744c;
 
 /**
- * Creates the ledger; every statement may be repeated. Sessions call the functions alone, which run with the rights of the role that
+ * The first step of a ledger: who creates licenses for which users, on any number of machines. Sessions call the functions alone, which run with the rights of the role that
  * created them, so a role needs no more than USAGE on the schema (docs/exactly-once.md, The shared ledger).
  */
-export const ledgerSql = `-- The ledger of chatelaine, version ${ledgerVersion}: who creates licenses for which users, on any number of machines.
+export const firstLedgerSql = `
 CREATE SCHEMA IF NOT EXISTS chatelaine;
 
 CREATE TABLE IF NOT EXISTS chatelaine.ledger (
@@ -16,7 +13,6 @@ CREATE TABLE IF NOT EXISTS chatelaine.ledger (
   version integer NOT NULL,
   salt bytea NOT NULL DEFAULT sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8'))
 );
-INSERT INTO chatelaine.ledger (version) VALUES (${ledgerVersion}) ON CONFLICT DO NOTHING;
 
 -- A session is valid while its connection holds the advisory lock (${lockSpace}, id).
 CREATE TABLE IF NOT EXISTS chatelaine.session (
@@ -74,7 +70,8 @@ BEGIN
   IF current_setting('synchronous_commit') = 'off' THEN PERFORM set_config('synchronous_commit', 'on', true); END IF;
   SELECT l.version INTO STRICT known FROM ledger l;
   IF known <> asked_version THEN
-    RAISE EXCEPTION 'the ledger has version %, and this chatelaine needs version %', known, asked_version USING ERRCODE = 'CH001';
+    RAISE EXCEPTION 'the ledger has version %, and this chatelaine needs version %', known, asked_version
+      USING ERRCODE = CASE WHEN known < asked_version THEN 'CH001' ELSE 'CH003' END;
   END IF;
   IF me IS NULL THEN
     PERFORM set_config('tcp_keepalives_idle', '15', false), set_config('tcp_keepalives_interval', '5', false), set_config('tcp_keepalives_count', '3', false);

@@ -7,7 +7,7 @@ import { thisOwner } from '../disk/owner.ts';
 import type { Surroundings } from '../lock/lock.ts';
 import { ledgerAddress, type LedgerAddress } from './ledger-address.ts';
 import { sharedClaims, type LedgerClaimOptions, type LedgerConnection } from './ledger-claims.ts';
-import { ledgerSql, ledgerVersion, lockSpace } from './ledger-sql.ts';
+import { ledgerSteps, ledgerVersion, missingSteps, upgradeLedger, upgradeScript, versionIn } from './ledger-steps.ts';
 import { openDatabase } from './postgres.ts';
 
 /** One ledger, connected to when it is first used. Its methods throw Failure unavailable, auth or config, and the signal's reason. */
@@ -16,8 +16,10 @@ export interface Ledger {
   name(): Promise<string>;
   /** The claims of one application; all of a run belong to one session. */
   claims(target: string, options: LedgerClaimOptions): Promise<SharedClaims>;
-  /** Creates the schema where there is none. */
-  init(): Promise<'created' | 'unchanged'>;
+  /** Creates the schema where there is none, and upgrades an older one. @throws Failure config where it is newer than this program */
+  init(): Promise<'created' | 'upgraded' | 'unchanged'>;
+  /** The SQL that `init` would run; changes nothing. */
+  plan(): Promise<string>;
   /** What each session holds, the longest first. */
   status(): Promise<readonly HeldClaims[]>;
   /** How far the clock of this machine is ahead of the database's. @throws Failure config where the schema is missing or another one */
@@ -67,7 +69,8 @@ export function openLedger(url: string, world: LedgerWorld): Ledger {
       const { host = 'unknown', pid } = await thisOwner(world.machine);
       return sharedClaims({ connection: await connection(), target, host, pid, clock: world.clock }, options);
     },
-    init: () => createSchema(rowsOf),
+    init: () => upgradeLedger(rowsOf),
+    plan: async () => upgradeScript(await versionIn(rowsOf)),
     async status() {
       const rows = await rowsOf('SELECT * FROM chatelaine.status()');
       return rows.map(heldClaims);
@@ -76,11 +79,12 @@ export function openLedger(url: string, world: LedgerWorld): Ledger {
       const [row] = await rowsOf('SELECT chatelaine.about() AS about');
       const { version, now } = numbersIn(row?.['about']);
       if (version === ledgerVersion) return world.clock.now() - (now ?? NaN);
+      missingSteps(version ?? 0, ledgerSteps);
       throw new Failure(
         'config',
-        `the ledger ${(await address()).name} has version ${version ?? 'none'}, not ${ledgerVersion}`,
+        `the ledger has version ${version ?? 0}, and this chatelaine needs ${ledgerVersion}`,
         {
-          hint: 'Use the same version of chatelaine everywhere.',
+          hint: 'Upgrade it, once chatelaine is upgraded on all machines: chatelaine ledger init',
         },
       );
     },
@@ -89,27 +93,6 @@ export function openLedger(url: string, world: LedgerWorld): Ledger {
       await connected?.database.close();
     },
   };
-}
-
-type SendStatement = (text: string, values?: readonly unknown[]) => Promise<readonly Record<string, unknown>[]>;
-
-/** One transaction: a ledger is there whole, or not at all; two that create it at once wait for one another. */
-async function createSchema(rows: SendStatement): Promise<'created' | 'unchanged'> {
-  const isThere = async (): Promise<boolean> => {
-    const [row] = await rows(`SELECT to_regclass('chatelaine.ledger') IS NOT NULL AS there`);
-    return row?.['there'] === true;
-  };
-  await rows('BEGIN');
-  try {
-    await rows(`SELECT pg_advisory_xact_lock($1, 0)`, [lockSpace]);
-    const existed = await isThere();
-    if (!existed) await rows(ledgerSql);
-    await rows('COMMIT');
-    return existed ? 'unchanged' : 'created';
-  } catch (cause) {
-    if (cause instanceof Failure && !cause.isInterruption) await rows('ROLLBACK').catch(() => undefined);
-    throw cause;
-  }
 }
 
 function heldClaims(row: Record<string, unknown>): HeldClaims {

@@ -1,18 +1,16 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { ledgerSql } from '../../../src/store/ledger/ledger-sql.ts';
+import { upgradeScript } from '../../../src/store/ledger/ledger-steps.ts';
 import { hasOpenssl, openAuthority } from '../../helpers/authority.ts';
 import { startPostgres, withoutPostgres, type Cluster } from '../../helpers/postgres.ts';
 import { emptyHome, fakeService, openSandbox, run, runAlone } from '../../helpers/run.ts';
 
 const ensure = 'license ensure --remote-user ada --size-allowance 4 -o json';
 
-test('ledger init --dry-run prints the SQL, and connects to nothing', async () => {
-  const { exitCode, stdout } = await runAlone('ledger init --dry-run', {
-    env: { CHATELAINE_LEDGER: 'postgres://127.0.0.1:1/x' },
-  });
-  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: ledgerSql });
+test('ledger init --dry-run without a ledger prints the SQL of a new one', async () => {
+  const { exitCode, stdout } = await runAlone('ledger init --dry-run');
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: upgradeScript(0) });
 });
 
 test.each(['ledger init', 'ledger status'])('%s without a ledger is exit 3', async (line) => {
@@ -78,7 +76,7 @@ describe.skipIf(withoutPostgres)(`with a database (${withoutPostgres ?? 'Postgre
 
   beforeAll(async () => {
     cluster = await startPostgres();
-    await cluster.query(ledgerSql);
+    await cluster.query(upgradeScript(0));
   }, 60_000);
 
   afterAll(() => cluster.stop());
@@ -96,6 +94,35 @@ describe.skipIf(withoutPostgres)(`with a database (${withoutPostgres ?? 'Postgre
       version: 1,
       status: 'unchanged',
     });
+  });
+
+  test('ledger init --dry-run prints just what is missing, and changes nothing; psql takes it', async () => {
+    await cluster.query('CREATE DATABASE planned');
+    const planned = { CHATELAINE_LEDGER: cluster.url.replace('/postgres?', '/planned?') };
+    const script = (await runAlone('ledger init --dry-run', { env: planned })).stdout;
+    expect(script).toBe(upgradeScript(0));
+    expect((await runAlone('ledger status', { env: planned })).exitCode).toBe(3);
+    await cluster.query(script, [], 'planned');
+    expect((await runAlone('ledger status', { env: planned })).exitCode).toBe(0);
+    const again = await runAlone('ledger init --dry-run', { env: planned });
+    expect(again.stdout).toBe('-- The ledger has version 1: nothing is to be done.\n');
+  });
+
+  test('a ledger of a newer version is exit 3 for every command that uses it, and nothing is sent', async () => {
+    await cluster.query('CREATE DATABASE newer');
+    await cluster.query(upgradeScript(0), [], 'newer');
+    await cluster.query('UPDATE chatelaine.ledger SET version = 2', [], 'newer');
+    const newer = { CHATELAINE_LEDGER: cluster.url.replace('/postgres?', '/newer?') };
+    const service = fakeService();
+    for (const line of ['ledger init -o json', 'ledger init --dry-run -o json', ensure]) {
+      const { exitCode, error } = await run(service, line, { env: newer });
+      expect([exitCode, error?.message, error?.hint]).toEqual([
+        3,
+        expect.stringContaining('version 2') as string,
+        'Upgrade chatelaine on this machine.',
+      ]);
+    }
+    service.done();
   });
 
   test('ensure, create and apply claim in the ledger of the environment, and give back', async () => {

@@ -1,0 +1,88 @@
+import { Failure } from '../../core/failure.ts';
+import { isObject } from '../../core/json.ts';
+import { firstLedgerSql, lockSpace } from './ledger-sql.ts';
+
+/** One step of the schema: it brings a ledger of the version before it to its own. */
+export interface LedgerStep {
+  readonly version: number;
+  readonly what: string;
+  readonly sql: string;
+}
+
+/**
+ * All steps, numbered from 1. A change of a table or of a function is a new step at the end; a published step is never edited, because
+ * ledgers that it created are out there (docs/exactly-once.md, The shared ledger).
+ */
+export const ledgerSteps: readonly LedgerStep[] = [
+  { version: 1, what: 'sessions, claims, and the functions that runs call', sql: firstLedgerSql },
+];
+
+/** The version that this program works with. */
+export const ledgerVersion = ledgerSteps.length;
+
+export type SendStatement = (text: string, values?: readonly unknown[]) => Promise<readonly Record<string, unknown>[]>;
+
+/** The steps that a ledger of that version lacks; 0: there is no ledger. @throws Failure config where it is newer than the last step */
+export function missingSteps(version: number, steps: readonly LedgerStep[]): readonly LedgerStep[] {
+  const last = steps.at(-1)?.version ?? 0;
+  if (version <= last) return steps.filter((step) => step.version > version);
+  throw new Failure('config', `the ledger has version ${version}, and this chatelaine knows version ${last} at most`, {
+    hint: 'Upgrade chatelaine on this machine.',
+  });
+}
+
+/** The version of the ledger in a database; 0: there is none. USAGE on its schema is enough. */
+export async function versionIn(rows: SendStatement): Promise<number> {
+  const [found] = await rows(`SELECT to_regprocedure('chatelaine.about()') IS NOT NULL AS there`);
+  if (found?.['there'] !== true) return 0;
+  const [row] = await rows('SELECT chatelaine.about() AS about');
+  const about = row?.['about'];
+  return isObject(about) ? Number(about['version']) : 0;
+}
+
+/** Brings the ledger to the last step in one transaction; two that do so at once wait for one another. @throws Failure config */
+export async function upgradeLedger(
+  rows: SendStatement,
+  steps: readonly LedgerStep[] = ledgerSteps,
+): Promise<'created' | 'upgraded' | 'unchanged'> {
+  await rows('BEGIN');
+  try {
+    await rows(lockSql);
+    const version = await versionIn(rows);
+    const missing = missingSteps(version, steps);
+    for (const step of missing) await rows(sqlOf(step));
+    await rows('COMMIT');
+    return missing.length === 0 ? 'unchanged' : version === 0 ? 'created' : 'upgraded';
+  } catch (cause) {
+    if (cause instanceof Failure && !cause.isInterruption) await rows('ROLLBACK').catch(() => undefined);
+    throw cause;
+  }
+}
+
+/**
+ * The same as a script, for whoever may change the schema by hand. It fails, and changes nothing, where the ledger has another version by
+ * then.
+ */
+export function upgradeScript(version: number, steps: readonly LedgerStep[] = ledgerSteps): string {
+  const missing = missingSteps(version, steps);
+  if (missing.length === 0) return `-- The ledger has version ${version}: nothing is to be done.\n`;
+  return ['BEGIN;', `${lockSql};`, unchangedSql(version), ...missing.map(sqlOf), 'COMMIT;', ''].join('\n');
+}
+
+const lockSql = `SELECT pg_advisory_xact_lock(${lockSpace}, 0)`;
+
+function unchangedSql(version: number): string {
+  const isOther =
+    version === 0
+      ? `to_regclass('chatelaine.ledger') IS NOT NULL`
+      : `(SELECT l.version FROM chatelaine.ledger l) <> ${version}`;
+  return `DO $$ BEGIN
+  IF ${isOther} THEN RAISE EXCEPTION 'the ledger is no longer as it was when this script was written'; END IF;
+END $$;`;
+}
+
+function sqlOf({ version, what, sql }: LedgerStep): string {
+  return `-- The ledger of chatelaine, version ${version}: ${what}.
+${sql.trim()}
+INSERT INTO chatelaine.ledger (version) VALUES (${version}) ON CONFLICT (only_row) DO UPDATE SET version = excluded.version;`;
+}

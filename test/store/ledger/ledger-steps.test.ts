@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  ledgerSteps,
+  ledgerVersion,
+  upgradeLedger,
+  upgradeScript,
+  versionIn,
+  type LedgerStep,
+  type SendStatement,
+} from '../../../src/store/ledger/ledger-steps.ts';
+import pg from 'pg';
+import { startPostgres, withoutPostgres, type Cluster } from '../../helpers/postgres.ts';
+import { failureOf } from '../place.ts';
+
+/** The steps of a program to come: the third one moves what the second one added. */
+const later: readonly LedgerStep[] = [
+  ...ledgerSteps,
+  { version: 2, what: 'notes', sql: 'ALTER TABLE chatelaine.target ADD COLUMN note text;' },
+  { version: 3, what: 'longer notes', sql: 'ALTER TABLE chatelaine.target RENAME COLUMN note TO remark;' },
+];
+
+test('the steps are numbered from 1 without a gap', () => {
+  expect(ledgerSteps.map(({ version }) => version)).toEqual(ledgerSteps.map((_step, index) => index + 1));
+  expect(ledgerVersion).toBe(ledgerSteps.length);
+});
+
+test('a script of a version that is not known is refused', async () => {
+  expect(await failureOf(() => upgradeScript(4, later))).toEqual({
+    kind: 'config',
+    message: 'the ledger has version 4, and this chatelaine knows version 3 at most',
+    hint: 'Upgrade chatelaine on this machine.',
+  });
+});
+
+describe.skipIf(withoutPostgres)(`the steps of a ledger (${withoutPostgres ?? 'PostgreSQL'})`, () => {
+  let cluster: Cluster;
+  const clients: pg.Client[] = [];
+
+  beforeAll(async () => {
+    cluster = await startPostgres();
+  }, 60_000);
+
+  afterAll(async () => {
+    await Promise.all(clients.map((client) => client.end()));
+    await cluster.stop();
+  });
+
+  /** A connection of its own to an empty database. */
+  async function database(name: string): Promise<() => Promise<SendStatement>> {
+    await cluster.query(`CREATE DATABASE ${name}`);
+    return async () => {
+      const client = new pg.Client({ host: cluster.socket, port: cluster.port, user: 'tester', database: name });
+      clients.push(client);
+      await client.connect();
+      return async (text, values = []) => (await client.query<Record<string, unknown>>(text, [...values])).rows;
+    };
+  }
+
+  test('each version is brought to the last one, and what it holds stays', async () => {
+    const rows = await (await database('steps'))();
+    expect([await versionIn(rows), await upgradeLedger(rows, later.slice(0, 1))]).toEqual([0, 'created']);
+    await rows(`INSERT INTO chatelaine.target (name) VALUES ('https://licenses.test 7')`);
+    const salt = await rows('SELECT salt FROM chatelaine.ledger');
+    expect([await versionIn(rows), await upgradeLedger(rows, later)]).toEqual([1, 'upgraded']);
+    expect([await versionIn(rows), await upgradeLedger(rows, later)]).toEqual([3, 'unchanged']);
+    expect(await rows('SELECT name, remark FROM chatelaine.target')).toEqual([
+      { name: 'https://licenses.test 7', remark: null },
+    ]);
+    expect(await rows('SELECT salt FROM chatelaine.ledger')).toEqual(salt);
+  });
+
+  test('a step that fails leaves the ledger as it was', async () => {
+    const rows = await (await database('broken'))();
+    await upgradeLedger(rows, later.slice(0, 1));
+    const [first, second] = later;
+    const bad = [first, second, { version: 3, what: 'a mistake', sql: 'ALTER TABLE chatelaine.no_table ADD x text;' }];
+    const steps = bad.filter((step) => step !== undefined);
+    await expect(upgradeLedger(rows, steps)).rejects.toThrow('no_table');
+    await rows('ROLLBACK');
+    expect([await versionIn(rows), await rows('SELECT * FROM chatelaine.target')]).toEqual([1, []]);
+    expect(await rows(`SELECT column_name FROM information_schema.columns WHERE column_name = 'note'`)).toEqual([]);
+  });
+
+  test.each([0, 1])(
+    'many that init a ledger of version %i at once: one does it, the others find it done',
+    async (from) => {
+      const connect = await database(`crowd_${from}`);
+      if (from > 0) await upgradeLedger(await connect(), later.slice(0, from));
+      const crowd = await Promise.all(Array.from({ length: 8 }, connect));
+      const outcomes = await Promise.all(crowd.map((rows) => upgradeLedger(rows, later)));
+      const [done, ...rest] = outcomes.toSorted((one) => (one === 'unchanged' ? 1 : -1));
+      expect([done, new Set(rest)]).toEqual([from === 0 ? 'created' : 'upgraded', new Set(['unchanged'])]);
+    },
+  );
+
+  test('a newer ledger is left alone', async () => {
+    const rows = await (await database('newer'))();
+    await upgradeLedger(rows, later);
+    const { kind, hint } = await failureOf(() => upgradeLedger(rows));
+    expect([kind, hint]).toEqual(['config', 'Upgrade chatelaine on this machine.']);
+    expect(await versionIn(rows)).toBe(3);
+  });
+
+  test('the script does the same, once: on another version it fails and changes nothing', async () => {
+    const rows = await (await database('scripted'))();
+    await rows(upgradeScript(0, later.slice(0, 1)));
+    expect(await versionIn(rows)).toBe(1);
+    const script = upgradeScript(1, later);
+    expect(script).not.toContain('CREATE TABLE');
+    await rows(script);
+    expect(await versionIn(rows)).toBe(3);
+    for (const text of [script, upgradeScript(0, later)]) {
+      await expect(rows(text)).rejects.toThrow('no longer as it was when this script was written');
+      await rows('ROLLBACK');
+    }
+    expect([await versionIn(rows), upgradeScript(3, later)]).toEqual([
+      3,
+      '-- The ledger has version 3: nothing is to be done.\n',
+    ]);
+  });
+
+  test('a role with USAGE alone can be told what is missing', async () => {
+    const connect = await database('watched');
+    await upgradeLedger(await connect(), later.slice(0, 1));
+    await cluster.query(`CREATE ROLE watcher LOGIN`);
+    await cluster.query(`GRANT USAGE ON SCHEMA chatelaine TO watcher`, [], 'watched');
+    const rows = await connect();
+    await rows('SET ROLE watcher');
+    expect(await versionIn(rows)).toBe(1);
+  });
+});
