@@ -1,0 +1,53 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readFaults } from '../../src/sandbox/faults.ts';
+import { startPostgres, withoutPostgres, type Cluster } from '../helpers/postgres.ts';
+import { openService, start, temporaryHome, type Done } from './program.ts';
+
+describe.skipIf(withoutPostgres)(`processes that share a ledger (${withoutPostgres ?? 'PostgreSQL'})`, () => {
+  let cluster: Cluster;
+
+  beforeAll(async () => {
+    cluster = await startPostgres();
+  }, 60_000);
+
+  afterAll(() => cluster.stop());
+
+  test('a roster of two applications on two machines, of which one is killed: one license in each application', async () => {
+    const faults = readFaults('POST /v1/license/=drop-after:0.03,drop-before:0.03,delay-commit:0.03@300ms', 5);
+    const { sandbox } = await openService({ faults, latency: 20 });
+    const env = { CHATELAINE_LEDGER: cluster.url };
+    expect((await start('ledger init', { env }).ended).code).toBe(0);
+    const { base_url, apps } = sandbox.licensing;
+    const rows = Array.from({ length: 260 }, (_, index) => `two-${index >> 1},${apps[index % 2]?.app_code ?? ''}`);
+    const machines = await Promise.all(
+      [0, 1].map(async () => {
+        const home = temporaryHome();
+        for (const { app_code, api_key } of apps) {
+          const login = `auth login licensing --base-url ${base_url} --app-code ${app_code} --name app-${app_code}`;
+          await start(`${login} --api-key-stdin --no-check`, { home, stdin: `${api_key}\n` }).ended;
+        }
+        const text = ['remote_user,app_code,size_allowance', ...rows.map((row) => `${row},4`), ''].join('\n');
+        writeFileSync(join(home, 'roster.csv'), text);
+        return () =>
+          start('license apply roster.csv -o ndjson --settle 600ms --timeout 2s', { env, home, stdin: null });
+      }),
+    );
+    const [first, second] = machines;
+    if (!first || !second) throw new Error('no machines');
+
+    const killed = first();
+    const other = second();
+    await killed.shows(/"status":"created"/);
+    killed.child.kill('SIGKILL');
+    const again = first();
+    const ended: readonly Done[] = await Promise.all([killed.ended, other.ended, again.ended]);
+
+    expect(ended.map(({ code, signal }) => signal ?? code)).toEqual(['SIGKILL', 0, 0]);
+    const held = sandbox.state.licenses().filter(({ remote_user }) => remote_user.startsWith('two-'));
+    expect(held.map(({ remote_user, app_code }) => `${remote_user},${app_code}`).toSorted()).toEqual(rows.toSorted());
+    const created = ended.slice(1).map(({ stdout }) => [...stdout.matchAll(/"status":"created"/g)].length);
+    expect(Math.min(...created)).toBeGreaterThan(0);
+  }, 90_000);
+});
