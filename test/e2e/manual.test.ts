@@ -1,11 +1,14 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { manualPages } from '../../src/cli/man.ts';
 import type { Block } from '../../src/cli/manual/roff.ts';
 import { commandTable } from '../../src/commands/index.ts';
+import { parseLedgerUrl } from '../../src/store/ledger/ledger-url.ts';
+import { upgradeScript } from '../../src/store/ledger/ledger-steps.ts';
+import { startPostgres, withoutPostgres } from '../helpers/postgres.ts';
 import { openService, shell, temporaryHome } from './program.ts';
 
 /** What the pages say to type, besides the examples of commands (test/examples.test.ts): bash runs it against a sandbox. */
@@ -14,6 +17,11 @@ const pages = await manualPages(commandTable);
 const blocks = pages.flatMap(({ name, chapters }) =>
   chapters.flatMap(({ title, blocks }) => blocks.map((block) => ({ place: `${name}, ${title}`, block }))),
 );
+
+/** The servers of the recipes for a ledger; the tests that need one are skipped where PostgreSQL is not installed. */
+const cluster = withoutPostgres === undefined ? await startPostgres() : undefined;
+
+afterAll(() => cluster?.stop());
 
 /** Scripts of a page, each once: some chapters are on several pages. */
 const scripts = new Map(
@@ -25,11 +33,14 @@ const scripts = new Map(
 /** What is typed on a terminal, where test/e2e/passwords.test.ts has it. */
 const interactive = ['chatelaine settings set old_password new_password'];
 
-test.each([...scripts].map(([script, place]) => ({ place, script })))('$place', async ({ script }) => {
+test.for([...scripts].map(([script, place]) => ({ place, script })))('$place', async ({ script }, { skip }) => {
   if (interactive.includes(script)) {
     expect(readFileSync('test/e2e/passwords.test.ts', 'utf8')).toContain('settings set old_password new_password');
     return;
   }
+  const needsLedger = script.includes('CHATELAINE_LEDGER=');
+  skip(needsLedger && !cluster, withoutPostgres);
+  if (needsLedger) await prepareLedger(script);
   const { env } = await openService();
   const home = furnished(env);
   // The program of the home, which a signal to $! reaches; and the user that pages speak of has a license.
@@ -37,7 +48,7 @@ test.each([...scripts].map(([script, place]) => ({ place, script })))('$place', 
   const text = `${begin}\n${placed(script, env, home)}`;
   const { code, stderr } = await shell(text, {
     home,
-    env: { ...env, PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}` },
+    env: { ...env, ...onCluster(), PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}` },
     stdin: standardInput,
   }).ended;
   const errors = stderr.split('\n').filter((line) => line.startsWith('chatelaine: ') && !line.endsWith('SIGTERM'));
@@ -50,6 +61,124 @@ test('recipes run a command that writes, one at a time where the CI can keep it 
   expect(text).toMatch(/^ {2}resource_group: licenses$/m);
 });
 
+const workflows = blocks.flatMap(({ place, block }) =>
+  'workflow' in block && block.workflow !== 'cron'
+    ? jobsOf(block).map((job) => ({ ...job, place: `${place}, ${block.workflow}: ${job.name}` }))
+    : [],
+);
+
+test.each(workflows)('$place: its database is that of a service, or one that outlives the job', (job) => {
+  const { CHATELAINE_LEDGER: url, ...env } = job.env;
+  expect(job.script.every((line) => line.startsWith('chatelaine '))).toBe(true);
+  if (url === undefined) return;
+  const { host, user } = parseLedgerUrl(url);
+  if (job.services.length === 0) {
+    expect([user, host]).toEqual(['runner', 'db.example.com']);
+    expect(job.runs).toBe(3);
+    return;
+  }
+  expect(job.services).toEqual([{ host, port: 5432, image: 'postgres:16' }]);
+  expect(user).toBe('postgres');
+  expect({ ...env, ...job.serviceEnv }).toMatchObject({ POSTGRES_HOST_AUTH_METHOD: 'trust' });
+});
+
+test.for(workflows)('$place: sh -e runs its script', async ({ script, env: own }, { skip }) => {
+  const needsLedger = own['CHATELAINE_LEDGER'] !== undefined;
+  skip(needsLedger && !cluster, withoutPostgres);
+  const { env } = await openService();
+  const home = furnished(env);
+  if (needsLedger) await prepareLedger(script.join('\n'));
+  const values = Object.entries(own).map(([name, text]) => [name, placed(secretsIn(text, env), env, home)]);
+  writeFileSync(join(home, 'script.sh'), `${script.join('\n')}\n`);
+  const { code, stdout, stderr } = await shell('exec sh -e script.sh', {
+    home,
+    env: { ...env, ...Object.fromEntries(values), PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}` },
+  }).ended;
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  expect(stdout).not.toBe('');
+});
+
+/** One job of a workflow: what GitHub and GitLab call differently. */
+interface WorkflowJob {
+  readonly name: string;
+  readonly script: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** How many of them run at once. */
+  readonly runs: number;
+  readonly services: readonly { readonly host: string; readonly port: number; readonly image: string }[];
+  readonly serviceEnv: Readonly<Record<string, string>>;
+}
+
+interface GithubJob {
+  readonly 'runs-on': string;
+  readonly strategy?: { readonly matrix: { readonly runner: readonly number[] } };
+  readonly env: Readonly<Record<string, string>>;
+  readonly services?: Readonly<Record<string, GithubService>>;
+  readonly steps: readonly { readonly run?: string; readonly uses?: string }[];
+}
+
+interface GithubService {
+  readonly image: string;
+  readonly ports: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+interface GitlabJob {
+  readonly parallel?: number;
+  readonly variables: Readonly<Record<string, string>>;
+  readonly services?: readonly { readonly name: string; readonly alias: string }[];
+  readonly script: readonly string[];
+}
+
+function jobsOf(block: Extract<Block, { readonly workflow: string }>): WorkflowJob[] {
+  const parsed: unknown = parse(block.lines.join('\n'));
+  if (block.workflow === 'github') {
+    const { jobs } = parsed as { readonly jobs: Readonly<Record<string, GithubJob>> };
+    return Object.entries(jobs).map(([name, job]) => {
+      expect(job['runs-on']).toBe('ubuntu-latest');
+      const services = Object.values(job.services ?? {});
+      const ports = services.flatMap(({ image, ports }) => ports.map((port) => ({ image, port: port.split(':') })));
+      return {
+        name,
+        script: job.steps.flatMap(({ run }) => run ?? []),
+        env: job.env,
+        runs: job.strategy?.matrix.runner.length ?? 1,
+        // Of a job that runs on the machine itself, the ports of a service are on localhost.
+        services: ports.map(({ image, port }) => ({ host: 'localhost', port: Number(port[0]), image })),
+        serviceEnv: Object.assign({}, ...services.map(({ env }) => env)) as Record<string, string>,
+      };
+    });
+  }
+  return Object.entries(parsed as Readonly<Record<string, GitlabJob>>).map(([name, job]) => ({
+    name,
+    script: job.script,
+    env: job.variables,
+    runs: job.parallel ?? 1,
+    services: (job.services ?? []).map(({ name: image, alias }) => ({ host: alias, port: 5432, image })),
+    // A service gets the variables of its job.
+    serviceEnv: job.variables,
+  }));
+}
+
+/** Secrets of a CI, as it would fill them in. */
+function secretsIn(text: string, env: Readonly<Record<string, string>>): string {
+  return text
+    .replaceAll('${{ secrets.LICENSING_KEY }}', env['CHATELAINE_API_KEY'] ?? '')
+    .replace(/^\$\{\{.*$/, 'secret');
+}
+
+/** What a recipe begins with: an empty server where it creates a ledger, one that is set up where it uses it. */
+async function prepareLedger(script: string): Promise<void> {
+  if (!cluster) return;
+  await cluster.query('DROP SCHEMA IF EXISTS chatelaine CASCADE');
+  await cluster.query('DROP DATABASE IF EXISTS ledger');
+  await cluster.query('DROP ROLE IF EXISTS runner');
+  if (script.includes('ledger init')) return;
+  await cluster.query('CREATE ROLE runner LOGIN');
+  await cluster.query('CREATE DATABASE ledger');
+  await cluster.query(`${upgradeScript(0)}GRANT USAGE ON SCHEMA chatelaine TO runner`, [], 'ledger');
+}
+
 /** The commands of a block, together as they share variables; a server, which would not end by itself, gets a second. */
 function scriptsIn(block: Block): string[] {
   if ('commands' in block) {
@@ -58,19 +187,8 @@ function scriptsIn(block: Block): string[] {
       ? block.commands.map((line) => `timeout 1 ${line.replace(/^chatelaine/, 'bin/chatelaine')} || test $? -eq 124`)
       : [block.commands.join('\n')];
   }
-  if (!('workflow' in block)) return [];
-  const text = block.lines.join('\n');
-  if (block.workflow === 'cron') return block.lines.map((line) => line.split(' ').slice(5).join(' '));
-  const workflow = parse(text) as {
-    jobs?: { apply: { steps: { run?: string }[] } };
-    'apply-licenses'?: { script: string[] };
-  };
-  const found = [
-    ...(workflow.jobs?.apply.steps ?? []).flatMap(({ run }) => run ?? []),
-    ...(workflow['apply-licenses']?.script ?? []),
-  ];
-  expect(found.length).toBeGreaterThan(0);
-  return found;
+  if (!('workflow' in block) || block.workflow !== 'cron') return [];
+  return block.lines.map((line) => line.split(' ').slice(5).join(' '));
 }
 
 const standardInput = 'old_password=sandbox-password-of-mara\nnew_password=another-long-passphrase\n';
@@ -83,8 +201,23 @@ function placed(script: string, env: Readonly<Record<string, string>>, home: str
     .replaceAll('ada@example.com', env['CHATELAINE_CHAT_EMAIL'] ?? '')
     .replaceAll('--app-code 7 ', `--app-code ${env['CHATELAINE_APP_CODE'] ?? ''} `)
     .replaceAll('/srv/roster.csv', join(home, 'roster.csv'))
+    .replace(/postgres:\/\/(\w+)@[^/\s]*\/(\w+)(\?sslmode=disable)?/g, (_url, role: string, database: string) =>
+      ledgerAt(role === 'postgres' ? 'tester' : role, database),
+    )
+    .replaceAll('postgres:///ledger?host=/run/postgresql', ledgerAt('tester', 'ledger'))
     .replace(/--exit-code$/m, '$& || test $? -eq 10')
     .replaceAll('edit CODE', 'edit CD3AE-2B80E-1662B-2FCA2');
+}
+
+function ledgerAt(role: string, database: string): string {
+  return `postgres://${role}@127.0.0.1:${cluster?.port ?? 0}/${database}`;
+}
+
+/** What createdb, createuser and psql find the server by. */
+function onCluster(): Readonly<Record<string, string>> {
+  return cluster
+    ? { PGHOST: cluster.socket, PGPORT: String(cluster.port), PGUSER: 'tester', PGDATABASE: 'postgres' }
+    : {};
 }
 
 /** A home with a roster, a profile, and the password managers that pages speak of. */

@@ -68,14 +68,14 @@ function recipes(): Chapter {
     blocks: [
       { heading: 'Trying it, with a container' },
       {
-        lines: [
-          'docker run -d -p 127.0.0.1:5432:5432 -e POSTGRES_HOST_AUTH_METHOD=trust postgres:16',
-          'export CHATELAINE_LEDGER=postgres://postgres@localhost/postgres; chatelaine ledger init',
-        ],
+        lines: ['docker run -d -p 127.0.0.1:5432:5432 -e POSTGRES_HOST_AUTH_METHOD=trust postgres:16'],
+      },
+      {
+        commands: ['export CHATELAINE_LEDGER=postgres://postgres@localhost/postgres; chatelaine ledger init'],
       },
       { heading: 'A role that can use the ledger and nothing else' },
       {
-        lines: [
+        commands: [
           'createdb ledger && createuser runner',
           'CHATELAINE_LEDGER=postgres:///ledger?host=/run/postgresql chatelaine ledger init',
           'psql ledger -c "GRANT USAGE ON SCHEMA chatelaine TO runner"',
@@ -84,6 +84,7 @@ function recipes(): Chapter {
       { heading: 'GitHub Actions' },
       { text: 'Jobs share a database that outlives them; three of them share one roster:' },
       {
+        workflow: 'github',
         lines: [
           'jobs:',
           '  licenses:',
@@ -93,18 +94,23 @@ function recipes(): Chapter {
           '      CHATELAINE_LEDGER: postgres://runner@db.example.com/ledger',
           '      PGPASSWORD: ${{ secrets.LEDGER_PASSWORD }}',
           '      CHATELAINE_BASE_URL: https://licenses.example.com',
-          '      CHATELAINE_APP_CODE: 4711',
+          "      CHATELAINE_APP_CODE: '4711'",
           '      CHATELAINE_API_KEY: ${{ secrets.LICENSING_KEY }}',
           '    steps:',
           '      - uses: actions/checkout@v4',
-          '      - run: npx chatelaine license apply roster.csv',
+          '      # Install chatelaine here: its tarball or its Debian package.',
+          '      - run: chatelaine license apply roster.csv',
         ],
       },
       {
         text: 'A service container belongs to one job. It shows that the set-up works, and shares nothing with other jobs:',
       },
       {
+        workflow: 'github',
         lines: [
+          'jobs:',
+          '  try-ledger:',
+          '    runs-on: ubuntu-latest',
           '    services:',
           '      postgres:',
           '        image: postgres:16',
@@ -114,29 +120,38 @@ function recipes(): Chapter {
           '    env:',
           '      CHATELAINE_LEDGER: postgres://postgres@localhost/postgres',
           '    steps:',
-          '      - run: npx chatelaine ledger init',
+          '      # Install chatelaine here.',
+          '      - run: chatelaine ledger init',
+          '      - run: chatelaine ledger status',
         ],
       },
       { heading: 'GitLab' },
+      { text: 'PGPASSWORD and CHATELAINE_API_KEY are masked variables of the project:' },
       {
+        workflow: 'gitlab',
         lines: [
           'licenses:',
           '  parallel: 3',
           '  variables:',
           '    CHATELAINE_LEDGER: postgres://runner@db.example.com/ledger',
-          '    # PGPASSWORD and CHATELAINE_API_KEY: masked variables of the project',
-          '  script: npx chatelaine license apply roster.csv',
+          '    CHATELAINE_BASE_URL: https://licenses.example.com',
+          "    CHATELAINE_APP_CODE: '4711'",
+          '  script:',
+          '    - chatelaine license apply roster.csv',
         ],
       },
       { text: 'With a service, which belongs to one job too, and speaks no TLS:' },
       {
+        workflow: 'gitlab',
         lines: [
           'try-ledger:',
           '  services: [{ name: postgres:16, alias: db }]',
           '  variables:',
           '    POSTGRES_HOST_AUTH_METHOD: trust',
           '    CHATELAINE_LEDGER: postgres://postgres@db/postgres?sslmode=disable',
-          '  script: npx chatelaine ledger init',
+          '  script:',
+          '    - chatelaine ledger init',
+          '    - chatelaine ledger status',
         ],
       },
     ],

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import pg from 'pg';
 import {
   ledgerSteps,
   ledgerVersion,
@@ -8,7 +9,6 @@ import {
   type LedgerStep,
   type SendStatement,
 } from '../../../src/store/ledger/ledger-steps.ts';
-import pg from 'pg';
 import { startPostgres, withoutPostgres, type Cluster } from '../../helpers/postgres.ts';
 import { failureOf } from '../place.ts';
 
