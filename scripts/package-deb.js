@@ -20,6 +20,8 @@ import { gzipSync } from 'node:zlib';
 
 const clone = resolve(import.meta.dirname, '..');
 const { name, version, description, license } = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8'));
+const { DEBFULLNAME = 'The authors of chatelaine', DEBEMAIL = 'chatelaine@users.noreply.invalid' } = process.env;
+const maintainer = `${DEBFULLNAME} <${DEBEMAIL}>`;
 const file = join(resolve(process.argv[2] ?? '.'), `${name}_${version}_all.deb`);
 const root = mkdtempSync(join(tmpdir(), `${name}-deb-`));
 
@@ -68,7 +70,32 @@ function putPapers() {
     `${papers}/copyright`,
     `${readFileSync(join(clone, 'LICENSE'), 'utf8')}\n${others}\n/usr/share/${name}/dist/THIRD-PARTY-LICENSES.\n`,
   );
-  put(`${papers}/changelog.gz`, compressed(readFileSync(join(clone, 'CHANGELOG.md'))));
+  put(`${papers}/changelog.gz`, compressed(Buffer.from(debianChangelog())));
+  put(`${papers}/CHANGELOG.md.gz`, compressed(readFileSync(join(clone, 'CHANGELOG.md'))));
+}
+
+/** The form that tools of Debian read. Its date is that of the manual, so that the same sources give the same package. */
+function debianChangelog() {
+  const [, date = ''] = /^\.TH \S+ \d (\S+)/m.exec(readFileSync(join(clone, 'man', `${name}.1`), 'utf8')) ?? [];
+  const time = new Date(`${date}T00:00:00Z`).toUTCString().replace('GMT', '+0000');
+  return [
+    `${name} (${version}) unstable; urgency=medium`,
+    '',
+    '  * CHANGELOG.md.gz says what changed.',
+    '',
+    ` -- ${maintainer}  ${time}`,
+    '',
+  ].join('\n');
+}
+
+/** The long description, in lines of a terminal. */
+function longDescription() {
+  const text = `${description} A user gets one license also after lost answers, crashes and parallel runs; what was interrupted is
+resumed; a topic of the chat is archived before it is deleted. A sandbox of both services is there for trying it out.`;
+  return text
+    .replaceAll('\n', ' ')
+    .replace(/(.{1,76})(?:\s+|$)/g, ' $1\n')
+    .trimEnd();
 }
 
 /** DEBIAN/control and the sums by which dpkg --verify finds damage. */
@@ -81,17 +108,16 @@ function putControl() {
         .digest('hex')}  ${path}\n`,
   );
   const size = Math.ceil(files.reduce((sum, path) => sum + statSync(join(root, path)).size, 0) / 1024);
-  const { DEBFULLNAME = 'The authors of chatelaine', DEBEMAIL = 'chatelaine@users.noreply.invalid' } = process.env;
   const fields = {
     Package: name,
     Version: version,
     Architecture: 'all',
-    Maintainer: `${DEBFULLNAME} <${DEBEMAIL}>`,
+    Maintainer: maintainer,
     'Installed-Size': size,
     Depends: 'nodejs (>= 20.18.1)',
     Section: 'utils',
     Priority: 'optional',
-    Description: `license keys and team chat from one command line\n ${description}`,
+    Description: `license keys and team chat from one command line\n${longDescription()}`,
   };
   put(
     'DEBIAN/control',

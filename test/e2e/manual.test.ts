@@ -88,7 +88,7 @@ test.for(workflows)('$place: sh -e runs its script', async ({ script, env: own }
   const { env } = await openService();
   const home = furnished(env);
   if (needsLedger) await prepareLedger(script.join('\n'));
-  const values = Object.entries(own).map(([name, text]) => [name, placed(secretsIn(text, env), env, home)]);
+  const values = Object.entries(own).map(([name, text]) => [name, placed(secretsIn(text, env), env, home)] as const);
   writeFileSync(join(home, 'script.sh'), `${script.join('\n')}\n`);
   const { code, stdout, stderr } = await shell('exec sh -e script.sh', {
     home,

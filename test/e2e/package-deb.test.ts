@@ -50,6 +50,15 @@ describe.skipIf(!canInstall)('the Debian package', () => {
     ]);
   });
 
+  test.skipIf(!has('lintian'))(
+    'lintian finds neither an error nor a warning',
+    () => {
+      const { status, stdout, stderr } = run('lintian', ['--allow-root', '--fail-on', 'error,warning', deb]);
+      expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' });
+    },
+    120_000,
+  );
+
   test('is installed, used and removed in a clean root', () => {
     const root = cleanRoot('20.19.2+dfsg-1');
     expect(dpkg(root, '--install', deb)).toMatchObject({ status: 0 });
