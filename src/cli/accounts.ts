@@ -33,7 +33,7 @@ export interface Holding {
 
 /** The parts of a context that choose credentials (stored ones, the environment's, or the embedded sandbox's) and read keys. */
 export function openAccounts(holding: Holding): Accounts & Omit<Keys, 'keyFromInput'> {
-  const { world, options, messages, redactor, signal, sandbox } = holding;
+  const { world, options, redactor, signal, sandbox } = holding;
   const { machine } = world;
   // A wait for the lock of the configuration ends with the command.
   const clock: Clock = { ...world.clock, sleep: (span, given = signal) => world.clock.sleep(span, given) };
@@ -53,7 +53,7 @@ export function openAccounts(holding: Holding): Accounts & Omit<Keys, 'keyFromIn
       ...(licensingUnit(machine.env) ? ['licensing' as const] : []),
       ...(chatUnit(machine.env) ? ['chat' as const] : []),
     ],
-    profiles: () => (options.dry_run ? unchanged(profiles, messages) : profiles),
+    profiles: () => (options.dry_run ? unchanged(profiles) : profiles),
     async credentialOf(name) {
       const profile = await profiles.find(name);
       return profile?.kind === 'chat' ? credentials.chat({ profile: name }) : credentials.licensing({ profile: name });
@@ -67,10 +67,10 @@ export function openAccounts(holding: Holding): Accounts & Omit<Keys, 'keyFromIn
   };
 }
 
-/** In a dry run what is stored stays as it is. */
-function unchanged(profiles: Profiles, { note }: Messages): Profiles {
-  const skip = async (): Promise<void> => note('dry run: nothing is stored');
-  return { ...profiles, save: skip, use: skip, remove: skip };
+/** In a dry run what is stored stays as it is; a name that is not known is refused all the same. */
+function unchanged(profiles: Profiles): Profiles {
+  const { refuseUnknown } = profiles;
+  return { ...profiles, save: () => Promise.resolve(), use: refuseUnknown, remove: refuseUnknown };
 }
 
 function keyCommandRunner({ world, options, messages, redactor, signal }: Holding): Keys['runKeyCommand'] {

@@ -51,11 +51,18 @@ export default command({
     'chatelaine archive export kitchen -o ndjson --raw-content',
   ],
 
+  plans: true,
+
   async *run({ folder, output, to, raw_content }, { options, note, signal }) {
     const archive = await readArchive(folder);
     const form = formFor(output, raw_content, archive);
-    if (to !== undefined && (await isFolder(to))) {
-      if (output !== 'html') throw usage(`--to ${to} is a folder: only html is written as several files`);
+    const isPages = to !== undefined && (await isFolder(to));
+    if (isPages && output !== 'html') throw usage(`--to ${to} is a folder: only html is written as several files`);
+    if (to !== undefined && options.dry_run) {
+      note(`${to} would be written`);
+      return;
+    }
+    if (isPages) {
       const pages = await writePages(to, archive, (placeOf) => headOf(archive, urlIn(archive), placeOf), signal);
       note(`${to} is written: index.html and ${pages.length} page${pages.length === 1 ? '' : 's'}`);
       return;

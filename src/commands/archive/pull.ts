@@ -1,4 +1,5 @@
 import { usage } from '../../core/failure.ts';
+import { planPull } from '../../jobs/archive/plan-pull.ts';
 import { pullArchive } from '../../jobs/archive/pull-archive.ts';
 import { recheckArchive } from '../../jobs/archive/recheck-archive.ts';
 import type { MessageSelection } from '../../jobs/messages/selection.ts';
@@ -31,19 +32,22 @@ export default command({
     'chatelaine archive pull january --channel general --since 2026-01-01 --until 2026-02-01',
   ],
 
+  plans: true,
+
   async run({ folder, both, recheck, ...values }, context) {
     const { raw_content, ...typed } = values;
     refuseOneRequest(typed);
     const { site, email: account } = await context.chatAccount();
+    const order = {
+      ...{ site: context.options.sandbox ? 'http://127.0.0.1' : site, account },
+      options: typed,
+      selection: () => wholeSelection(typed, context.now()),
+      forms: formsOf(both, raw_content),
+    };
+    if (context.options.dry_run) return { folder, ...(await planPull(folder, order)) };
     const chat = context.chat();
     const archive = await context.archive(folder);
     try {
-      const order = {
-        ...{ site: context.options.sandbox ? 'http://127.0.0.1' : site, account },
-        options: typed,
-        selection: () => wholeSelection(typed, context.now()),
-        forms: formsOf(both, raw_content),
-      };
       const source = { ...chat.raw, level: chat.level, organization: chat.organization };
       const { head, added, repaired } = await pullArchive(source, archive, order, context);
       const seen = recheck ? await recheckArchive(chat, archive, head, context) : [];
@@ -57,7 +61,7 @@ export default command({
     }
   },
 
-  fields: ['edited', 'moved', 'deleted'],
+  fields: ['edited', 'moved', 'deleted', 'status'],
 
   show: {
     columns: ['folder', 'messages', 'added', 'repaired'],

@@ -23,6 +23,8 @@ export default command({
   },
   examples: ['chatelaine auth import zuliprc --name work --no-check'],
 
+  plans: true,
+
   async run({ file, name, read_only, check }, context) {
     const { site, email, key, notes } = readZuliprc(await context.read(file));
     const profile = {

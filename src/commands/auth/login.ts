@@ -58,6 +58,8 @@ export default command({
     'chatelaine auth login chat --site https://chat.example.com --email ada@example.com --api-key-stdin',
   ],
 
+  plans: true,
+
   async run({ kind, check, api_key_stdin, api_key_file, key_command, ...fields }, context) {
     const chosen = kind ?? (await askKind(context));
     refuseForeign(chosen, fields);

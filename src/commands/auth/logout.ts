@@ -8,10 +8,15 @@ export default command({
   },
   examples: ['chatelaine auth logout old'],
 
-  async run({ name }, context) {
-    await context.profiles().remove(name);
-    return { profile: name, status: 'removed' };
+  plans: true,
+
+  async run({ name }, { profiles, options }) {
+    await profiles().remove(name);
+    return { profile: name, status: options.dry_run ? 'would be removed' : 'removed' };
   },
 
-  show: { columns: ['profile', 'status'], line: ({ profile }) => `Profile ${profile} is forgotten` },
+  show: {
+    columns: ['profile', 'status'],
+    line: ({ profile, status }) => `Profile ${profile} ${status === 'removed' ? 'is' : 'would be'} forgotten`,
+  },
 });

@@ -2,6 +2,7 @@ import { Failure } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Profile } from '../../store/account/profile.ts';
 import type { Accounts } from '../context/accounts.ts';
+import type { Invocation } from '../context/invocation.ts';
 import type { Services } from '../context/services.ts';
 import type { Terminal } from '../context/terminal.ts';
 import { checkCredential, credentialFrom } from './account.ts';
@@ -9,18 +10,19 @@ import { urlOf } from './ask-profile.ts';
 
 type Storing = Pick<Services, 'licensingAs' | 'chatAs'> &
   Pick<Accounts, 'profiles'> &
-  Pick<Terminal, 'note' | 'confirm'>;
+  Pick<Terminal, 'note' | 'confirm'> &
+  Pick<Invocation, 'options'>;
 
 /**
  * The profile with what a stored one of its name keeps unless it is changed: read_only, mac_format, key_field, ledger. Another account under
  * that name is replaced only when the user agrees.
  * @throws Failure config where the configuration is unsafe, cancelled on no, usage where nobody can be asked
  */
-export async function inPlaceOf(profile: Profile, { profiles, note, confirm }: Storing): Promise<Profile> {
+export async function inPlaceOf(profile: Profile, { profiles, note, confirm, options }: Storing): Promise<Profile> {
   const stored = await profiles().find(profile.name);
   if (!stored) return profile;
   if (accountOf(stored) === accountOf(profile))
-    note(`profile '${profile.name}' is stored already: its key is replaced`);
+    note(`profile '${profile.name}' is stored already: its key ${options.dry_run ? 'would be' : 'is'} replaced`);
   else await confirm(`Profile '${profile.name}' is ${accountOf(stored)}. Replace it by ${accountOf(profile)}?`);
   if (stored.kind !== profile.kind) return profile;
   const { key_command: _, ...kept } = stored;
@@ -39,7 +41,8 @@ export async function storeProfile(
 ): Promise<{ readonly profile: string; readonly kind: Profile['kind']; readonly status: string }> {
   if (check !== false) await checked(profile, key, context);
   await context.profiles().save(profile, profile.key_command === undefined ? key : undefined);
-  return { profile: profile.name, kind: profile.kind, status: check === false ? 'stored unchecked' : 'stored' };
+  const stored = context.options.dry_run ? 'would be stored' : 'stored';
+  return { profile: profile.name, kind: profile.kind, status: check === false ? `${stored} unchecked` : stored };
 }
 
 async function checked(profile: Profile, key: Secret, context: Storing): Promise<void> {

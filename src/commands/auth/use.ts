@@ -8,10 +8,15 @@ export default command({
   },
   examples: ['chatelaine auth use prod'],
 
-  async run({ name }, context) {
-    await context.profiles().use(name);
-    return { profile: name, default: true };
+  plans: true,
+
+  async run({ name }, { profiles, options }) {
+    await profiles().use(name);
+    return { profile: name, default: true, status: options.dry_run ? 'would be stored' : 'stored' };
   },
 
-  show: { columns: ['profile', 'default'], line: ({ profile }) => `Profile ${profile} is the default` },
+  show: {
+    columns: ['profile', 'default', 'status'],
+    line: ({ profile, status }) => `Profile ${profile} ${status === 'stored' ? 'is' : 'would be'} the default`,
+  },
 });

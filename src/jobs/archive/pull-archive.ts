@@ -74,16 +74,12 @@ export async function pullArchive<M extends StoredMessage>(
 async function headOf(
   chat: Pick<ChatApi, 'level' | 'organization'>,
   archive: OpenArchive,
-  { site, account, options, selection, forms }: PullOrder,
+  order: PullOrder,
 ): Promise<ArchiveHead> {
+  const { site, account, options, selection, forms } = order;
   const { head: old } = archive;
   if (old) {
-    refuseOther(old, site, account);
-    if (Object.keys(options).length > 0 && !isDeepStrictEqual(old.options, parseJson(writeJson(options))))
-      throw usage(
-        `${archive.folder} has another selection: ${writeJson(old.options)}`,
-        `Give no selection to continue it: chatelaine archive pull '${archive.folder}'.`,
-      );
+    refuseOtherOrder(old, archive.folder, order);
     const all = archiveForms.filter((form) => old.forms.includes(form) || forms.includes(form));
     if (all.length === old.forms.length) return old;
     await archive.setHead({ ...old, forms: all });
@@ -94,6 +90,16 @@ async function headOf(
   const head = { archive: 1 as const, site, organization, level, account, ...given, history_limited: false };
   await archive.setHead(head);
   return head;
+}
+
+/** @throws Failure config for the archive of another site or account, usage for another selection */
+export function refuseOtherOrder(head: ArchiveHead, folder: string, { site, account, options }: PullOrder): void {
+  refuseOther(head, site, account);
+  if (Object.keys(options).length > 0 && !isDeepStrictEqual(head.options, parseJson(writeJson(options))))
+    throw usage(
+      `${folder} has another selection: ${writeJson(head.options)}`,
+      `Give no selection to continue it: chatelaine archive pull '${folder}'.`,
+    );
 }
 
 /** The site alone identifies an organization: ids of messages mean nothing elsewhere. */

@@ -22,6 +22,8 @@ export interface Profiles extends ProfileSource {
    * without a key command the stored key stays, bound to the origin that it was stored for.
    */
   save(profile: Profile, key: Secret | undefined, options?: SaveOptions): Promise<void>;
+  /** Writes nothing, and fails where no profile has the name. */
+  refuseUnknown(name: string): Promise<void>;
   /** Makes it the default of its kind. */
   use(name: string): Promise<void>;
   /** Forgets the profile and its key. The kind is without a default if it was the default: another one is never chosen silently. */
@@ -54,6 +56,9 @@ export function openProfiles(machine: Machine, clock: Clock): Profiles {
         return { version: 1, ...config, ...withProfile(config, valid, options) };
       });
     },
+    async refuseUnknown(name) {
+      refuseUnknown(name, await read());
+    },
     async use(name) {
       await change((config) => {
         const profile = known(path(), config, name);
@@ -62,7 +67,7 @@ export function openProfiles(machine: Machine, clock: Clock): Profiles {
     },
     async remove(name) {
       await change(async (config, files) => {
-        if (!entriesOf(config).some(([other]) => other === name)) throw unknownProfile(name, config);
+        refuseUnknown(name, config);
         await removeKey(files, name);
         const others = entriesOf(config).filter(([other]) => other !== name);
         const defaults = Object.entries(defaultsIn(config)).filter(([, other]) => other !== name);
@@ -124,6 +129,10 @@ function known(path: string, config: Content, name: string): Profile {
   const profile = stored && profileIn(path, name, stored[1]);
   if (!profile) throw unknownProfile(name, config);
   return profile;
+}
+
+function refuseUnknown(name: string, config: Content): void {
+  if (!entriesOf(config).some(([other]) => other === name)) throw unknownProfile(name, config);
 }
 
 function unknownProfile(name: string, config: Content): Failure {
