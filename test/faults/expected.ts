@@ -63,18 +63,7 @@ export const licensePost: Expected = {
 };
 
 /** Reads and repeatable writes of the chat: an error in a 200 is the refusal that it says. */
-export const chatCall: Expected = {
-  once: {
-    0: `${limits} ${lost} ${harmless}`,
-    6: `${elsewhere} error-in-200`,
-    7: `429-long ${broke} ${unreadable}`,
-  },
-  always: {
-    0: harmless,
-    6: `${elsewhere} error-in-200`,
-    7: `${limits} 429-long ${lost} ${broke} ${unreadable}`,
-  },
-};
+export const chatCall: Expected = licensingRead;
 
 /** E-mail and password: sent once; whatever leaves open what happened is 9. */
 export const chatOnce: Expected = {

@@ -41,6 +41,14 @@ const value = fc.oneof(
   fc.array(text),
 );
 
+test.each([
+  ['two hex digits', 'a\u00adb', '"a\\xadb"\n'],
+  ['four', 'a\u202eb', '"a\\u202eb"\n'],
+  ['eight', 'a\u{e0041}b', '"a\\U000e0041b"\n'],
+])('a character that nobody sees is escaped, in the shortest form: %s', (_what, text, expected) => {
+  expect(yaml().one(text)).toBe(expected);
+});
+
 test('a row has the text that it would have in a list written at once', () => {
   fc.assert(
     fc.property(fc.dictionary(text, value), (row) => {

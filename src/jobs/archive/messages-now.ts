@@ -1,9 +1,7 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { MessageHead, MessagePage, MessageQuery, MessageSource } from '../../api/chat/chat-messages.ts';
-import { Failure } from '../../core/failure.ts';
+import type { MessageHead, MessageSource } from '../../api/chat/chat-messages.ts';
 import type { ArchiveForm } from '../../store/archive/archive-head.ts';
-import { messageParameters } from '../../schema/messages.ts';
-import { pagesOfIds } from '../messages/messages-by-ids.ts';
+import { findsByIds, inChannel, inPublicChannels, messagesOfIds, received } from '../messages/known-messages.ts';
 import type { MessageSelection } from '../messages/selection.ts';
 import { markdownOf, messagesBetween } from './part-forms.ts';
 
@@ -28,16 +26,14 @@ export async function messagesNow<M extends MessageHead>(
   const found = new Map<number, M>();
   const [first, last] = [ids[0], ids.at(-1)];
   if (first === undefined || last === undefined) return found;
-  const level = await chat.level();
-  const hasIds = level === undefined || level >= messageParameters.message_ids.level;
-  const take = (messages: readonly M[]): void => messages.forEach((message) => found.set(message.id, message));
+  const take = (message: M): void => void found.set(message.id, message);
   const query = { ...selection.form, ...markdownOf(form) };
-  if (hasIds) await readInto(take, pagesOfIds(chat, { ...query, narrow: selection.narrow }, ids));
-  else take(await messagesBetween(chat, selection, [first, last], form));
+  if (await findsByIds(chat)) {
+    for await (const message of messagesOfIds(chat, { ...query, narrow: selection.narrow }, ids)) take(message);
+  } else (await messagesBetween(chat, selection, [first, last], form)).forEach(take);
   for (const scope of scopesOf(ids, channelOf)) {
     const missing = ids.filter((id) => !found.has(id) && scope.holds(id));
-    const place = { ...query, narrow: scope.narrow };
-    await readInto(take, hasIds ? pagesOfIds(chat, place, missing) : onePages(chat, place, missing));
+    for await (const message of messagesOfIds(chat, { ...query, narrow: scope.narrow }, missing)) take(message);
   }
   const wanted = new Set(ids);
   return new Map([...found].filter(([id]) => wanted.has(id)));
@@ -48,35 +44,14 @@ interface Scope {
   readonly holds: (id: number) => boolean;
 }
 
-/** A narrow widens what is searched: shared history is shown only where a channel or the public channels are named. */
 function scopesOf(ids: readonly number[], channelOf: Known['channelOf']): Scope[] {
   const channels = [...new Set(ids.map(channelOf))].filter((channel) => channel !== undefined);
   return [
-    ...channels.map((operand) => ({
-      narrow: [{ operator: 'channel', operand }],
-      holds: (id: number) => channelOf(id) === operand,
+    ...channels.map((channel) => ({
+      narrow: inChannel(channel),
+      holds: (id: number) => channelOf(id) === channel,
     })),
-    { narrow: [{ operator: 'channels', operand: 'public' }], holds: (id) => channelOf(id) !== undefined },
-    { narrow: [], holds: () => true },
+    { narrow: inPublicChannels, holds: (id) => channelOf(id) !== undefined },
+    { narrow: received, holds: () => true },
   ];
-}
-
-/** A channel that was archived, or closed to the account, shows no message. */
-async function readInto<M extends MessageHead>(
-  take: (messages: readonly M[]) => void,
-  pages: AsyncIterable<MessagePage<M>>,
-): Promise<void> {
-  try {
-    for await (const { messages } of pages) take(messages);
-  } catch (cause) {
-    if (!(cause instanceof Failure) || cause.details.server?.code !== 'BAD_NARROW') throw cause;
-  }
-}
-
-async function* onePages<M extends MessageHead>(
-  chat: MessageSource<M>,
-  query: MessageQuery,
-  ids: readonly number[],
-): AsyncGenerator<MessagePage<M>> {
-  for (const id of ids) yield await chat.messages({ ...query, anchor: String(id), num_before: 0, num_after: 0 });
 }

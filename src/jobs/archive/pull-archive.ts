@@ -142,10 +142,8 @@ function interrupted(added: number, cause: unknown): unknown {
   if (!(cause instanceof Failure)) return cause;
   const failure = incompleteAfter(1, cause);
   if (failure === cause || !(failure instanceof Failure)) return cause;
-  return new Failure('incomplete', `${added} messages were archived, then: ${cause.message}`, {
-    ...cause.details,
+  return cause.as('incomplete', `${added} messages were archived, then: ${cause.message}`, {
     hint: 'Run the same command again: it continues.',
     retryable: true,
-    cause,
   });
 }

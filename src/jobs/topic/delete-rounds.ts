@@ -161,11 +161,9 @@ async function isRepeatable(
 }
 
 function stuck({ topic_name, ids }: TopicSurvey, { left }: PurgeState, ending: CallEnding): Failure {
-  const trouble = ending instanceof Failure ? ending : undefined;
-  const why = trouble ? `: ${trouble.message}` : '';
-  return new Failure(
-    'incomplete',
-    `the server makes no progress; ${left} of ${ids.length} messages are left in '${topic_name}'${why}`,
-    { ...trouble?.details, hint: 'Run the same command again later: it continues.', cause: trouble },
-  );
+  const what = `the server makes no progress; ${left} of ${ids.length} messages are left in '${topic_name}'`;
+  const hint = 'Run the same command again later: it continues.';
+  return ending instanceof Failure
+    ? ending.as('incomplete', `${what}: ${ending.message}`, { hint })
+    : new Failure('incomplete', what, { hint });
 }

@@ -1,8 +1,7 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { Message, MessagePage, MessageQuery } from '../../api/chat/chat-messages.ts';
+import type { Message } from '../../api/chat/chat-messages.ts';
 import { Failure } from '../../core/failure.ts';
-import { messageParameters } from '../../schema/messages.ts';
-import { pagesOfIds } from '../messages/messages-by-ids.ts';
+import { findsByIds, inChannel, inPublicChannels, messagesOfIds, received } from '../messages/known-messages.ts';
 import type { Channel } from './find-channel.ts';
 
 /** Messages that exist although their topic was deleted: it was renamed or resolved, or they were moved, meanwhile. */
@@ -26,15 +25,14 @@ export async function lookElsewhere(
   { stream_id }: Channel,
   ids: readonly number[],
 ): Promise<Survivors> {
-  const level = await chat.level();
-  const isSample = level !== undefined && level < messageParameters.message_ids.level;
+  const isSample = !(await findsByIds(chat));
   const places = new Set<string>();
   let open = isSample ? sampleOf(ids) : ids;
   let count = 0;
-  for (const narrow of scopesOf(stream_id)) {
+  for (const narrow of [inChannel(stream_id), inPublicChannels, received]) {
     const wanted = new Set(open);
     const query = { narrow, apply_markdown: false };
-    for await (const message of readable(isSample ? onePages(chat, query, open) : pagesOfIds(chat, query, open))) {
+    for await (const message of messagesOfIds(chat, query, open)) {
       if (!wanted.delete(message.id)) continue;
       count += 1;
       places.add(placeOf(message));
@@ -44,32 +42,10 @@ export async function lookElsewhere(
   return { count, places: [...places], isSample };
 }
 
-/** A narrow widens what is searched: shared history is shown only where a channel or the public channels are named. */
-function scopesOf(stream_id: number): readonly (readonly object[])[] {
-  return [[{ operator: 'channel', operand: stream_id }], [{ operator: 'channels', operand: 'public' }], []];
-}
-
-/** The messages of pages; none of a channel that was archived or closed to the account meanwhile. */
-async function* readable(pages: AsyncIterable<MessagePage>): AsyncGenerator<Message> {
-  try {
-    for await (const { messages } of pages) yield* messages;
-  } catch (cause) {
-    if (!(cause instanceof Failure) || cause.details.server?.code !== 'BAD_NARROW') throw cause;
-  }
-}
-
 function sampleOf(ids: readonly number[]): number[] {
   const step = Math.max(1, (ids.length - 1) / (sampleSize - 1));
   const places = Array.from({ length: Math.min(sampleSize, ids.length) }, (_, index) => Math.round(index * step));
   return places.flatMap((place) => ids[place] ?? []);
-}
-
-async function* onePages(
-  chat: Pick<ChatApi, 'messages' | 'level'>,
-  query: MessageQuery,
-  ids: readonly number[],
-): AsyncGenerator<MessagePage> {
-  for (const id of ids) yield await chat.messages({ ...query, anchor: String(id), num_before: 0, num_after: 0 });
 }
 
 function placeOf({ display_recipient, subject }: Message): string {

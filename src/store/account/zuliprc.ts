@@ -39,8 +39,7 @@ function keyOf(text: string): Secret {
   try {
     return keyFrom(text, 'section [api]');
   } catch (cause) {
-    if (cause instanceof Failure) throw usage(cause.message, cause.details.hint);
-    throw cause;
+    throw cause instanceof Failure ? cause.as('usage', cause.message) : cause;
   }
 }
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { JsonElement } from '../../core/json-element.ts';
-import { isObject, parseJson } from '../../core/json.ts';
+import { parseJson } from '../../core/json.ts';
 import { exists, writePrivate } from '../disk/files.ts';
 import type { ArchiveForm } from './archive-head.ts';
-import { readBytes, type ArchivedMessage, type ArchivePart } from './part.ts';
+import { isMessage, readBytes, type ArchivedMessage, type ArchivePart } from './part.ts';
 
 /** What is left of a damaged file of a part. */
 export interface DamagedFile {
@@ -31,28 +31,26 @@ export async function readDamaged(folder: string, part: ArchivePart, form: Archi
 }
 
 function* linesIn(bytes: Buffer): Generator<KeptLine> {
-  for (let start = 0, end = 0; start < bytes.length; start = end + 1) {
+  let start = 0;
+  while (start < bytes.length) {
     const found = bytes.indexOf(0x0a, start);
-    end = found < 0 ? bytes.length : found;
+    const end = found < 0 ? bytes.length : found;
     const document = bytes.subarray(start, end);
     const message = messageIn(document);
     if (message)
       yield { id: message.id, message, text: new JsonElement({ document, names: [], places: [0, end - start] }, 0) };
+    start = end + 1;
   }
 }
 
 function messageIn(line: Buffer): ArchivedMessage | undefined {
   try {
     const value = parseJson(line.toString('utf8'));
-    return isArchived(value) ? value : undefined;
+    return isMessage(value) ? value : undefined;
   } catch (cause) {
     if (cause instanceof SyntaxError) return undefined;
     throw cause;
   }
-}
-
-function isArchived(value: unknown): value is ArchivedMessage {
-  return isObject(value) && typeof value['id'] === 'number';
 }
 
 const suffix = '.damaged';

@@ -141,7 +141,8 @@ function* parsed(lines: Iterable<string>): Generator<ArchivedMessage> {
   }
 }
 
-function isMessage(value: unknown): value is ArchivedMessage {
+/** Whether a value of JSON is a message: it has an id. */
+export function isMessage(value: unknown): value is ArchivedMessage {
   return isObject(value) && typeof value['id'] === 'number';
 }
 

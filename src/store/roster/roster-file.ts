@@ -54,7 +54,7 @@ export async function readRosterRows(
     else readArray(text, wanted, reader);
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.kind !== 'usage' || cause.details.problems) throw cause;
-    throw usage(`${file}: ${cause.message}`, cause.details.hint);
+    throw cause.as('usage', `${file}: ${cause.message}`);
   }
 }
 

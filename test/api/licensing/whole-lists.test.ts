@@ -140,6 +140,7 @@ describe('a next page that is named by a URL or a query is read on our own origi
   test.each<[string, Reply]>([
     ['without rows', page({ results: [] })],
     ['that counts more rows than both pages have', page({ count: 3, results: [bob] })],
+    ['that counts more pages than there were', page({ total_pages: 3, results: [bob] })],
     ['that names itself', page({ next: '?page=2', results: [bob] })],
     ['that says error', page({ error: 'maintenance', results: [] })],
   ])('a second page %s ends the list with exit 8', async (_what, last) => {
