@@ -6,7 +6,6 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 20_000,
     hookTimeout: 20_000,
-    coverage: { include: ['src/**/*.ts'] },
     projects: [
       {
         extends: true,

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/server.ts';
-import { chatCall, chatOnce, helpful, topicPost, viewRename, type Expected } from './expected.ts';
+import { repeatable, chatOnce, helpful, topicPost, viewRename, type Expected } from './expected.ts';
 import { expectedOf, hanging, prompt, tryAll, type Case } from './matrix.ts';
 
 type State = Sandbox['state'];
@@ -25,13 +25,13 @@ const rename = {
 };
 
 const cases: readonly (Case & { readonly expected: Expected })[] = [
-  { line: 'messages fetch', target: 'GET *', expected: chatCall },
-  { line: 'messages fetch --channel firmware --all', target: 'GET *', expected: chatCall },
-  { line: 'messages fetch --ids 1001,1002', target: 'GET *', expected: chatCall },
+  { line: 'messages fetch', target: 'GET *', expected: repeatable },
+  { line: 'messages fetch --channel firmware --all', target: 'GET *', expected: repeatable },
+  { line: 'messages fetch --ids 1001,1002', target: 'GET *', expected: repeatable },
   { ...color, target: 'GET *', expected: helpful },
-  { ...color, target: 'PATCH *', expected: chatCall },
+  { ...color, target: 'PATCH *', expected: repeatable },
   { ...name, target: 'GET *', expected: helpful },
-  { ...name, target: 'PATCH *', expected: chatCall },
+  { ...name, target: 'PATCH *', expected: repeatable },
   {
     line: 'settings set email=new@harbour.example',
     target: 'PATCH *',
@@ -47,29 +47,29 @@ const cases: readonly (Case & { readonly expected: Expected })[] = [
     allOrNothing: true,
     expected: chatOnce,
   },
-  { ...topic, target: 'GET *', expected: chatCall },
+  { ...topic, target: 'GET *', expected: repeatable },
   { ...topic, target: 'POST *', expected: topicPost },
-  { ...topic, target: '*', expected: chatCall },
+  { ...topic, target: '*', expected: repeatable },
   {
     line: 'view pin narrow/is/starred',
     target: 'PATCH *',
     isDone: (state) => view(state, 'narrow/is/starred')?.is_pinned === true,
-    expected: chatCall,
+    expected: repeatable,
   },
   {
     line: 'view hide inbox',
     target: '*',
     isDone: (state) => view(state, 'inbox')?.is_pinned === false,
-    expected: chatCall,
+    expected: repeatable,
   },
   { ...rename, target: 'PATCH *', expected: viewRename },
   {
     line: 'snippet rm 1',
     target: 'DELETE *',
     isDone: (state) => state.snippets().every(({ id }) => id !== 1),
-    expected: chatCall,
+    expected: repeatable,
   },
-  { line: 'auth status', target: 'GET /api/*', expected: chatCall },
+  { line: 'auth status', target: 'GET /api/*', expected: repeatable },
 ];
 
 // Two hundred command lines at once: on a busy machine that takes its time.

@@ -19,8 +19,11 @@ export interface Expected {
   readonly always: Exits;
 }
 
-/** Reads of the licensing API: repeated where no answer came, never where one came that is none. */
-export const licensingRead: Expected = {
+/**
+ * Reads of both APIs and repeatable writes of the chat: repeated where no answer came, never where one came that is none; an error in a
+ * 200 is the refusal that it says.
+ */
+export const repeatable: Expected = {
   once: {
     0: `${limits} ${lost} ${harmless}`,
     6: `${elsewhere} error-in-200`,
@@ -61,9 +64,6 @@ export const licensePost: Expected = {
     9: `${undone} 500 html error-in-200`,
   },
 };
-
-/** Reads and repeatable writes of the chat: an error in a 200 is the refusal that it says. */
-export const chatCall: Expected = licensingRead;
 
 /** E-mail and password: sent once; whatever leaves open what happened is 9. */
 export const chatOnce: Expected = {

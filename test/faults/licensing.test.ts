@@ -9,7 +9,7 @@ import {
   late,
   licenseEdit,
   licensePost,
-  licensingRead,
+  repeatable,
   limits,
   lost,
   undone,
@@ -67,9 +67,9 @@ const applyPost: Expected = {
 };
 /** An empty answer means that nobody activated the sensor (docs/apis.md, Licensing answers). */
 const activation: Expected = {
-  once: { ...licensingRead.once, 5: 'empty', 7: `429-long ${broke} html json-garbage` },
+  once: { ...repeatable.once, 5: 'empty', 7: `429-long ${broke} html json-garbage` },
   always: {
-    ...licensingRead.always,
+    ...repeatable.always,
     5: 'empty',
     7: `${limits} 429-long ${lost} ${broke} html json-garbage`,
   },
@@ -85,10 +85,10 @@ const createAlone: Expected = {
 };
 
 const cases: readonly (Case & { readonly expected: Expected })[] = [
-  { line: 'license list', target: list, expected: licensingRead },
-  { line: `license view ${code}`, target: 'GET /v1/license/*', expected: licensingRead },
-  { line: 'license view --remote-user physio-7731', target: list, expected: licensingRead },
-  { line: 'license audit', target: list, expected: licensingRead },
+  { line: 'license list', target: list, expected: repeatable },
+  { line: `license view ${code}`, target: 'GET /v1/license/*', expected: repeatable },
+  { line: 'license view --remote-user physio-7731', target: list, expected: repeatable },
+  { line: 'license audit', target: list, expected: repeatable },
   {
     line: `license edit ${code} --size-allowance 9`,
     target: 'PATCH *',
@@ -103,16 +103,16 @@ const cases: readonly (Case & { readonly expected: Expected })[] = [
   },
   { ...create, target: 'POST *', expected: licensePost },
   { ...create, target: '*', expected: createAlone },
-  { ...ensureNew, target: 'GET *', expected: licensingRead },
+  { ...ensureNew, target: 'GET *', expected: repeatable },
   { ...ensureNew, target: 'POST *', expected: licensePost },
-  { ...ensureNew, target: '*', expected: licensingRead },
-  { ...ensureOld, target: 'GET *', expected: licensingRead },
+  { ...ensureNew, target: '*', expected: repeatable },
+  { ...ensureOld, target: 'GET *', expected: repeatable },
   { ...ensureOld, target: 'PATCH *', expected: licenseEdit },
-  { ...apply, target: 'GET *', expected: licensingRead },
+  { ...apply, target: 'GET *', expected: repeatable },
   { ...apply, target: 'POST *', expected: applyPost },
   { ...apply, target: 'PATCH *', expected: editOfEachRow },
-  { ...apply, target: '*', expected: licensingRead },
-  { line: `${apply.line} --dry-run`, stdin: roster, target: '*', expected: licensingRead },
+  { ...apply, target: '*', expected: repeatable },
+  { line: `${apply.line} --dry-run`, stdin: roster, target: '*', expected: repeatable },
   { line: 'first-activation D422CD000301', target: 'GET *', expected: activation },
   {
     line: 'first-activation audit - --input-format csv',
@@ -120,12 +120,12 @@ const cases: readonly (Case & { readonly expected: Expected })[] = [
     target: 'GET *',
     expected: editOfEachRow,
   },
-  { line: 'auth status', target: 'GET /v1/*', expected: licensingRead },
+  { line: 'auth status', target: 'GET /v1/*', expected: repeatable },
   {
     line: 'auth login licensing --base-url {origin} --app-code 4711 --api-key-stdin',
     stdin: 'sandbox-key-of-app-4711\n',
     target: '*',
-    expected: licensingRead,
+    expected: repeatable,
   },
 ];
 
