@@ -175,9 +175,9 @@ function records(
       const { hasJournal } = await import('../store/journal.ts');
       return hasJournal(journalFile(world, header));
     },
-    async archive(folder) {
+    async archive(folder, lostLines) {
       const { openArchive } = await import('../store/archive/archive.ts');
-      return openArchive(folder, world, { signal, note: messages.note });
+      return openArchive(folder, world, { signal, note: messages.note }, lostLines);
     },
     progress: (label, total) => openProgress(world, options, messages, label, total),
   };

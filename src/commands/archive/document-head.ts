@@ -1,6 +1,7 @@
 import { holdsMessage } from '../../jobs/archive/archived-messages.ts';
 import type { PageHead } from '../../output/messages/page-shell.ts';
-import type { Archive, ArchiveChange } from '../../store/archive/archive.ts';
+import type { Archive } from '../../store/archive/archive.ts';
+import type { ArchiveChange } from '../../store/archive/archive-change.ts';
 import { limitedHistory } from './limited-history.ts';
 
 /** What the documents of an archive say above its messages, and where the links of the messages lead. */

@@ -46,7 +46,7 @@ export default command({
     };
     if (context.options.dry_run) return { folder, ...(await planPull(folder, order)) };
     const chat = context.chat();
-    const archive = await context.archive(folder);
+    const archive = await context.archive(folder, 'relisted');
     try {
       const source = { ...chat.raw, level: chat.level, organization: chat.organization };
       const { head, added, repaired } = await pullArchive(source, archive, order, context);

@@ -1,5 +1,5 @@
 import { Failure } from '../../core/failure.ts';
-import { lostLinesHint, readArchive } from '../../store/archive/archive.ts';
+import { inspectArchive } from '../../store/archive/archive.ts';
 import { isKeptAside } from '../../store/archive/damaged-file.ts';
 import { problemsOf, type ArchiveProblem } from '../../store/archive/verify-archive.ts';
 import { command } from '../command.ts';
@@ -12,14 +12,14 @@ export default command({
   about: [
     'Reads every part and compares it with the list of parts: size, SHA-256, the ids of its messages and their order. Each problem is a ' +
       'row, and any problem is exit code 10. It asks no server: what is new, edited or deleted there is the business of archive pull.',
-    'archive pull DIR fetches the messages of damaged or missing files again; the list of parts itself, parts.ndjson, it cannot mend. A damaged ' +
-      'file that a repair kept aside, because the server no longer had all its messages, is a problem until it is moved away.',
+    'archive pull DIR fetches the messages of damaged or missing files again, and makes lines that the list of parts, parts.ndjson, lost from ' +
+      'the files of the parts, where these are whole. A damaged file that a repair kept aside, because the server no longer had all its messages, is a problem until it is moved away.',
   ],
   args: { folder: folderArgument },
   examples: ['chatelaine archive verify kitchen'],
 
   async *run({ folder }, { conclude, warn }) {
-    const archive = await readArchive(folder);
+    const archive = await inspectArchive(folder);
     const hints = new Set<string>();
     let count = 0;
     for await (const problem of problemsOf(archive)) {
@@ -40,7 +40,7 @@ export default command({
   show: { columns: ['part', 'file', 'problem', 'ids'] },
 });
 
-function hintOf({ file, ids }: ArchiveProblem, folder: string): string {
+function hintOf({ file }: ArchiveProblem, folder: string): string {
   if (isKeptAside(file)) return `Look at the files that end in .damaged, and move them out of ${folder}.`;
-  return ids === null ? lostLinesHint : `Run: chatelaine archive pull '${folder}'`;
+  return `Run: chatelaine archive pull '${folder}'`;
 }

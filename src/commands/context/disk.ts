@@ -1,4 +1,4 @@
-import type { OpenArchive } from '../../store/archive/archive.ts';
+import type { LostLines, OpenArchive } from '../../store/archive/archive.ts';
 import type { Journal, JournalHeader } from '../../store/journal.ts';
 
 /** The user's files, and the files that jobs leave behind. */
@@ -11,8 +11,8 @@ export interface Disk {
   journal(header: JournalHeader, file?: string): Promise<Journal>;
   /** Whether an earlier run left the journal of that job. */
   hasJournal(header: JournalHeader): Promise<boolean>;
-  /** The archive in that folder, or a new one, held by this process alone. */
-  archive(folder: string): Promise<OpenArchive>;
+  /** The archive in that folder, or a new one, held by this process alone. Lines that parts.ndjson lost are refused by default. */
+  archive(folder: string, lostLines?: LostLines): Promise<OpenArchive>;
   /** The folders of configuration and state. */
   files(): { readonly config: string; readonly state: string };
 }

@@ -1,7 +1,8 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import type { ArchiveChange, OpenArchive } from '../../store/archive/archive.ts';
+import type { OpenArchive } from '../../store/archive/archive.ts';
+import type { ArchiveChange } from '../../store/archive/archive-change.ts';
 import type { ArchiveForm, ArchiveHead } from '../../store/archive/archive-head.ts';
 import { readPart, type ArchivedMessage } from '../../store/archive/part.ts';
 import { messagesNow } from './messages-now.ts';

@@ -5,6 +5,7 @@ import type { OpenArchive } from '../../store/archive/archive.ts';
 import { archiveForms, type ArchiveForm, type ArchiveHead } from '../../store/archive/archive-head.ts';
 import { keepAside, readDamaged, type DamagedFile } from '../../store/archive/damaged-file.ts';
 import { readPart, type ArchivePart, type StoredMessage } from '../../store/archive/part.ts';
+import type { MessageSelection } from '../messages/selection.ts';
 import { mergedPart, type MergedPart } from './merged-part.ts';
 import { messagesNow } from './messages-now.ts';
 import { selectionIn } from './selection-in.ts';
@@ -19,7 +20,8 @@ export interface Repaired {
 
 /**
  * Fetches every damaged or missing file of a part again, exactly its messages. What the server no longer gives is kept from the damaged
- * file; where that is not proven to be whole, the damaged file is kept aside too.
+ * file; where that is not proven to be whole, the damaged file is kept aside too. A line of parts.ndjson that contradicts a file with its
+ * SHA-256 is made again from the files.
  */
 export async function repairArchive(
   chat: MessageSource<StoredMessage & MessageHead> & Pick<ChatApi, 'level'>,
@@ -27,7 +29,6 @@ export async function repairArchive(
   head: ArchiveHead,
   { note }: { note(text: string): void },
 ): Promise<Repaired> {
-  const selection = selectionIn(head);
   const losses: string[] = [];
   let count = 0;
   for (const number of archive.parts.map(({ part }) => part)) {
@@ -35,18 +36,35 @@ export async function repairArchive(
       const part = archive.parts.find((one) => one.part === number);
       const read = part && (await readPart(archive.folder, part, form));
       if (!part || read?.problem === undefined) continue;
+      if (read.isOfLine) {
+        note(`part ${number}, ${form}: ${read.problem}; its line is made from its files`);
+        await archive.relist(part);
+        continue;
+      }
       note(`part ${number}, ${form}: ${read.problem}; fetching its ${part.count} messages again`);
-      const damaged = await readDamaged(archive.folder, part, form);
-      const channels = await channelsOf(archive.folder, part, form, damaged);
-      const known = { ids: part.ids, channelOf: (id: number) => channels.get(id) };
-      const merged = mergedPart(part, form, damaged, await messagesNow(chat, selection, known, form));
-      const loss = await keptLoss(archive.folder, part, form, damaged, merged);
+      const loss = await repairFile(chat, archive, selectionIn(head), part, form);
       if (loss !== undefined) losses.push(loss);
-      await archive.repair(part, form, merged.messages);
       count += 1;
     }
   }
   return { count, losses };
+}
+
+/** Replaces one file of a part; says what could not be recovered. */
+async function repairFile(
+  chat: MessageSource<StoredMessage & MessageHead> & Pick<ChatApi, 'level'>,
+  archive: OpenArchive,
+  selection: MessageSelection,
+  part: ArchivePart,
+  form: ArchiveForm,
+): Promise<string | undefined> {
+  const damaged = await readDamaged(archive.folder, part, form);
+  const channels = await channelsOf(archive.folder, part, form, damaged);
+  const known = { ids: part.ids, channelOf: (id: number) => channels.get(id) };
+  const merged = mergedPart(part, form, damaged, await messagesNow(chat, selection, known, form));
+  const loss = await keptLoss(archive.folder, part, form, damaged, merged);
+  await archive.repair(part, form, merged.messages);
+  return loss;
 }
 
 /** Says what could not be recovered, after the damaged file was kept aside; undefined where nothing is missing. */

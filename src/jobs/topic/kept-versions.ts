@@ -1,7 +1,8 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { Message } from '../../api/chat/chat-messages.ts';
 import type { Milliseconds } from '../../core/duration.ts';
-import { readArchive, type ArchiveChange, type OpenArchive } from '../../store/archive/archive.ts';
+import { readArchive, type OpenArchive } from '../../store/archive/archive.ts';
+import type { ArchiveChange } from '../../store/archive/archive-change.ts';
 import type { ArchivedMessage } from '../../store/archive/part.ts';
 import { archivedMessages, holdsMessage } from '../archive/archived-messages.ts';
 import { formsOf } from '../archive/part-forms.ts';

@@ -1,33 +1,14 @@
 import { join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
-import { isObject } from '../../core/json.ts';
 import type { Surroundings } from '../lock/lock.ts';
 import { namesIn, refuseOtherFiles, takeFolder, type OpenOptions } from './archive-folder.ts';
 import { archiveForms, noArchive, readHead, writeHead, type ArchiveForm, type ArchiveHead } from './archive-head.ts';
+import { changesIn, type ArchiveChange } from './archive-change.ts';
 import { isKeptAside } from './damaged-file.ts';
 import { openLineFile, readLineFile } from './line-file.ts';
-import {
-  partNumberIn,
-  partsIn,
-  writePartFile,
-  type ArchivedMessage,
-  type ArchivePart,
-  type PartMessages,
-  type StoredMessage,
-} from './part.ts';
+import { lostLine, lostLinesHint, partInFiles, partListOf, partsIn, readPartList, relistParts } from './part-list.ts';
+import { partNumberIn, writePartFile, type ArchivePart, type PartMessages, type StoredMessage } from './part.ts';
 import { openPurge, type PurgeRecord } from './purge-record.ts';
-
-const archiveChanges = ['edited', 'moved', 'deleted'] as const;
-
-/** What a later look at the server showed of an archived message (docs/archive-format.md, Changes). */
-export interface ArchiveChange {
-  readonly id: number;
-  readonly change: (typeof archiveChanges)[number];
-  /** When it was seen, RFC 3339 UTC. */
-  readonly seen: string;
-  /** The message as the server showed it then. */
-  readonly message?: ArchivedMessage | undefined;
-}
 
 /** An archive as it is on disk. */
 export interface Archive {
@@ -35,6 +16,8 @@ export interface Archive {
   readonly head: ArchiveHead;
   /** By number. */
   readonly parts: readonly ArchivePart[];
+  /** What is wrong with lines of parts.ndjson, such as `line 2 is not valid JSON`. */
+  readonly damagedLines: readonly string[];
   readonly changes: readonly ArchiveChange[];
   /** Files of parts that no line of parts.ndjson names; a crash leaves at most those of the next part. */
   readonly unlisted: readonly string[];
@@ -43,13 +26,15 @@ export interface Archive {
 }
 
 /** An archive that this process alone changes; a new one has no head. Every call resolves when its work is on disk. */
-export interface OpenArchive extends Omit<Archive, 'head' | 'unlisted' | 'damaged'> {
+export interface OpenArchive extends Omit<Archive, 'head' | 'damagedLines' | 'unlisted' | 'damaged'> {
   readonly head: ArchiveHead | undefined;
   setHead(head: ArchiveHead): Promise<void>;
   /** Adds the next part: the same messages in each form, ascending. */
   add(messages: PartMessages): Promise<ArchivePart>;
   /** Replaces one form of a part. */
   repair(part: ArchivePart, form: ArchiveForm, messages: readonly StoredMessage[]): Promise<void>;
+  /** Makes the line of a part again from its files. @throws Failure config where they do not tell it */
+  relist(part: ArchivePart): Promise<void>;
   record(changes: readonly ArchiveChange[]): Promise<void>;
   /** The record of the purge that the archive is for. */
   purge(): Promise<PurgeRecord>;
@@ -58,38 +43,61 @@ export interface OpenArchive extends Omit<Archive, 'head' | 'unlisted' | 'damage
 
 /**
  * Reads an archive, also while another process adds to it.
- * @throws Failure usage where the folder holds none; config where its records are damaged
+ * @throws Failure usage where the folder holds none; config where its records are damaged, or parts.ndjson lost lines
  */
 export async function readArchive(folder: string): Promise<Archive> {
+  const archive = await inspectArchive(folder);
+  refuseLostLines(archive, `Run: chatelaine archive pull '${folder}'`);
+  return archive;
+}
+
+/** Reads an archive whose list of parts may be damaged. @throws Failure usage where the folder holds none; config where other records are damaged */
+export async function inspectArchive(folder: string): Promise<Archive> {
   const head = await readHead(folder);
   if (!head) throw noArchive(folder);
-  const parts = partsIn((await readLineFile(partList(folder))).records, partList(folder));
+  // The files first: of those that another process adds now, the list names each but the last.
+  const names = await namesIn(folder);
+  const { parts, damaged: damagedLines } = await readPartList(folder);
   const changes = changesIn((await readLineFile(changeList(folder))).records, changeList(folder));
-  const damaged = (await namesIn(folder)).filter(isKeptAside).sort();
-  return { folder, head, parts, changes, unlisted: await unlistedFiles(folder, parts), damaged };
+  const damaged = names.filter(isKeptAside).sort();
+  return { folder, head, parts, damagedLines, changes, unlisted: unlistedIn(names, parts), damaged };
 }
+
+/** What becomes of lines that parts.ndjson lost: they are made from the files of the parts, or the archive is refused. */
+export type LostLines = 'relisted' | 'refused';
 
 /**
  * Opens an archive, or a missing or empty folder for a new one, for this process alone. Waits for another process.
  * @throws Failure unavailable naming the process that still holds it; usage for a folder of other files; config where it is damaged
  */
-export async function openArchive(folder: string, world: Surroundings, options: OpenOptions): Promise<OpenArchive> {
+export async function openArchive(
+  folder: string,
+  world: Surroundings,
+  options: OpenOptions,
+  lostLines: LostLines = 'refused',
+): Promise<OpenArchive> {
   const release = await takeFolder(folder, world, options);
   try {
-    return await opened(folder, release);
+    const head = await readHead(folder);
+    if (!head) await refuseOtherFiles(folder);
+    else if (lostLines === 'relisted') await relistParts(folder, head.forms, options.note);
+    else refuseLostLines(await inspectArchive(folder), lostLinesHint);
+    return await opened(folder, head, release);
   } catch (cause) {
     await release();
     throw cause;
   }
 }
 
-async function opened(folder: string, release: () => Promise<void>): Promise<OpenArchive> {
-  let head = await readHead(folder);
-  if (!head) await refuseOtherFiles(folder);
-  const [lines, changeLines] = [await openLineFile(partList(folder)), await openLineFile(changeList(folder))];
-  const parts = [...partsIn(lines.records, partList(folder))];
+async function opened(
+  folder: string,
+  oldHead: ArchiveHead | undefined,
+  release: () => Promise<void>,
+): Promise<OpenArchive> {
+  let head = oldHead;
+  const [lines, changeLines] = [await openLineFile(partListOf(folder)), await openLineFile(changeList(folder))];
+  const parts = partsIn(lines.records);
   const changes = [...changesIn(changeLines.records, changeList(folder))];
-  refuseLostLines(folder, parts, await unlistedFiles(folder, parts));
   return {
     folder,
     parts,
@@ -113,6 +121,16 @@ async function opened(folder: string, release: () => Promise<void>): Promise<Ope
       await lines.append(whole);
       parts.splice(parts.indexOf(part), 1, whole);
     },
+    async relist(part) {
+      const whole = await partInFiles(
+        folder,
+        part.part,
+        archiveForms.filter((form) => part[form]),
+      );
+      if (typeof whole === 'string') throw lostLine(folder, part.part, whole);
+      await lines.append(whole);
+      parts.splice(parts.indexOf(part), 1, whole);
+    },
     async record(added) {
       if (added.length > 0) await changeLines.append(...added);
       changes.push(...added);
@@ -123,22 +141,6 @@ async function opened(folder: string, release: () => Promise<void>): Promise<Ope
       await release();
     },
   };
-}
-
-/** @throws Failure config for a line of another shape */
-function changesIn(records: readonly unknown[], path: string): readonly ArchiveChange[] {
-  return records.map((record, index) => {
-    if (isChange(record)) return record;
-    throw new Failure('config', `${path}:${index + 1}: not a change of an archived message`, {
-      hint: 'Put the file back from a copy, or remove that line.',
-    });
-  });
-}
-
-function isChange(record: unknown): record is ArchiveChange {
-  if (!isObject(record)) return false;
-  const { id, change, seen } = record;
-  return typeof id === 'number' && typeof seen === 'string' && archiveChanges.some((known) => known === change);
 }
 
 function blankPart(part: number, ids: readonly number[]): ArchivePart {
@@ -157,24 +159,21 @@ async function written(folder: string, part: ArchivePart, messages: PartMessages
   return whole;
 }
 
-async function unlistedFiles(folder: string, parts: readonly ArchivePart[]): Promise<string[]> {
+function unlistedIn(names: readonly string[], parts: readonly ArchivePart[]): string[] {
   const listed = new Set(parts.flatMap((part) => archiveForms.map((form) => part[form]?.file)));
-  const names = await namesIn(folder);
   return names.filter((name) => partNumberIn(name) !== undefined && !listed.has(name)).sort();
 }
 
 /** Parts whose line is lost would be written over, and the server may not have their messages any more. */
-function refuseLostLines(folder: string, parts: readonly ArchivePart[], unlisted: readonly string[]): void {
+function refuseLostLines({ folder, parts, unlisted, damagedLines }: Archive, hint: string): void {
+  const [damaged] = damagedLines;
+  if (damaged !== undefined) throw new Failure('config', `${partListOf(folder)} is damaged: ${damaged}`, { hint });
   const next = (parts.at(-1)?.part ?? 0) + 1;
   const files = unlisted.filter((name) => partNumberIn(name) !== next);
   const isWhole = parts.every(({ part }, index) => part === index + 1);
   if (files.length === 0 && isWhole) return;
   const what = files.length > 0 ? `the lines of ${files.join(', ')}` : 'lines of parts';
-  throw new Failure('config', `${partList(folder)} lost ${what}`, { hint: lostLinesHint });
+  throw new Failure('config', `${partListOf(folder)} lost ${what}`, { hint });
 }
 
-/** What to do where parts.ndjson itself is damaged. */
-export const lostLinesHint = 'Put parts.ndjson back from a copy, or pull into another folder.';
-
-const partList = (folder: string): string => join(folder, 'parts.ndjson');
 const changeList = (folder: string): string => join(folder, 'changes.ndjson');

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Failure } from '../../core/failure.ts';
 import { JsonElement } from '../../core/json-element.ts';
 import { isObject, parseJson } from '../../core/json.ts';
 import { isMissing, storageFailure, writePrivate } from '../disk/files.ts';
 import { recordLine } from '../roster/ndjson.ts';
-import { archiveForms, type ArchiveForm } from './archive-head.ts';
+import type { ArchiveForm } from './archive-head.ts';
 
 /** A message as the server sent it. */
 export type ArchivedMessage = Readonly<Record<string, unknown>> & { readonly id: number };
@@ -81,7 +80,7 @@ function linePieces(message: StoredMessage): Uint8Array[] {
   return text instanceof JsonElement ? [text.bytes, lineEnd] : [Buffer.from(recordLine(message))];
 }
 
-/** A part file as it was read: its messages, or what is wrong with it. */
+/** A part file as it was read: its messages, or what is wrong with it; `isOfLine` where the file has its SHA-256, so that its line is wrong. */
 export type ReadPart =
   | {
       /** The texts of the messages, each read when its turn is: what a whole part holds stays in memory long after it was used. */
@@ -90,7 +89,7 @@ export type ReadPart =
       readonly messages: Iterable<ArchivedMessage>;
       readonly problem?: undefined;
     }
-  | { readonly problem: string };
+  | { readonly problem: string; readonly isOfLine?: boolean };
 
 /** Reads a part in one form and compares it with its line of parts.ndjson. */
 export async function readPart(folder: string, part: ArchivePart, form: ArchiveForm): Promise<ReadPart> {
@@ -103,7 +102,9 @@ export async function readPart(folder: string, part: ArchivePart, form: ArchiveF
     return { problem: 'the content changed: its SHA-256 is not that of parts.ndjson' };
   const lines = { [Symbol.iterator]: () => linesIn(bytes) };
   const problem = problemIn(lines, part.ids, entry);
-  return problem === undefined ? { lines, messages: { [Symbol.iterator]: () => parsed(lines) } } : { problem };
+  return problem === undefined
+    ? { lines, messages: { [Symbol.iterator]: () => parsed(lines) } }
+    : { problem, isOfLine: true };
 }
 
 /** What is wrong with the messages of a file. */
@@ -125,8 +126,8 @@ function problemIn(lines: Iterable<string>, ids: readonly number[], { absent = [
 
 const otherMessages = 'its messages are not those of parts.ndjson';
 
-/** What follows the last line end is no line. */
-function* linesIn(bytes: Buffer): Generator<string> {
+/** The lines of a file, each made a text when its turn is; what follows the last line end is none. */
+export function* linesIn(bytes: Buffer): Generator<string> {
   for (let start = 0, end = bytes.indexOf(lineEnd); end >= 0; end = bytes.indexOf(lineEnd, start)) {
     yield bytes.toString('utf8', start, end);
     start = end + 1;
@@ -154,35 +155,6 @@ export async function readBytes(path: string): Promise<Buffer | undefined> {
     if (isMissing(cause)) return undefined;
     throw storageFailure(`cannot read ${path}`, cause);
   }
-}
-
-/**
- * The parts that the lines of parts.ndjson describe, by number: of several lines of one part the last counts.
- * @throws Failure config for a line of another shape
- */
-export function partsIn(records: readonly unknown[], path: string): readonly ArchivePart[] {
-  const parts = new Map<number, ArchivePart>();
-  for (const [index, record] of records.entries()) {
-    if (!isPart(record))
-      throw new Failure('config', `${path}:${index + 1}: not a part of an archive`, {
-        hint: 'Put the file back from a copy, or pull into another folder.',
-      });
-    parts.set(record.part, record);
-  }
-  return [...parts.values()].sort((one, other) => one.part - other.part);
-}
-
-function isPart(record: unknown): record is ArchivePart {
-  if (!isObject(record)) return false;
-  const { part, ids } = record;
-  const areFiles = archiveForms.every((form) => record[form] === undefined || isPartFile(record[form]));
-  return typeof part === 'number' && Array.isArray(ids) && ids.length > 0 && areFiles;
-}
-
-function isPartFile(value: unknown): value is PartFile {
-  if (!isObject(value)) return false;
-  const { file, sha256 } = value;
-  return typeof sha256 === 'string' && typeof file === 'string' && /^[a-z]+-\d+\.ndjson$/.test(file);
 }
 
 /** SHA-256 in hex. */

@@ -17,6 +17,7 @@ export interface ArchiveProblem {
  * and number of ids, parts that are missing, and the damaged files that a repair kept aside.
  */
 export async function* problemsOf(archive: Archive): AsyncGenerator<ArchiveProblem> {
+  for (const problem of archive.damagedLines) yield { part: null, file: 'parts.ndjson', problem, ids: null };
   let before: ArchivePart | undefined;
   for (const part of archive.parts) {
     yield* problemsOfLine(part, before);
