@@ -21,7 +21,7 @@ export function fieldCheck(command: AnyCommand, options: Options, others: readon
   }
   if (options.output === 'text' && options.fields !== undefined)
     throw usage('-o text shows conversations, which have no fields', 'Leave out --fields, or use -o table.');
-  const asked = [...namesIn(options.fields), ...namesIn(options.sort?.replace(/^-/, ''))];
+  const asked = [...new Set([...namesIn(options.fields), ...namesIn(options.sort?.replace(/^-/, ''))])];
   return (fromFile) => {
     const own = [...new Set([...(show?.columns ?? []), ...(beside ?? []), ...fromFile])];
     const strange = asked.filter((name) => !own.includes(name) && !others.includes(name));

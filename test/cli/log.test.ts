@@ -108,3 +108,10 @@ function linesOf(file: string): unknown[] {
     .slice(0, -1)
     .map((line) => JSON.parse(line) as unknown);
 }
+
+test('- is no file of that name: exit 2, and nothing is sent', async () => {
+  const service = fakeService();
+  const { exitCode, error } = await run(service, 'license list --log - -o json');
+  expect([exitCode, error?.message]).toEqual([2, '--log - names no file']);
+  service.done();
+});
