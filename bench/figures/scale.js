@@ -67,7 +67,7 @@ async function claiming() {
     const statements = Array.from({ length: portions }, (_, index) => {
       const hashes = users(index * 5000);
       return `SELECT (chatelaine.take(1, (SELECT max(id) FROM chatelaine.session), 'bench', 1, 86400000, 'target', ${hashes})->>'session')::integer;
-        SELECT chatelaine.release(1, (SELECT max(id) FROM chatelaine.session), ${hashes}, array_fill(0::float8, ARRAY[5000]));`;
+        SELECT chatelaine.release(1, (SELECT max(id) FROM chatelaine.session), ${hashes}, array_fill(true, ARRAY[5000]));`;
     });
     const begun = performance.now();
     database.query(statements.join('\n'));
