@@ -14,7 +14,7 @@ header.page p, footer { color: var(--faint); font-size: .9rem; margin: .2rem 0; 
 .search { position: sticky; top: 0; display: flex; gap: .7rem; align-items: center; padding: .6rem 0; background: var(--back); border-bottom: 1px solid var(--line); z-index: 1; }
 .search input { flex: 1; font: inherit; padding: .35rem .6rem; border: 1px solid var(--line); border-radius: .4rem; background: var(--box); color: inherit; }
 h2 { font-size: 1rem; margin: 1.6rem 0 .4rem; padding: .3rem .6rem; background: var(--box); border-radius: .4rem; overflow-wrap: anywhere; }
-h2 small { color: var(--faint); font-weight: normal; margin-left: .5rem; }
+h2 small { color: var(--faint); font-weight: normal; margin-left: .5rem; white-space: nowrap; }
 article { display: grid; grid-template-columns: 2.4rem 1fr; gap: 0 .7rem; padding: .45rem .2rem; border-bottom: 1px solid var(--line); }
 article:target { background: var(--mark); }
 .avatar { grid-row: span 3; width: 2.2rem; height: 2.2rem; border-radius: .4rem; color: #fff; font-size: .85rem; font-weight: 600; display: grid; place-items: center; }

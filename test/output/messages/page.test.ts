@@ -132,8 +132,13 @@ test('links lead into the page where it holds the message, else to the server; f
 test('a spoiler is closed, mathematics is its source, an action begins with the sender', () => {
   const katex =
     '<p><span class="katex"><span class="katex-mathml"><math><semantics><mrow><mi>x</mi></mrow><annotation encoding="application/x-tex">x^2</annotation></semantics></math></span><span class="katex-html" aria-hidden="true">x2</span></span></p>';
-  const { document } = opened([...recorded('all-kinds'), { ...base, id: 1, content: katex }]).window;
+  const spoiler =
+    '<div class="spoiler-block"><div class="spoiler-header">\n</div><div class="spoiler-content">x</div></div>';
+  const more = [katex, spoiler].map((content, index) => ({ ...base, id: index + 1, content }));
+  const { document } = opened([...recorded('all-kinds'), ...more]).window;
   expect(document.querySelector('#m27880 details')?.hasAttribute('open')).toBe(false);
+  // The style sheet names an empty one.
+  expect(document.querySelector('#m2 summary')?.innerHTML).toBe('');
   expect(document.querySelector('#m1 .content')?.textContent).toBe('x^2');
   expect(document.querySelector('#m27901 .content')?.textContent).toBe('* Iago waves');
 });
