@@ -125,6 +125,25 @@ describe.skipIf(withoutPostgres)(`with a database (${withoutPostgres ?? 'Postgre
     service.done();
   });
 
+  test('a ledger of an older version is exit 3 with the command that upgrades it, and doctor says so', async () => {
+    await cluster.query('CREATE DATABASE older');
+    await cluster.query(upgradeScript(0), [], 'older');
+    await cluster.query('UPDATE chatelaine.ledger SET version = 0', [], 'older');
+    const older = { CHATELAINE_LEDGER: cluster.url.replace('/postgres?', '/older?') };
+    const hint = 'Upgrade it, once chatelaine is upgraded on all machines: chatelaine ledger init';
+    const service = fakeService();
+    const { exitCode, error } = await run(service, ensure, { env: older });
+    expect([exitCode, error?.message, error?.hint]).toEqual([3, expect.stringContaining('has version 0'), hint]);
+    service.done();
+    const { run: runIt } = await openSandbox();
+    const rows = JSON.parse((await runIt('doctor -o json', { env: older })).stdout) as {
+      check: string;
+      status: string;
+    }[];
+    const row = rows.find(({ check }) => check === 'ledger');
+    expect([row?.status, JSON.stringify(row)]).toEqual(['problem', expect.stringContaining(hint)]);
+  });
+
   test('ensure, create and apply claim in the ledger of the environment, and give back', async () => {
     const { run: runIt } = await openSandbox();
     const home = emptyHome();
