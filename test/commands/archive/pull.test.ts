@@ -320,6 +320,20 @@ describe('archive pull', () => {
 });
 
 describe('archive pull --recheck', () => {
+  test('asks for the messages of all channels in one request while none of them left the selection', async () => {
+    const other = topicOf('bread', idsBetween(21, 40), { stream_id: 6, channel: 'bakery' });
+    const server = await openChatServer({ messages: [...topicOf('lunch', idsBetween(1, 20)), ...other] });
+    const folder = newFolder();
+    await server.run(`archive pull ${folder} --all`);
+    const asked = server.seen.length;
+
+    const { stdout } = await server.run(`archive pull ${folder} --recheck -o json`);
+
+    expect(JSON.parse(stdout)).toMatchObject({ messages: 40, edited: 0, moved: 0, deleted: 0 });
+    const byIds = server.seen.slice(asked).filter(({ parameters }) => parameters['message_ids'] !== undefined);
+    expect(byIds).toHaveLength(1);
+  });
+
   test.each([489, 256])('level %d: records exactly what was edited, moved and deleted, once', async (featureLevel) => {
     const service = await openSandbox({ ...bulk, featureLevel });
     const folder = newFolder();
