@@ -6,13 +6,13 @@ export interface Batch {
   add(piece: string | Uint8Array): Promise<void>;
   /** Writes all that is held. */
   flush(): Promise<void>;
-  /** Rejects with the first error of the sink, so that it is heard while rows are awaited; never resolves. */
+  /** Rejects with the first error of the sink, so that it is noticed while rows are awaited; never resolves. */
   readonly broken: Promise<never>;
 }
 
 /**
- * Holds up to `size` characters or bytes while rows come one upon the other, and hands over what it holds as soon as the event loop
- * comes round, which is when the rows wait for something.
+ * Buffers up to `size` characters or bytes while rows come without a pause, and flushes at the next turn of the event loop, which is when
+ * the rows wait for something.
  */
 export function batched(sink: Sink, size = 65_536): Batch {
   let held: (string | Uint8Array)[] = [];

@@ -25,7 +25,7 @@ export function failureText(failure: Failure, { terminal, color, verbose }: Erro
   return `${painter(color ? 1 : 0).red('chatelaine:')} ${terminal ? plainLines(text) : text}`;
 }
 
-/** Our own messages may list problems line by line; a server's line break is escaped, or its words could pass for a line of ours. */
+/** Our own messages may list problems line by line; a server's line break is escaped, or its words could pass for a line of chatelaine. */
 function headline({ message, details: { http, server } }: Failure): string {
   return http || server ? message.replace(lineBreak, (end) => (end === '\r' ? '\\r' : '\\n')) : message;
 }

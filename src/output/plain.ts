@@ -1,5 +1,5 @@
 /**
- * Text from a server, harmless on a terminal and still telling: what could move the cursor, change colours, turn the direction
+ * Text from a server, harmless on a terminal and still readable: what could move the cursor, change colours, turn the direction
  * of text, hide, or break a line shows as an escape such as `\n`, `\x1b`, `\u202e`, `\u{e0041}`. The zero-width joiners that
  * emoji and scripts need stay.
  */

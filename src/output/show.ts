@@ -1,4 +1,4 @@
-import type { OwnFormat } from '../schema/environment.ts';
+import type { globalOptions, OwnFormat } from '../schema/environment.ts';
 
 /** How a result looks; the machine formats print the value itself (docs/architecture.md, Output). */
 export interface Show<T> {
@@ -47,7 +47,7 @@ export interface ColumnLayout {
   readonly empty?: string;
 }
 
-export type Format = 'table' | 'json' | 'ndjson' | 'csv' | 'tsv' | 'yaml' | OwnFormat;
+export type Format = (typeof globalOptions)['output']['choices'][number] | OwnFormat;
 
 /** Turns the text of a JSON document into the text that is written. @throws Failure rejected where it does not apply */
 export type JsonFilter = (json: string) => string;

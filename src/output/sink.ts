@@ -33,7 +33,7 @@ export function regardless(given: Sink): Sink {
   };
 }
 
-/** A Failure is why the command ends, such as Ctrl-C: the sink is not to blame. */
+/** A Failure ends the command, such as Ctrl-C; it is not an error of the sink. */
 function endOf(error: unknown): Error {
   if (error instanceof Failure) return error;
   return isClosedPipe(error) ? readerGone : unwritten(error);

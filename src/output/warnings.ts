@@ -5,7 +5,7 @@ export function warningText(message: string, { terminal }: { readonly terminal: 
   return `warning: ${indented(terminal ? plainLines(message) : message)}`;
 }
 
-/** Further lines are indented: a line break in a server's words must not begin a line that looks like ours. */
+/** Further lines are indented: after a line break, a server's words must not look like a line of chatelaine. */
 export function indented(text: string): string {
   return text.replace(/\r\n|[\n\r\v\f\u0085\u2028\u2029]/g, '\n  ');
 }

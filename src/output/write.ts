@@ -90,7 +90,7 @@ async function writeRows(
   }
 }
 
-/** Moves rows to the sink; whatever ends them, the document is closed, and what the rows threw outlives trouble in closing. */
+/** Writes rows to the sink and then always closes the document. What the rows threw is thrown on, not what closing threw. */
 async function pour(
   rows: AsyncIterable<unknown>,
   form: Form,

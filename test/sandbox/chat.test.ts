@@ -234,6 +234,8 @@ test('server_settings counts against no allowance', async () => {
 test.each([
   [489, { zulip_version: '12.2', zulip_feature_level: 489 }],
   [421, { zulip_version: '11.4', zulip_feature_level: 421 }],
+  [372, { zulip_version: '10.4', zulip_feature_level: 372 }],
+  [371, { zulip_version: '10.0', zulip_feature_level: 371 }],
   [100, { zulip_version: '4.11', zulip_feature_level: 100 }],
 ])('server_settings at level %i', async (featureLevel, fields) => {
   const { chat } = await started({ featureLevel });

@@ -11,7 +11,7 @@ export interface MarkdownHead {
   readonly warnings: readonly string[];
 }
 
-/** Messages in source form as one Markdown document: a heading for each topic and day, then sender, time and text. It is written as they come. */
+/** Messages in source form as one Markdown document: a heading for each topic and day, then sender, time and text. Written message by message. */
 export function markdown({ title, notes, warnings }: MarkdownHead): Form {
   let conversation: string | undefined;
   let day: string | undefined;
