@@ -19,7 +19,6 @@ const floors: Readonly<Record<string, number>> = {
 /** The one file that each package is loaded by; yaml writes and reads, and has one for each, as csv has with two packages. */
 const homes: Readonly<Record<string, string | readonly string[]>> = {
   '@inquirer/password': 'cli/hidden.ts',
-  '@streamparser/json': 'core/json-split.ts',
   busboy: 'sandbox/multipart.ts',
   chalk: 'output/paint.ts',
   'cli-table3': 'output/grid.ts',
@@ -103,7 +102,6 @@ const levelTables = ['sandbox/chat/levels.ts'];
 /** Casts that TypeScript cannot do without, by their reason; this list only gets shorter. */
 const casts: readonly string[] = [
   // The library's type of a number says less than it takes.
-  'core/json-split.ts: number',
   // The compiler does not follow Object.keys, Object.fromEntries and a loop over the rows of a generic table.
   'core/table-names.ts: (keyof T & string)[]',
   'schema/field.ts: Optional<T>',

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { text } from 'node:stream/consumers';
-import { bareEnvironment } from '../measure.js';
+import { bareEnvironment, median } from '../measure.js';
 import { program } from '../sandbox.js';
 
 const rows = Number(process.env['ROWS'] ?? 20_000);
@@ -103,11 +103,6 @@ async function tellFormats(port) {
       `${name.padEnd(22)} ${cpu.toFixed(0).padStart(6)} ms of CPU time  ${ratio.padStart(5)} x  ${peak.toFixed(0).padStart(4)} MiB`,
     );
   }
-}
-
-/** @param {readonly number[]} values */
-function median(values) {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? NaN;
 }
 
 /**

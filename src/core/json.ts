@@ -89,8 +89,3 @@ const stringOrNumber = /"[^"\\]*(?:\\[^][^"\\]*)*"?|-?\d+(?:\.\d+)?(?:[eE][+-]?\
 function isExact(token: string): boolean {
   return !/^-?[1-9]\d{15,}$/.test(token) || String(Number(token)) === token;
 }
-
-/** The value of a number of JSON: a `bigint` where a number would not keep its digits. */
-export function exactNumber(text: string): number | bigint {
-  return isExact(text) ? Number(text) : BigInt(text);
-}

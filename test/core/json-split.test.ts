@@ -3,13 +3,18 @@ import { describe, expect, test } from 'vitest';
 import { splitJson, type JsonPiece } from '../../src/core/json-split.ts';
 import { parseJson, writeJson } from '../../src/core/json.ts';
 
-async function split(text: string, size = 7): Promise<JsonPiece[]> {
+type OnePiece =
+  Exclude<JsonPiece, { readonly array: string | undefined }> | { array: string | undefined; element: unknown };
+
+async function split(text: string, size = 7): Promise<OnePiece[]> {
   const bytes = Buffer.from(text);
   async function* chunks(): AsyncGenerator<Uint8Array> {
     for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
   }
-  const pieces: JsonPiece[] = [];
-  for await (const piece of splitJson(chunks())) pieces.push(piece);
+  const pieces: OnePiece[] = [];
+  for await (const piece of splitJson(chunks()))
+    if ('rest' in piece) pieces.push(piece);
+    else pieces.push(...piece.elements.map((element) => ({ array: piece.array, element })));
   return pieces;
 }
 
@@ -30,6 +35,19 @@ test('the elements of each list in an object under its name, then what is beside
     { array: 'results', element: { b: [1] } },
     { rest: { count: 2, links: { next: [1] }, results: [{ é: 12345678901234567890n }, { b: [1] }], x: [] } },
   ]);
+});
+
+test('quotation marks, escapes and brackets in strings and names are text', async () => {
+  expect(await split('{"a\\"]":["]\\\\","\\"[,"],"__proto__":[{}]}', 1)).toEqual([
+    { array: 'a"]', element: ']\\' },
+    { array: 'a"]', element: '"[,' },
+    { array: '__proto__', element: {} },
+    { rest: parseJson('{"a\\"]":["]\\\\","\\"[,"],"__proto__":[{}]}') },
+  ]);
+});
+
+test('a byte order mark is no part of the document', async () => {
+  expect(await split('\uFEFF[1]')).toEqual([{ array: undefined, element: 1 }, { rest: [1] }]);
 });
 
 test('of a long list the rest has a hundred elements', async () => {
@@ -62,6 +80,11 @@ describe('is refused as no JSON', () => {
     ['a missing comma', '[{"a":1}{"a":2}]'],
     ['a comma before the end', '[1,]'],
     ['a comma at the beginning', '[,1]'],
+    ['an element that is missing', '[1,,2]'],
+    ['an array that a brace ends', '[1}'],
+    ['an element that a bracket ends', '[{"a":1]]'],
+    ['an array without a name', '{[1]}'],
+    ['a cut object', '{"rows":[1]'],
     ['a word after the end', '[1]x'],
     ['a second document', '[1][2]'],
     ['a number with a leading zero', '[01]'],

@@ -91,7 +91,18 @@ test('a request over plain HTTP loads none of the larger modules of Node', async
   );
   const loaded = JSON.parse(stdio[3]) as string[];
   expect(loaded).toContain('NativeModule net');
-  for (const name of ['crypto', 'tls', 'http', 'https', 'readline', 'assert', 'child_process', 'fs/promises'])
+  for (const name of [
+    'crypto',
+    'tls',
+    'http',
+    'https',
+    'readline',
+    'assert',
+    'child_process',
+    'fs/promises',
+    'timers/promises',
+    'os',
+  ])
     expect(loaded).not.toContain(`NativeModule ${name}`);
 });
 

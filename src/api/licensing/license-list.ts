@@ -44,8 +44,8 @@ export async function* listRows(
     last = text;
     try {
       // Not yield*, which makes three more promises of each row.
-      if (!isRepeated && 'length' in page.rows) for (const row of page.rows) yield row;
-      else if (!isRepeated) for await (const row of page.rows) yield row;
+      if (!isRepeated)
+        for await (const some of 'length' in page.rows ? [page.rows] : page.rows) for (const row of some) yield row;
     } finally {
       await page.answer.spool?.close();
     }
@@ -90,8 +90,8 @@ function notWhole(gap: string, { http }: Answer): Failure {
 }
 
 interface Page extends PageEnd {
-  /** Of a page that is too long for memory, one by one. */
-  readonly rows: readonly License[] | AsyncIterable<License>;
+  /** Of a page that is too long for memory, some at a time. */
+  readonly rows: readonly License[] | AsyncIterable<readonly License[]>;
   readonly count: number;
   readonly answer: Answer;
 }
@@ -124,11 +124,11 @@ async function longPage(answer: Answer, spool: Spool, line: LicensingLine): Prom
 }
 
 async function* licensesFrom(
-  rows: AsyncIterable<unknown>,
+  rows: AsyncIterable<readonly unknown[]>,
   answer: Answer,
   line: LicensingLine,
-): AsyncGenerator<License> {
-  for await (const row of rows) yield rowOf(row, answer, line);
+): AsyncGenerator<readonly License[]> {
+  for await (const some of rows) yield some.map((row) => rowOf(row, answer, line));
 }
 
 function rowsIn(answer: Answer): readonly unknown[] {

@@ -7,7 +7,10 @@ export interface LongPage {
   /** The document, with the first rows alone. */
   readonly body: unknown;
   /** How many rows that array of `body` has in all, and each of them. */
-  readonly rowsOf: (rows: readonly unknown[]) => { readonly count: number; readonly each: AsyncIterable<unknown> };
+  readonly rowsOf: (rows: readonly unknown[]) => {
+    readonly count: number;
+    readonly each: AsyncIterable<readonly unknown[]>;
+  };
 }
 
 /**
@@ -20,7 +23,7 @@ export async function readLongPage(spool: Spool): Promise<LongPage> {
   let body: unknown;
   for await (const piece of splitJson(spool.read())) {
     if ('rest' in piece) body = piece.rest;
-    else counts.set(piece.array, (counts.get(piece.array) ?? 0) + 1);
+    else counts.set(piece.array, (counts.get(piece.array) ?? 0) + piece.elements.length);
   }
   return {
     body,
@@ -31,7 +34,7 @@ export async function readLongPage(spool: Spool): Promise<LongPage> {
   };
 }
 
-async function* elementsOf(spool: Spool, name: string | undefined): AsyncGenerator {
+async function* elementsOf(spool: Spool, name: string | undefined): AsyncGenerator<readonly unknown[]> {
   for await (const piece of splitJson(spool.read()))
-    if ('element' in piece && piece.array === name) yield piece.element;
+    if ('elements' in piece && piece.array === name) yield piece.elements;
 }
