@@ -1,4 +1,5 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -104,6 +105,20 @@ test('a request over plain HTTP loads none of the larger modules of Node', async
     'os',
   ])
     expect(loaded).not.toContain(`NativeModule ${name}`);
+});
+
+test("undici's parser is compiled at once and never optimized, however often V8 runs it", async () => {
+  const flags = ['--trace-wasm-compilation-times', '--wasm-tiering-budget=1'];
+  // On a pipe, V8 loses lines of its threads.
+  const file = join(home, 'compiled');
+  const { status } = spawnSync(process.execPath, [...flags, 'bin/chatelaine.cjs', '--sandbox', 'license', 'list'], {
+    env: { PATH: process.env['PATH'], HOME: home },
+    stdio: ['ignore', openSync(file, 'w'), 'inherit'],
+  });
+  const compiled = readFileSync(file, 'utf8');
+  expect(status).toBe(0);
+  expect(compiled.match(/using Liftoff/g)?.length).toBeGreaterThan(50);
+  expect(compiled).not.toContain('using TurboFan');
 });
 
 async function load(line: string): Promise<Loaded> {
