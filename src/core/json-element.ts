@@ -5,7 +5,7 @@ export interface ElementPlaces {
   readonly document: Uint8Array;
   readonly names: readonly string[];
   /** For each element its start and end, then start and end of the value of each name, 0 and 0 where there is none. */
-  readonly places: number[];
+  readonly places: ArrayLike<number>;
 }
 
 /**

@@ -1,17 +1,17 @@
 import { isUtf8 } from 'node:buffer';
-import { JsonElement, textOf, type ElementPlaces } from './json-element.ts';
+import { JsonElement, textOf } from './json-element.ts';
 import { parseJson } from './json.ts';
 import {
   broken,
-  descend,
-  nextSign,
-  passComma,
-  passEmpty,
+  endOfBlanks,
+  endOfPlain,
+  endOfString,
+  endOfValue,
+  isAt,
   passSign,
-  passString,
-  passValue,
   sign,
-  type JsonCursor,
+  startInside,
+  startOfValue,
 } from './json-syntax.ts';
 
 /** A document that is an object, one of whose members is an array of objects. */
@@ -28,113 +28,147 @@ export interface JsonEnvelope {
  */
 export function elementsOf(document: Uint8Array, name: string, memberNames: readonly string[]): JsonEnvelope {
   const bytes = isUtf8(document) ? document : Buffer.from(new TextDecoder().decode(document));
-  const cursor = cursorIn(bytes);
-  if (hasMark(bytes)) cursor.at = 3;
-  const wanted = membersIn(memberNames);
-  const start = cursor.at;
-  let found: { from: number; to: number; elements: JsonElement[] } | undefined;
-  if (nextSign(cursor) !== sign.openObject) throw broken(cursor);
-  eachMember(cursor, 0, membersIn([name]), (index) => {
-    if (index === 0) found = readArray(cursor, wanted);
-    else passValue(cursor, 1);
-  });
-  if (nextSign(cursor) !== 0 || cursor.at < bytes.length) throw broken(cursor);
+  const start = hasMark(bytes) ? 3 : 0;
+  const members = namesIn(memberNames);
+  const found = findArray(bytes, start, namesIn([name]), members);
   if (!found) throw new SyntaxError(`it has no '${name}'`);
-  const rest = `${textOf(bytes, start, found.from)}[]${textOf(bytes, found.to, bytes.length)}`;
-  return { rest, elements: found.elements };
+  const rest = `${textOf(bytes, start, found.start)}[]${textOf(bytes, found.end, bytes.length)}`;
+  const elements = elementsIn(bytes, members, found);
+  return { rest, elements: hasBreaks(bytes) ? elements.map((element) => onOneLine(element, members)) : elements };
 }
 
-function cursorIn(bytes: Uint8Array): JsonCursor {
-  return { bytes, at: 0, breaks: 0, escapes: 0 };
+interface FoundArray {
+  readonly start: number;
+  readonly end: number;
+  readonly count: number;
+  /** A row for each element, as in ElementPlaces. */
+  readonly places: Int32Array;
 }
 
-function readArray(cursor: JsonCursor, wanted: Members) {
-  if (nextSign(cursor) !== sign.open) throw broken(cursor);
-  const from = cursor.at;
-  const page = { document: cursor.bytes, names: wanted.names, places: [] };
-  const elements: JsonElement[] = [];
-  descend(cursor, 1);
-  if (!passEmpty(cursor, sign.close)) {
-    do elements.push(readElement(cursor, wanted, page));
-    while (passComma(cursor, sign.close));
+function elementsIn(document: Uint8Array, { names, rowSize }: Names, { count, places }: FoundArray): JsonElement[] {
+  const page = { document, names, places };
+  return Array.from({ length: count }, (_, index) => new JsonElement(page, index * rowSize));
+}
+
+/** The array that is the last member of the name in `wanted`; undefined where the object has none. */
+function findArray(bytes: Uint8Array, start: number, wanted: Names, members: Names): FoundArray | undefined {
+  let found: FoundArray | undefined;
+  let at = startInside(bytes, endOfBlanks(bytes, start), sign.openObject, 0);
+  for (let isOpen = bytes[at] !== sign.closeObject; isOpen;) {
+    const plainEnd = endOfPlain(bytes, at + 1);
+    const nameEnd = endOfString(bytes, at, plainEnd);
+    const value = startOfValue(bytes, nameEnd);
+    const isWanted = indexOfName(bytes, at, plainEnd, nameEnd, wanted) === 0;
+    const array = isWanted ? readArray(bytes, value, members) : undefined;
+    found = array ?? found;
+    at = endOfBlanks(bytes, array?.end ?? endOfValue(bytes, value, 1));
+    isOpen = bytes[at] === sign.comma;
+    if (isOpen) at = endOfBlanks(bytes, at + 1);
   }
-  return { from, to: cursor.at, elements };
+  const end = endOfBlanks(bytes, passSign(bytes, at, sign.closeObject));
+  if (end < bytes.length) throw broken(end);
+  return found;
 }
 
-function readElement(cursor: JsonCursor, wanted: Members, page: ElementPlaces): JsonElement {
-  if (nextSign(cursor) !== sign.openObject) throw broken(cursor);
-  const { at: start, breaks } = cursor;
-  const { places } = page;
-  const at = places.length;
-  places.push(start, 0, ...wanted.none);
-  eachMember(cursor, 2, wanted, (index) => {
-    nextSign(cursor);
-    const from = cursor.at;
-    passValue(cursor, 3);
-    if (index < 0) return;
-    places[at + 2 + index * 2] = from;
-    places[at + 3 + index * 2] = cursor.at;
-  });
-  places[at + 1] = cursor.at;
-  if (cursor.breaks === breaks) return new JsonElement(page, at);
-  const document = withoutBlanks(cursor.bytes.subarray(start, cursor.at));
-  return readElement(cursorIn(document), wanted, { document, names: wanted.names, places: [] });
+function readArray(bytes: Uint8Array, start: number, members: Names): FoundArray {
+  const { rowSize } = members;
+  let places = new Int32Array(usualElements * rowSize);
+  let count = 0;
+  let at = startInside(bytes, start, sign.open, 1);
+  for (let isOpen = bytes[at] !== sign.close; isOpen; count += 1) {
+    const row = count * rowSize;
+    if (row === places.length) places = twice(places);
+    at = endOfBlanks(bytes, readElement(bytes, at, members, places, row));
+    isOpen = bytes[at] === sign.comma;
+    if (isOpen) at = endOfBlanks(bytes, at + 1);
+  }
+  return { start, end: passSign(bytes, at, sign.close), count, places };
 }
 
-/** Calls `value` before the value of each member, with the index of its name, or -1; `value` passes the value. */
-function eachMember(cursor: JsonCursor, depth: number, wanted: Members, value: (index: number) => void): void {
-  descend(cursor, depth);
-  if (passEmpty(cursor, sign.closeObject)) return;
-  do {
-    if (nextSign(cursor) !== sign.quote) throw broken(cursor);
-    const index = passName(cursor, wanted);
-    passSign(cursor, sign.colon);
-    value(index);
-  } while (passComma(cursor, sign.closeObject));
+/** As many as the largest page of messages has. */
+const usualElements = 1000;
+
+function twice(places: Int32Array): Int32Array<ArrayBuffer> {
+  const larger = new Int32Array(places.length * 2);
+  larger.set(places);
+  return larger;
 }
 
-/** The members whose places are noted, by the number of bytes of their names. */
-interface Members {
+/** Writes the row of the object that begins at `start`; where the object ends. */
+function readElement(bytes: Uint8Array, start: number, members: Names, places: Int32Array, row: number): number {
+  let at = startInside(bytes, start, sign.openObject, 2);
+  for (let isOpen = bytes[at] !== sign.closeObject; isOpen;) {
+    const plainEnd = endOfPlain(bytes, at + 1);
+    const nameEnd = endOfString(bytes, at, plainEnd);
+    const value = startOfValue(bytes, nameEnd);
+    const end = endOfValue(bytes, value, 3);
+    const index = indexOfName(bytes, at, plainEnd, nameEnd, members);
+    if (index >= 0) {
+      places[row + 2 + index * 2] = value;
+      places[row + 3 + index * 2] = end;
+    }
+    at = endOfBlanks(bytes, end);
+    isOpen = bytes[at] === sign.comma;
+    if (isOpen) at = endOfBlanks(bytes, at + 1);
+  }
+  const end = passSign(bytes, at, sign.closeObject);
+  places[row] = start;
+  places[row + 1] = end;
+  return end;
+}
+
+/** Names of members, by their number of bytes. */
+interface Names {
   readonly names: readonly string[];
-  /** Two zeros for each name. */
-  readonly none: readonly number[];
   readonly byLength: readonly (readonly { readonly name: Buffer; readonly index: number }[] | undefined)[];
+  /** Places of an element: its own two, and two for each name. */
+  readonly rowSize: number;
 }
 
-function membersIn(names: readonly string[]): Members {
+function namesIn(names: readonly string[]): Names {
   const all = names.map((name, index) => ({ name: Buffer.from(name), index }));
   const longest = Math.max(0, ...all.map(({ name }) => name.length));
   const byLength = Array.from({ length: longest + 1 }, (_, length) => {
     const some = all.filter(({ name }) => name.length === length);
     return some.length > 0 ? some : undefined;
   });
-  return { names, none: names.flatMap(() => [0, 0]), byLength };
+  return { names, byLength, rowSize: 2 + 2 * names.length };
 }
 
-/** Passes the name of a member; its index, or -1. */
-function passName(cursor: JsonCursor, { names, byLength }: Members): number {
-  const { bytes, at: start, escapes } = cursor;
-  passString(cursor);
-  if (cursor.escapes > escapes) return names.indexOf(String(parseJson(textOf(bytes, start, cursor.at))));
-  for (const { name, index } of byLength[cursor.at - start - 2] ?? []) {
-    let at = 0;
-    while (at < name.length && name[at] === bytes[start + 1 + at]) at += 1;
-    if (at === name.length) return index;
+/** Which of the names the string is that begins at `start`, or -1; `plainEnd` is before its end where it has an escape. */
+function indexOfName(bytes: Uint8Array, start: number, plainEnd: number, end: number, names: Names): number {
+  if (plainEnd + 1 < end) return names.names.indexOf(String(parseJson(textOf(bytes, start, end))));
+  const some = names.byLength[end - start - 2];
+  for (let at = 0; some && at < some.length; at += 1) {
+    const candidate = some[at];
+    if (candidate && isAt(bytes, start + 1, candidate.name)) return candidate.index;
   }
   return -1;
+}
+
+/** Line breaks of a document that is JSON are between its tokens. */
+function hasBreaks(bytes: Uint8Array): boolean {
+  return bytes.includes(0x0a) || bytes.includes(0x0d);
+}
+
+/** The element without its line breaks, and then without all blanks between its tokens. */
+function onOneLine(element: JsonElement, members: Names): JsonElement {
+  if (!hasBreaks(element.bytes)) return element;
+  const document = withoutBlanks(element.bytes);
+  const places = new Int32Array(members.rowSize);
+  readElement(document, 0, members, places, 0);
+  return new JsonElement({ document, names: members.names, places }, 0);
 }
 
 /** The same value without the blanks between its tokens. */
 function withoutBlanks(element: Uint8Array): Uint8Array {
   const kept = Buffer.alloc(element.length);
-  const cursor = cursorIn(element);
   let length = 0;
-  while (nextSign(cursor) !== 0) {
-    const start = cursor.at;
-    if (element[start] === sign.quote) passString(cursor);
-    else cursor.at += 1;
-    kept.set(element.subarray(start, cursor.at), length);
-    length += cursor.at - start;
+  for (let start = 0; start < element.length;) {
+    const end = element[start] === sign.quote ? endOfString(element, start) : start + 1;
+    kept.set(element.subarray(start, end), length);
+    length += end - start;
+    start = endOfBlanks(element, end);
   }
   return kept.subarray(0, length);
 }

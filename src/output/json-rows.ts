@@ -24,15 +24,17 @@ export async function* singly(rows: AsyncIterable<unknown>): AsyncGenerator {
   }
 }
 
-/** Texts one after another, each between the same two pieces of ASCII; `first` replaces the piece before the first one. */
+/** Texts, at least one, each between the same two pieces of ASCII; `first` replaces the piece before the first one. */
 export function joined(texts: readonly JsonElement[], before: string, after: string, first = before): Uint8Array {
-  const size = texts.reduce((sum, { length }) => sum + length + before.length + after.length, first.length);
-  const all = Buffer.allocUnsafe(size);
-  let at = 0;
-  for (const [index, text] of texts.entries()) {
-    at += all.write(index === 0 ? first : before, at, 'latin1');
-    at = text.copyTo(all, at);
-    at += all.write(after, at, 'latin1');
-  }
-  return all.subarray(0, at);
+  const [start, between] = [Buffer.from(first), Buffer.from(after + before)];
+  const all = Buffer.allocUnsafe(texts.reduce((sum, { length }) => sum + length + between.length, start.length));
+  let at = copied(start, all, 0);
+  for (const text of texts) at = copied(between, all, text.copyTo(all, at));
+  return all.subarray(0, at - before.length);
+}
+
+/** Copies a few bytes, which is faster than a call of `set`; where they end in `target`. */
+function copied(bytes: Uint8Array, target: Uint8Array, start: number): number {
+  for (let at = 0; at < bytes.length; at += 1) target[start + at] = bytes[at] ?? 0;
+  return start + bytes.length;
 }

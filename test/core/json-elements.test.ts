@@ -53,8 +53,9 @@ describe('elementsOf', () => {
         const changed = text.slice(0, place) + added + text.slice(place + cut);
         const parsed = problemIn(() => JSON.parse(changed));
         const found = problemIn(() => scanned(changed));
-
-        return parsed === undefined ? found === undefined || !hasRows(JSON.parse(changed)) : found !== undefined;
+        const rows = parsed === undefined ? rowsOf(JSON.parse(changed)) : undefined;
+        expect(found === undefined).toBe(rows !== undefined);
+        if (rows) expect(scanned(changed).texts.map((one) => JSON.parse(one) as unknown)).toEqual(rows);
       }),
       { numRuns: 2000 },
     );
@@ -86,6 +87,12 @@ describe('elementsOf', () => {
     ['{"a":{"id":1}}', undefined],
   ])('reads id in %s', (element, id) => {
     expect(scanned(`{"rows":[${element}]}`).elements[0]?.read('id')).toEqual(id);
+  });
+
+  test('finds thousands of elements in one document', () => {
+    const rows = Array.from({ length: 2500 }, (_, id) => ({ id, name: `user ${id}` }));
+    const { elements } = scanned(JSON.stringify({ rows }));
+    expect(elements.map((one) => ({ id: one.read('id'), name: one.read('name') }))).toEqual(rows);
   });
 
   test('the last of two arrays of that name counts', () => {
@@ -122,7 +129,9 @@ describe('elementsOf', () => {
   });
 });
 
-function hasRows(value: unknown): boolean {
+/** The rows of a document, where it has some and each is an object. */
+function rowsOf(value: unknown): unknown[] | undefined {
   const rows = typeof value === 'object' && value !== null && 'rows' in value ? value.rows : undefined;
-  return Array.isArray(rows) && rows.every((one) => typeof one === 'object' && one !== null && !Array.isArray(one));
+  const isObject = (one: unknown): boolean => typeof one === 'object' && one !== null && !Array.isArray(one);
+  return Array.isArray(rows) && rows.every(isObject) ? rows : undefined;
 }
