@@ -26,6 +26,7 @@ function collector(): NonNullable<typeof collect> {
   const found: unknown = runInNewContext('gc');
   setFlagsFromString('--no-expose-gc');
   // V8 of Node 20 takes every object of options for a minor collection.
-  return (what) =>
-    void (typeof found === 'function' && Reflect.apply(found, undefined, what === 'minor' ? [{ type: 'minor' }] : []));
+  return (what) => {
+    if (typeof found === 'function') Reflect.apply(found, undefined, what === 'minor' ? [{ type: 'minor' }] : []);
+  };
 }
