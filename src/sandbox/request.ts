@@ -40,15 +40,18 @@ export async function readRequest(incoming: IncomingMessage): Promise<SandboxReq
   };
 }
 
-async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  const pieces: AsyncIterable<Buffer> = incoming;
-  for await (const chunk of pieces) {
-    size += chunk.length;
-    if (size <= largestBody) chunks.push(chunk);
-  }
-  return size <= largestBody ? Buffer.concat(chunks) : undefined;
+/** By events: iterating over the stream costs a small request as much as answering it. */
+function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    incoming.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= largestBody) chunks.push(chunk);
+    });
+    incoming.on('end', () => resolve(size <= largestBody ? Buffer.concat(chunks) : undefined));
+    incoming.on('error', reject);
+  });
 }
 
 function decodePath(path: string): string {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { State } from '../state.ts';
 
 /** The next license key; the same sequence in every sandbox, so that examples and tests can be repeated. */
@@ -9,6 +9,6 @@ export function newLicenseCode(state: State): string {
 }
 
 export function licenseCode(number: number): string {
-  const digits = createHash('sha256').update(`sandbox license ${number}`).digest('hex').slice(0, 20).toUpperCase();
+  const digits = hash('sha256', `sandbox license ${number}`).slice(0, 20).toUpperCase();
   return digits.replace(/.{5}(?=.)/g, '$&-');
 }

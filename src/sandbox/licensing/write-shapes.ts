@@ -11,8 +11,8 @@ export interface Write {
   /** Undefined after a POST. */
   readonly before: LicenseRecord | undefined;
   readonly after: LicenseRecord;
-  /** A license of another user, where there is one. */
-  readonly other: LicenseRecord | undefined;
+  /** Looks for a license of another user. */
+  readonly other: () => LicenseRecord | undefined;
   readonly shape: BodyShape;
   readonly origin: string;
 }
@@ -49,7 +49,7 @@ export const writeShapes = {
   },
   'other-user': {
     means: 'the write is carried out; the answer is a license of another user',
-    answer: (write) => whole({ ...write, after: write.other ?? { ...write.after, remote_user: 'somebody-else' } }),
+    answer: (write) => whole({ ...write, after: write.other() ?? { ...write.after, remote_user: 'somebody-else' } }),
   },
   error: {
     means: 'the write is carried out; the answer is an error with status 200, in the form of --error-shape',
