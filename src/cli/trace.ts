@@ -54,7 +54,7 @@ function briefly(event: TracedEvent): string[] {
 function traced(event: TracedEvent): string {
   switch (event.kind) {
     case 'request':
-      return block(`> ${event.method} ${event.url}`, '> ', event.headers, event.body ?? '');
+      return block(`> ${event.method} ${event.url}`, '> ', event.headers(), event.body ?? '');
     case 'answer': {
       const body = event.sealed ? sealed(event.answer.body.text) : event.answer.body.text;
       return block(

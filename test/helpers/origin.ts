@@ -21,6 +21,8 @@ export interface Origin {
   readonly seen: readonly Seen[];
   /** Connections that were ever opened. */
   connections(): number;
+  /** Connections that are open. */
+  open(): number;
 }
 
 export interface Reply {
@@ -61,5 +63,10 @@ export async function openOrigin(respond: Respond = () => ({}), certificate?: Ce
     for (const socket of sockets) socket.destroy();
     server.close();
   });
-  return { port: (server.address() as AddressInfo).port, seen, connections: () => connections };
+  return {
+    port: (server.address() as AddressInfo).port,
+    seen,
+    connections: () => connections,
+    open: () => sockets.size,
+  };
 }

@@ -24,7 +24,7 @@ export async function attemptOnce(
 ): Promise<Attempt> {
   const { clock, observe } = connection;
   const { method, shown: url, headers, shownBody: body } = request;
-  observe({ kind: 'request', method, url, attempt, headers: shownHeaders(headers), body });
+  observe({ kind: 'request', method, url, attempt, headers: () => shownHeaders(headers), body });
   const start = clock.now();
   try {
     const answer = await followInside(connection, call, request);
@@ -56,7 +56,7 @@ const mostRedirects = 5;
 
 /** Redirects of reads inside the origin are followed; any other is an answer that the caller judges. */
 async function followInside(connection: Connection, call: Call, request: Request): Promise<WireAnswer> {
-  const transport = await import('./transport.ts');
+  const transport = await loadTransport();
   const dispatcher = connection.dispatcher ?? (await dispatcherFor(connection));
   let url = request.url;
   for (let hops = 0; ; hops += 1) {
@@ -74,13 +74,20 @@ async function followInside(connection: Connection, call: Call, request: Request
   }
 }
 
+let loading: Promise<typeof import('./transport.ts')> | undefined;
+
+/** Loaded once: each `import` resolves the path again. */
+function loadTransport(): Promise<typeof import('./transport.ts')> {
+  return (loading ??= import('./transport.ts'));
+}
+
 /** One set of connections for the process, made at the first request. */
 const opened = new WeakMap<TransportSurroundings, Promise<Dispatcher>>();
 
 function dispatcherFor({ surroundings, signal }: Connection): Promise<Dispatcher> {
   const known =
     opened.get(surroundings) ??
-    import('./transport.ts').then((transport) => transport.openDispatcher(surroundings, signal));
+    loadTransport().then((transport) => transport.openDispatcher(surroundings, signal));
   opened.set(surroundings, known);
   return known;
 }

@@ -79,7 +79,8 @@ export type WireEvent =
       readonly url: string;
       /** Of its call, counted from 1. */
       readonly attempt: number;
-      readonly headers: Record<string, string>;
+      /** Without secrets; made when they are shown. */
+      readonly headers: () => Record<string, string>;
       readonly body: string | undefined;
     }
   | {

@@ -14,10 +14,9 @@ export interface Slowness {
 
 /** Reports a call that has no answer after two seconds, and each of its later attempts. */
 export function watchSlowness({ alarm, observe, retries, base }: Connection): Slowness {
-  const { host } = new URL(base);
   let attempt = 1;
   let isSlow = false;
-  const report = (): void => observe({ kind: 'slow', host, attempt, of: retries + 1 });
+  const report = (): void => observe({ kind: 'slow', host: new URL(base).host, attempt, of: retries + 1 });
   const cancel = alarm(patience, () => {
     isSlow = true;
     report();

@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { getEventListeners } from 'node:events';
+import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { TimedOut } from '../../../src/api/http/broken.ts';
+import { TimedOut, TooLarge } from '../../../src/api/http/broken.ts';
 import { exchange, openDispatcher, type WireAnswer } from '../../../src/api/http/transport.ts';
 import { realAlarm } from '../../../src/cli/clock.ts';
 import { openOrigin } from '../../helpers/origin.ts';
@@ -39,4 +41,43 @@ test.each(['before', 'after'])('a run that ends %s a request is sent ends it wit
   run.abort(reason);
   await expect(answer).rejects.toMatchObject(when === 'before' ? { cause: reason } : { message: reason.message });
   expect(seen).toHaveLength(when === 'before' ? 0 : 1);
+});
+
+const tooLong = 'x'.repeat(1001);
+
+test.each([
+  ['plain', {}, tooLong],
+  ['compressed', { 'content-encoding': 'gzip' }, gzipSync(randomBytes(1_000_000))],
+])('a body past the limit that is %s ends the request and its connection', async (_what, headers, body) => {
+  const { port, open } = await openOrigin((_request, count) => (count === 1 ? { headers, body } : {}));
+  const ask = await client(port, new AbortController().signal);
+  await expect(ask()).rejects.toThrow(TooLarge);
+  await expect.poll(open).toBe(0);
+  expect((await ask()).body.text).toBe('[]');
+});
+
+test.each([
+  ['plain', {}, Buffer.from('é'.repeat(400))],
+  ['compressed', { 'content-encoding': 'gzip' }, gzipSync('é'.repeat(400))],
+])('a body that is %s is read whole, over the same connection', async (_what, headers, body) => {
+  const { port, connections } = await openOrigin(() => ({ headers, body }));
+  const ask = await client(port, new AbortController().signal);
+  const answers = [await ask(), await ask()];
+  expect(answers.map(({ body: { text } }) => text)).toEqual(['é'.repeat(400), 'é'.repeat(400)]);
+  expect(connections()).toBe(1);
+});
+
+test('a run that ends while a compressed body comes ends the request with its reason', async () => {
+  const half = gzipSync(randomBytes(500)).subarray(0, 300);
+  const { port, seen } = await openOrigin(() => ({
+    headers: { 'content-encoding': 'gzip', 'content-length': '600' },
+    body: half,
+  }));
+  const run = new AbortController();
+  const ask = await client(port, run.signal);
+  const answer = ask();
+  answer.catch(() => undefined);
+  await expect.poll(() => seen.length).toBe(1);
+  run.abort(new Error('interrupted'));
+  await expect(answer).rejects.toThrow('interrupted');
 });
