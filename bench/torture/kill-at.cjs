@@ -2,35 +2,42 @@
 // `torn` (half of the line is written), `unsynced` (written, not synced) or `after` the sync. Without it the writes are counted into
 // the file COUNT_INTO. Nothing of this is in the program.
 'use strict';
-const { appendFileSync, promises } = require('node:fs');
+const fs = require('node:fs');
 const { syncBuiltinESMExports } = require('node:module');
 
 const [wanted = '0', phase = ''] = (process.env['KILL_AT'] ?? '').split(':');
-const original = promises.open;
+const { appendFileSync } = fs;
+const { open } = fs.promises;
+/** The descriptors of journals. @type {Set<unknown>} */
+const watched = new Set();
 let writes = 0;
 
-promises.open = async (path, ...rest) => {
-  const file = await original(path, ...rest);
+fs.promises.open = async (path, ...rest) => {
+  const file = await open(path, ...rest);
   if (/[\\/]journals[\\/][^\\/]*\.ndjson$/.test(String(path))) watch(file);
   return file;
+};
+fs.appendFileSync = (target, text, ...rest) => {
+  if (!watched.has(target)) return appendFileSync(target, text, ...rest);
+  writes += 1;
+  if (process.env['COUNT_INTO']) appendFileSync(process.env['COUNT_INTO'], '.');
+  if (isDue('before')) die();
+  if (isDue('torn')) {
+    appendFileSync(target, String(text).slice(0, Math.max(1, String(text).length >> 1)));
+    die();
+  }
+  appendFileSync(target, text, ...rest);
+  if (isDue('unsynced')) die();
 };
 syncBuiltinESMExports();
 
 /** @param {import('node:fs/promises').FileHandle} file */
 function watch(file) {
-  const appendFile = file.appendFile.bind(file);
+  watched.add(file.fd);
   const datasync = file.datasync.bind(file);
-  file.appendFile = async (text) => {
-    writes += 1;
-    if (process.env['COUNT_INTO']) appendFileSync(process.env['COUNT_INTO'], '.');
-    if (isDue('before')) await die();
-    if (isDue('torn')) await appendFile(String(text).slice(0, Math.max(1, String(text).length >> 1))).then(die);
-    await appendFile(text);
-    if (isDue('unsynced')) await die();
-  };
   file.datasync = async () => {
     await datasync();
-    if (isDue('after')) await die();
+    if (isDue('after')) die();
   };
 }
 
@@ -42,5 +49,4 @@ function isDue(now) {
 /** Nothing runs after the signal is sent. */
 function die() {
   process.kill(process.pid, 'SIGKILL');
-  return new Promise(() => undefined);
 }

@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { recordLine } from './roster/ndjson.ts';
 
-export type WriteLines = (file: FileHandle, lines: string) => Promise<void>;
+export type WriteLines = (file: FileHandle, lines: string) => void | Promise<void>;
 
 export interface GroupedAppend {
   readonly append: (record: unknown) => Promise<void>;

@@ -10,6 +10,12 @@ import { lastPost, obstacle, PendingRows, postedAt, wasPosted, type PendingRow }
 import type { Plan, Task } from './plan-roster.ts';
 import { endsRun, isUnchanged, type Applying, type RowOutcomes } from './roster-outcome.ts';
 
+/**
+ * Rows that are recorded besides those whose requests are in progress, so that neither waits for the other and more rows share a
+ * sync. After a crash the next run looks for these in vain (docs/exactly-once.md, Crashes).
+ */
+const ahead = 16;
+
 /** Owns the state of a run. A row without an outcome is pending, or was not begun because the run stopped. */
 export class RosterRun {
   readonly #plan: Plan;
@@ -74,11 +80,10 @@ export class RosterRun {
     return open;
   }
 
-  /** Twice as many rows as requests are in progress: half of them are being recorded. One worker keeps the order of the rows. */
+  /** Requests are sent in the order of the rows. */
   async #each(tasks: readonly Task[]): Promise<void> {
-    const { concurrency } = this.#applying;
     const open = until(tasks, () => this.#isOver());
-    await workOn(open, concurrency === 1 ? 1 : concurrency * 2, (task) => this.#apply(task));
+    await workOn(open, this.#applying.concurrency + ahead, (task) => this.#apply(task));
     await this.#outcomes.written();
   }
 
