@@ -119,7 +119,7 @@ const casts: readonly string[] = [
 ];
 
 /** Boolean parameters of functions that one file calls, with a variable of the same name; this list only gets shorter. */
-const flags: readonly string[] = ['store/roster/roster-file.ts: isCut'];
+const flags: readonly string[] = [];
 
 const forbiddenWords = [
   'utils',

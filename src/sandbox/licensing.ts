@@ -132,9 +132,7 @@ function keep({ state, lag }: LicensingCall, before: LicenseRecord | undefined, 
 function answerWrite(call: LicensingCall, before: LicenseRecord | undefined, after: LicenseRecord): SandboxAnswer {
   const { state, app_code, shape, origin } = call;
   const other = (): LicenseRecord | undefined =>
-    state.licenses
-      .rows()
-      .find((license) => license.app_code === app_code && license.remote_user !== after.remote_user);
+    state.licenses.rows().find((license) => license.app_code === app_code && license.remote_user !== after.remote_user);
   return writeShapeOf(shape).answer({ status: before ? 200 : 201, before, after, other, shape, origin: origin() });
 }
 

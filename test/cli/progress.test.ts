@@ -6,6 +6,7 @@ import { openProgress } from '../../src/cli/progress.ts';
 import { openRedactor } from '../../src/cli/redactor.ts';
 import type { World } from '../../src/cli/world.ts';
 import type { GlobalValues } from '../../src/commands/context/invocation.ts';
+import { sleptClock } from '../helpers/clock.ts';
 
 const takeAway = '\r\u001b[K';
 
@@ -100,13 +101,13 @@ interface Job {
 
 /** A job on a terminal or a pipe; time passes before each step. */
 function job({ isTTY, total, columns = 80, options = {}, env = {} }: Job) {
-  let now = 1_000_000;
+  const clock = sleptClock(1_000_000);
   const chunks: string[] = [];
   const stderr = Object.assign(new PassThrough(), { isTTY, columns });
   stderr.on('data', (chunk: Buffer) => chunks.push(chunk.toString()));
   const world: World = {
     machine: { env, platform: 'linux', home: '/', temporary: '/tmp', uid: 1, pid: 1 },
-    clock: { now: () => now, elapsed: () => now, random: () => 0, sleep: () => Promise.resolve() },
+    clock,
     alarm: realAlarm,
     stdin: new PassThrough(),
     stdout: Object.assign(new PassThrough(), { isTTY }),
@@ -119,11 +120,11 @@ function job({ isTTY, total, columns = 80, options = {}, env = {} }: Job) {
   const { step, upTo, end } = openProgress(world, options, messages, 'rows', total);
   return {
     step: (after: number) => {
-      now += after;
+      clock.pass(after);
       step();
     },
     upTo: (after: number, count: number) => {
-      now += after;
+      clock.pass(after);
       upTo(count);
     },
     end,

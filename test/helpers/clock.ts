@@ -16,9 +16,11 @@ export function fixedClock(time: number): Clock {
 export interface SleptClock extends Clock {
   /** Every span that was slept, in milliseconds. */
   readonly slept: readonly number[];
+  /** Lets time pass that nobody sleeps. */
+  pass(span: number): void;
 }
 
-/** Time passes by sleeping alone, and at once. */
+/** Sleeping takes no time, and the clock shows what was slept. */
 export function sleptClock(begin = 0): SleptClock {
   const slept: number[] = [];
   let time = begin;
@@ -27,6 +29,7 @@ export function sleptClock(begin = 0): SleptClock {
     now: () => time,
     elapsed: () => time,
     random: sequence(),
+    pass: (span) => void (time += span),
     async sleep(span, signal) {
       await setImmediate();
       if (signal?.aborted) throw abortReason(signal);

@@ -86,8 +86,7 @@ const opened = new WeakMap<TransportSurroundings, Promise<Dispatcher>>();
 
 function dispatcherFor({ surroundings, signal }: Connection): Promise<Dispatcher> {
   const known =
-    opened.get(surroundings) ??
-    loadTransport().then((transport) => transport.openDispatcher(surroundings, signal));
+    opened.get(surroundings) ?? loadTransport().then((transport) => transport.openDispatcher(surroundings, signal));
   opened.set(surroundings, known);
   return known;
 }

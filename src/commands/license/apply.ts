@@ -1,8 +1,14 @@
 import { usage } from '../../core/failure.ts';
 import { applyRoster } from '../../jobs/roster/apply-roster.ts';
-import { planClaimed } from '../../jobs/roster/claim-plan.ts';
-import { changesIn, planInWords, planRoster, type Plan, type Planning } from '../../jobs/roster/plan-roster.ts';
-import { licenseJournal } from '../../jobs/license/license-journal.ts';
+import {
+  changesIn,
+  planClaimed,
+  planInWords,
+  planRoster,
+  type Plan,
+  type Planning,
+} from '../../jobs/roster/plan-roster.ts';
+import { licenseJournal, type LicenseJournal } from '../../jobs/license/license-journal.ts';
 import type { AppliedRow, Applying } from '../../jobs/roster/roster-outcome.ts';
 import { rosterFields, type LicenseFields } from '../../schema/license.ts';
 import { optional } from '../../schema/field.ts';
@@ -129,7 +135,7 @@ async function* applied(job: Job, planning: Planning, context: ApplyingParts): A
     const own = await claimsOf(targets, settle, context);
     const { plan, claims } = await planClaimed(rows, planning, { ...context, claims: own });
     try {
-      await askAboutMany(plan, targets, context);
+      await askAboutMany(plan, journal, targets, context);
       yield* carriedOut(plan, { ...planning, journal, claims }, job, context);
     } finally {
       await claims.releaseAll();
@@ -171,7 +177,12 @@ async function* carriedOut(
 }
 
 /** A question on a terminal only: a script has said what it wants. */
-async function askAboutMany(plan: Plan, targets: readonly Target[], context: ApplyingParts): Promise<void> {
+async function askAboutMany(
+  plan: Plan,
+  journal: LicenseJournal,
+  targets: readonly Target[],
+  context: ApplyingParts,
+): Promise<void> {
   if (changesIn(plan) <= manyChanges || !context.interactive() || context.options.yes) return;
-  await context.confirm(`${planInWords(plan)} on ${inTargets(targets)} (${profilesOf(targets)}). Go on?`);
+  await context.confirm(`${planInWords(plan, journal)} on ${inTargets(targets)} (${profilesOf(targets)}). Go on?`);
 }

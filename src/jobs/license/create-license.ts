@@ -80,8 +80,10 @@ async function settleCreation(
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
     const kind = cause.kind === 'unavailable' ? 'unknown' : cause.kind;
-    const details = { ...cause.details, hint: whereToLook(fields), retryable: false, cause: failure };
-    throw new Failure(kind, `${cause.message} before it was known whether the license was created`, details);
+    throw cause.as(kind, `${cause.message} before it was known whether the license was created`, {
+      hint: whereToLook(fields),
+      retryable: false,
+    });
   }
   return createdIn(api, fields, open);
 }
@@ -121,8 +123,7 @@ function identityOf({ key, fields }: License): string {
 }
 
 function unsettled(fields: LicenseFields, { failure }: UnconfirmedCreation, why: string): Failure {
-  const details = { ...failure.details, hint: whereToLook(fields), retryable: false, cause: failure };
-  return new Failure('unknown', `${failure.message}; ${why}`, details);
+  return failure.as('unknown', `${failure.message}; ${why}`, { hint: whereToLook(fields), retryable: false });
 }
 
 function whereToLook({ remote_user, app_code }: LicenseFields): string {

@@ -14,6 +14,12 @@ export interface PastRow {
   readonly status?: 'created' | 'resized' | 'acknowledged';
 }
 
+/** What earlier runs did for a row whose license is as it was asked for; undefined: they did not touch it. */
+export function earlierOutcome({ posted, status }: PastRow): 'created' | 'resized' | undefined {
+  if (posted !== undefined) return 'created';
+  return status === 'resized' ? status : undefined;
+}
+
 export type RecordedStatus = 'created' | 'resized' | 'failed' | 'unknown' | 'acknowledged' | 'not sent';
 
 /** The steps of an application of a roster, on disk before and after each request (docs/exactly-once.md, Journal). */

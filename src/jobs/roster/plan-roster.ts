@@ -3,9 +3,14 @@ import type { License } from '../../api/licensing/license.ts';
 import { keyOf } from '../../api/licensing/license-key.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import type { Milliseconds } from '../../core/duration.ts';
+import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
+import { areShared, type SharedClaims } from '../../store/claims.ts';
 import { takeCensus, type ListedUser } from '../license/census.ts';
+import { claimRoster, type ClaimingRoster, type RosterClaims } from '../license/claim-roster.ts';
 import { decide, sizeOf, type Decision, type SimilarNames } from '../license/decide.ts';
+import { earlierOutcome, type LicenseJournal } from '../license/license-journal.ts';
+import { shareRoster, type SharingRoster } from '../license/share-roster.ts';
 
 /** A row with what has to be done for it. */
 export interface Task {
@@ -55,6 +60,51 @@ function usersOfEachApp(rows: readonly LicenseFields[]): Map<number, string[]> {
   return users;
 }
 
+export type ClaimingPlan = ClaimingRoster & Pick<SharingRoster, 'elapsed' | 'sleep' | 'note'>;
+
+export interface ClaimedPlan {
+  readonly plan: Plan;
+  readonly claims: RosterClaims;
+}
+
+/**
+ * Plans a roster under claims. Those of this machine are taken for all rows before the list is read; those of a ledger only for rows
+ * whose license is to be created, when they are reached (docs/exactly-once.md, The shared ledger).
+ * @throws Failure unavailable, config, or of a list that cannot be read
+ */
+export async function planClaimed(
+  rows: readonly LicenseFields[],
+  planning: Planning,
+  claiming: ClaimingPlan,
+): Promise<ClaimedPlan> {
+  const shared = sharedOf(claiming);
+  if (shared) {
+    // A ledger that cannot be used is known before anything is listed or changed.
+    const before = new Map<number, Milliseconds>();
+    for (const [app_code, own] of shared) before.set(app_code, (await own.takeFree([])).now);
+    const plan = await planRoster(rows, planning);
+    const created = plan.tasks.flatMap(({ row, decision }) => (decision.step === 'create' ? [row] : []));
+    return { plan, claims: shareRoster(created, { ...claiming, claims: shared, listedAt: plan.listedAt, before }) };
+  }
+  const claims = await claimRoster(rows, claiming);
+  try {
+    return { plan: await planRoster(rows, planning), claims };
+  } catch (cause) {
+    await claims.releaseAll();
+    throw cause;
+  }
+}
+
+/** The claims of a ledger; undefined where they are of this machine. */
+function sharedOf({ claims }: ClaimingPlan): ReadonlyMap<number, SharedClaims> | undefined {
+  const shared = [...claims].flatMap(([app_code, own]) => (areShared(own) ? [[app_code, own] as const] : []));
+  if (shared.length === 0) return undefined;
+  if (shared.length === claims.size) return new Map(shared);
+  throw new Failure('config', 'only some of the applications of this roster have a ledger', {
+    hint: 'Set CHATELAINE_LEDGER, or store the ledger in the profile of each application.',
+  });
+}
+
 /** Asks for each request of the plan, in the order of the rows: a dry run notes it and sends nothing. */
 export async function planRequests({ tasks }: Plan, { licensing }: Pick<Planning, 'licensing'>): Promise<void> {
   for (const { row, decision } of tasks) {
@@ -88,13 +138,21 @@ export function plannedRow({ row, decision }: Task): PlannedRow {
   return { ...row, status: step, license, change, error: null };
 }
 
-/** How many rows a plan creates, resizes, leaves and refuses, in words: `2 to create, 15 to resize, 233 unchanged`. */
-export function planInWords({ tasks }: Pick<Plan, 'tasks'>): string {
-  const counts = { create: 0, resize: 0, unchanged: 0, refused: 0 };
-  for (const { decision } of tasks) counts[decision.step] += 1;
+/**
+ * How many rows a plan creates, resizes, leaves and refuses, in words: `2 to create, 15 to resize, 233 unchanged`. Rows that the
+ * journal says an interrupted run has done are counted apart, since the result will count them with those of this run.
+ */
+export function planInWords({ tasks }: Pick<Plan, 'tasks'>, journal?: Pick<LicenseJournal, 'past'>): string {
+  const counts = { create: 0, resize: 0, created: 0, resized: 0, unchanged: 0, refused: 0 };
+  for (const { row, decision } of tasks) {
+    const earlier = decision.step === 'unchanged' && journal ? earlierOutcome(journal.past(row)) : undefined;
+    counts[earlier ?? decision.step] += 1;
+  }
   return inWords([
     [counts.create, 'to create'],
     [counts.resize, 'to resize'],
+    [counts.created, 'created by the interrupted run'],
+    [counts.resized, 'resized by the interrupted run'],
     [counts.unchanged, 'unchanged'],
     [counts.refused, 'failed'],
   ]);

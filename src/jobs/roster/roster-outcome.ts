@@ -156,14 +156,10 @@ export function newTally(where: string, resume: string): Tally {
       if (stopped && ownVerdicts.has(stopped.kind)) return stopped;
       const open = named('sent, and not yet known to be carried out', unknown);
       const message = [stopped?.message, summary(total), open, named('failed', failed)].filter(Boolean).join('; ');
-      const isInterrupted = stopped?.isInterruption === true;
       const kind = counts.unknown > 0 ? 'unknown' : 'incomplete';
-      return new Failure(isInterrupted ? stopped.kind : kind, message, {
-        ...stopped?.details,
-        hint: `The same command resumes where this run stopped: ${resume}`,
-        retryable: true,
-        cause: stopped,
-      });
+      const details = { hint: `The same command resumes where this run stopped: ${resume}`, retryable: true };
+      if (!stopped) return new Failure(kind, message, details);
+      return stopped.as(stopped.isInterruption ? stopped.kind : kind, message, details);
     },
   };
 }

@@ -5,15 +5,13 @@ import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { watchAvailability } from '../license/availability.ts';
 import { severalWarning } from '../license/decide.ts';
+import { earlierOutcome } from '../license/license-journal.ts';
 import { limiter, until, workOn } from '../work/workers.ts';
 import { lastPost, obstacle, PendingRows, postedAt, wasPosted, type PendingRow } from './pending-row.ts';
 import type { Plan, Task } from './plan-roster.ts';
 import { endsRun, isUnchanged, type Applying, type RowOutcomes } from './roster-outcome.ts';
 
-/**
- * Rows that are recorded besides those whose requests are in progress, so that neither waits for the other and more rows share a
- * sync. After a crash the next run looks for these in vain (docs/exactly-once.md, Crashes).
- */
+/** Rows that are recorded while others are sent: many share a sync (docs/exactly-once.md, Journal). */
 const ahead = 16;
 
 /** Owns the state of a run. A row without an outcome is pending, or was not begun because the run stopped. */
@@ -89,17 +87,13 @@ export class RosterRun {
 
   async #apply({ row, decision }: Task): Promise<void> {
     const earlier = this.#pending.take(row);
+    const refused = wasPosted(row, earlier, this.#applying) ? 'unknown' : 'failed';
     if ('hasSeveral' in decision && decision.hasSeveral) this.#applying.warn(severalWarning(row));
     try {
       if (decision.step === 'create') await this.#create(row, earlier);
       else if (decision.step === 'resize') await this.#resize(row, keyOf(decision.license));
       else if (decision.step === 'unchanged') await this.#keep(row, decision.license, earlier);
-      else
-        this.#outcomes.fail(
-          row,
-          wasPosted(row, earlier, this.#applying) ? 'unknown' : 'failed',
-          decision.failure.message,
-        );
+      else this.#outcomes.fail(row, refused, decision.failure.message);
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause;
       this.#judge(row, cause);
@@ -107,10 +101,10 @@ export class RosterRun {
   }
 
   async #keep(row: LicenseFields, license: License, earlier?: PendingRow): Promise<void> {
-    const { status: before } = this.#applying.journal.past(row);
-    const isCreated = wasPosted(row, earlier, this.#applying);
-    const status = isCreated ? 'created' : before === 'resized' ? before : 'unchanged';
-    if (isCreated && before !== 'created') this.#outcomes.end(row, { status, license, error: null }, 'created');
+    const past = this.#applying.journal.past(row);
+    const status = wasPosted(row, earlier, this.#applying) ? 'created' : (earlierOutcome(past) ?? 'unchanged');
+    if (status === 'created' && past.status !== status)
+      this.#outcomes.end(row, { status, license, error: null }, status);
     else await this.#outcomes.finish(row, { status, license, error: null });
   }
 

@@ -77,10 +77,9 @@ async function readCsvRows(text: string, wanted: WantedColumns, reader: RosterRe
   if (!header) return;
   const columns = columnsOf(header.cells, wanted);
   const rest = bytes.subarray(header.end);
-  const fault = readCsv(rest, { delimiter: header.delimiter, line: header.next }, (record) => {
-    const isCut = record.end === rest.length && !/[\r\n]$/.test(rest.toString('latin1', rest.length - 1));
-    takeCells(columns, record, isCut, reader);
-  });
+  const fault = readCsv(rest, { delimiter: header.delimiter, line: header.next }, (record) =>
+    takeCells(columns, record, endOf(record, rest), reader),
+  );
   if (fault)
     reader.bad(fault.line, fault.reason, 'Quote such a cell, and write each quote inside it twice: "5"" pipe".');
 }
@@ -114,8 +113,16 @@ function chooseHeader(
   return found.reduce<Header | undefined>((best, next) => (best && rank(best) >= rank(next) ? best : next), undefined);
 }
 
+/** What ends a row; a row that ends with the file may be cut off. */
+type RowEnd = 'line' | 'file';
+
+function endOf({ end }: CsvRecord, bytes: Buffer): RowEnd {
+  const last = bytes[end - 1];
+  return end === bytes.length && last !== 10 && last !== 13 ? 'file' : 'line';
+}
+
 /** Spreadsheets leave out blank cells at the end of a row, add some, and write rows of blank cells only. */
-function takeCells(columns: readonly string[], { line, cells }: CsvRecord, isCut: boolean, reader: RosterReader): void {
+function takeCells(columns: readonly string[], { line, cells }: CsvRecord, end: RowEnd, reader: RosterReader): void {
   const values = new Map<string, unknown>();
   let last = 0;
   cells.forEach((cell, index) => {
@@ -127,7 +134,8 @@ function takeCells(columns: readonly string[], { line, cells }: CsvRecord, isCut
   if (last === 0) return;
   const counted = `${cells.length} cells, and the header has ${columns.length}`;
   if (last > columns.length) reader.bad(line, counted, 'Quote cells that hold the separator.');
-  else if (isCut && cells.length < columns.length) reader.bad(line, `${counted}; the file may be cut off here`);
+  else if (end === 'file' && cells.length < columns.length)
+    reader.bad(line, `${counted}; the file may be cut off here`);
   else reader.row(line, values);
 }
 

@@ -182,7 +182,7 @@ describe('the file', () => {
     expect(log).toEqual([]);
   });
 
-  test('bad rows are reported where no credential is stored, too', async () => {
+  test('bad rows are named even where no credential is stored', async () => {
     const ran = await runAlone('license apply - -o json', { stdin: 'remote_user,size_allowance\na,0\nb,1\nb,1\n' });
 
     expect({ exitCode: ran.exitCode, lines: ran.error?.problems?.map((line) => line.slice(0, 17)) }).toEqual({
@@ -287,7 +287,7 @@ describe('the plan', () => {
     expect((await apply('--exit-code', text)).exitCode).toBe(2);
   });
 
-  test('is carried out, reported row by row, and not repeated', async () => {
+  test('is carried out and reported row by row; a second run changes nothing', async () => {
     const { apply, sandbox, writes } = await service();
 
     const ran = await apply('-o tsv', text);
@@ -407,7 +407,7 @@ describe('faults', () => {
     },
   );
 
-  test('a list that breaks off is as good as none', async () => {
+  test('a list that breaks off counts as no list', async () => {
     const { apply, writes: sent } = await service({
       licenseShape: { list: 'pages', pageSize: 2 },
       fault: 'GET /*=502#99+1',
@@ -418,7 +418,7 @@ describe('faults', () => {
     expect({ exitCode: ran.exitCode, stdout: ran.stdout, sent: sent() }).toEqual({ exitCode: 7, stdout: '', sent: [] });
   });
 
-  test('where the list fails in the end, rows unconfirmed are unknown; the same command settles them', async () => {
+  test('where the last list fails, unconfirmed rows are unknown; the same command settles them', async () => {
     const { apply, sandbox, log, home } = await service({ fault: 'POST /v1/license/=drop-after#3;GET /*=502#18+1' });
     const names = users(30);
 
@@ -441,7 +441,7 @@ describe('faults', () => {
     expect(held(sandbox, names)).toEqual(each(names));
   });
 
-  test('a server that is gone after the list does not bring every row into the unconfirmed', async () => {
+  test('a server that stops answering after the list leaves only a few rows unconfirmed', async () => {
     const { apply, log, sandbox } = await service({ fault: 'POST /v1/license/=504;GET /*=502#999+1' });
     const names = users(200);
 
@@ -474,7 +474,7 @@ describe('faults', () => {
     expect(statuses(await apply('-o json', csv(names)))).toEqual({ created: 30 });
   });
 
-  test('an error inside 200 that created nothing is settled by the list, and sent again', async () => {
+  test('an error inside 200 that created nothing is settled by the list, and the request is sent again', async () => {
     const { apply, sandbox } = await service({ fault: 'POST /v1/license/=error-in-200#1' });
 
     const ran = await apply('-o json', csv(['ada']));
@@ -486,7 +486,7 @@ describe('faults', () => {
     });
   });
 
-  test('all workers wait where one is asked to', async () => {
+  test('a 429 makes all workers wait', async () => {
     const { apply, time, log } = await service({ rateLimit: { licensing: 40 } });
     const names = users(100);
 
@@ -499,7 +499,7 @@ describe('faults', () => {
     expect(refused).toBeLessThanOrEqual(time.slept.length * 4);
   });
 
-  test('--retries 0 fails what is refused for now, and the same command continues', async () => {
+  test('--retries 0: a row that is refused with 429 fails, and the same command resumes', async () => {
     const { apply, sandbox } = await service({ fault: 'POST /v1/license/=429#2+3' });
     const names = users(30);
 
@@ -513,7 +513,7 @@ describe('faults', () => {
 });
 
 describe('an early end', () => {
-  test('Ctrl-C is exit 130; the same command continues, and nobody gets two', async () => {
+  test('Ctrl-C is exit 130; the same command resumes, and no user gets two licenses', async () => {
     const names = users(60);
     const stop = new AbortController();
     let posts = 0;
@@ -537,7 +537,7 @@ describe('an early end', () => {
     expect(held(sandbox, names)).toEqual(each(names));
   });
 
-  test('the deadline is exit 8 or 9, only what was sent is unconfirmed, and the same command continues', async () => {
+  test('the deadline is exit 8 or 9, only what was sent is unconfirmed, and the same command resumes', async () => {
     const names = users(200);
     const home = emptyHome();
     const { sandbox, run } = await openSandbox({ latency: 20 });
@@ -555,7 +555,7 @@ describe('an early end', () => {
     expect(held(sandbox, names)).toEqual(each(names));
   });
 
-  test('a server that is not there is exit 7 within its retries, and leaves nothing open', async () => {
+  test('a server that cannot be reached is exit 7 after the retries, and no row is unconfirmed', async () => {
     const { apply, home, sandbox, time } = await service();
     await sandbox.close();
 
@@ -583,7 +583,7 @@ describe('an early end', () => {
     expect(readdirSync(join(home, '.local/state/chatelaine/journals'))).toEqual([expect.stringMatching(/\.done$/)]);
   });
 
-  test('a license that is gone since is not called created', async () => {
+  test('a license that was created and is gone is not reported as created', async () => {
     const { apply, sandbox } = await service({ fault: 'POST /v1/license/=redirect-307#1' });
     const names = users(3);
     await apply('--concurrency 1', csv(names));
@@ -611,7 +611,7 @@ describe('where it may run', () => {
     expect(ran.error?.hint).toContain('--journal');
   });
 
-  test('two runs of one file at once: the second names the process at work', async () => {
+  test('of two runs of one file at once the second is refused, and names the process of the first', async () => {
     const names = users(40);
     const { apply, sandbox } = await service();
 
@@ -625,7 +625,7 @@ describe('where it may run', () => {
     expect(held(sandbox, names)).toEqual(each(names));
   });
 
-  test('two files with the same users at once', async () => {
+  test('two runs at once of files with the same users give each user one license', async () => {
     const names = users(40);
     const { apply, sandbox } = await service();
 
@@ -712,6 +712,28 @@ describe('what is shown', () => {
     expect((await apply('', csv(users(200, 'other')))).exitCode).toBe(0);
   });
 
+  test('after an interruption the question counts the rows of the first run as created, as the result does', async () => {
+    const stop = new AbortController();
+    let posts = 0;
+    const { run, home, time, sandbox } = await service({
+      log: ({ method }) => {
+        if (method === 'POST' && (posts += 1) === 60) stop.abort(new Failure('cancelled', 'interrupted'));
+      },
+    });
+    writeFileSync(join(home, 'roster.csv'), csv(users(250)));
+    const line = `license apply ${join(home, 'roster.csv')}`;
+
+    const first = await run(line, { home, clock: time.client, interrupt: stop.signal });
+    endProcess(home);
+    const second = await run(line, { home, stdin: 'y\n', tty: true, clock: time.client });
+
+    const asked = /(\d+) to create, (\d+) created by the interrupted run on .* Go on\?/.exec(second.stderr) ?? [];
+    expect([first.exitCode, second.exitCode]).toEqual([130, 0]);
+    expect(Number(asked[2])).toBeGreaterThanOrEqual(59);
+    expect(Number(asked[1]) + Number(asked[2])).toBe(250);
+    expect(second.stderr).toContain(`250 created${on(sandbox)}`);
+  });
+
   test('a table of 1,500 rows on a terminal is whole', async () => {
     const { run, home } = await service();
     const names = users(1500);
@@ -755,7 +777,7 @@ describe('what is shown', () => {
     expect(done.stdout).toBe('physio-7740,resized\nada,created\n');
   });
 
-  test('-q leaves only rows of trouble in a table, and all rows in a format for programs', async () => {
+  test('-q shows only failed and unknown rows in a table, and all rows in a format for programs', async () => {
     const { apply } = await service({ fault: 'POST /v1/license/=redirect-307#1' });
 
     const table = await apply('-q --concurrency 1 --no-header', csv(users(3)));

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { shareRoster } from '../../../src/jobs/license/share-roster.ts';
 import type { SharedClaims } from '../../../src/store/claims.ts';
+import { sleptClock } from '../../helpers/clock.ts';
 
 const rows = Array.from({ length: 450 }, (_, index) => ({
   remote_user: `user-${index}`,
@@ -17,14 +18,14 @@ const ahead = 50_000;
 function shared(others: Set<string>, posted: ReadonlyMap<string, number> = new Map()) {
   const calls: string[] = [];
   const soon: (readonly string[])[] = [];
-  let now = 1_000_000;
+  const clock = sleptClock(1_000_000);
   /** How far the clock of the ledger was set since the list. */
   let step = 0;
   const own: SharedClaims = {
     takeFree: async (users) => {
       calls.push(`take ${users.length}`);
       return {
-        now: now + step + ahead,
+        now: clock.now() + step + ahead,
         posted,
         held: users.filter((user) => others.has(user)),
         holder: 'process 1 on box',
@@ -39,10 +40,10 @@ function shared(others: Set<string>, posted: ReadonlyMap<string, number> = new M
     claims: new Map([[7, own]]),
     listedAt: 1_000_000,
     before: new Map([[7, 1_000_000 + ahead]]),
-    elapsed: () => now,
+    elapsed: clock.elapsed,
     sleep: async (span) => {
-      now += span;
-      if (now > 1_001_000) others.delete('user-1');
+      await clock.sleep(span);
+      if (clock.now() > 1_001_000) others.delete('user-1');
     },
     note: (text) => void calls.push(text),
     warn: () => undefined,
@@ -51,8 +52,8 @@ function shared(others: Set<string>, posted: ReadonlyMap<string, number> = new M
     claims,
     calls,
     soon,
-    pass: (span: number) => (now += span),
-    set: (span: number) => (step += span),
+    pass: clock.pass,
+    set: (span: number) => void (step += span),
   };
 }
 

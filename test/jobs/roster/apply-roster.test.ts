@@ -8,10 +8,11 @@ import { Failure } from '../../../src/core/failure.ts';
 import { userKey } from '../../../src/jobs/license/claim-users.ts';
 import { licenseJournal } from '../../../src/jobs/license/license-journal.ts';
 import { applyRoster } from '../../../src/jobs/roster/apply-roster.ts';
-import { planRoster } from '../../../src/jobs/roster/plan-roster.ts';
+import { planInWords, planRoster } from '../../../src/jobs/roster/plan-roster.ts';
 import type { AppliedRow, Applying } from '../../../src/jobs/roster/roster-outcome.ts';
 import type { LicenseFields } from '../../../src/schema/license.ts';
 import { openJournal } from '../../../src/store/journal.ts';
+import { sleptClock } from '../../helpers/clock.ts';
 import { place } from '../../store/place.ts';
 
 interface Past {
@@ -35,16 +36,15 @@ const rows = Array.from({ length: 40 }, (_, index) => ({
 function world({ room = Infinity, earlier = [], isDamaged = false, asked = {}, answer }: Past = {}) {
   const records: { remote_user: string; step?: string; status?: string; time: number }[] = [];
   const licenses: License[] = [];
-  const slept: number[] = [];
+  const clock = sleptClock(1_000_000);
   const posts: string[] = [];
-  let now = 1_000_000;
   let ahead = 0;
   const full = new Failure('unavailable', 'disk full: cannot write the journal');
   const append = async (record: object): Promise<void> => {
     if (records.length >= room) throw full;
     records.push(record as (typeof records)[number]);
   };
-  const clocks = { now: () => now + ahead, elapsed: () => now };
+  const clocks = { now: () => clock.now() + ahead, elapsed: clock.elapsed };
   const journal = licenseJournal({ path: '/journal', records: earlier, isDamaged, append }, clocks);
   const unused = (): never => {
     throw new Error('not asked for');
@@ -87,10 +87,7 @@ function world({ room = Infinity, earlier = [], isDamaged = false, asked = {}, a
     settle: 5000,
     retries: 5,
     ...clocks,
-    sleep: async (span) => {
-      slept.push(span);
-      now += span;
-    },
+    sleep: clock.sleep,
     signal: new AbortController().signal,
     note: () => undefined,
     conclude: () => undefined,
@@ -100,7 +97,7 @@ function world({ room = Infinity, earlier = [], isDamaged = false, asked = {}, a
     finished: () => undefined,
   };
   const setClock = (span: number): void => void (ahead += span);
-  return { applying, records, licenses, slept, posts, posted, setClock };
+  return { applying, records, licenses, slept: clock.slept, posts, posted, setClock };
 }
 
 async function outcome(applying: Applying): Promise<{ rows: AppliedRow[]; failure: Failure | undefined }> {
@@ -198,7 +195,7 @@ describe('a list that does not show a row is waited for, and read again, after',
     expect(told.map(userKey)).toEqual(rows.map(userKey));
   });
 
-  test('a license that an earlier run has a key for is never asked for again', async () => {
+  test('a license that an earlier run recorded as created is never asked for again', async () => {
     for (const status of ['acknowledged', 'created']) {
       const { applying, posts } = world({ earlier: [step, ended(status, 999_000)] });
 
@@ -360,4 +357,26 @@ test.each([
   const open = () =>
     licenseJournal({ path: '/j', records: [record], isDamaged: false, append: async () => undefined }, realClock);
   expect(open).toThrow('the journal /j is damaged: line 2 is not a step of a roster');
+});
+
+test('the words of a plan count what an interrupted run created and resized as the result will', () => {
+  const [one, two, three, four] = rows.map((row) => ({
+    row,
+    decision: { step: 'unchanged' as const, license: { key: 'K', fields: {} }, hasSeveral: false },
+  }));
+  const tasks = [one, two, three, four].filter((task) => task !== undefined);
+  const ended = (remote_user: string, status: string) => ({ remote_user, app_code: 7, status, time: 1 });
+  const records = [
+    ended('user-0', 'created'),
+    ended('user-1', 'resized'),
+    { ...ended('user-2', ''), status: undefined, step: 'create' },
+  ];
+  const journal = licenseJournal(
+    { path: '/j', records, isDamaged: false, append: async () => undefined },
+    sleptClock(),
+  );
+  expect(planInWords({ tasks }, journal)).toBe(
+    '2 created by the interrupted run, 1 resized by the interrupted run, 1 unchanged',
+  );
+  expect(planInWords({ tasks })).toBe('4 unchanged');
 });

@@ -19,8 +19,8 @@ async function openAt(world: Place, settle = 5000): Promise<Claims> {
 
 /** A computer whose time passes only by `pass`. */
 function at(time: number): Place & { pass: (span: number) => void } {
-  let now = time;
-  return { ...place(), clock: { ...sleptClock(), now: () => now, elapsed: () => now }, pass: (span) => (now += span) };
+  const clock = sleptClock(time);
+  return { ...place(), clock, pass: clock.pass };
 }
 
 function fileOf(world: Place): string {
