@@ -1,5 +1,5 @@
 // `license apply` killed before, in the middle of, and after every write to its journal, then run again: one license for each user,
-// of the size asked for. ROWS: how many users a roster has (10), SEED.
+// of the size asked for. ROWS: how many users a roster has (40: more than are recorded by one write), SEED.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { csvOf, faultsOf, liesIn, licensesOn, run } from '../licenses.js';
 import { bareEnvironment } from '../measure.js';
 import { serve } from '../sandbox.js';
 
-const count = Number(process.env['ROWS'] ?? 10);
+const count = Number(process.env['ROWS'] ?? 40);
 const seed = process.env['SEED'] ?? '1';
 const preload = fileURLToPath(new URL('kill-at.cjs', import.meta.url));
 const phases = ['before', 'torn', 'unsynced', 'after'];

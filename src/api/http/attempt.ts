@@ -6,6 +6,7 @@ import type { Call, Connection } from './call.ts';
 import { barrier, endingOfError } from './trouble.ts';
 import type { Request } from './request.ts';
 import { endingOf, type AttemptEnding } from './retry.ts';
+import type * as Transport from './transport.ts';
 import type { TransportSurroundings, WireAnswer } from './transport.ts';
 
 /** What one attempt came to. */
@@ -74,10 +75,10 @@ async function followInside(connection: Connection, call: Call, request: Request
   }
 }
 
-let loading: Promise<typeof import('./transport.ts')> | undefined;
+let loading: Promise<typeof Transport> | undefined;
 
 /** Loaded once: each `import` resolves the path again. */
-function loadTransport(): Promise<typeof import('./transport.ts')> {
+function loadTransport(): Promise<typeof Transport> {
   return (loading ??= import('./transport.ts'));
 }
 
