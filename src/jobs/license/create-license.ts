@@ -4,6 +4,7 @@ import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
+import { shellWord } from '../../core/shell-word.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { similarTo, sizeOf } from './decide.ts';
 
@@ -127,5 +128,5 @@ function unsettled(fields: LicenseFields, { failure }: UnconfirmedCreation, why:
 }
 
 function whereToLook({ remote_user, app_code }: LicenseFields): string {
-  return `Look before you create again: chatelaine license list --remote-user '${remote_user}' --app-code ${app_code}`;
+  return `Look before you create again: chatelaine license list --remote-user ${shellWord(remote_user)} --app-code ${app_code}`;
 }

@@ -96,7 +96,7 @@ describe('license ensure', () => {
     const { exitCode, stdout, error } = await ensure('-o json');
 
     expect({ exitCode, stdout }).toEqual({ exitCode: 9, stdout: '' });
-    expect(error?.hint).toContain("license list --remote-user 'ada' --app-code 4711");
+    expect(error?.hint).toContain('license list --remote-user ada --app-code 4711');
   });
 
   test('a dry run shows the POST, and claims nothing', async () => {

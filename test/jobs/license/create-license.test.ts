@@ -78,7 +78,7 @@ describe.each(lostAnswers)('a POST unconfirmed: %s', (_what, loseAnswer) => {
       code: 'unknown',
       retryable: false,
     });
-    expect(error?.hint).toContain("license list --remote-user 'ada' --app-code 7");
+    expect(error?.hint).toContain('license list --remote-user ada --app-code 7');
   });
 
   test('a list that fails: exit 9', async () => {
@@ -296,4 +296,24 @@ describe('against the sandbox with faults there is one license, never two', () =
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `${stored[0]?.license_code ?? ''}\n` });
     expect(stored).toHaveLength(1);
   });
+});
+
+test("the command to look with can be pasted, whatever the user's name holds", async () => {
+  const service = emptyService();
+  const user = { remote_user: "o'brien", size_allowance: 4, app_code: 7 };
+  const licenses = (): ReturnType<FakeService['expect']> =>
+    service.expect('GET /v1/license/?remote_user=o%27brien&app_code=7');
+  licenses().reply(200, []);
+  service.expect({ method: 'POST', path: '/v1/license/', json: user }).fail('ECONNRESET');
+  licenses().reply(200, [
+    { ...user, license_code: 'K-1' },
+    { ...user, license_code: 'K-2' },
+  ]);
+
+  const words = ['license', 'create', '--remote-user', "o'brien", '--size-allowance', '4', '-o', 'json'];
+  const { exitCode, error } = await run(service, words);
+
+  service.done();
+  expect(exitCode).toBe(9);
+  expect(error?.hint).toContain(String.raw`chatelaine license list --remote-user 'o'\''brien' --app-code 7`);
 });
