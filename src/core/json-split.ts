@@ -1,3 +1,4 @@
+import { sign } from './json-syntax.ts';
 import { parseJson } from './json.ts';
 
 /** What a split document is made of. */
@@ -130,16 +131,6 @@ function restOf({ document, kept }: Split, end: string): unknown {
       Object.defineProperty(value, name, { value: elements, enumerable: true, configurable: true, writable: true });
   return value;
 }
-
-const sign = {
-  quote: 0x22,
-  comma: 0x2c,
-  open: 0x5b,
-  backslash: 0x5c,
-  close: 0x5d,
-  openObject: 0x7b,
-  closeObject: 0x7d,
-};
 
 const isSign = new Uint8Array(256);
 for (const byte of [sign.comma, sign.open, sign.close, sign.openObject, sign.closeObject]) isSign[byte] = 1;

@@ -296,7 +296,7 @@ export const contracts: readonly Contract[] = [
           '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22%2C%22operand%22%3A1%7D%2C%7B%22operator%22%3A%22topic%22%2C' +
           '%22operand%22%3A%22onboarding%22%7D%5D&apply_markdown=false&anchor=newest&num_before=1&num_after=0',
         headers: basic,
-        answer: { status: 200, body: { ...done, messages: [] } },
+        answer: { status: 200, body: { ...done, found_oldest: true, messages: [] } },
       },
     ],
     prints: [expect.objectContaining({ stream_id: 1, topic_name: 'onboarding', status: 'deleted' })],

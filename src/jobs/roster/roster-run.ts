@@ -6,7 +6,7 @@ import type { LicenseFields } from '../../schema/license.ts';
 import { watchAvailability } from '../license/availability.ts';
 import { severalWarning } from '../license/decide.ts';
 import { earlierOutcome } from '../license/license-journal.ts';
-import { limiter, until, workOn } from '../work/workers.ts';
+import { limiter, sequence, until, workOn } from '../work/workers.ts';
 import { lastPost, obstacle, PendingRows, postedAt, wasPosted, type PendingRow } from './pending-row.ts';
 import type { Plan, Task } from './plan-roster.ts';
 import { endsRun, isUnchanged, type Applying, type RowOutcomes } from './roster-outcome.ts';
@@ -20,6 +20,8 @@ export class RosterRun {
   readonly #applying: Applying;
   readonly #outcomes: RowOutcomes;
   readonly #limit: ReturnType<typeof limiter>;
+  /** Rows are claimed in their order, so that they are recorded and sent in it. */
+  readonly #inOrder = sequence();
   readonly #server = watchAvailability();
   readonly #pending = new PendingRows();
   #stop: Failure | undefined;
@@ -78,7 +80,6 @@ export class RosterRun {
     return open;
   }
 
-  /** Requests are sent in the order of the rows. */
   async #each(tasks: readonly Task[]): Promise<void> {
     const open = until(tasks, () => this.#isOver());
     await workOn(open, this.#applying.concurrency + ahead, (task) => this.#apply(task));
@@ -110,8 +111,9 @@ export class RosterRun {
 
   async #resize(row: LicenseFields, key: string): Promise<void> {
     const { journal, licensing, now } = this.#applying;
-    const { app_code, size_allowance } = row;
+    await this.#inOrder(() => undefined);
     await journal.before(row, 'resize', now());
+    const { app_code, size_allowance } = row;
     const send = async () => (this.stopped() ? undefined : licensing(app_code).update(key, { size_allowance }));
     const license = await this.#limit(send);
     if (!license) return;
@@ -121,14 +123,11 @@ export class RosterRun {
 
   async #create(row: LicenseFields, earlier?: PendingRow): Promise<void> {
     const { journal, claims, settle, retries } = this.#applying;
-    if (!earlier && (await claims.claim(row)) === 'held') return;
+    if ((await this.#inOrder(() => (earlier ? 'claimed' : claims.claim(row)))) === 'held') return;
     const posted = earlier ? -Infinity : lastPost(row, this.#plan.listedAt, this.#applying);
-    if (posted + settle > this.#plan.listedAt) {
-      this.#pending.addAsked(row, posted);
-      return;
-    }
     const reason = obstacle(earlier, journal.past(row), retries);
-    if (reason) this.#outcomes.fail(row, reason.status, reason.error);
+    if (posted + settle > this.#plan.listedAt) this.#pending.addAsked(row, posted);
+    else if (reason) this.#outcomes.fail(row, reason.status, reason.error);
     else await this.#post(row, (earlier?.posts ?? 0) + 1);
   }
 

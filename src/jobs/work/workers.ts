@@ -44,3 +44,13 @@ export function limiter(size: number): <T>(work: () => Promise<T>) => Promise<T>
     }
   };
 }
+
+/** Lets steps run one after another, in the order in which they came, whether or not one before them throws. */
+export function sequence(): <T>(step: () => T | Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (step) => {
+    const ending = last.then(step);
+    last = ending.catch(() => undefined);
+    return ending;
+  };
+}

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { gather } from '../../../src/core/gather.ts';
 import { InOrder } from '../../../src/jobs/work/in-order.ts';
 import { pool } from '../../../src/jobs/work/pool.ts';
-import { limiter, until, workOn } from '../../../src/jobs/work/workers.ts';
+import { limiter, sequence, until, workOn } from '../../../src/jobs/work/workers.ts';
 
 /** Work that takes so many turns of the event loop. */
 async function after(turns: number): Promise<number> {
@@ -139,4 +139,22 @@ describe('limiter', () => {
     );
     expect(most).toBe(3);
   });
+});
+
+test('steps of a sequence run one after another, also after one that throws', async () => {
+  const inOrder = sequence();
+  const seen: string[] = [];
+  const step = (name: string) => () => void seen.push(name);
+
+  const first = inOrder(async () => {
+    await after(3);
+    seen.push('first');
+    throw new Error('first');
+  });
+  const second = inOrder(step('second')).then(step('what awaited the second'));
+  const third = inOrder(step('third'));
+
+  await expect(first).rejects.toThrow('first');
+  await Promise.all([second, third]);
+  expect(seen).toEqual(['first', 'second', 'what awaited the second', 'third']);
 });
