@@ -7,8 +7,8 @@ type Collection = 'minor' | 'full';
 let collect: ((what: Collection) => void) | undefined;
 let calls = 0;
 
-/** Every twelfth time all objects are looked at, for about 6 ms in place of 1. */
-const betweenFull = 12;
+/** Every sixth time all objects are looked at, for about 6 ms in place of 1. */
+const betweenFull = 6;
 
 /**
  * Frees the buffers that nobody uses any longer. V8 looks for them when its own heap is full, which pages that stay bytes fill slowly:
