@@ -1,7 +1,7 @@
 import { Failure } from '../../core/failure.ts';
 import { inspectArchive } from '../../store/archive/archive.ts';
 import { isKeptAside } from '../../store/archive/damaged-file.ts';
-import { problemsOf, type ArchiveProblem } from '../../store/archive/verify-archive.ts';
+import { filesOfNextPart, problemsOf, type ArchiveProblem } from '../../store/archive/verify-archive.ts';
 import { command } from '../command.ts';
 import { folderArgument } from './folder.ts';
 import { limitedHistory } from './limited-history.ts';
@@ -28,6 +28,8 @@ export default command({
       yield problem;
     }
     if (archive.head.history_limited) warn(limitedHistory);
+    for (const file of filesOfNextPart(archive))
+      warn(`${file} has no line in parts.ndjson yet, so its messages do not count: run archive pull`);
     const messages = archive.parts.reduce((sum, part) => sum + part.count, 0);
     conclude(
       `${messages} messages, parts: ${archive.parts.length}; ${count === 0 ? 'no problem' : `problems: ${count}`}`,

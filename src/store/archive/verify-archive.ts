@@ -24,12 +24,17 @@ export async function* problemsOf(archive: Archive): AsyncGenerator<ArchiveProbl
     for (const form of archive.head.forms) yield* problemsOfFile(archive.folder, part, form);
     before = part;
   }
-  const next = (before?.part ?? 0) + 1;
-  // A crash may leave a file of the next part; the next pull writes over it.
-  for (const file of archive.unlisted.filter((name) => partNumberIn(name) !== next))
+  const next = filesOfNextPart(archive);
+  for (const file of archive.unlisted.filter((name) => !next.includes(name)))
     yield { part: partNumberIn(file) ?? null, file, problem: 'parts.ndjson lost its line', ids: null };
   for (const file of archive.damaged)
     yield { part: null, file, problem: 'a repair could not recover all of this damaged file', ids: null };
+}
+
+/** Files behind the last line of parts.ndjson, as a crash leaves them: the next pull lists them where they are whole, or writes over them. */
+export function filesOfNextPart({ parts, unlisted }: Pick<Archive, 'parts' | 'unlisted'>): readonly string[] {
+  const next = (parts.at(-1)?.part ?? 0) + 1;
+  return unlisted.filter((name) => partNumberIn(name) === next);
 }
 
 function* problemsOfLine(
