@@ -2,6 +2,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import type { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { Claims } from '../../store/claims.ts';
+import { sequence } from '../work/workers.ts';
 import { releaseOrWarn, userKey, type ClaimingUser, type LicenseUser } from './claim-users.ts';
 
 /** The users of a roster, kept from other processes until their outcome is known. */
@@ -70,6 +71,8 @@ export function claimedRows({ claims, elapsed, warn }: ClaimingRoster): ClaimedR
   let done: LicenseUser[] = [];
   let claimed = 0;
   let last: Milliseconds | undefined;
+  // One group after another: two at once would wait for each other's lock.
+  const inOrder = sequence();
   const giveBack = async (users: readonly LicenseUser[]): Promise<void> => {
     for (const [app_code, own] of claims) {
       const released = users
@@ -91,13 +94,14 @@ export function claimedRows({ claims, elapsed, warn }: ClaimingRoster): ClaimedR
       last ??= elapsed();
       if (elapsed() - last <= releaseEvery || done.length * maxReleases < claimed) return;
       last = elapsed();
-      await giveBack(done.splice(0));
+      const group = done.splice(0);
+      await inOrder(() => giveBack(group));
     },
     async releaseAll() {
       const rest = [...done, ...held.values()];
       done = [];
       held.clear();
-      await giveBack(rest);
+      await inOrder(() => giveBack(rest));
     },
   };
 }
