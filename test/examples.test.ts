@@ -30,7 +30,7 @@ const files: Readonly<Record<string, string>> = {
 };
 
 /** Folders and files that examples write. */
-const places = ['kitchen', 'kitchen.html', 'january'];
+const places = ['kitchen', 'kitchen.html', 'kitchen-pages/', 'january'];
 
 test.each(examples)('%s', async (example) => {
   const sandbox = await openSandbox();
@@ -48,6 +48,12 @@ test.each(examples)('%s', async (example) => {
 
 test('exceptions are examples that exist', () => {
   expect(all).toEqual(expect.arrayContaining([...Object.keys(otherwise), ...withDatabase]));
+});
+
+test('what examples write is in the home of their test', () => {
+  const written = all.flatMap((example) => / (?:--to|archive pull) (\S+)/.exec(example)?.[1] ?? []);
+  expect(written.length).toBeGreaterThan(2);
+  for (const name of written) expect(places).toContain(name);
 });
 
 /** What is neither a note nor a warning. */
