@@ -14,7 +14,7 @@ const runs = Number(process.env['RUNS'] ?? 5);
 const sizes = (process.env['MEMORY'] ?? '20000,200000').split(',').map(Number);
 const home = mkdtempSync(join(tmpdir(), 'chatelaine-bench-'));
 const bare = bareEnvironment(home);
-const fetchAll = ['messages', 'fetch', '--all', '-o'];
+const fetchAll = ['messages', 'fetch', '--channel', 'general', '--topic', 'load', '--all', '-o'];
 
 try {
   await compareTimes();
