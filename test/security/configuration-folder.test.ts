@@ -74,7 +74,7 @@ describe.skipIf(process.platform === 'win32')('the configuration folder', () => 
           exitCode: 3,
           stderr:
             `chatelaine: the folder ${config} can be written by other users (mode ${(mode & 0o777).toString(8)})\n` +
-            `Look at what it holds, then: chmod 700 '${config}'\n`,
+            `Look at what it holds, then: chmod 700 ${config}\n`,
         });
       }
       expect(hasRun()).toBe(false);
@@ -92,7 +92,7 @@ describe.skipIf(process.platform === 'win32')('the configuration folder', () => 
       subject: config,
       status: 'problem',
       detail: `the folder ${config} can be written by other users (mode 777)`,
-      advice: `Look at what it holds, then: chmod 700 '${config}'`,
+      advice: `Look at what it holds, then: chmod 700 ${config}`,
     });
   });
 
@@ -101,7 +101,7 @@ describe.skipIf(process.platform === 'win32')('the configuration folder', () => 
     chmodSync(file(name), 0o622);
     const { exitCode, stderr } = await run('auth token app-7');
     expect(exitCode).toBe(3);
-    expect(stderr).toContain(`chmod 600 '${file(name)}'`);
+    expect(stderr).toContain(`chmod 600 ${file(name)}`);
     expect(await run(login)).toMatchObject({ exitCode: 3 });
     expect(statSync(file(name)).mode & 0o777).toBe(0o622);
     expect(hasRun()).toBe(false);
@@ -147,7 +147,7 @@ describe.skipIf(process.platform === 'win32')('the configuration folder', () => 
       expect(exitCode).toBe(3);
       expect(stderr).toBe(
         `chatelaine: the folder ${config} belongs to another user (id ${stranger})\n` +
-          `Look at what it holds, then: chown 0 '${config}'\n`,
+          `Look at what it holds, then: chown 0 ${config}\n`,
       );
       expect(await run('auth token app-7')).toMatchObject({ exitCode: 3 });
       expect(hasRun()).toBe(false);

@@ -2,6 +2,7 @@ import { messageLink } from '../../api/chat/message-link.ts';
 import { incompleteWith } from '../../api/http/answer.ts';
 import { usage } from '../../core/failure.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
+import { shellWord } from '../../core/shell-word.ts';
 import { archivedLines, archivedMessages } from '../../jobs/archive/archived-messages.ts';
 import { documentForm, documentFormats, type DocumentFormat } from '../../output/messages/documents.ts';
 import { recipientsOf } from '../../output/messages/message-parts.ts';
@@ -89,7 +90,7 @@ function formFor(output: DocumentFormat, source: boolean | undefined, { head, fo
   if (head.forms.includes(form)) return form;
   throw usage(
     `-o ${output}${source ? ' --raw-content' : ''} needs the ${form} form, which the archive does not hold`,
-    `Fetch it: chatelaine archive pull '${folder}' --both.`,
+    `Fetch it: chatelaine archive pull ${shellWord(folder)} --both`,
   );
 }
 

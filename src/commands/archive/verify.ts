@@ -1,4 +1,5 @@
 import { Failure } from '../../core/failure.ts';
+import { shellWord } from '../../core/shell-word.ts';
 import { inspectArchive } from '../../store/archive/archive.ts';
 import { isKeptAside } from '../../store/archive/damaged-file.ts';
 import { filesOfNextPart, problemsOf, type ArchiveProblem } from '../../store/archive/verify-archive.ts';
@@ -44,5 +45,5 @@ export default command({
 
 function hintOf({ file }: ArchiveProblem, folder: string): string {
   if (isKeptAside(file)) return `Look at the files that end in .damaged, and move them out of ${folder}.`;
-  return `Run: chatelaine archive pull '${folder}'`;
+  return `Run: chatelaine archive pull ${shellWord(folder)}`;
 }

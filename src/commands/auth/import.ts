@@ -1,3 +1,4 @@
+import { shellWord } from '../../core/shell-word.ts';
 import { readProfileName } from '../../store/account/profile.ts';
 import { readZuliprc } from '../../store/account/zuliprc.ts';
 import { command } from '../command.ts';
@@ -36,7 +37,7 @@ export default command({
     };
     for (const note of notes) context.warn(note);
     if (file !== '-' && (await context.othersCanRead(file)))
-      context.warn(`${file} holds a key and can be read by other users. Run: chmod 600 '${file}'`);
+      context.warn(`${file} holds a key and can be read by other users. Run: chmod 600 ${shellWord(file)}`);
     return storeProfile(await inPlaceOf(profile, context), key, check, context);
   },
 

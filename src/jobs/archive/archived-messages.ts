@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { Failure } from '../../core/failure.ts';
+import { shellWord } from '../../core/shell-word.ts';
 import type { Archive } from '../../store/archive/archive.ts';
 import type { ArchiveForm } from '../../store/archive/archive-head.ts';
 import { readPart, type ArchivedMessage, type ArchivePart } from '../../store/archive/part.ts';
@@ -41,7 +42,7 @@ async function wholePart(archive: Archive, part: ArchivePart, form: ArchiveForm)
   const read = await readPart(archive.folder, part, form);
   if (read.problem === undefined) return read;
   throw new Failure('incomplete', `the export ends before part ${part.part}: ${form}: ${read.problem}`, {
-    hint: `Run: chatelaine archive pull '${archive.folder}'`,
+    hint: `Run: chatelaine archive pull ${shellWord(archive.folder)}`,
     retryable: false,
   });
 }

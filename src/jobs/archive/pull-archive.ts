@@ -4,6 +4,7 @@ import type { MessagePage, MessageSource } from '../../api/chat/chat-messages.ts
 import { incompleteAfter } from '../../api/http/answer.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { parseJson, writeJson } from '../../core/json.ts';
+import { shellWord } from '../../core/shell-word.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
 import { archiveForms, type ArchiveForm, type ArchiveHead } from '../../store/archive/archive-head.ts';
 import type { StoredMessage } from '../../store/archive/part.ts';
@@ -98,7 +99,7 @@ export function refuseOtherOrder(head: ArchiveHead, folder: string, { site, acco
   if (Object.keys(options).length > 0 && !isDeepStrictEqual(head.options, parseJson(writeJson(options))))
     throw usage(
       `${folder} has another selection: ${writeJson(head.options)}`,
-      `Give no selection to continue it: chatelaine archive pull '${folder}'.`,
+      `Give no selection to continue it: chatelaine archive pull ${shellWord(folder)}`,
     );
 }
 

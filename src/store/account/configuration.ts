@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
+import { shellWord } from '../../core/shell-word.ts';
 import { readPrivate, storageFailure, writePrivate } from '../disk/files.ts';
 import { makePrivateFolder } from '../disk/private-folder.ts';
 import { foldersOf } from '../disk/folders.ts';
@@ -46,7 +47,7 @@ async function readAgain(path: string, file: ConfigurationFile, world: Surroundi
   const content = await readContent(path, file, world);
   if (content) return content;
   throw new Failure('config', `${path} is not valid JSON`, {
-    hint: `Repair it, or move it away and sign in again: mv '${path}' '${path}.broken'`,
+    hint: `Repair it, or move it away and sign in again: mv ${shellWord(path)} ${shellWord(`${path}.broken`)}`,
   });
 }
 

@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import { defined } from '../../core/defined.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
-import type { Clock, Machine } from '../../core/world.ts';
 import { isObject } from '../../core/json.ts';
+import { shellWord } from '../../core/shell-word.ts';
+import type { Clock, Machine } from '../../core/world.ts';
 import { foldersOf } from '../disk/folders.ts';
 import { appOf, defaultOf, profileNamed } from './choose-profile.ts';
 import { readConfiguration, type Content } from './configuration.ts';
@@ -163,7 +164,7 @@ function otherHost(profile: Profile, origin: unknown): Failure {
 function signInAgain(profile: Profile): string {
   const where =
     profile.kind === 'licensing'
-      ? `--base-url ${profile.base_url} --app-code ${profile.app_code}`
-      : `--site ${profile.site} --email ${profile.email}`;
-  return `chatelaine auth login ${profile.kind} ${where} --name ${profile.name}`;
+      ? ['--base-url', profile.base_url, '--app-code', String(profile.app_code)]
+      : ['--site', profile.site, '--email', profile.email];
+  return ['chatelaine auth login', profile.kind, ...[...where, '--name', profile.name].map(shellWord)].join(' ');
 }

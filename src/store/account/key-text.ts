@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { Failure } from '../../core/failure.ts';
 import { openInput, readStartText, TooMuchInput } from '../../core/read.ts';
 import { Secret } from '../../core/secret.ts';
+import { shellWord } from '../../core/shell-word.ts';
 import type { Machine } from '../../core/world.ts';
 import { hasModes, storageFailure } from '../disk/files.ts';
 
@@ -63,7 +64,7 @@ function refuseOpen(path: string, source: string, found: Stats, machine: Machine
     'config',
     `${source}: ${path} can be read by other users (mode ${(found.mode & 0o777).toString(8)})`,
     {
-      hint: `Run: chmod 600 '${path}'. Where its mode is not yours to change, give a pipe instead: <(cat '${path}')`,
+      hint: `Run: chmod 600 ${shellWord(path)}; or, where its mode is not yours to change, give a pipe: <(cat ${shellWord(path)})`,
     },
   );
 }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure, usage } from '../../core/failure.ts';
 import { isObject, parseJson, writeJson } from '../../core/json.ts';
+import { shellWord } from '../../core/shell-word.ts';
 import { isMissing, storageFailure, writePrivate } from '../disk/files.ts';
 
 /** The two forms of a message's text: HTML as the server renders it, and the Markdown that the sender typed. */
@@ -52,7 +53,7 @@ export async function writeHead(folder: string, head: ArchiveHead): Promise<void
 
 /** The failure of a command that needs an archive. */
 export function noArchive(folder: string): Failure {
-  return usage(`${folder} holds no archive`, `Make one: chatelaine archive pull '${folder}' --channel NAME.`);
+  return usage(`${folder} holds no archive`, `Make one: chatelaine archive pull ${shellWord(folder)} --channel NAME`);
 }
 
 function checkedHead(path: string, text: string): ArchiveHead {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
+import { shellWord } from '../../core/shell-word.ts';
 import type { Surroundings } from '../lock/lock.ts';
 import { namesIn, refuseOtherFiles, takeFolder, type OpenOptions } from './archive-folder.ts';
 import { archiveForms, noArchive, readHead, writeHead, type ArchiveForm, type ArchiveHead } from './archive-head.ts';
@@ -47,7 +48,7 @@ export interface OpenArchive extends Omit<Archive, 'head' | 'damagedLines' | 'un
  */
 export async function readArchive(folder: string): Promise<Archive> {
   const archive = await inspectArchive(folder);
-  refuseLostLines(archive, `Run: chatelaine archive pull '${folder}'`);
+  refuseLostLines(archive, `Run: chatelaine archive pull ${shellWord(folder)}`);
   return archive;
 }
 

@@ -3,6 +3,7 @@ import { constants, type Stats } from 'node:fs';
 import { access, open, rename, stat, unlink, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
+import { shellWord } from '../../core/shell-word.ts';
 import type { Machine } from '../../core/world.ts';
 
 /** Whether files can be made in that folder; a missing one cannot. */
@@ -107,13 +108,13 @@ function refuseUnsafe(path: string, found: Stats, machine: Machine, forbidden: n
   if (!hasModes(machine)) return;
   if (found.uid !== machine.uid && found.uid !== 0) {
     throw new Failure('config', `${path} belongs to another user (id ${found.uid})`, {
-      hint: `Look at what it holds, then: chown ${machine.uid ?? ''} '${path}'`,
+      hint: `Look at what it holds, then: chown ${machine.uid ?? ''} ${shellWord(path)}`,
     });
   }
   if ((found.mode & forbidden) === 0) return;
   const danger = (found.mode & forbidden & 0o055) === 0 ? 'written' : 'read';
   throw new Failure('config', `${path} can be ${danger} by other users (mode ${(found.mode & 0o777).toString(8)})`, {
-    hint: `Run: chmod 600 '${path}'`,
+    hint: `Run: chmod 600 ${shellWord(path)}`,
   });
 }
 

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { Failure } from '../../core/failure.ts';
+import { shellWord } from '../../core/shell-word.ts';
 import type { Machine } from '../../core/world.ts';
 import { hasModes, isMissing, storageFailure } from './files.ts';
 
@@ -14,13 +15,13 @@ export async function refuseUnsafeFolder(folder: string, machine: Machine): Prom
   if (found === undefined) return;
   if (found.uid !== machine.uid && found.uid !== 0) {
     throw new Failure('config', `the folder ${folder} belongs to another user (id ${found.uid})`, {
-      hint: `Look at what it holds, then: chown ${machine.uid ?? ''} '${folder}'`,
+      hint: `Look at what it holds, then: chown ${machine.uid ?? ''} ${shellWord(folder)}`,
     });
   }
   if ((found.mode & 0o022) === 0) return;
   const mode = (found.mode & 0o777).toString(8);
   throw new Failure('config', `the folder ${folder} can be written by other users (mode ${mode})`, {
-    hint: `Look at what it holds, then: chmod 700 '${folder}'`,
+    hint: `Look at what it holds, then: chmod 700 ${shellWord(folder)}`,
   });
 }
 

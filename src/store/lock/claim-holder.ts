@@ -1,4 +1,5 @@
 import { Failure } from '../../core/failure.ts';
+import { shellWord } from '../../core/shell-word.ts';
 import type { Owner } from '../disk/owner.ts';
 
 /** Process ids count within one container: a process of another one cannot be looked at from here. */
@@ -11,11 +12,11 @@ export function waiting({ pid, space, host }: Owner, me: Owner, path: string): s
 /** A living process that holds users, in words. */
 export function holderInWords({ pid, space, host }: Owner, me: Owner, path: string): string {
   if (space === me.space) return `process ${pid} of this machine`;
-  return `process ${pid} of another container (host ${host ?? 'unknown'}; once it has ended, rm '${path}'),`;
+  return `process ${pid} of another container (host ${host ?? 'unknown'}; once it has ended, rm ${shellWord(path)}),`;
 }
 
 function remedy(path: string): string {
-  return `whether it still runs cannot be seen from here: once it has ended, remove its claims: rm '${path}'`;
+  return `whether it still runs cannot be seen from here: once it has ended, remove its claims: rm ${shellWord(path)}`;
 }
 
 /** Why nobody waits any longer. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject, parseJson, writeJson } from '../../core/json.ts';
+import { shellWord } from '../../core/shell-word.ts';
 import { rememberedFor, type ClaimOptions, type FreeUsers, type LocalClaims, type ReleasedUser } from '../claims.ts';
 import { readPrivate, writePrivate } from '../disk/files.ts';
 import { isGone, thisOwner, type Owner } from '../disk/owner.ts';
@@ -165,7 +166,7 @@ function parseFile(path: string, text: string): ClaimsFile {
     throw new SyntaxError('not a file of claims');
   } catch (cause) {
     throw new Failure('config', `the file of claims ${path} is damaged`, {
-      hint: `Make sure that no chatelaine runs, and remove it: rm '${path}'`,
+      hint: `Make sure that no chatelaine runs, and remove it: rm ${shellWord(path)}`,
       cause,
     });
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
+import { shellWord } from '../../core/shell-word.ts';
 import type { Clock, Machine } from '../../core/world.ts';
 import { codeOf, isMissing, isWritable, remove, storageFailure } from '../disk/files.ts';
 import { makePrivateFolder, makeTemporaryFolder } from '../disk/private-folder.ts';
@@ -159,7 +160,7 @@ function busy(path: string, owner: Owner, me: Owner, what = path): Failure {
   const isForeign = owner.space !== me.space || owner.boot !== me.boot;
   const who = isForeign ? `process ${owner.pid} on ${owner.host ?? 'another computer'}` : `process ${owner.pid}`;
   const remedy = isForeign
-    ? `Once that process has ended, remove the lock: rm '${path}'`
+    ? `Once that process has ended, remove the lock: rm ${shellWord(path)}`
     : 'Run it again when that process has ended.';
   return new Failure('unavailable', `${what} is in use by ${who}`, { hint: remedy });
 }

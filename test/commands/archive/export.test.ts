@@ -177,7 +177,7 @@ describe('archive export', () => {
 
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toContain(`needs the ${missing} form`);
-    expect(stderr).toContain(`chatelaine archive pull '${folder}' --both`);
+    expect(stderr).toContain(`chatelaine archive pull ${folder} --both`);
   });
 
   test('a damaged part: exit 8, what comes before it is a whole document, and no file is left by --to', async () => {

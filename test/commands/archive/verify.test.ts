@@ -126,7 +126,7 @@ test.each<[string, (folder: string) => void, Partial<Problem>]>([
 
   expect(exitCode).toBe(10);
   expect(JSON.parse(stdout)).toContainEqual(expect.objectContaining(expected));
-  expect(stderr).toContain(`Run: chatelaine archive pull '${folder}'`);
+  expect(stderr).toContain(`Run: chatelaine archive pull ${folder}`);
 });
 
 test('what a crash leaves is no problem: a cut last line, a file of the next part, a temporary file', async () => {
@@ -219,7 +219,7 @@ describe('where parts.ndjson is damaged', () => {
 
       expect(verified.exitCode).toBe(10);
       expect(JSON.parse(verified.stdout)).toContainEqual(expect.objectContaining(row));
-      expect(verified.stderr).toContain(`Run: chatelaine archive pull '${folder}'`);
+      expect(verified.stderr).toContain(`Run: chatelaine archive pull ${folder}`);
       expect(exported.exitCode).toBe(exportExit);
       expect(JSON.parse(pulled.stdout)).toEqual({ folder, messages: 2500, added: 0, repaired: 0 });
       expect(contentOf(folder)).toEqual(before);

@@ -324,7 +324,7 @@ test('a credentials file that others can read is refused', async () => {
   expect(await failureOf(() => credentials.licensing({}))).toEqual({
     kind: 'config',
     message: `${path} can be read by other users (mode 640)`,
-    hint: `Run: chmod 600 '${path}'`,
+    hint: `Run: chmod 600 ${path}`,
   });
 });
 

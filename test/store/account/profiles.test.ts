@@ -193,7 +193,7 @@ test.each(['{"profiles"', '[]', '', '"x"'])('a broken file is named, and left as
   const caught = {
     kind: 'config',
     message: `${path} is not valid JSON`,
-    hint: `Repair it, or move it away and sign in again: mv '${path}' '${path}.broken'`,
+    hint: `Repair it, or move it away and sign in again: mv ${path} ${path}.broken`,
   };
   expect(await failureOf(() => profiles.all())).toEqual(caught);
   expect(await failureOf(() => profiles.save(app, key))).toEqual(caught);

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -111,8 +112,17 @@ test.each([
   expect(await failureOf(() => readPrivate(path, machine))).toEqual({
     kind: 'config',
     message: `${path} can be ${danger} by other users (mode ${mode.toString(8)})`,
-    hint: `Run: chmod 600 '${path}'`,
+    hint: `Run: chmod 600 ${path}`,
   });
+});
+
+test("the command of a hint is one that a shell runs, whatever the file's name", async () => {
+  const { folder, machine } = place();
+  const path = join(folder, "Ada's $HOME key");
+  writeFileSync(path, 'canary', { mode: 0o644 });
+  const { hint = '' } = await failureOf(() => readPrivate(path, machine));
+  execFileSync('bash', ['-c', hint.replace('Run: ', '')]);
+  expect(await readPrivate(path, machine)).toBe('canary');
 });
 
 test('modes mean nothing on Windows', async () => {

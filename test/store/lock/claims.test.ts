@@ -118,7 +118,7 @@ test.runIf(process.platform === 'linux')(
     writeFileSync(file, text);
     await expect((await openAt(world)).take(['ada'])).rejects.toThrow(
       `waiting for process ${process.pid} of another container (host box), which is creating licenses of the same users; ` +
-        `whether it still runs cannot be seen from here: once it has ended, remove its claims: rm '${file}'`,
+        `whether it still runs cannot be seen from here: once it has ended, remove its claims: rm ${file}`,
     );
     const patient = await openClaims(
       'https://here.test 7',
@@ -132,7 +132,7 @@ test.runIf(process.platform === 'linux')(
     expect(await failureOf(() => patient.take(['ada']))).toEqual({
       kind: 'unavailable',
       message: `process ${process.pid} is creating licenses of the same users`,
-      hint: `whether it still runs cannot be seen from here: once it has ended, remove its claims: rm '${file}'`,
+      hint: `whether it still runs cannot be seen from here: once it has ended, remove its claims: rm ${file}`,
     });
   },
 );
@@ -154,6 +154,6 @@ test.each([
   expect(await failureOf(() => next.take(['cy']))).toEqual({
     kind: 'config',
     message: `the file of claims ${file} is damaged`,
-    hint: `Make sure that no chatelaine runs, and remove it: rm '${file}'`,
+    hint: `Make sure that no chatelaine runs, and remove it: rm ${file}`,
   });
 });

@@ -130,13 +130,13 @@ test.each<[string, boolean, (me: Owner) => object | string]>([
 
 test('the lock of another computer tells how to remove it', async () => {
   const world = place();
-  const path = join(world.folder, 'x.lock');
+  const path = join(world.folder, "Ada's x.lock");
   const me = await thisOwner(world.machine);
   writeFileSync(path, JSON.stringify({ ...me, boot: 'other', host: 'far', pid: 7 }));
   expect(await failureOf(() => acquireLock(path, world, { wait: 0 }))).toEqual({
     kind: 'unavailable',
     message: `${path} is in use by process 7 on far`,
-    hint: `Once that process has ended, remove the lock: rm '${path}'`,
+    hint: `Once that process has ended, remove the lock: rm '${path.replace("'", String.raw`'\''`)}'`,
   });
 });
 
