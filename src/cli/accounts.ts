@@ -19,7 +19,7 @@ export interface Options extends GlobalValues {
   /** Whether --profile was typed, and is not its twin in the environment. */
   readonly profileTyped: boolean;
   /** The options of the output that were typed, and are not their twins in the environment. */
-  readonly typedLooks: readonly ('output' | 'fields' | 'jq')[];
+  readonly typedLooks: readonly ('output' | 'fields' | 'jq' | 'sort')[];
 }
 
 export interface Holding {

@@ -1,5 +1,6 @@
 import type { AnyCommand } from '../commands/command.ts';
 import { usage } from '../core/failure.ts';
+import { twinOf } from '../schema/environment.ts';
 import type { Options } from './accounts.ts';
 
 /** A check of the names that were asked for; `fromFile` are the fields that the command's input file adds. @throws Failure usage */
@@ -8,17 +9,10 @@ export type FieldCheck = (fromFile: readonly string[]) => void;
 /**
  * The check of `--fields` and `--sort` against the closed list of a command; it is the only one, and comes before anything is sent.
  * `others` are fields that are no error either, such as those of a planned request.
- * @throws Failure usage for fields of a result or a format that has none
+ * @throws Failure usage for fields of a format that has none
  */
 export function fieldCheck(command: AnyCommand, options: Options, others: readonly string[]): FieldCheck {
   const { show, fields: beside } = command;
-  if (show?.text && !beside) {
-    if (!options.typedLooks.includes('fields')) return () => undefined;
-    throw usage(
-      `${command.name} prints a text as it is: --fields does not apply`,
-      show.filterable ? 'Use --jq EXPR on JSON.' : 'Leave it out.',
-    );
-  }
   if (options.output === 'text' && options.fields !== undefined)
     throw usage('-o text shows conversations, which have no fields', 'Leave out --fields, or use -o table.');
   const asked = [...new Set([...namesIn(options.fields), ...namesIn(options.sort?.replace(/^-/, ''))])];
@@ -28,9 +22,16 @@ export function fieldCheck(command: AnyCommand, options: Options, others: readon
     if (strange.length === 0) return;
     throw usage(
       strange.map((name) => `There is no field '${name}' in the result.`),
-      `Its fields are ${own.join(', ')}.${show?.others ? ' Other fields that a server sends: -o json, or --jq.' : ''}`,
+      `${whereFrom(options)}Its fields are ${own.join(', ')}.${show?.others ? ' Other fields that a server sends: -o json, or --jq.' : ''}`,
     );
   };
+}
+
+/** Names the variables, which hold for all commands and are easily forgotten. */
+function whereFrom({ fields, sort, typedLooks }: Options): string {
+  const given = { fields, sort };
+  const set = (['fields', 'sort'] as const).filter((look) => given[look] !== undefined && !typedLooks.includes(look));
+  return set.length === 0 ? '' : `See ${set.map(twinOf).join(' and ')} in the environment. `;
 }
 
 /** The names of `--fields`. */

@@ -59,7 +59,7 @@ async function perform(request: CommandRequest, started: Started, world: World):
 
 /** What was typed, and is not its twin in the environment. */
 function typedIn(flags: Readonly<Record<string, unknown>>): Pick<Options, 'profileTyped' | 'typedLooks'> {
-  const typedLooks = (['output', 'fields', 'jq'] as const).filter((name) => flags[name] !== undefined);
+  const typedLooks = (['output', 'fields', 'jq', 'sort'] as const).filter((name) => flags[name] !== undefined);
   return { profileTyped: flags['profile'] !== undefined, typedLooks };
 }
 

@@ -56,6 +56,20 @@ test('a name that is none is refused with those that are', async () => {
   expect(stderr).toContain('Its fields are profile, kind, url, account, default, read_only, key.');
 });
 
+test('a name that a variable holds is refused with the name of the variable', async () => {
+  const { exitCode, lines } = await runAlone('auth list --fields profile', {
+    env: { CHATELAINE_SORT: 'size_allowance' },
+  });
+
+  expect({ exitCode, lines }).toEqual({
+    exitCode: 2,
+    lines: [
+      "chatelaine: There is no field 'size_allowance' in the result.",
+      'See CHATELAINE_SORT in the environment. Its fields are profile, kind, url, account, default, read_only, key.',
+    ],
+  });
+});
+
 test('the other columns of a roster are fields with --keep-columns only', async () => {
   const service = fakeService();
   const apply = (options: string) =>

@@ -55,6 +55,8 @@ export default command({
   plans: true,
 
   async *run({ folder, output, to, raw_content }, { options, note, signal }) {
+    if (options.fields !== undefined && output !== 'csv')
+      throw usage(`--fields does not apply to -o ${output}`, 'Leave it out, or use -o csv.');
     const archive = await readArchive(folder);
     const form = formFor(output, raw_content, archive);
     const isPages = to !== undefined && (await isFolder(to));

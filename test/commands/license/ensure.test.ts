@@ -127,7 +127,7 @@ describe('license ensure', () => {
       const { exitCode, lines } = await ensure(words);
 
       expect({ exitCode, ada: ada() }).toEqual({ exitCode: 2, ada: [] });
-      expect(lines[0]).toContain('license ensure prints the key alone');
+      expect(lines[0]).toContain('license ensure prints text without columns');
     },
   );
 
