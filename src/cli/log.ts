@@ -1,4 +1,5 @@
 import type { WireEvent } from '../api/http/call.ts';
+import { Failure } from '../core/failure.ts';
 import type { Clock } from '../core/world.ts';
 import { openLogFile } from '../store/log-file.ts';
 import type { Messages } from './messages.ts';
@@ -31,7 +32,8 @@ export function openLog(path: string, { clock, redactor, messages }: Logging): (
       append(JSON.stringify({ time, ...Object.fromEntries(texts) }));
     } catch (cause) {
       isLost = true;
-      messages.warn(`the log ${path} ends here: ${cause instanceof Error ? cause.message : String(cause)}`);
+      if (!(cause instanceof Failure)) throw cause;
+      messages.warn(cause.message);
     }
   };
 }

@@ -1,8 +1,8 @@
-import { appendFileSync, closeSync, constants, fchmodSync, fstatSync, openSync } from 'node:fs';
+import { constants, fchmodSync, fstatSync, openSync, writeSync } from 'node:fs';
 import { usage } from '../core/failure.ts';
 import { storageFailure } from './disk/files.ts';
 
-/** Adds one line, whole, before it returns. Throws what the file system does. */
+/** Adds one line before it returns. @throws Failure where that would fail or wait; a part of the line may be written */
 export type AppendLine = (line: string) => void;
 
 /**
@@ -11,20 +11,28 @@ export type AppendLine = (line: string) => void;
  */
 export function openLogFile(path: string): AppendLine {
   if (path === '-') throw usage('--log - names no file', 'Name one; /dev/stderr is standard error.');
-  try {
-    // Without O_NONBLOCK a named pipe that nobody reads would hold the program here.
-    const file = openSync(
-      path,
-      constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK,
-      0o600,
-    );
+  const file = opened(path);
+  return (line) => {
     try {
-      if (fstatSync(file).isFile()) fchmodSync(file, 0o600);
-    } finally {
-      closeSync(file);
+      const bytes = Buffer.from(`${line}\n`);
+      for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at);
+    } catch (cause) {
+      throw storageFailure(`the log ${path} ends here`, cause);
     }
+  };
+}
+
+/**
+ * Open until the process ends: a reader of a named pipe reads to its end then. Never blocking: a pipe that nobody reads would hold the
+ * process where neither a signal nor `--deadline` ends it.
+ */
+function opened(path: string): number {
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
+  try {
+    const file = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o600);
+    if (fstatSync(file).isFile()) fchmodSync(file, 0o600);
+    return file;
   } catch (cause) {
     throw storageFailure(`cannot write the log ${path}`, cause);
   }
-  return (line) => appendFileSync(path, `${line}\n`, { mode: 0o600 });
 }

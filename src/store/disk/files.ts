@@ -143,6 +143,8 @@ const reasons: Readonly<Record<string, string>> = {
   ELOOP: 'its links lead in a circle',
   ENAMETOOLONG: 'the name is too long',
   ENXIO: 'nothing is at its other end',
+  EPIPE: 'its reader is gone',
+  EAGAIN: 'its reader does not keep up',
   EMFILE: 'too many files are open',
   EIO: 'the disk reports an error',
 };

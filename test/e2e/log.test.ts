@@ -1,0 +1,48 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { openService, shell, temporaryHome } from './program.ts';
+
+/** `--log` to what is no file on a disk: a log never holds a command up, and never makes it fail. */
+
+const limit = 'timeout --signal=KILL 10s';
+
+describe.skipIf(process.platform === 'win32')('--log to a named pipe', () => {
+  test('whose reader reads to the end has every line', async () => {
+    const { env } = await openService();
+    const home = temporaryHome();
+    const { code, stderr } = await shell(
+      `mkfifo pipe; cat pipe > read & ${limit} "$NODE" "$PROGRAM" license list -q --log pipe; code=$?; wait; exit $code`,
+      { env, home },
+    ).ended;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const events = readFileSync(join(home, 'read'), 'utf8').trimEnd().split('\n');
+    expect(events.map((line) => (JSON.parse(line) as { event: string }).event)).toEqual(['request', 'answer']);
+  });
+
+  test('whose reader goes away is given up with a warning', async () => {
+    const { env } = await openService({ latency: 500 });
+    const { code, stderr } = await shell(
+      `mkfifo pipe; head -1 pipe > read & ${limit} "$NODE" "$PROGRAM" license list -q --log pipe; code=$?; wait; exit $code`,
+      { env },
+    ).ended;
+    expect(code).toBe(0);
+    expect(stderr).toBe('warning: the log pipe ends here: its reader is gone\n');
+  });
+
+  test('whose reader does not read is given up with a warning', async () => {
+    const { env } = await openService();
+    const home = temporaryHome();
+    const addresses = Array.from(
+      { length: 400 },
+      (_, index) => `D422CD${(index + 0x10_00).toString(16).padStart(6, '0')}`,
+    );
+    writeFileSync(join(home, 'sensors'), `${addresses.join('\n')}\n`);
+    const { code, stderr } = await shell(
+      `mkfifo pipe; exec 3<>pipe; ${limit} "$NODE" "$PROGRAM" first-activation --from sensors -q --log pipe`,
+      { env, home },
+    ).ended;
+    expect(code).toBe(5);
+    expect(stderr).toContain('warning: the log pipe ends here: its reader does not keep up\n');
+  });
+});
