@@ -155,12 +155,15 @@ describe.each(signals)('%s', (signal, exit) => {
 
 test('a second Ctrl-C ends the process at once', async () => {
   const home = temporaryHome();
-  writeFileSync(join(home, 'key'), '#!/bin/sh\ntrap "" TERM INT\nsleep 20\n', { mode: 0o755 });
+  // It says when it has begun, and when it was asked to end; it does not end.
+  const key =
+    '#!/bin/sh\nexec 2>/dev/null\ntrap ": > told" TERM\n: > begun\nfor _ in 1 2 3 4 5 6 7 8 9 10; do sleep 1; done\n';
+  writeFileSync(join(home, 'key'), key, { mode: 0o755 });
   const login = `auth login licensing --base-url http://127.0.0.1:1 --app-code 7 --no-check --key-command ${join(home, 'key')}`;
   const run = start(login, { home });
-  await new Promise((resolve) => setTimeout(resolve, 700));
+  await until(() => existsSync(join(home, 'begun')));
   run.child.kill('SIGINT');
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await until(() => existsSync(join(home, 'told')));
   run.child.kill('SIGINT');
   const { code, signal } = await run.ended;
   expect(signal === 'SIGINT' || code === 130).toBe(true);

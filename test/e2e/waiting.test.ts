@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -31,25 +31,35 @@ const keyed = (base: string): Record<string, string> => ({
   CHATELAINE_APP_CODE: '7',
 });
 const nowhere = keyed('http://127.0.0.1:1');
-/** State and CPU time of a process; where there is no /proc, undefined. */
-function activity({ child }: Started): string | undefined {
-  const stat = `/proc/${child.pid}/stat`;
-  if (!existsSync(stat)) return undefined;
-  const fields = readFileSync(stat, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-  return [fields[0], fields[11], fields[12]].join(' ');
+/** States of the threads of a process, and its CPU time; where there is no /proc, undefined. */
+function activity(pid: number | undefined): { readonly sleeps: boolean; readonly ticks: string } | undefined {
+  const folder = `/proc/${pid}`;
+  if (!existsSync(`${folder}/stat`)) return undefined;
+  const fieldsIn = (file: string): string[] => readFileSync(file, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+  const [, ...fields] = fieldsIn(`${folder}/stat`);
+  const threads = readdirSync(`${folder}/task`);
+  const sleeps = threads.every((thread) => fieldsIn(`${folder}/task/${thread}/stat`)[0] === 'S');
+  return { sleeps, ticks: fields.slice(10, 12).join() };
 }
 
-/** A wait that nobody can see from outside: the process sleeps and has used no CPU time for a while, however slow its start was. */
-function waitingUnseen(run: Started): Waiting {
+/** A wait that nobody can see from outside: all threads sleep and use no CPU time for a while, however slow their start was. */
+function sleeping(pid: number | undefined): () => boolean {
   let last: string | undefined;
   let since = performance.now();
-  const isWaiting = (): boolean => {
-    const now = activity(run);
-    if (now !== last || (now !== undefined && !now.startsWith('S'))) since = performance.now();
-    last = now;
-    return performance.now() - since > 500;
+  return () => {
+    const now = activity(pid);
+    if (now?.ticks !== last || now?.sleeps === false) since = performance.now();
+    last = now?.ticks;
+    return performance.now() - since > (now ? 200 : 1000);
   };
-  return { run, isWaiting };
+}
+
+const waitingUnseen = (run: Started): Waiting => ({ run, isWaiting: sleeping(run.child.pid) });
+
+/** Bytes that a process has read so far, of files and pipes; where the system does not count them, undefined. */
+function bytesRead({ child }: Started): number | undefined {
+  const file = `/proc/${child.pid}/io`;
+  return existsSync(file) ? Number(/^rchar: (\d+)$/m.exec(readFileSync(file, 'utf8'))?.[1]) : undefined;
 }
 
 function fifo(): { readonly home: string; readonly file: string } {
@@ -109,10 +119,12 @@ const states: Readonly<Record<string, () => Promise<Waiting> | Waiting>> = {
     const home = temporaryHome();
     const folder = join(home, '.config/chatelaine');
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const owner = { pid: process.pid, token: 'held', host: 'elsewhere', boot: 'other', space: 'other' };
+    // Whoever waits reads the lock again and again. A lock of 5 MB makes that visible: nothing else that the program reads is so long.
+    const owner = { pid: process.pid, token: 'held', host: 'e'.repeat(5_000_000), boot: 'other', space: 'other' };
     writeFileSync(join(folder, 'config.lock'), JSON.stringify(owner), { mode: 0o600 });
     const line = 'auth login licensing --base-url http://127.0.0.1:1 --app-code 7 --no-check --api-key-stdin';
-    return waitingUnseen(start(line, { home, stdin: 'key-of-the-test-123\n' }));
+    const { run, isWaiting } = waitingUnseen(start(line, { home, stdin: 'key-of-the-test-123\n' }));
+    return { run, isWaiting: () => (bytesRead(run) ?? (isWaiting() ? Infinity : 0)) > 20_000_000 };
   },
 };
 
@@ -177,9 +189,10 @@ describe('on a terminal', () => {
   });
 
   test('Ctrl-C ends a command behind a pipe with 130, though the end of its input comes with it', async () => {
-    const line = 'trap : INT; sleep 50 | chatelaine license apply -; echo "exit ${PIPESTATUS[1]}"';
-    const terminal = openTerminal(line, { env: nowhere });
-    await new Promise((resolve) => setTimeout(resolve, 800));
+    const reader = '(echo "pid $BASHPID"; exec "$NODE" "$PROGRAM" license apply -)';
+    const terminal = openTerminal(`trap : INT; sleep 50 | ${reader}; echo "exit \${PIPESTATUS[1]}"`, { env: nowhere });
+    await terminal.shows(/pid \d+\r/);
+    await until(sleeping(Number(/pid (\d+)/.exec(terminal.output())?.[1])));
     terminal.type('\u0003');
     expect((await terminal.ended).output).toContain('exit 130');
   });
