@@ -1,14 +1,16 @@
 // `npm test`: every gate, then every test. All of them run even when one fails, so that one run tells everything; the last line
 // counts each gate as one test.
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** Scripts of package.json, in the order of their cost to a reader: what fails first explains what fails later. */
-const gates = ['types', 'build', 'lint', 'format:check', 'unused', 'package'];
+const gates = ['types', 'lint', 'format:check', 'unused', 'package'];
 
-const results = gates.map((gate) => ({ gate, passed: run(gate, ['npm', 'run', '--silent', gate]) }));
+// Before all others: `package` and the tests read what it writes.
+const built = await runGates(['build']);
+const results = [...built, ...(await runGates(gates))];
 const tests = runTests();
 const failedGates = results.filter(({ passed }) => !passed).map(({ gate }) => gate);
 const passed = results.length - failedGates.length + tests.passed;
@@ -19,13 +21,44 @@ console.log(`\n${passed} passed, ${failed} failed, ${tests.skipped} skipped`);
 process.exitCode = failed === 0 ? 0 : 1;
 
 /**
- * Whether the command succeeds.
- * @param {string} title
- * @param {readonly string[]} command
+ * Runs gates side by side, one for each processor. What each says comes whole, in the order of the gates.
+ * @param {readonly string[]} names
  */
-function run(title, [program = '', ...args]) {
-  console.log(`\n## ${title}`);
-  return spawnSync(program, args, { stdio: ['ignore', 'inherit', 'inherit'] }).status === 0;
+async function runGates(names) {
+  /** @type {Outcome[]} */
+  const outcomes = [];
+  let [begun, shown] = [0, 0];
+  const lane = async () => {
+    while (begun < names.length) {
+      const index = begun++;
+      outcomes[index] = await runGate(names[index] ?? '');
+      for (let next = outcomes[shown]; next; next = outcomes[++shown]) show(next);
+    }
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, lane));
+  return outcomes;
+}
+
+/** @typedef {{ readonly gate: string, readonly passed: boolean, readonly seconds: number, readonly output: string }} Outcome */
+
+/**
+ * @param {string} gate
+ * @returns {Promise<Outcome>}
+ */
+function runGate(gate) {
+  const begin = performance.now();
+  return new Promise((resolve) => {
+    execFile('npm', ['run', '--silent', gate], { maxBuffer: Infinity }, (error, stdout, stderr) => {
+      const seconds = Math.round((performance.now() - begin) / 1000);
+      resolve({ gate, passed: error === null, seconds, output: stdout + stderr });
+    });
+  });
+}
+
+/** @param {Outcome} outcome */
+function show({ gate, passed, seconds, output }) {
+  console.log(`\n## ${gate}: ${passed ? 'passed' : 'failed'} (${seconds} s)`);
+  process.stdout.write(output);
 }
 
 /** Counts by vitest's own report; a file that could not be read, or an error outside of tests, counts as one that failed. */
@@ -34,8 +67,9 @@ function runTests() {
   const file = join(folder, 'report.json');
   try {
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
-    const succeeded = run('tests', ['npx', 'vitest', 'run', ...reporters]);
-    return count(file, succeeded);
+    console.log('\n## tests');
+    const { status } = spawnSync('npx', ['vitest', 'run', ...reporters], { stdio: ['ignore', 'inherit', 'inherit'] });
+    return count(file, status === 0);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
