@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { realClock } from '../../src/cli/clock.ts';
+import { realAlarm, realClock } from '../../src/cli/clock.ts';
+import type { Alarm } from '../../src/core/world.ts';
 import { readFaults } from '../../src/sandbox/faults.ts';
 import { upgradeScript } from '../../src/store/ledger/ledger-steps.ts';
 import { openCuttingProxy, type Cut } from '../helpers/cutting-proxy.ts';
@@ -27,11 +28,12 @@ describe.skipIf(withoutPostgres)(`a ledger that fails (${withoutPostgres ?? 'Pos
   async function through(cut: Cut): Promise<{
     readonly env: Readonly<Record<string, string>>;
     readonly calls: readonly string[];
+    readonly wasCut: Promise<void>;
     close(): Promise<void>;
   }> {
     const proxy = await openCuttingProxy(cluster.port, cut);
     const env = { CHATELAINE_LEDGER: `postgres://tester@127.0.0.1:${proxy.port}/postgres` };
-    return { env, calls: proxy.calls, close: () => proxy.close() };
+    return { env, calls: proxy.calls, wasCut: proxy.wasCut, close: () => proxy.close() };
   }
 
   async function licensesOf({ run }: RunningSandbox, like = 'eve'): Promise<readonly string[]> {
@@ -48,10 +50,9 @@ describe.skipIf(withoutPostgres)(`a ledger that fails (${withoutPostgres ?? 'Pos
     'a $how $when the server has the statement $at: no second license, and no hang',
     async ({ at, when, how }) => {
       const sandbox = await openSandbox();
-      const { env, close } = await through({ at: `chatelaine.${at}(`, when, how });
-      const begun = Date.now();
-      const cut = await sandbox.run(`${ensure} --deadline 3s`, { env, clock: realClock });
-      expect(Date.now() - begun).toBeLessThan(8000);
+      const { env, wasCut, close } = await through({ at: `chatelaine.${at}(`, when, how });
+      const alarm = how === 'stall' ? ringingAfter(wasCut) : realAlarm;
+      const cut = await sandbox.run(`${ensure} --deadline 15s`, { env, clock: realClock, alarm });
       expect({ exitCode: cut.exitCode, licenses: await licensesOf(sandbox) }).toEqual(
         at === 'release' ? { exitCode: 0, licenses: ['eve'] } : { exitCode: 7, licenses: [] },
       );
@@ -63,6 +64,18 @@ describe.skipIf(withoutPostgres)(`a ledger that fails (${withoutPostgres ?? 'Pos
       });
     },
   );
+
+  test('after the deadline a stall ends within seconds of real time', async () => {
+    const sandbox = await openSandbox();
+    const { env, wasCut, close } = await through({ at: 'chatelaine.take(', when: 'before', how: 'stall' });
+    const begun = wasCut.then(() => performance.now());
+    const atCut = ringingAfter(wasCut);
+    const alarm: Alarm = (span, ring) => (span === 15_000 ? atCut : realAlarm)(span, ring);
+    const cut = await sandbox.run(`${ensure} --deadline 15s`, { env, clock: realClock, alarm });
+    expect(performance.now() - (await begun)).toBeLessThan(6000);
+    await close();
+    expect(cut.exitCode).toBe(7);
+  });
 
   test('ensure asks the ledger three times, and twice where the user has a license', async () => {
     const sandbox = await openSandbox();
@@ -201,6 +214,22 @@ describe.skipIf(withoutPostgres)(`a ledger that fails (${withoutPostgres ?? 'Pos
       expect(await licensesOf(sandbox)).toEqual(['eve']);
     },
   );
+
+  /** After that, every alarm rings soon: neither the deadline nor the spans after it are waited for. */
+  function ringingAfter(moment: Promise<void>): Alarm {
+    return (span, ring) => {
+      let cancel = realAlarm(span, ring);
+      let isOpen = true;
+      void moment.then(() => {
+        cancel();
+        if (isOpen) cancel = realAlarm(Math.min(span, 50), ring);
+      });
+      return () => {
+        isOpen = false;
+        cancel();
+      };
+    };
+  }
 
   /** Resolves when a POST is recorded in the ledger. */
   async function recorded(): Promise<void> {

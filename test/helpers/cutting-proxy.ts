@@ -17,6 +17,8 @@ export interface CuttingProxy {
   readonly port: number;
   /** The functions of the ledger that the client called, in order. */
   readonly calls: readonly string[];
+  /** Resolves at the cut. */
+  readonly wasCut: Promise<void>;
   close(): Promise<void>;
 }
 
@@ -25,11 +27,14 @@ export async function openCuttingProxy(target: number, cut: Cut): Promise<Cuttin
   const sockets = new Set<Socket>();
   const calls: string[] = [];
   let seen = 0;
+  let tell = (): void => undefined;
+  const wasCut = new Promise<void>((resolve) => (tell = resolve));
   const server = createServer((client) => {
     const upstream = connect(target, '127.0.0.1');
     let isCut = false;
     const end = (): void => {
       isCut = true;
+      tell();
       if (cut.how === 'break') [client, upstream].forEach((socket) => socket.destroy());
     };
     for (const socket of [client, upstream]) {
@@ -57,6 +62,7 @@ export async function openCuttingProxy(target: number, cut: Cut): Promise<Cuttin
   return {
     port: (server.address() as AddressInfo).port,
     calls,
+    wasCut,
     async close() {
       for (const socket of sockets) socket.destroy();
       server.close();
