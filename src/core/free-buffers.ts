@@ -1,23 +1,28 @@
-import { setFlagsFromString } from 'node:v8';
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /** Of the young objects, or of all. */
 type Collection = 'minor' | 'full';
 
 let collect: ((what: Collection) => void) | undefined;
-let calls = 0;
+let last: Collection = 'full';
+/** Bytes outside the heap after all objects were looked at. */
+let kept = 0;
 
-/** Every sixth time all objects are looked at, for about 6 ms in place of 1. */
-const betweenFull = 6;
+/** Bytes beyond those before all objects are looked at, for about 10 ms in place of 1. */
+const mostGrowth = 12 * 1024 * 1024;
 
 /**
  * Frees the buffers that nobody uses any longer. V8 looks for them when its own heap is full, which pages that stay bytes fill slowly:
- * without this, 60 MB of pages that were written wait for it. Pages that were in use at a few calls are freed by a full collection only.
+ * without this, 60 MB of pages that were written wait for it. A minor collection leaves the buffers that were in use at two calls, and
+ * those to which a dead object refers that was: once they are many, a full one frees them.
  */
 export function freeBuffers(): void {
   collect ??= collector();
-  calls += 1;
-  collect(calls % betweenFull === 0 ? 'full' : 'minor');
+  const { external_memory: used } = getHeapStatistics();
+  kept = last === 'full' ? used : Math.min(kept, used);
+  last = used - kept > mostGrowth ? 'full' : 'minor';
+  collect(last);
 }
 
 /** The flag is taken back at once: V8 refuses compiled code that was cached under other flags. */

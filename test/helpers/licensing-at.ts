@@ -23,6 +23,7 @@ async function sendOnce(port: number, { method, path, query = [], json }: Call):
     body: bodyOf(text),
     http,
     afterUnconfirmed: false,
+    release: () => undefined,
   };
 }
 

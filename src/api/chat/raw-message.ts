@@ -1,4 +1,3 @@
-import { freeBuffers } from '../../core/free-buffers.ts';
 import type { JsonElement } from '../../core/json-element.ts';
 import { elementsOf, type JsonEnvelope } from '../../core/json-elements.ts';
 import { parseJson } from '../../core/json.ts';
@@ -47,9 +46,12 @@ export class RawMessage implements MessageHead {
   }
 }
 
-/** The page in an answer, its messages as their own text; the whole answer is checked to be JSON. @throws what `pageOf` throws */
+/**
+ * The page in an answer, its messages as their own text; the whole answer is checked to be JSON. The answer gives up its body: a page is
+ * in memory as long as its messages are.
+ * @throws what `pageOf` throws
+ */
 export function rawPageOf(answer: Answer): MessagePage<RawMessage> {
-  if (answer.bytes.length > manyBytes) freeBuffers();
   const scanned = scan(answer);
   if (!scanned) {
     accept(answer);
@@ -58,11 +60,9 @@ export function rawPageOf(answer: Answer): MessagePage<RawMessage> {
   const envelope = withBody(answer, parseJson(scanned.rest));
   const { ignored } = accept(envelope);
   const messages = scanned.elements.map((element) => messageIn(element, answer));
+  answer.release();
   return pageWith(messages, envelope.body, ignored);
 }
-
-/** A page of this size is one of many, as a rule. */
-const manyBytes = 262_144;
 
 /** Undefined for anything but JSON with messages: an error of the server, a page of a proxy, a cut body. */
 function scan({ bytes }: Answer): JsonEnvelope | undefined {

@@ -8,9 +8,13 @@ export function isSuccess({ status }: Answer): boolean {
 
 /** The same answer, whose body the caller has read from its bytes. */
 export function withBody(answer: Answer, body: unknown): Answer {
-  const { status, headers, bytes, http, afterUnconfirmed } = answer;
+  const { status, headers, http, afterUnconfirmed } = answer;
   return {
-    ...{ status, headers, bytes, http, afterUnconfirmed, body },
+    ...{ status, headers, http, afterUnconfirmed, body },
+    release: () => answer.release(),
+    get bytes() {
+      return answer.bytes;
+    },
     get text() {
       return answer.text;
     },

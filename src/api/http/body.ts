@@ -1,5 +1,6 @@
 import { pipeline, Readable, type Duplex } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { freeBuffers } from '../../core/free-buffers.ts';
 import type { Spool } from '../../core/spool.ts';
 import { TooLarge } from './broken.ts';
 
@@ -20,6 +21,8 @@ export interface WireBody {
   readonly text: string;
   /** Where the whole body is, if it is too long for memory: `bytes` and `text` are then its beginning. Whoever reads the answer closes it. */
   readonly spool?: Spool | undefined;
+  /** Gives up the bytes and the text, which are empty then. */
+  release(): void;
 }
 
 /** How much of a body is taken, counted after decompression. */
@@ -28,6 +31,19 @@ export interface BodyLimits {
   readonly memory: number;
   /** What takes the bytes of a longer body, up to that many in all; absent: a longer body is refused. */
   readonly spool?: { readonly open: () => Promise<Spool>; readonly limit: number } | undefined;
+}
+
+/** Bytes of bodies since their buffers were freed. */
+let unfreed = 0;
+
+/** A page of a list has more. */
+const manyBytes = 262_144;
+
+/** Before a body and not after it: a page is then in use at one call only, while the next one comes, and a minor collection frees it. */
+function freeEarlierBodies(): void {
+  if (unfreed < manyBytes) return;
+  unfreed = 0;
+  freeBuffers();
 }
 
 /**
@@ -39,6 +55,7 @@ export async function readBody(
   encoding: unknown,
   { memory, spool: way }: BodyLimits,
 ): Promise<WireBody> {
+  freeEarlierBodies();
   let chunks: Uint8Array[] = [];
   let size = 0;
   let spool: Spool | undefined;
@@ -58,16 +75,24 @@ export async function readBody(
     await spool?.close();
     throw cause;
   }
+  unfreed += size;
   return wireBody(Buffer.concat(chunks), spool);
 }
 
-function wireBody(bytes: Uint8Array, spool: Spool | undefined): WireBody {
+function wireBody(whole: Uint8Array, spool: Spool | undefined): WireBody {
+  let bytes = whole;
   let text: string | undefined;
   return {
-    bytes,
     spool,
+    get bytes() {
+      return bytes;
+    },
     get text() {
       return (text ??= new TextDecoder('utf-8').decode(bytes));
+    },
+    release() {
+      bytes = new Uint8Array();
+      text = undefined;
     },
   };
 }

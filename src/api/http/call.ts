@@ -33,6 +33,8 @@ export interface Answer {
   readonly text: string;
   /** The body as data, parsed when it is first asked for; undefined where it is no JSON. */
   readonly body: unknown;
+  /** Gives up the body, which its reader has used: V8 frees the objects of a request late, and what they refer to with them. */
+  release(): void;
   /** Where the whole body is, if it is too long for memory; `bytes` and `text` are its beginning, `body` is undefined. */
   readonly spool?: Spool | undefined;
   /** The request as it may be shown in an error. */

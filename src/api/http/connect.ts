@@ -94,8 +94,11 @@ function toAnswer(request: Request, { answer }: Attempt, history: Pick<Answer, '
   return {
     status,
     headers,
-    bytes: body.bytes,
+    release: () => body.release(),
     spool: body.spool,
+    get bytes() {
+      return body.bytes;
+    },
     get text() {
       return body.text;
     },

@@ -13,6 +13,7 @@ function answer(status: number, body: unknown, headers = {}): Answer {
     body,
     http,
     afterUnconfirmed: false,
+    release: () => undefined,
   };
 }
 

@@ -9,21 +9,20 @@ const page = {
   found_newest: true,
 };
 
-/** What a server answered, and how often its body was parsed whole. */
-function answerOf(status: number, value: unknown): { readonly answer: Answer; readonly parses: () => number } {
-  let parses = 0;
+/** What a server answered, and what was done with its body: how often it was parsed whole, and given up. */
+function answerOf(status: number, value: unknown) {
+  const done = { parses: 0, releases: 0 };
   const text = JSON.stringify(value);
-  return {
-    parses: () => parses,
-    answer: {
-      ...{ status, headers: {}, text, bytes: Buffer.from(text), afterUnconfirmed: false },
-      http: { method: 'GET', url: 'https://chat.test/api/v1/messages', status },
-      get body() {
-        parses += 1;
-        return value;
-      },
+  const answer: Answer = {
+    ...{ status, headers: {}, text, bytes: Buffer.from(text), afterUnconfirmed: false },
+    http: { method: 'GET', url: 'https://chat.test/api/v1/messages', status },
+    release: () => void (done.releases += 1),
+    get body() {
+      done.parses += 1;
+      return value;
     },
   };
+  return { answer, done };
 }
 
 const narrow = [{ operator: 'channel', operand: 'general' }];
@@ -31,8 +30,8 @@ const narrow = [{ operator: 'channel', operand: 'general' }];
 test.each([
   ['of all messages', {}],
   ['of a selection', { narrow }],
-])('a raw page %s is read without parsing its messages', async (_name, query) => {
-  const { answer, parses } = answerOf(200, page);
+])('a raw page %s is read without parsing its messages, and its answer gives up the body', async (_name, query) => {
+  const { answer, done } = answerOf(200, page);
   const { raw } = chatApi(
     () => Promise.resolve(answer),
     () => Promise.reject(new Error('the level was asked for')),
@@ -45,5 +44,5 @@ test.each([
     [8, { id: 8 }],
   ]);
   expect(found_newest).toBe(true);
-  expect(parses()).toBe(0);
+  expect(done).toEqual({ parses: 0, releases: 1 });
 });

@@ -7,11 +7,11 @@ import { exchange, openDispatcher, type WireAnswer } from '../../../src/api/http
 import { realAlarm } from '../../../src/cli/clock.ts';
 import { openOrigin } from '../../helpers/origin.ts';
 
-async function client(port: number, signal: AbortSignal) {
+async function client(port: number, signal: AbortSignal, memory = 1000) {
   const dispatcher = await openDispatcher({ env: {}, caFile: undefined }, signal);
   const request = { method: 'GET', url: `http://127.0.0.1:${port}/`, headers: {}, body: undefined } as const;
   return (timeout = 5000): Promise<WireAnswer> =>
-    exchange(dispatcher, { ...request, timeout, alarm: realAlarm, bodyLimits: { memory: 1000 }, signal });
+    exchange(dispatcher, { ...request, timeout, alarm: realAlarm, bodyLimits: { memory }, signal });
 }
 
 test('a request that is done leaves nothing on the signal of the run', async () => {
@@ -82,4 +82,32 @@ test('a run that ends while a compressed body comes ends the request with its re
   await expect.poll(() => seen.length).toBe(1);
   run.abort(new Error('interrupted'));
   await expect(answer).rejects.toThrow('interrupted');
+});
+
+test('a body that is given up is empty', async () => {
+  const { port } = await openOrigin();
+  const ask = await client(port, new AbortController().signal);
+  const { body } = await ask();
+  expect(body.text).toBe('[]');
+
+  body.release();
+
+  expect([body.text, body.bytes.length]).toEqual(['', 0]);
+});
+
+test('of many long bodies, each used until the next one is there, few are in memory', async () => {
+  const long = randomBytes(1_000_000);
+  const { port } = await openOrigin(() => ({ body: long }));
+  const ask = await client(port, new AbortController().signal, long.length);
+  let last = await ask();
+  const before = process.memoryUsage().arrayBuffers;
+  let most = 0;
+  for (let count = 0; count < 40; count += 1) {
+    const next = await ask();
+    expect(last.body.bytes.length).toBe(long.length);
+    last.body.release();
+    last = next;
+    most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+  }
+  expect(most).toBeLessThan(20_000_000);
 });

@@ -14,6 +14,7 @@ function refusalOf(status: number, missing?: string): string {
     body,
     http,
     afterUnconfirmed: false,
+    release: () => undefined,
   };
   try {
     refuse(answer, missing);
