@@ -1,15 +1,15 @@
 #!/usr/bin/env node
 'use strict';
-const { existsSync } = require('node:fs');
+const { existsSync, readFileSync, writeSync } = require('node:fs');
 const { join, resolve } = require('node:path');
 
 const dist = join(__dirname, '../dist');
 const argv = process.argv.slice(2);
 if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
-  const { version } = require('../package.json');
+  const { version } = JSON.parse(readFileSync(join(__dirname, '../package.json'), 'utf8'));
   print(`${version}\n`);
 } else if (argv[0] === '__complete' && existsSync(join(dist, 'complete.cjs'))) {
-  require('../dist/complete.cjs').start(argv.slice(1), join(dist, 'commands.json'));
+  print(require('../dist/complete.cjs').answer(argv.slice(1), join(dist, 'commands.json')));
 } else if (existsSync(join(dist, 'launch.cjs'))) {
   const { helpText, launch } = require('../dist/launch.cjs');
   const help = helpText(dist, argv);
@@ -22,12 +22,20 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
   process.exitCode = 1;
 }
 
-/** A full disk is exit 8, a closed pipe none: the table of src/core/failure.ts. */
+/** Not by process.stdout, which takes longer to make than all the rest here: only what a full pipe does not take at once goes there. */
 function print(text) {
-  process.stdout.on('error', ({ code, message }) => {
-    if (code === 'EPIPE') return;
-    process.exitCode = 8;
-    process.stderr.write(`chatelaine: The result could not be written: ${message}\n`);
-  });
-  process.stdout.write(text);
+  let rest = Buffer.from(text);
+  try {
+    while (rest.length > 0) rest = rest.subarray(writeSync(1, rest));
+  } catch (cause) {
+    if (cause.code === 'EAGAIN') process.stdout.on('error', refuse).write(rest);
+    else refuse(cause);
+  }
+}
+
+/** A full disk is exit 8, a closed pipe none: the table of src/core/failure.ts. */
+function refuse({ code, message }) {
+  if (code === 'EPIPE') return;
+  process.exitCode = 8;
+  process.stderr.write(`chatelaine: The result could not be written: ${message}\n`);
 }

@@ -1,7 +1,12 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { constants, closeSync, openSync, readSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import { execa } from 'execa';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { helpTexts } from '../../src/cli/help-texts.ts';
 import { commandTable, nouns } from '../../src/commands/index.ts';
+import { temporaryHome } from './program.ts';
 import { openTerminal } from './pty.ts';
 
 /** The launcher answers from files that the build wrote. */
@@ -38,3 +43,42 @@ test('a closed pipe is no error, a full disk is exit 8', async () => {
   const full = await execa('bash', ['-c', 'bin/chatelaine.cjs --help > /dev/full'], { reject: false });
   expect(full.exitCode).toBe(8);
 });
+
+const unblocked = 'use Fcntl; fcntl(STDOUT, F_SETFL, O_WRONLY | O_NONBLOCK) or die; exec @ARGV';
+
+test.skipIf(!hasPerl())('a full pipe that nobody waits for gets the whole text as it is read', async () => {
+  const path = join(temporaryHome(), 'pipe');
+  execFileSync('mkfifo', [path]);
+  const pipe = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  onTestFinished(() => closeSync(pipe));
+  fill(pipe);
+  // Node gives its children pipes that wait.
+  const words = ['-e', unblocked, process.execPath, 'bin/chatelaine.cjs', '--help'];
+  const child = spawn('perl', words, { stdio: ['ignore', pipe, 'inherit'], timeout: 15_000 });
+  const ended = once(child, 'exit');
+  // On a machine so slow that the program has not met the full pipe by now, this shows nothing, and fails nothing.
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  expect(drained(pipe)).toMatch(/^x+$/);
+  expect(await ended).toEqual([0, null]);
+  expect(drained(pipe)).toBe((await helpTexts(80)).get(''));
+});
+
+function hasPerl(): boolean {
+  return spawnSync('perl', ['-e', '']).status === 0;
+}
+
+/** Writes until the pipe takes no more. */
+function fill(pipe: number): void {
+  const block = Buffer.alloc(4096, 'x');
+  try {
+    for (;;) writeSync(pipe, block);
+  } catch (cause) {
+    expect(cause).toMatchObject({ code: 'EAGAIN' });
+  }
+}
+
+/** What the pipe holds now. */
+function drained(pipe: number): string {
+  const block = Buffer.alloc(1 << 20);
+  return block.toString('utf8', 0, readSync(pipe, block));
+}

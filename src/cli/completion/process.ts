@@ -8,10 +8,11 @@ import { answerFor, readBashLine } from './shells.ts';
 import type { Surface } from './surface.ts';
 
 /**
- * `chatelaine __complete SHELL …`: what the completion scripts ask on TAB. `bash` is followed by COMP_WORDBREAKS and the line up to the
- * cursor, zsh and fish by the words up to the cursor. `file` is dist/commands.json. Loads nothing of what runs a command.
+ * The answer to `chatelaine __complete SHELL …`, which the completion scripts ask on TAB: `bash` is followed by COMP_WORDBREAKS and
+ * the line up to the cursor, zsh and fish by the words up to the cursor. `file` is dist/commands.json. Loads nothing of what runs a
+ * command.
  */
-export function start([shell = '', ...typed]: readonly string[], file: string): void {
+export function answer([shell = '', ...typed]: readonly string[], file: string): string {
   const surface: unknown = JSON.parse(readFileSync(file, 'utf8'));
   if (!isSurface(surface)) throw new Error(`${file} is not what the build wrote`);
   const [breaks = '', line = ''] = typed;
@@ -22,7 +23,7 @@ export function start([shell = '', ...typed]: readonly string[], file: string): 
   const found = read
     ? complete(surface, read.words, read.current, profileNames)
     : { kind: 'files' as const, offers: [] };
-  process.stdout.write(answerFor(shell, found, read?.kept));
+  return answerFor(shell, found, read?.kept);
 }
 
 function isSurface(value: unknown): value is Surface {
