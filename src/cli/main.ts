@@ -16,7 +16,7 @@ export async function main(argv: readonly string[], world: World): Promise<numbe
   const redactor = openRedactor();
   const started: Started = {
     redactor,
-    messages: openMessages(world.stderr, guessedStyle(argv, world), redactor),
+    messages: openMessages(world, guessedStyle(argv, world), redactor),
     given: [...argv],
     release: () => undefined,
   };
@@ -44,7 +44,7 @@ interface Started {
 
 async function perform(request: CommandRequest, started: Started, world: World): Promise<number> {
   const { redactor } = started;
-  const messages = openMessages(world.stderr, styleOf(request, world), redactor);
+  const messages = openMessages(world, styleOf(request, world), redactor);
   const { signal, release } = openEnding(world, request.options.deadline);
   Object.assign(started, { messages, release });
   const waiting = { signal, note: messages.note };
@@ -85,7 +85,9 @@ function styleOf({ options, flags }: CommandRequest, world: World): MessageStyle
     json: format === 'json' || format === 'ndjson',
     quiet: options.quiet ?? false,
     verbose: (options.verbose ?? false) || (options.trace ?? false),
-    color: hasColor(options, world, world.stderr),
+    get color() {
+      return hasColor(options, world, world.stderr);
+    },
   };
 }
 
@@ -101,7 +103,9 @@ function guessedStyle(argv: readonly string[], world: World): MessageStyle {
     json: format === 'json' || format === 'ndjson',
     quiet: false,
     verbose: false,
-    color: hasColor({}, world, world.stderr),
+    get color() {
+      return hasColor({}, world, world.stderr);
+    },
   };
 }
 

@@ -2,7 +2,7 @@ import { Failure } from '../core/failure.ts';
 import { plainLines } from '../output/plain.ts';
 import { indented, warningJson, warningText } from '../output/warnings.ts';
 import { shortened, type Redactor } from './redactor.ts';
-import type { Output } from './world.ts';
+import type { World } from './world.ts';
 
 export interface MessageStyle {
   /** Errors and warnings as JSON lines. */
@@ -22,13 +22,14 @@ export interface Messages {
   fail(failure: Failure): Promise<void>;
 }
 
-export function openMessages(stderr: Output, style: MessageStyle, redactor: Redactor): Messages {
-  const terminal = stderr.isTTY === true;
-  const shown = (text: string): string => (terminal ? plainLines(text) : text);
+/** Standard error is opened by the first message: most runs have none. */
+export function openMessages(world: Pick<World, 'stderr'>, style: MessageStyle, redactor: Redactor): Messages {
+  const isTerminal = (): boolean => world.stderr.isTTY === true;
+  const shown = (text: string): string => (isTerminal() ? plainLines(text) : text);
   let isDrawn = false;
   const takeAway = (): string => (isDrawn ? '\r\u001b[K' : '');
   const writeClean = (text: string): void => {
-    stderr.write(`${takeAway()}${text}\n`);
+    world.stderr.write(`${takeAway()}${text}\n`);
     isDrawn = false;
   };
   const write = (text: string): void => writeClean(redactor.clean(text));
@@ -37,17 +38,17 @@ export function openMessages(stderr: Output, style: MessageStyle, redactor: Reda
       if (!style.quiet) write(indented(shown(text)));
     },
     warn: (text) =>
-      style.json ? writeClean(warningJson(redactor.clean(text))) : write(warningText(text, { terminal })),
+      style.json ? writeClean(warningJson(redactor.clean(text))) : write(warningText(text, { terminal: isTerminal() })),
     trace: (text) => write(shown(text)),
     status(text) {
-      if (isDrawn || text !== undefined) stderr.write(`${takeAway()}${text ?? ''}`);
+      if (isDrawn || text !== undefined) world.stderr.write(`${takeAway()}${text ?? ''}`);
       isDrawn = text !== undefined;
     },
     async fail(failure) {
       const { failureJson, failureText } = await import('../output/errors.ts');
       const shown = cleaned(failure, redactor);
       if (style.json) writeClean(failureJson(shown));
-      else write(failureText(shown, { terminal, color: style.color, verbose: style.verbose }));
+      else write(failureText(shown, { terminal: isTerminal(), color: style.color, verbose: style.verbose }));
     },
   };
 }

@@ -6,8 +6,7 @@ import { main } from './main.ts';
 /** Runs the program in this process: the launcher's one call. `keepCode` lets it write the code cache, once all work is done. */
 export async function start(version: string, { keepCode }: { keepCode: () => void }): Promise<void> {
   const interrupt = interruption();
-  // The sink's write reports errors; without a listener the same error would end the process.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  let stderr: NodeJS.WriteStream | undefined;
   process.exitCode = await main(process.argv.slice(2), {
     machine: {
       env: process.env,
@@ -29,15 +28,22 @@ export async function start(version: string, { keepCode }: { keepCode: () => voi
     get stdin() {
       return process.stdin;
     },
-    stdout: process.stdout,
-    stderr: process.stderr,
+    stdout: listened(process.stdout),
+    get stderr() {
+      return (stderr ??= listened(process.stderr));
+    },
     interrupt: interrupt.signal,
     version,
   });
-  await flushed(process.stderr, interrupt.signal);
+  if (stderr) await flushed(stderr, interrupt.signal);
   interrupt.release();
   if (!interrupt.signal.aborted) keepCode();
   leave(interrupt.signal);
+}
+
+/** The sink's write reports errors; without a listener the same error would end the process. */
+function listened(stream: NodeJS.WriteStream): NodeJS.WriteStream {
+  return stream.on('error', () => undefined);
 }
 
 /** Resolves when a stream has written what it was given; after a signal it gets a moment and no more. */

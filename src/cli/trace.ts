@@ -9,10 +9,9 @@ import type { World } from './world.ts';
 export function observer(
   { verbose, trace }: GlobalValues,
   messages: Messages,
-  { stderr, machine }: Pick<World, 'stderr' | 'machine'>,
+  world: Pick<World, 'stderr' | 'machine'>,
 ): (event: WireEvent) => void {
-  const place = stderr.isTTY === true && machine.env['TERM'] !== 'dumb' ? 'terminal' : 'log';
-  const reportSlow = slowReporter(messages, place);
+  const reportSlow = slowReporter(messages, world);
   return (event) => {
     if (event.kind === 'slow' || event.kind === 'settled') reportSlow(event);
     else if (trace) messages.trace(traced(event));
@@ -24,15 +23,16 @@ type SlowEvent = Extract<WireEvent, { kind: 'slow' | 'settled' }>;
 type TracedEvent = Exclude<WireEvent, SlowEvent>;
 
 /** Says what is waited for: in a line that goes away on a terminal; elsewhere each line once a run, or a log would fill. */
-function slowReporter(messages: Messages, place: 'terminal' | 'log'): (event: SlowEvent) => void {
+function slowReporter(messages: Messages, world: Pick<World, 'stderr' | 'machine'>): (event: SlowEvent) => void {
   const said = new Set<string>();
   return (event) => {
+    const isTerminal = world.stderr.isTTY === true && world.machine.env['TERM'] !== 'dumb';
     if (event.kind === 'settled') {
-      if (place === 'terminal') messages.status(undefined);
+      if (isTerminal) messages.status(undefined);
       return;
     }
     const line = `waiting for ${event.host}, attempt ${event.attempt} of ${event.of}`;
-    if (place === 'terminal') messages.status(line);
+    if (isTerminal) messages.status(line);
     else if (!said.has(line)) messages.note(line);
     said.add(line);
   };

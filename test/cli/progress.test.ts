@@ -116,7 +116,7 @@ function job({ isTTY, total, columns = 80, options = {}, env = {} }: Job) {
     version: '1',
   };
   const style = { json: false, quiet: options.quiet ?? false, color: false, verbose: false };
-  const messages = openMessages(stderr, style, openRedactor());
+  const messages = openMessages({ stderr }, style, openRedactor());
   const { step, upTo, end } = openProgress(world, options, messages, 'rows', total);
   return {
     step: (after: number) => {

@@ -1,7 +1,9 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, relative, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -75,22 +77,11 @@ test('stored profiles are read without conf, which only writes', async () => {
 
 test('a request over plain HTTP loads none of the larger modules of Node', async () => {
   const { port } = await openOrigin(() => ({ body: '[]' }));
-  const { stdio } = await execa(
-    process.execPath,
-    ['-r', './test/e2e/builtins.cjs', 'bin/chatelaine.cjs', 'license', 'list'],
-    {
-      env: {
-        PATH: process.env['PATH'],
-        HOME: home,
-        CHATELAINE_BASE_URL: `http://127.0.0.1:${port}`,
-        CHATELAINE_API_KEY: 'key',
-        CHATELAINE_APP_CODE: '7',
-      },
-      extendEnv: false,
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-    },
-  );
-  const loaded = JSON.parse(stdio[3]) as string[];
+  const loaded = await builtinsOf('license list', {
+    CHATELAINE_BASE_URL: `http://127.0.0.1:${port}`,
+    CHATELAINE_API_KEY: 'key',
+    CHATELAINE_APP_CODE: '7',
+  });
   expect(loaded).toContain('NativeModule net');
   for (const name of [
     'crypto',
@@ -103,8 +94,24 @@ test('a request over plain HTTP loads none of the larger modules of Node', async
     'fs/promises',
     'timers/promises',
     'os',
+    'perf_hooks',
   ])
     expect(loaded).not.toContain(`NativeModule ${name}`);
+});
+
+test.each(['--version', '--help', '__complete fish license create --'])(
+  '%s is written without a stream',
+  async (line) => {
+    expect(await builtinsOf(line)).not.toContain('NativeModule stream');
+  },
+);
+
+test('standard error is not opened where nothing is written to it', async () => {
+  // The module that writes to files.
+  const writer = 'NativeModule internal/fs/sync_write_stream';
+  expect(await builtinsOf('settings list')).not.toContain(writer);
+  // With a note that no profile is stored.
+  expect(await builtinsOf('auth list')).toContain(writer);
 });
 
 test("undici's parser is compiled at once and never optimized, however often V8 runs it", async () => {
@@ -120,6 +127,15 @@ test("undici's parser is compiled at once and never optimized, however often V8 
   expect(compiled.match(/using Liftoff/g)?.length).toBeGreaterThan(50);
   expect(compiled).not.toContain('using TurboFan');
 });
+
+/** The names of Node's modules that a command line loads; its standard output is a pipe, its standard error a file. */
+async function builtinsOf(line: string, env: Readonly<Record<string, string>> = {}): Promise<string[]> {
+  const child = spawn(process.execPath, ['-r', './test/e2e/builtins.cjs', 'bin/chatelaine.cjs', ...line.split(' ')], {
+    env: { PATH: process.env['PATH'], HOME: home, ...env },
+    stdio: ['ignore', 'pipe', openSync(join(home, 'stderr'), 'w'), 'pipe'],
+  });
+  return JSON.parse(await text(child.stdio[3] as Readable)) as string[];
+}
 
 async function load(line: string): Promise<Loaded> {
   const coverage = mkdtempSync(join(home, 'coverage-'));
