@@ -4,10 +4,12 @@ import { createRequire } from 'node:module';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'rolldown';
+import { chunkNames } from './scripts/bundle/chunk-names.js';
 import { help } from './scripts/bundle/help.js';
 import { lateBuiltins } from './scripts/bundle/late-builtins.js';
 import { licences } from './scripts/bundle/licences.js';
 import { pack } from './scripts/bundle/pack.js';
+import { plainExports } from './scripts/bundle/plain-exports.js';
 import { replace } from './scripts/bundle/replace.js';
 
 /** @param {string} path */
@@ -35,6 +37,28 @@ const replaced = replace([
     module: '../llhttp/constants.js',
     from: /\/undici\/lib\/dispatcher\/client-h1\.js$/,
     code: parserConstants(),
+  },
+  {
+    // Known names of headers, and a search tree of them: undici lowers the others by hand, and so it does all.
+    module: './constants',
+    from: /\/undici\/lib\/core\/(?:util|request)\.js$/,
+    code: 'exports.headerNameLowerCasedRecord = Object.create(null);',
+  },
+  {
+    module: './tree',
+    from: /\/undici\/lib\/core\/util\.js$/,
+    code: 'exports.tree = { lookup: () => undefined };',
+  },
+  {
+    // Nobody subscribes to them.
+    module: '../core/diagnostics.js',
+    from: /\/undici\/lib\/dispatcher\/client(?:-h1)?\.js$/,
+    code: silentChannels(),
+  },
+  {
+    module: './diagnostics.js',
+    from: /\/undici\/lib\/core\/request\.js$/,
+    code: silentChannels(),
   },
   {
     module: 'node:assert',
@@ -128,6 +152,13 @@ function parserConstants() {
   return `exports.TYPE = ${JSON.stringify(TYPE)}; exports.ERROR = ${JSON.stringify(ERROR)};`;
 }
 
+/** undici's channels of node:diagnostics_channel, without subscribers. */
+function silentChannels() {
+  const { channels } = createRequire(import.meta.url)('undici/lib/core/diagnostics.js');
+  const silent = Object.keys(channels).map((name) => [name, { hasSubscribers: false }]);
+  return `exports.channels = ${JSON.stringify(Object.fromEntries(silent))};`;
+}
+
 /** @type {import('rolldown').InputOptions['onLog']} */
 const refuseUnresolved = (level, log, handle) => {
   if (log.code === 'UNRESOLVED_IMPORT') throw new Error(log.message);
@@ -138,7 +169,7 @@ const program = defineConfig({
   onLog: refuseUnresolved,
   input: { main: here('src/cli/process.ts'), help: here('src/cli/help-texts.ts') },
   platform: 'node',
-  plugins: [replaced, lateBuiltins(), jqModule, httpParser, licences(), pack(packed)],
+  plugins: [replaced, lateBuiltins(), plainExports(), jqModule, httpParser, licences(), chunkNames(), pack(packed)],
   // The entry may export to its chunks, so that what every run loads is one file.
   preserveEntrySignatures: 'allow-extension',
   output: {

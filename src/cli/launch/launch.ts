@@ -1,6 +1,6 @@
 export { helpText } from './help-text.ts';
 import { readFileSync } from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
+import { join } from 'node:path';
 import { compileFunction, Script } from 'node:vm';
 import { cacheFolder, openCodeCache } from './code-cache.ts';
 
@@ -21,11 +21,11 @@ export function launch(dist: string): void {
   const cache = openCodeCache(cacheFolder(process.env), key);
   const script = compile(dist, source, cache.data);
   const chunks = openChunks(dist, script.runInThisContext() as PackedChunks);
-  const program = chunks.load(join(dist, 'main.cjs')) as Program;
+  const program = chunks.load('main.cjs') as Program;
   const isUsed = cache.data !== undefined && script.cachedDataRejected !== true;
   const keepCode = (): void => {
     // A command that sent nothing compiled too little of the program.
-    if (!isUsed && chunks.isLoaded(join(dist, sender))) cache.keep(() => script.createCachedData());
+    if (!isUsed && chunks.isLoaded(sender)) cache.keep(() => script.createCachedData());
   };
   void program.start(version, { keepCode });
 }
@@ -37,7 +37,7 @@ const sender = 'api/http/transport.cjs';
 /** What a chunk of the program exports; for the build. */
 export function loadChunk(dist: string, name: string): object {
   const script = compile(dist, readFileSync(join(dist, packedFile), 'latin1'), undefined);
-  return openChunks(dist, script.runInThisContext() as PackedChunks).load(join(dist, name));
+  return openChunks(dist, script.runInThisContext() as PackedChunks).load(name);
 }
 
 function compile(dist: string, source: string, cachedData: Buffer | undefined): Script {
@@ -54,27 +54,27 @@ type Chunk = (
 
 type PackedChunks = Readonly<Record<string, Chunk>>;
 
+/** Chunks have their names of scripts/bundle/chunk-names.js. */
 interface Chunks {
-  /** What a chunk exports, by its path. */
-  load(file: string): object;
-  isLoaded(file: string): boolean;
+  load(name: string): object;
+  isLoaded(name: string): boolean;
 }
 
 /** Loads chunks as Node loads CommonJS: once each, and a circle gets what is exported so far. */
 function openChunks(dist: string, packed: PackedChunks): Chunks {
   const modules = new Map<string, { exports: object }>();
-  const load = (file: string): object => {
-    const known = modules.get(file);
+  const load = (name: string): object => {
+    const known = modules.get(name);
     if (known) return known.exports;
     const module = { exports: {} };
-    modules.set(file, module);
-    const folder = dirname(file);
-    const require = (name: string): unknown => (name.startsWith('.') ? load(join(folder, name)) : builtin(name));
-    const chunk = packed[relative(dist, file).replaceAll(sep, '/')] ?? chunkIn(file);
-    chunk(module.exports, require, module, file, folder);
+    modules.set(name, module);
+    const file = `${dist}/${name}`;
+    const chunk = packed[name] ?? chunkIn(file);
+    chunk(module.exports, require, module, file, file.slice(0, file.lastIndexOf('/')));
     return module.exports;
   };
-  return { load, isLoaded: (file) => modules.has(file) };
+  const require = (name: string): unknown => (name.endsWith('.cjs') ? load(name) : builtin(name));
+  return { load, isLoaded: (name) => modules.has(name) };
 }
 
 function builtin(name: string): unknown {
