@@ -12,7 +12,7 @@ export function addMessage(state: State, draft: Draft, now: Milliseconds): numbe
   state.counters.put('message', id);
   state.messages.put(id, {
     timestamp: Math.floor(now / 1000),
-    rendered: render(draft.content, userNamedInFull(state)),
+    rendered: draft.rendered ?? render(draft.content, userNamedInFull(state)),
     client: 'sandbox',
     recipient_id: channel?.recipient_id ?? 0,
     flags: {},

@@ -1,5 +1,5 @@
 import { topicLevels } from '../../schema/topic.ts';
-import { addMessage } from '../chat/new-message.ts';
+import { addMessage, userNamedInFull } from '../chat/new-message.ts';
 import { render } from '../chat/render.ts';
 import { fallbackOrganization } from '../chat/organization.ts';
 import type { State } from '../state.ts';
@@ -50,6 +50,9 @@ interface Spoken {
   readonly line: Line;
 }
 
+/** The texts as HTML, which is the same in every sandbox of a process and after every reset. */
+const renderedTexts = new Map<string, string>();
+
 function addConversations(state: State, level: number): void {
   const known = (row: Conversation) =>
     row.stream_id === undefined || row.topic !== '' || level >= topicLevels.emptyTopic;
@@ -59,7 +62,9 @@ function addConversations(state: State, level: number): void {
     const { topic, stream_id, people, recipient_id } = conversation;
     const [sender_id, , content, more] = line;
     const place = stream_id === undefined ? { people: people ?? [], recipient_id: recipient_id ?? 0 } : { stream_id };
-    addMessage(state, { client: 'website', subject: topic, sender_id, content, ...place, ...more }, time);
+    const rendered = renderedTexts.get(content) ?? render(content, userNamedInFull(state));
+    renderedTexts.set(content, rendered);
+    addMessage(state, { client: 'website', subject: topic, sender_id, content, rendered, ...place, ...more }, time);
   }
 }
 
@@ -185,12 +190,6 @@ function addMessages(state: State, { channel, topic, count, chars }: NonNullable
 
 function textOf(index: number, chars: number) {
   const line = `Measurement ${index + 1} stored. `;
-  const content =
-    chars <= line.length
-      ? line.trim()
-      : line
-          .repeat(Math.ceil(chars / line.length))
-          .slice(0, chars)
-          .trim();
+  const content = (chars <= line.length ? line : line.repeat(Math.ceil(chars / line.length)).slice(0, chars)).trim();
   return { content, rendered: render(content) };
 }
