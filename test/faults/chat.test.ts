@@ -47,7 +47,6 @@ const cases: readonly (Case & { readonly expected: Expected })[] = [
     allOrNothing: true,
     expected: chatOnce,
   },
-  { ...topic, target: 'GET *', expected: repeatable },
   { ...topic, target: 'POST *', expected: topicPost },
   { ...topic, target: '*', expected: repeatable },
   {
