@@ -110,15 +110,15 @@ async function runOne(typed: readonly string[], stdin: string, sandbox: RunningS
   });
 }
 
-/** Servers of the examples are the sandbox, and a fixed port is any. */
+/** The sandbox in place of the servers that examples name, and any port in place of a fixed one. */
 function standIn(word: string, { env }: RunningSandbox): string {
-  const stand: Readonly<Record<string, string | undefined>> = {
+  const substitutes: Readonly<Record<string, string | undefined>> = {
     'https://licenses.example.com': env['CHATELAINE_BASE_URL'],
     'https://chat.example.com': env['CHATELAINE_CHAT_SITE'],
     'ada@example.com': env['CHATELAINE_CHAT_EMAIL'],
     '8080': '0',
   };
-  return stand[word] ?? word;
+  return substitutes[word] ?? word;
 }
 
 function keyFor(example: string, { env }: RunningSandbox): string {

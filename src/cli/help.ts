@@ -100,7 +100,7 @@ function commandEntry({ name, summary }: CommandEntry): HelpEntry {
   return { term: name, text: summary };
 }
 
-/** Width of help that goes to a terminal of so many columns, or to no terminal: wide enough for sentences, not too wide to read. */
+/** Width of help, in characters, for a terminal of `columns`, or for no terminal: wide enough for sentences, not too wide to read. */
 export function helpWidth(columns: number | undefined): number {
   return columns === undefined ? 80 : Math.max(40, Math.min(columns, 100));
 }
@@ -131,7 +131,7 @@ function exampleLines(example: string, width: number): string[] {
   return lines.map((line, index) => (index < lines.length - 1 ? `${line} \\` : line));
 }
 
-/** Lines of at most so many characters; a longer word has a line of its own. */
+/** Breaks a text into lines of at most `most` characters; a longer word has its own line. */
 export function wrap(text: string, most: number): string[] {
   const lines: string[] = [];
   let line = '';

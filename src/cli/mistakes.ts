@@ -18,7 +18,7 @@ interface Mistake {
   readonly message: string;
 }
 
-/** The parser's error in words of ours. Of what was typed it names options alone, each without a value. */
+/** Rewords an error of the parser. It repeats only the names of options that were typed, never a value: that may be a secret. */
 export function mistakeIn(mistake: Mistake, place: LinePlace): Failure {
   const line = ['chatelaine', ...place.words].join(' ');
   const help = `See ${line} --help.`;

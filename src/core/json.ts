@@ -76,7 +76,7 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** A number that may lose digits; what precedes it tells most of those in strings, such as the digits of a hash, apart. */
+/** A number that may lose digits. What precedes it excludes most digits inside strings, such as those of a hash. */
 const longNumber = /(?:^|[\s,:[])-?[1-9]\d{15}/;
 
 /** Private-use characters that no field of either service begins with. */

@@ -5,8 +5,8 @@ import { cellOf, type TableParts, type TableValue } from './table-values.ts';
 import type { TableWriter } from './table-writer.ts';
 import { displayWidth, shorten } from './width.ts';
 
-/** A narrower text is not worth reading. */
-const leastText = 10;
+/** Minimum width of a column of text, in terminal columns. */
+const minTextWidth = 10;
 
 type Rows = readonly (readonly TableValue[])[];
 
@@ -23,7 +23,7 @@ export function columnSizes(
     const widest = values.reduce((most, { width }) => Math.max(most, width), 1);
     const fixed = values.reduce((most, value) => (value.fixed ? Math.max(most, value.width) : most), 0);
     const wanted = look.header ? Math.max(widest, cellOf(name).width) : widest;
-    const { least = leastText, priority = 0 } = show?.layout?.[name] ?? {};
+    const { least = minTextWidth, priority = 0 } = show?.layout?.[name] ?? {};
     return {
       wanted,
       least: Math.max(fixed, Math.min(wanted, least)),
@@ -64,7 +64,7 @@ export function columnWriter(columns: Columns, look: Look, { bold, fold }: Table
   };
 }
 
-/** Cells that keep their line within the room: a line that fits as it is stays whole, and so does a whole column. */
+/** Shortens cells until their line fits into `room`; not those of whole columns, and none where the line fits already. */
 function fitted(
   cells: readonly Cell[],
   { widths }: Arrangement,
@@ -80,7 +80,7 @@ function fitted(
   });
 }
 
-/** What is known of the columns that are left out: their names, and the value of those that are the same in every row. */
+/** Collects what stderr says of the columns that are left out: their names, and their value where it is the same in every row. */
 function leftOutColumns(
   { names, arrangement: { shown } }: Columns,
   linesOf: (text: string) => readonly string[],

@@ -8,13 +8,13 @@ import { displayWidth } from './width.ts';
 /** What a table needs of heavier modules; absent where the look or the command does not need it. */
 export interface TableParts {
   readonly bold?: ((text: string) => string) | undefined;
-  /** The text of a message, for a column that is shown so. */
+  /** The text of a message, for a column with the layout `message`. */
   readonly messageText?: ((message: Readonly<Record<string, unknown>>) => string) | undefined;
   /** A line as lines of at most `room` columns, on a terminal. */
   readonly fold?: ((text: string, room: number) => readonly string[]) | undefined;
 }
 
-/** A cell of a table, and whether a part of it would be wrong: of a number or a date. */
+/** A cell of a table. `fixed`: it must not be cut, because a part of a number or a date would be wrong. */
 export interface TableValue extends Cell {
   readonly fixed: boolean;
 }

@@ -61,12 +61,12 @@ export const faultKinds = {
   empty: { means: 'the request is carried out; its status comes without a body' },
   early: {
     means:
-      'a delete_topic call runs out of time after so many messages, and its feature level says how: complete is false from 211 ' +
+      'a delete_topic call runs out of time after that many messages, and its feature level says how: complete is false from 211 ' +
       'on, partially_completed from 154, an error with the code REQUEST_TIMEOUT from 147, a 502 page with nothing done below',
     argument: { kind: 'messages', default: '100' },
   },
   'early-502': {
-    means: "a delete_topic call ends after so many messages with the proxy's 502 page",
+    means: "a delete_topic call ends after that many messages with the proxy's 502 page",
     argument: { kind: 'messages', default: '100' },
   },
   'json-garbage': { means: 'the request is carried out; the answer is no valid JSON' },

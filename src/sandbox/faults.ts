@@ -20,7 +20,7 @@ export interface Faults {
 interface Item {
   readonly fault: SandboxFault;
   readonly probability: number;
-  /** The next so many matching requests, after letting `skip` of them pass; of these, each `every`th. */
+  /** How many matching requests get the fault: after the first `skip` of them, each `every`th, `times` in all. */
   readonly count?: { readonly skip: number; readonly times: number; readonly every: number };
 }
 

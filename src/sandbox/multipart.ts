@@ -1,6 +1,6 @@
 import busboy from 'busboy';
 
-/** The text fields of a multipart form, as far as it is well formed; files in it are passed over. */
+/** The text fields of a multipart form, as far as it is well formed; its files are ignored. */
 export function readMultipart(contentType: string, body: Buffer): Promise<URLSearchParams> {
   const form = new URLSearchParams();
   const parser = parserOf(contentType);

@@ -26,7 +26,7 @@ export interface SandboxOptions extends Extras {
   readonly port?: number | undefined;
   /** Of the chat service; default 489. */
   readonly featureLevel?: number | undefined;
-  /** Only so many of the messages that are there at the start are shown; those that come later are too. Default: all. */
+  /** How many of the messages that exist at the start can be seen; later ones always can. Default: all. */
   readonly historyLimit?: number | undefined;
   /** Added before each answer. */
   readonly latency?: Milliseconds | undefined;

@@ -37,7 +37,7 @@ export interface Store {
   /** Takes them back. */
   undo(): void;
   /**
-   * Plays records of the log; what is not a record of ours is passed over. Playing one twice does no harm. `{ reset: true }` says
+   * Applies records of the log and ignores anything else. Applying a record twice changes nothing. `{ reset: true }` says
    * that the log was restarted: everything goes back to the fixed data.
    */
   replay(records: readonly unknown[]): void;

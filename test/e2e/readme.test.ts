@@ -9,8 +9,8 @@ import { realTime } from '../helpers/clock.ts';
 import { emptyHome, openTerminal } from './pty.ts';
 
 /**
- * README.md is run: each line behind a `$` in a `console` block, on a terminal of 100 columns, and what comes out must be what
- * stands there. `npm run golden` writes anew what has changed.
+ * README.md is run: each line behind a `$` in a `console` block, on a terminal of 100 columns, and its output must be the
+ * text below it. `npm run golden` writes what has changed.
  */
 
 const readme = readFileSync('README.md', 'utf8');

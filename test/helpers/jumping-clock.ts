@@ -16,7 +16,7 @@ interface Sleeper {
 const latency = 500;
 
 /**
- * One time for clients and a sandbox in one process. It stands still while one of them works, and jumps to the end of the next sleep when
+ * One time for clients and a sandbox in one process. It stops while one of them works, and jumps to the end of the next sleep when
  * all of them sleep or wait for one another: hours pass in seconds.
  */
 export function jumpingClock(begin = Date.UTC(2026, 2, 1, 12)): JumpingClock {

@@ -167,7 +167,7 @@ test('one 429 holds back all four workers', async () => {
   );
   expect({ exit: ran.exitCode, requests: origin.seen.length }).toEqual({ exit: 0, requests: 25 });
   const after = origin.seen.filter(({ time }) => time > answeredAt).map(({ time }) => time - answeredAt);
-  // Three requests were under way when the fourth was turned away.
+  // Three requests were in progress when the fourth was turned away.
   expect(after.filter((span) => span < 400).length).toBeLessThanOrEqual(3);
   expect(after.filter((span) => span >= 400).length).toBeGreaterThanOrEqual(16);
 });

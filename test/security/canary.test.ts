@@ -47,7 +47,7 @@ function echo({ authorization = '', body, url }: Seen): string {
   return [
     url.replace(/license\/.*/, ''),
     body,
-    ...[...texts, ...fields].flatMap((told) => [told, ...spellingsOf(told)]),
+    ...[...texts, ...fields].flatMap((text) => [text, ...spellingsOf(text)]),
   ].join(' | ');
 }
 

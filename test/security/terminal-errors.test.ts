@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { openOrigin, type Respond } from '../helpers/origin.ts';
 import { runAlone, type Ran } from '../helpers/run.ts';
 
-/** Title, colour, cursor, clipboard, C1 controls, bidirectional overrides, a line that erases what stood before. */
+/** Title, colour, cursor, clipboard, C1 controls, bidirectional overrides, a line that erases the text before it. */
 const hostile = 'no\u001b]0;owned\u0007\u001b[31m\u009b2J\u202eevil\u2066\r\u001b[2Kchatelaine: all is well\b\u0000';
 
 const controls = /[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]|\u001b(?!\[\d*m)/u;

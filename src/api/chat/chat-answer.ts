@@ -1,6 +1,6 @@
 import { Failure, type FailureKind } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
-import { foreignBody, isSuccess, redirected, shortened, wordsOf } from '../http/answer.ts';
+import { foreignBody, isSuccess, redirected, bounded, wordsOf } from '../http/answer.ts';
 import type { Answer } from '../http/call.ts';
 
 /**
@@ -39,7 +39,7 @@ export function refusal(answer: Answer, kind = kindOf(answer)): Failure {
   const { status, http } = answer;
   const body = isObject(answer.body) ? answer.body : {};
   const code = typeof body['code'] === 'string' ? body['code'] : undefined;
-  const msg = typeof body['msg'] === 'string' ? shortened(body['msg']) : undefined;
+  const msg = typeof body['msg'] === 'string' ? bounded(body['msg']) : undefined;
   const extras = Object.entries(body).filter(
     ([name, value]) => typeof value === 'string' && !usual.has(name) && !msg?.includes(value),
   );

@@ -10,7 +10,11 @@ export function isSuccess({ status }: Answer): boolean {
 export function withBody(answer: Answer, body: unknown): Answer {
   const { status, headers, http, afterUnconfirmed } = answer;
   return {
-    ...{ status, headers, http, afterUnconfirmed, body },
+    status,
+    headers,
+    http,
+    afterUnconfirmed,
+    body,
     release: () => answer.release(),
     get bytes() {
       return answer.bytes;
@@ -21,14 +25,14 @@ export function withBody(answer: Answer, body: unknown): Answer {
   };
 }
 
-/** Far more of a server's words than an error shows. */
+/** Maximum length of a server's words that is kept: far more than an error shows. */
 const maxChars = 20_000;
 
 /**
- * Words of a server, without what exceeds any error. They become a readable length where they are shown, after redaction: here the
- * last word is dropped where the text is cut, since half a secret would not be recognized.
+ * Words of a server, cut to `maxChars`. Redaction comes later and would not recognize half a secret, so the word at the cut is dropped.
+ * `shortened` of `src/cli/redactor.ts` cuts them to a readable length once they are redacted.
  */
-export function shortened(words: string): string {
+export function bounded(words: string): string {
   if (words.length < maxChars) return words;
   let end = maxChars;
   while (end > 0 && /\S/.test(words.charAt(end - 1))) end -= 1;
@@ -37,7 +41,7 @@ export function shortened(words: string): string {
 
 /** What a body that is not of the API says, in one line: an HTML page by its title. */
 export function wordsOf(text: string): string {
-  const page = shortened(text);
+  const page = bounded(text);
   const title = /<title[^>]*>([^<]*)<\/title>/i.exec(page)?.[1];
   return (title ?? page.replace(/<(script|style)[\s\S]*?<\/\1>/gi, ' ').replace(/<[^>]*>/g, ' '))
     .replace(/\s+/g, ' ')
@@ -47,25 +51,26 @@ export function wordsOf(text: string): string {
 /** An answer that does not come from the API: a proxy's page, a login page, a cut document. */
 export function foreignBody(answer: Answer, api: string): Failure {
   // Only a page is quoted: what was to be data may hold license keys.
-  const isPage = /^\s*</.test(answer.text);
-  const words = isPage ? wordsOf(answer.text) : '';
-  const kind = isPage
-    ? 'an HTML page'
-    : answer.text.trim() === ''
-      ? 'nothing'
-      : answer.body === undefined
-        ? isTooDeep(answer.text)
-          ? 'JSON that is nested too deep'
-          : 'something that is not JSON'
-        : 'JSON that is not of this API';
+  const words = isPage(answer) ? wordsOf(answer.text) : '';
   return new Failure(
     'unavailable',
-    `${api} answered ${answer.status} with ${kind}${words === '' ? '' : `: ${words}`}`,
+    `${api} answered ${answer.status} with ${foreignKind(answer)}${words === '' ? '' : `: ${words}`}`,
     {
       hint: 'Check the URL of the profile; a proxy or a login page may have answered.',
       http: answer.http,
     },
   );
+}
+
+function isPage({ text }: Answer): boolean {
+  return /^\s*</.test(text);
+}
+
+function foreignKind(answer: Answer): string {
+  if (isPage(answer)) return 'an HTML page';
+  if (answer.text.trim() === '') return 'nothing';
+  if (answer.body !== undefined) return 'JSON that is not of this API';
+  return isTooDeep(answer.text) ? 'JSON that is nested too deep' : 'something that is not JSON';
 }
 
 /** A redirect that is not followed: on a write, or out of the origin. */

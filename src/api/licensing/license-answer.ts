@@ -1,7 +1,7 @@
 import { Failure } from '../../core/failure.ts';
 import { licenseFields } from '../../schema/license.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
-import { foreignBody, isSuccess, redirected, shortened, wordsOf } from '../http/answer.ts';
+import { foreignBody, isSuccess, redirected, bounded, wordsOf } from '../http/answer.ts';
 import type { Answer, Send } from '../http/call.ts';
 import { saysError, type AnswerSubject } from './answer-error.ts';
 import type { License } from './license.ts';
@@ -52,7 +52,7 @@ export function isNothing({ text, body }: Answer): boolean {
 export function refuse(answer: Answer, missing?: string): void {
   if (isSuccess(answer)) return;
   const { status, http } = answer;
-  const said = shortened(explain(answer));
+  const said = bounded(explain(answer));
   const server = { msg: said };
   if (status >= 300 && status < 400) throw redirected(answer);
   if (status === 401 || status === 403) {
@@ -90,7 +90,7 @@ export function refuseError(answer: Answer, subject: AnswerSubject): void {
 
 /** The refusal in the body of a 2xx. */
 export function errorInside(answer: Answer): Failure {
-  const said = shortened(explain(answer));
+  const said = bounded(explain(answer));
   return new Failure('rejected', `the licensing API answered ${answer.status} with an error: ${said}`, {
     http: answer.http,
     server: { msg: said },

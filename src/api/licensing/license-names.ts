@@ -29,7 +29,7 @@ export function weaker(one: Likeness, two: Likeness): Likeness {
   return one === 'near' || two === 'near' ? 'near' : 'exact';
 }
 
-/** A server that cuts names keeps at least so many characters. */
+/** The shortest length, in characters, to which a server may cut a name. */
 export const minCutChars = 30;
 
 function likenessOfName(name: string, asked: string): Likeness {

@@ -40,7 +40,7 @@ function exitCodes(): Chapter[] {
     {
       title: 'EXAMPLES',
       blocks: [
-        { text: 'Go on where a run may go on, and stop where a person has to look:' },
+        { text: 'Run again where that is safe, and stop where a person has to look:' },
         {
           commands: [
             'chatelaine license apply roster.csv || case $? in',

@@ -22,7 +22,7 @@ export function severalMachines(): Chapter {
       {
         text:
           'Every machine has to be configured with the ledger, and name the licensing server by the same URL. A ledger that cannot be ' +
-          'reached is exit code 7, and nothing is created: no run goes on without it. Where the connection is lost in the middle, no ' +
+          'reached is exit code 7, and nothing is created: no run continues without it. Where the connection is lost in the middle, no ' +
           'further license is asked for: exit code 8, or 9 where a request is unconfirmed; the same command resumes.',
       },
       {

@@ -16,7 +16,7 @@ export interface Terminal {
   conclude(text: string): void;
   /** One line to stderr that is never dropped. */
   warn(text: string): void;
-  /** Shows how far a job of so many steps is; nothing with `--quiet`. */
+  /** Shows how many of the `total` steps of a job are done; nothing with `--quiet`. */
   progress(label: string, total: number): Progress;
 }
 

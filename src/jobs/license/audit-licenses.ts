@@ -32,7 +32,7 @@ export interface Listed {
  * users without a license, licenses of nobody expected, and licenses of another size. A list that is not whole is audited as far as it
  * came: it cannot show that a license is missing.
  * @returns how many licenses were looked at
- * @throws Failure incomplete after the findings where the list is not whole; unavailable where it does not tell whose the licenses are
+ * @throws Failure incomplete after the findings where the list is not whole; unavailable where its rows have no user
  */
 export async function* auditLicenses(
   licenses: AsyncIterable<Listed>,

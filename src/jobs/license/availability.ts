@@ -1,6 +1,6 @@
 import { Failure } from '../../core/failure.ts';
 
-/** Watches whether a server still answers, so that a run does not go on against one that is gone. */
+/** Watches whether a server still answers, so that a run stops when it does not. */
 export interface Availability {
   /** A request was answered. */
   answered(): void;

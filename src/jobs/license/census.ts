@@ -7,7 +7,7 @@ import { pool } from '../work/pool.ts';
 /** What a server lists for a user; a Failure where that list is not whole. */
 export type ListedUser = UserLicenses | Failure;
 
-/** Up to so many users are looked up one by one; for more, one list of all licenses is cheaper. */
+/** Maximum number of users that are looked up one by one; for more, one list of all licenses is cheaper. */
 const fewUsers = 20;
 
 const noLicenses: readonly License[] = [];

@@ -108,7 +108,7 @@ function lastPost(row: LicenseUser, { now, posted }: TakenUsers, sharing: Sharin
   return time === undefined ? undefined : Math.max(elapsed() - (now - time), listedAt + (time - listed));
 }
 
-/** Waits as long as the others go on giving rows back. */
+/** Claims rows that other runs release, and waits while there are none. */
 async function claimFreed(
   held: ReadonlyMap<string, LicenseFields>,
   take: (rows: readonly LicenseFields[]) => Promise<string | undefined>,

@@ -94,7 +94,7 @@ function nothing(anchor: Anchor | undefined) {
   return anchor ? { ...empty, anchor: newestAnchor } : empty;
 }
 
-/** Without an order on purpose, as the server's query has none; ids that are missing are left out without a word. */
+/** Newest first, because clients must not rely on an order: the server's query has none. Missing ids are left out silently. */
 function byIds(call: UserCall, found: Narrowed, ids: readonly number[], look: MessageLook) {
   const visible = call.organization.first_visible_message_id;
   const rows = [...new Set(ids)]

@@ -16,7 +16,7 @@ export function storedTopic(level: number, name: string): string {
   return level >= levels.emptyTopic && name === emptyTopicName ? '' : name;
 }
 
-/** The name that a client gets; the empty topic has one for those that do not ask for it as it is. */
+/** The name that a client sees: the empty topic has a placeholder, unless the client allows empty names. */
 export function shownTopic(
   level: number,
   subject: string,

@@ -86,7 +86,7 @@ function withoutLines(text: string, hidden: string): string {
   return lines.filter((line) => line.length > 3).reduce((rest, line) => rest.replaceAll(line, '[secret]'), text);
 }
 
-/** Relative entries of PATH are passed over: a checked-out repository must not be able to answer for the key manager. */
+/** Relative entries of PATH are ignored: a checked-out repository must not be able to answer for the key manager. */
 async function findProgram(name: string, machine: Machine): Promise<string> {
   const paths = machine.platform === 'win32' ? win32 : posix;
   if (paths.isAbsolute(name)) return name;

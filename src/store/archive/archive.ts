@@ -34,7 +34,7 @@ export interface OpenArchive extends Omit<Archive, 'head' | 'damagedLines' | 'un
   add(messages: PartMessages): Promise<ArchivePart>;
   /** Replaces one form of a part. */
   repair(part: ArchivePart, form: ArchiveForm, messages: readonly StoredMessage[]): Promise<void>;
-  /** Makes the line of a part again from its files. @throws Failure config where they do not tell it */
+  /** Rebuilds the line of a part from its files. @throws Failure config where they do not suffice */
   relist(part: ArchivePart): Promise<void>;
   record(changes: readonly ArchiveChange[]): Promise<void>;
   /** The record of the purge that the archive is for. */

@@ -138,7 +138,7 @@ function isConsistent({ ids, first, last, count }: ArchivePart): boolean {
   return isAscending && count === ids.length && first === ids[0] && last === ids.at(-1);
 }
 
-/** The failure where the line of a part is lost or damaged, and its files do not tell it. */
+/** The failure where the line of a part is lost or damaged, and cannot be rebuilt from its files. */
 export function lostLine(folder: string, part: number, why: string): Failure {
   return new Failure('config', `${partListOf(folder)} lost the line of part ${part}, and ${why}`, {
     hint: lostLinesHint,

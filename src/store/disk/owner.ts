@@ -6,7 +6,7 @@ import { codeOf } from './files.ts';
 
 /** Who holds a lock. All but `pid` and `token` come from /proc and are absent on systems without it. */
 export interface Owner {
-  /** 0: the lock does not say, so no process of ours made it whole. */
+  /** 0: the lock does not say, so the process that made it ended before it was complete. */
   readonly pid: number;
   /** Different for every lock that is taken. */
   readonly token: string;

@@ -54,7 +54,7 @@ test('codes of the HTTP library are not repeated: they are no words for a reader
   expect(barrier(coded('ECONNRESET'), http, {}, 1000).message).toBe(`${message} (ECONNRESET)`);
 });
 
-describe('the failure names what stood in the way', () => {
+describe('the failure names what prevented the request', () => {
   test.each<[string, unknown, RegExp, RegExp]>([
     [
       'DNS',

@@ -495,7 +495,7 @@ describe('faults', () => {
     expect({ exitCode: ran.exitCode, statuses: statuses(ran) }).toEqual({ exitCode: 0, statuses: { created: 100 } });
     const refused = log.filter(({ status }) => status === 429).length;
     expect(refused).toBeGreaterThan(1);
-    // Each refusal of one worker may find three others under way; no more are sent before the wait is over.
+    // Each refusal of one worker may find three others in progress; no more are sent before the wait is over.
     expect(refused).toBeLessThanOrEqual(time.slept.length * 4);
   });
 
@@ -824,11 +824,11 @@ describe('what is shown', () => {
   test('progress is a line every 5 s where there is no terminal, and none with -q', async () => {
     const { apply, sandbox } = await service({ rateLimit: { licensing: 50 } });
 
-    const told = await apply('', csv(users(120)));
+    const piped = await apply('', csv(users(120)));
     const quiet = await apply('-q', csv(users(120, 'other')));
 
-    expect(told.lines.filter((line) => /^licenses \d+\/120, [\d.]+\/s/.test(line)).length).toBeGreaterThan(0);
-    expect(told.lines.at(-1)).toBe(`120 created${on(sandbox)}`);
+    expect(piped.lines.filter((line) => /^licenses \d+\/120, [\d.]+\/s/.test(line)).length).toBeGreaterThan(0);
+    expect(piped.lines.at(-1)).toBe(`120 created${on(sandbox)}`);
     expect(quiet.stderr).toBe('');
   });
 });

@@ -119,13 +119,13 @@ describe('a full disk', () => {
     async (room) => {
       const { applying, records, licenses } = world({ room });
 
-      const { rows: told, failure } = await outcome(applying);
+      const { rows: printed, failure } = await outcome(applying);
 
       expect(failure).toMatchObject({ kind: 'incomplete', message: expect.stringContaining('disk full') as string });
-      expect(told.map(({ remote_user }) => remote_user).sort()).toEqual(
+      expect(printed.map(({ remote_user }) => remote_user).sort()).toEqual(
         licenses.map(({ fields }) => fields['remote_user']).sort(),
       );
-      expect(told.every(({ status }) => status === 'created')).toBe(true);
+      expect(printed.every(({ status }) => status === 'created')).toBe(true);
       // A license is only asked for once that is recorded.
       const asked = records.filter(({ step }) => step === 'create').map(({ remote_user }) => remote_user);
       expect(asked).toEqual(expect.arrayContaining(licenses.map(({ fields }) => fields['remote_user'])));
@@ -189,20 +189,20 @@ describe('a list that does not show a row is waited for, and read again, after',
   ])('%s', async (_what, past, waits) => {
     const { applying, slept, licenses } = world(past);
 
-    const { rows: told, failure } = await outcome(applying);
+    const { rows: printed, failure } = await outcome(applying);
 
     expect({ failure, slept, made: licenses.length }).toEqual({ failure: undefined, slept: waits, made: 40 });
-    expect(told.map(userKey)).toEqual(rows.map(userKey));
+    expect(printed.map(userKey)).toEqual(rows.map(userKey));
   });
 
   test('a license that an earlier run recorded as created is never asked for again', async () => {
     for (const status of ['acknowledged', 'created']) {
       const { applying, posts } = world({ earlier: [step, ended(status, 999_000)] });
 
-      const { rows: told, failure } = await outcome(applying);
+      const { rows: printed, failure } = await outcome(applying);
 
       expect(posts).not.toContain('user-3');
-      expect(told.find(({ remote_user }) => remote_user === 'user-3')?.status).toBe('unknown');
+      expect(printed.find(({ remote_user }) => remote_user === 'user-3')?.status).toBe('unknown');
       expect(failure?.kind).toBe('unknown');
     }
   });
@@ -214,11 +214,14 @@ describe('a row whose POST is unconfirmed', () => {
       answer: ({ remote_user }) => (remote_user === 'user-5' ? lost : undefined),
     });
 
-    const { rows: told, failure } = await outcome({ ...applying, retries: 2 });
+    const { rows: printed, failure } = await outcome({ ...applying, retries: 2 });
 
     expect(posts.filter((user) => user === 'user-5')).toHaveLength(3);
     expect(slept).toEqual([5000, 5000, 5000]);
-    expect(told[5]).toMatchObject({ status: 'unknown', error: 'reset; sent 3 times, and the list does not show it' });
+    expect(printed[5]).toMatchObject({
+      status: 'unknown',
+      error: 'reset; sent 3 times, and the list does not show it',
+    });
     expect(failure).toMatchObject({
       kind: 'unknown',
       message: '39 created, 1 unknown on here.test, application 7; sent, and not yet known to be carried out: user-5',
@@ -271,10 +274,10 @@ describe('a row whose POST is unconfirmed', () => {
       answer: ({ remote_user }) => (remote_user === 'user-5' ? creation : undefined),
     });
 
-    const { rows: told } = await outcome(applying);
+    const { rows: printed } = await outcome(applying);
 
     expect(posts.filter((user) => user === 'user-5')).toHaveLength(1);
-    expect(told[5]?.status).toBe(status);
+    expect(printed[5]?.status).toBe(status);
   });
 
   test('at an interruption is recorded with the time of its request, and named', async () => {
@@ -287,9 +290,9 @@ describe('a row whose POST is unconfirmed', () => {
       },
     });
 
-    const { rows: told, failure } = await outcome({ ...applying, signal: stop.signal, concurrency: 1 });
+    const { rows: printed, failure } = await outcome({ ...applying, signal: stop.signal, concurrency: 1 });
 
-    expect(told.map(({ status }) => status)).toEqual([...Array<string>(5).fill('created'), 'unknown']);
+    expect(printed.map(({ status }) => status)).toEqual([...Array<string>(5).fill('created'), 'unknown']);
     expect(records.at(-1)).toMatchObject({ remote_user: 'user-5', status: 'unknown', time: 1_000_000 });
     expect(posted['user-5']).toBe(1_000_000);
     expect(failure).toMatchObject({
@@ -311,9 +314,9 @@ describe('a row whose POST is unconfirmed', () => {
       },
     });
 
-    const { rows: told, failure } = await outcome({ ...applying, signal: stop.signal, concurrency: 1 });
+    const { rows: printed, failure } = await outcome({ ...applying, signal: stop.signal, concurrency: 1 });
 
-    expect(told.map(({ status }) => status)).toEqual(Array<string>(5).fill('created'));
+    expect(printed.map(({ status }) => status)).toEqual(Array<string>(5).fill('created'));
     const last = new Map(records.map((record) => [record.remote_user, record.status]));
     expect([...last.values()]).toEqual([
       ...Array<string>(5).fill('created'),

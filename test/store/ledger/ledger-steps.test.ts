@@ -119,7 +119,7 @@ describe.skipIf(withoutPostgres)(`the steps of a ledger (${withoutPostgres ?? 'P
     ]);
   });
 
-  test('a role with USAGE alone can be told what is missing', async () => {
+  test('a role with USAGE alone learns what is missing', async () => {
     const connect = await database('watched');
     await upgradeLedger(await connect(), later.slice(0, 1));
     await cluster.query(`CREATE ROLE watcher LOGIN`);
