@@ -10,7 +10,7 @@ export default command({
   name: 'commands',
   summary: 'Describe every command as data',
   about: [
-    'With -o json: each command with its arguments, options and examples, the options of every command with the variables that set ' +
+    'With -o json: each command with its arguments, options, formats, fields and examples, the options of every command with the variables that set ' +
       'them, and the exit codes. Nothing is sent.',
   ],
   examples: ['chatelaine commands -o json', 'chatelaine commands --jq ".commands[].name"'],
@@ -36,6 +36,7 @@ function describeCommand({
   args = {},
   options = {},
   show,
+  fields = [],
   writes,
   examples,
 }: CommandSurface): CommandRow {
@@ -46,6 +47,7 @@ function describeCommand({
     arguments: rows,
     options: optionRows(options),
     formats: [...(show?.formats ?? []), ...(writes ? ['curl'] : [])],
+    fields: [...new Set([...(show?.columns ?? []), ...fields])],
     examples,
   };
 }
@@ -57,6 +59,8 @@ interface CommandRow {
   readonly options: readonly object[];
   /** Values of --output beside those of every command. */
   readonly formats: readonly string[];
+  /** Values of --fields and --sort. */
+  readonly fields: readonly string[];
   readonly examples: readonly string[];
 }
 

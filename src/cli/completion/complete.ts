@@ -25,7 +25,7 @@ export function complete(
 
 /** Words that no shell reads as anything else: they are inserted as they are. */
 function isPlain(word: string): boolean {
-  return /^[\w./+:=@-]+$/.test(word);
+  return /^[\w./+:=@,-]+$/.test(word);
 }
 
 type ProfileNames = () => readonly string[];
@@ -42,7 +42,7 @@ function at(surface: Surface, reading: LineReading, current: string, profiles: P
 function valueAt(field: SurfaceField, text: string, reading: LineReading, profiles: ProfileNames): Completion {
   const path = pathOf(field);
   if (path) return { kind: path, offers: [] };
-  return { kind: 'words', offers: valuesOf(withFormats(field, reading), text, profiles) };
+  return { kind: 'words', offers: valuesOf(withOwnValues(field, text, reading), text, profiles) };
 }
 
 /** The value behind `--output=`. */
@@ -65,11 +65,22 @@ function wordAt(surface: Surface, reading: LineReading, current: string, profile
   return { kind: 'words', offers: verbs.length > 0 ? verbs : own };
 }
 
-/** The formats of --output are those of every command and the command's own. */
-function withFormats(field: SurfaceField, { command }: LineReading): SurfaceField {
+/** The values of a global option that depend on the command: its formats, and the names of its fields. */
+function withOwnValues(field: SurfaceField, text: string, { command }: LineReading): SurfaceField {
   const isOwn = command?.options.some((option) => option === field) === true;
-  if (field.name !== 'output' || isOwn) return field;
-  return { ...field, choices: [...(field.choices ?? []), ...(command?.formats ?? [])] };
+  if (!command || isOwn) return field;
+  const { formats, fields } = command;
+  if (field.name === 'output') return { ...field, choices: [...(field.choices ?? []), ...formats] };
+  if (field.name === 'fields') return { ...field, choices: lists(text, fields) };
+  if (field.name === 'sort')
+    return { ...field, choices: fields.map((name) => (text.startsWith('-') ? `-${name}` : name)) };
+  return field;
+}
+
+/** The comma-separated list that was typed so far, with each name that is not in it yet as its last. */
+function lists(text: string, names: readonly string[]): readonly string[] {
+  const done = text.split(',').slice(0, -1);
+  return names.filter((name) => !done.includes(name)).map((name) => [...done, name].join(','));
 }
 
 /** The next word of a command's name. */

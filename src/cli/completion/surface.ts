@@ -14,6 +14,7 @@ export interface SurfaceCommand extends NamedText {
   readonly arguments: readonly SurfaceField[];
   readonly options: readonly SurfaceOption[];
   readonly formats: readonly string[];
+  readonly fields: readonly string[];
 }
 
 export interface SurfaceField {

@@ -61,6 +61,12 @@ describe('the word at the cursor', () => {
     ['api chat ', ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']],
     ['completion ', ['bash', 'zsh', 'fish']],
     ['snippet rm -- -', []],
+    ['auth list --fields ', ['profile', 'kind', 'url', 'account', 'default', 'read_only', 'key']],
+    ['auth list --fields profile,k', ['profile,kind', 'profile,key']],
+    ['auth list --fields=profile,kind,k', ['--fields=profile,kind,key']],
+    ['auth list --sort k', ['kind', 'key']],
+    ['auth list --sort=-k', ['--sort=-kind', '--sort=-key']],
+    ['completion --fields ', []],
   ])('%j', (line, expected) => {
     expect(at(line)).toEqual(expected);
   });
