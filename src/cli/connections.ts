@@ -84,12 +84,18 @@ function keyVariable(credential: LicensingCredential | ChatCredential, { world, 
   if (options.sandbox)
     return { ...user, variable: 'KEY_sandbox', setup: `KEY_sandbox=$(chatelaine --sandbox auth token ${kind})` };
   if (profile !== undefined) {
-    const variable = `KEY_${profile.replace(/\W/g, '_')}`;
+    const variable = variableOf(profile);
     return { ...user, variable, setup: `${variable}=$(chatelaine auth token ${profile})` };
   }
   const variable = kind === 'chat' ? 'CHATELAINE_CHAT_API_KEY' : 'CHATELAINE_API_KEY';
   const isSet = world.machine.env[variable] !== undefined;
   return { ...user, variable, setup: isSet ? undefined : `${variable}=$(chatelaine auth token ${kind})` };
+}
+
+/** Two profiles never share a variable: the key of one would go to the server of the other. No name begins with a dash. */
+function variableOf(profile: string): string {
+  if (/^[a-z\d-]+$/i.test(profile)) return `KEY_${profile.replaceAll('-', '_')}`;
+  return `KEY__${profile.replace(/[^a-z\d]/gi, (sign) => `_${sign.charCodeAt(0).toString(16)}`)}`;
 }
 
 function sharedBy({

@@ -130,6 +130,25 @@ describe('the lines', () => {
     expect(stderr).toContain('KEY_prod_1=$(chatelaine auth token prod-1)');
   });
 
+  test('profiles of similar names have different variables: a key never goes to the server of another', async () => {
+    const { env, run } = await openSandbox();
+    const home = emptyHome();
+    const names = ['prod-1', 'prod.1', 'prod_1', '_prod-1', 'prod_2e1', 'Prod-1'];
+    for (const [index, name] of names.entries())
+      await run(
+        `auth login licensing --base-url ${env['CHATELAINE_BASE_URL']} --app-code ${index} --name ${name} --api-key-stdin --no-check`,
+        { home, bare: true, stdin: 'a-key-of-the-test\n' },
+      );
+    const variables = await Promise.all(
+      names.map(async (name) => {
+        const { stdout } = await run(`api licensing DELETE license/x/ -n -o curl -p ${name}`, { home, bare: true });
+        return /"\$(\w+)"/.exec(stdout)?.[1];
+      }),
+    );
+    expect(variables.slice(0, 2)).toEqual(['KEY_prod_1', 'KEY__prod_2e1']);
+    expect(new Set(variables).size).toBe(names.length);
+  });
+
   test('nothing to send prints nothing that bash would run', async () => {
     const { run } = await openSandbox();
     const { exitCode, stdout, stderr } = await run(
