@@ -2,6 +2,7 @@ import { homedir, tmpdir } from 'node:os';
 import { Failure } from '../core/failure.ts';
 import { realAlarm, realClock } from './clock.ts';
 import { main } from './main.ts';
+import type { World } from './world.ts';
 
 /** Runs the program in this process: the launcher's one call. `keepCode` lets it write the code cache, once all work is done. */
 export async function start(version: string, { keepCode }: { keepCode: () => void }): Promise<void> {
@@ -33,6 +34,7 @@ export async function start(version: string, { keepCode }: { keepCode: () => voi
       return (stderr ??= listened(process.stderr));
     },
     interrupt: interrupt.signal,
+    blocking: interrupt.blocking,
     version,
   });
   if (stderr) await flushed(stderr, interrupt.signal);
@@ -70,18 +72,36 @@ function leave({ aborted, reason }: AbortSignal): void {
   setTimeout(() => process.exit(), moment).unref();
 }
 
+interface Interruption {
+  readonly signal: AbortSignal;
+  readonly release: () => void;
+  readonly blocking: World['blocking'];
+}
+
 /** The first signal ends the command cleanly; a second one of the same kind kills the process as if nobody listened. */
-function interruption(): { signal: AbortSignal; release: () => void } {
+function interruption(): Interruption {
   const controller = new AbortController();
   const onInterrupt = (): void => controller.abort(new Failure('cancelled', 'interrupted'));
   const onTerminate = (): void => controller.abort(new Failure('terminated', 'ended by SIGTERM'));
-  process.once('SIGINT', onInterrupt);
-  process.once('SIGTERM', onTerminate);
+  const listen = (): void => {
+    process.once('SIGINT', onInterrupt);
+    process.once('SIGTERM', onTerminate);
+  };
+  const release = (): void => {
+    process.removeListener('SIGINT', onInterrupt);
+    process.removeListener('SIGTERM', onTerminate);
+  };
+  listen();
   return {
     signal: controller.signal,
-    release() {
-      process.removeListener('SIGINT', onInterrupt);
-      process.removeListener('SIGTERM', onTerminate);
+    release,
+    blocking(work) {
+      release();
+      try {
+        return work();
+      } finally {
+        if (!controller.signal.aborted) listen();
+      }
     },
   };
 }

@@ -7,6 +7,7 @@ import { asksForCurl, planColumns, printDry } from './dry-run.ts';
 import { fieldCheck } from './fields.ts';
 import { looksFor } from './looks.ts';
 import { print } from './print.ts';
+import type { World } from './world.ts';
 
 /** Runs a command and prints its result, or the requests of its dry run; the exit code. */
 export async function runCommand(
@@ -20,7 +21,7 @@ export async function runCommand(
   const wantsCurl = asksForCurl(options);
   const printsPlan = options.dry_run && (!command.plans || wantsCurl);
   const checkFields = fieldCheck(command, options, printsPlan ? planColumns : []);
-  const running = { ...given, options, filter: await filterOf(options) };
+  const running = { ...given, options, filter: await filterOf(options, world) };
   if (options.sandbox && world.machine.env['CHATELAINE_SANDBOX'])
     messages.warn('CHATELAINE_SANDBOX is set: running against the embedded sandbox');
   if (options.sandbox && options.profileTyped) throw usage('--sandbox and --profile exclude each other');
@@ -36,9 +37,13 @@ export async function runCommand(
   }
 }
 
-/** @throws Failure usage for an expression that jq cannot compile */
-async function filterOf({ jq }: Options): Promise<JsonFilter | undefined> {
+/**
+ * The filter of --jq. It runs when the command has done its work, and its expression may never end: a signal ends it.
+ * @throws Failure usage for an expression that jq cannot compile
+ */
+async function filterOf({ jq }: Options, { blocking }: World): Promise<JsonFilter | undefined> {
   if (jq === undefined) return undefined;
   const { openFilter } = await import('../output/jq.ts');
-  return openFilter(jq);
+  const filter = await openFilter(jq);
+  return (json) => blocking(() => filter(json));
 }

@@ -32,6 +32,15 @@ describe.each(signals)('%s', (signal, exit) => {
     expect(JSON.parse(done.stdout === '' ? '[]' : done.stdout)).toEqual([]);
   });
 
+  test.skipIf(process.platform !== 'linux')('ends an expression of jq that never ends', async () => {
+    const { env } = await openService();
+    const run = start('license list --jq last(repeat(1))', { env });
+    await until(() => cpuSeconds(run.child.pid) > 2);
+    run.child.kill(signal);
+    const ended = await run.ended;
+    expect({ signal: ended.signal, stdout: ended.stdout }).toEqual({ signal, stdout: '' });
+  });
+
   test('in the middle of a list leaves a whole document', async () => {
     const { port, seen } = await openOrigin((_request, count) =>
       count > 1
@@ -183,6 +192,12 @@ function journalIn(home: string): string {
     .filter((name) => name.endsWith('.ndjson'))
     .map((name) => readFileSync(join(folder, name), 'utf8'))
     .join('\n');
+}
+
+/** CPU time of a process: more than a start of the program needs means that its filter runs. */
+function cpuSeconds(pid: number | undefined): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
 async function until(holds: () => boolean): Promise<void> {
