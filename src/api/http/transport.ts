@@ -6,7 +6,7 @@ import { readFileText } from '../../core/read.ts';
 import { variable, type Alarm, type Environment } from '../../core/world.ts';
 import { readBody, type BodyLimits, type WireBody } from './body.ts';
 import { TimedOut, Unconnected } from './broken.ts';
-import { trustedBy, type Trust } from './authorities.ts';
+import { openTrust, type Trust } from './authorities.ts';
 import { connectorFor, withConnectSignal } from './connector.ts';
 import { proxyOf } from './proxy.ts';
 import { receive } from './receive.ts';
@@ -52,9 +52,7 @@ async function trustIn({ env, caFile }: TransportSurroundings, signal: AbortSign
   if (caFile === undefined) return undefined;
   const extra = variable(env, 'NODE_EXTRA_CA_CERTS');
   const files = [caFile, ...(extra === undefined ? [] : [extra])];
-  const texts = await Promise.all(files.map((file) => certificates(file, signal)));
-  let context: ReturnType<Trust> | undefined;
-  return () => (context ??= trustedBy(texts));
+  return openTrust(await Promise.all(files.map((file) => certificates(file, signal))));
 }
 
 /** The bundle of all public authorities is a quarter of a megabyte. */
