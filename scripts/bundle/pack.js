@@ -5,7 +5,8 @@ import { readFileSync } from 'node:fs';
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
 /**
- * Puts the chunks of `modules`, and what they import, into one file, program.js: one expression, an object with a function for each chunk.
+ * Puts the chunks of `modules`, and what they import, into one file, program.js: one expression, an object with a function for each chunk,
+ * in parentheses, so that V8 compiles it at once instead of scanning it first: a first run has no code cache.
  * The launcher compiles it with a code cache; the other chunks stay files. Its first line is the version and a hash of the rest.
  * @param {readonly string[]} modules their paths
  * @returns {import('rolldown').Plugin}
@@ -17,7 +18,7 @@ export function pack(modules) {
       const packed = [...closureOf(modules, bundle)];
       const functions = packed.map(
         ({ fileName, code }) =>
-          `${JSON.stringify(fileName)}(exports, require, module, __filename, __dirname) {\n${code}},\n`,
+          `${JSON.stringify(fileName)}: (function (exports, require, module, __filename, __dirname) {\n${code}}),\n`,
       );
       for (const { fileName } of packed) delete bundle[fileName];
       const source = ascii(`({\n${functions.join('')}})\n`);
