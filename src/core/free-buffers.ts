@@ -10,7 +10,7 @@ let last: Collection = 'full';
 let kept = 0;
 
 /** Bytes beyond those before all objects are looked at, for about 10 ms in place of 1. */
-const mostGrowth = 12 * 1024 * 1024;
+const mostGrowth = 6 * 1024 * 1024;
 
 /**
  * Frees the buffers that nobody uses any longer. V8 looks for them when its own heap is full, which pages that stay bytes fill slowly:

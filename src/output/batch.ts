@@ -2,7 +2,7 @@ import type { Sink } from './show.ts';
 
 /** Text, or bytes of text, on its way to a sink, in large pieces. */
 export interface Batch {
-  /** Resolves at once while little is held, else when it is written. */
+  /** Resolves at once while little is held, else when it is written. The bytes of a piece are the caller's again then. */
   add(piece: string | Uint8Array): Promise<void>;
   /** Writes all that is held. */
   flush(): Promise<void>;
@@ -22,17 +22,22 @@ export function batched(sink: Sink, size = 65_536): Batch {
   const { promise: broken, reject } = rejectable();
 
   const flush = (): Promise<void> => {
-    if (writing) return writing;
-    writing = drain().finally(() => (writing = undefined));
+    if (writing || held.length === 0) return writing ?? Promise.resolve();
+    writing = drain();
     writing.catch(reject);
     return writing;
   };
   const drain = async (): Promise<void> => {
-    while (held.length > 0) {
-      const pieces = held;
-      held = [];
-      length = 0;
-      for (const piece of pieces) await sink.write(piece);
+    try {
+      while (held.length > 0) {
+        const pieces = held;
+        held = [];
+        length = 0;
+        for (const piece of pieces) await sink.write(piece);
+      }
+    } finally {
+      // Not a moment later: a piece that was added in between would be taken for written.
+      writing = undefined;
     }
   };
   const flushAtTurn = (): void => {
@@ -45,10 +50,11 @@ export function batched(sink: Sink, size = 65_536): Batch {
     async add(piece) {
       if (piece.length === 0) return;
       const last = held.at(-1);
-      if (typeof piece === 'string' && typeof last === 'string') held[held.length - 1] = last + piece;
-      else held.push(piece);
       length += piece.length;
-      if (length >= size) return flush();
+      const isKept = length < size;
+      if (typeof piece === 'string' && typeof last === 'string') held[held.length - 1] = last + piece;
+      else held.push(isKept && typeof piece !== 'string' ? Buffer.from(piece) : piece);
+      if (!isKept) return flush();
       turn ??= setImmediate(flushAtTurn);
     },
   };

@@ -6,7 +6,7 @@ export interface Form {
   one(value: unknown): string;
   /** What the next row of a list adds, with what is before the first. */
   row(row: unknown): string;
-  /** What the next rows add where they are JSON texts already; absent where a form cannot take them as they are. */
+  /** What the next rows add where they are JSON texts already, valid until the next call; absent where a form cannot take them as they are. */
   texts?(texts: readonly JsonElement[]): Uint8Array;
   /** What is left to write when the rows end, also by throwing: with it the document is whole. */
   end(): string;

@@ -25,12 +25,20 @@ export async function* singly(rows: AsyncIterable<unknown>): AsyncGenerator {
 }
 
 /** Texts, at least one, each between the same two pieces of ASCII; `first` replaces the piece before the first one. */
-export function joined(texts: readonly JsonElement[], before: string, after: string, first = before): Uint8Array {
-  const [start, between] = [Buffer.from(first), Buffer.from(after + before)];
-  const all = Buffer.allocUnsafe(texts.reduce((sum, { length }) => sum + length + between.length, start.length));
-  let at = copied(start, all, 0);
-  for (const text of texts) at = copied(between, all, text.copyTo(all, at));
-  return all.subarray(0, at - before.length);
+export type Join = (texts: readonly JsonElement[], before: string, after: string, first?: string) => Uint8Array;
+
+/** What it joins is valid until its next call: a buffer for each page would have to be freed by V8. */
+export function joiner(): Join {
+  let all = Buffer.alloc(0);
+  return (texts, before, after, first = before) => {
+    const [start, between] = [Buffer.from(first), Buffer.from(after + before)];
+    const needed = texts.reduce((sum, { length }) => sum + length + between.length, start.length);
+    // Pages differ in size: room for a somewhat larger one.
+    if (all.length < needed) all = Buffer.allocUnsafe(Math.ceil(needed * 1.25));
+    let at = copied(start, all, 0);
+    for (const text of texts) at = copied(between, all, text.copyTo(all, at));
+    return all.subarray(0, at - before.length);
+  };
 }
 
 /** Copies a few bytes, which is faster than a call of `set`; where they end in `target`. */

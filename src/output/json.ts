@@ -1,6 +1,6 @@
 import { writeJson } from '../core/json.ts';
 import type { Form } from './form.ts';
-import { joined } from './json-rows.ts';
+import { joiner } from './json-rows.ts';
 import { plainJson } from './plain.ts';
 import type { Look } from './show.ts';
 
@@ -12,6 +12,7 @@ export function json(look: Look): Form {
     const text = writeJson(value, 2);
     return look.terminal ? plainJson(text) : text;
   };
+  const join = joiner();
   let started = false;
   const start = (): string => {
     const before = started ? next : first;
@@ -21,7 +22,7 @@ export function json(look: Look): Form {
   return {
     one: (value) => `${write(value)}\n`,
     row: (row) => start() + write(row).replaceAll('\n', '\n  '),
-    ...(look.terminal ? {} : { texts: (texts) => (texts.length === 0 ? noBytes : joined(texts, next, '', start())) }),
+    ...(look.terminal ? {} : { texts: (texts) => (texts.length === 0 ? noBytes : join(texts, next, '', start())) }),
     end: () => (started ? '\n]\n' : '[]\n'),
   };
 }

@@ -1,6 +1,6 @@
 import { writeJson } from '../core/json.ts';
 import type { Form } from './form.ts';
-import { joined } from './json-rows.ts';
+import { joiner } from './json-rows.ts';
 import { plainJson } from './plain.ts';
 import type { Look } from './show.ts';
 
@@ -10,10 +10,11 @@ export function ndjson(look: Look): Form {
     const line = `${writeJson(value)}\n`;
     return look.terminal ? plainJson(line) : line;
   };
+  const join = joiner();
   return {
     one: (value) => (value === undefined || value === null ? '' : row(value)),
     row,
-    ...(look.terminal ? {} : { texts: (texts) => joined(texts, '', '\n') }),
+    ...(look.terminal ? {} : { texts: (texts) => join(texts, '', '\n') }),
     end: () => '',
   };
 }
