@@ -100,13 +100,15 @@ async function runOne(typed: readonly string[], stdin: string, sandbox: RunningS
   expect(program).toBe('chatelaine');
   const isStored = line[0] === 'auth' || line.includes('--sandbox');
   const interrupt = new AbortController();
-  if (line[1] === 'serve') setTimeout(() => interrupt.abort(new Failure('cancelled', 'interrupted')), 200);
+  const stop = (): void => interrupt.abort(new Failure('cancelled', 'interrupted'));
   return sandbox.run(isStored ? line : ['--sandbox', ...line], {
     home,
     bare: true,
     stdin,
     env: { PATH: `${join(home, 'bin')}:/usr/bin:/bin` },
     interrupt: interrupt.signal,
+    // It serves until it is interrupted, and says so first.
+    ...(line[1] === 'serve' ? { written: stop } : {}),
   });
 }
 

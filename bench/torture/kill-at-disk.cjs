@@ -57,8 +57,9 @@ async function step(work, half = work) {
   return result;
 }
 
-/** Nothing runs after the signal is sent. */
+/** Nothing runs after SIGKILL. After another signal, which KILL_WITH names, the program ends by itself. */
 function die() {
-  process.kill(process.pid, 'SIGKILL');
-  return new Promise(() => undefined);
+  const signal = process.env['KILL_WITH'] ?? 'SIGKILL';
+  process.kill(process.pid, signal);
+  return signal === 'SIGKILL' ? new Promise(() => undefined) : Promise.resolve();
 }

@@ -83,16 +83,17 @@ describe.skipIf(!hasChromium)('the page of an archive in Chromium', () => {
 
   test('search hides what lacks a word', async () => {
     const shown = '[...document.querySelectorAll("article")].filter((one) => one.checkVisibility()).length';
-    const type = (text: string): string =>
-      `(async () => { const field = document.getElementById('search'); field.value = ${JSON.stringify(text)};
-        field.dispatchEvent(new Event('input')); await new Promise((done) => setTimeout(done, 300)); return ${shown}; })()`;
-    expect(await browser.evaluate(type('FALAFEL'))).toBe(
-      await browser.evaluate(
-        '[...document.querySelectorAll("article")].filter((one) => /falafel/i.test(one.textContent)).length',
-      ),
-    );
-    expect(await browser.evaluate(type('no such word'))).toBe(0);
-    expect(await browser.evaluate(type(''))).toBe(messages.length + hostile.length);
+    const found = '[...document.querySelectorAll("article")].filter((one) => /falafel/i.test(one.textContent)).length';
+    const all = messages.length + hostile.length;
+    for (const [text, count] of [
+      ['FALAFEL', await browser.evaluate(found)],
+      ['no such word', 0],
+      ['', all],
+    ]) {
+      await browser.evaluate(`(() => { const field = document.getElementById('search');
+        field.value = ${JSON.stringify(text)}; field.dispatchEvent(new Event('input')); })()`);
+      await expect.poll(() => browser.evaluate(shown), { timeout: 10_000 }).toBe(count);
+    }
   });
 
   test('paper has no search field, and a printed page has pages', async () => {
@@ -114,7 +115,8 @@ describe.skipIf(!hasChromium)('the page of an archive in Chromium', () => {
       const script = document.createElement('script');
       script.textContent = 'window.hit = 1';
       document.body.append(script);
-      await new Promise((done) => setTimeout(done, 300));
+      for (let tries = 0; tries < 200 && new Set(seen).size < 4; tries += 1)
+        await new Promise((done) => setTimeout(done, 50));
       return [...new Set(seen)].sort().concat(String(window.hit));
     })()`);
     expect(violated).toEqual(['img-src', 'script-src-attr', 'script-src-elem', 'style-src-attr', 'undefined']);

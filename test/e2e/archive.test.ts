@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openService, start, temporaryHome } from './program.ts';
 
 /** Kills the process at a step of its writing; bench/torture does so at many more. */
@@ -36,14 +36,11 @@ describe('an export that is ended', () => {
     '%s: its exit code, and no part of a file',
     async (signal, exit) => {
       const home = await archivedHome();
-      const run = start('archive export kept -o html --to out.html', { home });
-      const drafts = (): string[] => readdirSync(home).filter((name) => name.includes('out.html'));
-      await vi.waitUntil(() => drafts().length > 0, { timeout: 20_000, interval: 2 });
-      run.child.kill(signal);
-      const done = await run.ended;
+      const env = { ...killedAt('1:after'), KILL_IN: 'out.html', KILL_WITH: signal };
+      const done = await start('archive export kept -o html --to out.html', { home, env }).ended;
 
       expect({ code: done.code, stdout: done.stdout }).toEqual({ code: exit, stdout: '' });
-      expect(drafts()).toEqual([]);
+      expect(readdirSync(home).filter((name) => name.includes('out.html'))).toEqual([]);
     },
     60_000,
   );
