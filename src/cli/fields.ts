@@ -15,7 +15,8 @@ export function fieldCheck(command: AnyCommand, options: Options, others: readon
   const { show, fields: beside } = command;
   if (options.output === 'text' && options.fields !== undefined)
     throw usage('-o text shows conversations, which have no fields', 'Leave out --fields, or use -o table.');
-  const asked = [...new Set([...namesIn(options.fields), ...namesIn(options.sort?.replace(/^-/, ''))])];
+  const sorted = options.sort === undefined ? [] : [options.sort.replace(/^-/, '')];
+  const asked = [...new Set([...namesIn(options.fields), ...sorted])];
   return (fromFile) => {
     const own = [...new Set([...(show?.columns ?? []), ...(beside ?? []), ...fromFile])];
     const strange = asked.filter((name) => !own.includes(name) && !others.includes(name));

@@ -56,6 +56,13 @@ test('a name that is none is refused with those that are', async () => {
   expect(stderr).toContain('Its fields are profile, kind, url, account, default, read_only, key.');
 });
 
+test.each(['profile,kind', ' profile', '--profile'])('--sort takes one field, not %j', async (field) => {
+  const { exitCode, stdout, lines } = await runAlone(['auth', 'list', `--sort=${field}`]);
+
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+  expect(lines[0]).toBe(`chatelaine: There is no field '${field.replace(/^-/, '')}' in the result.`);
+});
+
 test('a name that a variable holds is refused with the name of the variable', async () => {
   const { exitCode, lines } = await runAlone('auth list --fields profile', {
     env: { CHATELAINE_SORT: 'size_allowance' },
