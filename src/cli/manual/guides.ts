@@ -146,7 +146,11 @@ function scripting(): Chapter[] {
     {
       title: 'GITHUB ACTIONS',
       blocks: [
-        { text: 'One run at a time, as chatelaine-never-two(7) asks for; the log is kept whatever happens:' },
+        {
+          text:
+            'One run at a time, as chatelaine-never-two(7) asks for where no ledger is shared (chatelaine-ledger-init(1) shows jobs that ' +
+            'share one); the log is kept whatever happens:',
+        },
         {
           workflow: 'github',
           lines: [
@@ -235,7 +239,13 @@ function scripting(): Chapter[] {
         },
       ],
     },
-    seeAlso(['chatelaine(1)', 'chatelaine-exit-codes(7)', 'chatelaine-never-two(7)', 'chatelaine-sandbox-serve(1)']),
+    seeAlso([
+      'chatelaine(1)',
+      'chatelaine-exit-codes(7)',
+      'chatelaine-never-two(7)',
+      'chatelaine-ledger-init(1)',
+      'chatelaine-sandbox-serve(1)',
+    ]),
   ];
 }
 
@@ -271,8 +281,8 @@ function promises(): Chapter[] {
         {
           text:
             'No user gets a second license by license ensure or license apply, in any order of crashes, repeats and parallel runs on ' +
-            'one machine, as long as the service carries a request out within --settle of its end, or never, and shows it in the ' +
-            'list within that time.',
+            'one machine, or on all machines that share a ledger, as long as the service carries a request out within --settle of its ' +
+            'end, or never, and shows it in the list within that time.',
         },
         { text: 'What is reported as created, resized or unchanged was in an answer of the service.' },
         { text: 'A row that may or may not have a license is unknown, exit code 9. It is never reported as failed.' },
@@ -282,7 +292,9 @@ function promises(): Chapter[] {
       title: 'WHAT IS NOT PROMISED',
       blocks: [
         {
-          text: 'Several machines do not see one another: let your CI run one such job at a time, as chatelaine-scripting(7) shows.',
+          text:
+            'Without a ledger several machines do not see one another: let your CI run one such job at a time, as ' +
+            'chatelaine-scripting(7) shows. With one, every machine has to be configured with it: chatelaine-ledger-init(1).',
         },
         {
           text:
@@ -308,6 +320,7 @@ function promises(): Chapter[] {
       'chatelaine(1)',
       'chatelaine-license-apply(1)',
       'chatelaine-license-audit(1)',
+      'chatelaine-ledger-init(1)',
       'chatelaine-exit-codes(7)',
     ]),
   ];

@@ -29,8 +29,8 @@ export interface SensorAudit {
   readonly conclude: (text: string) => void;
 }
 
-/** So many look-ups in a row that find the server unavailable end the audit: the rest would wait in vain. */
-const mostOutages = 3;
+/** The audit ends after this many look-ups in a row that find the server unavailable. */
+const maxOutages = 3;
 
 /**
  * Compares who should have activated each sensor first with who did. Answers are kept in the journal, so that a run that was cut
@@ -48,7 +48,7 @@ export async function* auditSensors(sensors: readonly ExpectedSensor[], audit: S
   };
   const untilGone = function* (): Generator<ExpectedSensor> {
     for (const sensor of sensors) {
-      if (outages >= mostOutages) return;
+      if (outages >= maxOutages) return;
       yield sensor;
     }
   };
