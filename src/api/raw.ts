@@ -1,5 +1,6 @@
 import { Failure } from '../core/failure.ts';
 import { accept } from './chat/chat-answer.ts';
+import { nextMessages, refuseTwoWays } from './chat/next-messages.ts';
 import { incompleteAfter, isSuccess } from './http/answer.ts';
 import type { Answer, Call, Parameters, Send } from './http/call.ts';
 import { encodeParameters } from './http/request.ts';
@@ -35,11 +36,12 @@ export async function sendRaw(service: Service, send: Send, request: RawRequest)
 
 /**
  * The answers of a list, page after page. Of a `next` only the query is used, on our own URL.
- * @throws Failure incomplete where a later page fails, or was read before
+ * @throws Failure usage for messages in both directions; incomplete where a later page fails, or was read before
  */
 export async function* sendPages(service: Service, send: Send, request: RawRequest): AsyncGenerator<RawAnswer> {
   const seen = new Set<string>();
   let query: Parameters | undefined = [...request.at.query, ...(request.query ?? [])];
+  if (service === 'chat') refuseTwoWays(query);
   while (query) {
     seen.add(encodeParameters(query));
     const page: RawAnswer = await readPage(
@@ -49,14 +51,19 @@ export async function* sendPages(service: Service, send: Send, request: RawReque
       seen,
     );
     yield page;
-    const next = page.failure ? undefined : pageEnd(page.answer).next;
-    query = next === undefined ? undefined : [...new URL(next, 'http://page.invalid').searchParams];
+    query = page.failure ? undefined : nextQuery(service, query, page.answer);
     if (query && seen.has(encodeParameters(query)))
       throw new Failure('incomplete', 'the server names a page as next that was read before', {
         http: page.answer.http,
         retryable: false,
       });
   }
+}
+
+function nextQuery(service: Service, query: Parameters, answer: Answer): Parameters | undefined {
+  if (service === 'chat') return nextMessages(query, answer);
+  const { next } = pageEnd(answer);
+  return next === undefined ? undefined : [...new URL(next, 'http://page.invalid').searchParams];
 }
 
 async function readPage(

@@ -1,5 +1,5 @@
 import { command } from '../command.ts';
-import { printed, rawArguments, rawOptions, rawRequest, rawRules } from './raw-command.ts';
+import { answersTo, printed, rawArguments, rawOptions, rawRequest, rawRules } from './raw-command.ts';
 
 export default command({
   name: 'api chat',
@@ -7,12 +7,14 @@ export default command({
   about: [
     ...rawRules,
     'The path is below /api/v1, which may be left out. A body is a form. A GET is repeated after a failure of the network; any other ' +
-      'request only where the server certainly did nothing. There are no pages to follow: messages fetch --all reads them all.',
+      'request only where the server certainly did nothing. --paginate follows GET messages in the direction of num_before or ' +
+      'num_after, to the oldest or newest message; messages fetch --all also checks the pages and gives each message once.',
   ],
   args: rawArguments,
   options: rawOptions,
   examples: [
     'chatelaine api chat GET messages -F anchor=1451 -F num_before=5 -F num_after=0',
+    'chatelaine api chat GET "messages?anchor=0&num_before=0&num_after=1000" --paginate --jq ".messages[].id"',
     'chatelaine api chat PATCH navigation_views/inbox -F is_pinned=true',
   ],
 
@@ -20,7 +22,7 @@ export default command({
 
   async *run(values, context) {
     const request = await rawRequest('chat', values, context);
-    yield* printed(context.raw('chat').one(request), values, context);
+    yield* printed(answersTo(request, values, context.raw('chat')), values, context);
   },
 
   show: { text: true, filterable: true },

@@ -1,6 +1,5 @@
-import { usage } from '../../core/failure.ts';
 import { command } from '../command.ts';
-import { printed, rawArguments, rawOptions, rawRequest, rawRules } from './raw-command.ts';
+import { answersTo, printed, rawArguments, rawOptions, rawRequest, rawRules } from './raw-command.ts';
 
 export default command({
   name: 'api licensing',
@@ -11,13 +10,7 @@ export default command({
       'and DELETE only where the server certainly did nothing. license ensure and license apply do not know of a license that this command created.',
   ],
   args: rawArguments,
-  options: {
-    ...rawOptions,
-    paginate: {
-      kind: 'boolean',
-      help: 'Of a GET: follow the next pages of a list, and print them one after the other',
-    },
-  },
+  options: rawOptions,
   examples: [
     'chatelaine api licensing GET license/ -f remote_user=physio-7731',
     'chatelaine api licensing GET license/ --paginate --jq ".[].remote_user"',
@@ -26,11 +19,9 @@ export default command({
 
   writes: true,
 
-  async *run({ paginate, ...values }, context) {
-    if (paginate && values.method !== 'GET') throw usage('--paginate applies to GET only');
+  async *run(values, context) {
     const request = await rawRequest('licensing', values, context);
-    const raw = context.raw('licensing');
-    yield* printed(paginate ? raw.pages(request) : raw.one(request), values, context);
+    yield* printed(answersTo(request, values, context.raw('licensing')), values, context);
   },
 
   show: { text: true, filterable: true },

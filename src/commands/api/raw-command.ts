@@ -8,6 +8,7 @@ import { collect, readField, type Fields } from '../../schema/field.ts';
 import type { Disk } from '../context/disk.ts';
 import type { Invocation } from '../context/invocation.ts';
 import type { Keys } from '../context/keys.ts';
+import type { RawApi } from '../context/services.ts';
 
 export const rawArguments = {
   method: {
@@ -36,6 +37,10 @@ export const rawOptions = {
   },
   input: { kind: 'string', nonempty: true, placeholder: 'FILE', help: 'The body from a file; - is standard input' },
   include: { kind: 'boolean', short: 'i', help: 'Print status and headers before each answer' },
+  paginate: {
+    kind: 'boolean',
+    help: 'Of a GET: follow the next pages of a list, and print them one after the other',
+  },
 } as const satisfies Fields;
 
 export const rawRules = [
@@ -52,6 +57,7 @@ export interface RawValues {
   readonly field?: readonly string[] | undefined;
   readonly input?: string | undefined;
   readonly include?: boolean | undefined;
+  readonly paginate?: boolean | undefined;
 }
 
 type Parts = Pick<Invocation, 'options'> & Pick<Keys, 'hide'> & Pick<Disk, 'read'>;
@@ -62,7 +68,8 @@ export async function rawRequest(
   values: RawValues,
   { options, read, hide }: Parts,
 ): Promise<RawRequest> {
-  const { method, path, input, include } = values;
+  const { method, path, input, include, paginate } = values;
+  if (paginate && method !== 'GET') throw usage('--paginate applies to GET only');
   if (include && options.jq !== undefined) throw usage('--include and --jq exclude each other');
   const at = typedPath(service, path);
   const pairs = pairsOf(values);
@@ -112,6 +119,11 @@ function placed(
 /** Passwords and keys are sent and not shown. */
 function sealed(texts: readonly (readonly [string, string])[], hide: Keys['hide']): Parameters {
   return texts.map(([name, text]) => [name, /password|secret|token|api_?key/i.test(name) ? hide(text) : text] as const);
+}
+
+/** One answer, or with --paginate one for each page. */
+export function answersTo(request: RawRequest, { paginate }: RawValues, api: RawApi): AsyncIterable<RawAnswer> {
+  return paginate ? api.pages(request) : api.one(request);
 }
 
 /**
