@@ -538,19 +538,22 @@ describe('an early end', () => {
   });
 
   test('the deadline is exit 8 or 9, only what was sent is unconfirmed, and the same command resumes', async () => {
-    const names = users(200);
+    const names = users(400);
     const home = emptyHome();
+    // Four workers need 2 s for these rows, however fast the machine is; in 1 s a slow one creates some.
     const { sandbox, run } = await openSandbox({ latency: 20 });
     const apply = (words: string) => run(`license apply - -o json ${words}`, { home, stdin: csv(names) });
+    // Loads the modules: the deadline counts from the start of a command.
+    await run('license apply -', { home: emptyHome(), stdin: csv(['another']) });
 
-    const first = await apply('--deadline 500ms');
+    const first = await apply('--deadline 1s');
     endProcess(home);
     const second = await apply('');
 
     expect([8, 9]).toContain(first.exitCode);
-    expect(first.error?.message).toContain('the deadline of 500ms was reached');
+    expect(first.error?.message).toContain('the deadline of 1s was reached');
     expect(statuses(first)['unknown'] ?? 0).toBeLessThanOrEqual(4);
-    expect(statuses(first)['created']).toBeGreaterThan(3);
+    expect(statuses(first)['created']).toBeGreaterThan(0);
     expect(second.exitCode).toBe(0);
     expect(held(sandbox, names)).toEqual(each(names));
   });
