@@ -5,7 +5,7 @@ import type { Answer, Parameters } from '../http/call.ts';
 /**
  * The parameters of the messages after those of an answer, in the direction of the first request; undefined after the last page, and
  * for an answer without messages (docs/apis.md, Paging).
- * @throws Failure usage for a request in both directions, incomplete where the server has more messages and names none
+ * @throws Failure incomplete where the server has more messages and names none
  */
 export function nextMessages(query: Parameters, answer: Answer): Parameters | undefined {
   const { body, http } = answer;
