@@ -36,8 +36,8 @@ export interface BodyLimits {
 /** Bytes of bodies since their buffers were freed. */
 let unfreed = 0;
 
-/** A page of a list has more. */
-const manyBytes = 262_144;
+/** About a page of a thousand messages: to free each smaller page takes an eighth more CPU time and spares 1 MB. */
+const manyBytes = 1_310_720;
 
 /** Before a body and not after it: a page is then in use at one call only, while the next one comes, and a minor collection frees it. */
 function freeEarlierBodies(): void {
