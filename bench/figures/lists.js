@@ -1,5 +1,5 @@
-// What `license list` takes in each format, as times of ndjson, and the table of 1,000 rows; then one array of a million licenses
-// (ROWS and MANY set the sizes). The server is a process of its own that sends the same bytes each time.
+// What `license list` takes in each format, as times of ndjson, and the table of 1,000 rows, also as times of `node -e 0`; then one array of
+// a million licenses (ROWS and MANY set the sizes). The server is a process of its own that sends the same bytes each time.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -92,8 +92,11 @@ async function tellFormats(port) {
   const kinds = [...formats, { name: 'table of 1,000 rows', count: 1000, args: ['-o', 'table'] }];
   /** @type {Took[][]} */
   const all = kinds.map(() => []);
-  for (let run = 0; run < runs; run += 1)
+  const bares = [];
+  for (let run = 0; run < runs; run += 1) {
+    bares.push((await usageOf(['-e', '0'], bareEnvironment(home))).cpu);
     for (const [index, { count, args }] of kinds.entries()) all[index]?.push(await list(port, count, args));
+  }
   const cpus = all.map((took) => median(took.map(({ cpu }) => cpu)));
   for (const [index, { name }] of kinds.entries()) {
     const cpu = cpus[index] ?? NaN;
@@ -103,6 +106,10 @@ async function tellFormats(port) {
       `${name.padEnd(22)} ${cpu.toFixed(0).padStart(6)} ms of CPU time  ${ratio.padStart(5)} x  ${peak.toFixed(0).padStart(4)} MiB`,
     );
   }
+  const bare = median(bares);
+  console.log(
+    `node -e 0: ${bare.toFixed(0)} ms, the table of 1,000 rows ${((cpus.at(-1) ?? NaN) / bare).toFixed(1)} x`,
+  );
 }
 
 /**
@@ -118,7 +125,16 @@ async function list(port, count, args) {
     CHATELAINE_API_KEY: 'key',
     CHATELAINE_APP_CODE: '4711',
   };
-  const child = spawn(process.execPath, ['-r', usage, program, 'license', 'list', ...args], {
+  return usageOf([program, 'license', 'list', ...args], env);
+}
+
+/**
+ * @param {string[]} args
+ * @param {Record<string, string | undefined>} env
+ * @returns {Promise<Took>}
+ */
+async function usageOf(args, env) {
+  const child = spawn(process.execPath, ['-r', usage, ...args], {
     env,
     stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
   });
@@ -127,7 +143,7 @@ async function list(port, count, args) {
   const counted = countLines(child.stdout);
   const printed = text(/** @type {import('node:stream').Readable} */ (report));
   const [code] = await once(child, 'close');
-  if (code !== 0) throw new Error(`license list ${args.join(' ')}: exit code ${code}`);
+  if (code !== 0) throw new Error(`node ${args.join(' ')}: exit code ${code}`);
   return { ...JSON.parse(await printed), lines: await counted };
 }
 

@@ -41,13 +41,15 @@ async function measureOn(node) {
   const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
   console.log(`\nStart-up: median of ${runs} runs, Node ${version}`);
   if (!tell(await measure(rows, { runs, node, env: { ...env, ...credential } }))) process.exitCode = 1;
+  const secured = { ...env, ...credential, CHATELAINE_BASE_URL: secure.url };
+  const bare = await cpuOf(node, ['-e', '0'], env);
   const plain = await cpuOf(node, list, { ...env, ...credential });
-  const tls = await cpuOf(node, [...list, '--ca-file', secure.certificate], {
-    ...env,
-    ...credential,
-    CHATELAINE_BASE_URL: secure.url,
-  });
-  console.log(`CPU time of one request: ${plain.toFixed(0)} ms; over https with --ca-file ${tls.toFixed(0)} ms`);
+  const tls = await cpuOf(node, [...list, '--ca-file', secure.certificate], secured);
+  /** @param {number} cpu */
+  const told = (cpu) => `${cpu.toFixed(0)} ms, ${(cpu / bare).toFixed(2)} x`;
+  console.log(
+    `CPU time of node -e 0 ${told(bare)}; of one request ${told(plain)}; over https with --ca-file ${told(tls)}`,
+  );
 }
 
 function forgetCache() {
