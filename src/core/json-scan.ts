@@ -30,7 +30,7 @@ let scanner: Scanner | null | undefined;
  * @throws RangeError where there is no memory for a copy of the document
  */
 export function scanArray(document: Uint8Array, start: number, { names, rowSize }: Names): FoundArray | undefined {
-  scanner ??= newScanner();
+  if (scanner === undefined) scanner = newScanner();
   const table = tableOf(names);
   if (!scanner || !table) return undefined;
   const namesAt = alignedAfter(document.length + zeros);
