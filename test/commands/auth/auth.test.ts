@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { emptyHome, fakeService, openSandbox, run, type Ran } from '../../helpers/run.ts';
@@ -218,6 +218,21 @@ describe('auth login', () => {
 
     expect(readFileSync(join(at.config, 'credentials.json'), 'utf8')).not.toContain('key-of-vault');
     expect((await at.run('auth token app-7')).stdout).toBe('key-of-vault\n');
+  });
+
+  test('asks the key command once in a run, however many parts of it need the key', async () => {
+    const at = place();
+    const command = join(at.home, 'give-key');
+    writeFileSync(command, '#!/bin/sh\necho asked >> "$0.log"\necho key\n', { mode: 0o700 });
+    await at.run(`auth login licensing --base-url ${licensingUrl} --app-code 7 --no-check --key-command "${command}"`);
+    rmSync(`${command}.log`);
+    const service = fakeService();
+    service.expect({ method: 'GET', path: '/v1/license/', authorization: 'Token key' }).reply(200, []);
+
+    expect(await at.run('license list', { service })).toMatchObject({ exitCode: 0 });
+
+    service.done();
+    expect(readFileSync(`${command}.log`, 'utf8')).toBe('asked\n');
   });
 });
 
