@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -105,6 +105,21 @@ test.each(['--version', '--help', '__complete fish license create --'])(
     expect(await builtinsOf(line)).not.toContain('NativeModule stream');
   },
 );
+
+test('a command that is done ends at once, and leaves its kept connection to the system', async () => {
+  const { port } = await openOrigin(() => ({ body: '[]' }));
+  const watcher = join(home, 'natural-end.cjs');
+  writeFileSync(watcher, "process.on('beforeExit', () => console.log('the event loop ended'));");
+  const { exitCode, stdout } = await execa(
+    process.execPath,
+    ['-r', watcher, 'bin/chatelaine.cjs', 'license', 'list', '-o', 'json'],
+    {
+      env: { HOME: home, CHATELAINE_BASE_URL: `http://127.0.0.1:${port}`, CHATELAINE_API_KEY: 'key' },
+      extendEnv: false,
+    },
+  );
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '[]' });
+});
 
 test('standard error is not opened where nothing is written to it', async () => {
   // The module that writes to files.
