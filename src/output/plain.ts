@@ -4,26 +4,26 @@
  * emoji and scripts need stay.
  */
 export function plain(text: string): string {
-  return text.replace(harmful, visible);
+  return text.replace(harmful(), visible);
 }
 
 /** The same for text of several lines, as in error messages: line ends stay. */
 export function plainLines(text: string): string {
   return text
     .replace(/\r\n/g, '\n')
-    .replace(harmful, (character) => (character === '\n' ? character : visible(character)));
+    .replace(harmful(), (character) => (character === '\n' ? character : visible(character)));
 }
 
 /** JSON text that is harmless on a terminal and reads back as the same value: only strings hold such characters. */
 export function plainJson(json: string): string {
-  return json.replace(harmful, (character) => (character === '\n' ? character : utf16Escapes(character)));
+  return json.replace(harmful(), (character) => (character === '\n' ? character : utf16Escapes(character)));
 }
 
 /**
  * Control characters, lone surrogates, bidirectional marks, overrides and isolates, line and paragraph separators, characters
- * without a shape that hide or spoof, noncharacters, and the block of tags.
+ * without a shape that hide or spoof, noncharacters, and the block of tags. Made when it is used (docs/architecture.md, Start-up).
  */
-export const harmful =
+export const harmful = (): RegExp =>
   /[\p{Cc}\p{Cs}\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff\u{e0000}-\u{e007f}]/gu;
 
 const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };

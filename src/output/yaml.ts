@@ -57,12 +57,12 @@ function write(value: unknown): string {
   visit(document, (_key, node) => {
     if (isScalar(node) && typeof node.value === 'string' && needsQuotes(node.value)) node.type = 'QUOTE_DOUBLE';
   });
-  return document.toString({ lineWidth: 0 }).replace(harmful, escapeCharacter);
+  return document.toString({ lineWidth: 0 }).replace(harmful(), escapeCharacter);
 }
 
 /** Beside what the library quotes: what some readers take for something else, among it a line of nothing but spaces in a block. */
 function needsQuotes(text: string): boolean {
-  return /^(=|<<)$/.test(text) || /^ +$/m.test(text) || text.replaceAll('\n', '').search(harmful) >= 0;
+  return /^(=|<<)$/.test(text) || /^ +$/m.test(text) || text.replaceAll('\n', '').search(harmful()) >= 0;
 }
 
 function escapeCharacter(character: string): string {

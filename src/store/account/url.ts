@@ -47,7 +47,7 @@ function readUrl(label: string, text: string): URL {
 }
 
 function parse(label: string, text: string): URL {
-  const isClean = !/[\s\\]|[^!-~\u00a0-\uffff]/.test(text) && /^[a-z][a-z0-9+.-]*:\/\/[^/]/i.test(text);
+  const isClean = !/[\s\\]|[^!-~\u00a0-\uffff]/.test(text) && /^[a-zA-Z][a-zA-Z0-9+.-]*:\/\/[^/]/.test(text);
   if (isClean && URL.canParse(text)) return new URL(text);
   const shown = /[@\p{Cc}]/u.test(text) ? '' : ` '${text}'`;
   throw usage(`${label}${shown} is not a URL`, 'Write it as in https://example.com.');
