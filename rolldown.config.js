@@ -78,6 +78,16 @@ const replaced = replace([
     from: /\/commander\/lib\/command\.js$/,
     code: "exports.spawn = () => { throw new Error('no command is a program of its own'); };",
   },
+  ...['./help.js', './lib/help.js'].map((module) => ({
+    module,
+    from: /\/commander\/(?:lib\/command|index)\.js$/,
+    code: "exports.Help = class { constructor() { throw new Error('our own writer writes help'); } }; exports.stripColor = (text) => text;",
+  })),
+  {
+    module: './suggestSimilar',
+    from: /\/commander\/lib\/command\.js$/,
+    code: "exports.suggestSimilar = () => { throw new Error('suggestions are our own'); };",
+  },
   {
     module: 'ajv/dist/2020.js',
     from: /\/conf\/dist\/source\/index\.js$/,
