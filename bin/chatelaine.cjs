@@ -2,6 +2,7 @@
 'use strict';
 const { existsSync, readFileSync, writeSync } = require('node:fs');
 const { join, resolve } = require('node:path');
+const { compileFunction } = require('node:vm');
 
 const dist = join(__dirname, '../dist');
 const argv = process.argv.slice(2);
@@ -9,9 +10,9 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
   const { version } = JSON.parse(readFileSync(join(__dirname, '../package.json'), 'utf8'));
   print(`${version}\n`);
 } else if (argv[0] === '__complete' && existsSync(join(dist, 'complete.cjs'))) {
-  print(require('../dist/complete.cjs').answer(argv.slice(1), join(dist, 'commands.json')));
+  print(load('complete.cjs').answer(argv.slice(1), join(dist, 'commands.json')));
 } else if (existsSync(join(dist, 'launch.cjs'))) {
-  const { helpText, launch } = require('../dist/launch.cjs');
+  const { helpText, launch } = load('launch.cjs');
   const help = helpText(dist, argv);
   if (help === undefined) launch(dist);
   else print(help);
@@ -20,6 +21,14 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
   const step = existsSync(join(clone, 'node_modules')) ? 'run build' : 'ci';
   process.stderr.write(`chatelaine: the program is not built. Run this first: npm ${step} --prefix ${clone}\n`);
   process.exitCode = 1;
+}
+
+/** Not by `require`, which looks for the file in many ways and reads package.json. */
+function load(name) {
+  const filename = join(dist, name);
+  const exports = {};
+  compileFunction(readFileSync(filename, 'utf8'), ['exports', 'require'], { filename })(exports, require);
+  return exports;
 }
 
 /** Not by process.stdout, which takes longer to make than all the rest here: only what a full pipe does not take at once goes there. */

@@ -76,7 +76,7 @@ export async function readBody(
     throw cause;
   }
   unfreed += size;
-  return wireBody(Buffer.concat(chunks), spool);
+  return wireBody(chunks.length > 1 ? Buffer.concat(chunks) : (chunks[0] ?? new Uint8Array()), spool);
 }
 
 function wireBody(whole: Uint8Array, spool: Spool | undefined): WireBody {

@@ -55,6 +55,7 @@ function encodeBody({ json, form }: Call): Body {
 
 /** The query or body text of parameters: every server reads this form (docs/apis.md, Parameters). */
 export function encodeParameters(parameters: Parameters): string {
+  if (parameters.length === 0) return '';
   return new URLSearchParams(
     parameters.map(([name, text]): [string, string] => [name, text instanceof Secret ? text.reveal() : text]),
   ).toString();
