@@ -1,6 +1,58 @@
 import { Failure, type FailureKind } from '../../core/failure.ts';
-import { isTooDeep } from '../../core/json.ts';
+import { isTooDeep, parseJson } from '../../core/json.ts';
+import type { Spool } from '../../core/spool.ts';
 import type { Answer } from './call.ts';
+import type { WireAnswer } from './transport.ts';
+
+/** What happened to a call before its answer. */
+export type History = Pick<Answer, 'afterUnconfirmed'>;
+
+/** An answer as it came. A class for the same reason as a body (`body.ts`). */
+export class ReceivedAnswer implements Answer {
+  readonly status: number;
+  readonly headers: Answer['headers'];
+  readonly http: Answer['http'];
+  readonly afterUnconfirmed: boolean;
+  readonly #content: WireAnswer['body'];
+  #parsed: { readonly value: unknown } | undefined;
+
+  constructor({ status, headers, body }: WireAnswer, http: Answer['http'], { afterUnconfirmed }: History) {
+    this.status = status;
+    this.headers = headers;
+    this.http = http;
+    this.afterUnconfirmed = afterUnconfirmed;
+    this.#content = body;
+  }
+
+  get spool(): Spool | undefined {
+    return this.#content.spool;
+  }
+
+  get bytes(): Uint8Array {
+    return this.#content.bytes;
+  }
+
+  get text(): string {
+    return this.#content.text;
+  }
+
+  get body(): unknown {
+    return (this.#parsed ??= { value: this.spool ? undefined : jsonIn(this.text) }).value;
+  }
+
+  release(): void {
+    this.#content.release();
+  }
+}
+
+/** The value that a text is as JSON; undefined where it is no JSON. */
+export function jsonIn(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
 
 export function isSuccess({ status }: Answer): boolean {
   return status >= 200 && status < 300;

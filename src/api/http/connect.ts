@@ -1,6 +1,6 @@
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { parseJson } from '../../core/json.ts';
+import { jsonIn, ReceivedAnswer, type History } from './answer.ts';
 import { attemptOnce, type Attempt } from './attempt.ts';
 import type { Answer, Call, Connection, Send } from './call.ts';
 import { guardTls, guardWrite } from './guard.ts';
@@ -87,40 +87,14 @@ function lineOf({ base, authorization }: Connection): string {
   return `${base} ${authorization === undefined ? 'open' : 'signed in'}`;
 }
 
-function toAnswer(request: Request, { answer }: Attempt, history: Pick<Answer, 'afterUnconfirmed'>): Answer {
+function toAnswer({ method, shown: url }: Request, { answer }: Attempt, history: History): Answer {
   if (!answer) throw new Error('an attempt was taken without an answer');
-  const { status, headers, body } = answer;
-  let parsed: { readonly value: unknown } | undefined;
-  return {
-    status,
-    headers,
-    release: () => body.release(),
-    spool: body.spool,
-    get bytes() {
-      return body.bytes;
-    },
-    get text() {
-      return body.text;
-    },
-    get body() {
-      return (parsed ??= { value: body.spool ? undefined : bodyOf(body.text) }).value;
-    },
-    http: { method: request.method, url: request.shown, status },
-    ...history,
-  };
-}
-
-function bodyOf(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
+  return new ReceivedAnswer(answer, { method, url, status: answer.status }, history);
 }
 
 function askedWait({ answer }: Attempt, now: Milliseconds): Milliseconds | undefined {
   const header = answer?.headers['retry-after'];
-  return retryAfter(bodyOf(answer?.body.text ?? ''), typeof header === 'string' ? header : undefined, now);
+  return retryAfter(jsonIn(answer?.body.text ?? ''), typeof header === 'string' ? header : undefined, now);
 }
 
 /** Without a deadline, `total` is the wait that was asked of this call itself: a worker is not blamed for what held others back. */
@@ -152,7 +126,7 @@ function unconfirmed(request: Request, attempt: Attempt): Failure {
 }
 
 /** The last attempt's answer, or its network failure. @throws Failure unavailable */
-function giveUp(request: Request, attempt: Attempt, history: Pick<Answer, 'afterUnconfirmed'>): Answer {
+function giveUp(request: Request, attempt: Attempt, history: History): Answer {
   if (attempt.failure) throw attempt.failure;
   return toAnswer(request, attempt, history);
 }
