@@ -1,56 +1,69 @@
 import type { Dispatcher } from 'undici';
 
-/** A body for one reader, chunk by chunk in the order of their arrival. */
-export interface Arrivals extends AsyncIterable<Uint8Array> {
-  add(chunk: Uint8Array): void;
-  /** Nothing more comes; a failure is what the reader gets after the chunks. */
-  close(failure?: Error): void;
-}
-
 type Arrival = IteratorResult<Uint8Array, undefined>;
+type Sender = Pick<Dispatcher.DispatchController, 'pause' | 'resume' | 'abort'>;
+
+const done: Arrival = { done: true, value: undefined };
 
 /** Bytes that may wait for the reader before the sender is paused. */
 const mostWaiting = 256 * 1024;
 
-/** @param sender paused while too much waits, and aborted where the reader stops before the end */
-export function openArrivals(sender: Pick<Dispatcher.DispatchController, 'pause' | 'resume' | 'abort'>): Arrivals {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  let ending: (() => Promise<Arrival>) | undefined;
-  let waiting: ((step: Promise<Arrival>) => void) | undefined;
-  const take = (): Promise<Arrival> | undefined => {
-    const value = chunks.shift();
-    if (value === undefined) return ending?.();
-    size -= value.length;
-    if (size === 0) sender.resume();
-    return Promise.resolve({ done: false, value });
-  };
-  const wake = (): void => {
-    const step = waiting && take();
-    if (!step) return;
-    waiting?.(step);
-    waiting = undefined;
-  };
-  const close: Arrivals['close'] = (failure) => {
-    ending ??= () => (failure ? Promise.reject(failure) : Promise.resolve(done));
-    wake();
-  };
-  const next = (): Promise<Arrival> => take() ?? new Promise((resolve) => (waiting = resolve));
-  const stop = (): Promise<Arrival> => {
-    close();
-    sender.abort(new Error('the rest of the answer is not wanted'));
+/** A body for one reader, chunk by chunk in the order of their arrival. */
+export class Arrivals implements AsyncIterable<Uint8Array>, AsyncIterator<Uint8Array, undefined> {
+  readonly #sender: Sender;
+  readonly #chunks: Uint8Array[] = [];
+  #size = 0;
+  #ending: { readonly failure: Error | undefined } | undefined;
+  #waiting: ((step: Promise<Arrival>) => void) | undefined;
+
+  /** @param sender paused while too much waits, and aborted where the reader stops before the end */
+  constructor(sender: Sender) {
+    this.#sender = sender;
+  }
+
+  add(chunk: Uint8Array): void {
+    this.#chunks.push(chunk);
+    this.#size += chunk.length;
+    this.#wake();
+    if (this.#size > mostWaiting) this.#sender.pause();
+  }
+
+  /** Nothing more comes; a failure is what the reader gets after the chunks. */
+  close(failure?: Error): void {
+    this.#ending ??= { failure };
+    this.#wake();
+  }
+
+  next(): Promise<Arrival> {
+    return this.#take() ?? new Promise((resolve) => (this.#waiting = resolve));
+  }
+
+  return(): Promise<Arrival> {
+    this.close();
+    this.#sender.abort(new Error('the rest of the answer is not wanted'));
     return Promise.resolve(done);
-  };
-  return {
-    add(chunk) {
-      chunks.push(chunk);
-      size += chunk.length;
-      wake();
-      if (size > mostWaiting) sender.pause();
-    },
-    close,
-    [Symbol.asyncIterator]: () => ({ next, return: stop }),
-  };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  #wake(): void {
+    const step = this.#waiting && this.#take();
+    if (!step) return;
+    this.#waiting?.(step);
+    this.#waiting = undefined;
+  }
+
+  #take(): Promise<Arrival> | undefined {
+    const value = this.#chunks.shift();
+    if (value === undefined) return this.#ending && ended(this.#ending.failure);
+    this.#size -= value.length;
+    if (this.#size === 0) this.#sender.resume();
+    return Promise.resolve({ done: false, value });
+  }
 }
 
-const done: Arrival = { done: true, value: undefined };
+function ended(failure: Error | undefined): Promise<Arrival> {
+  return failure ? Promise.reject(failure) : Promise.resolve(done);
+}

@@ -62,8 +62,11 @@ async function followInside(connection: Connection, call: Call, request: Request
   let url = request.url;
   for (let hops = 0; ; hops += 1) {
     const answer = await transport.exchange(dispatcher, {
-      ...request,
+      // Written out: V8 takes a slow path for a copy by spread.
+      method: request.method,
       url,
+      headers: request.headers,
+      body: request.body,
       timeout: timeoutOf(connection, call),
       alarm: connection.alarm,
       bodyLimits: connection.bodyLimits[call.isLong ? 'long' : 'usual'],

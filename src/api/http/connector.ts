@@ -5,6 +5,7 @@ import type { Environment } from '../../core/world.ts';
 import { abortReason } from '../../core/abort-reason.ts';
 import type { Trust } from './authorities.ts';
 import { Unconnected } from './broken.ts';
+import type { Cancellation } from './cancellation.ts';
 import { proxyOf } from './proxy.ts';
 
 export interface Route {
@@ -13,17 +14,17 @@ export interface Route {
   readonly trust: Trust | undefined;
 }
 
-/** The signal of the request that is being dispatched: undici opens a connection while it dispatches, and does not pass the signal on. */
-let dispatching: AbortSignal | undefined;
+/** The request that is being dispatched: undici opens a connection while it dispatches, and does not say for which request. */
+let dispatching: Cancellation | undefined;
 
 /**
- * Dispatches a request; a connection that is opened for it is given up when the signal aborts. Not an AsyncLocalStorage: that calls
+ * Dispatches a request; a connection that is opened for it is given up when it is cancelled. Not an AsyncLocalStorage: that calls
  * a hook for each promise of the process, which is a tenth of the time of a bulk write.
  */
-export function withConnectSignal<T>(signal: AbortSignal, dispatch: () => Promise<T>): Promise<T> {
-  dispatching = signal;
+export function connectingFor(cancellation: Cancellation, dispatch: () => void): void {
+  dispatching = cancellation;
   try {
-    return dispatch();
+    dispatch();
   } finally {
     dispatching = undefined;
   }
@@ -35,7 +36,7 @@ export function withConnectSignal<T>(signal: AbortSignal, dispatch: () => Promis
  */
 export function connectorFor(route: Route): buildConnector.connector {
   return (options, callback) => {
-    open(options, route, dispatching).then(
+    open(options, route, dispatching?.signal).then(
       (socket) => callback(null, socket),
       (cause: unknown) => callback(new Unconnected(cause), null),
     );

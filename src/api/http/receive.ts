@@ -1,6 +1,8 @@
 import type { Dispatcher } from 'undici';
 import { abortReason } from '../../core/abort-reason.ts';
-import { openArrivals, type Arrivals } from './arrivals.ts';
+import { Arrivals } from './arrivals.ts';
+import type { Cancellation } from './cancellation.ts';
+import { connectingFor } from './connector.ts';
 
 /** An answer whose body is still on its way. */
 export interface Received {
@@ -16,32 +18,25 @@ export interface Received {
 export function receive(
   dispatcher: Dispatcher,
   options: Dispatcher.DispatchOptions,
-  signal: AbortSignal,
+  cancellation: Cancellation,
 ): Promise<Received> {
   return new Promise((resolve, reject) => {
-    let controller: Dispatcher.DispatchController | undefined;
     let body: Arrivals | undefined;
-    const stop = (): void => controller?.abort(abortReason(signal));
-    signal.addEventListener('abort', stop);
-    dispatcher.dispatch(options, {
-      onRequestStart(given) {
-        controller = given;
-        if (signal.aborted) stop();
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart(controller) {
+        cancellation.whenCancelled((reason) => controller.abort(abortReason({ reason })));
       },
-      onResponseStart(given, status, headers) {
+      onResponseStart(controller, status, headers) {
         const isInformational = status < 200;
-        if (!isInformational) resolve({ status, headers, body: (body = openArrivals(given)) });
+        if (!isInformational) resolve({ status, headers, body: (body = new Arrivals(controller)) });
       },
       onResponseData: (_controller, chunk) => body?.add(chunk),
-      onResponseEnd() {
-        signal.removeEventListener('abort', stop);
-        body?.close();
-      },
+      onResponseEnd: () => body?.close(),
       onResponseError(_controller, cause) {
-        signal.removeEventListener('abort', stop);
         if (body) body.close(cause);
         else reject(cause);
       },
-    });
+    };
+    connectingFor(cancellation, () => dispatcher.dispatch(options, handler));
   });
 }

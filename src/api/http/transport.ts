@@ -4,10 +4,11 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, messageOf } from '../../core/failure.ts';
 import { readFileText } from '../../core/read.ts';
 import { variable, type Alarm, type Environment } from '../../core/world.ts';
+import { openTrust, type Trust } from './authorities.ts';
 import { readBody, type BodyLimits, type WireBody } from './body.ts';
 import { TimedOut, Unconnected } from './broken.ts';
-import { openTrust, type Trust } from './authorities.ts';
-import { connectorFor, withConnectSignal } from './connector.ts';
+import { Cancellation } from './cancellation.ts';
+import { connectorFor } from './connector.ts';
 import { proxyOf } from './proxy.ts';
 import { receive } from './receive.ts';
 
@@ -77,32 +78,35 @@ async function certificates(file: string, signal: AbortSignal): Promise<string> 
  * @throws Unconnected where nothing was sent, TimedOut, TooLarge, the signal's reason, or an error of undici
  */
 export async function exchange(dispatcher: Dispatcher, call: WireRequest): Promise<WireAnswer> {
-  // Not AbortSignal.any: Node 20 keeps a reference to each of its signals for as long as the run's own lives.
-  const end = new AbortController();
-  const cancelAlarm = call.alarm(call.timeout, () => end.abort(new TimedOut()));
-  const stop = (): void => end.abort(call.signal.reason);
+  const cancellation = new Cancellation();
+  const cancelAlarm = call.alarm(call.timeout, () => cancellation.cancel(new TimedOut()));
+  const stop = (): void => cancellation.cancel(call.signal.reason);
   call.signal.addEventListener('abort', stop);
   if (call.signal.aborted) stop();
   try {
-    return await withConnectSignal(end.signal, () => answerTo(dispatcher, call, end.signal));
+    const { status, headers, body } = await receive(dispatcher, optionsOf(call), cancellation);
+    const isSuccess = status >= 200 && status < 300;
+    const limits = isSuccess ? call.bodyLimits : { memory: call.bodyLimits.memory };
+    const read = await readBody(body, headers['content-encoding'], limits);
+    // undici frees the connection a turn after the body: a request before that would open another one, with another handshake.
+    await new Promise((resolve) => setImmediate(resolve));
+    return { status, headers, body: read };
   } catch (cause) {
-    if (cause instanceof Unconnected) throw cause;
-    throw end.signal.aborted ? end.signal.reason : cause;
+    throw cause instanceof Unconnected ? cause : cancellation.reasonOr(cause);
   } finally {
     cancelAlarm();
     call.signal.removeEventListener('abort', stop);
   }
 }
 
-async function answerTo(dispatcher: Dispatcher, call: WireRequest, signal: AbortSignal): Promise<WireAnswer> {
-  const { origin, pathname, search } = new URL(call.url);
-  const { method, headers, body: sent = null } = call;
-  const options = { origin, path: pathname + search, method, headers, body: sent };
-  const answer = await receive(dispatcher, options, signal);
-  const isSuccess = answer.status >= 200 && answer.status < 300;
-  const limits = isSuccess ? call.bodyLimits : { memory: call.bodyLimits.memory };
-  const body = await readBody(answer.body, answer.headers['content-encoding'], limits);
-  // undici frees the connection a turn after the body: a request before that would open another one, with another handshake.
-  await new Promise((resolve) => setImmediate(resolve));
-  return { status: answer.status, headers: answer.headers, body };
+let last = { url: '', origin: '', path: '' };
+
+/** Requests to one URL follow one another: it is parsed for the first of them. */
+function optionsOf({ url, method, headers, body }: WireRequest): Dispatcher.DispatchOptions {
+  if (url !== last.url) {
+    const { origin, pathname, search } = new URL(url);
+    last = { url, origin, path: pathname + search };
+  }
+  const { origin, path } = last;
+  return { origin, path, method, headers, body: body ?? null };
 }

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { openArrivals } from '../../../src/api/http/arrivals.ts';
+import { Arrivals } from '../../../src/api/http/arrivals.ts';
 
 const large = 256 * 1024;
 
 function open() {
   const calls: string[] = [];
   const note = (call: string) => (): void => void calls.push(call);
-  return { calls, body: openArrivals({ pause: note('pause'), resume: note('resume'), abort: note('abort') }) };
+  return { calls, body: new Arrivals({ pause: note('pause'), resume: note('resume'), abort: note('abort') }) };
 }
 
 async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
@@ -56,7 +56,7 @@ test('a reader that stops early aborts the sender, and what it waits for ends', 
   const { body, calls } = open();
   const reader = body[Symbol.asyncIterator]();
   const waiting = reader.next();
-  await reader.return?.();
+  await reader.return();
   expect(await waiting).toEqual({ done: true, value: undefined });
   expect(calls).toEqual(['abort']);
   body.close(new Error('aborted'));
