@@ -37,11 +37,19 @@ interface LicensingCall extends LicensingWorld {
 
 type Step = (call: LicensingCall) => SandboxAnswer;
 
-const routes: readonly { readonly pattern: RegExp; readonly methods: Readonly<Record<string, Step>> }[] = [
-  { pattern: /^\/v1\/license\/$/, methods: { GET: listLicenses, POST: create } },
-  { pattern: /^\/v1\/license\/([^/]+)\/$/, methods: { GET: view, PUT: replace, PATCH: update } },
-  { pattern: /^\/v1\/first-activation\/$/, methods: { GET: firstActivation } },
+type Resource = ReturnType<typeof resource>;
+
+const routes = [
+  resource(/^\/v1\/license\/$/, { GET: listLicenses, POST: create }),
+  resource(/^\/v1\/license\/([^/]+)\/$/, { GET: view, PUT: replace, PATCH: update }),
+  resource(/^\/v1\/first-activation\/$/, { GET: firstActivation }),
 ];
+
+function resource(pattern: RegExp, methods: Readonly<Record<string, Step>>) {
+  /** The header that names the methods. */
+  const allow = [...Object.keys(methods), ...('GET' in methods ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+  return { pattern, methods, allow };
+}
 
 /**
  * The answer of the licensing service. The specification says nothing of its errors and little of its answers; this is our model
@@ -53,9 +61,9 @@ const routes: readonly { readonly pattern: RegExp; readonly methods: Readonly<Re
  * - the limit of activations is not modelled, since its numbers are not published.
  */
 export function answerLicensing(world: LicensingWorld, request: SandboxRequest): SandboxAnswer {
-  for (const { pattern, methods } of routes) {
-    const match = pattern.exec(request.path);
-    if (match) return guarded(world.shape, () => run(world, request, methods, match[1] ?? ''));
+  for (const known of routes) {
+    const match = known.pattern.exec(request.path);
+    if (match) return guarded(world.shape, () => run(world, request, known, match[1] ?? ''));
   }
   return unknownPage();
 }
@@ -76,20 +84,17 @@ function reasonOf(body: unknown): string {
   return String(texts[0] ?? 'Something went wrong.');
 }
 
-function run(
-  world: LicensingWorld,
-  request: SandboxRequest,
-  methods: Readonly<Record<string, Step>>,
-  code: string,
-): SandboxAnswer {
+function run(world: LicensingWorld, request: SandboxRequest, { methods, allow }: Resource, code: string) {
   const app_code = appOf(request.headers.authorization);
   throttle(world, app_code);
   const step = methods[request.method === 'HEAD' ? 'GET' : request.method];
-  const allow = [...Object.keys(methods), ...('GET' in methods ? ['HEAD'] : []), 'OPTIONS'].join(', ');
   if (request.method === 'OPTIONS') return json(200, { name: 'License', renders: ['application/json'] }, { allow });
   if (!step) return json(405, { detail: `Method "${request.method}" not allowed.` }, { allow });
-  const answer = step({ ...world, request, app_code, code });
-  return { ...answer, headers: { allow, vary: 'Accept', ...answer.headers } };
+  const { state, clock, origin, shape, lag, allowance, perMinute } = world;
+  // Written out: a copy by spread took a twentieth of the sandbox's time in a bulk write.
+  const call = { state, clock, origin, shape, lag, allowance, perMinute, request, app_code, code };
+  const { status, headers, body } = step(call);
+  return { status, headers: { allow, vary: 'Accept', ...headers }, body };
 }
 
 /** @throws Unacceptable 401 */

@@ -53,7 +53,7 @@ export async function serve(
 ): Promise<void> {
   const { clock, closing, services } = session;
   const time = clock.now();
-  const path = (incoming.url ?? '/').replace(/\?.*/s, '');
+  const [path = '/'] = (incoming.url ?? '/').split('?', 1);
   const method = incoming.method ?? 'GET';
   const fault = session.faults?.draw(method, path);
   const api = apiOf(path);

@@ -10,5 +10,5 @@ export function newLicenseCode(state: State): string {
 
 export function licenseCode(number: number): string {
   const digits = hash('sha256', `sandbox license ${number}`).slice(0, 20).toUpperCase();
-  return digits.replace(/.{5}(?=.)/g, '$&-');
+  return [0, 5, 10, 15].map((at) => digits.slice(at, at + 5)).join('-');
 }

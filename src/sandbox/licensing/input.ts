@@ -46,7 +46,7 @@ export function readLicense(
   const readers = request.mediaType === 'application/json' && !shape.lenient ? typedReaders : textReaders;
   const faults: Record<string, string[]> = {};
   const values: Record<string, unknown> = {};
-  for (const [name, read] of Object.entries(readers)) {
+  for (const [name, read] of readers) {
     const value = sent[name];
     if (value === undefined && extent === 'part') continue;
     const outcome = value === undefined ? { fault: 'This field is required.' } : read(value);
@@ -83,19 +83,19 @@ function jsonFields(text: string): JsonObject {
 
 type FieldOutcome = { readonly value: unknown } | { readonly fault: string };
 
-type Readers = Readonly<Record<keyof LicenseInput, (value: unknown) => FieldOutcome>>;
+type Readers = readonly (readonly [name: keyof LicenseInput, read: (value: unknown) => FieldOutcome])[];
 
-const textReaders: Readers = {
-  remote_user: readName,
-  app_code: readInteger,
-  size_allowance: (value) => inRange(readInteger(value)),
-};
+const textReaders: Readers = [
+  ['remote_user', readName],
+  ['app_code', readInteger],
+  ['size_allowance', (value) => inRange(readInteger(value))],
+];
 
-const typedReaders: Readers = {
-  remote_user: (value) => (typeof value === 'number' ? { fault: 'Not a valid string.' } : readName(value)),
-  app_code: readTypedInteger,
-  size_allowance: (value) => inRange(readTypedInteger(value)),
-};
+const typedReaders: Readers = [
+  ['remote_user', (value) => (typeof value === 'number' ? { fault: 'Not a valid string.' } : readName(value))],
+  ['app_code', readTypedInteger],
+  ['size_allowance', (value) => inRange(readTypedInteger(value))],
+];
 
 function readTypedInteger(value: unknown): FieldOutcome {
   return typeof value === 'string' ? { fault: 'A valid integer is required.' } : readInteger(value);
