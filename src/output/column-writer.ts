@@ -47,7 +47,7 @@ export function columnWriter(columns: Columns, look: Look, { bold, fold }: Table
   const leftOut = leftOutColumns(columns, (text) => fold?.(text, Math.max(20, look.width - 2)) ?? [text]);
   const whole = shown.map((index) => sizes[index]?.whole ?? false);
   const fit = (cells: readonly Cell[]): readonly Cell[] => {
-    const chosen = shown.flatMap((index) => cells[index] ?? []);
+    const chosen = shown.length === sizes.length ? cells : shown.flatMap((index) => cells[index] ?? []);
     return look.terminal && look.width > 0 ? fitted(chosen, arrangement, whole, look.width) : chosen;
   };
   return {

@@ -35,14 +35,16 @@ export function drawGrid(lines: readonly (readonly Cell[])[], widths: readonly n
 
 /** The same look line by line, for tables of any length; a cell wider than its column moves the rest of its line. */
 export function drawLine(cells: readonly Cell[], widths: readonly number[]): string {
-  const last = cells.findLastIndex(({ width }) => width > 0);
-  const texts = cells
-    .slice(0, last + 1)
-    .map(
-      (cell, index) =>
-        paintedText(cell) + (index < last ? ' '.repeat(Math.max(0, (widths[index] ?? 0) - cell.width)) : ''),
-    );
-  return `${texts.join(gap)}\n`;
+  let line = '';
+  let space = '';
+  cells.forEach((cell, index) => {
+    if (cell.width > 0) {
+      line += space + paintedText(cell);
+      space = '';
+    }
+    space += ' '.repeat(Math.max(0, (widths[index] ?? 0) - cell.width)) + gap;
+  });
+  return `${line}\n`;
 }
 
 /** Columns of a line of such columns, the gaps included. */

@@ -4,8 +4,11 @@
  * emoji and scripts need stay.
  */
 export function plain(text: string): string {
-  return text.replace(harmful(), visible);
+  return printableAscii.test(text) ? text : text.replace(harmful(), visible);
 }
+
+/** Most texts: nothing in them is harmful, and each character takes one column of a terminal. */
+export const printableAscii = /^[ -~]*$/;
 
 /** The same for text of several lines, as in error messages: line ends stay. */
 export function plainLines(text: string): string {

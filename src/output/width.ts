@@ -1,11 +1,10 @@
 import fastStringWidth from 'fast-string-width';
+import { printableAscii } from './plain.ts';
 
 /** Columns that a text without control characters takes on a terminal: CJK and emoji two, combining marks none. */
 export function displayWidth(text: string): number {
   return printableAscii.test(text) ? text.length : fastStringWidth(text.replaceAll(nonJoiner, ''));
 }
-
-const printableAscii = /^[ -~]*$/;
 
 /** The text, or as much of it as fits into `limit` columns with an ellipsis; a character is never cut in two. */
 export function shorten(text: string, limit: number): string {
