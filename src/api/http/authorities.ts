@@ -1,25 +1,14 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
 
-/** What TLS trusts beside the usual authorities; each context is made when a connection first needs it. */
-export interface Trust {
-  /** The authorities of the given files alone: to read the 140 public ones takes 25 ms (docs/apis.md, Proxies and TLS). */
-  given(): SecureContext;
-  /** The given and the usual ones. */
-  all(): SecureContext;
-}
+/** What TLS trusts; made when the first connection needs it. */
+export type Trust = () => SecureContext;
 
-/** @param texts certificates of authorities, as PEM */
-export function openTrust(texts: readonly string[]): Trust {
-  let given: SecureContext | undefined;
-  let all: SecureContext | undefined;
-  return {
-    given: () => (given ??= createSecureContext({ ca: [...texts] })),
-    all: () => (all ??= usualAnd(texts)),
-  };
-}
-
-/** Adds to the context of all connections: the documented option `ca` wants the whole list, and reads the public ones once more. */
-function usualAnd(texts: readonly string[]): SecureContext {
+/**
+ * The public authorities and those of some PEM texts. They are added to the context of all connections: the documented option `ca` wants
+ * the whole list, and reading 140 public authorities once more takes 26 ms. A context of the given ones alone takes as long, because
+ * Node reads the public ones whenever one is added.
+ */
+export function trustedBy(texts: readonly string[]): SecureContext {
   const trusted = createSecureContext();
   const native: unknown = trusted.context;
   if (!canAdd(native)) throw new Error('the TLS context of this Node takes no further authority');

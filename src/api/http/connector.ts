@@ -1,5 +1,5 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import { connect as connectTls, type SecureContext } from 'node:tls';
+import { connect as connectTls } from 'node:tls';
 import type { buildConnector } from 'undici';
 import type { Environment } from '../../core/world.ts';
 import { abortReason } from '../../core/abort-reason.ts';
@@ -53,34 +53,15 @@ async function open(
   const proxy = proxyOf(`${protocol}//${host ?? hostname}`, env);
   const address = { host: hostname, port: Number(port) || (isTls ? 443 : 80) };
   if (!isTls) return opened(connectTcp(address), 'connect', signal);
-  const secure = async (secureContext?: SecureContext): Promise<Socket> => {
-    const socket = proxy && (await throughProxy(proxy, address, trust, signal));
-    const options = {
-      ...address,
-      ...(isIP(hostname) === 0 ? { servername: hostname } : {}),
-      ...(secureContext ? { secureContext } : {}),
-      ...(socket ? { socket } : {}),
-      ALPNProtocols: ['http/1.1'],
-    };
-    return opened(connectTls(options), 'secureConnect', signal);
+  const socket = proxy && (await throughProxy(proxy, address, trust, signal));
+  const options = {
+    ...address,
+    ...(isIP(hostname) === 0 ? { servername: hostname } : {}),
+    ...(trust ? { secureContext: trust() } : {}),
+    ...(socket ? { socket } : {}),
+    ALPNProtocols: ['http/1.1'],
   };
-  return trust ? trusting(trust, secure) : secure();
-}
-
-/** Connects with the authorities of `--ca-file`, and again with all where those do not vouch for the server; nothing was sent by then. */
-async function trusting({ given, all }: Trust, secure: (context: SecureContext) => Promise<Socket>): Promise<Socket> {
-  try {
-    return await secure(given());
-  } catch (cause) {
-    if (!isChainRefused(cause)) throw cause;
-    return secure(all());
-  }
-}
-
-/** Whether other authorities could make the difference: OpenSSL's codes for the chain of a certificate, not for its name. */
-function isChainRefused(cause: unknown): boolean {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  return /^(CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|INVALID_CA)/.test(code);
+  return opened(connectTls(options), 'secureConnect', signal);
 }
 
 async function throughProxy(

@@ -4,7 +4,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, messageOf } from '../../core/failure.ts';
 import { readFileText } from '../../core/read.ts';
 import { variable, type Alarm, type Environment } from '../../core/world.ts';
-import { openTrust, type Trust } from './authorities.ts';
+import { trustedBy, type Trust } from './authorities.ts';
 import { readBody, type BodyLimits, type WireBody } from './body.ts';
 import { TimedOut, Unconnected } from './broken.ts';
 import { Cancellation } from './cancellation.ts';
@@ -53,7 +53,9 @@ async function trustIn({ env, caFile }: TransportSurroundings, signal: AbortSign
   if (caFile === undefined) return undefined;
   const extra = variable(env, 'NODE_EXTRA_CA_CERTS');
   const files = [caFile, ...(extra === undefined ? [] : [extra])];
-  return openTrust(await Promise.all(files.map((file) => certificates(file, signal))));
+  const texts = await Promise.all(files.map((file) => certificates(file, signal)));
+  let context: ReturnType<Trust> | undefined;
+  return () => (context ??= trustedBy(texts));
 }
 
 /** The bundle of all public authorities is a quarter of a megabyte. */

@@ -27,7 +27,7 @@ export function openTunnel({ proxy, target, trust, signal }: TunnelOptions): Pro
       path: target,
       headers: { host: target, ...credentialsOf(proxy) },
       agent: false,
-      ...(trust ? { secureContext: trust.all() } : {}),
+      ...(trust ? { secureContext: trust() } : {}),
       ...(signal ? { signal } : {}),
     })
       .once('connect', ({ statusCode = 0 }, socket: Socket, head: Buffer) => {
