@@ -2,7 +2,6 @@
 'use strict';
 const { existsSync, readFileSync, writeSync } = require('node:fs');
 const { join, resolve } = require('node:path');
-const { compileFunction } = require('node:vm');
 
 const dist = join(__dirname, '../dist');
 const argv = process.argv.slice(2);
@@ -25,6 +24,7 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
 
 /** Not by `require`, which looks for the file in many ways and reads package.json. */
 function load(name) {
+  const { compileFunction } = require('node:vm');
   const filename = join(dist, name);
   const exports = {};
   compileFunction(readFileSync(filename, 'utf8'), ['exports', 'require'], { filename })(exports, require);
