@@ -1,10 +1,11 @@
-// How fast `license apply` makes licenses, beside a plain loop of curl and xargs with several curls, which look at no answer and keep
-// no record. A sandbox on loopback with ROWS users (500), each way from the same beginning; RUNS (3), of which the median counts. The
-// last column is the time as a part of that of `xargs -P 16 curl`.
+// How fast `license apply` makes licenses, beside a plain loop of curl and xargs with several curls, which look at no answer, and four
+// workers of undici alone; none of these keeps a record. A sandbox on loopback with ROWS users (500), each way from the same beginning;
+// RUNS (3), of which the median counts. The last column is the time as a part of that of `xargs -P 16 curl`.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { csvOf } from '../licenses.js';
 import { bareEnvironment } from '../measure.js';
 import { program, serve } from '../sandbox.js';
@@ -26,6 +27,7 @@ const ways = [
   { name: 'a loop of curl', command: ['sh', '-c', `while read -r body; do ${post} "$body"; done < ${bodies}`] },
   { name: 'xargs -P 4 curl', command: ['sh', '-c', `tr '\\n' '\\0' < ${bodies} | xargs -0 -P 4 -I BODY ${post} BODY`] },
   { name: yardstick, command: ['sh', '-c', `tr '\\n' '\\0' < ${bodies} | xargs -0 -P 16 -I BODY ${post} BODY`] },
+  { name: 'undici alone', command: [process.execPath, fileURLToPath(new URL('../posts.js', import.meta.url)), bodies] },
   { name: 'license apply', command: [process.execPath, program, 'license', 'apply', roster, '-q'] },
   { name: 'one worker', command: [process.execPath, program, 'license', 'apply', roster, '-q', '--concurrency', '1'] },
   { name: 'the same again', command: [process.execPath, program, 'license', 'apply', roster, '-q'], again: true },
