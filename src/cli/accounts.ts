@@ -1,10 +1,9 @@
 import type { Accounts } from '../commands/context/accounts.ts';
 import type { GlobalValues } from '../commands/context/invocation.ts';
 import type { Keys } from '../commands/context/keys.ts';
-import type { AppChoice } from '../commands/context/services.ts';
 import { Secret } from '../core/secret.ts';
 import type { Clock } from '../core/world.ts';
-import { openCredentials, type LicensingCredential } from '../store/account/credentials.ts';
+import { openCredentials } from '../store/account/credentials.ts';
 import { readKeyFile } from '../store/account/key-text.ts';
 import { openProfiles, type Profiles } from '../store/account/profiles.ts';
 import { chatUnit, licensingUnit } from '../store/account/unit.ts';
@@ -42,16 +41,11 @@ export function openAccounts(holding: Holding): Accounts & Omit<Keys, 'keyFromIn
   const runKeyCommand = keyCommandRunner(holding);
   const credentials = openCredentials(machine, clock, profiles, runKeyCommand, signal);
   const chosen = { profile: options.profile, typed: options.profileTyped };
-  const choose = async (choice: AppChoice): Promise<LicensingCredential> =>
-    options.sandbox ? (await sandbox.credentials()).licensing(choice) : credentials.licensing({ ...chosen, ...choice });
-  const known = new Map<number | undefined, Promise<LicensingCredential>>();
   return {
-    // Once for each application: a key command may ask a person.
-    licensingAccount({ app_code } = {}) {
-      const account = known.get(app_code) ?? choose({ app_code });
-      known.set(app_code, account);
-      return account;
-    },
+    licensingAccount: async (choice = {}) =>
+      options.sandbox
+        ? (await sandbox.credentials()).licensing(choice)
+        : credentials.licensing({ ...chosen, ...choice }),
     chatAccount: async () => (options.sandbox ? (await sandbox.credentials()).chat() : credentials.chat(chosen)),
     licensingApps: async () =>
       options.sandbox ? (await sandbox.credentials()).licensingApps() : credentials.licensingApps(),

@@ -21,6 +21,40 @@ async function loginAndList(
   };
 }
 
+describe('a key is asked for once in a run, however many parts of a command need it', () => {
+  const roster = 'remote_user,size_allowance\nq,3\n';
+  const lines = {
+    licensing: ['license list', 'license apply roster.csv', 'license create --remote-user zz --size-allowance 3'],
+    chat: ['messages fetch --channel general --limit 2', 'topic delete general launch --dry-run', 'archive pull kept'],
+  };
+
+  test.each([...lines.licensing, ...lines.chat])('by a command: %s', async (line) => {
+    const home = temporaryHome();
+    const { env } = await openService();
+    writeFileSync(join(home, 'roster.csv'), roster);
+    const key = lines.chat.includes(line) ? env['CHATELAINE_CHAT_API_KEY'] : env['CHATELAINE_API_KEY'];
+    writeFileSync(join(home, 'give'), `#!/bin/sh\necho asked >> "${home}/log"\necho ${key}\n`, { mode: 0o700 });
+    const where = lines.chat.includes(line)
+      ? `chat --site ${env['CHATELAINE_CHAT_SITE']} --email ${env['CHATELAINE_CHAT_EMAIL']}`
+      : `licensing --base-url ${env['CHATELAINE_BASE_URL']} --app-code ${env['CHATELAINE_APP_CODE']}`;
+    await start(`auth login ${where} --no-check --key-command ${home}/give`, { home }).ended;
+    writeFileSync(join(home, 'log'), '');
+    await start(line, { home }).ended;
+    expect(readFileSync(join(home, 'log'), 'utf8')).toBe('asked\n');
+  });
+
+  test.each([...lines.licensing, ...lines.chat])('from a pipe: %s', async (line) => {
+    const home = temporaryHome();
+    const { CHATELAINE_API_KEY: key = '', CHATELAINE_CHAT_API_KEY: chatKey = '', ...env } = (await openService()).env;
+    writeFileSync(join(home, 'roster.csv'), roster);
+    const files = `CHATELAINE_API_KEY_FILE=<(echo ${key}) CHATELAINE_CHAT_API_KEY_FILE=<(echo ${chatKey})`;
+    const done = await shell(`${files} chatelaine ${line}`, { home, env }).ended;
+    expect(done.stderr).not.toContain('key');
+    // No topic of that name.
+    expect(done.code).toBe(line.startsWith('topic') ? 5 : 0);
+  });
+});
+
 describe.skipIf(!has('pass') || !has('gpg'))('pass (skipped where pass or gpg is missing)', () => {
   test('gives the key at each use, and only its command is stored', async () => {
     const home = temporaryHome();

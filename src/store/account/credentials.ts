@@ -70,7 +70,10 @@ export function openCredentials(
   /** Ends the reading of a key file that is a pipe. */
   signal?: AbortSignal,
 ): Credentials {
-  const keyOf = (profile: Profile): Promise<Secret> => keyOfProfile(profile, { machine, clock }, runKeyCommand);
+  const once = keysOnce();
+  const runOnce: RunKeyCommand = (command) => once(`command ${command}`, () => runKeyCommand(command));
+  const keyOf = (profile: Profile): Promise<Secret> => keyOfProfile(profile, { machine, clock }, runOnce);
+  const keyOfUnit = (key: UnitKey): Promise<Secret> => once(key.variable, () => unitKeyOf(key, machine, signal));
   const licensingCredential = async (profile: LicensingProfile): Promise<LicensingCredential> => {
     const { name, base_url, app_code, key_field, mac_format, ledger, read_only = false } = profile;
     const optional = defined({ key_field, mac_format, ledger });
@@ -81,7 +84,7 @@ export function openCredentials(
     async licensing({ profile, typed = true, app_code }) {
       const unit = licensingUnit(machine.env);
       if (unit && (profile === undefined || !typed)) {
-        const key = await unitKeyOf(unit.key, machine, signal);
+        const key = await keyOfUnit(unit.key);
         return {
           kind: 'licensing',
           profile: undefined,
@@ -101,7 +104,7 @@ export function openCredentials(
     async chat({ profile, typed = true }) {
       const unit = chatUnit(machine.env);
       if (unit && (profile === undefined || !typed)) {
-        const key = await unitKeyOf(unit.key, machine, signal);
+        const key = await keyOfUnit(unit.key);
         return { kind: 'chat', profile: undefined, site: unit.site, email: unit.email, key, read_only: false };
       }
       const chosen = await (profile === undefined
@@ -124,6 +127,16 @@ export function openCredentials(
 /** What credentials.json keeps of a key: with its origin, so that a changed URL in config.json cannot send it elsewhere. */
 export function keyEntry(key: Secret | undefined, origin: string): Content {
   return { origin, ...(key && { api_key: key.reveal() }) };
+}
+
+/** Asks each source for its key once in a run: a command may ask a person, and a file may be a pipe. */
+function keysOnce(): (source: string, ask: () => Promise<Secret>) => Promise<Secret> {
+  const known = new Map<string, Promise<Secret>>();
+  return (source, ask) => {
+    const key = known.get(source) ?? ask();
+    known.set(source, key);
+    return key;
+  };
 }
 
 function unitKeyOf(key: UnitKey, machine: Machine, signal?: AbortSignal): Promise<Secret> {
