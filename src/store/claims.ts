@@ -7,11 +7,11 @@ import type { Failure } from '../core/failure.ts';
  */
 export interface Claims {
   /**
-   * Claims the users; waits while a living process holds one of them. Resolves with the users for whom a license was asked for by an
-   * earlier process, and when, on the clock `elapsed` of this process. A process that died holding a user counts as asking now.
+   * Claims the users; waits while a living process holds one of them. Its moments are on the clock `elapsed` of this process. A process
+   * that died holding a user counts as asking now.
    * @throws Failure unavailable when the wait is over, config when no folder can be written or the file is damaged
    */
-  take(users: readonly string[]): Promise<ReadonlyMap<string, Milliseconds>>;
+  take(users: readonly string[]): Promise<PastPosts>;
   /**
    * Records that a POST for the user is about to be sent; called before each. Claims of one machine need no such record, since they see
    * that a process has died.
@@ -20,16 +20,44 @@ export interface Claims {
    */
   posting(user: string, soon?: () => readonly string[]): Promise<void>;
   /**
+   * Records POSTs that were answered, as soon as that is known; their users stay claimed. What is recorded stays, whatever becomes of
+   * this process, until a release says that a list has shown the license.
+   */
+  answered(answers: ReadonlyMap<string, OpenAnswer>): Promise<void>;
+  /**
    * Gives users back, each with the time at which its last POST ended, if there was one. A user that is never given back counts as
    * abandoned once this process has ended.
    */
   release(users: readonly ReleasedUser[]): Promise<void>;
 }
 
+/** What earlier processes did for claimed users. */
+export interface PastPosts {
+  /** When a license was last asked for; a user for whom that is long ago is absent. */
+  readonly posted: ReadonlyMap<string, Milliseconds>;
+  /** Answered POSTs whose license no list has shown. */
+  readonly answers: ReadonlyMap<string, OpenAnswer>;
+}
+
+/**
+ * A POST that the server answered with a success, while no list has shown the license under the name that was sent: it is never sent
+ * again unless somebody says so (docs/exactly-once.md, Answered is not confirmed). Kept without a limit of time.
+ */
+export interface OpenAnswer {
+  /** The HTTP status of the answer. */
+  readonly status: number;
+  /** When it came, by the clock of the machine that sent the POST; it is shown to people and decides nothing. */
+  readonly time: Milliseconds;
+  /** The last four characters of the answered key; undefined where the answer had none. */
+  readonly key_end?: string | undefined;
+}
+
 export interface ReleasedUser {
   readonly remote_user: string;
   /** When the last POST for this user ended, whatever its outcome; by the clock of the machine, which the file of claims keeps. */
   readonly posted?: Milliseconds | undefined;
+  /** True: a list has shown the license, so what is recorded of an answer is removed. */
+  readonly isShown?: boolean | undefined;
 }
 
 export interface ClaimOptions {
@@ -60,7 +88,7 @@ export interface SharedClaims extends Claims {
   lost(): Failure | undefined;
 }
 
-export interface FreeUsers {
+export interface FreeUsers extends PastPosts {
   /** For claimed users, when their last POST ended; it is later than now where a POST of an ended session may still run. */
   readonly posted: ReadonlyMap<string, Milliseconds>;
   /** The users that somebody else holds. */

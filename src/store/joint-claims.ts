@@ -1,10 +1,10 @@
 import type { Milliseconds } from '../core/duration.ts';
-import type { LocalClaims, ReleasedUser, SharedClaims } from './claims.ts';
+import type { LocalClaims, OpenAnswer, PastPosts, ReleasedUser, SharedClaims } from './claims.ts';
 
 /**
  * The claims of a ledger together with those of this machine, for the processes beside this one that do not use the ledger. Those of the
  * machine are taken first everywhere, and whoever holds several users waits for none, so no two processes wait for each other
- * (docs/exactly-once.md, The shared ledger). Of two records of a POST the later one counts.
+ * (docs/exactly-once.md, The shared ledger). Of two records of a POST the later one counts, and an answer that one of them keeps is open.
  */
 export function jointClaims(local: LocalClaims, shared: SharedClaims, elapsed: () => Milliseconds): SharedClaims {
   /** What the ledger fails to claim is not left to this machine either. */
@@ -32,7 +32,12 @@ export function jointClaims(local: LocalClaims, shared: SharedClaims, elapsed: (
       const ahead = taken.now - elapsed();
       const posted = new Map([...here.posted].map(([user, time]) => [user, time + ahead]));
       const held = [...here.held, ...taken.held];
-      return { now: taken.now, posted: latest(posted, taken.posted), held, holder: here.holder ?? taken.holder };
+      const past = latest({ ...here, posted }, taken);
+      return { ...past, now: taken.now, held, holder: here.holder ?? taken.holder };
+    },
+    async answered(answers) {
+      await local.answered(answers);
+      await shared.answered(answers);
     },
     async release(users) {
       try {
@@ -48,11 +53,8 @@ function unsent(users: readonly string[]): ReleasedUser[] {
   return users.map((remote_user) => ({ remote_user }));
 }
 
-function latest(
-  one: ReadonlyMap<string, Milliseconds>,
-  other: ReadonlyMap<string, Milliseconds>,
-): ReadonlyMap<string, Milliseconds> {
-  const all = new Map(one);
-  for (const [user, time] of other) all.set(user, Math.max(time, all.get(user) ?? -Infinity));
-  return all;
+function latest(one: PastPosts, other: PastPosts): PastPosts {
+  const posted = new Map(one.posted);
+  for (const [user, time] of other.posted) posted.set(user, Math.max(time, posted.get(user) ?? -Infinity));
+  return { posted, answers: new Map<string, OpenAnswer>([...one.answers, ...other.answers]) };
 }

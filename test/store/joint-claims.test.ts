@@ -14,17 +14,24 @@ function openAt(world: Place) {
 }
 
 const hour = 3_600_000;
+/** What the ledger keeps. */
+const answers = new Map([['zoe', { status: 202, time: 5 }]]);
 
 /** A ledger whose clock is an hour ahead; it can be gone. */
 function ledger(posted: ReadonlyMap<string, number> = new Map(), held: readonly string[] = [], gone?: Failure) {
   const calls: string[] = [];
   const shared: SharedClaims = {
-    take: (users) => (gone ? Promise.reject(gone) : Promise.resolve(new Map(users.map((user) => [user, -hour])))),
+    take: (users) =>
+      gone
+        ? Promise.reject(gone)
+        : Promise.resolve({ posted: new Map(users.map((user) => [user, -hour])), answers: new Map() }),
     async takeFree(users) {
       if (gone) throw gone;
       calls.push(`take ${users.join(' ')}`);
-      return { now: elapsed() + hour, posted, held: users.filter((user) => held.includes(user)), holder: 'process 1' };
+      const others = users.filter((user) => held.includes(user));
+      return { now: elapsed() + hour, posted, answers, held: others, holder: 'process 1' };
     },
+    answered: async (given) => void calls.push(`answered ${[...given.keys()].join()}`),
     posting: async (user) => void calls.push(`posting ${user}`),
     release: async (users) => (gone ? Promise.reject(gone) : void calls.push(`release ${users.length}`)),
     lost: () => gone,
@@ -47,7 +54,7 @@ test("a run with the ledger and one without it keep out of each other's way on o
   await expect(joint.take(['ada'])).rejects.toThrow('waiting for process');
   await expect((await openAt(world)).take(['ben'])).rejects.toThrow('waiting for process');
   await joint.release([{ remote_user: 'ben', posted: Date.now() }]);
-  expect([...(await (await openAt(world)).take(['ben'])).keys()]).toEqual(['ben']);
+  expect([...(await (await openAt(world)).take(['ben'])).posted.keys()]).toEqual(['ben']);
 });
 
 test('the later record of a POST counts, on the clock of the ledger where that is asked for', async () => {
@@ -55,7 +62,7 @@ test('the later record of a POST counts, on the clock of the ledger where that i
   const early = Date.now() - 60_000;
   await (await openAt(world)).release([{ remote_user: 'ada', posted: early }]);
   const joint = jointClaims(await openAt(world), ledger(new Map([['ben', 5]])).shared, elapsed);
-  const age = elapsed() - ((await joint.take(['ada'])).get('ada') ?? NaN);
+  const age = elapsed() - ((await joint.take(['ada'])).posted.get('ada') ?? NaN);
   expect(age).toBeGreaterThanOrEqual(60_000);
   expect(age).toBeLessThan(70_000);
   const { posted } = await joint.takeFree(['ada', 'ben']);
@@ -65,11 +72,25 @@ test('the later record of a POST counts, on the clock of the ledger where that i
   expect(posted.get('ben')).toBe(5);
 });
 
+test('an answer is kept by both, and is open where one of them keeps it', async () => {
+  const world = place();
+  const { shared, calls } = ledger();
+  const joint = jointClaims(await openAt(world), shared, elapsed);
+  await joint.take(['ada']);
+  await joint.answered(new Map([['ada', { status: 201, time: 1 }]]));
+  await joint.release([{ remote_user: 'ada' }]);
+  expect(calls).toContain('answered ada');
+  expect([...(await joint.takeFree(['ada', 'zoe'])).answers]).toEqual([
+    ['ada', { status: 201, time: 1 }],
+    ['zoe', { status: 202, time: 5 }],
+  ]);
+});
+
 test('what the ledger does not give is free on this machine again', async () => {
   const world = place();
   const joint = jointClaims(await openAt(world), ledger(new Map(), ['ada']).shared, elapsed);
   await joint.takeFree(['ada']);
-  expect([...(await (await openAt(world)).take(['ada']))]).toEqual([]);
+  expect([...(await (await openAt(world)).take(['ada'])).posted]).toEqual([]);
   const gone = jointClaims(
     await openAt(world),
     ledger(new Map(), [], new Failure('unavailable', 'gone')).shared,
@@ -77,6 +98,6 @@ test('what the ledger does not give is free on this machine again', async () => 
   );
   await expect(gone.take(['ben'])).rejects.toThrow('gone');
   await expect(gone.takeFree(['cy'])).rejects.toThrow('gone');
-  expect([...(await (await openAt(world)).take(['ben', 'cy']))]).toEqual([]);
+  expect([...(await (await openAt(world)).take(['ben', 'cy'])).posted]).toEqual([]);
   await expect(gone.release([{ remote_user: 'dora', posted: 1 }])).rejects.toThrow('gone');
 });

@@ -1,7 +1,7 @@
 import type { Milliseconds } from '../../core/duration.ts';
 import type { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import type { Claims } from '../../store/claims.ts';
+import type { Claims, PastPosts } from '../../store/claims.ts';
 import { sequence } from '../work/workers.ts';
 import { releaseOrWarn, userKey, type ClaimingUser, type LicenseUser } from './claim-users.ts';
 
@@ -41,14 +41,14 @@ export interface ClaimingRoster extends Pick<ClaimingUser, 'elapsed' | 'warn'> {
  * @throws Failure unavailable, config
  */
 export async function claimRoster(rows: readonly LicenseUser[], claiming: ClaimingRoster): Promise<RosterClaims> {
-  const posts = new Map<number, ReadonlyMap<string, Milliseconds>>();
+  const posts = new Map<number, PastPosts>();
   for (const [app_code, own] of claiming.claims)
     posts.set(app_code, await own.take(rows.filter((row) => row.app_code === app_code).map((row) => row.remote_user)));
   const claimed = claimedRows(claiming);
   for (const row of rows) claimed.add(row);
   return {
     ...claimed,
-    lastPost: ({ app_code, remote_user }) => posts.get(app_code)?.get(remote_user),
+    lastPost: ({ app_code, remote_user }) => posts.get(app_code)?.posted.get(remote_user),
     claim: () => Promise.resolve('claimed'),
     claimHeld: () => Promise.resolve([]),
     posting: () => Promise.resolve(),

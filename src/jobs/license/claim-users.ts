@@ -36,7 +36,7 @@ export async function whileClaimed<T>(
   { claims, now, warn }: Omit<ClaimingUser, 'elapsed'>,
   work: (user: ClaimedUser) => Promise<T>,
 ): Promise<T> {
-  const lastPost = (await claims.take([remote_user])).get(remote_user);
+  const lastPost = (await claims.take([remote_user])).posted.get(remote_user);
   let posted: Milliseconds | undefined;
   try {
     return await work({
@@ -76,7 +76,8 @@ export async function releaseOrWarn(
 
 /** The claims of a dry run, which writes nothing. */
 export const noClaims: Claims = {
-  take: () => Promise.resolve(new Map()),
+  take: () => Promise.resolve({ posted: new Map(), answers: new Map() }),
+  answered: () => Promise.resolve(),
   posting: () => Promise.resolve(),
   release: () => Promise.resolve(),
 };

@@ -77,7 +77,7 @@ export function sharedClaims(session: ClaimingSession, options: LedgerClaimOptio
       holder ??= taken.holder;
       now = taken.now;
     }
-    return { now, posted, held, holder };
+    return { now, posted, answers: new Map(), held, holder };
   };
 
   const release: SharedClaims['release'] = async (users) => {
@@ -113,6 +113,8 @@ export function sharedClaims(session: ClaimingSession, options: LedgerClaimOptio
     takeFree,
     release,
     lost: lostNow,
+    // The schema does not keep answers yet; those of this machine are in its own file of claims.
+    answered: () => Promise.resolve(),
     async posting(user, soon = () => []) {
       const failure = lostNow();
       if (failure) throw failure;

@@ -1,8 +1,7 @@
-import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import type { Clock } from '../../core/world.ts';
-import type { TakenUsers } from '../claims.ts';
+import type { PastPosts, TakenUsers } from '../claims.ts';
 
 /** What one statement took, and the session that holds it. */
 export interface TakenPortion extends TakenUsers {
@@ -10,12 +9,9 @@ export interface TakenPortion extends TakenUsers {
 }
 
 /** The moments as they are on the clock `elapsed`: whatever the clock of this machine is set to, their age is that of the database. */
-export function onElapsed(
-  clock: Pick<Clock, 'elapsed'>,
-  { now, posted }: TakenUsers,
-): ReadonlyMap<string, Milliseconds> {
+export function onElapsed(clock: Pick<Clock, 'elapsed'>, { now, posted, answers }: TakenUsers): PastPosts {
   const ahead = clock.elapsed() - now;
-  return new Map([...posted].map(([user, time]) => [user, time + ahead]));
+  return { posted: new Map([...posted].map(([user, time]) => [user, time + ahead])), answers };
 }
 
 /** Reads what `chatelaine.take` answers. @throws Failure unavailable where it is something else */
@@ -29,6 +25,7 @@ export function takenFrom(answer: unknown, users: readonly string[]): TakenPorti
     session,
     now,
     posted: new Map(moments.map(([place, time]) => [nameAt(place), Number(time)])),
+    answers: new Map(),
     held: held.map(nameAt),
     holder: isObject(holder) ? `process ${String(holder['pid'])} on ${String(holder['host'])}` : undefined,
   };

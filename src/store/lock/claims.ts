@@ -4,7 +4,15 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject, parseJson, writeJson } from '../../core/json.ts';
 import { shellWord } from '../../core/shell-word.ts';
-import { rememberedFor, type ClaimOptions, type FreeUsers, type LocalClaims, type ReleasedUser } from '../claims.ts';
+import {
+  rememberedFor,
+  type ClaimOptions,
+  type FreeUsers,
+  type LocalClaims,
+  type OpenAnswer,
+  type PastPosts,
+  type ReleasedUser,
+} from '../claims.ts';
 import { readPrivate, writePrivate } from '../disk/files.ts';
 import { isGone, thisOwner, type Owner } from '../disk/owner.ts';
 import { held, holderInWords, waiting } from './claim-holder.ts';
@@ -14,7 +22,11 @@ import { lockFolder, withLock, type Surroundings } from './lock.ts';
 interface ClaimsFile {
   readonly claims: readonly Claim[];
   readonly posted: readonly Posted[];
+  readonly answers: readonly Answered[];
 }
+
+/** The version of that file; one without a version is the first, which kept no answers. */
+const fileVersion = 2;
 
 interface Claim {
   readonly owner: Owner;
@@ -23,6 +35,9 @@ interface Claim {
 
 /** User, time of its last POST, and when that may be forgotten. */
 type Posted = readonly [user: string, time: Milliseconds, until: Milliseconds];
+
+/** User, and what the last answered POST was answered. */
+type Answered = readonly [user: string, answer: OpenAnswer];
 
 const longestWait: Milliseconds = 300_000;
 /** Keeps many processes that wait for one user from busy polling. */
@@ -43,7 +58,7 @@ export async function openClaims(name: string, world: Surroundings, options: Cla
       const end = clock.elapsed() + longestWait;
       for (let round = 0; ; round += 1) {
         const outcome = await edit((file) => attempt(file, wanted, me, remember, world), options.signal);
-        if (outcome instanceof Map) return outcome;
+        if ('posted' in outcome) return outcome;
         const { holder } = outcome;
         if (round === 0) options.note(waiting(holder, me, path));
         if (clock.elapsed() > end) throw held(holder, me, path);
@@ -57,6 +72,15 @@ export async function openClaims(name: string, world: Surroundings, options: Cla
     },
 
     posting: () => Promise.resolve(),
+
+    // Without the signal: an answer that is not recorded could be asked for again.
+    async answered(answers) {
+      const given = new Map([...answers].map(([user, answer]) => [hashOf(user), answer]));
+      await edit((file) => {
+        const kept = file.answers.filter(([user]) => !given.has(user));
+        return Promise.resolve({ file: { ...file, answers: [...kept, ...given] }, result: undefined });
+      });
+    },
 
     // Without the signal: a claim that is not given back after Ctrl-C makes other processes wait.
     async release(users) {
@@ -78,22 +102,27 @@ async function editFile<T>(
   work: (file: ClaimsFile) => Promise<ClaimEdit<T>>,
 ): Promise<T> {
   const text = await readPrivate(path, machine);
-  const { file, result } = await work(text === undefined ? { claims: [], posted: [] } : parseFile(path, text));
+  const { file, result } = await work(text === undefined ? noClaims : parseFile(path, text));
   if (file) {
     const posted = file.posted.filter(([, , until]) => until > clock.now());
-    await writePrivate(path, `${writeJson({ claims: file.claims, posted })}\n`);
+    await writePrivate(
+      path,
+      `${writeJson({ version: fileVersion, claims: file.claims, posted, answers: file.answers })}\n`,
+    );
   }
   return result;
 }
 
+const noClaims: ClaimsFile = { claims: [], posted: [], answers: [] };
+
 /** Users of dead processes are remembered as posted now, so that a third process knows of them if this one dies too. */
 async function attempt(
-  { claims, posted }: ClaimsFile,
+  { claims, posted, answers }: ClaimsFile,
   wanted: ReadonlyMap<string, string>,
   me: Owner,
   remember: Milliseconds,
   { machine, clock }: Surroundings,
-): Promise<ClaimEdit<{ readonly holder: Owner } | Map<string, Milliseconds>>> {
+): Promise<ClaimEdit<{ readonly holder: Owner } | PastPosts>> {
   const [now, elapsed] = [clock.now(), clock.elapsed()];
   const kept: Claim[] = [];
   const abandoned: string[] = [];
@@ -112,8 +141,16 @@ async function attempt(
     const age = Math.max(0, now - time);
     if (user !== undefined) asked.set(user, Math.max(asked.get(user) ?? -Infinity, elapsed - age));
   }
+  const open = new Map<string, OpenAnswer>();
+  for (const [hash, answer] of answers) {
+    const user = wanted.get(hash);
+    if (user !== undefined) open.set(user, answer);
+  }
   const mine = { owner: me, users: [...wanted.keys()] };
-  return { file: { claims: [...kept, mine], posted: remembered }, result: asked };
+  return {
+    file: { claims: [...kept, mine], posted: remembered, answers },
+    result: { posted: asked, answers: open },
+  };
 }
 
 /** Claims the users that no living process holds. */
@@ -135,19 +172,21 @@ async function attemptFree(
   const names = [...others.keys()].flatMap((user) => wanted.get(user) ?? []);
   const holder = first && holderInWords(first, me, path);
   const free = new Map([...wanted].filter(([user]) => !others.has(user)));
-  if (free.size === 0) return { file: undefined, result: { posted: new Map(), held: names, holder } };
+  if (free.size === 0)
+    return { file: undefined, result: { posted: new Map(), answers: new Map(), held: names, holder } };
   const taken = await attempt(file, free, me, remember, world);
-  if (!(taken.result instanceof Map)) return attemptFree(file, wanted, me, remember, world, path);
-  return { file: taken.file, result: { posted: taken.result, held: names, holder } };
+  if ('holder' in taken.result) return attemptFree(file, wanted, me, remember, world, path);
+  return { file: taken.file, result: { ...taken.result, held: names, holder } };
 }
 
 function without(
-  { claims, posted }: ClaimsFile,
+  { claims, posted, answers }: ClaimsFile,
   users: readonly ReleasedUser[],
   me: Owner,
   remember: Milliseconds,
 ): ClaimsFile {
   const released = new Map(users.map(({ remote_user, posted: time }) => [hashOf(remote_user), time]));
+  const shown = new Set(users.flatMap(({ remote_user, isShown }) => (isShown ? [hashOf(remote_user)] : [])));
   const own = (claim: Claim): Claim =>
     claim.owner.token === me.token ? { ...claim, users: claim.users.filter((user) => !released.has(user)) } : claim;
   const fresh = [...released].flatMap(([user, time]): Posted[] =>
@@ -156,15 +195,18 @@ function without(
   return {
     claims: claims.map(own).filter((claim) => claim.users.length > 0),
     posted: [...posted.filter(([user]) => released.get(user) === undefined), ...fresh],
+    answers: answers.filter(([user]) => !shown.has(user)),
   };
 }
 
 function parseFile(path: string, text: string): ClaimsFile {
   try {
     const file = parseJson(text);
-    if (isClaimsFile(file)) return { claims: file.claims, posted: file.posted ?? [] };
+    if (isNewer(file)) throw newerFile(path);
+    if (isClaimsFile(file)) return { ...noClaims, ...file };
     throw new SyntaxError('not a file of claims');
   } catch (cause) {
+    if (cause instanceof Failure) throw cause;
     throw new Failure('config', `the file of claims ${path} is damaged`, {
       hint: `Make sure that no chatelaine runs, and remove it: rm ${shellWord(path)}`,
       cause,
@@ -172,10 +214,24 @@ function parseFile(path: string, text: string): ClaimsFile {
   }
 }
 
+function isNewer(file: unknown): boolean {
+  return isObject(file) && typeof file['version'] === 'number' && file['version'] > fileVersion;
+}
+
+function newerFile(path: string): Failure {
+  return new Failure('config', `the file of claims ${path} was written by a newer chatelaine`, {
+    hint: 'Upgrade chatelaine; nothing was sent.',
+  });
+}
+
 function isClaimsFile(file: unknown): file is Pick<ClaimsFile, 'claims'> & Partial<ClaimsFile> {
   if (!isObject(file)) return false;
-  const { claims, posted = [] } = file;
-  return Array.isArray(claims) && claims.every(isClaim) && Array.isArray(posted) && posted.every(isPosted);
+  const { claims, posted = [], answers = [] } = file;
+  return [
+    Array.isArray(claims) && claims.every(isClaim),
+    Array.isArray(posted) && posted.every(isPosted),
+    Array.isArray(answers) && answers.every(isAnswered),
+  ].every(Boolean);
 }
 
 function isClaim(claim: unknown): claim is Claim {
@@ -188,6 +244,14 @@ function isPosted(posted: unknown): posted is Posted {
   const parts: readonly unknown[] = Array.isArray(posted) ? posted : [];
   const [user, time, until] = parts;
   return typeof user === 'string' && Number.isFinite(time) && Number.isFinite(until);
+}
+
+function isAnswered(answered: unknown): answered is Answered {
+  const parts: readonly unknown[] = Array.isArray(answered) ? answered : [];
+  const [user, answer] = parts;
+  if (typeof user !== 'string' || !isObject(answer)) return false;
+  const { status, time, key_end } = answer;
+  return Number.isFinite(status) && Number.isFinite(time) && (key_end === undefined || typeof key_end === 'string');
 }
 
 /** Made of the bytes that it shows: a slice of the whole hash would keep all of it in memory. */

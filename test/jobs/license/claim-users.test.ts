@@ -13,8 +13,9 @@ function recorded(asked: ReadonlyMap<string, number> = new Map()) {
   const at = (app_code: number): Claims => ({
     take: async (users) => {
       calls.push(`take ${app_code} ${users.join()}`);
-      return app_code === 8 ? asked : new Map();
+      return { posted: app_code === 8 ? asked : new Map(), answers: new Map() };
     },
+    answered: async (answers) => void calls.push(`answered ${[...answers.keys()].join()}`),
     posting: async (user) => void calls.push(`posting ${user}`),
     release: async (users) => {
       const words = users.map(({ remote_user, posted }) => `${remote_user}${posted === undefined ? '' : `@${posted}`}`);
@@ -68,7 +69,8 @@ test.each([
 test('a claim that cannot be given back is a warning, and the result is kept', async () => {
   const warnings: string[] = [];
   const claims: Claims = {
-    take: async () => new Map(),
+    take: async () => ({ posted: new Map(), answers: new Map() }),
+    answered: async () => undefined,
     posting: async () => undefined,
     release: () => Promise.reject(new Failure('unavailable', 'disk full')),
   };

@@ -27,11 +27,13 @@ function shared(others: Set<string>, posted: ReadonlyMap<string, number> = new M
       return {
         now: clock.now() + step + ahead,
         posted,
+        answers: new Map(),
         held: users.filter((user) => others.has(user)),
         holder: 'process 1 on box',
       };
     },
     take: () => Promise.reject(new Error('not asked for')),
+    answered: async () => undefined,
     posting: async (_user, following = () => []) => void soon.push(following()),
     release: async (users) => void calls.push(`release ${users.length}`),
     lost: () => undefined,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Claims } from '../../../src/store/claims.ts';
+import type { LocalClaims } from '../../../src/store/claims.ts';
 import { openClaims } from '../../../src/store/lock/claims.ts';
 import { endProcess } from '../../helpers/end-process.ts';
 import { failureOf, place, type Place } from '../place.ts';
@@ -11,7 +11,7 @@ const home = ({ folder }: Place): string => join(folder, 'home');
 const day = 86_400_000;
 
 /** Claims of a run that gives up as soon as it would have to wait. */
-async function openAt(world: Place, settle = 5000): Promise<Claims> {
+async function openAt(world: Place, settle = 5000): Promise<LocalClaims> {
   const run = new AbortController();
   const note = (text: string): void => run.abort(new Error(text));
   return openClaims('https://here.test 7', world, { settle, signal: run.signal, note });
@@ -34,10 +34,10 @@ const released = (...users: string[]) => users.map((remote_user) => ({ remote_us
 test('a user that a living process claimed cannot be claimed until it is given back', async () => {
   const world = place();
   const [one, other] = [await openAt(world), await openAt(world)];
-  expect([...(await one.take(['ada', 'ben', 'cy']))]).toEqual([]);
-  expect([...(await other.take(['dora']))]).toEqual([]);
+  expect([...(await one.take(['ada', 'ben', 'cy'])).posted]).toEqual([]);
+  expect([...(await other.take(['dora'])).posted]).toEqual([]);
   await one.release(released('ben'));
-  expect([...(await other.take(['ben']))]).toEqual([]);
+  expect([...(await other.take(['ben'])).posted]).toEqual([]);
   await expect(other.take(['dora', 'cy'])).rejects.toThrow(
     `waiting for process ${process.pid}, which is creating licenses of the same users`,
   );
@@ -49,11 +49,11 @@ test('a user of a dead process counts as asked for now, for whoever claims it ne
   endProcess(home(world));
   world.pass(60_000);
   const next = await openAt(world);
-  expect([...(await next.take(['cy']))]).toEqual([]);
-  expect([...(await next.take(['ada', 'cy']))]).toEqual([['ada', 1_060_000]]);
+  expect([...(await next.take(['cy'])).posted]).toEqual([]);
+  expect([...(await next.take(['ada', 'cy'])).posted]).toEqual([['ada', 1_060_000]]);
   await next.release(released('ada', 'cy'));
   world.pass(1000);
-  expect([...(await (await openAt(world)).take(['ada', 'ben']))]).toEqual([
+  expect([...(await (await openAt(world)).take(['ada', 'ben'])).posted]).toEqual([
     ['ada', 1_060_000],
     ['ben', 1_061_000],
   ]);
@@ -67,7 +67,7 @@ test('the time of the last POST is remembered for a day, or for --settle if that
     const world = at(1_000_000);
     const claims = await openAt(world, settle);
     const again = async (): Promise<readonly (readonly [string, number])[]> => {
-      const found = [...(await claims.take(['ada', 'ben']))];
+      const found = [...(await claims.take(['ada', 'ben'])).posted];
       await claims.release(released('ada', 'ben'));
       return found;
     };
@@ -86,15 +86,53 @@ test('a time in the future counts as now', async () => {
   const claims = await openAt(world);
   await claims.take(['ada']);
   await claims.release([{ remote_user: 'ada', posted: 9_000_000 }]);
-  expect([...(await claims.take(['ada']))]).toEqual([['ada', 1_000_000]]);
+  expect([...(await claims.take(['ada'])).posted]).toEqual([['ada', 1_000_000]]);
 });
 
 test('times of the file are given on the clock that nobody sets', async () => {
   const world = at(1_000_000);
   const set = { ...world, clock: { ...world.clock, elapsed: () => 70_000 } };
   await (await openAt(world)).release([{ remote_user: 'ada', posted: 998_000 }]);
-  const posted = (await (await openAt(set)).take(['ada'])).get('ada');
+  const posted = (await (await openAt(set)).take(['ada'])).posted.get('ada');
   expect(posted).toBe(68_000);
+});
+
+const answer = { status: 201, time: 1_000_000, key_end: 'AAA9' };
+
+test('an answer that no list has shown is kept without a limit of time, until a list shows the license', async () => {
+  const world = at(1_000_000);
+  const first = await openAt(world);
+  await first.take(['ada', 'ben']);
+  await first.answered(new Map([['ada', answer]]));
+  await first.release(released('ben'));
+  endProcess(home(world));
+  world.pass(400 * day);
+  const next = await openAt(world);
+  const { answers } = await next.take(['ada', 'ben']);
+  expect([...answers]).toEqual([['ada', answer]]);
+  await next.release(released('ada'));
+  expect((await next.take(['ada'])).answers.get('ada')).toEqual(answer);
+  await next.answered(new Map([['ada', { ...answer, status: 202 }]]));
+  expect((await next.takeFree(['ada'])).answers.get('ada')).toEqual({ ...answer, status: 202 });
+  await next.release([{ remote_user: 'ada', isShown: true }]);
+  expect((await next.take(['ada'])).answers.size).toBe(0);
+});
+
+test('a file of an older version is read, one of a newer version is exit 3 and stays as it is', async () => {
+  const world = at(1_000_000);
+  const claims = await openAt(world);
+  await claims.release([{ remote_user: 'ada', posted: 1_000_000 }]);
+  const file = fileOf(world);
+  const { posted } = JSON.parse(readFileSync(file, 'utf8')) as { posted: unknown };
+  writeFileSync(file, JSON.stringify({ claims: [], posted }));
+  expect([...(await claims.take(['ada'])).posted]).toEqual([['ada', 1_000_000]]);
+  const newer = JSON.stringify({ version: 3, claims: 'kept in another way' });
+  writeFileSync(file, newer);
+  expect(await failureOf(() => claims.take(['ada']))).toMatchObject({
+    kind: 'config',
+    message: `the file of claims ${file} was written by a newer chatelaine`,
+  });
+  expect(readFileSync(file, 'utf8')).toBe(newer);
 });
 
 test('the file does not reveal the users', async () => {
@@ -144,6 +182,7 @@ test.each([
   ['of another kind', (file: string) => writeFileSync(file, 'hello\n')],
   ['null', (file: string) => writeFileSync(file, 'null\n')],
   ['a claim of null', (file: string) => writeFileSync(file, '{"claims":[null],"posted":[]}\n')],
+  ['an answer that is none', (file: string) => writeFileSync(file, '{"version":2,"claims":[],"answers":[["a",{}]]}\n')],
   ['a time that is none', (file: string) => writeFileSync(file, '{"claims":[],"posted":[["a",null,1]]}\n')],
 ])('a file that is %s is exit 3 with the way out', async (_what, damage) => {
   const world = place();
