@@ -109,12 +109,10 @@ export function sharedClaims(session: ClaimingSession, options: LedgerClaimOptio
 
   const lostNow = (): Failure | undefined => lost ?? database.lost();
 
+  const known = { takeFree, release, lost: lostNow, answered: keptByTheFile };
+
   return {
-    takeFree,
-    release,
-    lost: lostNow,
-    // The schema does not keep answers yet; those of this machine are in its own file of claims.
-    answered: () => Promise.resolve(),
+    ...known,
     async posting(user, soon = () => []) {
       const failure = lostNow();
       if (failure) throw failure;
@@ -139,6 +137,9 @@ export function sharedClaims(session: ClaimingSession, options: LedgerClaimOptio
     },
   };
 }
+
+/** The schema keeps no answers yet: the file of claims of this machine does. */
+const keptByTheFile: SharedClaims['answered'] = () => Promise.resolve();
 
 /** A moment on both clocks of the machine. */
 type ClockReading = Readonly<Record<'now' | 'elapsed', Milliseconds>>;

@@ -1,9 +1,6 @@
-import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Milliseconds } from '../../core/duration.ts';
-import { Failure } from '../../core/failure.ts';
-import { isObject, parseJson, writeJson } from '../../core/json.ts';
-import { shellWord } from '../../core/shell-word.ts';
+import type { Clock } from '../../core/world.ts';
 import {
   rememberedFor,
   type ClaimOptions,
@@ -13,31 +10,10 @@ import {
   type PastPosts,
   type ReleasedUser,
 } from '../claims.ts';
-import { readPrivate, writePrivate } from '../disk/files.ts';
 import { isGone, thisOwner, type Owner } from '../disk/owner.ts';
+import { editClaims, hashOf, type Claim, type ClaimEdit, type ClaimsFile, type Posted } from './claims-file.ts';
 import { held, holderInWords, waiting } from './claim-holder.ts';
 import { lockFolder, withLock, type Surroundings } from './lock.ts';
-
-/** Users are kept as hashes: the file reveals no names. */
-interface ClaimsFile {
-  readonly claims: readonly Claim[];
-  readonly posted: readonly Posted[];
-  readonly answers: readonly Answered[];
-}
-
-/** The version of that file; one without a version is the first, which kept no answers. */
-const fileVersion = 2;
-
-interface Claim {
-  readonly owner: Owner;
-  readonly users: readonly string[];
-}
-
-/** User, time of its last POST, and when that may be forgotten. */
-type Posted = readonly [user: string, time: Milliseconds, until: Milliseconds];
-
-/** User, and what the last answered POST was answered. */
-type Answered = readonly [user: string, answer: OpenAnswer];
 
 const longestWait: Milliseconds = 300_000;
 /** Keeps many processes that wait for one user from busy polling. */
@@ -50,7 +26,7 @@ export async function openClaims(name: string, world: Surroundings, options: Cla
   const me = await thisOwner(machine);
   const remember = rememberedFor(options.settle);
   const edit = <T>(work: (file: ClaimsFile) => Promise<ClaimEdit<T>>, signal?: AbortSignal): Promise<T> =>
-    withLock(`${path}.lock`, world, () => editFile(path, world, work), { signal, wait: 60_000 });
+    withLock(`${path}.lock`, world, () => editClaims(path, world, work), { signal, wait: 60_000 });
 
   return {
     async take(users) {
@@ -90,31 +66,6 @@ export async function openClaims(name: string, world: Surroundings, options: Cla
   };
 }
 
-interface ClaimEdit<T> {
-  /** Undefined leaves the file as it is. */
-  readonly file: ClaimsFile | undefined;
-  readonly result: T;
-}
-
-async function editFile<T>(
-  path: string,
-  { machine, clock }: Surroundings,
-  work: (file: ClaimsFile) => Promise<ClaimEdit<T>>,
-): Promise<T> {
-  const text = await readPrivate(path, machine);
-  const { file, result } = await work(text === undefined ? noClaims : parseFile(path, text));
-  if (file) {
-    const posted = file.posted.filter(([, , until]) => until > clock.now());
-    await writePrivate(
-      path,
-      `${writeJson({ version: fileVersion, claims: file.claims, posted, answers: file.answers })}\n`,
-    );
-  }
-  return result;
-}
-
-const noClaims: ClaimsFile = { claims: [], posted: [], answers: [] };
-
 /** Users of dead processes are remembered as posted now, so that a third process knows of them if this one dies too. */
 async function attempt(
   { claims, posted, answers }: ClaimsFile,
@@ -123,7 +74,7 @@ async function attempt(
   remember: Milliseconds,
   { machine, clock }: Surroundings,
 ): Promise<ClaimEdit<{ readonly holder: Owner } | PastPosts>> {
-  const [now, elapsed] = [clock.now(), clock.elapsed()];
+  const now = clock.now();
   const kept: Claim[] = [];
   const abandoned: string[] = [];
   for (const claim of claims) {
@@ -135,22 +86,35 @@ async function attempt(
     if (rest.length > 0) kept.push({ ...claim, users: rest });
   }
   const remembered = [...posted, ...abandoned.map((user): Posted => [user, now, now + remember])];
-  const asked = new Map<string, Milliseconds>();
-  for (const [hash, time] of remembered) {
-    const user = wanted.get(hash);
-    const age = Math.max(0, now - time);
-    if (user !== undefined) asked.set(user, Math.max(asked.get(user) ?? -Infinity, elapsed - age));
-  }
-  const open = new Map<string, OpenAnswer>();
-  for (const [hash, answer] of answers) {
-    const user = wanted.get(hash);
-    if (user !== undefined) open.set(user, answer);
-  }
   const mine = { owner: me, users: [...wanted.keys()] };
   return {
     file: { claims: [...kept, mine], posted: remembered, answers },
-    result: { posted: asked, answers: open },
+    result: { posted: agesOn(remembered, wanted, clock), answers: openOf(answers, wanted) },
   };
+}
+
+/** When the wanted users were asked for, on the clock `elapsed`; a time in the future counts as now. */
+function agesOn(
+  posted: readonly Posted[],
+  wanted: ReadonlyMap<string, string>,
+  clock: Pick<Clock, 'now' | 'elapsed'>,
+): Map<string, Milliseconds> {
+  const asked = new Map<string, Milliseconds>();
+  for (const [hash, time] of posted) {
+    const user = wanted.get(hash);
+    const age = Math.max(0, clock.now() - time);
+    if (user !== undefined) asked.set(user, Math.max(asked.get(user) ?? -Infinity, clock.elapsed() - age));
+  }
+  return asked;
+}
+
+function openOf(answers: ClaimsFile['answers'], wanted: ReadonlyMap<string, string>): Map<string, OpenAnswer> {
+  return new Map(
+    answers.flatMap(([hash, answer]) => {
+      const user = wanted.get(hash);
+      return user === undefined ? [] : [[user, answer] as const];
+    }),
+  );
 }
 
 /** Claims the users that no living process holds. */
@@ -197,64 +161,4 @@ function without(
     posted: [...posted.filter(([user]) => released.get(user) === undefined), ...fresh],
     answers: answers.filter(([user]) => !shown.has(user)),
   };
-}
-
-function parseFile(path: string, text: string): ClaimsFile {
-  try {
-    const file = parseJson(text);
-    if (isNewer(file)) throw newerFile(path);
-    if (isClaimsFile(file)) return { ...noClaims, ...file };
-    throw new SyntaxError('not a file of claims');
-  } catch (cause) {
-    if (cause instanceof Failure) throw cause;
-    throw new Failure('config', `the file of claims ${path} is damaged`, {
-      hint: `Make sure that no chatelaine runs, and remove it: rm ${shellWord(path)}`,
-      cause,
-    });
-  }
-}
-
-function isNewer(file: unknown): boolean {
-  return isObject(file) && typeof file['version'] === 'number' && file['version'] > fileVersion;
-}
-
-function newerFile(path: string): Failure {
-  return new Failure('config', `the file of claims ${path} was written by a newer chatelaine`, {
-    hint: 'Upgrade chatelaine; nothing was sent.',
-  });
-}
-
-function isClaimsFile(file: unknown): file is Pick<ClaimsFile, 'claims'> & Partial<ClaimsFile> {
-  if (!isObject(file)) return false;
-  const { claims, posted = [], answers = [] } = file;
-  return [
-    Array.isArray(claims) && claims.every(isClaim),
-    Array.isArray(posted) && posted.every(isPosted),
-    Array.isArray(answers) && answers.every(isAnswered),
-  ].every(Boolean);
-}
-
-function isClaim(claim: unknown): claim is Claim {
-  if (!isObject(claim) || !isObject(claim['owner'])) return false;
-  const { owner, users } = claim;
-  return typeof owner['token'] === 'string' && Array.isArray(users) && users.every((user) => typeof user === 'string');
-}
-
-function isPosted(posted: unknown): posted is Posted {
-  const parts: readonly unknown[] = Array.isArray(posted) ? posted : [];
-  const [user, time, until] = parts;
-  return typeof user === 'string' && Number.isFinite(time) && Number.isFinite(until);
-}
-
-function isAnswered(answered: unknown): answered is Answered {
-  const parts: readonly unknown[] = Array.isArray(answered) ? answered : [];
-  const [user, answer] = parts;
-  if (typeof user !== 'string' || !isObject(answer)) return false;
-  const { status, time, key_end } = answer;
-  return Number.isFinite(status) && Number.isFinite(time) && (key_end === undefined || typeof key_end === 'string');
-}
-
-/** Made of the bytes that it shows: a slice of the whole hash would keep all of it in memory. */
-function hashOf(text: string): string {
-  return hash('sha256', text, 'buffer').toString('hex', 0, 10);
 }

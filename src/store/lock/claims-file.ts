@@ -1,0 +1,116 @@
+import { hash } from 'node:crypto';
+import type { Milliseconds } from '../../core/duration.ts';
+import { Failure } from '../../core/failure.ts';
+import { isObject, parseJson, writeJson } from '../../core/json.ts';
+import { shellWord } from '../../core/shell-word.ts';
+import type { OpenAnswer } from '../claims.ts';
+import { readPrivate, writePrivate } from '../disk/files.ts';
+import type { Owner } from '../disk/owner.ts';
+import type { Surroundings } from './lock.ts';
+
+/** Users are kept as hashes: the file reveals no names. */
+export interface ClaimsFile {
+  readonly claims: readonly Claim[];
+  readonly posted: readonly Posted[];
+  readonly answers: readonly Answered[];
+}
+
+/** The version of that file; one without a version is the first, which kept no answers. */
+const fileVersion = 2;
+
+export interface Claim {
+  readonly owner: Owner;
+  readonly users: readonly string[];
+}
+
+/** User, time of its last POST, and when that may be forgotten. */
+export type Posted = readonly [user: string, time: Milliseconds, until: Milliseconds];
+
+/** User, and what the last answered POST was answered. */
+type Answered = readonly [user: string, answer: OpenAnswer];
+
+export interface ClaimEdit<T> {
+  /** Undefined leaves the file as it is. */
+  readonly file: ClaimsFile | undefined;
+  readonly result: T;
+}
+
+/** Reads the file, and replaces it by what the work makes of it; its caller holds the lock. @throws Failure config where it is damaged, or newer */
+export async function editClaims<T>(
+  path: string,
+  { machine, clock }: Surroundings,
+  work: (file: ClaimsFile) => Promise<ClaimEdit<T>>,
+): Promise<T> {
+  const text = await readPrivate(path, machine);
+  const { file, result } = await work(text === undefined ? noClaims : parseFile(path, text));
+  if (file) {
+    const posted = file.posted.filter(([, , until]) => until > clock.now());
+    await writePrivate(
+      path,
+      `${writeJson({ version: fileVersion, claims: file.claims, posted, answers: file.answers })}\n`,
+    );
+  }
+  return result;
+}
+
+const noClaims: ClaimsFile = { claims: [], posted: [], answers: [] };
+
+function parseFile(path: string, text: string): ClaimsFile {
+  try {
+    const file = parseJson(text);
+    if (isNewer(file)) throw newerFile(path);
+    if (isClaimsFile(file)) return { ...noClaims, ...file };
+    throw new SyntaxError('not a file of claims');
+  } catch (cause) {
+    if (cause instanceof Failure) throw cause;
+    throw new Failure('config', `the file of claims ${path} is damaged`, {
+      hint: `Make sure that no chatelaine runs, and remove it: rm ${shellWord(path)}`,
+      cause,
+    });
+  }
+}
+
+function isNewer(file: unknown): boolean {
+  return isObject(file) && typeof file['version'] === 'number' && file['version'] > fileVersion;
+}
+
+function newerFile(path: string): Failure {
+  return new Failure('config', `the file of claims ${path} was written by a newer chatelaine`, {
+    hint: 'Upgrade chatelaine; nothing was sent.',
+  });
+}
+
+function isClaimsFile(file: unknown): file is Pick<ClaimsFile, 'claims'> & Partial<ClaimsFile> {
+  if (!isObject(file)) return false;
+  const { claims, posted = [], answers = [] } = file;
+  return [
+    Array.isArray(claims) && claims.every(isClaim),
+    Array.isArray(posted) && posted.every(isPosted),
+    Array.isArray(answers) && answers.every(isAnswered),
+  ].every(Boolean);
+}
+
+function isClaim(claim: unknown): claim is Claim {
+  if (!isObject(claim) || !isObject(claim['owner'])) return false;
+  const { owner, users } = claim;
+  return typeof owner['token'] === 'string' && Array.isArray(users) && users.every((user) => typeof user === 'string');
+}
+
+function isPosted(posted: unknown): posted is Posted {
+  const parts: readonly unknown[] = Array.isArray(posted) ? posted : [];
+  const [user, time, until] = parts;
+  return typeof user === 'string' && Number.isFinite(time) && Number.isFinite(until);
+}
+
+function isAnswered(answered: unknown): answered is Answered {
+  const parts: readonly unknown[] = Array.isArray(answered) ? answered : [];
+  const [user, answer] = parts;
+  if (typeof user !== 'string' || !isObject(answer)) return false;
+  const { status, time, key_end } = answer;
+  return Number.isFinite(status) && Number.isFinite(time) && (key_end === undefined || typeof key_end === 'string');
+}
+
+/** The name of a user in the file. Made of the bytes that it shows: a slice of the whole hash would keep all of it in memory. */
+export function hashOf(text: string): string {
+  return hash('sha256', text, 'buffer').toString('hex', 0, 10);
+}
