@@ -1,7 +1,7 @@
 /**
- * Puts our own text, or a file, in the place of a module that the program never reaches. A row names the importing file by its
- * end, so that nothing else is touched; a row that matched nothing fails the build, since its package has changed.
- * @param {readonly { module: string, from: RegExp, file?: string, code?: string }[]} rows
+ * Puts our own text, or a file, in the place of a module that the program never reaches. A row names the importing file, so that
+ * nothing else is touched; a row that matched nothing fails the build, since its package has changed.
+ * @param {readonly { module: RegExp, from: RegExp, file?: string, code?: string }[]} rows
  * @returns {import('rolldown').Plugin}
  */
 export function replace(rows) {
@@ -9,7 +9,7 @@ export function replace(rows) {
   return {
     name: 'replace',
     resolveId(module, importer) {
-      const row = rows.find((one) => one.module === module && one.from.test(slashed(importer)));
+      const row = rows.find((one) => one.module.test(module) && one.from.test(slashed(importer)));
       if (!row) return null;
       unused.delete(row);
       return row.file ?? `\0absent/${rows.indexOf(row)}/${module.split('/').at(-1)}`;

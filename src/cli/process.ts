@@ -61,24 +61,16 @@ function flushed(stream: NodeJS.WriteStream, interrupt: AbortSignal): Promise<vo
 const moment = 100;
 
 /**
- * Ends the process; all output is written by now. It ends at once where everything is idle: the event loop, when it ends by itself,
- * first collects garbage and closes each connection. Else it ends after a moment, although something is still open: a connection that
- * was given up, a pipe that nobody reads. A name look-up occupies a thread that even process.exit waits for; after a signal its default
- * action ends that too, and a shell reports the same exit code.
+ * Ends the process; all output is written by now. It ends by itself where nothing is open, else after a moment: a connection that was
+ * given up, a pipe that nobody reads. After a signal it ends at once. A name look-up occupies a thread that even process.exit waits for:
+ * the signal's default action ends that too, and a shell reports the same exit code.
  */
 function leave({ aborted, reason }: AbortSignal): void {
-  if (aborted && process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap'))
+  if (!aborted) return void setTimeout(() => process.exit(), moment).unref();
+  if (process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap'))
     process.kill(process.pid, reason instanceof Failure && reason.kind === 'terminated' ? 'SIGTERM' : 'SIGINT');
-  if (aborted) process.exit();
-  // Callbacks of promises that nobody awaits run before.
-  process.nextTick(() => {
-    if (process.getActiveResourcesInfo().every((name) => idle.has(name))) process.exit();
-    setTimeout(() => process.exit(), moment).unref();
-  });
+  process.exit();
 }
-
-/** Resources without work to do: turns of the event loop, standard streams, connections that wait for a next request. */
-const idle: ReadonlySet<string> = new Set(['Immediate', 'PipeWrap', 'TTYWrap', 'TCPSocketWrap']);
 
 interface Interruption {
   readonly signal: AbortSignal;

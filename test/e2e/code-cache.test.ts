@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
@@ -20,8 +20,11 @@ async function list(more: Readonly<Record<string, string>> = {}): Promise<{ stdo
   return run(['license', 'list', '--no-header'], { ...unit, ...more });
 }
 
-async function run(words: readonly string[], more: Readonly<Record<string, string>> = {}) {
-  return execa(process.execPath, ['bin/chatelaine.cjs', ...words], {
+async function run(
+  words: readonly string[],
+  { program = 'bin/chatelaine.cjs', ...more }: Readonly<Record<string, string>> = {},
+) {
+  return execa(process.execPath, [program, ...words], {
     env: { PATH: process.env['PATH'], HOME: caches, XDG_CACHE_HOME: caches, ...more },
     extendEnv: false,
     stdin: 'ignore',
@@ -42,6 +45,29 @@ test('the first request writes a cache, which V8 accepts in the next run', async
   expect(await list()).toMatchObject(answer);
   // One that is refused would be written again.
   expect(written()).toBe(before);
+});
+
+test('two builds that share the folder each keep theirs, however often they take turns', async () => {
+  const other = join(caches, 'other');
+  for (const part of ['bin', 'dist', 'package.json']) cpSync(part, join(other, part), { recursive: true });
+  const packed = join(other, 'dist/program.js');
+  writeFileSync(
+    packed,
+    readFileSync(packed, 'latin1').replace(/^\/\/ \S+ \S+/, `// 9.9.9 ${'0'.repeat(64)}`),
+    'latin1',
+  );
+  const program = join(other, 'bin/chatelaine.cjs');
+  const folder = join(caches, 'chatelaine');
+  const written = () =>
+    readdirSync(folder).map((name) => [name, statSync(join(folder, name), { bigint: true }).mtimeNs]);
+
+  await list();
+  await list({ program });
+  const before = written();
+  expect(before).toHaveLength(2);
+  for (const more of [{}, { program }, {}]) expect(await list(more)).toMatchObject(answer);
+
+  expect(written()).toEqual(before);
 });
 
 test('a cache made under other flags of V8 is refused and replaced, without a word', async () => {

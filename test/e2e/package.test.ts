@@ -67,11 +67,11 @@ test('holds the program, its manual and its papers, and no source or test', () =
   expect(built).toContain('dist/program.js');
   expect(built).toContain('dist/THIRD-PARTY-LICENSES');
   expect(built.filter((path) => !/\.cjs$|LICENSES$|\.cdx\.json$/.test(path)).sort()).toEqual([
-    'dist/api/http/llhttp.wasm',
+    'dist/build/jq.wasm',
     'dist/commands.json',
     'dist/help-100.txt',
     'dist/help-80.txt',
-    'dist/output/build/jq.wasm',
+    'dist/llhttp.wasm',
     'dist/program.js',
   ]);
 });

@@ -23,7 +23,7 @@ import { crc32 } from 'node:zlib';
 export interface CodeCache {
   /** The cache that an earlier run wrote; undefined where there is none that may be used. */
   readonly data: Buffer | undefined;
-  /** Writes what `make` returns for the next run, and removes the caches that it replaces. */
+  /** Writes what `make` returns for the next run, and removes the caches of old builds. */
   keep(make: () => Buffer): void;
 }
 
@@ -122,6 +122,15 @@ function write(folder: string, name: string, data: Buffer, engine: string): void
   } catch {
     rmSync(draft, { force: true });
   }
-  const replaced = readdirSync(folder).filter((other) => other.endsWith(engine) && other !== name);
-  for (const other of replaced) rmSync(join(folder, other), { force: true });
+  for (const old of newestFirst(folder, engine).slice(keptBuilds)) rmSync(join(folder, old), { force: true });
+}
+
+/** Two builds that are installed side by side each find their own, and an update may be taken back. */
+const keptBuilds = 3;
+
+/** The caches of an engine, and the drafts of runs that were killed. */
+function newestFirst(folder: string, engine: string): string[] {
+  const names = readdirSync(folder).filter((name) => name.endsWith(engine));
+  const files = names.map((name) => ({ name, written: lstatSync(join(folder, name)).mtimeMs }));
+  return files.sort((one, other) => other.written - one.written).map(({ name }) => name);
 }

@@ -32,7 +32,7 @@ export function launch(dist: string): void {
 
 const packedFile = 'program.js';
 const maxFirstLine = 200;
-const sender = 'api/http/transport.cjs';
+const sender = 'api-http-transport.cjs';
 
 /** What a chunk of the program exports; for the build. */
 export function loadChunk(dist: string, name: string): object {
@@ -54,7 +54,6 @@ type Chunk = (
 
 type PackedChunks = Readonly<Record<string, Chunk>>;
 
-/** Chunks have their names of scripts/bundle/chunk-names.js. */
 interface Chunks {
   load(name: string): object;
   isLoaded(name: string): boolean;
@@ -70,10 +69,10 @@ function openChunks(dist: string, packed: PackedChunks): Chunks {
     modules.set(name, module);
     const file = `${dist}/${name}`;
     const chunk = packed[name] ?? chunkIn(file);
-    chunk(module.exports, require, module, file, file.slice(0, file.lastIndexOf('/')));
+    chunk(module.exports, require, module, file, dist);
     return module.exports;
   };
-  const require = (name: string): unknown => (name.endsWith('.cjs') ? load(name) : builtin(name));
+  const require = (name: string): unknown => (name.startsWith('./') ? load(name.slice(2)) : builtin(name));
   return { load, isLoaded: (name) => modules.has(name) };
 }
 

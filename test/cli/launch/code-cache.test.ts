@@ -11,6 +11,7 @@ import {
   statSync,
   symlinkSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -101,11 +102,24 @@ describe('is not used where it', () => {
   });
 });
 
-test('a new build replaces the caches of its engine, and no other', () => {
-  keep();
+test('the newest three builds of an engine keep their caches, and other engines theirs', () => {
   openCodeCache(folder, { ...key, engine: 'v8-12-x64' }).keep(() => code);
-  openCodeCache(folder, { ...key, build: '1.1-abc' }).keep(() => code);
-  expect(readdirSync(folder).sort()).toEqual(['1.0-abc.v8-12-x64', '1.1-abc.v8-11-x64']);
+  for (const [seconds, build] of ['1.0', '1.3', '1.1', '1.2'].entries()) {
+    openCodeCache(folder, { ...key, build }).keep(() => code);
+    utimesSync(join(folder, `${build}.v8-11-x64`), 1000 + seconds, 1000 + seconds);
+  }
+  expect(readdirSync(folder).sort()).toEqual([
+    '1.0-abc.v8-12-x64',
+    ...['1.1', '1.2', '1.3'].map((build) => `${build}.v8-11-x64`),
+  ]);
+});
+
+test('what a killed run left half-written is removed as a cache of its age is', () => {
+  keep();
+  writeFileSync(join(folder, '17.draft.v8-11-x64'), 'what V8', { mode: 0o600 });
+  utimesSync(join(folder, '17.draft.v8-11-x64'), 1000, 1000);
+  for (const build of ['1.1', '1.2']) openCodeCache(folder, { ...key, build }).keep(() => code);
+  expect(readdirSync(folder).sort()).toEqual(['1.0-abc', '1.1', '1.2'].map((build) => `${build}.v8-11-x64`));
 });
 
 describe('nothing is written', () => {
