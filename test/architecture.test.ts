@@ -86,15 +86,8 @@ const revealing = [
   'store/ledger/postgres.ts',
 ];
 
-/** Tables of the specification, the sample data and the texts of the manual: rows, not code. */
-const tables = [
-  'cli/manual/chapters.ts',
-  'cli/manual/guides.ts',
-  'cli/manual/ledger-chapters.ts',
-  'schema/field.ts',
-  'schema/settings.ts',
-  'sandbox/sample/conversations.ts',
-];
+/** Tables of the specification and the sample data: rows, not code. */
+const tables = ['schema/field.ts', 'schema/settings.ts', 'sandbox/sample/conversations.ts'];
 
 /** Where feature levels have their names. */
 const levelTables = ['sandbox/chat/levels.ts'];

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { commandTable } from '../../src/commands/index.ts';
 import { displayWidth } from '../../src/output/width.ts';
 import { licenseCode } from '../../src/sandbox/licensing/codes.ts';
+import { expectGolden } from '../helpers/golden.ts';
 import { emptyHome, openSandbox } from '../helpers/run.ts';
 import { fixedClock } from '../helpers/clock.ts';
 
@@ -80,8 +81,7 @@ test('the screens', { timeout: 120_000 }, async () => {
     }
   }
 
-  for (const [name, text] of screens)
-    await expect.soft(text).toMatchFileSnapshot(`../golden/screens/${name.replaceAll(' ', '-')}.txt`);
+  for (const [name, text] of screens) await expectGolden(text, `test/golden/screens/${name.replaceAll(' ', '-')}.txt`);
 });
 
 /** Runs lines one after another against one sandbox and home; what each shows on a terminal of that width. */

@@ -1,29 +1,128 @@
 import { expect, test } from 'vitest';
 import { commandTable } from '../../src/commands/index.ts';
+import { expectGolden } from '../helpers/golden.ts';
 import { runAlone } from '../helpers/run.ts';
 
 interface Tree {
-  readonly commands: readonly { readonly name: string; readonly options: readonly { readonly option: string }[] }[];
-  readonly options: readonly { readonly name: string; readonly environment: readonly string[] }[];
-  readonly exit_codes: readonly { readonly exit: number; readonly name: string }[];
+  readonly groups: readonly NamedText[];
+  readonly commands: readonly CommandRow[];
+  readonly options: readonly FieldRow[];
+  readonly exit_codes: readonly { readonly exit: number; readonly name: string; readonly means: string }[];
+}
+
+interface NamedText {
+  readonly name: string;
+  readonly summary: string;
+}
+
+interface CommandRow extends NamedText {
+  readonly arguments: readonly FieldRow[];
+  readonly options: readonly FieldRow[];
+  readonly formats: readonly string[];
+  readonly fields: readonly string[];
+  readonly examples: readonly string[];
+}
+
+/** An option or an argument; what it has besides are rules of its values. */
+interface FieldRow extends Readonly<Record<string, unknown>> {
+  readonly name: string;
+  readonly option?: string;
+  readonly short?: string;
+  readonly placeholder?: string;
+  readonly kind: string;
+  readonly help: string;
+}
+
+async function described(): Promise<Tree> {
+  const { exitCode, stdout } = await runAlone('commands -o json');
+  expect(exitCode).toBe(0);
+  return JSON.parse(stdout) as Tree;
 }
 
 test('the whole surface is the one that was read and found good', async () => {
-  const { exitCode, stdout } = await runAlone('commands -o json');
-  expect(exitCode).toBe(0);
-  await expect(stdout).toMatchFileSnapshot('../golden/commands.json');
+  const tree = await described();
+  const lines = [
+    ...tree.options.map((option) => fieldLine('every command', option)),
+    ...tree.groups.map(({ name, summary }) => `${name}: ${summary}`),
+    ...tree.commands.flatMap(commandLines),
+    ...tree.exit_codes.map(({ exit, name, means }) => `exit ${exit} ${name}: ${means}`),
+  ];
+  await expectGolden(`${lines.join('\n')}\n`, 'test/golden/surface.txt');
+});
+
+function commandLines(command: CommandRow): string[] {
+  const { name, formats, fields, examples } = command;
+  return [
+    '',
+    `${name}: ${command.summary}`,
+    ...[...command.arguments, ...command.options].map((field) => fieldLine(name, field)),
+    ...(formats.length > 0 ? [`${name} -o: ${formats.join(', ')}`] : []),
+    ...(fields.length > 0 ? [`${name} --fields: ${fields.join(', ')}`] : []),
+    ...examples.map((example) => `${name} $ ${example}`),
+  ];
+}
+
+/** `license list --limit N (integer, min 1, default 20): Maximum number of licenses`: all of it on one line, which a reviewer reads. */
+function fieldLine(command: string, { name, option, short, placeholder, kind, help, ...rules }: FieldRow): string {
+  const [stated = '', preset] = / \((default: [^)]*)\)/.exec(help) ?? [];
+  const typed = [short, option].filter((part) => part !== undefined).join(', ');
+  const words = [command, typed === '' ? (placeholder ?? name) : typed, ...(typed === '' ? [] : [placeholder])];
+  const notes = [kind, ...Object.entries(rules).map(ruleText), preset].filter(
+    (note) => note !== undefined && note !== '',
+  );
+  return `${words.filter((word) => word !== undefined).join(' ')} (${notes.join('; ')}): ${help.replace(stated, '')}`;
+}
+
+function ruleText([rule, value]: readonly [string, unknown]): string {
+  if (value === true) return rule;
+  if (value === false || (Array.isArray(value) && value.length === 0)) return '';
+  return `${rule} ${Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : JSON.stringify(value)}`;
+}
+
+test('every command, option and argument says what it is for', async () => {
+  const tree = await described();
+  const rows = tree.commands.flatMap((command) => [...command.arguments, ...command.options]);
+  for (const { name, help } of [...tree.options, ...rows]) {
+    expect(help, name).toMatch(/^\S.*[^.\s]$/);
+  }
+  for (const { name, summary, examples } of tree.commands) {
+    expect(summary, name).toMatch(/^[A-Z].*[^.]$/);
+    expect(examples.length, name).toBeGreaterThan(0);
+  }
 });
 
 test('every command is there, with its options, their variables, and the exit codes', async () => {
-  const tree = JSON.parse((await runAlone('commands -o json')).stdout) as Tree;
+  const tree = await described();
   expect(tree.commands.map(({ name }) => name)).toEqual(commandTable.map(({ name }) => name));
-  const list = tree.commands.find(({ name }) => name === 'license list');
-  expect(list?.options.map(({ option }) => option)).toContain('--remote-user');
-  const variables = (wanted: string): unknown => tree.options.find(({ name }) => name === wanted)?.environment;
+  const variables = (wanted: string): unknown => tree.options.find(({ name }) => name === wanted)?.['environment'];
   expect(variables('jq')).toEqual(['CHATELAINE_JQ']);
   expect(variables('header')).toEqual(['CHATELAINE_HEADER', 'CHATELAINE_NO_HEADER']);
   expect(variables('yes')).toEqual([]);
   expect(tree.exit_codes.map(({ exit }) => exit)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 130, 143]);
+});
+
+test('a command is described in the form that programs read', async () => {
+  const { commands } = await described();
+  expect(commands.find(({ name }) => name === 'view pin')).toEqual({
+    name: 'view pin',
+    summary: 'Pin navigation views',
+    arguments: [
+      {
+        name: 'fragment',
+        kind: 'string',
+        required: true,
+        nonempty: true,
+        many: true,
+        placeholder: 'FRAGMENT',
+        suggest: 'views',
+        help: "What follows # in the view's URL, with or without #, or the whole URL",
+      },
+    ],
+    options: [],
+    formats: ['curl'],
+    fields: ['fragment', 'is_pinned'],
+    examples: ['chatelaine view pin narrow/is/starred', "chatelaine view pin inbox '#narrow/is/starred'"],
+  });
 });
 
 test('a terminal shows a line for each command', async () => {

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
+import { expectGolden } from '../helpers/golden.ts';
 import { runAlone } from '../helpers/run.ts';
 
 /** The names that the shells look for. */
@@ -9,7 +10,7 @@ describe.each(Object.entries(files))('completion %s', (shell, file) => {
   test('is the script that was read and found good', async () => {
     const { exitCode, stdout } = await runAlone(`completion ${shell}`);
     expect(exitCode).toBe(0);
-    await expect(stdout).toMatchFileSnapshot(`../golden/completion/${file}`);
+    await expectGolden(stdout, `test/golden/completion/${file}`);
   });
 
   test('is the same whatever format the environment names', async () => {

@@ -3,9 +3,8 @@ import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { manualPages } from '../../src/cli/man.ts';
-import type { Block } from '../../src/cli/manual/roff.ts';
-import { commandTable } from '../../src/commands/index.ts';
+import { manualPages } from '../../scripts/manual/pages.ts';
+import type { Block } from '../../scripts/manual/roff.ts';
 import { parseLedgerUrl } from '../../src/store/ledger/ledger-url.ts';
 import { upgradeScript } from '../../src/store/ledger/ledger-steps.ts';
 import { startPostgres, withoutPostgres } from '../helpers/postgres.ts';
@@ -13,7 +12,7 @@ import { openService, shell, temporaryHome } from './program.ts';
 
 /** What the pages say to type, besides the examples of commands (test/examples.test.ts): bash runs it against a sandbox. */
 
-const pages = await manualPages(commandTable);
+const pages = await manualPages();
 const blocks = pages.flatMap(({ name, chapters }) =>
   chapters.flatMap(({ title, blocks }) => blocks.map((block) => ({ place: `${name}, ${title}`, block }))),
 );

@@ -5,6 +5,7 @@ import { commandTable } from '../../src/commands/index.ts';
 import { failures, nameOf, type FailureKind } from '../../src/core/failure.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { licenseRules } from '../../src/schema/license.ts';
+import { expectGolden } from '../helpers/golden.ts';
 import { realTime } from '../helpers/clock.ts';
 import { emptyHome, openTerminal } from './pty.ts';
 
@@ -24,7 +25,7 @@ test('every session is what comes out when it is typed', { timeout: 120_000 }, a
     text = text.replace(block, () => `\`\`\`console\n${fresh}\`\`\``);
   }
 
-  await expect(text).toMatchFileSnapshot('../../README.md');
+  await expectGolden(text, 'README.md');
 });
 
 test('the first of the two commands works behind its installation, as written there', async () => {

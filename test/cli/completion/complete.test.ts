@@ -1,11 +1,15 @@
-import { readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { complete } from '../../../src/cli/completion/complete.ts';
 import { answerFor, readBashLine } from '../../../src/cli/completion/shells.ts';
 import type { Surface } from '../../../src/cli/completion/surface.ts';
-import { words } from '../../helpers/run.ts';
+import { runAlone, words } from '../../helpers/run.ts';
 
-const surface = JSON.parse(readFileSync('test/golden/commands.json', 'utf8')) as Surface;
+let surface: Surface = { groups: [], commands: [], options: [] };
+
+beforeEach(async () => {
+  if (surface.commands.length === 0) surface = JSON.parse((await runAlone('commands -o json')).stdout) as Surface;
+});
+
 const profiles = ['prod', 'team', '$(touch harm)', 'a b'];
 
 /** What completes a line whose last word, perhaps empty, is at the cursor. */

@@ -3,6 +3,7 @@ import { Chalk } from 'chalk';
 import { describe, expect, test } from 'vitest';
 import { conversation } from '../../../src/output/messages/conversation.ts';
 import { displayWidth } from '../../../src/output/width.ts';
+import { expectGolden } from '../../helpers/golden.ts';
 import { look } from '../looks.ts';
 
 type Message = Record<string, unknown>;
@@ -23,7 +24,7 @@ function shown(messages: readonly Message[], width: number): string {
 
 describe.each(names)('the recorded messages %s', (name) => {
   test('read as a conversation of 80 columns', async () => {
-    await expect(shown(recorded(name), 80)).toMatchFileSnapshot(`../../golden/conversation/${name}.txt`);
+    await expectGolden(shown(recorded(name), 80), `test/golden/conversation/${name}.txt`);
   });
 
   test.each([34, 60, 80, 120])('fit into %i columns', (width) => {

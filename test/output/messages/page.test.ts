@@ -4,6 +4,7 @@ import { JSDOM } from 'jsdom';
 import { describe, expect, test } from 'vitest';
 import { page } from '../../../src/output/messages/page.ts';
 import type { PageHead } from '../../../src/output/messages/page-shell.ts';
+import { expectGolden } from '../../helpers/golden.ts';
 
 type Message = Record<string, unknown>;
 
@@ -51,7 +52,7 @@ test('the recorded messages are whole, in their order, under a heading for each 
 test.each(['all-kinds', 'every-shape', 'all-kinds-raw', 'every-shape-raw'])(
   'the page of %s is as it was reviewed',
   async (name) => {
-    await expect(written(recorded(name))).toMatchFileSnapshot(`../../golden/page/${name}.html`);
+    await expectGolden(written(recorded(name)), `test/golden/page/${name}.html`);
   },
 );
 

@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { argumentEntries, optionEntries, synopsis } from '../../src/cli/entries.ts';
+import type { AnyCommand } from '../../src/commands/command.ts';
+import { commandTable } from '../../src/commands/index.ts';
+import { failuresOf } from './exits.ts';
+import { readChapters, type WrittenChapter } from './markdown.ts';
+import { placesOf } from './places.ts';
+import { writePage, type Block, type Chapter, type ManualPage } from './roff.ts';
+import { exitEntries, pageName, references, siblings, tables } from './tables.ts';
+
+/** The texts that no table has. */
+const folder = 'docs/manual';
+/** The day on which the pages were read as a whole, RFC 3339; today's would make them stale every midnight. */
+const date = '2026-11-21';
+
+export interface ManualFile {
+  /** Such as `chatelaine-license-create.1`. */
+  readonly file: string;
+  readonly text: string;
+}
+
+/** Every page of the manual, written, with the version of package.json. The working folder is that of the repository. */
+export async function manualFiles(): Promise<ManualFile[]> {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string };
+  const pages = await manualPages();
+  return pages.map((page) => ({ file: `${page.name}.${page.section}`, text: writePage(page, { version, date }) }));
+}
+
+/** A page for each command, and one for each file of docs/manual that begins with the name of a page. */
+export async function manualPages(): Promise<ManualPage[]> {
+  const texts = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+  const titled = texts.flatMap((text) => {
+    const [, name = '', section, summary = ''] = /^# (\S+)\(([17])\): (.+)$/m.exec(text) ?? [];
+    return name === '' ? [] : [{ name, section: section === '1' ? (1 as const) : (7 as const), summary, text }];
+  });
+  const guides = titled.filter(({ section }) => section === 7).map(({ name }) => `${name}(7)`);
+  const tableOf = (name: string): readonly Block[] => {
+    if (name === 'every page') return [{ text: [...references(commandTable), ...guides].join(', ') }];
+    const rows = tables[name];
+    if (!rows) throw new Error(`there is no table ${name}`);
+    return rows();
+  };
+  const chapters = readChapters(readFileSync(join(folder, 'chapters.md'), 'utf8'), tableOf);
+  const written = titled.map(({ text, ...page }) => ({ ...page, chapters: readChapters(text, tableOf, chapters) }));
+  return [
+    ...written,
+    ...(await Promise.all(commandTable.map(async ({ load }) => commandPage(await load(), chapters)))),
+  ];
+}
+
+function commandPage(command: AnyCommand, chapters: readonly WrittenChapter[]): ManualPage {
+  const { name, summary, args = {}, options = {}, about = [], input, examples } = command;
+  const [argumentRows, optionRows] = [argumentEntries(args), optionEntries(options)];
+  const all: readonly (Chapter | undefined)[] = [
+    { title: 'Synopsis', blocks: [{ lines: [synopsis(command)] }] },
+    { title: 'Examples', blocks: [{ lines: examples }] },
+    { title: 'Description', blocks: [`${summary}.`, ...about].map((text) => ({ text })) },
+    argumentRows.length > 0 ? { title: 'Arguments', blocks: [{ entries: argumentRows }] } : undefined,
+    input ? { title: input.title, blocks: [{ lines: input.lines }] } : undefined,
+    { title: 'Options', blocks: [...(optionRows.length > 0 ? [{ entries: optionRows }] : []), { text: globalsToo }] },
+    ...chapters.filter(({ pages }) => pages.includes(name)),
+    ...placesOf(name),
+    { title: 'Exit status', blocks: [{ entries: exitEntries(failuresOf(name)) }] },
+    { title: 'See also', blocks: [{ text: siblings(name).join(', ') }] },
+  ];
+  return { section: 1, name: pageName(name), summary, chapters: all.filter((chapter) => chapter !== undefined) };
+}
+
+const globalsToo =
+  'The options of every command, such as -o FORMAT, --profile NAME and --sandbox, are in chatelaine(1).';

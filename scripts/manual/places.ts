@@ -1,0 +1,67 @@
+import { variables } from '../../src/schema/environment.ts';
+import { namesIn } from '../../src/core/table-names.ts';
+import type { HelpEntry } from '../../src/cli/entries.ts';
+import type { Chapter } from './roff.ts';
+
+type Variable = keyof typeof variables;
+
+const licensing = namesIn(variables).filter((name) => /^CHATELAINE_(BASE|API|APP)/.test(name));
+const chat = namesIn(variables).filter((name) => name.startsWith('CHATELAINE_CHAT_'));
+
+/** The nouns whose commands use a credential, and the variables that can hold it. */
+const credentials: Readonly<Record<string, readonly Variable[]>> = {
+  license: licensing,
+  'first-activation': licensing,
+  settings: chat,
+  messages: chat,
+  archive: chat,
+  topic: chat,
+  view: chat,
+  snippet: chat,
+  auth: [...licensing, ...chat],
+  api: [...licensing, ...chat],
+  doctor: [...licensing, ...chat],
+};
+
+/** Commands of those nouns that ask no server. */
+const offline: ReadonlySet<string> = new Set([
+  'settings list',
+  'settings describe',
+  'archive verify',
+  'archive export',
+]);
+
+const stored: readonly HelpEntry[] = [
+  { term: '~/.config/chatelaine/config.json', text: 'Profiles, without keys.' },
+  { term: '~/.config/chatelaine/credentials.json', text: 'Keys; refused where others can read it.' },
+];
+const journals: HelpEntry = { term: '~/.local/state/chatelaine/journals/', text: 'The steps of unfinished jobs.' };
+const locks: HelpEntry = { term: '~/.local/state/chatelaine/locks/', text: 'Which process works on which users.' };
+
+/** What single commands write besides. */
+const own: Readonly<Record<string, readonly HelpEntry[]>> = {
+  'license create': [locks],
+  'license ensure': [locks],
+  'license apply': [journals, locks],
+  'first-activation audit': [journals],
+  'topic delete': [{ term: '~/.local/state/chatelaine/purges/', text: 'The archives of deleted topics.' }],
+  'sandbox reset': [
+    { term: '~/.local/state/chatelaine/sandbox.ndjson', text: 'What was changed in the embedded sandbox.' },
+  ],
+};
+
+/** ENVIRONMENT and FILES of a command. */
+export function placesOf(name: string): Chapter[] {
+  const [noun = ''] = name.split(' ');
+  const names = offline.has(name) ? [] : (credentials[noun] ?? []);
+  const entries = names.map((term) => ({ term, text: `${variables[term]}.` }));
+  const files = [...(names.length > 0 ? stored : []), ...(own[name] ?? [])];
+  return [
+    { title: 'Environment', blocks: [...(entries.length > 0 ? [{ entries }] : []), { text: twins }] },
+    ...(files.length > 0 ? [{ title: 'Files', blocks: [{ entries: files }, { text: folders }] }] : []),
+  ];
+}
+
+const twins =
+  'CHATELAINE_OUTPUT, CHATELAINE_PROFILE and the variables of the other options of every command are in chatelaine(1).';
+const folders = 'XDG_CONFIG_HOME, XDG_STATE_HOME and CHATELAINE_CONFIG_DIR name other folders.';

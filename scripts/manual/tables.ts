@@ -1,0 +1,109 @@
+import { commandTable, nouns } from '../../src/commands/index.ts';
+import { failures, nameOf, type FailureKind } from '../../src/core/failure.ts';
+import { namesIn } from '../../src/core/table-names.ts';
+import { optionEntries, textOptions, type HelpEntry } from '../../src/cli/entries.ts';
+import { groupsOf, twins } from '../../src/cli/help.ts';
+import { faultKinds, kindOf, type FaultKind } from '../../src/sandbox/fault-kinds.ts';
+import { errorShapes } from '../../src/sandbox/licensing/error-shapes.ts';
+import { listShapes } from '../../src/sandbox/licensing/list-shapes.ts';
+import { nameChanges } from '../../src/sandbox/licensing/name-changes.ts';
+import { filterRules } from '../../src/sandbox/licensing/shape.ts';
+import { writeShapes } from '../../src/sandbox/licensing/write-shapes.ts';
+import { globalOptions, negatedTwinOf, twinOf, variables, withoutTwin } from '../../src/schema/environment.ts';
+import type { Field } from '../../src/schema/field.ts';
+import { licenseRules } from '../../src/schema/license.ts';
+import { settings } from '../../src/schema/settings.ts';
+import type { Block } from './roff.ts';
+
+/** What a comment `<!-- table: NAME -->` in docs/manual becomes. */
+export const tables: Readonly<Record<string, () => readonly Block[]>> = {
+  commands: () =>
+    groupsOf(commandTable).flatMap(({ title, entries }) => [
+      { heading: title },
+      { entries: entries.map(({ name, summary }) => ({ term: `chatelaine ${name}`, text: `${summary}.` })) },
+    ]),
+  'options of every command': () => [
+    { entries: optionEntries(globalOptions) },
+    { entries: textOptions },
+    { text: twins },
+  ],
+  environment: () => [{ entries: [...Object.entries(variables).map(sentenceEntry), optionVariables()] }],
+  'exit status': () => [{ entries: exitEntries(namesIn(failures)) }],
+  'license rules': () => [{ text: licenseRules }],
+  settings: () => [
+    { entries: Object.entries<Field>(settings).map(([term, field]) => ({ term, text: settingText(field) })) },
+  ],
+  faults: () => [{ entries: namesIn(faultKinds).map((term) => ({ term, text: faultText(term) })) }],
+  'list shapes': () => meanings(listShapes),
+  'error shapes': () => meanings(errorShapes),
+  'write shapes': () => meanings(writeShapes),
+  names: () => meanings(nameChanges),
+  filters: () => meanings(filterRules),
+};
+
+/** The rows of EXIT STATUS, for those kinds of failure. */
+export function exitEntries(kinds: readonly FailureKind[]): HelpEntry[] {
+  const codes = kinds.map((kind) => ({
+    term: `${failures[kind].exit}`,
+    text: `${nameOf(kind).replace('_', '-')}: ${failures[kind].means}.`,
+  }));
+  return [{ term: '0', text: 'ok: done, an empty result included.' }, ...codes];
+}
+
+/** The names of the pages of those commands. */
+export function references(commands: readonly { readonly name: string }[]): string[] {
+  return commands.map(({ name }) => `${pageName(name)}(1)`);
+}
+
+export function pageName(command: string): string {
+  return `chatelaine-${command.replaceAll(' ', '-')}`;
+}
+
+/** SEE ALSO of a command: the pages of its noun. */
+export function siblings(name: string): string[] {
+  const [noun = ''] = name.split(' ');
+  const own = commandTable.filter((entry) => entry.name !== name && entry.name.split(' ')[0] === noun);
+  return ['chatelaine(1)', ...(noun in nouns ? references(own) : [])];
+}
+
+function optionVariables(): HelpEntry {
+  const names = Object.entries<Field>(globalOptions)
+    .filter(([name]) => !withoutTwin.has(name))
+    .map(([name, field]) => (field.kind === 'boolean' && field.negatable ? negatedTwinOf(name) : twinOf(name)));
+  return { term: names.join(', '), text: 'The options of those names; a switch is true, 1, false or 0.' };
+}
+
+function settingText(field: Field): string {
+  const level = field.level === undefined ? [] : [`From feature level ${field.level}.`];
+  return [`${field.help}.`, typeText(field), ...level].join(' ');
+}
+
+function typeText(field: Field): string {
+  if (field.kind === 'boolean') return 'A boolean: true or false.';
+  if (field.kind === 'secret') return 'Asked for, or read with --from.';
+  if (field.kind === 'string') return field.choices ? `One of ${field.choices.join(', ')}.` : 'A text.';
+  if (field.kind !== 'integer') return '';
+  if (!field.names) return `A number from ${field.min ?? 0} to ${field.max ?? ''}.`;
+  const names = new Map<number, string[]>();
+  for (const [name, value] of Object.entries(field.names)) names.set(value, [...(names.get(value) ?? []), name]);
+  return `One of ${[...names].map(([value, known]) => `${value} ${known.join(' or ')}`).join(', ')}.`;
+}
+
+function faultText(name: FaultKind): string {
+  const { means, argument } = kindOf(name);
+  if (!argument) return sentence(means);
+  const kinds = { duration: 'a duration', text: 'a URL', messages: 'a number of messages' };
+  return `${sentence(means)} Argument: ${kinds[argument.kind]}, default ${argument.default}.`;
+}
+
+function meanings(table: Readonly<Record<string, { readonly means: string }>>): readonly Block[] {
+  return [{ entries: Object.entries(table).map(([term, { means }]) => ({ term, text: sentence(means) })) }];
+}
+
+function sentenceEntry([term, text]: readonly [string, string]): HelpEntry {
+  return { term, text: `${text}.` };
+}
+
+function sentence(means: string): string {
+  return `${means.charAt(0).toUpperCase()}${means.slice(1)}.`;
+}

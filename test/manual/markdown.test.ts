@@ -1,0 +1,82 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readChapters } from '../../scripts/manual/markdown.ts';
+import { tables } from '../../scripts/manual/tables.ts';
+import { commandTable } from '../../src/commands/index.ts';
+
+const none = (): [] => [];
+
+test('a text becomes chapters', () => {
+  const text = `# x(7): a page
+
+## First
+
+<!-- pages: license edit, license audit -->
+
+One line
+and \`another\`.
+
+### A heading
+
+- **--a**: short
+- **b c**: two
+  lines
+
+\`\`\`sh
+one
+
+## two
+\`\`\`
+
+## Second
+
+<!-- table: t -->
+
+<!-- chapter: First -->
+`;
+  const first = [
+    { text: 'One line and another.' },
+    { heading: 'A heading' },
+    {
+      entries: [
+        { term: '--a', text: 'short' },
+        { term: 'b c', text: 'two lines' },
+      ],
+    },
+    { commands: ['one', '', '## two'] },
+  ];
+  expect(readChapters(text, (name) => [{ text: `the table ${name}` }])).toEqual([
+    { title: 'First', pages: ['license edit', 'license audit'], blocks: first },
+    { title: 'Second', pages: [], blocks: [{ text: 'the table t' }, ...first] },
+  ]);
+});
+
+test.each([
+  ['## A\ntext right below', 'no such Markdown'],
+  ['## A\n\n1. item', 'no such Markdown'],
+  ['## A\n\nsome **bold** text', 'no such Markdown'],
+  ['## A\n\na [link](x)', 'no such Markdown'],
+  ['## A\n\n- item', 'an item of a list is'],
+  ['## A\n\n```js\nx\n```', 'a block of code is'],
+  ['## A\n\n<!-- remark -->', 'no such Markdown'],
+  ['## A\n\n<!-- chapter: B -->', 'there is no chapter B'],
+])('%j is refused', (text, message) => {
+  expect(() => readChapters(text, none)).toThrow(message);
+});
+
+const texts = readdirSync('docs/manual').map((name) => readFileSync(join('docs/manual', name), 'utf8'));
+
+test('every table is on a page', () => {
+  const used = texts.flatMap((text) => [...text.matchAll(/^<!-- table: (.+) -->$/gm)].map(([, name]) => name));
+  expect(used).toEqual(expect.arrayContaining(Object.keys(tables)));
+});
+
+test('the chapters of single commands are on pages that exist', () => {
+  const names = commandTable.map(({ name }) => name);
+  const chapters = readChapters(readFileSync('docs/manual/chapters.md', 'utf8'), none);
+  for (const { title, pages } of chapters) {
+    expect(pages, title).not.toEqual([]);
+    expect(names).toEqual(expect.arrayContaining([...pages]));
+  }
+});
