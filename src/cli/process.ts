@@ -1,5 +1,6 @@
-import { homedir, tmpdir } from 'node:os';
+import { homedir, hostname, tmpdir } from 'node:os';
 import { Failure } from '../core/failure.ts';
+import type { Machine } from '../core/world.ts';
 import { realAlarm, realClock } from './clock.ts';
 import { main } from './main.ts';
 import type { World } from './world.ts';
@@ -9,20 +10,7 @@ export async function start(version: string, { keepCode }: { keepCode: () => voi
   const interrupt = interruption();
   let stderr: NodeJS.WriteStream | undefined;
   process.exitCode = await main(process.argv.slice(2), {
-    machine: {
-      env: process.env,
-      platform: process.platform,
-      // node:os is loaded where a file of the user is needed.
-      get home() {
-        return homedir();
-      },
-      get temporary() {
-        return tmpdir();
-      },
-      uid: process.getuid?.(),
-      pid: process.pid,
-      kill: (pid, signal) => void process.kill(pid, signal),
-    },
+    machine: thisMachine(),
     clock: realClock,
     alarm: realAlarm,
     // Making a stream costs time at start-up: each is made when it is first used.
@@ -41,6 +29,29 @@ export async function start(version: string, { keepCode }: { keepCode: () => voi
   interrupt.release();
   if (!interrupt.signal.aborted) keepCode();
   leave(interrupt.signal);
+}
+
+/** node:os is loaded where a file of the user is needed. */
+function thisMachine(): Machine {
+  return {
+    env: process.env,
+    platform: process.platform,
+    get home() {
+      return homedir();
+    },
+    get temporary() {
+      return tmpdir();
+    },
+    get local() {
+      return process.platform === 'win32' ? tmpdir() : '/var/tmp';
+    },
+    get host() {
+      return hostname();
+    },
+    uid: process.getuid?.(),
+    pid: process.pid,
+    kill: (pid, signal) => void process.kill(pid, signal),
+  };
 }
 
 /** The sink's write reports errors; without a listener the same error would end the process. */

@@ -27,14 +27,18 @@ export interface Machine {
   readonly home: string;
   /** The folder for temporary files. */
   readonly temporary: string;
+  /** A folder of this computer alone, which a restart leaves as it is. */
+  readonly local: string;
+  /** The computer's name. */
+  readonly host: string;
   /** Undefined where the system has no user ids. */
   readonly uid: number | undefined;
   readonly pid: number;
   /**
    * process.kill: signal 0 only asks whether the process is there (throws ESRCH, or EPERM for another user's), a negative id means
-   * its group. Absent: liveness is known from /proc alone, and of a group only its leader can be ended.
+   * its group.
    */
-  readonly kill?: (pid: number, signal: NodeJS.Signals | 0) => void;
+  readonly kill: (pid: number, signal: NodeJS.Signals | 0) => void;
 }
 
 /** The value of a variable; an empty one counts as unset. */

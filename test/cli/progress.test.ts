@@ -106,7 +106,17 @@ function job({ isTTY, total, columns = 80, options = {}, env = {} }: Job) {
   const stderr = Object.assign(new PassThrough(), { isTTY, columns });
   stderr.on('data', (chunk: Buffer) => chunks.push(chunk.toString()));
   const world: World = {
-    machine: { env, platform: 'linux', home: '/', temporary: '/tmp', uid: 1, pid: 1 },
+    machine: {
+      env,
+      platform: 'linux',
+      home: '/',
+      temporary: '/tmp',
+      local: '/var/tmp',
+      host: 'here.test',
+      uid: 1,
+      pid: 1,
+      kill: () => undefined,
+    },
     clock,
     alarm: realAlarm,
     stdin: new PassThrough(),

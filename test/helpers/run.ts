@@ -135,6 +135,8 @@ async function runMain(
       platform: process.platform,
       home,
       temporary: join(home, 'tmp'),
+      local: home,
+      host: 'here.test',
       uid: process.getuid?.(),
       pid: process.pid,
       kill: (pid, signal) => void process.kill(pid, signal),

@@ -48,7 +48,7 @@ test("a run with the ledger and one without it keep out of each other's way on o
   await without.take(['ada']);
   expect(await joint.takeFree(['ada', 'ben'])).toMatchObject({
     held: ['ada'],
-    holder: `process ${process.pid} of this machine`,
+    holder: `process ${process.pid} on here.test`,
   });
   expect(calls).toEqual(['take ben']);
   await expect(joint.take(['ada'])).rejects.toThrow('waiting for process');

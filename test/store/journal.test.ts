@@ -120,8 +120,8 @@ test('a second run at once is refused, naming the first', async () => {
   const first = await open();
   expect(await failureOf(open)).toEqual({
     kind: 'unavailable',
-    message: `the journal ${path} is in use by process ${process.pid}`,
-    hint: 'Run it again when that process has ended.',
+    message: `the journal ${path} is in use by process ${process.pid} on here.test`,
+    hint: 'Run the command again when it has ended.',
   });
   await first.close();
   await (await open()).close();

@@ -25,6 +25,8 @@ export function machineIn(folder: string, env: Environment = {}): Machine {
     platform: process.platform,
     home: join(folder, 'home'),
     temporary: folder,
+    local: folder,
+    host: 'here.test',
     uid: process.getuid?.(),
     pid: process.pid,
     kill: (pid, signal) => void process.kill(pid, signal),

@@ -16,6 +16,8 @@ const machine: Machine = {
   platform: process.platform,
   home: join(folder, 'home'),
   temporary: folder,
+  local: join(folder, 'own'),
+  host: 'here.test',
   uid: process.getuid?.(),
   pid: process.pid,
   kill: (pid, signal) => void process.kill(pid, signal),
@@ -41,8 +43,14 @@ const verbs: Record<string, () => Promise<void>> = {
   },
   async hold() {
     await acquireLock(lock, world);
-    process.stdout.write('held\n');
+    process.stdout.write(`held ${process.pid}\n`);
     setInterval(() => undefined, 60_000);
+  },
+  /** Takes the lock, or says who has it. */
+  async try() {
+    await withLock(lock, world, async () => void process.stdout.write('taken'), { wait: 0 }).catch((cause: unknown) =>
+      process.stdout.write(String(cause)),
+    );
   },
   /** Adds 1 to a number, so many times; nobody but the lock keeps two from adding to the same number. */
   async count() {

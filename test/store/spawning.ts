@@ -35,7 +35,13 @@ export type Child = ChildProcessByStdio<null, Readable, Readable>;
 
 /** Ends with the test at the latest. */
 export function start(program: Program, ...words: string[]): Child {
-  const child = spawn(process.execPath, [program.file, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
+  return startUnder([], program, ...words);
+}
+
+/** As `start`, as the last words of a command that runs another one. */
+export function startUnder(command: readonly string[], program: Program, ...words: string[]): Child {
+  const [first = process.execPath, ...others] = [...command, process.execPath, program.file, ...words];
+  const child = spawn(first, others, { stdio: ['ignore', 'pipe', 'pipe'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   return child;
 }

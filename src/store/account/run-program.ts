@@ -112,7 +112,7 @@ async function endGroup(child: ChildProcess, machine: Machine, alarm: Alarm): Pr
 function signalGroup(child: ChildProcess, { platform, kill }: Machine, signal: NodeJS.Signals): void {
   if (child.pid === undefined) return;
   try {
-    if (kill && platform !== 'win32') kill(-child.pid, signal);
+    if (platform !== 'win32') kill(-child.pid, signal);
     else child.kill(signal);
   } catch (cause) {
     if (codeOf(cause) !== 'ESRCH') throw cause;

@@ -1,53 +1,117 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, readlink } from 'node:fs/promises';
+import { readdir, readFile, readlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { defined } from '../../core/defined.ts';
+import { isObject } from '../../core/json.ts';
+import { Failure } from '../../core/failure.ts';
+import { shellWord } from '../../core/shell-word.ts';
 import type { Machine } from '../../core/world.ts';
-import { codeOf } from './files.ts';
+import { codeOf, exists } from './files.ts';
+import { makeFolderAmongOthers } from './private-folder.ts';
 
-/** Who holds a lock. All but `pid` and `token` come from /proc and are absent on systems without it. */
+/** Who holds a lock (docs/exactly-once.md, Owners). */
 export interface Owner {
   /** 0: the lock does not say, so the process that made it ended before it was complete. */
   readonly pid: number;
   /** Different for every lock that is taken. */
   readonly token: string;
-  /** When the process began, in ticks since boot: a later process with the same id is another one. */
+  /** The name of the computer or container, for people: it can change, and two can have the same. */
+  readonly host?: string;
+  /** A file with a random name, on that computer alone: where it exists, `pid` is the number of a process of this computer. */
+  readonly here?: string;
+  /** When the process began, in ticks since boot: a later process with the same id is another one. From /proc, as the next two. */
   readonly start?: string;
   /** Different after each boot, and on each computer. */
   readonly boot?: string;
   /** The namespace in which `pid` counts: each container has its own. */
   readonly space?: string;
-  readonly host?: string;
 }
 
 /** This process, with a fresh token. */
 export async function thisOwner(machine: Machine): Promise<Owner> {
-  const [stat, boot, space, host] = await Promise.all([
-    text('/proc/self/stat'),
-    text('/proc/sys/kernel/random/boot_id'),
-    link('/proc/self/ns/pid'),
-    text('/proc/sys/kernel/hostname'),
+  const [stat, boot, space, here] = await Promise.all([
+    unlessUnreadable(readFile('/proc/self/stat', 'utf8')),
+    unlessUnreadable(readFile('/proc/sys/kernel/random/boot_id', 'utf8')),
+    unlessUnreadable(readlink('/proc/self/ns/pid')),
+    unlessUnreadable(markOf(machine)),
   ]);
   const token = randomBytes(8).toString('hex');
   const pid = stat === undefined ? machine.pid : Number.parseInt(stat, 10);
-  return { pid, token, ...defined({ start: stat && startIn(stat), boot, space, host }) };
+  // Where /proc shows other ids than the process has, it belongs to an outer namespace, and `pid` counts in that one.
+  const counted = space !== undefined && pid !== machine.pid ? `${space} from outside` : space;
+  const known = defined({ here, start: stat && startIn(stat), boot: boot?.trim(), space: counted });
+  return { pid, token, host: machine.host, ...known };
 }
 
-/**
- * Whether that owner certainly no longer runs. Of a process in another container or on another computer nothing is certain, so
- * it counts as running.
- */
-export async function isGone(owner: Owner, me: Owner, machine: Machine): Promise<boolean> {
-  if (owner.pid === 0) return true;
-  if (owner.boot !== me.boot) return owner.boot !== undefined && me.boot !== undefined && owner.host === me.host;
-  if (owner.space !== me.space) return false;
-  const stat = await text(`/proc/${owner.pid}/stat`);
-  if (stat === undefined) return (me.start !== undefined || machine.kill !== undefined) && !answers(owner.pid, machine);
-  return startIn(stat) !== owner.start || /^[ZX]/.test(afterName(stat));
+export function isOwner(value: unknown): value is Owner {
+  if (!isObject(value)) return false;
+  const { pid, token, host, here, start, boot, space } = value;
+  const isToken = typeof token === 'string' && /^\w{1,64}$/.test(token);
+  const areTexts = [host, here, start, boot, space].every((one) => one === undefined || typeof one === 'string');
+  return typeof pid === 'number' && isToken && areTexts;
+}
+
+/** An owner that is not certainly gone. */
+export interface LiveOwner {
+  /** Such as `process 7 on vm`. */
+  readonly name: string;
+  /** False where whether it still runs cannot be seen from here. */
+  readonly isSeen: boolean;
+}
+
+/** What is known of an owner; undefined: it certainly no longer runs. */
+export async function liveOwner(owner: Owner, me: Owner, machine: Machine): Promise<LiveOwner | undefined> {
+  const sight = await sightOf(owner, me, machine);
+  if (sight === 'gone') return undefined;
+  return { name: `process ${owner.pid} on ${owner.host ?? 'an unknown computer'}`, isSeen: sight === 'running' };
+}
+
+/** What to do about an owner of what that file holds: a sentence. */
+export function remedy({ isSeen }: LiveOwner, path: string): string {
+  if (isSeen) return 'Run the command again when it has ended.';
+  return `Whether it still runs cannot be seen from here; once it has ended, remove what it left: rm ${shellWord(path)}`;
+}
+
+/** An owner of what that file holds; with the way out where it may have ended unseen. */
+export function inWords({ name, isSeen }: LiveOwner, path: string): string {
+  return isSeen ? name : `${name} (once it has ended: rm ${shellWord(path)})`;
+}
+
+/** An id is looked up only where it certainly is one of this computer: elsewhere it is the id of another process, or of none. */
+async function sightOf(owner: Owner, me: Owner, machine: Machine): Promise<'gone' | 'running' | 'unseen'> {
+  if (owner.pid === 0) return 'gone';
+  if (owner.boot !== me.boot) return (await isOfEarlierBoot(owner, me)) ? 'gone' : 'unseen';
+  if (owner.space !== me.space || (owner.boot === undefined && !(await isHere(owner)))) return 'unseen';
+  // Without the time of its start, a living process may be a later one with the same id.
+  if (owner.start === undefined) return answers(owner.pid, machine) ? 'unseen' : 'gone';
+  const stat = await unlessUnreadable(readFile(`/proc/${owner.pid}/stat`, 'utf8'));
+  if (stat === undefined) return answers(owner.pid, machine) ? 'running' : 'gone';
+  return startIn(stat) !== owner.start || /^[ZX]/.test(afterName(stat)) ? 'gone' : 'running';
+}
+
+/** The name counts too: computers can share the folder in which the path is. */
+async function isOfEarlierBoot(owner: Owner, me: Owner): Promise<boolean> {
+  return owner.boot !== undefined && me.boot !== undefined && owner.host === me.host && isHere(owner);
+}
+
+async function isHere({ here }: Owner): Promise<boolean> {
+  return here !== undefined && (await unlessUnreadable(exists(here))) === true;
+}
+
+const markPrefix = 'here-';
+
+/** The file by which processes of this user recognize this computer; the first of them makes it. */
+async function markOf(machine: Machine): Promise<string> {
+  const folder = await makeFolderAmongOthers(machine.local, machine);
+  const found = (await readdir(folder)).find((name) => name.startsWith(markPrefix));
+  if (found !== undefined) return join(folder, found);
+  const made = join(folder, `${markPrefix}${randomBytes(16).toString('hex')}`);
+  await writeFile(made, '', { flag: 'wx', mode: 0o600 });
+  return made;
 }
 
 /** A process that may not be signalled is there all the same. */
 function answers(pid: number, machine: Machine): boolean {
-  if (!machine.kill) return false;
   try {
     machine.kill(pid, 0);
     return true;
@@ -65,20 +129,11 @@ function afterName(stat: string): string {
   return stat.slice(stat.lastIndexOf(')') + 2);
 }
 
-async function text(path: string): Promise<string | undefined> {
+async function unlessUnreadable<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
-    return (await readFile(path, 'utf8')).trim();
+    return await reading;
   } catch (cause) {
-    if (codeOf(cause) === undefined) throw cause;
-    return undefined;
-  }
-}
-
-async function link(path: string): Promise<string | undefined> {
-  try {
-    return await readlink(path);
-  } catch (cause) {
-    if (codeOf(cause) === undefined) throw cause;
+    if (codeOf(cause) === undefined && !(cause instanceof Failure)) throw cause;
     return undefined;
   }
 }

@@ -58,11 +58,11 @@ function isOfOurs(folder: string): boolean {
 }
 
 /**
- * A 0700 folder inside the temporary folder, for locks when there is no writable home. What exists there under that name must belong to this user.
+ * A 0700 folder of this user inside one that all users share. What exists there under that name must belong to this user.
  * @throws Failure config when it is a link, someone else's, or open to others
  */
-export async function makeTemporaryFolder(machine: Machine): Promise<string> {
-  const folder = join(machine.temporary, `chatelaine-${machine.uid ?? 'user'}`);
+export async function makeFolderAmongOthers(shared: string, machine: Machine): Promise<string> {
+  const folder = join(shared, `chatelaine-${machine.uid ?? 'user'}`);
   try {
     await mkdir(folder, { mode: 0o700 });
   } catch (cause) {

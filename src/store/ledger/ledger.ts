@@ -3,7 +3,6 @@ import { Failure } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Alarm } from '../../core/world.ts';
 import type { SharedClaims } from '../claims.ts';
-import { thisOwner } from '../disk/owner.ts';
 import type { Surroundings } from '../lock/lock.ts';
 import { ledgerAddress, type LedgerAddress } from './ledger-address.ts';
 import { sharedClaims, type LedgerClaimOptions, type LedgerConnection } from './ledger-claims.ts';
@@ -66,7 +65,7 @@ export function openLedger(url: string, world: LedgerWorld): Ledger {
   return {
     name: async () => (await address()).name,
     async claims(target, options) {
-      const { host = 'unknown', pid } = await thisOwner(world.machine);
+      const { host, pid } = world.machine;
       return sharedClaims({ connection: await connection(), target, host, pid, clock: world.clock }, options);
     },
     init: () => upgradeLedger(rowsOf),

@@ -5,7 +5,7 @@ import { isObject, parseJson, writeJson } from '../../core/json.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import type { OpenAnswer } from '../claims.ts';
 import { readPrivate, writePrivate } from '../disk/files.ts';
-import type { Owner } from '../disk/owner.ts';
+import { isOwner, type Owner } from '../disk/owner.ts';
 import type { Surroundings } from './lock.ts';
 
 /** Users are kept as hashes: the file reveals no names. */
@@ -91,9 +91,9 @@ function isClaimsFile(file: unknown): file is Pick<ClaimsFile, 'claims'> & Parti
 }
 
 function isClaim(claim: unknown): claim is Claim {
-  if (!isObject(claim) || !isObject(claim['owner'])) return false;
+  if (!isObject(claim)) return false;
   const { owner, users } = claim;
-  return typeof owner['token'] === 'string' && Array.isArray(users) && users.every((user) => typeof user === 'string');
+  return isOwner(owner) && Array.isArray(users) && users.every((user) => typeof user === 'string');
 }
 
 function isPosted(posted: unknown): posted is Posted {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Milliseconds } from '../../core/duration.ts';
+import { Failure } from '../../core/failure.ts';
 import type { Clock } from '../../core/world.ts';
 import {
   rememberedFor,
@@ -10,9 +11,8 @@ import {
   type PastPosts,
   type ReleasedUser,
 } from '../claims.ts';
-import { isGone, thisOwner, type Owner } from '../disk/owner.ts';
+import { inWords, liveOwner, remedy, thisOwner, type LiveOwner, type Owner } from '../disk/owner.ts';
 import { editClaims, hashOf, type Claim, type ClaimEdit, type ClaimsFile, type Posted } from './claims-file.ts';
-import { held, holderInWords, waiting } from './claim-holder.ts';
 import { lockFolder, withLock, type Surroundings } from './lock.ts';
 
 const longestWait: Milliseconds = 300_000;
@@ -36,8 +36,12 @@ export async function openClaims(name: string, world: Surroundings, options: Cla
         const outcome = await edit((file) => attempt(file, wanted, me, remember, world), options.signal);
         if ('posted' in outcome) return outcome;
         const { holder } = outcome;
-        if (round === 0) options.note(waiting(holder, me, path));
-        if (clock.elapsed() > end) throw held(holder, me, path);
+        if (round === 0)
+          options.note(`waiting for ${inWords(holder, path)}, which is creating licenses of the same users`);
+        if (clock.elapsed() > end)
+          throw new Failure('unavailable', `${holder.name} is creating licenses of the same users`, {
+            hint: remedy(holder, path),
+          });
         await clock.sleep(Math.min(40 * (round + 1), longestPause) * (0.5 + clock.random()), options.signal);
       }
     },
@@ -73,14 +77,15 @@ async function attempt(
   me: Owner,
   remember: Milliseconds,
   { machine, clock }: Surroundings,
-): Promise<ClaimEdit<{ readonly holder: Owner } | PastPosts>> {
+): Promise<ClaimEdit<{ readonly holder: LiveOwner } | PastPosts>> {
   const now = clock.now();
   const kept: Claim[] = [];
   const abandoned: string[] = [];
   for (const claim of claims) {
     const rest = claim.users.filter((user) => !wanted.has(user));
     if (rest.length < claim.users.length && claim.owner.token !== me.token) {
-      if (!(await isGone(claim.owner, me, machine))) return { file: undefined, result: { holder: claim.owner } };
+      const holder = await liveOwner(claim.owner, me, machine);
+      if (holder) return { file: undefined, result: { holder } };
       for (const user of claim.users) if (wanted.has(user)) abandoned.push(user);
     }
     if (rest.length > 0) kept.push({ ...claim, users: rest });
@@ -126,15 +131,15 @@ async function attemptFree(
   world: Surroundings,
   path: string,
 ): Promise<ClaimEdit<FreeUsers>> {
-  const others = new Map<string, Owner>();
+  const others = new Map<string, LiveOwner>();
   for (const { owner, users } of file.claims) {
     const asked = owner.token === me.token ? [] : users.filter((user) => wanted.has(user));
-    if (asked.length > 0 && !(await isGone(owner, me, world.machine)))
-      for (const user of asked) others.set(user, owner);
+    const live = asked.length > 0 && (await liveOwner(owner, me, world.machine));
+    if (live) for (const user of asked) others.set(user, live);
   }
   const [first] = others.values();
   const names = [...others.keys()].flatMap((user) => wanted.get(user) ?? []);
-  const holder = first && holderInWords(first, me, path);
+  const holder = first && inWords(first, path);
   const free = new Map([...wanted].filter(([user]) => !others.has(user)));
   if (free.size === 0)
     return { file: undefined, result: { posted: new Map(), answers: new Map(), held: names, holder } };

@@ -2,13 +2,11 @@ import { link, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { isObject } from '../../core/json.ts';
-import { shellWord } from '../../core/shell-word.ts';
 import type { Clock, Machine } from '../../core/world.ts';
 import { codeOf, isMissing, isWritable, remove, storageFailure } from '../disk/files.ts';
-import { makePrivateFolder, makeTemporaryFolder } from '../disk/private-folder.ts';
+import { makeFolderAmongOthers, makePrivateFolder } from '../disk/private-folder.ts';
 import { foldersOf } from '../disk/folders.ts';
-import { isGone, thisOwner, type Owner } from '../disk/owner.ts';
+import { isOwner, liveOwner, remedy, thisOwner, type LiveOwner, type Owner } from '../disk/owner.ts';
 
 /** What a lock needs to know of the world. */
 export interface Surroundings {
@@ -56,9 +54,9 @@ export async function acquireLock(
   const end = clock.elapsed() + (patience.wait ?? 30_000);
   for (let round = 0; ; round += 1) {
     patience.signal?.throwIfAborted();
-    if (await attempt(path, me, machine)) return () => release(path, me);
-    const owner = await ownerOf(path);
-    if (owner && clock.elapsed() >= end) throw busy(path, owner, me, patience.what);
+    const obstacle = await attempt(path, me, machine);
+    if (!obstacle) return () => release(path, me);
+    if (obstacle.holder && clock.elapsed() >= end) throw busy(obstacle.path, obstacle.holder, patience.what ?? path);
     await clock.sleep(Math.min(2 + round * 2, 40) * (0.5 + clock.random()), patience.signal);
   }
 }
@@ -72,15 +70,23 @@ export async function lockFolder(machine: Machine): Promise<string> {
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
   }
-  return makeTemporaryFolder(machine);
+  return makeFolderAmongOthers(machine.temporary, machine);
 }
 
-/** One try, without waiting. */
-async function attempt(path: string, me: Owner, machine: Machine): Promise<boolean> {
+/** What is in the way of a lock: the lock itself, or that of whoever is just removing it. */
+interface Obstacle {
+  readonly path: string;
+  /** Undefined where it was made between two looks: the next one shows who holds it. */
+  readonly holder: LiveOwner | undefined;
+}
+
+/** One try, without waiting; undefined: the lock is taken. */
+async function attempt(path: string, me: Owner, machine: Machine): Promise<Obstacle | undefined> {
   const owner = await ownerOf(path);
-  if (owner && !(await isGone(owner, me, machine))) return false;
-  if (owner && !(await clearAway(path, owner, me, machine))) return false;
-  return claim(path, me);
+  const holder = owner && (await liveOwner(owner, me, machine));
+  if (holder) return { path, holder };
+  const obstacle = owner && (await clearAway(path, owner, me, machine));
+  return obstacle ?? ((await claim(path, me)) ? undefined : { path, holder: undefined });
 }
 
 /**
@@ -88,12 +94,13 @@ async function attempt(path: string, me: Owner, machine: Machine): Promise<boole
  * one's new lock. So removing takes a lock of its own, named after the dead owner's token, and reads the owner again under it. While
  * that lock is held nobody else removes the dead owner's. A kill may leave that lock too; it is then cleared the same way.
  */
-async function clearAway(path: string, dead: Owner, me: Owner, machine: Machine): Promise<boolean> {
+async function clearAway(path: string, dead: Owner, me: Owner, machine: Machine): Promise<Obstacle | undefined> {
   const guard = `${path}.${dead.token}`;
-  if (!(await attempt(guard, me, machine))) return false;
+  const obstacle = await attempt(guard, me, machine);
+  if (obstacle) return obstacle;
   try {
     if ((await ownerOf(path))?.token === dead.token) await remove(path);
-    return true;
+    return undefined;
   } finally {
     await release(guard, me);
   }
@@ -141,12 +148,6 @@ function parseOwner(text: string): Owner | undefined {
   }
 }
 
-function isOwner(value: unknown): value is Owner {
-  if (!isObject(value)) return false;
-  const { pid, token } = value;
-  return typeof pid === 'number' && typeof token === 'string' && /^\w{1,64}$/.test(token);
-}
-
 async function brokenOwner(path: string): Promise<Owner | undefined> {
   try {
     return { pid: 0, token: `broken${(await stat(path)).ino}` };
@@ -156,11 +157,6 @@ async function brokenOwner(path: string): Promise<Owner | undefined> {
   }
 }
 
-function busy(path: string, owner: Owner, me: Owner, what = path): Failure {
-  const isForeign = owner.space !== me.space || owner.boot !== me.boot;
-  const who = isForeign ? `process ${owner.pid} on ${owner.host ?? 'another computer'}` : `process ${owner.pid}`;
-  const remedy = isForeign
-    ? `Once that process has ended, remove the lock: rm ${shellWord(path)}`
-    : 'Run it again when that process has ended.';
-  return new Failure('unavailable', `${what} is in use by ${who}`, { hint: remedy });
+function busy(path: string, holder: LiveOwner, what: string): Failure {
+  return new Failure('unavailable', `${what} is in use by ${holder.name}`, { hint: remedy(holder, path) });
 }

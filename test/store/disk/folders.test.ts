@@ -8,8 +8,11 @@ const machine = (platform: NodeJS.Platform, home: string, env: Environment): Mac
   platform,
   home,
   temporary: '/tmp',
+  local: '/var/tmp',
+  host: 'here.test',
   uid: 1,
   pid: 1,
+  kill: () => undefined,
 });
 
 test.each<[string, NodeJS.Platform, string, Environment, string, string]>([

@@ -39,7 +39,7 @@ test('a user that a living process claimed cannot be claimed until it is given b
   await one.release(released('ben'));
   expect([...(await other.take(['ben'])).posted]).toEqual([]);
   await expect(other.take(['dora', 'cy'])).rejects.toThrow(
-    `waiting for process ${process.pid}, which is creating licenses of the same users`,
+    `waiting for process ${process.pid} on here.test, which is creating licenses of the same users`,
   );
 });
 
@@ -155,8 +155,7 @@ test.runIf(process.platform === 'linux')(
       .replace(/"host":"[^"]*"/, '"host":"box"');
     writeFileSync(file, text);
     await expect((await openAt(world)).take(['ada'])).rejects.toThrow(
-      `waiting for process ${process.pid} of another container (host box), which is creating licenses of the same users; ` +
-        `whether it still runs cannot be seen from here: once it has ended, remove its claims: rm ${file}`,
+      `waiting for process ${process.pid} on box (once it has ended: rm ${file}), which is creating licenses of the same users`,
     );
     const patient = await openClaims(
       'https://here.test 7',
@@ -169,8 +168,8 @@ test.runIf(process.platform === 'linux')(
     );
     expect(await failureOf(() => patient.take(['ada']))).toEqual({
       kind: 'unavailable',
-      message: `process ${process.pid} is creating licenses of the same users`,
-      hint: `whether it still runs cannot be seen from here: once it has ended, remove its claims: rm ${file}`,
+      message: `process ${process.pid} on box is creating licenses of the same users`,
+      hint: `Whether it still runs cannot be seen from here; once it has ended, remove what it left: rm ${file}`,
     });
   },
 );

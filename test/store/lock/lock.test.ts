@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -15,7 +16,7 @@ import { realClock } from '../../../src/cli/clock.ts';
 import { acquireLock, lockFolder, withLock } from '../../../src/store/lock/lock.ts';
 import { thisOwner, type Owner } from '../../../src/store/disk/owner.ts';
 import { failureOf, place } from '../place.ts';
-import { bundleProgram, ended, printed, start, type Program } from '../spawning.ts';
+import { bundleProgram, ended, printed, start, startUnder, type Program } from '../spawning.ts';
 import { sleptClock } from '../../helpers/clock.ts';
 
 let program: Program;
@@ -23,6 +24,8 @@ beforeAll(async () => {
   program = await bundleProgram();
 }, 30_000);
 afterAll(() => program.remove());
+
+const locksIn = (folder: string): string[] => readdirSync(folder).filter((name) => name.startsWith('x.lock'));
 
 test('callers inside one process take turns, and nothing is left behind', async () => {
   const world = place();
@@ -39,7 +42,7 @@ test('callers inside one process take turns, and nothing is left behind', async 
   );
   expect(steps).toHaveLength(8);
   for (let at = 0; at < 8; at += 2) expect(steps[at + 1]).toBe(steps[at]?.replace('in', 'out'));
-  expect(readdirSync(world.folder)).toEqual([]);
+  expect(locksIn(world.folder)).toEqual([]);
 });
 
 test('the lock opens again when the work throws', async () => {
@@ -68,8 +71,8 @@ test.each([0, 500])('gives up after %i ms, naming the owner', async (wait) => {
   await release();
   expect(caught).toEqual({
     kind: 'unavailable',
-    message: `the thing is in use by process ${process.pid}`,
-    hint: 'Run it again when that process has ended.',
+    message: `the thing is in use by process ${process.pid} on here.test`,
+    hint: 'Run the command again when it has ended.',
   });
   expect(still.clock.now()).toBeGreaterThanOrEqual(wait);
 });
@@ -105,24 +108,20 @@ test('the lock of a killed process is taken over', async () => {
   child.kill('SIGKILL');
   expect((await end).signal).toBe('SIGKILL');
   await expect(withLock(path, world, () => Promise.resolve('ours'), { wait: 0 })).resolves.toBe('ours');
-  expect(readdirSync(world.folder)).toEqual([]);
+  expect(locksIn(world.folder)).toEqual([]);
 }, 20_000);
 
 const gone = 2 ** 22 + 1;
 
-test.each<[string, boolean, (me: Owner) => object | string]>([
-  ['of a process that is gone', true, (me) => ({ ...me, pid: gone })],
-  ['of an earlier process with the same id', true, (me) => ({ ...me, start: '1' })],
-  ['of an earlier boot', true, (me) => ({ ...me, boot: 'other' })],
-  ['of another computer', false, (me) => ({ ...me, boot: 'other', host: 'other', pid: gone })],
-  ['of another container', false, (me) => ({ ...me, space: 'pid:[1]', pid: gone })],
-  ['of this process', false, (me) => me],
+test.each<[string, boolean, (me: Owner) => string]>([
+  ['of a process that is gone', true, (me) => JSON.stringify({ ...me, pid: gone })],
+  ['of this process', false, (me) => JSON.stringify(me)],
   ['that a power failure cut', true, () => ''],
+  ['whose owner is no owner', true, (me) => JSON.stringify({ ...me, here: 5 })],
 ])('the lock %s is taken over: %s', async (_name, isTaken, content) => {
   const world = place();
   const path = join(world.folder, 'x.lock');
-  const written = content(await thisOwner(world.machine));
-  writeFileSync(path, typeof written === 'string' ? written : JSON.stringify(written));
+  writeFileSync(path, content(await thisOwner(world.machine)));
   const work = withLock(path, world, () => Promise.resolve('ours'), { wait: 0 });
   if (isTaken) await expect(work).resolves.toBe('ours');
   else await expect(work).rejects.toMatchObject({ kind: 'unavailable' });
@@ -136,9 +135,59 @@ test('the lock of another computer tells how to remove it', async () => {
   expect(await failureOf(() => acquireLock(path, world, { wait: 0 }))).toEqual({
     kind: 'unavailable',
     message: `${path} is in use by process 7 on far`,
-    hint: `Once that process has ended, remove the lock: rm '${path.replace("'", String.raw`'\''`)}'`,
+    hint: `Whether it still runs cannot be seen from here; once it has ended, remove what it left: rm '${path.replace("'", String.raw`'\''`)}'`,
   });
 });
+
+test('while another computer takes over a dead lock, its own file is the one to remove', async () => {
+  const world = place();
+  const path = join(world.folder, 'x.lock');
+  const me = await thisOwner(world.machine);
+  writeFileSync(path, JSON.stringify({ ...me, pid: gone, token: 'one' }));
+  writeFileSync(`${path}.one`, JSON.stringify({ ...me, pid: 7, token: 'two', boot: 'other', host: 'far' }));
+  expect(await failureOf(() => acquireLock(path, world, { wait: 0 }))).toMatchObject({
+    message: `${path} is in use by process 7 on far`,
+    hint: `Whether it still runs cannot be seen from here; once it has ended, remove what it left: rm ${path}.one`,
+  });
+});
+
+/** Systems without /proc see what is left in a mount namespace where an empty file system covers it. */
+const withoutProc = ['unshare', '--mount', 'sh', '-c', 'mount -t tmpfs none /proc && exec "$@"', 'sh'];
+/** The words are node, its file, the verb and the folder. */
+const elsewhere = [
+  ...withoutProc.slice(0, -2),
+  'mount -t tmpfs none /proc && mount -t tmpfs none "$4/own" && exec "$@"',
+  'sh',
+];
+const container = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child'];
+const canUnshare = process.platform === 'linux' && spawnSync('unshare', [...withoutProc.slice(1), 'true']).status === 0;
+
+const unseen = /^Failure: \S+x\.lock is in use by process \d+ on here\.test$/;
+
+test.runIf(canUnshare).each([
+  ['both without /proc', withoutProc, withoutProc, unseen, 'taken'],
+  ['two computers without /proc', withoutProc, elsewhere, unseen, unseen],
+  ['one of two without /proc', withoutProc, [], unseen, unseen],
+  ['the other of two without /proc', [], withoutProc, unseen, unseen],
+  ['a container and its host', container, [], unseen, unseen],
+  ['two containers', container, container, unseen, unseen],
+  ['two processes of one computer', [], [], unseen, 'taken'],
+])(
+  'a killed holder, %s',
+  async (_what, holder, taker, alive, dead) => {
+    const world = place();
+    mkdirSync(join(world.folder, 'own'));
+    const look = async (): Promise<string> => (await ended(startUnder(taker, program, 'try', world.folder))).stdout;
+    const child = startUnder(holder, program, 'hold', world.folder);
+    await printed(child, 'held');
+    expect(await look()).toMatch(alive);
+    const end = ended(child);
+    child.kill('SIGKILL');
+    await end;
+    expect(await look()).toMatch(dead);
+  },
+  30_000,
+);
 
 test('a takeover that was itself killed half-way is taken over', async () => {
   const world = place();
@@ -148,7 +197,7 @@ test('a takeover that was itself killed half-way is taken over', async () => {
   writeFileSync(`${path}.one`, JSON.stringify({ ...dead, token: 'two' }));
   writeFileSync(`${path}.one.two`, JSON.stringify({ ...dead, token: 'three' }));
   await expect(withLock(path, world, () => Promise.resolve('ours'), { wait: 0 })).resolves.toBe('ours');
-  expect(readdirSync(world.folder)).toEqual([]);
+  expect(locksIn(world.folder)).toEqual([]);
 });
 
 test('while another one takes over, the dead lock stays', async () => {
