@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { JsonElement, textOf } from './json-element.ts';
 import { indexOfName, namesIn, readArray, readElement, type FoundArray, type Names } from './json-array.ts';
-import { scanArray } from './json-scan.ts';
 import {
   broken,
   endOfBlanks,
@@ -51,7 +50,7 @@ function findArray(bytes: Uint8Array, start: number, wanted: Names, members: Nam
     const nameEnd = endOfString(bytes, at, plainEnd);
     const value = startOfValue(bytes, nameEnd);
     const isWanted = indexOfName(bytes, at, plainEnd, nameEnd, wanted) === 0;
-    const array = isWanted ? (scanArray(bytes, value, members) ?? readArray(bytes, value, members)) : undefined;
+    const array = isWanted ? readArray(bytes, value, members) : undefined;
     found = array ?? found;
     at = endOfBlanks(bytes, array?.end ?? endOfValue(bytes, value, 1));
     isOpen = bytes[at] === sign.comma;

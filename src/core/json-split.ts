@@ -1,4 +1,3 @@
-import { freeBuffers } from './free-buffers.ts';
 import { sign } from './json-syntax.ts';
 import { parseJson } from './json.ts';
 
@@ -11,8 +10,6 @@ export type JsonPiece =
 
 /** More than any element of a list, or than what is beside the lists, in bytes. */
 const maxElementBytes = 16 * 1024 * 1024;
-/** Bytes after which the buffers of the chunks are freed: V8 lets 40 MB of them wait. */
-const betweenFrees = 4 * 1024 * 1024;
 /** Elements that `rest` holds of each array: all of those that are no rows. */
 const keptElements = 100;
 
@@ -30,18 +27,12 @@ export async function* splitJson(chunks: AsyncIterable<Uint8Array>): AsyncGenera
     found: [],
   };
   let begun: Uint8Array = Buffer.alloc(0);
-  let unfreed = 0;
   for await (const chunk of chunks) {
     const bytes = begun.length > 0 ? Buffer.concat([begun, chunk]) : chunk;
     begun = bytes.subarray(readPart(split, bytes, begun.length));
     if (Math.max(begun.length, split.document.length) > maxElementBytes)
       throw new SyntaxError('an element of it is larger than 16 MiB');
     yield* split.found.splice(0);
-    unfreed += chunk.length;
-    if (unfreed > betweenFrees) {
-      freeBuffers();
-      unfreed = 0;
-    }
   }
   yield { rest: restOf(split, textOf(begun)) };
 }

@@ -1,6 +1,5 @@
 import { pipeline, Readable, type Duplex } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { freeBuffers } from '../../core/free-buffers.ts';
 import type { Spool } from '../../core/spool.ts';
 import { TooLarge } from './broken.ts';
 
@@ -33,19 +32,6 @@ export interface BodyLimits {
   readonly spool?: { readonly open: () => Promise<Spool>; readonly limit: number } | undefined;
 }
 
-/** Bytes of bodies since their buffers were freed. */
-let unfreed = 0;
-
-/** About a page of a thousand messages: to free each smaller page takes an eighth more CPU time and spares 1 MB. */
-const manyBytes = 1_310_720;
-
-/** Before a body and not after it: a page is then in use at one call only, while the next one comes, and a minor collection frees it. */
-function freeEarlierBodies(): void {
-  if (unfreed < manyBytes) return;
-  unfreed = 0;
-  freeBuffers();
-}
-
 /**
  * The whole body, decompressed.
  * @throws TooLarge past the limits; the error of a broken stream or a damaged compression
@@ -55,7 +41,6 @@ export async function readBody(
   encoding: unknown,
   { memory, spool: way }: BodyLimits,
 ): Promise<WireBody> {
-  freeEarlierBodies();
   let chunks: Uint8Array[] = [];
   let size = 0;
   let spool: Spool | undefined;
@@ -75,7 +60,6 @@ export async function readBody(
     await spool?.close();
     throw cause;
   }
-  unfreed += size;
   return new WholeBody(chunks.length > 1 ? Buffer.concat(chunks) : (chunks[0] ?? new Uint8Array()), spool);
 }
 
