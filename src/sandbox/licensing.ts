@@ -12,7 +12,7 @@ import type { LicenseShape } from './licensing/shape.ts';
 import { writeShapeOf } from './licensing/write-shapes.ts';
 import type { LicenseRecord } from './records.ts';
 import type { SandboxRequest } from './request.ts';
-import { sampleApps } from './sample/apps.ts';
+import { sampleApps } from './sample/licenses.ts';
 import type { State } from './state.ts';
 
 export interface LicensingWorld {

@@ -1,6 +1,14 @@
 import { licenseCode } from '../licensing/codes.ts';
 import type { State } from '../state.ts';
 
+/**
+ * The applications of the licensing service. The keys are no secrets: they are the same in every sandbox and open nothing else.
+ */
+export const sampleApps = [
+  { app_code: 4711, api_key: 'sandbox-key-of-app-4711' },
+  { app_code: 4712, api_key: 'sandbox-key-of-app-4712' },
+] as const;
+
 /** Users of the two sample applications; the number of the license is its place in the sequence of codes. */
 const rows: readonly (readonly [app_code: number, remote_user: string, size_allowance: number, created: string])[] = [
   [4711, 'clinic-north/ward-3', 6, '2026-01-14T09:20:11Z'],

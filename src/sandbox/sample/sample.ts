@@ -6,12 +6,9 @@ import type { State } from '../state.ts';
 import { licenseCode } from '../licensing/codes.ts';
 import { policyKey } from '../chat/topic-names.ts';
 import { viewKey } from '../chat/views.ts';
-import { sampleApps } from './apps.ts';
-import { sampleChannels } from './channels.ts';
-import { sampleConversations, type Conversation, type Line } from './conversations.ts';
-import { addSampleLicenses } from './licenses.ts';
-import { calibrationLog, nightlyBuilds } from './machine-talk.ts';
-import { samplePeople } from './people.ts';
+import { calibrationLog, nightlyBuilds, sampleConversations, type Conversation, type Line } from './conversations.ts';
+import { addSampleLicenses, sampleApps } from './licenses.ts';
+import { sampleChannels, samplePeople } from './organization.ts';
 
 /** More of the same, for tests of size. */
 export interface Extras {
