@@ -98,7 +98,7 @@ const casts: readonly string[] = [
   // The compiler does not follow Object.keys, Object.fromEntries and a loop over the rows of a generic table.
   'core/table-names.ts: (keyof T & string)[]',
   'schema/field.ts: Optional<T>',
-  'store/roster/check-rows.ts: Values<T>',
+  'schema/field.ts: Values<T>',
   'cli/values.ts: GlobalValues',
   'sandbox/chat/parameters.ts: Read<S>',
   // The sandbox plays back its own log.

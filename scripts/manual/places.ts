@@ -1,15 +1,12 @@
-import { variables } from '../../src/schema/environment.ts';
-import { namesIn } from '../../src/core/table-names.ts';
+import { variablesOf } from '../../src/schema/profile.ts';
 import type { HelpEntry } from '../../src/cli/entries.ts';
 import type { Chapter } from './roff.ts';
 
-type Variable = keyof typeof variables;
-
-const licensing = namesIn(variables).filter((name) => /^CHATELAINE_(BASE|API|APP)/.test(name));
-const chat = namesIn(variables).filter((name) => name.startsWith('CHATELAINE_CHAT_'));
+const licensing = Object.entries(variablesOf('licensing'));
+const chat = Object.entries(variablesOf('chat'));
 
 /** The nouns whose commands use a credential, and the variables that can hold it. */
-const credentials: Readonly<Record<string, readonly Variable[]>> = {
+const credentials: Readonly<Record<string, readonly (readonly [name: string, text: string])[]>> = {
   license: licensing,
   'first-activation': licensing,
   settings: chat,
@@ -54,7 +51,7 @@ const own: Readonly<Record<string, readonly HelpEntry[]>> = {
 export function placesOf(name: string): Chapter[] {
   const [noun = ''] = name.split(' ');
   const names = offline.has(name) ? [] : (credentials[noun] ?? []);
-  const entries = names.map((term) => ({ term, text: `${variables[term]}.` }));
+  const entries = names.map(([term, text]) => ({ term, text: `${text}.` }));
   const files = [...(names.length > 0 ? stored : []), ...(own[name] ?? [])];
   return [
     { title: 'Environment', blocks: [...(entries.length > 0 ? [{ entries }] : []), { text: twins }] },

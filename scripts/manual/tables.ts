@@ -12,6 +12,7 @@ import { writeShapes } from '../../src/sandbox/licensing/write-shapes.ts';
 import { globalOptions, negatedTwinOf, twinOf, variables, withoutTwin } from '../../src/schema/environment.ts';
 import type { Field } from '../../src/schema/field.ts';
 import { licenseRules } from '../../src/schema/license.ts';
+import { variablesOf } from '../../src/schema/profile.ts';
 import { settings } from '../../src/schema/settings.ts';
 import type { Block } from './roff.ts';
 
@@ -27,7 +28,14 @@ export const tables: Readonly<Record<string, () => readonly Block[]>> = {
     { entries: textOptions },
     { text: twins },
   ],
-  environment: () => [{ entries: [...Object.entries(variables).map(sentenceEntry), optionVariables()] }],
+  environment: () => [
+    {
+      entries: [
+        ...Object.entries({ ...variablesOf('licensing'), ...variablesOf('chat'), ...variables }).map(sentenceEntry),
+        optionVariables(),
+      ],
+    },
+  ],
   'exit status': () => [{ entries: exitEntries(namesIn(failures)) }],
   'license rules': () => [{ text: licenseRules }],
   settings: () => [

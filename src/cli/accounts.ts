@@ -2,11 +2,13 @@ import type { Accounts } from '../commands/context/accounts.ts';
 import type { GlobalValues } from '../commands/context/invocation.ts';
 import type { Keys } from '../commands/context/keys.ts';
 import { Secret } from '../core/secret.ts';
+import { namesIn } from '../core/table-names.ts';
 import type { Clock } from '../core/world.ts';
+import { kinds } from '../schema/profile.ts';
 import { openCredentials } from '../store/account/credentials.ts';
 import { readKeyFile } from '../store/account/key-text.ts';
 import { openProfiles, type Profiles } from '../store/account/profiles.ts';
-import { chatUnit, licensingUnit } from '../store/account/unit.ts';
+import { unitOf } from '../store/account/unit.ts';
 import { serverOf } from '../store/account/server.ts';
 import { canOthersRead } from '../store/disk/files.ts';
 import type { Messages } from './messages.ts';
@@ -49,10 +51,7 @@ export function openAccounts(holding: Holding): Accounts & Omit<Keys, 'keyFromIn
     chatAccount: async () => (options.sandbox ? (await sandbox.credentials()).chat() : credentials.chat(chosen)),
     licensingApps: async () =>
       options.sandbox ? (await sandbox.credentials()).licensingApps() : credentials.licensingApps(),
-    environmentKinds: () => [
-      ...(licensingUnit(machine.env) ? ['licensing' as const] : []),
-      ...(chatUnit(machine.env) ? ['chat' as const] : []),
-    ],
+    environmentKinds: () => namesIn(kinds).filter((kind) => unitOf(machine.env, kind)),
     profiles: () => (options.dry_run ? unchanged(profiles) : profiles),
     async credentialOf(name) {
       const profile = await profiles.find(name);

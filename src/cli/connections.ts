@@ -4,6 +4,7 @@ import type { LicensingLine } from '../api/licensing/license-answer.ts';
 import { openGate } from '../api/http/retry.ts';
 import type { GlobalValues } from '../commands/context/invocation.ts';
 import type { Spool } from '../core/spool.ts';
+import { headersOf, urlOf, variableOf, type Account } from '../schema/profile.ts';
 import type { ChatCredential, LicensingCredential } from '../store/account/credentials.ts';
 import { openLog } from './log.ts';
 import type { Messages } from './messages.ts';
@@ -48,33 +49,32 @@ export function openConnections(wiring: Wiring): Connections {
     key: undefined,
     sealed: false,
     readOnly: false,
+    headers: {},
     plan: undefined,
   };
+  const signedIn = (credential: LicensingCredential | ChatCredential): Send =>
+    connect({
+      ...shared,
+      base: urlOf(credential),
+      authorization: redactor.watch(credential.key).framed((key) => authorizationOf(credential, key)),
+      key: keyVariable(credential, wiring),
+      sealed: credential.kind === 'licensing',
+      readOnly: credential.read_only ?? false,
+      headers: headersOf(credential),
+    });
   return {
-    licensing(credential) {
-      const { base_url: base, key, key_field, read_only: readOnly } = credential;
-      const authorization = redactor.watch(key).framed((value) => `Token ${value}`);
-      const source = keyVariable(credential, wiring);
-      return { send: connect({ ...shared, base, authorization, key: source, sealed: true, readOnly }), key_field };
-    },
-    chat(credential) {
-      const { site: base, email, key, read_only: readOnly } = credential;
-      const basic = (value: string): string => `Basic ${Buffer.from(`${email}:${value}`).toString('base64')}`;
-      const authorization = redactor.watch(key).framed(basic);
-      return {
-        send: connect({
-          ...shared,
-          base,
-          authorization,
-          key: keyVariable(credential, wiring),
-          sealed: false,
-          readOnly,
-        }),
-        sendUnauthenticated: connect({ ...unauthenticated, base }),
-      };
-    },
+    licensing: (credential) => ({ send: signedIn(credential), key_field: credential.key_field }),
+    chat: (credential) => ({
+      send: signedIn(credential),
+      sendUnauthenticated: connect({ ...unauthenticated, base: credential.site, headers: headersOf(credential) }),
+    }),
     open: (base) => connect({ ...unauthenticated, base, sealed: true, readOnly: true }),
   };
+}
+
+function authorizationOf(account: Account, key: string): string {
+  if (account.kind === 'licensing') return `Token ${key}`;
+  return `Basic ${Buffer.from(`${account.email}:${key}`).toString('base64')}`;
 }
 
 /** The variable that holds the key already, or one of the profile's name and the line that sets it. */
@@ -84,16 +84,16 @@ function keyVariable(credential: LicensingCredential | ChatCredential, { world, 
   if (options.sandbox)
     return { ...user, variable: 'KEY_sandbox', setup: `KEY_sandbox=$(chatelaine --sandbox auth token ${kind})` };
   if (profile !== undefined) {
-    const variable = variableOf(profile);
+    const variable = ownVariable(profile);
     return { ...user, variable, setup: `${variable}=$(chatelaine auth token ${profile})` };
   }
-  const variable = kind === 'chat' ? 'CHATELAINE_CHAT_API_KEY' : 'CHATELAINE_API_KEY';
+  const variable = variableOf(kind, 'api_key');
   const isSet = world.machine.env[variable] !== undefined;
   return { ...user, variable, setup: isSet ? undefined : `${variable}=$(chatelaine auth token ${kind})` };
 }
 
 /** Two profiles never share a variable: the key of one would go to the server of the other. No name begins with a dash. */
-function variableOf(profile: string): string {
+function ownVariable(profile: string): string {
   if (/^[a-z\d-]+$/i.test(profile)) return `KEY_${profile.replaceAll('-', '_')}`;
   return `KEY__${profile.replace(/[^a-z\d]/gi, (sign) => `_${sign.charCodeAt(0).toString(16)}`)}`;
 }
@@ -105,7 +105,7 @@ function sharedBy({
   redactor,
   signal,
   plan,
-}: Wiring): Omit<Connection, 'base' | 'authorization' | 'key' | 'sealed' | 'readOnly'> {
+}: Wiring): Omit<Connection, 'base' | 'authorization' | 'key' | 'sealed' | 'readOnly' | 'headers'> {
   const { machine, clock, alarm } = world;
   const observers = [
     observer(options, messages, world),

@@ -74,8 +74,9 @@ export const planColumns: readonly string[] = ['method', 'url', 'content_type', 
 /** Whole on a terminal too: a request that is cut is not the exact one. */
 const planShow: Show<unknown> = {
   columns: planColumns,
+  others: true,
   line: (row) =>
-    cellsOf(row, planColumns, undefined)
+    cellsOf(row, [...planColumns, 'headers'], undefined)
       .map((cell) => cellText(cell))
       .filter((text) => text !== '')
       .join(' '),

@@ -54,7 +54,6 @@ function credentialsOf(sandbox: Sandbox): SandboxCredentials {
     base_url,
     app_code,
     key: new Secret(api_key),
-    read_only: false,
   });
   return {
     licensing({ app_code }) {
@@ -72,7 +71,6 @@ function credentialsOf(sandbox: Sandbox): SandboxCredentials {
         site: sandbox.chat.site,
         email: administrator.email,
         key: new Secret(administrator.api_key),
-        read_only: false,
       };
     },
     licensingApps: () =>

@@ -78,8 +78,11 @@ function optionRows(fields: Fields): object[] {
 
 /** What a field says of its values, in the words of its table. */
 function rulesOf({ flag: _flag, short: _short, ...rules }: Field): object {
-  return rules;
+  return Object.fromEntries(Object.entries(rules).filter(([name]) => !ofProfiles.has(name)));
 }
+
+/** What the rows of profiles say beside an option's rules. */
+const ofProfiles: ReadonlySet<string> = new Set(['read', 'question', 'offersLast', 'environment', 'alone', 'header']);
 
 /** The variables that set an option of every command. */
 function twinsOf(name: string, field: Field): readonly string[] {

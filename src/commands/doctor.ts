@@ -1,5 +1,6 @@
 import { formatDuration } from '../core/duration.ts';
 import { Failure } from '../core/failure.ts';
+import { urlOf } from '../schema/profile.ts';
 import type { ChatCredential, LicensingCredential } from '../store/account/credentials.ts';
 import { checkCredential } from './auth/account.ts';
 import { command } from './command.ts';
@@ -115,7 +116,7 @@ async function* examineAccount(
     read_only ? 'found, read-only' : 'found',
   );
   if (!credential) return;
-  const url = credential.kind === 'chat' ? credential.site : credential.base_url;
+  const url = urlOf(credential);
   const reached = yield* attempt(
     'network',
     new URL(url).host,

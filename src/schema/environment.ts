@@ -115,17 +115,9 @@ export function negatedTwinOf(name: string): string {
   return twinOf(`no_${name}`);
 }
 
-/** Variables besides the options' twins; the manual's ENVIRONMENT is a loop over them. */
+/** Variables besides the options' twins and those of credentials; the manual's ENVIRONMENT is a loop over them. */
 export const variables = {
-  CHATELAINE_BASE_URL: 'Origin and path of the licensing API, without /v1; with a key it is a complete credential',
-  CHATELAINE_API_KEY: 'Key of the licensing API',
-  CHATELAINE_API_KEY_FILE: 'File whose first line is the key of the licensing API',
-  CHATELAINE_APP_CODE: 'Code of the application; alone it acts as --app-code',
   CHATELAINE_LEDGER: 'URL of a ledger that several machines share: postgres://ROLE@HOST/DATABASE, without a password',
-  CHATELAINE_CHAT_SITE: 'URL of the chat organization; with e-mail and key it is a complete credential',
-  CHATELAINE_CHAT_EMAIL: 'E-mail address of the chat account',
-  CHATELAINE_CHAT_API_KEY: 'Key of the chat account',
-  CHATELAINE_CHAT_API_KEY_FILE: 'File whose first line is the key of the chat account',
   CHATELAINE_CONFIG_DIR: 'Absolute path of the folder for config.json and credentials.json',
   CHATELAINE_NO_CACHE: '1: the compiled program is neither read from nor written to the cache folder',
   XDG_CONFIG_HOME: 'Where chatelaine/ with the configuration is (default: ~/.config)',

@@ -36,6 +36,8 @@ interface StringShape extends Shape {
   readonly nonempty?: boolean;
   /** No blank at either end. */
   readonly trimmed?: boolean;
+  /** The text's own form, such as a URL without a slash at its end. @throws Failure usage or config */
+  readonly read?: (text: string) => string;
   /** A path: as an argument, `-` stays for the command, which reads standard input whole. */
   readonly file?: boolean;
   /** As an option: `--no-NAME` exists too, whose value is `false`. */
@@ -96,6 +98,16 @@ export function optional<const T extends Fields>(fields: T): Optional<T> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [name, { ...field, required: false }]),
   ) as Optional<T>;
+}
+
+/** The values of a table's fields, each as `read` gives it; undefined: the field has none. `read` refuses a required one without a value. */
+export function valuesOf<const T extends Fields>(fields: T, read: (name: string, field: Field) => unknown): Values<T> {
+  const values: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(fields)) {
+    const value = read(name, field);
+    if (value !== undefined) values[name] = value;
+  }
+  return values as Values<T>;
 }
 
 /** The flag of a field, without dashes in front. */
@@ -159,7 +171,8 @@ function readString(label: string, field: StringShape, text: string): string {
   if (field.choices) {
     throw usage(`${label}: '${text}' is not one of ${field.choices.join(', ')}`, suggestion(text, field.choices));
   }
-  return text;
+  const { read } = field;
+  return read && text !== '' ? labelled(label, () => read(text)) : text;
 }
 
 /** Names of choices may be typed with dashes or underscores, in either case. */

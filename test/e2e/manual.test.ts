@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { manualPages } from '../../scripts/manual/pages.ts';
 import type { Block } from '../../scripts/manual/roff.ts';
-import { parseLedgerUrl } from '../../src/store/ledger/ledger-url.ts';
+import { parseLedgerUrl } from '../../src/schema/ledger-url.ts';
 import { upgradeScript } from '../../src/store/ledger/ledger-steps.ts';
 import { startPostgres, withoutPostgres } from '../helpers/postgres.ts';
 import { openService, shell, temporaryHome } from './program.ts';

@@ -50,6 +50,8 @@ export interface PlannedRequest {
   readonly method: string;
   readonly url: string;
   readonly content_type?: string;
+  /** What the profile adds, a line each. */
+  readonly headers?: string;
   readonly body?: string;
 }
 
@@ -124,6 +126,8 @@ export interface Connection {
   /** Answers hold license codes: a trace shows their keys and types only. */
   readonly sealed: boolean;
   readonly readOnly: boolean;
+  /** What the profile adds to every request; no secret. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly clock: Clock;
   /** For time limits, which run in real time. */
   readonly alarm: Alarm;

@@ -8,7 +8,7 @@ import { encodeParameters } from './request.ts';
  * named after it. Neither is among the words of a process, which other users of the machine can see; curl itself hides that of --user.
  */
 export function curlLine(request: PlannedRequest, call: Call, key: KeyVariable, caFile: string | undefined): string {
-  const { method, url, content_type, body } = request;
+  const { method, url, content_type, headers = '', body } = request;
   const data = call.form ? formWords(call.form) : body === undefined ? [] : [`--data-raw ${shellWord(body)}`];
   return [
     'curl --globoff --fail-with-body',
@@ -17,6 +17,7 @@ export function curlLine(request: PlannedRequest, call: Call, key: KeyVariable, 
     keyWords(key),
     "--header 'Accept: application/json'",
     ...(content_type === undefined ? [] : [`--header ${shellWord(`Content-Type: ${content_type}`)}`]),
+    ...headers.split('\n').flatMap((line) => (line === '' ? [] : [`--header ${shellWord(line)}`])),
     ...data,
   ].join(' ');
 }

@@ -20,7 +20,11 @@ export function guardTls({ surroundings }: Connection, { method, url, shown }: R
  * Stops a write that may not be sent, and in a dry run every write, which is noted in place of it.
  * @throws Failure config for a read-only profile; Planned in a dry run
  */
-export function guardWrite({ readOnly, plan, key, surroundings }: Connection, request: Request, call: Call): void {
+export function guardWrite(
+  { readOnly, headers, plan, key, surroundings }: Connection,
+  request: Request,
+  call: Call,
+): void {
   if (readOnly) {
     throw new Failure('config', 'this profile is read-only: nothing was sent', {
       hint: 'Choose another profile with --profile, or sign in again without --read-only.',
@@ -29,10 +33,12 @@ export function guardWrite({ readOnly, plan, key, surroundings }: Connection, re
   }
   if (!plan) return;
   const type = request.headers['content-type'];
+  const added = Object.entries(headers).map(([name, text]) => `${name}: ${text}`);
   const planned = {
     method: request.method,
     url: request.url,
     ...(type === undefined ? {} : { content_type: type }),
+    ...(added.length === 0 ? {} : { headers: added.join('\n') }),
     ...(request.shownBody === undefined ? {} : { body: request.shownBody }),
   };
   plan({

@@ -14,7 +14,7 @@ export interface Request {
   readonly shownBody: string | undefined;
 }
 
-export function wireRequest({ base, authorization, userAgent }: Connection, call: Call): Request {
+export function wireRequest({ base, authorization, userAgent, headers }: Connection, call: Call): Request {
   const query = call.query && call.query.length > 0 ? `?${encodeParameters(call.query)}` : '';
   const { contentType, body, shownBody } = encodeBody(call);
   return {
@@ -26,6 +26,7 @@ export function wireRequest({ base, authorization, userAgent }: Connection, call
       'accept-encoding': acceptedEncodings,
       'accept-language': 'en',
       'user-agent': userAgent,
+      ...headers,
       ...(authorization === undefined ? {} : { authorization: authorization.reveal() }),
       ...(contentType === undefined ? {} : { 'content-type': contentType }),
     },

@@ -2,7 +2,6 @@ import { refuseOtherApplication } from '../../api/licensing/application.ts';
 import { usage } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { ChatCredential, LicensingCredential } from '../../store/account/credentials.ts';
-import type { Profile } from '../../store/account/profile.ts';
 import type { Keys } from '../context/keys.ts';
 import type { Services } from '../context/services.ts';
 import type { Terminal } from '../context/terminal.ts';
@@ -24,12 +23,6 @@ export async function readKey(source: KeySource, context: Keys & Pick<Terminal, 
   if (source.api_key_file !== undefined) return context.keyFromFile(source.api_key_file);
   if (source.api_key_stdin) return context.keyFromInput();
   return context.secret('API key:');
-}
-
-/** A profile with its key, as a credential that can be tried before it is stored. */
-export function credentialFrom(profile: Profile, key: Secret): LicensingCredential | ChatCredential {
-  const { name, key_command: _, read_only = false, ...fields } = profile;
-  return { ...fields, profile: name, key, read_only };
 }
 
 /**

@@ -1,67 +1,54 @@
 import { Failure, usage } from '../../core/failure.ts';
+import { namesIn } from '../../core/table-names.ts';
 import { readField } from '../../schema/field.ts';
-import { licenseFields } from '../../schema/license.ts';
-import { readEmail, type Kind, type Profile } from '../../store/account/profile.ts';
-import { readBaseUrl, readSite } from '../../store/account/url.ts';
+import { accountFields, kinds, type Kind, type ProfileField } from '../../schema/profile.ts';
 import type { Accounts } from '../context/accounts.ts';
 import type { Terminal } from '../context/terminal.ts';
 
-/** What identifies a credential: typed as options, or asked for. */
-export interface ProfileOptions {
-  readonly base_url?: string;
-  readonly app_code?: number;
-  readonly site?: string;
-  readonly email?: string;
-}
-
 type Person = Pick<Accounts, 'profiles'> & Terminal;
+
+/** What a credential is for, as `auth login` takes it. */
+export const kindField = {
+  kind: 'string',
+  choices: namesIn(kinds),
+  placeholder: namesIn(kinds).join('|'),
+  help: 'What the credential is for (on a terminal it is asked for)',
+} as const;
 
 /**
  * What a credential is for, asked for on a terminal.
  * @throws Failure usage where nobody can be asked
  */
 export async function askKind(person: Person): Promise<Kind> {
-  if (!person.interactive()) throw usage('kind is required: licensing or chat', 'See chatelaine auth login --help.');
-  const choice = { kind: 'string', choices: ['licensing', 'chat'], help: '' } as const;
-  const read = (text: string): Kind =>
-    readField(
-      'kind',
-      choice,
-      choice.choices.find((name) => text !== '' && name.startsWith(text.toLowerCase())) ?? text,
-    );
-  return answer('What is the key for: licensing or chat?', undefined, read, person);
+  const names = kindField.choices.join(' or ');
+  if (!person.interactive()) throw usage(`kind is required: ${names}`, 'See chatelaine auth login --help.');
+  const read = (text: string): Kind => {
+    const begun = kindField.choices.find((name) => text !== '' && name.startsWith(text.toLowerCase()));
+    return begun ?? readField('kind', kindField, text);
+  };
+  return answer(`What is the key for: ${names}?`, undefined, read, person);
 }
 
 /**
- * The options with those that are missing, asked for on a terminal; the URL that was stored last is offered.
+ * What names the account and was not typed, asked for on a terminal; what was stored last is offered where the row says so.
  * @throws Failure usage where nobody can be asked
  */
-export async function askMissing<O extends ProfileOptions>(kind: Kind, options: O, person: Person): Promise<O> {
-  if (!person.interactive()) return options;
+export async function askMissing(
+  kind: Kind,
+  typed: Readonly<Record<string, unknown>>,
+  person: Person,
+): Promise<Readonly<Record<string, unknown>>> {
+  if (!person.interactive()) return {};
   const stored = (await person.profiles().all()).filter((profile) => profile.kind === kind);
-  const last = stored.map(urlOf).at(-1);
-  const { base_url, app_code, site, email } = options;
-  if (kind === 'licensing') {
-    return {
-      ...options,
-      base_url: base_url ?? (await answer('URL of the licensing API:', last, readBaseUrl, person)),
-      app_code: app_code ?? (await answer('Code of the application:', undefined, readAppCode, person)),
-    };
+  const last: Readonly<Record<string, unknown>> = { ...stored.at(-1) };
+  const answers: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries<ProfileField>(accountFields[kind])) {
+    if (typed[name] !== undefined || field.question === undefined) continue;
+    const known = field.offersLast ? last[name] : undefined;
+    const offered = typeof known === 'string' ? known : undefined;
+    answers[name] = await answer(field.question, offered, (text) => readField(name, field, text), person);
   }
-  return {
-    ...options,
-    site: site ?? (await answer('URL of the chat organization:', last, readSite, person)),
-    email: email ?? (await answer('E-mail address of the account:', undefined, readEmail, person)),
-  };
-}
-
-/** Where a profile sends its key. */
-export function urlOf(profile: Profile): string {
-  return profile.kind === 'licensing' ? profile.base_url : profile.site;
-}
-
-function readAppCode(text: string): number {
-  return readField('code', licenseFields.app_code, text);
+  return answers;
 }
 
 const mostTries = 3;

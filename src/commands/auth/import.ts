@@ -1,5 +1,5 @@
 import { shellWord } from '../../core/shell-word.ts';
-import { readProfileName } from '../../store/account/profile.ts';
+import { profileSettings } from '../../schema/profile.ts';
 import { readZuliprc } from '../../store/account/zuliprc.ts';
 import { command } from '../command.ts';
 import { hostName } from './account.ts';
@@ -19,26 +19,20 @@ export default command({
       placeholder: 'NAME',
       help: 'Name of the profile (default: the host of the site)',
     },
-    read_only: { kind: 'boolean', negatable: true, help: 'Refuse every write with this profile' },
+    ...profileSettings.chat,
     check: { kind: 'boolean', negatable: true, help: 'Try the key before it is stored (default: yes)' },
   },
   examples: ['chatelaine auth import zuliprc --name work --no-check'],
 
   plans: true,
 
-  async run({ file, name, read_only, check }, context) {
+  async run({ file, name, check, ...settings }, context) {
     const { site, email, key, notes } = readZuliprc(await context.read(file));
-    const profile = {
-      kind: 'chat' as const,
-      name: readProfileName(name ?? hostName(site)),
-      site,
-      email,
-      ...(read_only === undefined ? {} : { read_only }),
-    };
+    const candidate = { kind: 'chat' as const, name: name ?? hostName(site), site, email, ...settings };
     for (const note of notes) context.warn(note);
     if (file !== '-' && (await context.othersCanRead(file)))
       context.warn(`${file} holds a key and can be read by other users. Run: chmod 600 ${shellWord(file)}`);
-    return storeProfile(await inPlaceOf(profile, context), key, check, context);
+    return storeProfile(await inPlaceOf(candidate, context), key, check, context);
   },
 
   show: { columns: ['profile', 'kind', 'status'], line: ({ profile, status }) => `Profile ${profile}: ${status}` },

@@ -1,3 +1,4 @@
+import { urlOf, userOf } from '../../schema/profile.ts';
 import { command } from '../command.ts';
 
 export default command({
@@ -14,8 +15,8 @@ export default command({
     return stored.map((profile) => ({
       profile: profile.name,
       kind: profile.kind,
-      url: profile.kind === 'chat' ? profile.site : profile.base_url,
-      account: profile.kind === 'chat' ? profile.email : profile.app_code,
+      url: urlOf(profile),
+      account: userOf(profile),
       default: defaults[profile.kind] === profile.name,
       read_only: profile.read_only ?? false,
       key: profile.key_command === undefined ? 'stored' : 'command',

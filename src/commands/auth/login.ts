@@ -1,14 +1,17 @@
 import { defined } from '../../core/defined.ts';
 import { usage } from '../../core/failure.ts';
-import { readEmail, readProfileName, type Profile } from '../../store/account/profile.ts';
-import { readBaseUrl, readSite } from '../../store/account/url.ts';
-import { readLedgerUrl } from '../../store/ledger/ledger-url.ts';
-import { licenseFields } from '../../schema/license.ts';
+import { namesIn } from '../../core/table-names.ts';
+import { optional } from '../../schema/field.ts';
+import { accountFields, keyCommand, profileFields, profileSettings, type Kind } from '../../schema/profile.ts';
+import type { CandidateProfile } from '../../store/account/profiles.ts';
 import { command } from '../command.ts';
 import { hostName, readKey } from './account.ts';
-import { askKind, askMissing, type ProfileOptions } from './ask-profile.ts';
+import { askKind, askMissing, kindField } from './ask-profile.ts';
 import { inPlaceOf, storeProfile } from './store-profile.ts';
 
+// mac_format is a line in the file, for the few servers that need it.
+const { mac_format: _, ...licensingSettings } = profileSettings.licensing;
+const settings = { ...licensingSettings, ...profileSettings.chat };
 const text = (placeholder: string, help: string) => ({ kind: 'string', nonempty: true, placeholder, help }) as const;
 
 export default command({
@@ -17,40 +20,21 @@ export default command({
   about: [
     'A profile is one credential: an application of the licensing API, or an account of the chat. The first profile of a kind becomes ' +
       'its default; auth use changes that.',
-    'On a terminal everything that is not typed is asked for. A profile of the same name keeps read_only, mac_format, key_field and ledger ' +
-      'unless they are typed; one of another account is replaced only when you agree, or with --yes.',
+    'On a terminal everything that is not typed is asked for. A profile of the same name keeps ' +
+      `${namesIn(profileSettings.licensing).join(', ')} unless they are typed, and an empty one is taken away; one of another account is replaced only when you agree, or with --yes.`,
     'The key is asked for without being shown, or comes from standard input, a file, or a command that is run at each use; no option ' +
       'takes the key itself. It is tried before anything is stored.',
     'Key commands of usual managers: pass show chatelaine/prod; secret-tool lookup service chatelaine account prod; ' +
       'op read op://vault/chatelaine/key. No shell runs them: quotes are understood, nothing is expanded.',
   ],
-  args: {
-    kind: {
-      kind: 'string',
-      choices: ['licensing', 'chat'],
-      placeholder: 'licensing|chat',
-      help: 'What the credential is for (on a terminal it is asked for)',
-    },
-  },
+  args: { kind: kindField },
   options: {
-    base_url: text('URL', 'Licensing: URL of the API, without /v1'),
-    app_code: { ...licenseFields.app_code, required: false, help: 'Licensing: code of the application' },
-    site: text('URL', 'Chat: URL of the organization'),
-    email: text('E-MAIL', 'Chat: address of the account'),
+    ...optional({ ...accountFields.licensing, ...accountFields.chat }),
     name: text('NAME', 'Name of the profile (default: app-CODE, or the host of the site)'),
     api_key_stdin: { kind: 'boolean', help: 'Read the key from standard input' },
     api_key_file: text('FILE', 'Read the key from the first line of a file that nobody else can read'),
-    key_command: text('COMMAND', 'Run this command at each use; the first line it prints is the key'),
-    key_field: text(
-      'FIELD',
-      "Licensing: the field of the server's answers that holds the license key (default: found by itself)",
-    ),
-    ledger: {
-      kind: 'string',
-      placeholder: 'URL',
-      help: 'Licensing: postgres: URL of a ledger that several machines share, see ledger init; an empty one removes it',
-    },
-    read_only: { kind: 'boolean', negatable: true, help: 'Refuse every write with this profile' },
+    key_command: keyCommand,
+    ...settings,
     check: { kind: 'boolean', negatable: true, help: 'Try the key before it is stored (default: yes)' },
   },
   examples: [
@@ -60,12 +44,11 @@ export default command({
 
   plans: true,
 
-  async run({ kind, check, api_key_stdin, api_key_file, key_command, ...fields }, context) {
+  async run({ kind, name, check, api_key_stdin, api_key_file, key_command, ...typed }, context) {
     const chosen = kind ?? (await askKind(context));
-    refuseForeign(chosen, fields);
-    const named = profileOf(chosen, await askMissing(chosen, fields, context));
-    const kept = await inPlaceOf({ ...named, ...defined({ key_command }) }, context);
-    const profile = fields.ledger === '' ? withoutLedger(kept) : kept;
+    refuseForeign(chosen, typed);
+    const values = { ...typed, ...(await askMissing(chosen, typed, context)) };
+    const profile = await inPlaceOf(candidateOf(chosen, name, { ...values, key_command }), context);
     const key = await readKey(defined({ api_key_stdin, api_key_file, key_command }), context);
     return storeProfile(profile, key, check, context);
   },
@@ -73,53 +56,21 @@ export default command({
   show: { columns: ['profile', 'kind', 'status'], line: ({ profile, status }) => `Profile ${profile}: ${status}` },
 });
 
-interface LoginFields extends ProfileOptions {
-  readonly name?: string;
-  readonly key_field?: string;
-  readonly ledger?: string;
-  readonly read_only?: boolean;
+type ProfileInput = Readonly<Record<string, unknown>>;
+
+function refuseForeign(kind: Kind, typed: ProfileInput): void {
+  const foreign = Object.keys(typed).filter((name) => typed[name] !== undefined && !(name in profileFields[kind]));
+  if (foreign.length > 0) throw usage(`auth login ${kind} does not take ${flagsOf(foreign).join(', ')}`);
 }
 
-function profileOf(kind: 'licensing' | 'chat', fields: LoginFields): Profile {
-  const { base_url, app_code, site, email, name, key_field } = fields;
-  const ledger = fields.ledger === undefined || fields.ledger === '' ? undefined : readLedgerUrl(fields.ledger);
-  const shared = defined({ read_only: fields.read_only });
-  if (kind === 'licensing') {
-    if (base_url === undefined || app_code === undefined)
-      throw usage('auth login licensing needs --base-url and --app-code');
-    const named = readProfileName(name ?? `app-${app_code}`);
-    return {
-      kind,
-      name: named,
-      base_url: readBaseUrl(base_url),
-      app_code,
-      ...defined({ key_field, ledger }),
-      ...shared,
-    };
-  }
-  if (site === undefined || email === undefined) throw usage('auth login chat needs --site and --email');
-  const url = readSite(site);
-  return { kind, name: readProfileName(name ?? hostName(url)), site: url, email: readEmail(email), ...shared };
+function candidateOf(kind: Kind, name: string | undefined, values: ProfileInput): CandidateProfile {
+  const account = namesIn(accountFields[kind]);
+  if (account.some((field) => values[field] === undefined))
+    throw usage(`auth login ${kind} needs ${flagsOf(account).join(' and ')}`);
+  const usual = kind === 'licensing' ? `app-${String(values['app_code'])}` : hostName(String(values['site']));
+  return { ...values, kind, name: name ?? usual };
 }
 
-/** An empty URL takes away the ledger that the stored profile has. */
-function withoutLedger(profile: Profile): Profile {
-  if (profile.kind !== 'licensing') return profile;
-  const { ledger: _, ...others } = profile;
-  return others;
-}
-
-function refuseForeign(
-  kind: 'licensing' | 'chat',
-  { base_url, app_code, key_field, ledger, site, email }: LoginFields,
-): void {
-  if (kind === 'licensing') refuse({ site, email }, kind);
-  else refuse({ base_url, app_code, key_field, ledger }, kind);
-}
-
-function refuse(foreign: Readonly<Record<string, unknown>>, kind: string): void {
-  const names = Object.entries(foreign).flatMap(([name, value]) =>
-    value === undefined ? [] : [`--${name.replaceAll('_', '-')}`],
-  );
-  if (names.length > 0) throw usage(`auth login ${kind} does not take ${names.join(', ')}`);
+function flagsOf(names: readonly string[]): string[] {
+  return names.map((name) => `--${name.replaceAll('_', '-')}`);
 }

@@ -1,4 +1,5 @@
 import { Failure } from '../../core/failure.ts';
+import { urlOf, userOf } from '../../schema/profile.ts';
 import type { ChatCredential, LicensingCredential } from '../../store/account/credentials.ts';
 import { command } from '../command.ts';
 import type { Accounts } from '../context/accounts.ts';
@@ -98,10 +99,7 @@ async function statusOf(
   let known: Pick<StatusRow, 'kind' | 'url' | 'account'> = {};
   try {
     const credential = await open();
-    known =
-      credential.kind === 'chat'
-        ? { kind: 'chat', url: credential.site, account: credential.email }
-        : { kind: 'licensing', url: credential.base_url, account: credential.app_code ?? null };
+    known = { kind: credential.kind, url: urlOf(credential), account: userOf(credential) ?? null };
     await checkCredential(credential, context);
     return { profile, ...known, status: 'ok', detail: credential.read_only ? 'read-only' : null };
   } catch (cause) {

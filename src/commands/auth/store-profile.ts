@@ -1,12 +1,13 @@
 import { Failure } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
-import type { Profile } from '../../store/account/profile.ts';
+import { urlOf, userOf, type Profile } from '../../schema/profile.ts';
+import { credentialFrom } from '../../store/account/credentials.ts';
+import type { CandidateProfile } from '../../store/account/profiles.ts';
 import type { Accounts } from '../context/accounts.ts';
 import type { Invocation } from '../context/invocation.ts';
 import type { Services } from '../context/services.ts';
 import type { Terminal } from '../context/terminal.ts';
-import { checkCredential, credentialFrom } from './account.ts';
-import { urlOf } from './ask-profile.ts';
+import { checkCredential } from './account.ts';
 
 type Storing = Pick<Services, 'licensingAs' | 'chatAs'> &
   Pick<Accounts, 'profiles'> &
@@ -14,11 +15,15 @@ type Storing = Pick<Services, 'licensingAs' | 'chatAs'> &
   Pick<Invocation, 'options'>;
 
 /**
- * The profile with what a stored one of its name keeps unless it is changed: read_only, mac_format, key_field, ledger. Another account under
- * that name is replaced only when the user agrees.
- * @throws Failure config where the configuration is unsafe, cancelled on no, usage where nobody can be asked
+ * The profile as it will be stored, with the settings of a stored one of its name that are not typed; an empty text takes a setting
+ * away. Another account under that name is replaced only when the user agrees.
+ * @throws Failure config where the configuration is unsafe, cancelled on no, usage where nobody can be asked or a value is wrong
  */
-export async function inPlaceOf(profile: Profile, { profiles, note, confirm, options }: Storing): Promise<Profile> {
+export async function inPlaceOf(
+  candidate: CandidateProfile,
+  { profiles, note, confirm, options }: Storing,
+): Promise<Profile> {
+  const profile = profiles().check(withoutEmpty(candidate));
   const stored = await profiles().find(profile.name);
   if (!stored) return profile;
   if (accountOf(stored) === accountOf(profile))
@@ -26,7 +31,12 @@ export async function inPlaceOf(profile: Profile, { profiles, note, confirm, opt
   else await confirm(`Profile '${profile.name}' is ${accountOf(stored)}. Replace it by ${accountOf(profile)}?`);
   if (stored.kind !== profile.kind) return profile;
   const { key_command: _, ...kept } = stored;
-  return { ...kept, ...profile };
+  return profiles().check(withoutEmpty({ ...kept, ...candidate }));
+}
+
+function withoutEmpty({ kind, name, ...fields }: CandidateProfile): CandidateProfile {
+  const given = Object.entries<unknown>(fields).filter(([, value]) => value !== undefined && value !== '');
+  return { kind, name, ...Object.fromEntries(given) };
 }
 
 /**
@@ -57,6 +67,5 @@ async function checked(profile: Profile, key: Secret, context: Storing): Promise
 
 /** The account in words: two profiles of the same words are one credential. */
 function accountOf(profile: Profile): string {
-  const account = profile.kind === 'licensing' ? `application ${profile.app_code}` : profile.email;
-  return `${account} on ${urlOf(profile)}`;
+  return `${profile.kind === 'licensing' ? 'application ' : ''}${userOf(profile)} on ${urlOf(profile)}`;
 }

@@ -1,3 +1,4 @@
+import type { Kind } from '../../schema/profile.ts';
 import type { ChatCredential, LicensingCredential, StoredApp } from '../../store/account/credentials.ts';
 import type { Profiles } from '../../store/account/profiles.ts';
 import type { AppChoice } from './services.ts';
@@ -7,7 +8,7 @@ export interface Accounts {
   licensingAccount(choice?: AppChoice): Promise<LicensingCredential>;
   chatAccount(): Promise<ChatCredential>;
   /** Which complete credentials the environment holds. */
-  environmentKinds(): readonly ('licensing' | 'chat')[];
+  environmentKinds(): readonly Kind[];
   /** Every stored licensing application. */
   licensingApps(): Promise<readonly StoredApp[]>;
   profiles(): Profiles;

@@ -1,12 +1,6 @@
 import { Failure, usage } from '../../core/failure.ts';
-import {
-  kinds,
-  type ChatProfile,
-  type Kind,
-  type LicensingProfile,
-  type Profile,
-  type ProfileSource,
-} from './profile.ts';
+import { kinds, type ChatProfile, type Kind, type LicensingProfile, type Profile } from '../../schema/profile.ts';
+import type { ProfileSource } from './profile.ts';
 
 type ProfileOf<K extends Kind> = K extends 'licensing' ? LicensingProfile : ChatProfile;
 

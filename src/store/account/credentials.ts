@@ -1,40 +1,33 @@
 import { join } from 'node:path';
-import { defined } from '../../core/defined.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import { isObject } from '../../core/json.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import type { Clock, Machine } from '../../core/world.ts';
+import { flagOf, type Field } from '../../schema/field.ts';
+import {
+  accountFields,
+  type ChatProfile,
+  type CredentialValues,
+  type LicensingProfile,
+  type Profile,
+} from '../../schema/profile.ts';
 import { foldersOf } from '../disk/folders.ts';
 import { appOf, defaultOf, profileNamed } from './choose-profile.ts';
 import { readConfiguration, type Content } from './configuration.ts';
 import { keyFrom, readKeyFile } from './key-text.ts';
-import { originOfProfile, type LicensingProfile, type Profile, type ProfileSource } from './profile.ts';
-import { appCodeOf, chatUnit, licensingUnit, type UnitKey } from './unit.ts';
+import { originOfProfile, type ProfileSource } from './profile.ts';
+import { appCodeOf, unitOf, type UnitKey } from './unit.ts';
 
-export interface LicensingCredential {
-  readonly kind: 'licensing';
+interface Holder {
   /** Undefined: from the environment. */
   readonly profile: string | undefined;
-  readonly base_url: string;
-  readonly app_code: number | undefined;
   readonly key: Secret;
-  readonly key_field?: string;
-  readonly mac_format?: 'as_is';
-  /** The URL of its ledger. */
-  readonly ledger?: string;
-  readonly read_only: boolean;
 }
 
-export interface ChatCredential {
-  readonly kind: 'chat';
-  /** Undefined: from the environment. */
-  readonly profile: string | undefined;
-  readonly site: string;
-  readonly email: string;
-  readonly key: Secret;
-  readonly read_only: boolean;
-}
+export type LicensingCredential = { readonly kind: 'licensing' } & Holder & CredentialValues<'licensing'>;
+
+export type ChatCredential = { readonly kind: 'chat' } & Holder & CredentialValues<'chat'>;
 
 export interface Choice {
   readonly profile?: string | undefined;
@@ -74,26 +67,14 @@ export function openCredentials(
   const runOnce: RunKeyCommand = (command) => once(`command ${command}`, () => runKeyCommand(command));
   const keyOf = (profile: Profile): Promise<Secret> => keyOfProfile(profile, { machine, clock }, runOnce);
   const keyOfUnit = (key: UnitKey): Promise<Secret> => once(key.variable, () => unitKeyOf(key, machine, signal));
-  const licensingCredential = async (profile: LicensingProfile): Promise<LicensingCredential> => {
-    const { name, base_url, app_code, key_field, mac_format, ledger, read_only = false } = profile;
-    const optional = defined({ key_field, mac_format, ledger });
-    return { kind: 'licensing', profile: name, base_url, app_code, key: await keyOf(profile), ...optional, read_only };
-  };
+  const licensingCredential = async (profile: LicensingProfile): Promise<LicensingCredential> =>
+    credentialFrom(profile, await keyOf(profile));
 
   return {
     async licensing({ profile, typed = true, app_code }) {
-      const unit = licensingUnit(machine.env);
-      if (unit && (profile === undefined || !typed)) {
-        const key = await keyOfUnit(unit.key);
-        return {
-          kind: 'licensing',
-          profile: undefined,
-          base_url: unit.base_url,
-          app_code: unit.app_code,
-          key,
-          read_only: false,
-        };
-      }
+      const unit = unitOf(machine.env, 'licensing');
+      if (unit && (profile === undefined || !typed))
+        return { kind: 'licensing', profile: undefined, ...unit.values, key: await keyOfUnit(unit.key) };
       // What is typed goes before what the environment says.
       if (!typed && app_code !== undefined) return licensingCredential(await appOf(profiles, app_code));
       if (profile !== undefined) return licensingCredential(await profileNamed(profiles, profile, 'licensing'));
@@ -102,16 +83,13 @@ export function openCredentials(
       return licensingCredential(await defaultOf(profiles, 'licensing'));
     },
     async chat({ profile, typed = true }) {
-      const unit = chatUnit(machine.env);
-      if (unit && (profile === undefined || !typed)) {
-        const key = await keyOfUnit(unit.key);
-        return { kind: 'chat', profile: undefined, site: unit.site, email: unit.email, key, read_only: false };
-      }
+      const unit = unitOf(machine.env, 'chat');
+      if (unit && (profile === undefined || !typed))
+        return { kind: 'chat', profile: undefined, ...unit.values, key: await keyOfUnit(unit.key) };
       const chosen = await (profile === undefined
         ? defaultOf(profiles, 'chat')
         : profileNamed(profiles, profile, 'chat'));
-      const { name, site, email, read_only = false } = chosen;
-      return { kind: 'chat', profile: name, site, email, read_only, key: await keyOf(chosen) };
+      return credentialFrom(chosen, await keyOf(chosen));
     },
     async licensingApps() {
       const apps = (await profiles.all()).filter((profile) => profile.kind === 'licensing');
@@ -122,6 +100,15 @@ export function openCredentials(
       }));
     },
   };
+}
+
+/** A profile with its key. */
+export function credentialFrom(profile: LicensingProfile, key: Secret): LicensingCredential;
+export function credentialFrom(profile: ChatProfile, key: Secret): ChatCredential;
+export function credentialFrom(profile: Profile, key: Secret): LicensingCredential | ChatCredential;
+export function credentialFrom(profile: Profile, key: Secret): LicensingCredential | ChatCredential {
+  const { name, key_command: _, ...fields } = profile;
+  return { ...fields, profile: name, key };
 }
 
 /** What credentials.json keeps of a key: with its origin, so that a changed URL in config.json cannot send it elsewhere. */
@@ -175,9 +162,10 @@ function otherHost(profile: Profile, origin: unknown): Failure {
 }
 
 function signInAgain(profile: Profile): string {
-  const where =
-    profile.kind === 'licensing'
-      ? ['--base-url', profile.base_url, '--app-code', String(profile.app_code)]
-      : ['--site', profile.site, '--email', profile.email];
-  return ['chatelaine auth login', profile.kind, ...[...where, '--name', profile.name].map(shellWord)].join(' ');
+  const values: Readonly<Record<string, unknown>> = { ...profile };
+  const account = Object.entries<Field>(accountFields[profile.kind]).flatMap(([name, field]) => [
+    `--${flagOf(name, field)}`,
+    String(values[name]),
+  ]);
+  return ['chatelaine auth login', profile.kind, ...[...account, '--name', profile.name].map(shellWord)].join(' ');
 }

@@ -3,18 +3,11 @@ import { Failure } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Clock, Machine } from '../../core/world.ts';
 import { isObject } from '../../core/json.ts';
+import { readProfileName, type Kind, type Profile } from '../../schema/profile.ts';
 import { foldersOf } from '../disk/folders.ts';
 import { changeConfiguration, readConfiguration, type Content, type Files } from './configuration.ts';
 import { keyEntry } from './credentials.ts';
-import {
-  inFile,
-  originOfProfile,
-  parseProfile,
-  readProfileName,
-  type Kind,
-  type Profile,
-  type ProfileSource,
-} from './profile.ts';
+import { inFile, originOfProfile, parseProfile, type ProfileSource } from './profile.ts';
 
 export interface Profiles extends ProfileSource {
   /**
@@ -22,6 +15,8 @@ export interface Profiles extends ProfileSource {
    * without a key command the stored key stays, bound to the origin that it was stored for.
    */
   save(profile: Profile, key: Secret | undefined, options?: SaveOptions): Promise<void>;
+  /** A profile as it will be read again. @throws Failure usage or config where it may not be stored */
+  check(profile: CandidateProfile): Profile;
   /** Writes nothing, and fails where no profile has the name. */
   refuseUnknown(name: string): Promise<void>;
   /** Makes it the default of its kind. */
@@ -33,6 +28,11 @@ export interface Profiles extends ProfileSource {
 /** The stored profiles (docs/apis.md, Credentials). Every method throws Failure config when a file is unsafe or broken, or the name is unknown. */
 export function openProfiles(machine: Machine, clock: Clock): Profiles {
   const world = { machine, clock };
+  const check = (profile: CandidateProfile): Profile => {
+    const valid = parseProfile(readProfileName(profile.name), profile);
+    if (valid) return valid;
+    throw new Error('only a profile of a kind that is known is stored');
+  };
   const path = (): string => join(foldersOf(machine).config, 'config.json');
   const read = async () => readConfiguration('config', world);
   const change = (edit: (config: Content, files: Files) => Promise<Content>): Promise<void> =>
@@ -49,8 +49,9 @@ export function openProfiles(machine: Machine, clock: Clock): Profiles {
       const stored = entriesOf(await read()).find(([known]) => known === name);
       return stored && profileIn(path(), name, stored[1]);
     },
+    check,
     async save(profile, key, options) {
-      const valid = checked(profile);
+      const valid = check(profile);
       await change(async (config, files) => {
         await saveKey(files, profile, key);
         return { version: 1, ...config, ...withProfile(config, valid, options) };
@@ -77,14 +78,15 @@ export function openProfiles(machine: Machine, clock: Clock): Profiles {
   };
 }
 
+/** The fields of a profile before they are checked. */
+export interface CandidateProfile {
+  readonly kind: Kind;
+  readonly name: string;
+}
+
 export interface SaveOptions {
   /** Makes it the default of its kind, which only the first one becomes by itself. */
   readonly makeDefault?: boolean;
-}
-
-/** Nothing is written that would not be read again. */
-function checked(profile: Profile): Profile {
-  return parseProfile(readProfileName(profile.name), profile) ?? profile;
 }
 
 function withProfile(config: Content, profile: Profile, { makeDefault }: SaveOptions = {}): Content {

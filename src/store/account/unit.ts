@@ -1,49 +1,43 @@
-import { Failure, labelled } from '../../core/failure.ts';
+import { Failure } from '../../core/failure.ts';
 import { variable, type Environment } from '../../core/world.ts';
-import { readField } from '../../schema/field.ts';
-import { readEmail } from './profile.ts';
-import { readBaseUrl, readSite } from './url.ts';
+import { readField, valuesOf } from '../../schema/field.ts';
+import {
+  accountFields,
+  credentialFields,
+  variableOf,
+  type CredentialValues,
+  type Kind,
+  type ProfileField,
+} from '../../schema/profile.ts';
 
 /** Where the key of a unit of the environment is. */
 export type UnitKey =
   { readonly variable: string; readonly text: string } | { readonly variable: string; readonly file: string };
 
-export interface LicensingUnit {
-  readonly base_url: string;
-  readonly app_code: number | undefined;
-  readonly key: UnitKey;
-}
-
-export interface ChatUnit {
-  readonly site: string;
-  readonly email: string;
+/** A complete credential of the environment. */
+export interface Unit<K extends Kind> {
+  readonly values: CredentialValues<K>;
   readonly key: UnitKey;
 }
 
 /**
- * The licensing credential that the environment holds; undefined where it holds none of it. No key file is opened.
+ * The credential of that kind that the environment holds; undefined where it holds none of it. No key file is opened.
  * @throws Failure config naming what is missing or doubled, usage for a malformed value
  */
-export function licensingUnit(env: Environment): LicensingUnit | undefined {
-  const unit = unitOf(env, ['CHATELAINE_BASE_URL'], 'CHATELAINE_API_KEY');
-  if (!unit) return undefined;
-  const base_url = labelled('CHATELAINE_BASE_URL', () => readBaseUrl(unit.values[0] ?? ''));
-  return { base_url, app_code: appCodeOf(env), key: unit.key };
-}
-
-/**
- * The chat credential that the environment holds; undefined where it holds none of it.
- * @throws Failure config naming what is missing or doubled, usage for a malformed value
- */
-export function chatUnit(env: Environment): ChatUnit | undefined {
-  const unit = unitOf(env, ['CHATELAINE_CHAT_SITE', 'CHATELAINE_CHAT_EMAIL'], 'CHATELAINE_CHAT_API_KEY');
-  if (!unit) return undefined;
-  const [site = '', email = ''] = unit.values;
-  return {
-    site: labelled('CHATELAINE_CHAT_SITE', () => readSite(site)),
-    email: labelled('CHATELAINE_CHAT_EMAIL', () => readEmail(email)),
-    key: unit.key,
-  };
+export function unitOf<K extends Kind>(env: Environment, kind: K): Unit<K> | undefined {
+  const rows: Readonly<Record<string, ProfileField>> = credentialFields[kind];
+  const textOf = (name: string): string | undefined => variable(env, variableOf(kind, name));
+  const belonging = Object.keys(rows).filter((name) => rows[name]?.environment !== undefined && !rows[name].alone);
+  const present = belonging.filter((name) => textOf(name) !== undefined);
+  const key = unitKey(env, kind);
+  if (present.length === 0 && !key) return undefined;
+  const missing = belonging.filter((name) => rows[name]?.required && textOf(name) === undefined);
+  if (!key || missing.length > 0) throw incomplete(kind, present, missing, key);
+  const values = valuesOf(credentialFields[kind], (name, field) => {
+    const text = rows[name]?.environment === undefined ? undefined : textOf(name);
+    return text === undefined ? undefined : readField(variableOf(kind, name), field, text);
+  });
+  return { values, key };
 }
 
 /**
@@ -51,46 +45,33 @@ export function chatUnit(env: Environment): ChatUnit | undefined {
  * @throws Failure usage when it is not an integer
  */
 export function appCodeOf(env: Environment): number | undefined {
-  const text = variable(env, 'CHATELAINE_APP_CODE');
-  if (text === undefined) return undefined;
-  return readField('CHATELAINE_APP_CODE', { kind: 'integer', help: 'Code of the application' }, text);
+  const name = variableOf('licensing', 'app_code');
+  const text = variable(env, name);
+  return text === undefined ? undefined : readField(name, accountFields.licensing.app_code, text);
 }
 
-interface Unit {
-  readonly values: readonly string[];
-  readonly key: UnitKey;
-}
-
-function unitOf(env: Environment, names: readonly string[], keyName: string): Unit | undefined {
-  const fileName = `${keyName}_FILE`;
-  const [text, file] = [variable(env, keyName), variable(env, fileName)];
-  const present = [...names, keyName, fileName].filter((name) => variable(env, name) !== undefined);
-  if (present.length === 0) return undefined;
-  if (text !== undefined && file !== undefined) {
-    throw new Failure('config', `${keyName} and ${fileName} are both set`, { hint: 'Unset one of them.' });
-  }
-  const missing = names.filter((name) => variable(env, name) === undefined);
-  const key = unitKey(keyName, text, fileName, file);
-  if (key && missing.length === 0) return { values: names.map((name) => variable(env, name) ?? ''), key };
-  throw incomplete(present, key ? missing : [...missing, `${keyName} (or ${fileName})`]);
-}
-
-function unitKey(
-  name: string,
-  text: string | undefined,
-  fileName: string,
-  file: string | undefined,
-): UnitKey | undefined {
+function unitKey(env: Environment, kind: Kind): UnitKey | undefined {
+  const [name, fileName] = [variableOf(kind, 'api_key'), variableOf(kind, 'api_key_file')];
+  const [text, file] = [variable(env, name), variable(env, fileName)];
+  if (text !== undefined && file !== undefined)
+    throw new Failure('config', `${name} and ${fileName} are both set`, { hint: 'Unset one of them.' });
   if (text !== undefined) return { variable: name, text };
   return file === undefined ? undefined : { variable: fileName, file };
 }
 
-function incomplete(present: readonly string[], missing: readonly string[]): Failure {
+function incomplete(
+  kind: Kind,
+  present: readonly string[],
+  missing: readonly string[],
+  key: UnitKey | undefined,
+): Failure {
+  const namesOf = (fields: readonly string[]): string[] => fields.map((name) => variableOf(kind, name));
+  const keyNames = `${variableOf(kind, 'api_key')} (or ${variableOf(kind, 'api_key_file')})`;
+  const lacking = [...namesOf(missing), ...(key ? [] : [keyNames])];
+  const set = [...namesOf(present), ...(key ? [key.variable] : [])];
   return new Failure(
     'config',
-    `the environment holds only a part of a credential: ${missing.join(', ')} ${missing.length > 1 ? 'are' : 'is'} missing`,
-    {
-      hint: `Set what is missing, or unset ${present.join(', ')}: variables and profiles are never mixed.`,
-    },
+    `the environment holds only a part of a credential: ${lacking.join(', ')} ${lacking.length > 1 ? 'are' : 'is'} missing`,
+    { hint: `Set what is missing, or unset ${set.join(', ')}: variables and profiles are never mixed.` },
   );
 }

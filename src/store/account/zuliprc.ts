@@ -1,10 +1,10 @@
 import { Failure, usage } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import { collect } from '../../schema/field.ts';
+import { readEmail } from '../../schema/profile.ts';
+import { readSite } from '../../schema/url.ts';
 import { readIni, type Section } from './ini.ts';
 import { keyFrom } from './key-text.ts';
-import { readEmail } from './profile.ts';
-import { readSite } from './url.ts';
 
 export interface Zuliprc {
   readonly site: string;

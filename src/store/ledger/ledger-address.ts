@@ -5,7 +5,7 @@ import { isLoopback } from '../../core/loopback.ts';
 import type { Secret } from '../../core/secret.ts';
 import { variable, type Machine } from '../../core/world.ts';
 import { exists } from '../disk/files.ts';
-import { parseLedgerUrl } from './ledger-url.ts';
+import { parseLedgerUrl } from '../../schema/ledger-url.ts';
 import { passwordIn } from './password-file.ts';
 import { serviceIn } from './service-file.ts';
 

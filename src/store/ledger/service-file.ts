@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
 import { variable, type Machine } from '../../core/world.ts';
 import { isMissing, storageFailure } from '../disk/files.ts';
-import type { LedgerUrl } from './ledger-url.ts';
+import type { LedgerUrl } from '../../schema/ledger-url.ts';
 
 /** What a service says: the parts of a URL, and maybe a password or the file that has it. */
 export interface ServiceValues extends LedgerUrl {

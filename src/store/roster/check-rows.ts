@@ -1,5 +1,5 @@
 import { Failure, usage } from '../../core/failure.ts';
-import { readField, type Field, type Fields, type Values } from '../../schema/field.ts';
+import { readField, valuesOf, type Field, type Fields, type Values } from '../../schema/field.ts';
 import type { BadRows } from './bad-rows.ts';
 import { normalized } from './header.ts';
 import type { RosterReader } from './roster-file.ts';
@@ -22,7 +22,6 @@ export function rowChecker<T extends Fields>(
   beside: readonly string[] | undefined,
   bad: BadRows,
 ): RowChecker<Values<T>> {
-  const entries = Object.entries(fields);
   const rows: Values<T>[] = [];
   const lines: number[] = [];
   const kept: ReadonlyMap<string, unknown>[] = [];
@@ -30,14 +29,14 @@ export function rowChecker<T extends Fields>(
     rows,
     lines,
     row(line, values) {
-      const row: Record<string, unknown> = {};
-      const faults = entries.flatMap(([name, field]) => readValue(row, name, field, values.get(name)) ?? []);
+      const faults: Fault[] = [];
+      const row = valuesOf(fields, (name, field) => readValue(name, field, values.get(name), faults));
       if (faults.length > 0) {
         const joined = (part: 'reason' | 'rule'): string => faults.map((fault) => fault[part]).join('; ');
         bad.add(line, joined('reason'), joined('rule'), faults.find(({ hint }) => hint !== undefined)?.hint);
         return;
       }
-      rows.push(row as Values<T>);
+      rows.push(row);
       lines.push(line);
       if (beside) kept.push(values);
     },
@@ -54,21 +53,23 @@ export interface Fault {
   readonly hint?: string | undefined;
 }
 
-function readValue(row: Record<string, unknown>, name: string, field: Field, value: unknown): Fault | undefined {
+function readValue(name: string, field: Field, value: unknown, faults: Fault[]): unknown {
   if (value === undefined) {
     const reason = `${name} is missing`;
-    return field.required ? { reason, rule: reason } : undefined;
+    if (field.required) faults.push({ reason, rule: reason });
+    return undefined;
   }
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') {
     const reason = `${name}: neither a text nor a number`;
-    return { reason, rule: reason };
+    faults.push({ reason, rule: reason });
+    return undefined;
   }
   const text = String(value);
   try {
-    row[name] = readField(name, field, text);
-    return undefined;
+    return readField(name, field, text);
   } catch (cause) {
-    return faultOf(cause, text);
+    faults.push(faultOf(cause, text));
+    return undefined;
   }
 }
 

@@ -58,6 +58,9 @@ test('what a profile says of itself is kept unless it is changed', async () => {
 
   await run(`${login} --no-read-only --key-field code`);
   expect(profileIn(config)).toMatchObject({ read_only: false, mac_format: 'as_is', key_field: 'code' });
+
+  await run(`${login} --key-field ''`);
+  expect(profileIn(config)).not.toHaveProperty('key_field');
 });
 
 test('a key command takes the place of a stored key, and the other way round', async () => {

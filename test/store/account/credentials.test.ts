@@ -12,7 +12,7 @@ import {
   type LicensingChoice,
 } from '../../../src/store/account/credentials.ts';
 import { openProfiles, type Profiles } from '../../../src/store/account/profiles.ts';
-import type { ChatProfile, LicensingProfile } from '../../../src/store/account/profile.ts';
+import type { ChatProfile, LicensingProfile } from '../../../src/schema/profile.ts';
 import { failureOf, place, type Place } from '../place.ts';
 
 const app: LicensingProfile = { kind: 'licensing', name: 'app', base_url: 'https://a.example', app_code: 7 };
@@ -116,7 +116,6 @@ test('whole credentials of the environment, without touching the disk', async ()
     base_url: 'https://env.example',
     app_code: 3,
     key: new Secret('canary-env'),
-    read_only: false,
   });
   expect(await credentials.chat({})).toEqual({
     kind: 'chat',
@@ -124,7 +123,6 @@ test('whole credentials of the environment, without touching the disk', async ()
     site: 'https://chat.env.example',
     email: 'e@env.example',
     key: new Secret('canary-chat-env'),
-    read_only: false,
   });
   expect(existsSync(world.machine.home)).toBe(false);
 });

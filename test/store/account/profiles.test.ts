@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Secret } from '../../../src/core/secret.ts';
 import { openProfiles } from '../../../src/store/account/profiles.ts';
-import type { ChatProfile, LicensingProfile } from '../../../src/store/account/profile.ts';
+import type { ChatProfile, LicensingProfile } from '../../../src/schema/profile.ts';
 import { failureOf, place, type Place } from '../place.ts';
 import { bundleProgram, ended, start, type Program } from '../spawning.ts';
 

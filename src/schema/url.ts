@@ -1,5 +1,5 @@
-import { Failure, usage } from '../../core/failure.ts';
-import { isLoopback } from '../../core/loopback.ts';
+import { Failure, usage } from '../core/failure.ts';
+import { isLoopback } from '../core/loopback.ts';
 
 /**
  * The base URL of a licensing API: no slash, `/v1`, query or fragment at its end.

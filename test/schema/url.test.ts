@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { originOf, readBaseUrl, readSite } from '../../../src/store/account/url.ts';
-import { failureOf } from '../place.ts';
+import { originOf, readBaseUrl, readSite } from '../../src/schema/url.ts';
+import { failureOf } from '../store/place.ts';
 
 test.each([
   ['https://a.example', 'https://a.example'],

@@ -1,4 +1,4 @@
-import { usage } from '../../core/failure.ts';
+import { usage } from '../core/failure.ts';
 
 /** The parts of a ledger's URL that were written; the others come from a service, the environment and defaults. */
 export interface LedgerUrl {

@@ -1,0 +1,199 @@
+import { usage } from '../core/failure.ts';
+import type { Field, Values } from './field.ts';
+import { readLedgerUrl } from './ledger-url.ts';
+import { licenseFields } from './license.ts';
+import { readBaseUrl, readSite } from './url.ts';
+
+/**
+ * A row of a profile. The option of `auth login`, the check of it and of the stored value, the credential, the variable, the header and
+ * the line of curl are loops over the rows: a new field is a row, and code only where something other than these reads it.
+ */
+export type ProfileField = Field & {
+  /** What `auth login` asks for on a terminal where the option is not typed. */
+  readonly question?: string;
+  /** That question offers the value of the profile that was stored last. */
+  readonly offersLast?: true;
+  /** Help of the variable that gives the value to a credential of the environment; it is named by `variableOf`. */
+  readonly environment?: string;
+  /** The variable means something without the others, so that it neither begins nor completes a credential. */
+  readonly alone?: true;
+  /** The header in which every request has the value. */
+  readonly header?: string;
+};
+
+type ProfileFields = Readonly<Record<string, ProfileField>>;
+
+/** Each kind of profile, and what it is called. */
+export const kinds = { licensing: 'licensing app', chat: 'chat account' } as const;
+
+export type Kind = keyof typeof kinds;
+
+/** What names an account: all of it is required. */
+export const accountFields = {
+  licensing: {
+    base_url: {
+      kind: 'string',
+      required: true,
+      nonempty: true,
+      read: readBaseUrl,
+      placeholder: 'URL',
+      help: 'Licensing: URL of the API, without /v1',
+      question: 'URL of the licensing API:',
+      offersLast: true,
+      environment: 'Origin and path of the licensing API, without /v1; with a key it is a complete credential',
+    },
+    app_code: {
+      ...licenseFields.app_code,
+      help: 'Licensing: code of the application',
+      question: 'Code of the application:',
+      environment: 'Code of the application; alone it acts as --app-code',
+      alone: true,
+    },
+  },
+  chat: {
+    site: {
+      kind: 'string',
+      required: true,
+      nonempty: true,
+      read: readSite,
+      placeholder: 'URL',
+      help: 'Chat: URL of the organization',
+      question: 'URL of the chat organization:',
+      offersLast: true,
+      environment: 'URL of the chat organization; with e-mail and key it is a complete credential',
+    },
+    email: {
+      kind: 'string',
+      required: true,
+      nonempty: true,
+      read: readEmail,
+      placeholder: 'E-MAIL',
+      help: 'Chat: address of the account',
+      question: 'E-mail address of the account:',
+      environment: 'E-mail address of the chat account',
+    },
+  },
+} as const satisfies Record<Kind, ProfileFields>;
+
+const shared = {
+  read_only: { kind: 'boolean', negatable: true, help: 'Refuse every write with this profile' },
+} as const satisfies ProfileFields;
+
+/** What a profile says besides: a login of the same name keeps what is not typed, and an empty text takes it away. */
+export const profileSettings = {
+  licensing: {
+    key_field: {
+      kind: 'string',
+      placeholder: 'FIELD',
+      help: "Licensing: the field of the server's answers that holds the license key (default: found by itself)",
+    },
+    ledger: {
+      kind: 'string',
+      read: readLedgerUrl,
+      placeholder: 'URL',
+      help: 'Licensing: postgres: URL of a ledger that several machines share, see ledger init',
+    },
+    mac_format: { kind: 'string', choices: ['as_is'], help: 'Licensing: send MAC addresses as they were typed' },
+    ...shared,
+  },
+  chat: shared,
+} as const satisfies Record<Kind, ProfileFields>;
+
+/** Every field of a profile but its name and where its key comes from. */
+export const profileFields = {
+  licensing: { ...accountFields.licensing, ...profileSettings.licensing },
+  chat: { ...accountFields.chat, ...profileSettings.chat },
+} as const;
+
+/** Every field of a credential but its key: the environment may leave the application open. */
+export const credentialFields = {
+  licensing: { ...profileFields.licensing, app_code: { ...accountFields.licensing.app_code, required: false } },
+  chat: profileFields.chat,
+} as const;
+
+export type CredentialValues<K extends Kind> = Values<(typeof credentialFields)[K]>;
+
+/** Run at each use of a profile; its first line is the key. */
+export const keyCommand = {
+  kind: 'string',
+  nonempty: true,
+  placeholder: 'COMMAND',
+  help: 'Run this command at each use; the first line it prints is the key',
+} as const satisfies Field;
+
+interface Stored {
+  readonly name: string;
+  readonly key_command?: string;
+}
+
+/** A licensing app. */
+export type LicensingProfile = { readonly kind: 'licensing' } & Stored & Values<(typeof profileFields)['licensing']>;
+
+/** A chat account. */
+export type ChatProfile = { readonly kind: 'chat' } & Stored & Values<(typeof profileFields)['chat']>;
+
+export type Profile = LicensingProfile | ChatProfile;
+
+/** An account of either kind, as far as words and origins need it. */
+export type Account =
+  | { readonly kind: 'licensing'; readonly base_url: string; readonly app_code?: number | undefined }
+  | { readonly kind: 'chat'; readonly site: string; readonly email: string };
+
+/** Where an account's key is sent. */
+export function urlOf(account: Account): string {
+  return account.kind === 'licensing' ? account.base_url : account.site;
+}
+
+/** What a server knows the account by: the code of the application, which may be open, or the address. */
+export function userOf(account: Account): string | number | undefined {
+  return account.kind === 'licensing' ? account.app_code : account.email;
+}
+
+/** The variable of a field of that kind: CHATELAINE_BASE_URL, CHATELAINE_CHAT_SITE. */
+export function variableOf(kind: Kind, name: string): string {
+  return `CHATELAINE_${kind === 'chat' ? 'CHAT_' : ''}${name.toUpperCase()}`;
+}
+
+/** The variables of a complete credential, with their help. */
+export function variablesOf(kind: Kind): Readonly<Record<string, string>> {
+  const owner = kind === 'chat' ? 'the chat account' : 'the licensing API';
+  const rows = Object.entries<ProfileField>(credentialFields[kind]).flatMap(([name, { environment }]) =>
+    environment === undefined ? [] : [[variableOf(kind, name), environment] as const],
+  );
+  return {
+    ...Object.fromEntries(rows),
+    [variableOf(kind, 'api_key')]: `Key of ${owner}`,
+    [variableOf(kind, 'api_key_file')]: `File whose first line is the key of ${owner}`,
+  };
+}
+
+/** The headers that rows of the credential's kind ask for. */
+export function headersOf({ kind, ...values }: Account): Readonly<Record<string, string>> {
+  const given: Readonly<Record<string, string | number | undefined>> = values;
+  const rows = Object.entries<ProfileField>(credentialFields[kind]);
+  return Object.fromEntries(
+    rows.flatMap(([name, { header }]) =>
+      header === undefined || given[name] === undefined ? [] : [[header, String(given[name])]],
+    ),
+  );
+}
+
+/**
+ * A name as a user may give it.
+ * @throws Failure usage
+ */
+export function readProfileName(text: string): string {
+  if (text === 'environment')
+    throw usage(`a profile cannot be named 'environment': the name means the variables of the environment`);
+  if (/^[A-Za-z0-9._][A-Za-z0-9._-]{0,63}$/.test(text)) return text;
+  throw usage('a profile name is 1 to 64 letters, digits, dots, dashes or underscores, and does not begin with a dash');
+}
+
+/**
+ * An e-mail address that can be the user of basic authentication (RFC 7617: no colon).
+ * @throws Failure usage
+ */
+export function readEmail(text: string): string {
+  if (text !== '' && !/[\s:\p{Cc}]/u.test(text)) return text;
+  throw usage('the e-mail address is empty, or holds a space or a colon');
+}

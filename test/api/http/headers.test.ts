@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { connect } from '../../../src/api/http/connect.ts';
+import { Planned, type Connection, type PlannedCall } from '../../../src/api/http/call.ts';
+import { path } from '../../../src/api/http/path.ts';
+import { openGate } from '../../../src/api/http/retry.ts';
+import { realAlarm, realClock } from '../../../src/cli/clock.ts';
+
+function connectionTo(port: number, plan?: (call: PlannedCall) => void): Connection {
+  return {
+    base: `http://127.0.0.1:${port}`,
+    authorization: undefined,
+    key: { variable: 'KEY', setup: undefined },
+    userAgent: 'test',
+    sealed: false,
+    readOnly: false,
+    headers: { 'X-Tenant': "ward 3's" },
+    clock: realClock,
+    alarm: realAlarm,
+    signal: new AbortController().signal,
+    gate: openGate(realClock),
+    retries: 0,
+    timeout: undefined,
+    deadline: undefined,
+    bodyLimits: { usual: { memory: 1000 }, long: { memory: 1000 } },
+    surroundings: { env: {}, caFile: undefined },
+    dispatcher: undefined,
+    plan,
+    observe: () => undefined,
+  };
+}
+
+test('what a profile adds to a request is sent', async () => {
+  const seen: unknown[] = [];
+  const server = createServer((request, response) => {
+    seen.push(request.headers['x-tenant']);
+    response.end('[]');
+  });
+  onTestFinished(() => void server.close());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+
+  await connect(connectionTo(port))({ method: 'GET', path: path`/v1/license/`, repeat: 'safe' });
+
+  expect(seen).toEqual(["ward 3's"]);
+});
+
+test('a dry run shows it, as a field and in the line of curl', async () => {
+  const planned: PlannedCall[] = [];
+  const send = connect(connectionTo(1, (call) => void planned.push(call)));
+  await expect(send({ method: 'PATCH', path: path`/v1/x/`, json: {}, repeat: 'safe' })).rejects.toThrow(Planned);
+  expect(planned[0]?.request.headers).toBe("X-Tenant: ward 3's");
+  expect(planned[0]?.curl).toContain(String.raw`--header 'X-Tenant: ward 3'\''s'`);
+});
