@@ -1,12 +1,13 @@
 import { topicLevels } from '../../schema/topic.ts';
-import { addMessage, userNamedInFull } from '../chat/new-message.ts';
+import { addMessage } from '../chat/new-message.ts';
 import { render } from '../chat/render.ts';
 import { fallbackOrganization } from '../chat/organization.ts';
+import type { MessageRecord } from '../records.ts';
 import type { State } from '../state.ts';
 import { licenseCode } from '../licensing/codes.ts';
 import { policyKey } from '../chat/topic-names.ts';
 import { viewKey } from '../chat/views.ts';
-import { calibrationLog, nightlyBuilds, sampleConversations, type Conversation, type Line } from './conversations.ts';
+import { calibrationLog, nightlyBuilds, sampleConversations, type Conversation } from './conversations.ts';
 import { addSampleLicenses, sampleApps } from './licenses.ts';
 import { sampleChannels, samplePeople } from './organization.ts';
 
@@ -41,16 +42,18 @@ export function addSample(state: State, level: number): void {
   addPersonal(state);
 }
 
-interface Spoken {
-  readonly time: number;
-  readonly conversation: Conversation;
-  readonly line: Line;
-}
-
-/** The texts as HTML, which is the same in every sandbox of a process and after every reset. */
-const renderedTexts = new Map<string, string>();
+/** The messages by feature level: rows never change, so every sandbox of a process and every reset has the same. */
+const sampleMessages = new Map<number, readonly MessageRecord[]>();
 
 function addConversations(state: State, level: number): void {
+  const rows = sampleMessages.get(level);
+  if (!rows) converse(state, level);
+  for (const row of rows ?? []) state.messages.put(row.id, row);
+  state.counters.put('message', state.messages.rows().at(-1)?.id ?? 0);
+  sampleMessages.set(level, state.messages.rows());
+}
+
+function converse(state: State, level: number): void {
   const known = (row: Conversation) =>
     row.stream_id === undefined || row.topic !== '' || level >= topicLevels.emptyTopic;
   const all = [...sampleConversations.filter(known), calibrationLog, nightlyBuilds].flatMap(spoken);
@@ -59,13 +62,11 @@ function addConversations(state: State, level: number): void {
     const { topic, stream_id, people, recipient_id } = conversation;
     const [sender_id, , content, more] = line;
     const place = stream_id === undefined ? { people: people ?? [], recipient_id: recipient_id ?? 0 } : { stream_id };
-    const rendered = renderedTexts.get(content) ?? render(content, userNamedInFull(state));
-    renderedTexts.set(content, rendered);
-    addMessage(state, { client: 'website', subject: topic, sender_id, content, rendered, ...place, ...more }, time);
+    addMessage(state, { client: 'website', subject: topic, sender_id, content, ...place, ...more }, time);
   }
 }
 
-function spoken(conversation: Conversation): Spoken[] {
+function spoken(conversation: Conversation) {
   let time = Date.parse(conversation.begins);
   return conversation.lines.map((line) => {
     time += line[1] * 60_000;
