@@ -1,7 +1,6 @@
-import { expect, test, vi } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/server.ts';
-import { repeatable, chatOnce, helpful, topicPost, viewRename, type Expected } from './expected.ts';
-import { expectedOf, hanging, prompt, tryAll, type Case } from './matrix.ts';
+import { repeatable, chatOnce, helpful, topicPost, viewRename } from './expected.ts';
+import { testFaults, type Row } from './matrix.ts';
 
 type State = Sandbox['state'];
 
@@ -24,7 +23,7 @@ const rename = {
   allOrNothing: true,
 };
 
-const cases: readonly (Case & { readonly expected: Expected })[] = [
+const cases: readonly Row[] = [
   { line: 'messages fetch', target: 'GET *', expected: repeatable },
   { line: 'messages fetch --channel firmware --all', target: 'GET *', expected: repeatable },
   { line: 'messages fetch --ids 1001,1002', target: 'GET *', expected: repeatable },
@@ -71,16 +70,4 @@ const cases: readonly (Case & { readonly expected: Expected })[] = [
   { line: 'auth status', target: 'GET /api/*', expected: repeatable },
 ];
 
-// Two hundred command lines at once: on a busy machine that takes its time.
-vi.setConfig({ testTimeout: 120_000 });
-
-test.each(cases)('$line: faults of $target', async ({ expected, ...tried }) => {
-  const [once, always] = await Promise.all([tryAll(tried, 'once', prompt), tryAll(tried, 'always', prompt)]);
-  expect(once).toEqual(expectedOf(expected.once, prompt));
-  expect(always).toEqual(expectedOf(expected.always, prompt));
-});
-
-test.each(['once', 'always'] as const)('every command ends when its requests hang %s', async (times) => {
-  const came = await Promise.all(cases.map((tried) => tryAll(tried, times, hanging)));
-  expect(came).toEqual(cases.map(({ expected }) => expectedOf(expected[times], hanging)));
-});
+testFaults(cases);

@@ -1,4 +1,3 @@
-import { expect, test, vi } from 'vitest';
 import { licenseCode } from '../../src/sandbox/licensing/codes.ts';
 import type { Sandbox } from '../../src/sandbox/server.ts';
 import {
@@ -16,7 +15,7 @@ import {
   unreadable,
   type Expected,
 } from './expected.ts';
-import { expectedOf, hanging, prompt, tryAll, type Case } from './matrix.ts';
+import { testFaults, type Row } from './matrix.ts';
 
 const code = licenseCode(1);
 const list = 'GET /v1/license/';
@@ -85,7 +84,7 @@ const createAlone: Expected = {
 };
 
 /** `*` is a row of its own beside `POST *` and `PATCH *`; its first request is a GET, so that a row `GET *` would repeat it. */
-const cases: readonly (Case & { readonly expected: Expected })[] = [
+const cases: readonly Row[] = [
   { line: 'license list', target: list, expected: repeatable },
   { line: `license view ${code}`, target: 'GET /v1/license/*', expected: repeatable },
   { line: 'license view --remote-user physio-7731', target: list, expected: repeatable },
@@ -128,16 +127,4 @@ const cases: readonly (Case & { readonly expected: Expected })[] = [
   },
 ];
 
-// Two hundred command lines at once: on a busy machine that takes its time.
-vi.setConfig({ testTimeout: 120_000 });
-
-test.each(cases)('$line: faults of $target', async ({ expected, ...tried }) => {
-  const [once, always] = await Promise.all([tryAll(tried, 'once', prompt), tryAll(tried, 'always', prompt)]);
-  expect(once).toEqual(expectedOf(expected.once, prompt));
-  expect(always).toEqual(expectedOf(expected.always, prompt));
-});
-
-test.each(['once', 'always'] as const)('every command ends when its requests hang %s', async (times) => {
-  const came = await Promise.all(cases.map((tried) => tryAll(tried, times, hanging)));
-  expect(came).toEqual(cases.map(({ expected }) => expectedOf(expected[times], hanging)));
-});
+testFaults(cases);

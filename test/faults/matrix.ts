@@ -1,13 +1,15 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
 import type { FaultKind } from '../../src/sandbox/fault-kinds.ts';
 import type { LogEntry, Sandbox } from '../../src/sandbox/server.ts';
+import { isWhole, seed } from '../helpers/extent.ts';
 import { emptyHome } from '../helpers/run.ts';
 import { allFaults, attempt, type Came } from './attempt.ts';
-import type { Exits } from './expected.ts';
+import type { Exits, Expected } from './expected.ts';
 
 /** A command line, and which of its requests meet the fault. */
-export interface Case {
+interface Case {
   readonly line: string;
   readonly stdin?: string;
   /** `METHOD /path`, as in `--fault`. */
@@ -18,20 +20,46 @@ export interface Case {
   readonly allOrNothing?: boolean;
 }
 
-export interface Outcomes {
+interface Outcomes {
   /** Which faults came to which exit code. */
   readonly exits: Exits;
   /** Everything that must not be, with the fault that brought it about. */
   readonly wrongs: readonly string[];
 }
 
+export type Row = Case & { readonly expected: Expected };
+
+type Times = 'once' | 'always';
+
 const isHanging = (kind: FaultKind): boolean => kind.startsWith('hang');
 /** Those that take real time are tried apart, or a busy machine would be taken for one that hangs. */
-export const hanging = allFaults.filter(isHanging);
-export const prompt = allFaults.filter((kind) => !isHanging(kind));
+const hanging = allFaults.filter(isHanging);
+const prompt = allFaults.filter((kind) => !isHanging(kind));
+
+const both: readonly Times[] = ['once', 'always'];
+
+/** Defines the tests of every row: what each of its faults leads to. */
+export function testFaults(rows: readonly Row[]): void {
+  // Seventy command lines at once: on a busy machine that takes its time.
+  vi.setConfig({ testTimeout: 120_000 });
+  const title = isWhole ? 'every fault' : `faults of seed ${seed}`;
+  const came = (row: Row, kinds: readonly FaultKind[]): Promise<readonly Outcomes[]> =>
+    Promise.all(both.map((times) => tryAll(row, times, kindsFor(rows, row, times, kinds))));
+  const expected = (row: Row, kinds: readonly FaultKind[]): readonly Outcomes[] =>
+    both.map((times) => expectedOf(row.expected[times], kindsFor(rows, row, times, kinds)));
+
+  test.each(rows)(`$line: ${title} of $target`, async (row) => {
+    expect(await came(row, prompt)).toEqual(expected(row, prompt));
+  });
+
+  test(`every command ends when its requests hang, ${title}`, async () => {
+    const all = await Promise.all(rows.map((row) => came(row, hanging)));
+    expect(all).toEqual(rows.map((row) => expected(row, hanging)));
+  });
+}
 
 /** Runs the case once for each of the faults, all at the same time. */
-export async function tryAll(tried: Case, times: 'once' | 'always', kinds: readonly FaultKind[]): Promise<Outcomes> {
+async function tryAll(tried: Case, times: Times, kinds: readonly FaultKind[]): Promise<Outcomes> {
   const home = emptyHome();
   const outcomes = await Promise.all(
     kinds.map(async (kind) => {
@@ -48,8 +76,22 @@ export async function tryAll(tried: Case, times: 'once' | 'always', kinds: reado
   };
 }
 
+/**
+ * The faults that a row meets in a sample: each row meets a fault of every exit code that is expected of it, and each fault meets one row
+ * of every expectation. The seed decides which.
+ */
+function kindsFor(rows: readonly Row[], row: Row, times: Times, kinds: readonly FaultKind[]): FaultKind[] {
+  const alike = rows.filter(({ expected }) => expected === row.expected);
+  const turn = alike.indexOf(row) + seed + (times === 'once' ? 0 : 1);
+  return Object.values(row.expected[times]).flatMap((names) => {
+    const found = kinds.filter((kind) => names.split(' ').includes(kind));
+    const own = found.filter((_, index) => index % alike.length === turn % alike.length);
+    return isWhole ? found : own.length > 0 ? own : found.slice(turn % found.length, (turn % found.length) + 1);
+  });
+}
+
 /** What is expected of those faults, in the order of the sandbox's table. */
-export function expectedOf(exits: Exits, kinds: readonly FaultKind[]): Outcomes {
+function expectedOf(exits: Exits, kinds: readonly FaultKind[]): Outcomes {
   const all = Object.entries(exits).flatMap(([exit, names]) =>
     names.split(' ').map((name) => [Number(exit), name as FaultKind] as const),
   );
