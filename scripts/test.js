@@ -1,45 +1,47 @@
-// `npm test`: every gate, then every test. All of them run even when one fails, so that one run tells everything; the last line
-// counts each gate as one test.
-import { execFile, spawnSync } from 'node:child_process';
+// `npm test`: the build, then every gate beside every test, and all of them even when one fails, so that one run tells everything. The
+// last line counts each gate as one test; the lines before it name the programs that some tests did not find on this machine.
+// `npm run test:all`, which a release needs, sets TEST_EXTENT=all: whole products in place of samples (test/helpers/extent.ts).
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { programs } from './programs.js';
 
 /** Scripts of package.json, in the order of their cost to a reader: what fails first explains what fails later. */
 const gates = ['types', 'lint', 'format:check', 'unused', 'package'];
 
+if (process.argv.includes('--all')) process.env['TEST_EXTENT'] = 'all';
 // Before all others: `package` and the tests read what it writes.
-const built = await runGates(['build']);
-const results = [...built, ...(await runGates(gates))];
-const tests = runTests();
-const failedGates = results.filter(({ passed }) => !passed).map(({ gate }) => gate);
-const passed = results.length - failedGates.length + tests.passed;
-const failed = failedGates.length + tests.failed;
+const build = await runGate('build');
+show(build);
+// The tests leave no processor idle: a second gate at a time would only slow both down.
+const [tests, ...outcomes] = await Promise.all([runTests(), ...oneAfterAnother(gates)]);
+for (const outcome of outcomes) show(outcome);
 
+const failedGates = [build, ...outcomes].filter(({ passed }) => !passed).map(({ gate }) => gate);
+const passed = outcomes.length + 1 - failedGates.length + tests.passed;
+const failed = failedGates.length + tests.failed;
 if (failedGates.length > 0) console.log(`\nFailed: ${failedGates.join(', ')}`);
-console.log(`\n${passed} passed, ${failed} failed, ${tests.skipped} skipped`);
+for (const line of missingPrograms(tests.skipped)) console.log(line);
+console.log(`\n${passed} passed, ${failed} failed, ${tests.skipped.length} skipped`);
 process.exitCode = failed === 0 ? 0 : 1;
 
-/**
- * Runs gates side by side, one for each processor. What each says comes whole, in the order of the gates.
- * @param {readonly string[]} names
- */
-async function runGates(names) {
-  /** @type {Outcome[]} */
-  const outcomes = [];
-  let [begun, shown] = [0, 0];
-  const lane = async () => {
-    while (begun < names.length) {
-      const index = begun++;
-      outcomes[index] = await runGate(names[index] ?? '');
-      for (let next = outcomes[shown]; next; next = outcomes[++shown]) show(next);
-    }
-  };
-  await Promise.all(Array.from({ length: availableParallelism() }, lane));
-  return outcomes;
-}
-
 /** @typedef {{ readonly gate: string, readonly passed: boolean, readonly seconds: number, readonly output: string }} Outcome */
+
+/**
+ * @param {readonly string[]} names
+ * @returns {Promise<Outcome>[]}
+ */
+function oneAfterAnother(names) {
+  /** @type {Promise<unknown>} */
+  let before = Promise.resolve();
+  return names.map((name) => {
+    const outcome = before.then(() => runGate(name));
+    before = outcome;
+    return outcome;
+  });
+}
 
 /**
  * @param {string} gate
@@ -61,15 +63,24 @@ function show({ gate, passed, seconds, output }) {
   process.stdout.write(output);
 }
 
-/** Counts by vitest's own report; a file that could not be read, or an error outside of tests, counts as one that failed. */
-function runTests() {
+/**
+ * What is counted of the tests; of each that was skipped, its tags.
+ * @typedef {{ readonly passed: number, readonly failed: number, readonly skipped: readonly (readonly string[])[] }} Tests
+ */
+
+/**
+ * Counts by vitest's own report; a file that could not be read, or an error outside of tests, counts as one that failed.
+ * @returns {Promise<Tests>}
+ */
+async function runTests() {
   const folder = mkdtempSync(join(tmpdir(), 'chatelaine-test-'));
   const file = join(folder, 'report.json');
   try {
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
     console.log('\n## tests');
-    const { status } = spawnSync('npx', ['vitest', 'run', ...reporters], { stdio: ['ignore', 'inherit', 'inherit'] });
-    return count(file, status === 0);
+    const child = spawn('npx', ['vitest', 'run', ...reporters], { stdio: ['ignore', 'inherit', 'inherit'] });
+    const [code] = await once(child, 'close');
+    return count(file, code === 0);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -78,18 +89,40 @@ function runTests() {
 /**
  * @param {string} file
  * @param {boolean} succeeded
+ * @returns {Tests}
  */
 function count(file, succeeded) {
-  if (!existsSync(file)) return { passed: 0, failed: 1, skipped: 0 };
-  /** @type {{ numPassedTests: number, numFailedTests: number, numPendingTests: number, numTodoTests: number, testResults: { status: string, assertionResults: { status: string }[] }[] }} */
-  const report = JSON.parse(readFileSync(file, 'utf8'));
-  const unread = report.testResults.filter(
+  if (!existsSync(file)) return { passed: 0, failed: 1, skipped: [] };
+  /** @type {{ testResults: { status: string, assertionResults: { status: string, tags: string[] }[] }[] }} */
+  const { testResults } = JSON.parse(readFileSync(file, 'utf8'));
+  const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
+  const unread = testResults.filter(
     ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
   );
-  const failed = report.numFailedTests + unread.length;
+  const failed = tests.filter(({ status }) => status === 'failed').length + unread.length;
   return {
-    passed: report.numPassedTests,
+    passed: tests.filter(({ status }) => status === 'passed').length,
     failed: succeeded ? failed : Math.max(1, failed),
-    skipped: report.numPendingTests + report.numTodoTests,
+    skipped: tests.filter(({ status }) => status !== 'passed' && status !== 'failed').map(({ tags }) => tags),
   };
+}
+
+/**
+ * A line for each program that is not here, and how to install them all on Debian.
+ * @param {Tests['skipped']} skipped
+ */
+function missingPrograms(skipped) {
+  const missing = Object.entries(programs)
+    .map(([name, { where, packages }]) => ({
+      ...{ name, packages, isMissing: where() === undefined },
+      tests: skipped.filter((tags) => tags.includes(name)).length,
+    }))
+    .filter(({ isMissing, tests }) => isMissing && tests > 0);
+  if (missing.length === 0) return [];
+  const packages = missing.flatMap((program) => program.packages);
+  return [
+    '\nSkipped, since these programs are not installed:',
+    ...missing.map(({ name, tests }) => `  ${name.padEnd(16)}${tests === 1 ? '1 test' : `${tests} tests`}`),
+    `On Debian: apt-get install --no-install-recommends ${packages.join(' ')}`,
+  ];
 }

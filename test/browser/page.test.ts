@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { page } from '../../src/output/messages/page.ts';
-import { hasChromium, openBrowser, type Browser } from '../helpers/chromium.ts';
+import { openBrowser, type Browser } from '../helpers/chromium.ts';
+import { needs } from '../helpers/programs.ts';
 
 type Message = Record<string, unknown>;
 
@@ -27,7 +28,7 @@ const attacks = [
 const messages = [...recorded('all-kinds'), ...recorded('every-shape')];
 const hostile = attacks.map((content, index) => ({ ...messages[0], id: index + 1, content, subject: content }));
 
-describe.skipIf(!hasChromium)('the page of an archive in Chromium', () => {
+describe('the page of an archive in Chromium', needs('chromium'), () => {
   const folder = mkdtempSync(join(tmpdir(), 'chatelaine-screenshots-'));
   const file = join(folder, 'page.html');
   const url = pathToFileURL(file).href;

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasOpenssl, openAuthority, type Authority } from '../helpers/authority.ts';
+import { openAuthority, type Authority } from '../helpers/authority.ts';
+import { needs } from '../helpers/programs.ts';
 import { openOrigin } from '../helpers/origin.ts';
 import { errorOf, start } from './program.ts';
 
 /** Node reads NODE_EXTRA_CA_CERTS when a process begins: only a process can show what it does. */
-describe.skipIf(!hasOpenssl)('authorities of the environment (skipped without openssl)', () => {
+describe('authorities of the environment', needs('openssl'), () => {
   let one: Authority;
   let other: Authority;
 

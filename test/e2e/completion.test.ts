@@ -1,10 +1,10 @@
-import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { needs, whereIs } from '../helpers/programs.ts';
 import { emptyHome, openProgram, type Terminal } from './pty.ts';
 
-/** TAB in the real shells. A shell that is not installed is skipped, and counted as skipped. */
+/** TAB in the real shells. A shell that is not installed is skipped. */
 
 interface Shell {
   readonly name: 'bash' | 'zsh' | 'fish';
@@ -52,9 +52,6 @@ const shells: readonly Shell[] = [
   },
 ];
 
-/** Where the package bash-completion has its functions; BASH_COMPLETION names another place. */
-const bashPackage = process.env['BASH_COMPLETION'] ?? '/usr/share/bash-completion/bash_completion';
-
 /** A line with its TABs, and the arguments that the command gets when it is run. */
 const lines: readonly (readonly [typed: string, args: string])[] = [
   ['chatelaine lic\tcre\t--rem\tada', '[license][create][--remote-user][ada]'],
@@ -74,7 +71,7 @@ const lines: readonly (readonly [typed: string, args: string])[] = [
 ];
 
 describe.each(shells)('$title', (shell) => {
-  describe.skipIf(!has(shell.name))('is installed', () => {
+  describe('is installed', needs(...(shell.name === 'bash' ? [] : [shell.name])), () => {
     test('completes words, values and files', async () => {
       const terminal = await opened(shell);
       for (const [typed, args] of lines) {
@@ -102,9 +99,9 @@ describe.each(shells)('$title', (shell) => {
   });
 });
 
-describe.skipIf(!existsSync(bashPackage))('bash with the package bash-completion', () => {
+describe('bash with the package bash-completion', needs('bash-completion'), () => {
   test('completes the same', async () => {
-    const terminal = await opened({ ...bash, load: `. ${bashPackage}; ${bash.load}` });
+    const terminal = await opened({ ...bash, load: `. ${whereIs('bash-completion') ?? ''}; ${bash.load}` });
     for (const [typed, args] of lines) {
       terminal.type(`${typed}\r`);
       await terminal.shows(argumentsAs(args));
@@ -138,10 +135,6 @@ function furnished(): string {
   const profiles = { prod: {}, '$(touch harm)': {}, 'pr`touch harm`': {} };
   writeFileSync(join(home, '.config', 'chatelaine', 'config.json'), JSON.stringify({ profiles }));
   return home;
-}
-
-function has(program: string): boolean {
-  return spawnSync(program, ['--version'], { stdio: 'ignore' }).error === undefined;
 }
 
 /** zsh takes the slash of a folder away again when the line is run. */

@@ -2,11 +2,10 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { needs } from '../helpers/programs.ts';
 import { openService, shell, start, temporaryHome, type Done } from './program.ts';
 
 /** Key managers as people use them, and what their processes get to see. */
-
-const has = (program: string): boolean => spawnSync('/bin/sh', ['-c', `command -v ${program}`]).status === 0;
 
 async function loginAndList(
   home: string,
@@ -55,7 +54,7 @@ describe('a key is asked for once in a run, however many parts of a command need
   });
 });
 
-describe.skipIf(!has('pass') || !has('gpg'))('pass (skipped where pass or gpg is missing)', () => {
+describe('pass', needs('pass'), () => {
   test('gives the key at each use, and only its command is stored', async () => {
     const home = temporaryHome();
     const { sandbox } = await openService();
@@ -83,9 +82,7 @@ describe.skipIf(!has('pass') || !has('gpg'))('pass (skipped where pass or gpg is
   });
 });
 
-const hasKeyring = has('secret-tool') && has('dbus-run-session') && has('gnome-keyring-daemon');
-
-describe.skipIf(!hasKeyring)('secret-tool (skipped without it, dbus-run-session or gnome-keyring-daemon)', () => {
+describe('secret-tool', needs('keyring'), () => {
   test('gives the key at each use', async () => {
     const home = temporaryHome();
     const { sandbox } = await openService();

@@ -2,10 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readFaults } from '../../src/sandbox/faults.ts';
-import { startPostgres, withoutPostgres, type Cluster } from '../helpers/postgres.ts';
+import { startPostgres, type Cluster } from '../helpers/postgres.ts';
+import { needs } from '../helpers/programs.ts';
 import { openService, start, temporaryHome, type Done } from './program.ts';
 
-describe.skipIf(withoutPostgres)(`processes that share a ledger (${withoutPostgres ?? 'PostgreSQL'})`, () => {
+describe('processes that share a ledger', needs('postgresql'), () => {
   let cluster: Cluster;
 
   beforeAll(async () => {

@@ -1,13 +1,14 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { manualPages } from '../../scripts/manual/pages.ts';
 import type { Block } from '../../scripts/manual/roff.ts';
 import { parseLedgerUrl } from '../../src/schema/ledger-url.ts';
 import { upgradeScript } from '../../src/store/ledger/ledger-steps.ts';
-import { startPostgres, withoutPostgres } from '../helpers/postgres.ts';
+import { startPostgres, type Cluster } from '../helpers/postgres.ts';
+import { needs } from '../helpers/programs.ts';
 import { openService, shell, temporaryHome } from './program.ts';
 
 /** What the pages say to type, besides the examples of commands (test/examples.test.ts): bash runs it against a sandbox. */
@@ -17,8 +18,12 @@ const blocks = pages.flatMap(({ name, chapters }) =>
   chapters.flatMap(({ title, blocks }) => blocks.map((block) => ({ place: `${name}, ${title}`, block }))),
 );
 
-/** The servers of the recipes for a ledger; the tests that need one are skipped where PostgreSQL is not installed. */
-const cluster = withoutPostgres === undefined ? await startPostgres() : undefined;
+/** The server of the recipes for a ledger. */
+let cluster: Cluster | undefined;
+
+beforeAll(async () => {
+  if (!needs('postgresql').skip) cluster = await startPostgres();
+});
 
 afterAll(() => cluster?.stop());
 
@@ -32,27 +37,28 @@ const scripts = new Map(
 /** What is typed on a terminal, where test/e2e/passwords.test.ts has it. */
 const interactive = ['chatelaine settings set old_password new_password'];
 
-test.for([...scripts].map(([script, place]) => ({ place, script })))('$place', async ({ script }, { skip }) => {
-  if (interactive.includes(script)) {
-    expect(readFileSync('test/e2e/passwords.test.ts', 'utf8')).toContain('settings set old_password new_password');
-    return;
-  }
+for (const [script, place] of scripts) {
   const needsLedger = script.includes('CHATELAINE_LEDGER=');
-  skip(needsLedger && !cluster, withoutPostgres);
-  if (needsLedger) await prepareLedger(script);
-  const { env } = await openService();
-  const home = furnished(env);
-  // The program of the home, which a signal to $! reaches; and the user that pages speak of has a license.
-  const begin = 'unset -f chatelaine; chatelaine license ensure --remote-user ada --size-allowance 4 -q >ada; set -e';
-  const text = `${begin}\n${placed(script, env, home)}`;
-  const { code, stderr } = await shell(text, {
-    home,
-    env: { ...env, ...onCluster(), PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}` },
-    stdin: standardInput,
-  }).ended;
-  const errors = stderr.split('\n').filter((line) => line.startsWith('chatelaine: ') && !line.endsWith('SIGTERM'));
-  expect({ code, errors }).toEqual({ code: 0, errors: [] });
-});
+  test(place, needsLedger ? needs('postgresql') : {}, async () => {
+    if (interactive.includes(script)) {
+      expect(readFileSync('test/e2e/passwords.test.ts', 'utf8')).toContain('settings set old_password new_password');
+      return;
+    }
+    if (needsLedger) await prepareLedger(script);
+    const { env } = await openService();
+    const home = furnished(env);
+    // The program of the home, which a signal to $! reaches; and the user that pages speak of has a license.
+    const begin = 'unset -f chatelaine; chatelaine license ensure --remote-user ada --size-allowance 4 -q >ada; set -e';
+    const text = `${begin}\n${placed(script, env, home)}`;
+    const { code, stderr } = await shell(text, {
+      home,
+      env: { ...env, ...onCluster(), PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}` },
+      stdin: standardInput,
+    }).ended;
+    const errors = stderr.split('\n').filter((line) => line.startsWith('chatelaine: ') && !line.endsWith('SIGTERM'));
+    expect({ code, errors }).toEqual({ code: 0, errors: [] });
+  });
+}
 
 test('recipes run a command that writes, one at a time where the CI can keep it so', () => {
   const text = blocks.flatMap(({ block }) => ('workflow' in block ? [block.lines.join('\n')] : [])).join('\n');
@@ -81,21 +87,22 @@ test.each(workflows)('$place: its database is that of a service, or one that out
   expect({ ...env, ...job.serviceEnv }).toMatchObject({ POSTGRES_HOST_AUTH_METHOD: 'trust' });
 });
 
-test.for(workflows)('$place: sh -e runs its script', async ({ script, env: own }, { skip }) => {
+for (const { place, script, env: own } of workflows) {
   const needsLedger = own['CHATELAINE_LEDGER'] !== undefined;
-  skip(needsLedger && !cluster, withoutPostgres);
-  const { env } = await openService();
-  const home = furnished(env);
-  if (needsLedger) await prepareLedger(script.join('\n'));
-  const values = Object.entries(own).map(([name, text]) => [name, placed(secretsIn(text, env), env, home)] as const);
-  writeFileSync(join(home, 'script.sh'), `${script.join('\n')}\n`);
-  const { code, stdout, stderr } = await shell('exec sh -e script.sh', {
-    home,
-    env: { ...env, ...Object.fromEntries(values), PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}` },
-  }).ended;
-  expect({ code, stderr }).toMatchObject({ code: 0 });
-  expect(stdout).not.toBe('');
-});
+  test(`${place}: sh -e runs its script`, needsLedger ? needs('postgresql') : {}, async () => {
+    const { env } = await openService();
+    const home = furnished(env);
+    if (needsLedger) await prepareLedger(script.join('\n'));
+    const values = Object.entries(own).map(([name, text]) => [name, placed(secretsIn(text, env), env, home)] as const);
+    writeFileSync(join(home, 'script.sh'), `${script.join('\n')}\n`);
+    const { code, stdout, stderr } = await shell('exec sh -e script.sh', {
+      home,
+      env: { ...env, ...Object.fromEntries(values), PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}` },
+    }).ended;
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect(stdout).not.toBe('');
+  });
+}
 
 /** One job of a workflow: what GitHub and GitLab call differently. */
 interface WorkflowJob {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { needs } from '../helpers/programs.ts';
 
 /** What `npm run package:deb` makes, installed by dpkg into a root of its own. Skipped where there is no dpkg. */
 
@@ -12,11 +13,9 @@ const folder = mkdtempSync(join(tmpdir(), 'chatelaine-debian-'));
 const deb = join(folder, `chatelaine_${version}_all.deb`);
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const has = (program: string): boolean => spawnSync(program, ['--version'], { stdio: 'ignore' }).error === undefined;
 const isRoot = process.getuid?.() === 0;
-const canInstall = has('dpkg') && has('dpkg-deb') && (isRoot || has('fakeroot'));
 
-describe.skipIf(!canInstall)('the Debian package', () => {
+describe('the Debian package', needs('dpkg'), () => {
   beforeAll(() => {
     expect(run(process.execPath, ['scripts/package-deb.js', folder])).toMatchObject({ status: 0 });
   }, 60_000);
@@ -50,14 +49,10 @@ describe.skipIf(!canInstall)('the Debian package', () => {
     ]);
   });
 
-  test.skipIf(!has('lintian'))(
-    'lintian finds neither an error nor a warning',
-    () => {
-      const { status, stdout, stderr } = run('lintian', ['--allow-root', '--fail-on', 'error,warning', deb]);
-      expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' });
-    },
-    120_000,
-  );
+  test('lintian finds neither an error nor a warning', { ...needs('lintian'), timeout: 120_000 }, () => {
+    const { status, stdout, stderr } = run('lintian', ['--allow-root', '--fail-on', 'error,warning', deb]);
+    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' });
+  });
 
   test('is installed, used and removed in a clean root', () => {
     const root = cleanRoot('20.19.2+dfsg-1');

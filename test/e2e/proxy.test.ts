@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { hasOpenssl, openAuthority } from '../helpers/authority.ts';
+import { openAuthority } from '../helpers/authority.ts';
+import { needs } from '../helpers/programs.ts';
 import { openOrigin } from '../helpers/origin.ts';
 import { openProxy } from '../helpers/proxy.ts';
 import { errorOf, start } from './program.ts';
 
 /** The built program has its own slim part of undici: what a proxy needs of it shows only here. */
-describe.skipIf(!hasOpenssl)('the built program behind a proxy (skipped without openssl)', () => {
+describe('the built program behind a proxy', needs('openssl'), () => {
   test.each([
     ['without a password', undefined, '', 0],
     ['with its password', 'ada:s3cret', 'ada:s3cret@', 0],

@@ -6,14 +6,15 @@ import type { Alarm } from '../../src/core/world.ts';
 import { readFaults } from '../../src/sandbox/faults.ts';
 import { upgradeScript } from '../../src/store/ledger/ledger-steps.ts';
 import { openCuttingProxy, type Cut } from '../helpers/cutting-proxy.ts';
-import { startPostgres, withoutPostgres, type Cluster } from '../helpers/postgres.ts';
+import { startPostgres, type Cluster } from '../helpers/postgres.ts';
+import { needs } from '../helpers/programs.ts';
 import { emptyHome, openSandbox, type RunningSandbox } from '../helpers/run.ts';
 
 /** The shared ledger and a network or a database that fails, in every state of a request (docs/exactly-once.md, The shared ledger). */
 
 const ensure = 'license ensure --remote-user eve --size-allowance 4 --settle 100ms --timeout 2s -o json';
 
-describe.skipIf(withoutPostgres)(`a ledger that fails (${withoutPostgres ?? 'PostgreSQL'})`, () => {
+describe('a ledger that fails', needs('postgresql'), () => {
   let cluster: Cluster;
 
   beforeAll(async () => {

@@ -1,11 +1,9 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** Certificates are made when the tests run, so that none of them can be too old, and no private key is kept. */
-export const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
-
 export interface Certificate {
   readonly key: string;
   readonly cert: string;

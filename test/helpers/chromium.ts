@@ -1,14 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
+import { whereIs } from './programs.ts';
 
-/** Debian's Chromium, or the one that CHROMIUM names. */
-const chromium = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-
-export const hasChromium = existsSync(chromium);
+const chromium = whereIs('chromium') ?? 'chromium';
 
 type Fields = Readonly<Record<string, unknown>>;
 

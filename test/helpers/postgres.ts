@@ -1,11 +1,12 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { whereIs } from './programs.ts';
 
 /** A PostgreSQL server of its own, on a unix socket and on loopback, in a folder that goes with it. */
 export interface Cluster {
@@ -25,10 +26,7 @@ export interface Cluster {
   stop(): Promise<void>;
 }
 
-const bin = binFolder();
-
-/** Why the tests that need a PostgreSQL server are skipped; undefined where one is installed. */
-export const withoutPostgres: string | undefined = bin === undefined ? 'PostgreSQL is not installed' : undefined;
+const bin = whereIs('postgresql');
 
 /** Starts a server; whoever calls it stops it. */
 export async function startPostgres(): Promise<Cluster> {
@@ -121,15 +119,4 @@ async function freePort(): Promise<number> {
   server.close();
   await once(server, 'close');
   return port;
-}
-
-/** Debian keeps the server's programs out of PATH. */
-function binFolder(): string | undefined {
-  const debian = '/usr/lib/postgresql';
-  const versions = existsSync(debian) ? readdirSync(debian).sort((one, other) => Number(other) - Number(one)) : [];
-  const folders = [
-    ...versions.map((version) => join(debian, version, 'bin')),
-    ...(process.env['PATH'] ?? '').split(':'),
-  ];
-  return folders.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')));
 }

@@ -12,6 +12,7 @@ import { globalOptions } from '../../src/schema/environment.ts';
 import { flagOf, type Field } from '../../src/schema/field.ts';
 import { settings } from '../../src/schema/settings.ts';
 import { stale } from '../helpers/golden.ts';
+import { needs } from '../helpers/programs.ts';
 
 const pages = await manualFiles();
 const names = pages.map(({ file }) => file).sort();
@@ -34,18 +35,18 @@ test('the pages in man/ are what docs/manual and the tables say', () => {
 
 const paths = names.map((name) => join('man', name));
 
-test.runIf(has('mandoc'))('mandoc warns of nothing', () => {
+test('mandoc warns of nothing', needs('mandoc'), () => {
   const { stdout, stderr } = spawnSync('mandoc', ['-T', 'lint', '-W', 'warning', ...paths], { encoding: 'utf8' });
   expect(stdout + stderr).toBe('');
 });
 
-test.runIf(has('groff'))('groff warns of nothing', () => {
+test('groff warns of nothing', needs('groff'), () => {
   const options = ['-ww', '-man', '-T', 'utf8', '-K', 'utf8'];
   const { stderr } = spawnSync('groff', [...options, ...paths], { encoding: 'utf8', maxBuffer: Infinity });
   expect(stderr).toBe('');
 });
 
-describe.runIf(has('mandoc'))('what a reader sees', () => {
+describe('what a reader sees', needs('mandoc'), () => {
   const read = new Map<string, string>();
 
   beforeAll(() => {
@@ -105,10 +106,6 @@ test('signs of roff, typography and other alphabets come through', () => {
     '',
   ]);
 });
-
-function has(program: string): boolean {
-  return spawnSync(program, ['-v'], { stdio: 'ignore' }).error === undefined;
-}
 
 function rendered(text: string): string {
   const { stdout } = spawnSync('mandoc', ['-T', 'utf8', '-O', 'width=200'], { input: text, encoding: 'utf8' });

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasOpenssl, openAuthority, type Authority, type Certificate } from '../helpers/authority.ts';
+import { openAuthority, type Authority, type Certificate } from '../helpers/authority.ts';
+import { needs } from '../helpers/programs.ts';
 import { openOrigin, type Origin } from '../helpers/origin.ts';
 import { openProxy, type Proxy, type ProxyOptions } from '../helpers/proxy.ts';
 import { openSandbox, runAlone, type Ran } from '../helpers/run.ts';
 
 const key = 'licensing-key-1234567890';
 
-describe.skipIf(!hasOpenssl)('an https origin (skipped without openssl)', () => {
+describe('an https origin', needs('openssl'), () => {
   let authority: Authority;
   let certificate: Certificate;
 

@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { hasOpenssl, openAuthority, type Authority } from '../helpers/authority.ts';
+import { openAuthority, type Authority } from '../helpers/authority.ts';
+import { needs } from '../helpers/programs.ts';
 import { openOrigin } from '../helpers/origin.ts';
 import { emptyHome, runAlone, type Ran } from '../helpers/run.ts';
 
@@ -13,7 +14,7 @@ const list = (base: string, more = ''): Promise<Ran> =>
 
 const trust = 'Give the authority that signed it with --ca-file FILE or NODE_EXTRA_CA_CERTS.';
 
-describe.skipIf(!hasOpenssl)('certificates (skipped without openssl)', () => {
+describe('certificates', needs('openssl'), () => {
   let authority: Authority;
   let stranger: Authority;
 

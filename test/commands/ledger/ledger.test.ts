@@ -2,8 +2,9 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { upgradeScript } from '../../../src/store/ledger/ledger-steps.ts';
-import { hasOpenssl, openAuthority } from '../../helpers/authority.ts';
-import { startPostgres, withoutPostgres, type Cluster } from '../../helpers/postgres.ts';
+import { openAuthority } from '../../helpers/authority.ts';
+import { startPostgres, type Cluster } from '../../helpers/postgres.ts';
+import { needs } from '../../helpers/programs.ts';
 import { emptyHome, fakeService, openSandbox, run, runAlone } from '../../helpers/run.ts';
 
 const ensure = 'license ensure --remote-user ada --size-allowance 4 -o json';
@@ -70,7 +71,7 @@ test.each([
   expect(stderr).toMatch(/ledger/);
 });
 
-describe.skipIf(withoutPostgres)(`with a database (${withoutPostgres ?? 'PostgreSQL'})`, () => {
+describe('with a database', needs('postgresql'), () => {
   let cluster: Cluster;
   const env = (): { readonly CHATELAINE_LEDGER: string } => ({ CHATELAINE_LEDGER: cluster.url });
 
@@ -201,8 +202,9 @@ describe.skipIf(withoutPostgres)(`with a database (${withoutPostgres ?? 'Postgre
     expect([claims, posted?.length]).toEqual([[], 1]);
   });
 
-  test.runIf(hasOpenssl)(
+  test(
     'TLS is as sslmode says; verify-full wants a trusted certificate of that very host',
+    needs('openssl'),
     async () => {
       const authority = openAuthority();
       onTestFinished(() => authority.close());

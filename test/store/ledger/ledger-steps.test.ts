@@ -9,7 +9,8 @@ import {
   type LedgerStep,
   type SendStatement,
 } from '../../../src/store/ledger/ledger-steps.ts';
-import { startPostgres, withoutPostgres, type Cluster } from '../../helpers/postgres.ts';
+import { startPostgres, type Cluster } from '../../helpers/postgres.ts';
+import { needs } from '../../helpers/programs.ts';
 import { failureOf } from '../place.ts';
 
 /** The steps of a program to come: the third one moves what the second one added. */
@@ -32,7 +33,7 @@ test('a script of a version that is not known is refused', async () => {
   });
 });
 
-describe.skipIf(withoutPostgres)(`the steps of a ledger (${withoutPostgres ?? 'PostgreSQL'})`, () => {
+describe('the steps of a ledger', needs('postgresql'), () => {
   let cluster: Cluster;
   const clients: pg.Client[] = [];
 

@@ -3,13 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { realAlarm, realClock } from '../../../src/cli/clock.ts';
 import { openLedger, type Ledger } from '../../../src/store/ledger/ledger.ts';
 import type { SharedClaims } from '../../../src/store/claims.ts';
-import { startPostgres, withoutPostgres, type Cluster } from '../../helpers/postgres.ts';
+import { startPostgres, type Cluster } from '../../helpers/postgres.ts';
+import { needs } from '../../helpers/programs.ts';
 import { failureOf, machineIn } from '../place.ts';
 
 const target = 'https://licenses.test 7';
 const minutes = 60_000;
 
-describe.skipIf(withoutPostgres)(`a ledger (${withoutPostgres ?? 'PostgreSQL'})`, () => {
+describe('a ledger', needs('postgresql'), () => {
   let cluster: Cluster;
   const opened: Ledger[] = [];
 
