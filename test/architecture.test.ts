@@ -108,7 +108,7 @@ const casts: readonly string[] = [
   'cli/launch/launch.ts: PackedChunks',
   'cli/launch/launch.ts: Chunk',
   // Types are erased where a command of any shape is called.
-  'commands/command.ts: AnyCommand',
+  'commands/command.ts: NamelessCommand',
 ];
 
 /** Boolean parameters of functions that one file calls, with a variable of the same name; this list only gets shorter. */

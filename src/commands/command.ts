@@ -17,10 +17,6 @@ type Row<R> =
 type Single<T> = T extends JsonRows<infer R> ? R : T;
 
 export interface Command<A extends Fields, O extends Fields, R> {
-  /** Noun and verb, as typed. */
-  readonly name: string;
-  /** One sentence without a full stop. */
-  readonly summary: string;
   /** More for the manual: paragraphs. */
   readonly about?: readonly string[];
   /** What a file that it reads looks like. */
@@ -55,7 +51,12 @@ export interface AnyCommand extends CommandSurface {
   readonly run: (values: Readonly<Record<string, unknown>>, context: Context) => unknown;
 }
 
+/** What a command's module holds: its name and summary are in the table of commands. */
+export type NamelessCommand = Omit<AnyCommand, 'name' | 'summary'>;
+
 /** A command is a value; this function exists for inference. */
-export function command<const A extends Fields, const O extends Fields, R>(definition: Command<A, O, R>): AnyCommand {
-  return definition as unknown as AnyCommand;
+export function command<const A extends Fields, const O extends Fields, R>(
+  definition: Command<A, O, R>,
+): NamelessCommand {
+  return definition as unknown as NamelessCommand;
 }

@@ -7,8 +7,6 @@ import { nouns } from './nouns.ts';
 import type { CommandSurface } from './surface.ts';
 
 export default command({
-  name: 'commands',
-  summary: 'Describe every command as data',
   about: [
     'With -o json: each command with its arguments, options, formats, fields and examples, the options of every command with the variables that set ' +
       'them, and the exit codes. Nothing is sent.',

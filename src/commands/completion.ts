@@ -3,8 +3,6 @@ import { command } from './command.ts';
 import { completionScripts } from './completion-scripts.ts';
 
 export default command({
-  name: 'completion',
-  summary: 'Print the completion script of a shell',
   about: [
     'TAB then completes commands, options and their values, names and values of settings, stored profiles, operators of a narrow, ' +
       'built-in views, and files where a file is expected. It asks no server, and runs nothing of what you typed. Packages for an ' +

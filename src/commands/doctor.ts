@@ -13,8 +13,6 @@ import { attempt, type Examined } from './examined.ts';
 import { examineLedgers } from './ledger/examine-ledgers.ts';
 
 export default command({
-  name: 'doctor',
-  summary: 'Find out what is wrong, and what to do',
   about: [
     'Looks at configuration and file modes, at the credentials of the environment, and for every stored profile at its key, DNS, ' +
       'proxy, TLS, the clock, the credential and the feature level of the chat server; and at the shared ledger, where one is ' +

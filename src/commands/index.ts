@@ -1,19 +1,19 @@
-import type { AnyCommand } from './command.ts';
+import type { AnyCommand, NamelessCommand } from './command.ts';
 
 export { nouns } from './nouns.ts';
 
-/** A row of the table of commands: what help needs without loading the command. */
+/** A row of the table of commands: its name, and what help needs without loading it. */
 export interface CommandEntry {
   readonly name: string;
   readonly summary: string;
   readonly load: () => Promise<AnyCommand>;
 }
 
-const entry = (name: string, summary: string, load: () => Promise<{ readonly default: AnyCommand }>): CommandEntry => ({
-  name,
-  summary,
-  load: async () => (await load()).default,
-});
+const entry = (
+  name: string,
+  summary: string,
+  load: () => Promise<{ readonly default: NamelessCommand }>,
+): CommandEntry => ({ name, summary, load: async () => ({ name, summary, ...(await load()).default }) });
 
 /** Commands that only say what to do instead; help and manual do not show them. */
 export const hiddenTable: readonly CommandEntry[] = [

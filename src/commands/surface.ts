@@ -9,7 +9,9 @@ export interface InputSample {
 
 /** What a command says of itself, for help, manual and `chatelaine commands`. */
 export interface CommandSurface {
+  /** Noun and verb, as typed. */
   readonly name: string;
+  /** One sentence without a full stop. */
   readonly summary: string;
   readonly about?: readonly string[];
   readonly input?: InputSample;

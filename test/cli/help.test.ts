@@ -49,15 +49,10 @@ describe.each(lines)('chatelaine %s --help', (line) => {
   });
 });
 
-test.each(commandTable.map(({ name, summary, load }) => ({ name, summary, load })))(
-  '$name says the same of itself in the table and in its definition, and shows an example',
-  async ({ name, summary, load }) => {
-    const command = await load();
-
-    expect({ name: command.name, summary: command.summary }).toEqual({ name, summary });
-    expect(command.examples.length).toBeGreaterThan(0);
-  },
-);
+test.each(commandTable)('$name shows an example', async ({ load }) => {
+  const { examples } = await load();
+  expect(examples.length).toBeGreaterThan(0);
+});
 
 test.each(commandTable)('$name --help shows each argument, option, paragraph and example', async ({ name, load }) => {
   const { args = {}, options = {}, about = [], examples, summary } = await load();

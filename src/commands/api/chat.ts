@@ -2,8 +2,6 @@ import { command } from '../command.ts';
 import { answersTo, printed, rawArguments, rawOptions, rawRequest, rawRules } from './raw-command.ts';
 
 export default command({
-  name: 'api chat',
-  summary: 'Send any request to the chat API',
   about: [
     ...rawRules,
     'The path is below /api/v1, which may be left out. A body is a form. A GET is repeated after a failure of the network; any other ' +

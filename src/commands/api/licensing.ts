@@ -2,8 +2,6 @@ import { command } from '../command.ts';
 import { answersTo, printed, rawArguments, rawOptions, rawRequest, rawRules } from './raw-command.ts';
 
 export default command({
-  name: 'api licensing',
-  summary: 'Send any request to the licensing API',
   about: [
     ...rawRules,
     'The path is below /v1, which may be left out. A body is JSON. GET, PUT and PATCH are repeated after a failure of the network; POST ' +

@@ -17,8 +17,6 @@ import { folderArgument } from './folder.ts';
 import { writePages } from './write-pages.ts';
 
 export default command({
-  name: 'archive export',
-  summary: 'Write an archive as NDJSON, CSV, Markdown or HTML',
   about: [
     'Writes to standard output, or with --to to a file that appears whole or not at all. Where --to names a folder (it exists, or its ' +
       'name ends with a slash), html becomes pages of 2,000 messages with links between them, and index.html; the folder is new, empty, or of an earlier export. Nothing is asked of a server. Messages are shown as ' +

@@ -10,8 +10,6 @@ import { folderArgument } from './folder.ts';
 import { limitedHistory } from './limited-history.ts';
 
 export default command({
-  name: 'archive pull',
-  summary: 'Keep messages in a folder, and bring what is new',
   about: [
     'The first pull takes the selection of messages fetch and keeps it in the folder; without a range it is every message. Later pulls ' +
       'need only DIR: they continue where the last one ended, however it ended, and bring what is new. Use messages fetch to look at ' +

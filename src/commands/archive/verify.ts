@@ -8,8 +8,6 @@ import { folderArgument } from './folder.ts';
 import { limitedHistory } from './limited-history.ts';
 
 export default command({
-  name: 'archive verify',
-  summary: 'Find what is damaged or missing in an archive',
   about: [
     'Reads every part and compares it with the list of parts: size, SHA-256, the ids of its messages and their order. Each problem is a ' +
       'row, and any problem is exit code 10. It asks no server: what is new, edited or deleted there is the business of archive pull.',

@@ -6,8 +6,6 @@ import { hostName } from './account.ts';
 import { inPlaceOf, storeProfile } from './store-profile.ts';
 
 export default command({
-  name: 'auth import',
-  summary: 'Store the credential of a zuliprc file',
   about: [
     'A zuliprc file is what the chat offers for download where it shows your API key. The key is tried before anything is stored.',
   ],

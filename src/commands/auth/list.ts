@@ -2,8 +2,6 @@ import { urlOf, userOf } from '../../schema/profile.ts';
 import { command } from '../command.ts';
 
 export default command({
-  name: 'auth list',
-  summary: 'List the stored profiles',
   about: ['No server is asked, and no key is shown.'],
   examples: ['chatelaine auth list', 'chatelaine auth list -o json'],
 

@@ -15,8 +15,6 @@ const settings = { ...licensingSettings, ...profileSettings.chat };
 const text = (placeholder: string, help: string) => ({ kind: 'string', nonempty: true, placeholder, help }) as const;
 
 export default command({
-  name: 'auth login',
-  summary: 'Store a credential',
   about: [
     'A profile is one credential: an application of the licensing API, or an account of the chat. The first profile of a kind becomes ' +
       'its default; auth use changes that.',

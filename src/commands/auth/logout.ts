@@ -1,8 +1,6 @@
 import { command } from '../command.ts';
 
 export default command({
-  name: 'auth logout',
-  summary: 'Forget a profile and its key',
   args: {
     name: { kind: 'string', required: true, placeholder: 'NAME', suggest: 'profiles', help: 'Name of the profile' },
   },

@@ -9,8 +9,6 @@ import type { Services } from '../context/services.ts';
 import { checkCredential } from './account.ts';
 
 export default command({
-  name: 'auth status',
-  summary: 'Check credentials with the servers',
   about: ['Tries every stored profile, and the credentials of the environment. Exit code 4 if one is refused.'],
   args: {
     name: {

@@ -4,8 +4,6 @@ import { command } from '../command.ts';
 import type { Accounts } from '../context/accounts.ts';
 
 export default command({
-  name: 'auth token',
-  summary: 'Print the key of a profile',
   about: ['For other programs that need the key, as in curl. licensing and chat mean the credential in use.'],
   args: {
     name: {

@@ -1,8 +1,6 @@
 import { command } from '../command.ts';
 
 export default command({
-  name: 'auth use',
-  summary: 'Make a profile the default of its kind',
   args: {
     name: { kind: 'string', required: true, placeholder: 'NAME', suggest: 'profiles', help: 'Name of the profile' },
   },

@@ -12,8 +12,6 @@ import type { Terminal } from '../context/terminal.ts';
 import { apiOfEachApp, defaultConcurrency, rosterOptions, rosterSource, workerOptions } from '../roster.ts';
 
 export default command({
-  name: 'first-activation audit',
-  summary: 'Find the sensors of a file that were lent',
   about: [
     'Columns: mac_address, remote_user and optionally app_code. Each row ends as ok, lent (the license of another user activated the ' +
       'sensor first), never-activated or error. Exit code 10 if a sensor was lent, 8 if one could not be looked up. A run that was cut off ' +

@@ -8,8 +8,6 @@ import { licenseShow } from '../license/show.ts';
 const { mac_address, app_code } = firstActivationFields;
 
 export default command({
-  name: 'first-activation',
-  summary: 'Show the license that activated a sensor first',
   about: [
     'Shows whose sensor it is: one that another user activated first was lent. An address is 12 or 16 hexadecimal digits in any ' +
       'spelling; it is sent as upper-case pairs with colons (as typed, where the profile says mac_format "as_is").',

@@ -2,8 +2,6 @@ import { ledgerVersion, upgradeScript } from '../../store/ledger/ledger-steps.ts
 import { command } from '../command.ts';
 
 export default command({
-  name: 'ledger init',
-  summary: 'Create or upgrade the shared ledger in a PostgreSQL database',
   about: [
     'Creates the schema chatelaine in the database of CHATELAINE_LEDGER, or of the ledger of the profile, or brings an older one to the ' +
       'version of this program, in one transaction. Run again, it changes nothing. A ledger of a newer version is exit code 3: upgrade ' +

@@ -1,8 +1,6 @@
 import { command } from '../command.ts';
 
 export default command({
-  name: 'ledger status',
-  summary: 'Show which runs hold claims in the shared ledger',
   about: [
     'A row for each run and application: host and process id, since when, how many users it holds, and for how many of them a request is ' +
       'recorded that has not ended (sending). active: its connection to the database is open. ended: it is gone, and the next run that ' +

@@ -24,8 +24,6 @@ import { defaultSettle, refuseReadOnly, settleOptions, settlingOf, similarOf, si
 const manyChanges = 100;
 
 export default command({
-  name: 'license apply',
-  summary: 'Give every user of a file one license',
   about: [
     'The file is CSV with a header, a JSON object on each line, or a JSON array. Columns: remote_user, size_allowance and, if you like, ' +
       'app_code, which picks the stored key of that application; --keep-columns carries others through to the result. A file with bad rows is refused whole, every bad ' +

@@ -24,8 +24,6 @@ const auditFields = {
 } as const;
 
 export default command({
-  name: 'license audit',
-  summary: 'Find licenses that should not be as they are',
   about: [
     'Finds several-licenses (of one user in one application), shared-key (one key under two users), bad-name and bad-size (outside ' +
       'the rules); with --roster also missing (a user without a license), unexpected (a license of nobody in the roster) and ' +

@@ -7,8 +7,6 @@ import { appCodeOf, defaultSettle, refuseReadOnly, settleOptions, settlingOf } f
 import { createdKey, licenseShow } from './show.ts';
 
 export default command({
-  name: 'license create',
-  summary: 'Create the license key of one end user',
   about: [
     licenseRules,
     'Run twice, this makes two licenses, with a warning; license ensure and license apply make one.',

@@ -3,8 +3,6 @@ import { command } from '../command.ts';
 
 /** Not in help or manual: it answers who looks for it. */
 export default command({
-  name: 'license delete',
-  summary: 'The licensing API has no delete: says what to do instead',
   args: {
     license_code: { kind: 'string', placeholder: 'CODE', help: 'The license key; - reads it from standard input' },
   },

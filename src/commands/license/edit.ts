@@ -5,8 +5,6 @@ import { command } from '../command.ts';
 import { keyAlone, licenseShow } from './show.ts';
 
 export default command({
-  name: 'license edit',
-  summary: 'Change a license in place',
   about: [
     'Only what you give is changed. --app-code is the new value here, and does not choose a credential.',
     'license view --remote-user U shows the key of a user; license ensure --remote-user U --size-allowance N resizes without it.',

@@ -15,8 +15,6 @@ import {
 import { createdKey, licenseShow } from './show.ts';
 
 export default command({
-  name: 'license ensure',
-  summary: 'Give a user one license, and print its key',
   about: [
     'Looks first: a license of the asked size stays as it is, one of another size is resized, and only where there is none one is ' +
       'created. Prints the key alone, unless -o is json, ndjson or yaml; standard error says whether the license was created, ' +

@@ -10,8 +10,6 @@ import { keyAlone, licenseShow } from './show.ts';
 const { remote_user, app_code } = licenseFields;
 
 export default command({
-  name: 'license list',
-  summary: 'List licenses',
   about: [
     'Without filters, every license of the application is listed. A list that the server shows only in part is printed as far as it ' +
       'came, with exit code 8; --limit asks for a part. A key of another application than the profile or --app-code says is exit code 4.',

@@ -1,3 +1,4 @@
+import { formatDuration } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Settling } from '../../jobs/license/create-license.ts';
 import type { SimilarNames } from '../../jobs/license/decide.ts';
@@ -8,12 +9,16 @@ import type { Invocation } from '../context/invocation.ts';
 import type { Terminal } from '../context/terminal.ts';
 import type { Time } from '../context/time.ts';
 
+/** How long a POST may still be carried out, unless `--settle` says otherwise. */
+export const defaultSettle = 5000;
+const defaultRetries = 5;
+
 /** Options of every command that may have to settle an unconfirmed request. */
 export const settleOptions = {
   settle: {
     kind: 'duration',
     placeholder: 'DURATION',
-    help: 'How long after a lost answer the server may still create the license; then a list settles it (default: 5s)',
+    help: `How long after a lost answer the server may still create the license; then a list settles it (default: ${formatDuration(defaultSettle)})`,
   },
 } as const satisfies Fields;
 
@@ -28,10 +33,6 @@ export const similarOptions = {
 export function similarOf(allow_similar: boolean | undefined): SimilarNames {
   return allow_similar ? 'allow' : 'refuse';
 }
-
-/** How long a POST may still be carried out, unless `--settle` says otherwise. */
-export const defaultSettle = 5000;
-const defaultRetries = 5;
 
 /** What a job needs to settle an unconfirmed request. */
 export function settlingOf(

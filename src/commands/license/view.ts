@@ -12,8 +12,6 @@ import { keyAlone, licenseShow } from './show.ts';
 const { remote_user, app_code } = licenseFields;
 
 export default command({
-  name: 'license view',
-  summary: 'Show one license, or all of one user',
   about: [
     'CODE shows one license; --remote-user lists all licenses of a user, one or several. With --all-apps each stored application is asked.',
   ],

@@ -8,8 +8,6 @@ import { command } from '../command.ts';
 import { selectionOf, selectionOptions } from './selection.ts';
 
 export default command({
-  name: 'messages fetch',
-  summary: 'Fetch messages',
   about: [
     'Which messages: those that match all the selecting options. Without --channel or --channels, only messages that the account ' +
       'itself received are searched. Digits are the id of a channel or user, anything else is a name or an address; id:7 and ' +

@@ -1,8 +1,6 @@
 import { command } from '../command.ts';
 
 export default command({
-  name: 'sandbox reset',
-  summary: "Put the embedded sandbox's sample data back",
   examples: ['chatelaine sandbox reset'],
 
   plans: true,

@@ -4,8 +4,6 @@ import { command } from '../command.ts';
 import type { SandboxAddress } from '../context/sandbox-control.ts';
 
 export default command({
-  name: 'sandbox serve',
-  summary: 'Serve both APIs on loopback',
   about: [
     'Serves the licensing API and the chat API on 127.0.0.1 until Ctrl-C, with sample data: two applications with licenses and ' +
       'activations, and an organization with channels, topics, views and snippets.',

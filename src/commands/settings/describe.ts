@@ -3,8 +3,6 @@ import { command } from '../command.ts';
 import { describe, settingCell, settingColumns } from './row.ts';
 
 export default command({
-  name: 'settings describe',
-  summary: 'Explain one setting',
   args: {
     name: { kind: 'string', required: true, placeholder: 'NAME', suggest: 'settings', help: 'Name of the setting' },
   },

@@ -3,8 +3,6 @@ import { command } from '../command.ts';
 
 /** Not in help or manual: it answers who looks for it. */
 export default command({
-  name: 'settings get',
-  summary: 'The chat API has no way to read settings: says what there is instead',
   args: { name: { kind: 'string', many: true, placeholder: 'NAME', help: 'Names of settings' } },
   examples: [],
 

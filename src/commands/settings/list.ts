@@ -3,8 +3,6 @@ import { command } from '../command.ts';
 import { describe, settingCell, settingColumns } from './row.ts';
 
 export default command({
-  name: 'settings list',
-  summary: 'List every setting with its values',
   about: [
     'These are the names and values that settings set takes. Words pick the settings whose name, values or help contain all of them. ' +
       'Nothing is sent: the API that chatelaine uses cannot read settings back.',

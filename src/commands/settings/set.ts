@@ -8,8 +8,6 @@ import type { Terminal } from '../context/terminal.ts';
 import { readSettings, toBeAsked } from './read-settings.ts';
 
 export default command({
-  name: 'settings set',
-  summary: "Change the account's settings",
   about: [
     'Every value is validated before anything is sent. Choices are taken by name or number, and names may be written with dashes. ' +
       'settings list shows every setting.',

@@ -4,8 +4,6 @@ import { snippetFields } from '../../schema/snippet.ts';
 import { command } from '../command.ts';
 
 export default command({
-  name: 'snippet rm',
-  summary: 'Delete saved snippets',
   args: { saved_snippet_id: { ...snippetFields.saved_snippet_id, many: true } },
   options: { missing_ok: { kind: 'boolean', help: 'A snippet that does not exist is no failure' } },
   about: [

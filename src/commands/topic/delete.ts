@@ -27,8 +27,6 @@ import { confirmTopics, describeTopics } from './question.ts';
 import { surveyTopics } from './survey.ts';
 
 export default command({
-  name: 'topic delete',
-  summary: 'Delete topics with all their messages',
   about: [
     'Shows what would be deleted, asks for the name, and deletes until nothing is left: the server deletes in batches and may stop ' +
       'in between. The server matches the topic without regard to case; every spelling that it will delete is shown first. ' +

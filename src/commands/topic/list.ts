@@ -9,8 +9,6 @@ import { channelArgument, timeText } from './fields.ts';
 import { readPlace } from './place.ts';
 
 export default command({
-  name: 'topic list',
-  summary: 'List the topics of a channel',
   about: [
     'The API has no list of topics: every message of the channel is fetched and counted, a page of 1000 at a time. Only messages that ' +
       'the account can see are counted. The topic with the newest message comes first.',

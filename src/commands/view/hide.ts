@@ -3,8 +3,6 @@ import { fragmentArgs, pinShow, setPinned } from './change.ts';
 import { aboutBuiltIn } from './fragments.ts';
 
 export default command({
-  name: 'view hide',
-  summary: 'Hide navigation views in the menu',
   about: [aboutBuiltIn],
   args: fragmentArgs,
   examples: ['chatelaine view hide narrow/is/starred', "chatelaine view hide inbox '#narrow/is/starred'"],

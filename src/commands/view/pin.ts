@@ -3,8 +3,6 @@ import { fragmentArgs, pinShow, setPinned } from './change.ts';
 import { aboutBuiltIn } from './fragments.ts';
 
 export default command({
-  name: 'view pin',
-  summary: 'Pin navigation views',
   about: [aboutBuiltIn],
   args: fragmentArgs,
   examples: ['chatelaine view pin narrow/is/starred', "chatelaine view pin inbox '#narrow/is/starred'"],

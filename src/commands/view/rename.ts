@@ -10,8 +10,6 @@ import { refuseIgnored } from './change.ts';
 import { aboutBuiltIn, readFragments } from './fragments.ts';
 
 export default command({
-  name: 'view rename',
-  summary: 'Rename a custom navigation view',
   about: [
     'Several views are renamed by several pairs of FRAGMENT and NAME, or by - alone, with a pair on each line of standard input: the ' +
       'fragment, a blank, the name. A view that has the name already is unchanged. With --pin or --hide the views are pinned or hidden ' +

@@ -1,6 +1,8 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { defaultSettle } from '../../../src/commands/license/options.ts';
+import { formatDuration } from '../../../src/core/duration.ts';
 import { Failure } from '../../../src/core/failure.ts';
 import { readFaults } from '../../../src/sandbox/faults.ts';
 import type { SandboxOptions } from '../../../src/sandbox/server.ts';
@@ -86,7 +88,9 @@ describe('license ensure', () => {
     const second = await ensure();
 
     expect([first.exitCode, second.exitCode]).toEqual([143, 0]);
-    expect(second.lines[0]).toContain('an earlier run asked for a license of ada: listing again in 5s');
+    expect(second.lines[0]).toContain(
+      `an earlier run asked for a license of ada: listing again in ${formatDuration(defaultSettle)}`,
+    );
     expect(ada()).toHaveLength(1);
   });
 
@@ -164,7 +168,7 @@ describe('license ensure', () => {
       const second = await runFake(fake, 'license ensure --remote-user ada --size-allowance 4', given);
 
       fake.done();
-      expect([second.exitCode, second.stdout, time.slept]).toEqual([0, 'K-1\n', [5000]]);
+      expect([second.exitCode, second.stdout, time.slept]).toEqual([0, 'K-1\n', [defaultSettle]]);
     },
   );
 

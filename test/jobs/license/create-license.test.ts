@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { fakeService as emptyService, openSandbox, run } from '../../helpers/run.ts';
 import type { FakeService } from '../../helpers/service.ts';
+import { defaultSettle } from '../../../src/commands/license/options.ts';
 import { readFaults } from '../../../src/sandbox/faults.ts';
 
 const create = 'license create --remote-user ada --size-allowance 4';
@@ -43,7 +44,7 @@ describe.each(lostAnswers)('a POST unconfirmed: %s', (_what, loseAnswer) => {
     const { exitCode, stdout, slept } = await run(service, `${create} -q`);
 
     service.done();
-    expect({ exitCode, stdout, slept }).toEqual({ exitCode: 0, stdout: 'K-1\n', slept: [5000] });
+    expect({ exitCode, stdout, slept }).toEqual({ exitCode: 0, stdout: 'K-1\n', slept: [defaultSettle] });
   });
 
   test('none: it is posted again, and settled by a list again', async () => {
@@ -125,8 +126,8 @@ test('where the list before failed, it continues, and nothing settles a lost ans
 test('a 201 without a body: listed at once, and once more after --settle; never sent again', async () => {
   for (const [lists, exitCode, waits] of [
     [[[ada]], 0, []],
-    [[[], [ada]], 0, [5000]],
-    [[[], []], 9, [5000]],
+    [[[], [ada]], 0, [defaultSettle]],
+    [[[], []], 9, [defaultSettle]],
   ] as const) {
     const service = fakeService();
     post(service).reply(201, '');
@@ -151,7 +152,7 @@ test('a redirected POST is settled by the list and never sent again: not there i
     const ran = await run(service, `${create} -q`);
 
     service.done();
-    expect([ran.exitCode, ran.slept]).toEqual([exitCode, [5000]]);
+    expect([ran.exitCode, ran.slept]).toEqual([exitCode, [defaultSettle]]);
   }
 });
 
@@ -250,7 +251,7 @@ test('an error inside 200 leaves it open whether the license was created: the li
   const { exitCode, stdout, slept } = await run(service, `${create} -q`);
 
   service.done();
-  expect({ exitCode, stdout, slept }).toEqual({ exitCode: 0, stdout: 'K-1\n', slept: [5000] });
+  expect({ exitCode, stdout, slept }).toEqual({ exitCode: 0, stdout: 'K-1\n', slept: [defaultSettle] });
 });
 
 test('--retries 0 does not send a POST unconfirmed again without a list', async () => {
