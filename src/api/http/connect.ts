@@ -9,7 +9,7 @@ import { backoff, decide, holdBack, longestHold, retryAfter } from './retry.ts';
 import { watchSlowness, type Slowness } from './slowness.ts';
 
 /**
- * The only function that touches the network: one call in, status and parsed body out, repeated as `retry.ts` says.
+ * What every call of both services goes through: one call in, status and parsed body out, repeated as `retry.ts` says.
  * The function it returns throws Failure config (read-only profile, unverified TLS), unavailable, unknown (an unconfirmed request,
  * which the caller settles and never sends again), or the signal's reason.
  */
