@@ -165,9 +165,14 @@ describe.each(signals)('%s', (signal, exit) => {
 test('a second Ctrl-C ends the process at once', async () => {
   const home = temporaryHome();
   // It says when it has begun, and when it was asked to end; it does not end.
-  const key =
-    '#!/bin/sh\nexec 2>/dev/null\ntrap ": > told" TERM\n: > begun\nfor _ in 1 2 3 4 5 6 7 8 9 10; do sleep 1; done\n';
-  writeFileSync(join(home, 'key'), key, { mode: 0o755 });
+  const script = [
+    '#!/bin/sh',
+    'exec 2>/dev/null',
+    'trap ": > told" TERM',
+    ': > begun',
+    'for _ in $(seq 60); do sleep 1; done',
+  ];
+  writeFileSync(join(home, 'key'), `${script.join('\n')}\n`, { mode: 0o755 });
   const login = `auth login licensing --base-url http://127.0.0.1:1 --app-code 7 --no-check --key-command ${join(home, 'key')}`;
   const run = start(login, { home });
   await until(() => existsSync(join(home, 'begun')));
