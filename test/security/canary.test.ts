@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { isWhole, seed } from '../helpers/extent.ts';
 import { openOrigin, type Reply, type Respond, type Seen } from '../helpers/origin.ts';
 import { emptyHome, runAlone, type Ran, type RunOptions } from '../helpers/run.ts';
 
@@ -168,15 +169,23 @@ function found(scans: readonly Scan[], needles: readonly string[]): string[] {
   );
 }
 
+const allFlags = ['--trace -o json', '--verbose -o table', '--dry-run -v -o yaml'];
+
+/** Each line is run with one of the flags for each shape of answer; the seed decides with which. */
+function flagsFor(shape: string, index: number): string[] {
+  const turn = Object.keys(replies).indexOf(shape) + index + seed;
+  return isWhole ? allFlags : allFlags.filter((_flags, at) => at === turn % allFlags.length);
+}
+
 test.each(Object.entries(replies))(
-  'no secret is shown by any command when the answer is: %s',
-  async (_name, respond) => {
+  `no secret is shown by any command when the answer is: %s${isWhole ? '' : ` (seed ${seed})`}`,
+  async (shape, respond) => {
     const shown: string[] = [];
     const origin = await openOrigin(respond);
     const url = `http://127.0.0.1:${origin.port}`;
     const home = emptyHome();
-    for (const [line, stdin] of lines) {
-      for (const flags of ['--trace -o json', '--verbose -o table', '--dry-run -v -o yaml']) {
+    for (const [index, [line, stdin]] of lines.entries()) {
+      for (const flags of flagsFor(shape, index)) {
         const ran = await runAlone(
           `${line.replace('{url}', url)} ${flags}`,
           optionsOf(url, home, stdin?.replace('{url}', url)),
