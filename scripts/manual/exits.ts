@@ -5,42 +5,37 @@ import { namesIn } from '../../src/core/table-names.ts';
 const always: readonly FailureKind[] = ['internal', 'usage', 'config', 'cancelled', 'terminated'];
 /** It asks a server. */
 const asks: readonly FailureKind[] = ['auth', 'rejected', 'unavailable'];
-/** It names one thing, which may not be there. */
-const names: readonly FailureKind[] = ['not_found'];
-/** It takes many steps, of which some may fail. */
-const steps: readonly FailureKind[] = ['incomplete'];
-/** A request of it is not safe to repeat. */
-const unsafe: readonly FailureKind[] = ['unknown'];
-/** It finds what is not as it should be. */
-const finds: readonly FailureKind[] = ['differences'];
 
 /** Commands that ask no server. */
 const offline =
   'settings list, settings describe, auth list, auth use, auth logout, auth token, sandbox serve, sandbox reset, completion, commands';
 
-/** What each other command does that can fail; one that is not here may fail in every way. */
+/**
+ * How each other command can fail besides; one that is not here may fail in every way. `not_found`: it names one thing; `incomplete`: it
+ * takes many steps; `unknown`: a request of it is not safe to repeat; `differences`: it looks for what is not as it should be.
+ */
 const kinds: Readonly<Record<string, readonly FailureKind[]>> = {
-  'license create': [...asks, ...unsafe],
-  'license list': [...asks, ...steps],
-  'license view': [...asks, ...names, ...steps],
-  'license edit': [...asks, ...names],
-  'license ensure': [...asks, ...steps, ...unsafe],
-  'license apply': [...asks, ...steps, ...unsafe, ...finds],
-  'license audit': [...asks, ...steps, ...finds],
-  'first-activation': [...asks, ...names, ...steps],
-  'first-activation audit': [...asks, ...steps, ...finds],
-  'settings set': [...asks, ...steps, ...unsafe],
-  'messages fetch': [...asks, ...names, ...steps],
-  'topic list': [...asks, ...names, ...steps],
-  'topic delete': [...asks, ...names, ...steps],
-  'view pin': [...asks, ...names, ...steps],
-  'view hide': [...asks, ...names, ...steps],
-  'view rename': [...asks, ...names, ...steps, ...unsafe],
-  'snippet rm': [...asks, ...names, ...steps],
+  'license create': [...asks, 'unknown'],
+  'license list': [...asks, 'incomplete'],
+  'license view': [...asks, 'not_found', 'incomplete'],
+  'license edit': [...asks, 'not_found'],
+  'license ensure': [...asks, 'incomplete', 'unknown'],
+  'license apply': [...asks, 'incomplete', 'unknown', 'differences'],
+  'license audit': [...asks, 'incomplete', 'differences'],
+  'first-activation': [...asks, 'not_found', 'incomplete'],
+  'first-activation audit': [...asks, 'incomplete', 'differences'],
+  'settings set': [...asks, 'incomplete', 'unknown'],
+  'messages fetch': [...asks, 'not_found', 'incomplete'],
+  'topic list': [...asks, 'not_found', 'incomplete'],
+  'topic delete': [...asks, 'not_found', 'incomplete'],
+  'view pin': [...asks, 'not_found', 'incomplete'],
+  'view hide': [...asks, 'not_found', 'incomplete'],
+  'view rename': [...asks, 'not_found', 'incomplete', 'unknown'],
+  'snippet rm': [...asks, 'not_found', 'incomplete'],
   'auth login': asks,
   'auth import': asks,
-  'auth status': [...asks, ...steps],
-  doctor: [...asks, ...names, ...steps],
+  'auth status': [...asks, 'incomplete'],
+  doctor: [...asks, 'not_found', 'incomplete'],
 };
 
 /** The ways in which a command can fail, in the order of their exit codes. */
