@@ -5,7 +5,7 @@ import type { PlannedCall, Send } from '../api/http/call.ts';
 import { chatApi } from '../api/chat/chat.ts';
 import { licensingApi } from '../api/licensing/licensing.ts';
 import type { Service } from '../api/raw-path.ts';
-import { commandTable } from '../commands/index.ts';
+import { commandTable, nouns } from '../commands/index.ts';
 import type { Context } from '../commands/context.ts';
 import type { Accounts } from '../commands/context/accounts.ts';
 import type { Disk } from '../commands/context/disk.ts';
@@ -63,7 +63,7 @@ export function openSession(running: Running, checkFields: FieldCheck): Session 
     options,
     signal,
     checkFields,
-    commands: () => Promise.all(commandTable.map(({ load }) => load())),
+    surface: async () => ({ nouns, commands: await Promise.all(commandTable.map(({ load }) => load())) }),
     ...accounts,
     ...services(accounts, connections, world),
     raw: rawApi(accounts, connections),

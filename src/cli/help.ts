@@ -1,5 +1,5 @@
 import type { AnyCommand } from '../commands/command.ts';
-import { commandTable, nouns, type CommandEntry } from '../commands/index.ts';
+import { commandTable, nounGroups, nouns, type CommandEntry } from '../commands/index.ts';
 import { failures, nameOf } from '../core/failure.ts';
 import { namesIn } from '../core/table-names.ts';
 import { globalOptions } from '../schema/environment.ts';
@@ -66,23 +66,16 @@ export interface HelpGroup {
   readonly entries: readonly CommandEntry[];
 }
 
-const groupTitles: readonly (readonly [title: string, nouns: readonly string[]])[] = [
-  ['License keys', ['license', 'first-activation', 'ledger']],
-  ['Team chat', ['messages', 'archive', 'topic', 'settings', 'view', 'snippet']],
-  ['Credentials', ['auth']],
-  ['Sandbox: both services on this machine', ['sandbox']],
-];
-
-/** Every command of the table, once; those of no group are in the last. */
+/** Every command of the table, once; those without a noun are in the last group. */
 export function groupsOf(table: readonly CommandEntry[]): readonly HelpGroup[] {
   const nounOf = ({ name }: CommandEntry): string => name.split(' ')[0] ?? name;
-  const grouped = new Set(groupTitles.flatMap(([, names]) => names));
-  const groups = groupTitles.map(([title, names]) => ({
-    title,
-    entries: names.flatMap((noun) => table.filter((entry) => nounOf(entry) === noun)),
+  return nounGroups.map((group, index) => ({
+    title: group.title,
+    entries: [
+      ...Object.keys(group.nouns).flatMap((noun) => table.filter((entry) => nounOf(entry) === noun)),
+      ...(index < nounGroups.length - 1 ? [] : table.filter((entry) => !Object.hasOwn(nouns, nounOf(entry)))),
+    ],
   }));
-  const others = { title: 'Others', entries: table.filter((entry) => !grouped.has(nounOf(entry))) };
-  return [...groups, others].filter(({ entries }) => entries.length > 0);
 }
 
 /** What help and manual say of the environment's share in the options. */

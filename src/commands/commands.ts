@@ -3,7 +3,6 @@ import { globalOptions, negatedTwinOf, twinOf, withoutTwin } from '../schema/env
 import { flagOf, type Field, type Fields } from '../schema/field.ts';
 import { namesIn } from '../core/table-names.ts';
 import { command } from './command.ts';
-import { nouns } from './nouns.ts';
 import type { CommandSurface } from './surface.ts';
 
 export default command({
@@ -14,10 +13,10 @@ export default command({
   examples: ['chatelaine commands -o json', 'chatelaine commands --jq ".commands[].name"'],
 
   async run(_values, context) {
-    const definitions = await context.commands();
+    const { nouns, commands } = await context.surface();
     return {
       groups: Object.entries(nouns).map(([name, summary]) => ({ name, summary })),
-      commands: definitions.map(describeCommand),
+      commands: commands.map(describeCommand),
       options: optionRows(globalOptions),
       exit_codes: exitCodes(),
     };

@@ -1,6 +1,38 @@
 import type { AnyCommand, NamelessCommand } from './command.ts';
 
-export { nouns } from './nouns.ts';
+/** The nouns of commands with what those of each have in common, as help groups them; commands without a noun are in the last group. */
+export const nounGroups: readonly { readonly title: string; readonly nouns: Readonly<Record<string, string>> }[] = [
+  {
+    title: 'License keys',
+    nouns: {
+      license: 'License keys of an application: one for each end user',
+      'first-activation': 'Which license activated a sensor first',
+      ledger: 'Claims that several machines share in PostgreSQL',
+    },
+  },
+  {
+    title: 'Team chat',
+    nouns: {
+      messages: 'Messages of the team chat',
+      archive: 'Messages kept in a folder',
+      topic: 'Topics of the team chat',
+      settings: "The chat account's own settings",
+      view: 'Navigation views of the team chat',
+      snippet: 'Saved snippets of the team chat',
+    },
+  },
+  { title: 'Credentials', nouns: { auth: 'Stored credentials' } },
+  {
+    title: 'Sandbox: both services on this machine',
+    nouns: { sandbox: 'Both services on this machine, for trying and testing' },
+  },
+  { title: 'Others', nouns: { api: 'Any request to one of the two APIs' } },
+];
+
+/** What the commands of a noun have in common. */
+export const nouns: Readonly<Record<string, string>> = Object.fromEntries(
+  nounGroups.flatMap((group) => Object.entries(group.nouns)),
+);
 
 /** A row of the table of commands: its name, and what help needs without loading it. */
 export interface CommandEntry {

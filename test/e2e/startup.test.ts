@@ -48,7 +48,6 @@ test('help behind another word loads that one command, and no storage, server or
   expect(modules.filter((name) => /^commands\/(?!license\/)/.test(name))).toEqual([
     'commands/command.ts',
     'commands/index.ts',
-    'commands/nouns.ts',
   ]);
   expect(modules.length).toBeLessThanOrEqual(44);
 });

@@ -1,24 +1,46 @@
 import type { Failure } from '../../core/failure.ts';
 import { termLevel, type TermLevel } from '../../schema/narrow.ts';
-import { isObject } from '../../core/json.ts';
-import type { Answer } from '../http/call.ts';
+import { isObject, writeJson } from '../../core/json.ts';
+import { narrowLevels } from '../../schema/levels.ts';
+import type { Answer, Send } from '../http/call.ts';
 import { refusal } from './chat-answer.ts';
+import { messagesCall, type MessageQuery } from './chat-messages.ts';
+import { legacyNarrow } from './legacy.ts';
+
+/**
+ * GET /messages in the words that the server knows: the newest, until it proves to be older.
+ * @throws Failure rejected for a narrow that it does not take in its own words either
+ */
+export function asksInKnownWords(
+  send: Send,
+  level: () => Promise<number | undefined>,
+): (query: MessageQuery) => Promise<Answer> {
+  let wordsLevel = Infinity;
+  return async (query) => {
+    const { narrow = [] } = query;
+    const get = (): Promise<Answer> => send(messagesCall({ ...query, narrow: legacyNarrow(narrow, wordsLevel) }));
+    const first = await get();
+    if (narrow.length === 0 || !isBadNarrow(first)) return first;
+    const hasOldWords = wordsLevel === Infinity && writeJson(legacyNarrow(narrow, 0)) !== writeJson(narrow);
+    const found = hasOldWords || levelsOf(narrow).length > 0 ? await level() : undefined;
+    if (!hasOldWords || found === undefined || found >= narrowLevels.channel) throw narrowRefusal(first, narrow, found);
+    wordsLevel = found;
+    const second = await get();
+    if (isBadNarrow(second)) throw narrowRefusal(second, narrow, found);
+    return second;
+  };
+}
 
 /** Whether the server could not read the narrow. A type that it does not know for an operand is reported as BAD_REQUEST. */
-export function isBadNarrow(answer: Answer): boolean {
+function isBadNarrow(answer: Answer): boolean {
   // `body` parses the answer when it is first read: of a page of messages that costs twice what its scan does.
   if (answer.status !== 400 || !isObject(answer.body)) return false;
   const { body } = answer;
   return body['code'] === 'BAD_NARROW' || /\b(?:narrow|operand)\b/i.test(String(body['msg']));
 }
 
-/** Whether the server's level can explain that it refused this narrow. */
-export function dependsOnLevel(narrow: readonly unknown[]): boolean {
-  return levelsOf(narrow).length > 0;
-}
-
 /** The refusal of a narrow, explained by the level of the server or by addresses that the organization hides. */
-export function narrowRefusal(answer: Answer, narrow: readonly unknown[], level: number | undefined): Failure {
+function narrowRefusal(answer: Answer, narrow: readonly unknown[], level: number | undefined): Failure {
   const refused = refusal(answer, 'rejected');
   const newer = levelsOf(narrow).filter((term) => level !== undefined && term.level > level);
   if (newer.length > 0) {

@@ -16,5 +16,8 @@ export interface Invocation {
   /** Checks `--fields` and `--sort` against the command's fields and those of its file. @throws Failure usage */
   checkFields(fromFile: readonly string[]): void;
   /** Every command, as it describes itself. */
-  commands(): Promise<readonly CommandSurface[]>;
+  surface(): Promise<{
+    readonly nouns: Readonly<Record<string, string>>;
+    readonly commands: readonly CommandSurface[];
+  }>;
 }
