@@ -41,7 +41,7 @@ const lateImports = [
   'api/http/attempt.ts: ./transport.ts',
   'api/http/connector.ts: ./tunnel.ts',
   'cli/accounts.ts: ../store/account/key-command.ts',
-  'api/licensing/license-list.ts: ./long-list.ts',
+  'api/licensing/list-page.ts: ./long-list.ts',
   'cli/connections.ts: ../store/disk/spool.ts',
   'cli/context.ts: ../api/raw.ts',
   'cli/context.ts: ../api/http/reach.ts',
@@ -275,8 +275,8 @@ test('files are named after what they hold', () => {
   expect(sources.map(({ name }) => name).filter((name) => !/^[a-z0-9/-]+\.ts$/.test(name))).toEqual([]);
 });
 
-test('files stay within 200 lines, tables excepted', () => {
-  const long = sources.filter(({ name, text }) => !tables.includes(name) && linesOf(text) > 200);
+test('files stay within 250 lines, tables excepted', () => {
+  const long = sources.filter(({ name, text }) => !tables.includes(name) && linesOf(text) > 250);
   expect(long.map(({ name }) => name)).toEqual([]);
 });
 

@@ -53,15 +53,13 @@ export const licenseEdit: Expected = {
 /** POST /license/: what is unconfirmed is settled by a list, and sent again where the list shows nothing. */
 export const licensePost: Expected = {
   once: {
-    0: `${limits} ${lost} ${broke} ${harmless} ${unreadable} error-in-200`,
-    6: elsewhere,
+    0: `${limits} ${lost} ${broke} ${harmless} ${unreadable} ${elsewhere} error-in-200`,
     7: '429-long',
   },
   always: {
     0: `${carriedOut} ${late} 500-after ${harmless} empty json-garbage`,
-    6: elsewhere,
     7: `${limits} 429-long`,
-    9: `${undone} 500 html error-in-200`,
+    9: `${undone} 500 html ${elsewhere} error-in-200`,
   },
 };
 

@@ -55,13 +55,13 @@ const editOfEachRow: Expected = {
 };
 const applyPost: Expected = {
   once: {
-    0: `${limits} ${lost} ${broke} ${harmless} ${unreadable} error-in-200`,
-    8: `429-long ${elsewhere}`,
+    0: `${limits} ${lost} ${broke} ${harmless} ${unreadable} ${elsewhere} error-in-200`,
+    8: '429-long',
   },
   always: {
     0: `${carriedOut} ${late} 500-after ${harmless} empty json-garbage`,
-    8: `${limits} 429-long ${elsewhere}`,
-    9: `${undone} 500 html error-in-200`,
+    8: `${limits} 429-long`,
+    9: `${undone} 500 html ${elsewhere} error-in-200`,
   },
 };
 /** An empty answer means that nobody activated the sensor (docs/apis.md, Licensing answers). */

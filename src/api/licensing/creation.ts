@@ -6,20 +6,27 @@ import { saysError } from './answer-error.ts';
 import { differencesFrom, type License } from './license.ts';
 import { errorInside, findLicense, isNothing, refuse, type LicensingLine } from './license-answer.ts';
 
-/** What is known after a POST: the license with its key, or that only a list can show (docs/exactly-once.md, What a write answers). */
-export type Creation = { readonly state: 'confirmed'; readonly license: License } | UnconfirmedCreation;
+/** What is known after a POST (docs/exactly-once.md, States of a request). A refusal is thrown. */
+export type Creation = AnsweredCreation | UnansweredCreation;
 
-export interface UnconfirmedCreation {
-  readonly state: 'unconfirmed';
-  /**
-   * `no answer`: none came, or one of something else than the API; it may be sent again if a whole list shows nothing.
-   * `empty answer`: a success without the key; the license exists. `answer differs`, `error inside 2xx`: it may exist.
-   * `redirect`: it may exist, and must not be sent again.
-   */
-  readonly reason: 'no answer' | 'empty answer' | 'answer differs' | 'error inside 2xx' | 'redirect';
-  /** The license that the server answered with, where it differs from the asked one. */
-  readonly answered?: License;
-  /** What to throw where no list settles it: kind `unknown`, but `rejected` after a redirect. */
+/** The server said that it carried the request out: it is never sent again, and only a list confirms it. */
+export interface AnsweredCreation {
+  readonly state: 'answered';
+  readonly status: number;
+  /** The license in the answer; undefined where there was none. */
+  readonly license: License | undefined;
+  /** `as asked`: it has a key, and nothing of it differs from what was asked for. */
+  readonly license_is: 'as asked' | 'another' | 'without a key';
+  /** What to throw where no list shows the license: kind `unknown`. */
+  readonly failure: Failure;
+}
+
+/** No answer came, or one of something else than the API, or an error inside a 2xx: a list settles it, and it may be sent again. */
+export interface UnansweredCreation {
+  readonly state: 'unanswered';
+  /** Whether the server may be gone: nothing of the API was heard. */
+  readonly heard: 'nothing' | 'an error';
+  /** What to throw where no list settles it: kind `unknown`. */
   readonly failure: Failure;
 }
 
@@ -28,46 +35,58 @@ export interface UnconfirmedCreation {
  * @throws Failure for a refusal: then nothing was created
  */
 export function creationFrom(answer: Answer, asked: LicenseFields, { key_field }: LicensingLine): Creation {
-  if (answer.status >= 300 && answer.status < 400) return unconfirmed('redirect', redirected(answer));
+  if (answer.status >= 300 && answer.status < 400) return redirection(answer);
   refuse(answer);
   if (answer.body === undefined && !isNothing(answer) && !isPlainText(answer)) {
     const { message, details } = foreignBody(answer, 'the licensing API');
-    return unconfirmed('no answer', uncertain(`${message}; the license may or may not have been created`, details));
+    return unanswered(uncertain(`${message}; the license may or may not have been created`, details));
   }
   if (saysError(answer.body, 'license')) {
     const { message, details } = errorInside(answer);
-    return unconfirmed('error inside 2xx', uncertain(message, details));
+    return { state: 'unanswered', heard: 'an error', failure: uncertain(message, details) };
   }
-  return confirmed(findLicense(answer.body, key_field), answer, asked);
+  return answered(findLicense(answer.body, key_field), answer, asked);
 }
 
-/** The outcome where the request ended without an answer. */
-export function unanswered(failure: Failure): UnconfirmedCreation {
-  return unconfirmed('no answer', failure);
+/** The outcome where the request ended without an answer of the API. */
+export function unanswered(failure: Failure): UnansweredCreation {
+  return { state: 'unanswered', heard: 'nothing', failure };
 }
 
-function confirmed(license: License | undefined, { http }: Answer, asked: LicenseFields): Creation {
+/** Servers redirect inside their own origin to what they have made; a portal or a new address is elsewhere. */
+function redirection(answer: Answer): Creation {
+  const { message, details } = redirected(answer);
+  const failure = uncertain(message, details);
+  if (!isInside(answer)) return unanswered(failure);
+  return { state: 'answered', status: answer.status, license: undefined, license_is: 'without a key', failure };
+}
+
+/** A redirect that names no URL may be one inside the origin. */
+function isInside({ headers: { location }, http }: Answer): boolean {
+  if (typeof location !== 'string' || !URL.canParse(location, http.url)) return true;
+  return new URL(location, http.url).origin === new URL(http.url).origin;
+}
+
+function answered(license: License | undefined, { http, status }: Answer, asked: LicenseFields): AnsweredCreation {
   const differences = license ? differencesFrom(asked, license) : [];
+  const known = { state: 'answered', status, license } as const;
   if (license && differences.length > 0) {
     const message = `the server answered with another license (${license.key ?? 'without a key'}): ${differences.join(', ')}`;
-    return { ...unconfirmed('answer differs', uncertain(message, { http })), answered: license };
+    return { ...known, license_is: 'another', failure: uncertain(message, { http }) };
   }
-  if (license?.key !== undefined) return { state: 'confirmed', license };
-  return unconfirmed(
-    'empty answer',
-    uncertain('the server said that it created the license, without returning its key', { http }),
-  );
+  if (license?.key !== undefined) {
+    const message = `the server answered ${status} with the license ${license.key}`;
+    return { ...known, license_is: 'as asked', failure: uncertain(message, { http }) };
+  }
+  const message = 'the server said that it created the license, without returning its key';
+  return { ...known, license_is: 'without a key', failure: uncertain(message, { http }) };
 }
 
-/** 201 with a text that is neither a page nor cut JSON: the license was created. */
-function isPlainText({ status, text }: Answer): boolean {
-  return status === 201 && !/^\s*[<{["]/.test(text);
-}
-
-function unconfirmed(reason: UnconfirmedCreation['reason'], failure: Failure): UnconfirmedCreation {
-  return { state: 'unconfirmed', reason, failure };
+/** A text that is neither a page nor cut JSON: the server says in its own words that it did it. */
+function isPlainText({ text }: Answer): boolean {
+  return !/^\s*[<{["]|<\/?[a-z!][^>]*>/i.test(text);
 }
 
 function uncertain(message: string, details: Failure['details']): Failure {
-  return new Failure('unknown', message, { ...details, retryable: false });
+  return new Failure('unknown', message, { ...details, hint: undefined, retryable: false });
 }

@@ -1,16 +1,11 @@
 import { Failure } from '../../core/failure.ts';
-import { isObject, type JsonObject, writeJson } from '../../core/json.ts';
-import { foreignBody, incompleteAfter, withBody } from '../http/answer.ts';
-import type { Spool } from '../../core/spool.ts';
+import { writeJson } from '../../core/json.ts';
 import type { Answer, Parameters } from '../http/call.ts';
-import { path } from '../http/path.ts';
 import { encodeParameters } from '../http/request.ts';
-import type { License } from './license.ts';
+import { identityOf, type License } from './license.ts';
+import type { LicensingLine } from './license-answer.ts';
 import { likenessOfApp } from './license-names.ts';
-import { refuse, refuseError, rowOf, unreadable, type LicensingLine } from './license-answer.ts';
-import { pageEnd, type PageEnd } from './page-end.ts';
-
-export const licenses = path`/v1/license/`;
+import { readPage, type Page } from './list-page.ts';
 
 export interface LicenseFilter {
   readonly remote_user?: string | undefined;
@@ -23,64 +18,100 @@ export type Extent = 'whole' | 'part';
 /** Of a `next` only the query is used, on our own URL. */
 const anyOrigin = 'http://page.invalid';
 
+/** What a list says of itself once a page of it has come. */
+export interface ListSize {
+  /** The page that has come, counted from 1. */
+  readonly page: number;
+  /** How many licenses there are, as far as the page tells it. */
+  readonly told: number;
+  readonly hasNext: boolean;
+}
+
 /**
- * Every row that the server lists for the filter, page after page, not filtered here.
+ * Every row that the server lists for the filter, page after page, not filtered here. Where pages moved while they were read, the list is
+ * read again, and rows that were shown before are left out (docs/exactly-once.md, Whole lists).
+ * @param heard is called for each page, before its rows
  * @throws Failure incomplete after the rows where the list is not whole; rejected where it says error; unavailable where it is no list
  */
 export async function* listRows(
   open: () => Promise<LicensingLine>,
   filter: LicenseFilter,
   extent: Extent,
+  heard?: (size: ListSize) => void,
 ): AsyncGenerator<License> {
   const line = await open();
-  const seen = new Set<string>();
-  let query: Parameters | undefined = parametersOf({ remote_user: filter.remote_user, app_code: filter.app_code });
-  let last: string | undefined;
-  for (let [pages, received] = [1, 0]; query; pages += 1) {
-    seen.add(encodeParameters(query));
-    const page: Page = await readPage(line, query, pages - 1);
-    const text: string | undefined = textOf(page, pages);
-    const isRepeated = text !== undefined && text === last;
-    last = text;
+  const moves = watchMoves();
+  let reading: ReadingPlace | undefined = firstReading(filter);
+  while (reading) {
+    const page: Page = await readPage(line, reading.query, reading.pages - 1);
+    const isOnly = extent === 'part' || (reading.pages === 1 && page.next === undefined);
+    heard?.(sizeOf(page, reading));
+    const place: ReadingPlace = { ...reading, ...textOf(page, reading), received: reading.received + page.count };
     try {
       // Not yield*, which makes three more promises of each row.
-      if (!isRepeated)
-        for await (const some of 'length' in page.rows ? [page.rows] : page.rows) for (const row of some) yield row;
+      if (!place.isRepeated)
+        for await (const some of 'length' in page.rows ? [page.rows] : page.rows)
+          for (const row of some) if (isOnly || moves.isNew(row, place.pages)) yield row;
     } finally {
       await page.answer.spool?.close();
     }
-    received += page.count;
-    query = page.next === undefined ? undefined : [...new URL(page.next, anyOrigin).searchParams];
-    const isSeen = query !== undefined && seen.has(encodeParameters(query));
-    const gap = gapAfter(page, { pages, received, isRepeated, isSeen });
-    if (gap !== undefined && extent === 'whole') throw notWhole(gap, page.answer);
-    if (gap !== undefined) return;
+    const gap = gapAfter(page, place, moves);
+    if (gap !== undefined && extent === 'part') return;
+    reading = gap === undefined ? nextOf(page, place) : undefined;
+    if (!reading && moves.isReadAgain(page.answer, gap)) reading = firstReading(filter);
   }
 }
 
-/** Undefined for the only page of a list, which has none to repeat and may be large, and for one that is not in memory. */
-function textOf({ rows, next }: Page, pages: number): string | undefined {
-  if (pages === 1 && next === undefined) return undefined;
-  return 'length' in rows ? writeJson(rows.map(({ fields }) => fields)) : undefined;
+function sizeOf({ total, pages, count, next }: Page, reading: ReadingPlace): ListSize {
+  return { page: reading.pages, told: Math.max(total, pages * count), hasNext: next !== undefined };
 }
 
-interface ListProgress {
+/** Where the reading of a list is. */
+interface ReadingPlace {
+  readonly query: Parameters;
+  /** Pages up to this one. */
   readonly pages: number;
+  /** Rows up to this page. */
   readonly received: number;
-  /** Whether the page has the rows of the one before. */
+  /** The rows of the last page, to notice one that repeats them. */
+  readonly text: string | undefined;
   readonly isRepeated: boolean;
-  /** Whether its next page was read before. */
-  readonly isSeen: boolean;
+  /** The queries so far. */
+  readonly seen: Set<string>;
+}
+
+function firstReading(filter: LicenseFilter): ReadingPlace {
+  const query = parametersOf({ remote_user: filter.remote_user, app_code: filter.app_code });
+  const seen = new Set([encodeParameters(query)]);
+  return { query, pages: 1, received: 0, text: undefined, isRepeated: false, seen };
+}
+
+/** Without a text for the only page of a list, which has none to repeat and may be large, and for one that is not in memory. */
+function textOf({ rows, next }: Page, { pages, text: last }: ReadingPlace): Pick<ReadingPlace, 'text' | 'isRepeated'> {
+  const isCompared = 'length' in rows && (pages > 1 || next !== undefined);
+  const text = isCompared ? writeJson(rows.map(({ fields }) => fields)) : undefined;
+  return { text, isRepeated: text !== undefined && text === last };
+}
+
+function queryOf({ next }: Page): Parameters | undefined {
+  return next === undefined ? undefined : [...new URL(next, anyOrigin).searchParams];
+}
+
+function nextOf(page: Page, place: ReadingPlace): ReadingPlace | undefined {
+  const query = queryOf(page);
+  return query && { ...place, query, pages: place.pages + 1, seen: place.seen.add(encodeParameters(query)) };
 }
 
 /** What shows after a page that rows are missing, or cannot be reached; undefined where nothing does. */
-function gapAfter(page: Page, { pages, received, isRepeated, isSeen }: ListProgress): string | undefined {
+function gapAfter(page: Page, { pages, received, isRepeated, seen }: ReadingPlace, moves: Moves): string | undefined {
+  const query = queryOf(page);
   if (isRepeated) return 'a page repeats the rows of the one before';
-  if (isSeen) return 'the server names a page as next that was read before';
+  if (query && seen.has(encodeParameters(query))) return 'the server names a page as next that was read before';
   if (page.count === 0 && pages > 1) return 'the server names a next page, and it has no rows';
-  if (page.next !== undefined) return undefined;
+  if (query) return undefined;
+  const listed = received - moves.repeats();
   if (page.more !== undefined) return `the server has more rows and names no URL for them: ${page.more}`;
-  if (page.total > received) return `the server counts ${page.total} licenses and lists ${received}`;
+  if (page.total > listed) return `the server counts ${page.total} licenses and lists ${listed}`;
   if (page.pages > pages) return `the server counts ${page.pages} pages and names no URL after page ${pages}`;
   return undefined;
 }
@@ -89,70 +120,47 @@ function notWhole(gap: string, { http }: Answer): Failure {
   return new Failure('incomplete', `the list is not complete: ${gap}`, { http, retryable: false });
 }
 
-interface Page extends PageEnd {
-  /** Of a page that is too long for memory, some at a time. */
-  readonly rows: readonly License[] | AsyncIterable<readonly License[]>;
-  readonly count: number;
-  readonly answer: Answer;
+/** Notices a license that is shown on two pages: the sign that they moved while they were read. */
+interface Moves {
+  /** Whether no page before showed this row, in this reading and those before. */
+  isNew(row: License, page: number): boolean;
+  /** Rows of this reading that an earlier page showed. */
+  repeats(): number;
+  /**
+   * Whether the list has to be read again after its last page, or the one with a gap.
+   * @throws Failure incomplete for a gap that pages that moved do not explain, and where they moved at each reading
+   */
+  isReadAgain(answer: Answer, gap: string | undefined): boolean;
 }
 
-async function readPage(line: LicensingLine, query: Parameters, pagesBefore: number): Promise<Page> {
-  try {
-    const answer = await line.send({ method: 'GET', path: licenses, query, repeat: 'safe', isLong: true });
-    if (answer.spool) return await longPage(answer, answer.spool, line);
-    refuse(answer);
-    const rows = rowsIn(answer).map((row) => rowOf(row, answer, line));
-    return { ...pageEnd(answer), rows, count: rows.length, answer };
-  } catch (cause) {
-    throw pagesBefore === 0 ? cause : incompleteAfter(pagesBefore, cause);
-  }
-}
+const maxReadings = 3;
 
-/** The same for a page that is too long for memory. The spool is closed by whoever reads the rows. */
-async function longPage(answer: Answer, spool: Spool, line: LicensingLine): Promise<Page> {
-  const { readLongPage } = await import('./long-list.ts');
-  try {
-    refuse(answer);
-    const { body, rowsOf } = await readLongPage(spool);
-    const known = withBody(answer, body);
-    const { count, each } = rowsOf(rowsIn(known));
-    return { ...pageEnd(known), rows: licensesFrom(each, known, line), count, answer };
-  } catch (cause) {
-    await spool.close();
-    throw cause instanceof SyntaxError ? foreignBody(answer, 'the licensing API') : cause;
-  }
-}
-
-async function* licensesFrom(
-  rows: AsyncIterable<readonly unknown[]>,
-  answer: Answer,
-  line: LicensingLine,
-): AsyncGenerator<readonly License[]> {
-  for await (const some of rows) yield some.map((row) => rowOf(row, answer, line));
-}
-
-function rowsIn(answer: Answer): readonly unknown[] {
-  const { body } = answer;
-  // An empty body is a cut one: taken for an empty list, it would make a second license.
-  if (answer.status === 204) return [];
-  if (body === undefined) throw foreignBody(answer, 'the licensing API');
-  if (Array.isArray(body)) return body;
-  refuseError(answer, 'list');
-  const rows = isObject(body) ? rowsBeside(body) : undefined;
-  if (rows === undefined) throw unreadable(answer, 'no list of licenses');
-  return rows;
-}
-
-/** Names under which servers put the rows of a page beside other things. */
-const rowNames = ['results', 'licenses', 'data', 'items'] as const;
-
-/** The rows of an object: under a usual name, or its only array if that holds objects. */
-function rowsBeside(body: JsonObject): readonly unknown[] | undefined {
-  const named = rowNames.map((name) => body[name]).find((value) => Array.isArray(value));
-  if (Array.isArray(named)) return named as unknown[];
-  const [only, ...others] = Object.values(body).filter((value) => Array.isArray(value));
-  const isList = others.length === 0 && only !== undefined && only.length > 0 && only.every(isObject);
-  return isList ? only : undefined;
+function watchMoves(): Moves {
+  /** The reading and the page that showed a license last. */
+  const shown = new Map<string, readonly [reading: number, page: number]>();
+  let repeats: string[] = [];
+  let [reading, before] = [1, ''];
+  return {
+    isNew(row, page) {
+      const identity = identityOf(row);
+      const last = shown.get(identity);
+      if (last?.[0] === reading && last[1] < page && row.key !== undefined) repeats.push(`${page} ${identity}`);
+      if (last?.[0] !== reading) shown.set(identity, [reading, page]);
+      // Rows without a key cannot be told apart on the pages of one reading.
+      return last === undefined || (row.key === undefined && last[0] === reading && reading === 1);
+    },
+    repeats: () => repeats.length,
+    isReadAgain(answer, gap) {
+      const places = repeats.join('\n');
+      // What two readings repeat at the same places is the habit of the server.
+      const isStill = places === '' || places === before;
+      if (isStill && gap !== undefined) throw notWhole(gap, answer);
+      if (isStill) return false;
+      if (reading === maxReadings) throw notWhole(`its pages moved while they were read, ${maxReadings} times`, answer);
+      [reading, repeats, before] = [reading + 1, [], places];
+      return true;
+    },
+  };
 }
 
 /** Exact text where the row has the field; a row of a filtered answer without it is trusted (docs/apis.md, Licensing answers). */

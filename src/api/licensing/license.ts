@@ -1,5 +1,5 @@
 import type { LicenseFields } from '../../schema/license.ts';
-import type { JsonObject } from '../../core/json.ts';
+import { writeJson, type JsonObject } from '../../core/json.ts';
 
 /** A license: the object as the server sent it, and the key that was found in it. */
 export interface License {
@@ -20,6 +20,27 @@ export interface UserLicenses {
   readonly exact: readonly License[];
   /** Licenses of a name that the server may have made of the user's; empty where one matches exactly. */
   readonly near: readonly License[];
+  /** Whether the list was filtered by the server; only a control query shows that it was not. */
+  readonly filter: 'honoured' | 'ignored';
+}
+
+/** One text for one license: one key of one user of one application is one license, however often it is shown. */
+export function identityOf(license: License): string {
+  const { key, fields } = license;
+  if (key === undefined) return writeJson(fields);
+  return `${key}\n${textOf(license, 'remote_user') ?? ''}\n${textOf(license, 'app_code') ?? ''}`;
+}
+
+/** Each license once; rows without a key cannot be told apart. */
+export function distinct(licenses: readonly License[]): readonly License[] {
+  if (licenses.length < 2) return licenses;
+  const shown = new Set<string>();
+  return licenses.filter((license) => {
+    const identity = identityOf(license);
+    const isNew = license.key === undefined || !shown.has(identity);
+    shown.add(identity);
+    return isNew;
+  });
 }
 
 /** Values for a license; one that is left out says nothing. */

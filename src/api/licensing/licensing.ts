@@ -5,7 +5,8 @@ import { creationFrom, unanswered, type Creation } from './creation.ts';
 import { editLicense } from './edit-license.ts';
 import type { EditedFields, License, LicenseHolder, UserLicenses } from './license.ts';
 import { isNothing, licenseOf, refuse, refuseError, type LicensingLine } from './license-answer.ts';
-import { licenses, listRows, matches, parametersOf, type Extent, type LicenseFilter } from './license-list.ts';
+import { listRows, matches, parametersOf, type Extent, type LicenseFilter, type ListSize } from './license-list.ts';
+import { licenses } from './list-page.ts';
 import { licensesOfUser } from './user-licenses.ts';
 
 export interface LicensingApi {
@@ -17,9 +18,9 @@ export interface LicensingApi {
   create(license: LicenseFields, before?: () => Promise<void>): Promise<Creation>;
   /**
    * GET, all pages, filtered again here by exact text. Yields what was received, and then throws Failure incomplete if that is not the
-   * whole list; with `part` only where a later page fails.
+   * whole list; with `part` only where a later page fails. `heard` is called for each page, before its rows.
    */
-  list(filter?: LicenseFilter, extent?: Extent): AsyncGenerator<License>;
+  list(filter?: LicenseFilter, extent?: Extent, heard?: (size: ListSize) => void): AsyncGenerator<License>;
   /** The licenses of one user, whole. @throws Failure incomplete where the list is not */
   ofUser(holder: LicenseHolder): Promise<UserLicenses>;
   /** @throws Failure not_found */
@@ -48,8 +49,8 @@ export function licensingApi(open: () => Promise<LicensingLine>, random: () => n
   return {
     create: async (fields, before) => createOn(await open(), fields, before),
 
-    async *list(filter = {}, extent = 'whole') {
-      for await (const license of listRows(open, filter, extent)) if (matches(license, filter)) yield license;
+    async *list(filter = {}, extent = 'whole', heard) {
+      for await (const license of listRows(open, filter, extent, heard)) if (matches(license, filter)) yield license;
     },
 
     ofUser: (holder) => licensesOfUser(holder, { rows: (filter) => listRows(open, filter, 'whole'), random }),

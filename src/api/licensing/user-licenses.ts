@@ -1,7 +1,6 @@
 import { Failure } from '../../core/failure.ts';
 import { gather } from '../../core/gather.ts';
-import { writeJson } from '../../core/json.ts';
-import { textOf, type License, type LicenseHolder, type UserLicenses } from './license.ts';
+import { distinct, identityOf, textOf, type License, type LicenseHolder, type UserLicenses } from './license.ts';
 import { likeness, likenessOfApp, storedForms, weaker, type Likeness } from './license-names.ts';
 
 export interface LookUp {
@@ -13,18 +12,20 @@ export interface LookUp {
 
 /**
  * The licenses of one user, from a list filtered by the server. Where it holds rows of other names only, a second list for a random
- * name shows whether the server ignores the filter or changes names (docs/exactly-once.md, Names that servers change).
+ * name shows whether the server ignores the filter or changes names (docs/exactly-once.md, Names that servers change). Where it ignores
+ * the filter, both are readings of one list, and what either of them shows is there.
  * @throws Failure incomplete where a list is not whole
  */
 export async function licensesOfUser(asked: LicenseHolder, { rows, random }: LookUp): Promise<UserLicenses> {
   const listed = await gather(rows(asked));
-  if (listed.length === 0) return { exact: [], near: await storedOtherwise(asked, rows) };
+  if (listed.length === 0) return { exact: [], near: await storedOtherwise(asked, rows), filter: 'honoured' };
   const found = sorted(listed, (license) =>
     weaker(likenessByFilter(license, asked), likenessOfApp(license, asked.app_code)),
   );
-  const isOfOthers = listed.length > 0 && listed.every((license) => likenessByFilter(license, asked) !== 'exact');
-  if (!isOfOthers || !(await isFilterIgnored(listed, asked, { rows, random }))) return found;
-  return sorted(listed, (license) => likeness(license, asked));
+  const isOfOthers = listed.every((license) => likenessByFilter(license, asked) !== 'exact');
+  const again = isOfOthers ? await readAgain(listed, asked, { rows, random }) : undefined;
+  if (!again) return { ...found, filter: 'honoured' };
+  return { ...sorted([...listed, ...again], (license) => likeness(license, asked)), filter: 'ignored' };
 }
 
 /**
@@ -47,23 +48,29 @@ function likenessByFilter(license: License, { remote_user }: LicenseHolder): Lik
   return name === undefined || name === remote_user ? 'exact' : 'near';
 }
 
-function sorted(licenses: readonly License[], judge: (license: License) => Likeness): UserLicenses {
-  const exact = licenses.filter((license) => judge(license) === 'exact');
-  return { exact, near: exact.length > 0 ? [] : licenses.filter((license) => judge(license) === 'near') };
+function sorted(
+  licenses: readonly License[],
+  judge: (license: License) => Likeness,
+): Pick<UserLicenses, 'exact' | 'near'> {
+  const exact = distinct(licenses.filter((license) => judge(license) === 'exact'));
+  return { exact, near: exact.length > 0 ? [] : distinct(licenses.filter((license) => judge(license) === 'near')) };
 }
 
-/** A filter that works finds nobody of a random name; whatever refuses that name has looked at it. */
-async function isFilterIgnored(
+/**
+ * The same list again, where the server ignores the filter; undefined where it honours it. A filter that works finds nobody of a random
+ * name; whatever refuses that name has looked at it. One row of before is enough: others may have come and gone meanwhile.
+ */
+async function readAgain(
   listed: readonly License[],
   asked: LicenseHolder,
   { rows, random }: LookUp,
-): Promise<boolean> {
+): Promise<readonly License[] | undefined> {
   try {
     const control = await gather(rows({ ...asked, remote_user: randomName(random) }));
-    const again = new Set(control.map(rowText));
-    return listed.every((license) => again.has(rowText(license)));
+    const again = new Set(control.map(identityOf));
+    return listed.some((license) => again.has(identityOf(license))) ? control : undefined;
   } catch (cause) {
-    if (cause instanceof Failure && (cause.kind === 'rejected' || cause.kind === 'not_found')) return false;
+    if (cause instanceof Failure && (cause.kind === 'rejected' || cause.kind === 'not_found')) return undefined;
     throw cause;
   }
 }
@@ -74,10 +81,4 @@ function randomName(random: () => number): string {
       .toString(36)
       .padStart(7, '0');
   return `chatelaine-control-${part()}${part()}`;
-}
-
-/** A row is the same if its key and user are; other fields may change between two lists. */
-function rowText(license: License): string {
-  const { key, fields } = license;
-  return writeJson(key === undefined ? fields : [key, textOf(license, 'remote_user')]);
 }

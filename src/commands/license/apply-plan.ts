@@ -3,10 +3,10 @@ import {
   changesIn,
   planInWords,
   planRequests,
+  type DryRow,
   type Plan,
-  type PlannedRow,
   type Planning,
-} from '../../jobs/roster/plan-roster.ts';
+} from '../../jobs/license/plan-roster.ts';
 import { plannedRows, type ApplyingParts } from './apply-rows.ts';
 import { inTargets, type Target } from './target.ts';
 
@@ -19,12 +19,12 @@ export async function* planned(
   planning: Planning,
   { targets, tellsChanges }: { readonly targets: readonly Target[]; readonly tellsChanges: boolean | undefined },
   { conclude, warn, options }: Pick<ApplyingParts, 'conclude' | 'warn' | 'options'>,
-): AsyncGenerator<PlannedRow> {
+): AsyncGenerator<DryRow> {
   if (options.output === 'curl') await planRequests(plan, planning);
   else yield* plannedRows(plan, warn);
   conclude(`${planInWords(plan)} on ${inTargets(targets)}`);
-  const refused = plan.tasks.filter(({ decision }) => decision.step === 'refused').length;
-  if (refused > 0) throw new Failure('incomplete', `${refused} of ${plan.tasks.length} rows cannot be applied`);
+  const refused = plan.rows.filter(({ decision }) => decision.step === 'refused').length;
+  if (refused > 0) throw new Failure('incomplete', `${refused} of ${plan.rows.length} rows cannot be applied`);
   const changes = changesIn(plan);
   if (tellsChanges && changes > 0) throw new Failure('differences', `${changes} licenses would change`);
 }

@@ -1,7 +1,7 @@
 import { shellWord } from '../../core/shell-word.ts';
 import { severalWarning } from '../../jobs/license/decide.ts';
-import { plannedRow, type Plan, type PlannedRow } from '../../jobs/roster/plan-roster.ts';
-import type { AppliedRow } from '../../jobs/roster/roster-outcome.ts';
+import { dryRow, type DryRow, type Plan } from '../../jobs/license/plan-roster.ts';
+import type { RowResult } from '../../jobs/license/roster-results.ts';
 import type { Disk } from '../context/disk.ts';
 import type { GlobalValues, Invocation } from '../context/invocation.ts';
 import type { Keys } from '../context/keys.ts';
@@ -14,7 +14,7 @@ export type ApplyingParts = Invocation & Keys & Terminal & Disk & Ledgers & Time
 
 /** Whether a row is printed: `--changed` leaves unchanged rows out, `-q` all rows without trouble, but not from formats for programs. */
 export function isShown(
-  { status }: AppliedRow | PlannedRow,
+  { status }: RowResult | DryRow,
   { changed }: { readonly changed: boolean | undefined },
   options: GlobalValues,
 ): boolean {
@@ -24,10 +24,11 @@ export function isShown(
 }
 
 /** The rows of a plan, with a warning for each user who has several licenses. */
-export function* plannedRows({ tasks }: Plan, warn: Terminal['warn']): Generator<PlannedRow> {
-  for (const task of tasks) {
-    if ('hasSeveral' in task.decision && task.decision.hasSeveral) warn(severalWarning(task.row));
-    yield plannedRow(task);
+export function* plannedRows({ rows }: Plan, warn: Terminal['warn']): Generator<DryRow> {
+  for (const planned of rows) {
+    const { row, decision } = planned;
+    if ('hasSeveral' in decision && decision.hasSeveral) warn(severalWarning(row));
+    yield dryRow(planned);
   }
 }
 

@@ -1,15 +1,15 @@
 import { usage } from '../../core/failure.ts';
-import { applyRoster } from '../../jobs/roster/apply-roster.ts';
+import { applyRoster } from '../../jobs/license/roster-run.ts';
 import {
   changesIn,
   planClaimed,
   planInWords,
-  planRoster,
+  planToShow,
   type Plan,
   type Planning,
-} from '../../jobs/roster/plan-roster.ts';
-import { licenseJournal, type LicenseJournal } from '../../jobs/license/license-journal.ts';
-import type { AppliedRow, Applying } from '../../jobs/roster/roster-outcome.ts';
+} from '../../jobs/license/plan-roster.ts';
+import { licenseJournal, type LicenseJournal } from '../../jobs/license/past.ts';
+import type { Applying, RowResult } from '../../jobs/license/roster-results.ts';
 import { rosterFields, type LicenseFields } from '../../schema/license.ts';
 import { optional } from '../../schema/field.ts';
 import { command } from '../command.ts';
@@ -18,7 +18,16 @@ import { planned } from './apply-plan.ts';
 import { commandLine, isShown, type ApplyingParts } from './apply-rows.ts';
 import { applyColumns, keptColumns, readLicenseRoster } from './roster.ts';
 import { claimsOf, inTargets, profilesOf, targetsOf, type Target } from './target.ts';
-import { defaultSettle, refuseReadOnly, settleOptions, settlingOf, similarOf, similarOptions } from './options.ts';
+import {
+  defaultSettle,
+  refuseReadOnly,
+  sendAgainOf,
+  sendAgainOptions,
+  settleOptions,
+  settlingOf,
+  similarOf,
+  similarOptions,
+} from './options.ts';
 
 /** On a terminal more changes than these are asked about once. */
 const manyChanges = 100;
@@ -62,6 +71,7 @@ export default command({
     exit_code: { kind: 'boolean', help: 'With --dry-run: exit code 10 if anything would change' },
     ...settleOptions,
     ...similarOptions,
+    ...sendAgainOptions,
   },
   examples: [
     'chatelaine license apply roster.csv --dry-run',
@@ -85,6 +95,8 @@ export default command({
     context.checkFields(Object.keys(roster.others[0] ?? {}));
     const kept = keptColumns(roster);
     const { rows, sha256: input } = roster;
+    const users = new Set(values.send_again ? rows.map(({ remote_user }) => remote_user) : []);
+    const sendAgain = sendAgainOf(values.send_again, (user) => users.has(user));
     const targets = await targetsOf(rows, context);
     const planning = {
       licensing: apiOfEachApp(context),
@@ -95,8 +107,8 @@ export default command({
     const { changed, journal, settle = defaultSettle } = values;
     const resume = commandLine(file, values, context.options);
     const all = context.options.dry_run
-      ? planned(await planRoster(rows, planning), planning, { targets, tellsChanges: values.exit_code }, context)
-      : applied({ rows, targets, input, journal, settle, resume }, planning, context);
+      ? planned(await planToShow(rows, planning), planning, { targets, tellsChanges: values.exit_code }, context)
+      : applied({ rows, targets, input, journal, settle, sendAgain, resume }, planning, context);
     for await (const row of all) if (isShown(row, { changed }, context.options)) yield kept(row);
   },
 
@@ -118,11 +130,12 @@ interface Job {
   readonly input: string;
   readonly journal: string | undefined;
   readonly settle: number;
+  readonly sendAgain: ReadonlySet<string>;
   /** The command that resumes the job. */
   readonly resume: string;
 }
 
-async function* applied(job: Job, planning: Planning, context: ApplyingParts): AsyncGenerator<AppliedRow> {
+async function* applied(job: Job, planning: Planning, context: ApplyingParts): AsyncGenerator<RowResult> {
   const { rows, targets, input, settle } = job;
   for (const { account } of targets) refuseReadOnly(account);
   const target = targets.map(({ app_code, origin }) => ({ app_code, origin }));
@@ -151,18 +164,17 @@ async function* carriedOut(
   started: StartedApply,
   job: Job,
   context: ApplyingParts,
-): AsyncGenerator<AppliedRow> {
-  const { signal, conclude, warn, clean, now } = context;
-  const progress = context.progress('licenses', plan.tasks.length);
+): AsyncGenerator<RowResult> {
+  const { signal, conclude, clean } = context;
+  const progress = context.progress('licenses', plan.rows.length);
   const where = inTargets(job.targets);
   const applying = {
     ...started,
     ...settlingOf(context, job.settle),
     signal,
-    now,
     conclude,
-    warn,
     where,
+    sendAgain: job.sendAgain,
     resume: job.resume,
     finished: () => progress.step(),
   };

@@ -1,5 +1,4 @@
-import { createAnother } from '../../jobs/license/create-another.ts';
-import { createLicense } from '../../jobs/license/create-license.ts';
+import { createAnother } from '../../jobs/license/ensure-license.ts';
 import { optional } from '../../schema/field.ts';
 import { licenseFields, licenseRules, licenseExtras } from '../../schema/license.ts';
 import { command } from '../command.ts';
@@ -23,24 +22,26 @@ export default command({
 
   writes: true,
 
-  async run({ settle = defaultSettle, remote_user, size_allowance, ...typed }, context) {
+  single: true,
+
+  async *run({ settle = defaultSettle, remote_user, size_allowance, ...typed }, context) {
     const app_code = await appCodeOf(context, typed.app_code);
     const account = await context.licensingAccount(typed);
     refuseReadOnly(account);
-    const { options, now, elapsed, warn } = context;
+    const { options, elapsed, warn } = context;
     const api = context.licensing(typed);
     const fields = { remote_user, app_code, size_allowance };
-    const settling = settlingOf(context, settle);
     // The request alone is what a dry run shows.
-    if (options.dry_run) return createLicense(api, fields, undefined, settling);
+    if (options.dry_run) await api.create(fields);
     const claims = await context.claims(account, app_code, settle);
-    const license = await createAnother(api, fields, { ...settling, claims, now, elapsed, warn });
+    const { license, failure } = await createAnother(api, fields, { ...settlingOf(context, settle), claims, elapsed });
     if (license.key === undefined)
       warn(
         'the license was created, but none of its fields can be recognised as its key: ' +
           `${Object.keys(license.fields).join(', ')}; name it with --key-field at auth login`,
       );
-    return license;
+    yield license;
+    if (failure) throw failure;
   },
 
   fields: licenseExtras,

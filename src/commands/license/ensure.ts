@@ -7,6 +7,8 @@ import {
   appCodeOf,
   defaultSettle,
   refuseReadOnly,
+  sendAgainOf,
+  sendAgainOptions,
   settleOptions,
   settlingOf,
   similarOf,
@@ -31,22 +33,33 @@ export default command({
     ...optional({ app_code: licenseFields.app_code }),
     ...settleOptions,
     ...similarOptions,
+    ...sendAgainOptions,
   },
   examples: ['chatelaine license ensure --remote-user ada --size-allowance 4'],
 
   writes: true,
 
-  async run({ settle = defaultSettle, allow_similar, remote_user, size_allowance, ...typed }, context) {
+  single: true,
+
+  async *run({ settle = defaultSettle, allow_similar, send_again, remote_user, size_allowance, ...typed }, context) {
     const app_code = await appCodeOf(context, typed.app_code);
     const account = await context.licensingAccount(typed);
     refuseReadOnly(account);
-    const { options, now, elapsed, note, warn } = context;
+    const { options, elapsed, note } = context;
+    const isAgain = sendAgainOf(send_again, (user) => user === remote_user).size > 0;
     const claims = options.dry_run ? noClaims : await context.claims(account, app_code, settle);
-    const ensuring = { ...settlingOf(context, settle), claims, now, elapsed, warn, similar: similarOf(allow_similar) };
+    const ensuring = {
+      ...settlingOf(context, settle),
+      claims,
+      elapsed,
+      similar: similarOf(allow_similar),
+      afterAnswer: isAgain ? ('send again' as const) : ('send nothing' as const),
+    };
     const fields = { remote_user, app_code, size_allowance };
-    const { outcome, license } = await ensureLicense(context.licensing(typed), fields, ensuring);
-    note(`${outcome}: the license of ${remote_user} in application ${app_code}`);
-    return license;
+    const { outcome, license, failure } = await ensureLicense(context.licensing(typed), fields, ensuring);
+    if (!failure) note(`${outcome}: the license of ${remote_user} in application ${app_code}`);
+    yield license;
+    if (failure) throw failure;
   },
 
   fields: licenseExtras,

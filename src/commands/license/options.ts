@@ -1,5 +1,5 @@
 import { formatDuration } from '../../core/duration.ts';
-import { Failure } from '../../core/failure.ts';
+import { Failure, usage } from '../../core/failure.ts';
 import type { Settling } from '../../jobs/license/create-license.ts';
 import type { SimilarNames } from '../../jobs/license/decide.ts';
 import type { Fields } from '../../schema/field.ts';
@@ -30,16 +30,43 @@ export const similarOptions = {
   },
 } as const satisfies Fields;
 
+/** The option of every command that sends nothing while an earlier POST is answered and its license is not listed. */
+export const sendAgainOptions = {
+  send_again: {
+    kind: 'string',
+    many: true,
+    nonempty: true,
+    placeholder: 'USER',
+    help: 'Ask for a license of USER though an earlier request was answered and no list shows its license',
+  },
+} as const satisfies Fields;
+
+/**
+ * The users of `--send-again`, each of whom has to be one that the command is about.
+ * @throws Failure usage
+ */
+export function sendAgainOf(users: readonly string[] = [], own: (user: string) => boolean): ReadonlySet<string> {
+  const strange = users.find((user) => !own(user));
+  if (strange !== undefined) throw usage(`--send-again: this command is not about the user '${strange}'`);
+  return new Set(users);
+}
+
 export function similarOf(allow_similar: boolean | undefined): SimilarNames {
   return allow_similar ? 'allow' : 'refuse';
 }
 
 /** What a job needs to settle an unconfirmed request. */
 export function settlingOf(
-  { options, sleep, note }: Pick<Invocation, 'options'> & Pick<Terminal, 'note'> & Pick<Time, 'sleep'>,
+  {
+    options,
+    now,
+    sleep,
+    note,
+    warn,
+  }: Pick<Invocation, 'options'> & Pick<Terminal, 'note' | 'warn'> & Pick<Time, 'now' | 'sleep'>,
   settle = defaultSettle,
 ): Settling {
-  return { settle, retries: options.retries ?? defaultRetries, sleep, note };
+  return { settle, retries: options.retries ?? defaultRetries, now, sleep, note, warn };
 }
 
 /**

@@ -1,7 +1,8 @@
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, type FailureKind } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import type { Claims, ReleasedUser } from '../../store/claims.ts';
+import type { Claims, OpenAnswer, PastPosts, ReleasedUser } from '../../store/claims.ts';
+import { sequence } from '../work/workers.ts';
 
 /** One user of one application. */
 export type LicenseUser = Pick<LicenseFields, 'app_code' | 'remote_user'>;
@@ -19,12 +20,29 @@ export interface ClaimingUser {
   readonly warn: (text: string) => void;
 }
 
+/** What the claims keep of earlier POSTs for a user. */
+export interface UserPast {
+  /** When a license of the user was last asked for, on the clock `elapsed`; undefined where that is long ago. */
+  readonly posted?: Milliseconds | undefined;
+  /** An answered POST whose license no list has shown. */
+  readonly answer?: OpenAnswer | undefined;
+}
+
 /** One claimed user. */
 export interface ClaimedUser {
-  /** When a license of the user was last asked for, on the clock `elapsed`; undefined where that is long ago. */
-  readonly lastPost: Milliseconds | undefined;
-  /** Does work that sends a POST, which later runs are to know of; it calls `posting` right before each. */
-  post<T>(work: (posting: () => Promise<void>) => Promise<T>): Promise<T>;
+  readonly past: UserPast;
+  /** Does work that sends a POST, which later runs are to know of. */
+  post<T>(work: (posts: PostRecords) => Promise<T>): Promise<T>;
+  /** A list shows a license of the user: no answer is open any more. */
+  shown(): void;
+}
+
+/** Where POSTs of one user are recorded. */
+export interface PostRecords {
+  /** Called right before each POST is sent, again where it is sent again; its failure ends the work. */
+  posting(): Promise<void>;
+  /** Records an answer at once: from then on no run sends the POST again. */
+  answered(answer: OpenAnswer): Promise<void>;
 }
 
 /**
@@ -36,14 +54,20 @@ export async function whileClaimed<T>(
   { claims, now, warn }: Omit<ClaimingUser, 'elapsed'>,
   work: (user: ClaimedUser) => Promise<T>,
 ): Promise<T> {
-  const lastPost = (await claims.take([remote_user])).posted.get(remote_user);
+  const taken = await claims.take([remote_user]);
   let posted: Milliseconds | undefined;
+  let isShown = false;
+  const records: PostRecords = {
+    posting: () => claims.posting(remote_user),
+    answered: (answer) => claims.answered(new Map([[remote_user, answer]])),
+  };
   try {
     return await work({
-      lastPost,
+      past: { posted: taken.posted.get(remote_user), answer: taken.answers.get(remote_user) },
+      shown: () => void (isShown = true),
       async post(send) {
         try {
-          const result = await send(() => claims.posting(remote_user));
+          const result = await send(records);
           posted = now();
           return result;
         } catch (cause) {
@@ -53,7 +77,7 @@ export async function whileClaimed<T>(
       },
     });
   } finally {
-    await releaseOrWarn(claims, [{ remote_user, posted }], warn);
+    await releaseOrWarn(claims, [{ remote_user, posted, isShown }], warn);
   }
 }
 
@@ -66,8 +90,12 @@ export async function releaseOrWarn(
   users: readonly ReleasedUser[],
   warn: (text: string) => void,
 ): Promise<void> {
+  await orWarn(claims.release(users), warn);
+}
+
+async function orWarn(work: Promise<void>, warn: (text: string) => void): Promise<void> {
   try {
-    await claims.release(users);
+    await work;
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
     warn(`${cause.message}; later runs for the same users will wait a little`);
@@ -81,3 +109,130 @@ export const noClaims: Claims = {
   posting: () => Promise.resolve(),
   release: () => Promise.resolve(),
 };
+
+/** The users of a roster, kept from other processes until their outcome is known. */
+export interface RosterClaims {
+  /** What is recorded of earlier POSTs for that user. */
+  past(row: LicenseUser): UserPast;
+  /**
+   * Claims a row whose license is to be created. `held`: somebody else holds it; it is looked at in the end.
+   * @throws Failure where the claims are lost
+   */
+  claim(row: LicenseFields): Promise<'claimed' | 'held'>;
+  /**
+   * Gives back what is claimed, waits until one of the rows that were held is free, and claims those that are. Empty: no row is left.
+   * @throws Failure unavailable where nobody gives one back for too long
+   */
+  claimHeld(): Promise<readonly LicenseFields[]>;
+  /** A POST for that user is about to be sent. @throws Failure where the claim is lost: nothing may be sent */
+  posting(row: LicenseUser): Promise<void>;
+  /** A POST for that user has ended, at `time` by the clock of the machine. */
+  posted(row: LicenseUser, time: Milliseconds): void;
+  /** A POST was answered; it is recorded a little later, with others, and at the latest when the row is given back. */
+  answered(row: LicenseUser, answer: OpenAnswer): Promise<void>;
+  /** A list shows a license of that user: no answer is open any more. */
+  shown(row: LicenseUser): void;
+  /** Why the claims are lost; undefined while they are not. */
+  lost(): Failure | undefined;
+  /** Gives a row back, with others a little later. */
+  release(row: LicenseUser): Promise<void>;
+  /** Gives back all rows that are still claimed. */
+  releaseAll(): Promise<void>;
+}
+
+export interface ClaimingRoster extends Pick<ClaimingUser, 'elapsed' | 'warn'> {
+  /** The claims on the users of each application. */
+  readonly claims: ReadonlyMap<number, Claims>;
+}
+
+/**
+ * Claims all users of a roster; waits while another process of this machine holds one of them.
+ * @throws Failure unavailable, config
+ */
+export async function claimRoster(rows: readonly LicenseUser[], claiming: ClaimingRoster): Promise<RosterClaims> {
+  const posts = new Map<number, PastPosts>();
+  for (const [app_code, own] of claiming.claims)
+    posts.set(app_code, await own.take(rows.filter((row) => row.app_code === app_code).map((row) => row.remote_user)));
+  const claimed = claimedRows(claiming);
+  for (const row of rows) claimed.add(row);
+  return {
+    ...claimed,
+    past: ({ app_code, remote_user }) => pastIn(posts.get(app_code), remote_user),
+    claim: () => Promise.resolve('claimed'),
+    claimHeld: () => Promise.resolve([]),
+    posting: () => Promise.resolve(),
+    lost: () => undefined,
+  };
+}
+
+/** What was taken says of one user. */
+export function pastIn(taken: PastPosts | undefined, user: string): UserPast {
+  return { posted: taken?.posted.get(user), answer: taken?.answers.get(user) };
+}
+
+/** Rows that are claimed, and how they are given back. */
+export interface ClaimedRows extends Pick<RosterClaims, 'posted' | 'answered' | 'shown' | 'release' | 'releaseAll'> {
+  add(row: LicenseUser): void;
+}
+
+/** Claims are changed in groups, since each time their file is read and written whole. */
+const groupEvery: Milliseconds = 2000;
+const maxGroups = 10;
+
+export function claimedRows({ claims, elapsed, warn }: ClaimingRoster): ClaimedRows {
+  const held = new Map<string, LicenseUser>();
+  const records = new Map<string, Omit<ReleasedUser, 'remote_user'>>();
+  let answers = new Map<LicenseUser, OpenAnswer>();
+  let done: LicenseUser[] = [];
+  let claimed = 0;
+  let last: Milliseconds | undefined;
+  // One group after another: two at once would wait for each other's lock.
+  const inOrder = sequence();
+  const note = (row: LicenseUser, record: Omit<ReleasedUser, 'remote_user'>): void =>
+    void records.set(userKey(row), { ...records.get(userKey(row)), ...record });
+  /** Answers go first: what is given back is free for other runs. */
+  const flush = async (users: readonly LicenseUser[]): Promise<void> => {
+    const open = [...answers].filter(([row]) => !records.get(userKey(row))?.isShown);
+    answers = new Map();
+    for (const [app_code, own] of claims) {
+      const given = open.filter(([row]) => row.app_code === app_code);
+      if (given.length > 0)
+        await orWarn(own.answered(new Map(given.map(([row, answer]) => [row.remote_user, answer]))), warn);
+      const released = users
+        .filter((user) => user.app_code === app_code)
+        .map((user) => ({ remote_user: user.remote_user, ...records.get(userKey(user)) }));
+      if (released.length > 0) await releaseOrWarn(own, released, warn);
+    }
+    for (const user of users) records.delete(userKey(user));
+  };
+  const flushSometimes = async (): Promise<void> => {
+    last ??= elapsed();
+    if (elapsed() - last <= groupEvery || (done.length + answers.size) * maxGroups < claimed) return;
+    last = elapsed();
+    const group = done.splice(0);
+    await inOrder(() => flush(group));
+  };
+  return {
+    add(row) {
+      claimed += 1;
+      held.set(userKey(row), row);
+    },
+    posted: (row, posted) => note(row, { posted }),
+    shown: (row) => note(row, { isShown: true }),
+    async answered(row, answer) {
+      answers.set(row, answer);
+      await flushSometimes();
+    },
+    async release(row) {
+      if (!held.delete(userKey(row))) return;
+      done.push(row);
+      await flushSometimes();
+    },
+    async releaseAll() {
+      const rest = [...done, ...held.values()];
+      done = [];
+      held.clear();
+      await inOrder(() => flush(rest));
+    },
+  };
+}

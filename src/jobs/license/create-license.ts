@@ -1,81 +1,142 @@
-import type { UnconfirmedCreation } from '../../api/licensing/creation.ts';
-import type { License, UserLicenses } from '../../api/licensing/license.ts';
+import type { AnsweredCreation } from '../../api/licensing/creation.ts';
+import { identityOf, type License, type UserLicenses } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { writeJson } from '../../core/json.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import { similarTo, sizeOf } from './decide.ts';
+import type { PostRecords } from './claim-users.ts';
+import { openAnswer, sendAgainHint, similarTo, sizeOf, times } from './decide.ts';
 
-/** What settling an unconfirmed POST needs besides the API. */
+/** What creating one license needs besides the API. */
 export interface Settling {
-  /** How long after an unconfirmed request the server may still commit it. */
+  /** How long after a POST without an answer the server may still carry it out, and hide from its list what it created. */
   readonly settle: Milliseconds;
   /** How often a POST may be repeated. */
   readonly retries: number;
+  readonly now: () => Milliseconds;
   readonly sleep: (span: Milliseconds) => Promise<void>;
   readonly note: (text: string) => void;
-  /** Called right before each POST is sent, again where it is sent again; its failure ends the work. */
-  readonly posting?: () => Promise<void>;
+  readonly warn: (text: string) => void;
+}
+
+export interface Creating extends Settling {
+  readonly posts: PostRecords;
+  /** The user's licenses before the request; undefined where they are not known. */
+  readonly before: UserLicenses | undefined;
+}
+
+/** What came of a creation. */
+export interface CreatedLicense {
+  readonly license: License;
+  /** `open`: the server answered with it, and its list does not show it. `unseen`: the list was not answered. */
+  readonly list: 'shows it' | 'open' | 'unseen';
+  /** What to throw where it is open, once the license is printed. */
+  readonly failure?: Failure;
 }
 
 export type CreatingApi = Pick<LicensingApi, 'create' | 'ofUser'>;
 
 /**
- * Creates one license. An unconfirmed request is settled by a list after `settle`: exactly one license that was not there before, of
- * the asked size, is the one created; if there is none, the request is repeated (docs/exactly-once.md, States of a request).
- * @param before the user's licenses before the request; undefined where they are not known, and then nothing can be settled
- * @throws Failure unknown where the list cannot tell; rejected where the server redirected the request and the list shows nothing
+ * Creates one license. What the server answered is confirmed by the list; a request without an answer is settled by a list after
+ * `settle`: exactly one license that was not there before, of the asked size, is the one created; if there is none, the request is
+ * repeated (docs/exactly-once.md, States of a request).
+ * @throws Failure unknown where the list cannot tell, or does not show what was answered without a license
  */
 export async function createLicense(
   api: CreatingApi,
   fields: LicenseFields,
-  before: UserLicenses | undefined,
-  settling: Settling,
-): Promise<License> {
+  creating: Creating,
+): Promise<CreatedLicense> {
+  const { posts: records, before, retries, note } = creating;
   for (let posts = 1; ; posts += 1) {
-    const creation = await api.create(fields, settling.posting);
-    if (creation.state === 'confirmed') return creation.license;
-    if (!before) throw unsettled(fields, creation, 'the licenses that were there before are not known');
-    const found = await settleCreation(api, fields, { creation, before }, settling);
-    if (found) return found;
-    if (creation.reason === 'redirect') throw creation.failure;
-    if (!mayRepeat(creation)) throw unsettled(fields, creation, 'the list does not show it');
-    if (posts > settling.retries)
-      throw unsettled(fields, creation, `sent ${times(posts)}, and the list does not show it`);
-    settling.note(`the license of ${fields.remote_user} was not created: sending the request again`);
+    const creation = await api.create(fields, () => records.posting());
+    if (creation.state === 'answered') {
+      await records.answered(openAnswer(creation, creating.now()));
+      return confirm(api, fields, creation, creating);
+    }
+    const { failure } = creation;
+    if (!before) throw unsettled(fields, failure, unknownBefore);
+    await waitForList(fields, failure, creating);
+    const look = await lookAfter(api, fields, { before });
+    if (look.shows === 'it') return { license: look.license, list: 'shows it' };
+    if (look.shows !== 'nothing') throw unsettled(fields, failure, look.why);
+    if (posts > retries) throw unsettled(fields, failure, `sent ${times(posts)}, and the list does not show it`);
+    note(`the license of ${fields.remote_user} was not created: sending the request again`);
   }
 }
 
-/** Whether a POST may be repeated once a whole list, read after `settle`, does not show the license. */
-export function mayRepeat({ reason }: UnconfirmedCreation): boolean {
-  return reason === 'no answer' || reason === 'error inside 2xx';
-}
+const unknownBefore = 'the licenses that were there before are not known';
 
-export function times(count: number): string {
-  return count === 1 ? 'once' : `${count} times`;
-}
-
-interface Open {
-  readonly creation: UnconfirmedCreation;
-  readonly before: UserLicenses;
-}
-
-/** The license that an unconfirmed request created; undefined where a whole list does not show any. */
-async function settleCreation(
+/** A list that lags does not show the license at once, so it is read once more after `settle`. */
+async function confirm(
   api: CreatingApi,
   fields: LicenseFields,
-  open: Open,
+  { license, license_is, failure }: AnsweredCreation,
+  creating: Creating,
+): Promise<CreatedLicense> {
+  const { before, warn } = creating;
+  if (!before && license_is !== 'as asked') throw unsettled(fields, failure, unknownBefore);
+  let look = await lookAfter(api, fields, { before, answered: license });
+  if (look.shows === 'no answer' && license && license_is === 'as asked') {
+    warn(`the license was created, as the server answered, and could not be confirmed: ${look.why}`);
+    return { license, list: 'unseen' };
+  }
+  try {
+    if (look.shows === 'nothing') {
+      await waitForList(fields, failure, creating);
+      look = await lookAfter(api, fields, { before, answered: license });
+    }
+    if (look.shows === 'it')
+      return { license: license_is === 'as asked' ? (license ?? look.license) : look.license, list: 'shows it' };
+    const why = look.shows === 'nothing' ? 'the list does not show it' : look.why;
+    throw failure.as('unknown', `${failure.message}; ${why}`, { hint: sendAgainHint(fields), retryable: false });
+  } catch (cause) {
+    if (!(cause instanceof Failure) || !license || license_is !== 'as asked') throw cause;
+    return { license, list: 'open', failure: cause };
+  }
+}
+
+type LookAfter =
+  | { readonly shows: 'it'; readonly license: License }
+  | { readonly shows: 'nothing' }
+  | { readonly shows: 'something else' | 'no answer'; readonly why: string };
+
+/** Whether the list shows the license of a POST. Where the licenses before are not known, only its answered key tells it. */
+async function lookAfter(
+  api: CreatingApi,
+  { remote_user, app_code, size_allowance }: LicenseFields,
+  { before, answered }: { readonly before: UserLicenses | undefined; readonly answered?: License | undefined },
+): Promise<LookAfter> {
+  try {
+    const { exact, near } = await api.ofUser({ remote_user, app_code });
+    const known = new Set([...(before?.exact ?? exact), ...(before?.near ?? near)].map(identityOf));
+    const own = answered?.key === undefined ? undefined : exact.find(({ key }) => key === answered.key);
+    const added = exact.filter((license) => !known.has(identityOf(license)));
+    const [only = own, ...others] = own ? [own] : added;
+    const isOfSize = only && (sizeOf(only) ?? size_allowance) === size_allowance;
+    if (only && others.length === 0 && isOfSize) return { shows: 'it', license: only };
+    if (only) return { shows: 'something else', why: `the list shows ${described(added)} that was not there before` };
+    const similar = near.find((license) => !known.has(identityOf(license)));
+    return similar ? { shows: 'something else', why: similarTo(similar, remote_user) } : { shows: 'nothing' };
+  } catch (cause) {
+    if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
+    return { shows: 'no answer', why: `the list failed: ${cause.message}` };
+  }
+}
+
+function described(added: readonly License[]): string {
+  const [only, ...others] = added;
+  return only && others.length === 0 ? `a license of size ${sizeOf(only) ?? '?'}` : `${added.length} licenses`;
+}
+
+/** Waits until the server must have carried a request out, and shows it in its list. */
+async function waitForList(
+  fields: LicenseFields,
+  { message }: Failure,
   { settle, sleep, note }: Settling,
-): Promise<License | undefined> {
-  const { reason, failure } = open.creation;
-  // The server said that the license is there: only a list that lags does not show it at once.
-  const shown = reason === 'empty answer' ? await createdIn(api, fields, open) : undefined;
-  if (shown) return shown;
-  note(
-    `${failure.message}: looking in ${formatDuration(settle)} whether the license of ${fields.remote_user} was created`,
-  );
+): Promise<void> {
+  note(`${message}: looking in ${formatDuration(settle)} whether the license of ${fields.remote_user} was created`);
   try {
     await sleep(settle);
   } catch (cause) {
@@ -86,44 +147,9 @@ async function settleCreation(
       retryable: false,
     });
   }
-  return createdIn(api, fields, open);
 }
 
-async function createdIn(api: CreatingApi, fields: LicenseFields, open: Open): Promise<License | undefined> {
-  const { exact, near } = await listAgain(api, fields, open);
-  const known = new Set([...open.before.exact, ...open.before.near].map(identityOf));
-  const added = exact.filter((license) => !known.has(identityOf(license)));
-  const [only, ...others] = added;
-  if (only && others.length === 0 && (sizeOf(only) ?? fields.size_allowance) === fields.size_allowance) return only;
-  if (only) throw unsettled(fields, open.creation, `the list shows ${described(added)} that was not there before`);
-  const similar = near.find((license) => !known.has(identityOf(license)));
-  if (similar) throw unsettled(fields, open.creation, similarTo(similar, fields.remote_user));
-  return undefined;
-}
-
-function described(added: readonly License[]): string {
-  const [only, ...others] = added;
-  return only && others.length === 0 ? `a license of size ${sizeOf(only) ?? '?'}` : `${added.length} licenses`;
-}
-
-async function listAgain(
-  api: CreatingApi,
-  { remote_user, app_code, size_allowance }: LicenseFields,
-  { creation }: Open,
-): Promise<UserLicenses> {
-  try {
-    return await api.ofUser({ remote_user, app_code });
-  } catch (cause) {
-    if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
-    throw unsettled({ remote_user, app_code, size_allowance }, creation, `the list failed: ${cause.message}`);
-  }
-}
-
-function identityOf({ key, fields }: License): string {
-  return key ?? writeJson(fields);
-}
-
-function unsettled(fields: LicenseFields, { failure }: UnconfirmedCreation, why: string): Failure {
+function unsettled(fields: LicenseFields, failure: Failure, why: string): Failure {
   return failure.as('unknown', `${failure.message}; ${why}`, { hint: whereToLook(fields), retryable: false });
 }
 

@@ -1,7 +1,11 @@
-import { textOf, type License, type UserLicenses } from '../../api/licensing/license.ts';
+import type { AnsweredCreation } from '../../api/licensing/creation.ts';
+import { textOf, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
+import { shellWord } from '../../core/shell-word.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import type { ListedUser } from './census.ts';
+import type { OpenAnswer } from '../../store/claims.ts';
+import type { LicenseUser } from './claim-users.ts';
+import type { Sight } from './sight.ts';
 
 /** Whether a license of a near name lets a new one be created (`--allow-similar`). */
 export type SimilarNames = 'refuse' | 'allow';
@@ -9,24 +13,25 @@ export type SimilarNames = 'refuse' | 'allow';
 /** What has to happen so that a user has one license of the asked size. */
 export type Decision =
   | { readonly step: 'create' }
+  /** To be created, once a look-up of the user alone shows nothing either. */
+  | { readonly step: 'look up' }
   | { readonly step: 'unchanged'; readonly license: License; readonly hasSeveral: boolean }
   | { readonly step: 'resize'; readonly license: License; readonly hasSeveral: boolean }
   | { readonly step: 'refused'; readonly failure: Failure };
 
-const none: UserLicenses = { exact: [], near: [] };
-
 const create: Decision = { step: 'create' };
+const lookUpFirst: Decision = { step: 'look up' };
 
 /** Never a second license: of several, the one of the asked size is kept, else the first listed is resized. */
-export function decide(listed: ListedUser = none, asked: LicenseFields, similar: SimilarNames): Decision {
-  if (listed instanceof Failure) return { step: 'refused', failure: listed };
-  const [first, ...others] = listed.exact;
-  if (first) {
-    const fitting = listed.exact.find((license) => sizeOf(license) === asked.size_allowance);
-    return { step: fitting ? 'unchanged' : 'resize', license: fitting ?? first, hasSeveral: others.length > 0 };
-  }
-  const [near] = listed.near;
-  return near && similar === 'refuse' ? { step: 'refused', failure: similarName(near, asked) } : create;
+export function decide(sight: Sight, asked: LicenseFields, similar: SimilarNames): Decision {
+  if (sight.shows === 'gap') return { step: 'refused', failure: sight.failure };
+  if (sight.shows === 'nothing') return sight.as === 'proof' ? create : lookUpFirst;
+  if (sight.shows === 'near')
+    return similar === 'allow' ? lookUpFirst : { step: 'refused', failure: similarName(sight.license, asked) };
+  const [first, ...others] = sight.licenses;
+  if (!first) return create;
+  const fitting = sight.licenses.find((license) => sizeOf(license) === asked.size_allowance);
+  return { step: fitting ? 'unchanged' : 'resize', license: fitting ?? first, hasSeveral: others.length > 0 };
 }
 
 /** The size of a license; undefined where it does not have one. */
@@ -51,6 +56,33 @@ export function similarTo(near: License, remote_user: string): string {
 }
 
 /** The warning for a user with several licenses. */
-export function severalWarning({ remote_user, app_code }: Pick<LicenseFields, 'remote_user' | 'app_code'>): string {
+export function severalWarning({ remote_user, app_code }: LicenseUser): string {
   return `${remote_user} has several licenses in application ${app_code}: see chatelaine license audit`;
+}
+
+export function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`;
+}
+
+/** What is recorded of an answer: no license code, but enough to find the license. */
+export function openAnswer({ status, license }: AnsweredCreation, time: number): OpenAnswer {
+  return { status, time, key_end: license?.key?.slice(-4) };
+}
+
+/** Says of an earlier POST that it was answered, and that no list shows the license. */
+export function openInWords(
+  { remote_user }: LicenseUser,
+  { status, time, key_end }: OpenAnswer,
+  sight?: Sight,
+): string {
+  const key = key_end === undefined ? 'without a key' : `with a license whose key ends with ${key_end}`;
+  const shown =
+    sight?.shows === 'near' ? similarTo(sight.license, remote_user) : `no list shows a license of '${remote_user}'`;
+  return `the server answered a request of ${new Date(time).toISOString().slice(0, 19)}Z with ${status}, ${key}; ${shown}`;
+}
+
+/** How to go on where a POST was answered and no list shows the license. */
+export function sendAgainHint({ remote_user, app_code }: LicenseUser): string {
+  const look = `chatelaine license list --app-code ${app_code}`;
+  return `Look for the license: ${look}. Only --send-again ${shellWord(remote_user)} asks for another one.`;
 }

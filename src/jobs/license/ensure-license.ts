@@ -2,18 +2,24 @@ import { keyOf } from '../../api/licensing/license-key.ts';
 import type { License, UserLicenses } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { formatDuration } from '../../core/duration.ts';
+import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import { createLicense, type Settling } from './create-license.ts';
 import { whileClaimed, type ClaimedUser, type ClaimingUser } from './claim-users.ts';
-import { decide, severalWarning, type Decision, type SimilarNames } from './decide.ts';
+import { createLicense, type CreatedLicense, type CreatingApi, type Settling } from './create-license.ts';
+import { decide, openInWords, sendAgainHint, severalWarning, similarTo, type SimilarNames } from './decide.ts';
+import { sightOf } from './sight.ts';
 
 export interface Ensuring extends Settling, ClaimingUser {
   readonly similar: SimilarNames;
+  /** Whether a POST is sent although an earlier one was answered. */
+  readonly afterAnswer: 'send nothing' | 'send again';
 }
 
 export interface EnsuredLicense {
   readonly outcome: 'created' | 'resized' | 'unchanged';
   readonly license: License;
+  /** What to throw once the license is printed. */
+  readonly failure?: Failure | undefined;
 }
 
 type EnsuringApi = Pick<LicensingApi, 'create' | 'ofUser' | 'update'>;
@@ -33,42 +39,92 @@ async function ensure(
   user: ClaimedUser,
   ensuring: Ensuring,
 ): Promise<EnsuredLicense> {
-  const { listed, decision } = await look(api, fields, user, ensuring);
-  if (decision.step === 'refused') throw decision.failure;
-  if (decision.step === 'create') {
-    const license = await user.post((posting) => createLicense(api, fields, listed, { ...ensuring, posting }));
-    return { outcome: 'created', license };
+  const listed = await look(api, fields, user, ensuring);
+  const sight = sightOf(listed);
+  const decision = decide(sight, fields, ensuring.similar);
+  if ('license' in decision) {
+    user.shown();
+    if (decision.hasSeveral) ensuring.warn(severalWarning(fields));
+    if (decision.step === 'unchanged') return { outcome: 'unchanged', license: decision.license };
+    const { size_allowance } = fields;
+    return { outcome: 'resized', license: await api.update(keyOf(decision.license), { size_allowance }) };
   }
-  if (decision.hasSeveral) ensuring.warn(severalWarning(fields));
-  if (decision.step === 'unchanged') return { outcome: 'unchanged', license: decision.license };
-  const { size_allowance } = fields;
-  return { outcome: 'resized', license: await api.update(keyOf(decision.license), { size_allowance }) };
+  const { answer } = user.past;
+  if (answer && ensuring.afterAnswer === 'send nothing')
+    throw new Failure('unknown', openInWords(fields, answer, sight), { hint: sendAgainHint(fields), retryable: false });
+  if (decision.step === 'refused') throw decision.failure;
+  const { license, failure } = await post(api, fields, listed, user, ensuring);
+  return { outcome: 'created', license, failure };
 }
 
-interface FoundLicenses {
-  readonly listed: UserLicenses;
-  readonly decision: Decision;
+async function post(
+  api: CreatingApi,
+  fields: LicenseFields,
+  before: UserLicenses | undefined,
+  user: ClaimedUser,
+  settling: Settling,
+): Promise<CreatedLicense> {
+  const created = await user.post((posts) => createLicense(api, fields, { ...settling, before, posts }));
+  if (created.list === 'shows it') user.shown();
+  return created;
 }
 
 /** Nothing is created on a list that is read less than `settle` after an earlier POST (docs/exactly-once.md, Lists that lag). */
 async function look(
   api: EnsuringApi,
-  fields: LicenseFields,
-  user: ClaimedUser,
-  ensuring: Ensuring,
-): Promise<FoundLicenses> {
-  const { lastPost = -Infinity } = user;
-  const { settle, elapsed, sleep, note, similar } = ensuring;
-  const wait = lastPost + settle - elapsed();
-  const first = await listFor(api, fields, similar);
-  if (first.decision.step !== 'create' || wait <= 0) return first;
-  note(`an earlier run asked for a license of ${fields.remote_user}: listing again in ${formatDuration(wait)}`);
+  { remote_user, app_code }: LicenseFields,
+  { past }: ClaimedUser,
+  { settle, elapsed, sleep, note }: Ensuring,
+): Promise<UserLicenses> {
+  const wait = (past.posted ?? -Infinity) + settle - elapsed();
+  const first = await api.ofUser({ remote_user, app_code });
+  if (first.exact.length > 0 || wait <= 0) return first;
+  note(`an earlier run asked for a license of ${remote_user}: listing again in ${formatDuration(wait)}`);
   await sleep(wait);
-  return listFor(api, fields, similar);
+  return api.ofUser({ remote_user, app_code });
 }
 
-async function listFor(api: EnsuringApi, fields: LicenseFields, similar: SimilarNames): Promise<FoundLicenses> {
-  const { remote_user, app_code } = fields;
-  const listed = await api.ofUser({ remote_user, app_code });
-  return { listed, decision: decide(listed, fields, similar) };
+export interface CreatingAnother extends Settling, ClaimingUser {}
+
+/**
+ * Creates a license even where the user has one, or where an answer is open, with a warning. The look before it only helps to settle a
+ * lost answer.
+ * @throws Failure unknown where a POST cannot be confirmed
+ */
+export function createAnother(
+  api: CreatingApi,
+  fields: LicenseFields,
+  creating: CreatingAnother,
+): Promise<CreatedLicense> {
+  return whileClaimed(fields.remote_user, creating, async (user) => {
+    const { posted = -Infinity, answer } = user.past;
+    const isRecent = posted + creating.settle > creating.elapsed();
+    const before = await lookBefore(api, fields, creating);
+    if (answer && before?.exact.length === 0) creating.warn(`${openInWords(fields, answer)}: this creates another one`);
+    // A license of a moment ago that the list does not show yet could be taken for the new one.
+    return post(api, fields, isRecent ? undefined : before, user, creating);
+  });
+}
+
+async function lookBefore(
+  api: CreatingApi,
+  { remote_user, app_code }: LicenseFields,
+  { warn }: CreatingAnother,
+): Promise<UserLicenses | undefined> {
+  try {
+    const before = await api.ofUser({ remote_user, app_code });
+    const count = before.exact.length;
+    const [near] = before.near;
+    if (count > 0)
+      warn(
+        `${remote_user} already has ${count === 1 ? 'a license' : `${count} licenses`} in application ${app_code}: ` +
+          'this creates another; license ensure would not',
+      );
+    if (count === 0 && near) warn(similarTo(near, remote_user));
+    return before;
+  } catch (cause) {
+    if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
+    warn(`the licenses of ${remote_user} could not be listed: ${cause.message}`);
+    return undefined;
+  }
 }

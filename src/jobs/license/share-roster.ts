@@ -2,8 +2,14 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { SharedClaims, TakenUsers } from '../../store/claims.ts';
-import { claimedRows, type ClaimingRoster, type RosterClaims } from './claim-roster.ts';
-import { userKey, type LicenseUser } from './claim-users.ts';
+import {
+  claimedRows,
+  userKey,
+  type ClaimingRoster,
+  type LicenseUser,
+  type RosterClaims,
+  type UserPast,
+} from './claim-users.ts';
 
 export interface SharingRoster extends ClaimingRoster {
   readonly claims: ReadonlyMap<number, SharedClaims>;
@@ -33,7 +39,7 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
   const { claims } = sharing;
   const ahead = rowsAhead(rows);
   const outcomes = new Map<string, 'claimed' | 'held'>();
-  const posts = new Map<string, Milliseconds>();
+  const past = new Map<string, UserPast>();
   const held = new Map<string, LicenseFields>();
   const claimed = claimedRows(sharing);
   let claiming: Promise<void> = Promise.resolve();
@@ -63,8 +69,7 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
     held.delete(key);
     claimed.add(row);
     ahead.add(row);
-    const post = lastPost(row, taken, sharing);
-    if (post !== undefined) posts.set(key, post);
+    past.set(key, { posted: lastPost(row, taken, sharing), answer: taken.answers.get(row.remote_user) });
   };
 
   const takePortion = async (first: LicenseFields): Promise<void> => {
@@ -74,7 +79,7 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
 
   return {
     ...claimed,
-    lastPost: (row) => posts.get(userKey(row)),
+    past: (row) => past.get(userKey(row)) ?? {},
     async posting(row) {
       ahead.delete(row);
       await claims.get(row.app_code)?.posting(row.remote_user, () => ahead.users(row));

@@ -27,36 +27,45 @@ describe('what a POST answers', () => {
     ['a license inside, with its own status', { status: 'ok', license: { key: 'K-1', remote_user: 'ada' } }, 'K-1'],
     ['error words in the license itself', { ...ada, status: 'error', detail: 'Activation failed once.' }, 'K-1'],
     ['a name once more', { serial: 'K-1', remote_user: 'ada', username: 'ada' }, 'K-1'],
-  ])('%s is confirmed', async (_what, body, key) => {
+  ])('%s is answered as asked', async (_what, body, key) => {
     const { api } = await serving(() => body);
 
-    expect(await api.create(fields)).toMatchObject({ state: 'confirmed', license: { key } });
+    expect(await api.create(fields)).toMatchObject({ state: 'answered', license_is: 'as asked', license: { key } });
   });
 
   test.each<[string, unknown, string]>([
-    ['nothing', { status: 201, body: '' }, 'empty answer'],
-    ['null', null, 'empty answer'],
-    ['a license without a key', fields, 'empty answer'],
-    ['a code that is an error', { code: 403, message: 'Forbidden' }, 'empty answer'],
-    ['a word for an error', { code: 'BAD_REQUEST', hint: 'Ask us.' }, 'empty answer'],
-    ['the number of a request', { ...fields, request_id: 'req-7f3a' }, 'empty answer'],
-    ['a sentence', 'License was created', 'empty answer'],
-    ['a number that is no key', 0, 'empty answer'],
-    ['another user', { ...ada, remote_user: 'bob' }, 'answer differs'],
-    ['another case', { ...ada, remote_user: 'Ada' }, 'answer differs'],
-    ['another size', { ...ada, size_allowance: 5 }, 'answer differs'],
-    ['another application', { ...ada, app_code: 8 }, 'answer differs'],
-    ['another user without a key', { remote_user: 'bob' }, 'answer differs'],
-    ['an error', { error: 'quota' }, 'error inside 2xx'],
-    ['an error with the fields in it', { errors: { remote_user: ['Taken.'] } }, 'error inside 2xx'],
-    ['success false', { success: false, code: 'K-1' }, 'error inside 2xx'],
-    ['a page', { status: 200, body: '<html><title>Sign in</title></html>' }, 'no answer'],
-    ['a cut document', { status: 201, body: '{"license_code": "K-' }, 'no answer'],
-    ['a redirect', { status: 307, headers: { location: '/v2/license/' }, body: '' }, 'redirect'],
-  ])('%s is unconfirmed', async (_what, body, reason) => {
+    ['nothing', { status: 201, body: '' }, 'without a key'],
+    ['null', null, 'without a key'],
+    ['a license without a key', fields, 'without a key'],
+    ['a code that is an error', { code: 403, message: 'Forbidden' }, 'without a key'],
+    ['a word for an error', { code: 'BAD_REQUEST', hint: 'Ask us.' }, 'without a key'],
+    ['the number of a request', { ...fields, request_id: 'req-7f3a' }, 'without a key'],
+    ['a sentence', 'License was created', 'without a key'],
+    ['a number that is no key', 0, 'without a key'],
+    ['another user', { ...ada, remote_user: 'bob' }, 'another'],
+    ['another case', { ...ada, remote_user: 'Ada' }, 'another'],
+    ['another size', { ...ada, size_allowance: 5 }, 'another'],
+    ['another application', { ...ada, app_code: 8 }, 'another'],
+    ['another user without a key', { remote_user: 'bob' }, 'another'],
+    ['an error', { error: 'quota' }, 'unanswered: an error'],
+    ['an error with the fields in it', { errors: { remote_user: ['Taken.'] } }, 'unanswered: an error'],
+    ['success false', { success: false, code: 'K-1' }, 'unanswered: an error'],
+    ['a page', { status: 200, body: '<html><title>Sign in</title></html>' }, 'unanswered: nothing'],
+    ['a cut document', { status: 201, body: '{"license_code": "K-' }, 'unanswered: nothing'],
+    ['a redirect inside the origin', { status: 307, headers: { location: '/v2/license/' }, body: '' }, 'without a key'],
+    ['a redirect without a URL', { status: 302, body: '' }, 'without a key'],
+    [
+      'a redirect elsewhere',
+      { status: 302, headers: { location: 'https://x.test/' }, body: '' },
+      'unanswered: nothing',
+    ],
+    ['a word', { status: 200, body: 'OK' }, 'without a key'],
+    ['a text with markup', { status: 200, body: 'Please <b>sign in</b>' }, 'unanswered: nothing'],
+  ])('%s leaves open what was created', async (_what, body, what) => {
     const { api, seen } = await serving(() => body);
 
-    expect(await api.create(fields)).toMatchObject({ state: 'unconfirmed', reason });
+    const creation = await api.create(fields);
+    expect(creation.state === 'answered' ? creation.license_is : `unanswered: ${creation.heard}`).toBe(what);
     expect(seen.length).toBe(1);
   });
 
@@ -64,7 +73,7 @@ describe('what a POST answers', () => {
     const { api } = await serving(() => ({ ...ada, remote_user: 'bob', size_allowance: 9 }));
 
     expect(await api.create(fields)).toMatchObject({
-      answered: { key: 'K-1' },
+      license: { key: 'K-1' },
       failure: {
         kind: 'unknown',
         message:

@@ -42,6 +42,9 @@ function csv(names: readonly string[], size = 4): string {
   return ['remote_user,size_allowance', ...names.map((name) => `${name},${size}`), ''].join('\n');
 }
 
+/** A row whose license has another size. */
+const resized = 'physio-7740,9\n';
+
 function rowsOf({ stdout }: Ran): Row[] {
   return JSON.parse(stdout) as Row[];
 }
@@ -419,7 +422,7 @@ describe('faults', () => {
   });
 
   test('where the last list fails, unconfirmed rows are unknown; the same command settles them', async () => {
-    const { apply, sandbox, log, home } = await service({ fault: 'POST /v1/license/=drop-after#3;GET /*=502#18+1' });
+    const { apply, sandbox, log, home } = await service({ fault: 'POST /v1/license/=drop-after#3;GET /*=502#24+1' });
     const names = users(30);
 
     const first = await apply('-o json', csv(names));
@@ -463,15 +466,15 @@ describe('faults', () => {
   });
 
   test('a row that is refused fails alone, with its reason in every format', async () => {
-    const { apply, sandbox } = await service({ fault: 'POST /v1/license/=redirect-307#1+5' });
-    const names = users(30);
+    const { apply, sandbox } = await service({ fault: 'PATCH /*=redirect-307#1' });
+    const roster = `${csv(users(29))}${resized}`;
 
-    const ran = await apply('--concurrency 1 -o csv', csv(names));
+    const ran = await apply('--concurrency 1 -o csv', roster);
 
     expect(ran.exitCode).toBe(8);
-    expect(ran.stdout.split('\n')[6]).toMatch(/^user-5,4711,4,failed,,the server redirects to/);
-    expect(ran.lines).toContain(`chatelaine: 29 created, 1 failed${on(sandbox)}; failed: user-5`);
-    expect(statuses(await apply('-o json', csv(names)))).toEqual({ created: 30 });
+    expect(ran.stdout.split('\n')[30]).toMatch(/^physio-7740,4711,9,failed,,the server redirects to/);
+    expect(ran.lines).toContain(`chatelaine: 29 created, 1 failed${on(sandbox)}; failed: physio-7740`);
+    expect(statuses(await apply('-o json', roster))).toEqual({ created: 29, resized: 1 });
   });
 
   test('an error inside 200 that created nothing is settled by the list, and the request is sent again', async () => {
@@ -572,32 +575,35 @@ describe('an early end', () => {
   });
 
   test('a journal that a crash cut is read up to the cut, and holds no key', async () => {
-    const { apply, sandbox, home } = await service({ fault: 'POST /v1/license/=redirect-307#1+20' });
+    const { apply, sandbox, home } = await service({ fault: 'PATCH /*=redirect-307#1' });
     const names = users(30);
-    await apply('--concurrency 1', csv(names));
+    await apply('--concurrency 1', `${csv(names)}${resized}`);
     const journal = journalFile(home);
     expect(journalIn(home)).not.toContain(sandbox.state.licenses().at(-1)?.license_code);
     truncateSync(journal, readFileSync(journal).length - 9);
 
-    const ran = await apply('-o json', csv(names));
+    const ran = await apply('-o json', `${csv(names)}${resized}`);
 
-    expect({ exitCode: ran.exitCode, statuses: statuses(ran) }).toEqual({ exitCode: 0, statuses: { created: 30 } });
+    expect({ exitCode: ran.exitCode, statuses: statuses(ran) }).toEqual({
+      exitCode: 0,
+      statuses: { created: 30, resized: 1 },
+    });
     expect(held(sandbox, names)).toEqual(each(names));
     expect(readdirSync(join(home, '.local/state/chatelaine/journals'))).toEqual([expect.stringMatching(/\.done$/)]);
   });
 
   test('a license that was created and is gone is not reported as created', async () => {
-    const { apply, sandbox } = await service({ fault: 'POST /v1/license/=redirect-307#1' });
-    const names = users(3);
-    await apply('--concurrency 1', csv(names));
+    const { apply, sandbox } = await service({ fault: 'PATCH /*=redirect-307#1' });
+    const roster = `${csv(users(3))}${resized}`;
+    await apply('--concurrency 1', roster);
     const gone = sandbox.state.licenses().find(({ remote_user }) => remote_user === 'user-1');
     sandbox.state.change((state) => state.licenses.remove(gone?.license_code ?? ''));
 
-    const ran = await apply('-o json', csv(names));
+    const ran = await apply('-o json', roster);
 
     expect({ exitCode: ran.exitCode, statuses: statuses(ran) }).toEqual({
       exitCode: 9,
-      statuses: { created: 2, unknown: 1 },
+      statuses: { created: 2, unknown: 1, resized: 1 },
     });
   });
 });
@@ -781,12 +787,13 @@ describe('what is shown', () => {
   });
 
   test('-q shows only failed and unknown rows in a table, and all rows in a format for programs', async () => {
-    const { apply } = await service({ fault: 'POST /v1/license/=redirect-307#1' });
+    const { apply } = await service({ fault: 'PATCH /*=redirect-307#1' });
+    const roster = `${csv(users(2))}${resized}`;
 
-    const table = await apply('-q --concurrency 1 --no-header', csv(users(3)));
-    const json = await apply('-q -o json', csv(users(3)));
+    const table = await apply('-q --concurrency 1 --no-header', roster);
+    const json = await apply('-q -o json', roster);
 
-    expect(table.stdout).toMatch(/^user-0\t4711\t4\tfailed\t\tthe server redirects[^\n]*\n$/);
+    expect(table.stdout).toMatch(/^physio-7740\t4711\t9\tfailed\t\tthe server redirects[^\n]*\n$/);
     expect(rowsOf(json)).toHaveLength(3);
   });
 

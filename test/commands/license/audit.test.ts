@@ -151,6 +151,7 @@ describe('what servers may answer', () => {
     const service = fakeService();
     service.expect(list).reply(200, { results: rows, next: 'https://licenses.test/v1/license/?page=2' });
     service.expect('GET /v1/license/?page=2').reply(200, { results: [rows[1]], next: null });
+    service.expect(list).reply(200, { results: rows, next: null });
 
     const ran = await run(service, 'license audit -o json');
 

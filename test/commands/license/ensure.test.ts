@@ -159,6 +159,8 @@ describe('license ensure', () => {
       fake
         .expect({ method: 'POST', path: '/v1/license/', json: { remote_user: 'ada', size_allowance: 4, app_code: 7 } })
         .reply(201, ada);
+      // Confirmed neither at once nor after --settle: its answer stays open, and the next run waits too.
+      fake.expect(list).reply(200, []);
       fake.expect(list).reply(200, []);
       fake.expect(list).reply(200, [ada]);
       const words = first === 'apply' ? 'apply -' : `${first} --remote-user ada --size-allowance 4`;

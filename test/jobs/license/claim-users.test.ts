@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { Failure } from '../../../src/core/failure.ts';
-import { claimRoster } from '../../../src/jobs/license/claim-roster.ts';
-import { whileClaimed } from '../../../src/jobs/license/claim-users.ts';
+import { claimRoster, whileClaimed } from '../../../src/jobs/license/claim-users.ts';
 import type { Claims } from '../../../src/store/claims.ts';
 
 const row = (remote_user: string, app_code: number) => ({ remote_user, app_code });
@@ -30,7 +29,7 @@ test('the users of each application are claimed, given back in groups, and all a
   let time = 0;
   const claimed = await claimRoster(rows, { claims, elapsed: () => time, warn: () => undefined });
   const [ada, ben, cy, dora] = rows as [(typeof rows)[0], (typeof rows)[0], (typeof rows)[0], (typeof rows)[0]];
-  expect([claimed.lastPost(ada), claimed.lastPost(dora)]).toEqual([undefined, 400]);
+  expect([claimed.past(ada).posted, claimed.past(dora).posted]).toEqual([undefined, 400]);
 
   claimed.posted(ada, 100);
   await claimed.release(ada);

@@ -54,6 +54,7 @@ describe.each(lostAnswers)('a POST unconfirmed: %s', (_what, loseAnswer) => {
     loseAnswer(service);
     list(service).reply(200, { results: [], next: null });
     post(service).reply(201, ada);
+    list(service).reply(200, [ada]);
 
     const { exitCode, stdout, slept } = await run(service, `${create} -q --settle 2s`);
 
@@ -140,31 +141,85 @@ test('a 201 without a body: listed at once, and once more after --settle; never 
   }
 });
 
-test('a redirected POST is settled by the list and never sent again: not there is exit 6', async () => {
-  for (const [rows, exitCode] of [
-    [[ada], 0],
-    [[], 6],
+test('a POST that is redirected inside the origin is answered: never sent again, and not there is exit 9', async () => {
+  for (const [lists, exitCode, waits] of [
+    [[[ada]], 0, []],
+    [[[], [ada]], 0, [5000]],
+    [[[], []], 9, [5000]],
   ] as const) {
     const service = fakeService();
-    post(service).reply(307, '', { location: 'https://licenses.test/v1/licenses/' });
-    list(service).reply(200, rows);
+    post(service).reply(307, '', { location: '/v1/licenses/' });
+    for (const rows of lists) list(service).reply(200, rows);
 
     const ran = await run(service, `${create} -q`);
 
     service.done();
-    expect([ran.exitCode, ran.slept]).toEqual([exitCode, [defaultSettle]]);
+    expect([ran.exitCode, ran.slept]).toEqual([exitCode, waits]);
   }
 });
 
-test('a license of another user is no answer: exit 9 naming it, and it is never sent again', async () => {
+test('a redirect to elsewhere is no answer: settled by the list, and sent again', async () => {
+  const service = fakeService();
+  post(service).reply(302, '', { location: 'https://portal.test/login' });
+  list(service).reply(200, []);
+  post(service).reply(201, ada);
+  list(service).reply(200, [ada]);
+
+  const ran = await run(service, `${create} -q`);
+
+  service.done();
+  expect([ran.exitCode, ran.stdout, ran.slept]).toEqual([0, 'K-1\n', [5000]]);
+});
+
+test.each([
+  [202, 'Accepted'],
+  [200, 'OK'],
+])('%i with the text %s is answered: never sent again', async (status, text) => {
+  const service = fakeService();
+  post(service).reply(status, text);
+  list(service).reply(200, []);
+  list(service).reply(200, []);
+
+  expect(await run(service, `${create} -q`)).toMatchObject({ exitCode: 9, slept: [5000] });
+  service.done();
+});
+
+test('an answered license that the list does not show is printed, and exit 9 names it', async () => {
+  const service = fakeService();
+  post(service).reply(201, ada);
+  list(service).reply(200, []);
+  list(service).reply(200, []);
+
+  const { exitCode, stdout, error } = await run(service, `${create} -o json`);
+
+  service.done();
+  expect({ exitCode, printed: JSON.parse(stdout) as unknown }).toEqual({ exitCode: 9, printed: ada });
+  expect(error?.message).toContain('the server answered 201 with the license K-1; the list does not show it');
+  expect(error?.retryable).toBe(false);
+});
+
+test('a list that is not answered after the POST is a warning, and the key is printed', async () => {
+  const service = fakeService();
+  post(service).reply(201, ada);
+  list(service).reply(500, { detail: 'no' });
+
+  const { exitCode, stdout, lines } = await run(service, `${create} -q`);
+
+  service.done();
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'K-1\n' });
+  expect(lines[0]).toContain('could not be confirmed');
+});
+
+test('a license of another user is answered: exit 9 naming it, and it is never sent again', async () => {
   const service = fakeService();
   post(service).reply(201, { ...ada, license_code: 'K-9', remote_user: 'bob' });
   list(service).reply(200, []);
+  list(service).reply(200, []);
 
-  const { exitCode, error } = await run(service, `${create} -o json`);
+  const { exitCode, stdout, error } = await run(service, `${create} -o json`);
 
   service.done();
-  expect(exitCode).toBe(9);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 9, stdout: '' });
   expect(error?.message).toContain("K-9): remote_user 'bob' instead of 'ada'");
 });
 
@@ -197,6 +252,7 @@ describe('what was certainly not processed is sent again without a list', () => 
     const service = fakeService();
     post(service).fail(code);
     post(service).reply(201, ada);
+    list(service).reply(200, [ada]);
 
     expect(await run(service, `${create} -q`)).toMatchObject({ exitCode: 0, stdout: 'K-1\n' });
     service.done();
@@ -206,6 +262,7 @@ describe('what was certainly not processed is sent again without a list', () => 
     const service = fakeService();
     post(service).reply(429, { detail: 'Slow down.' }, { 'retry-after': '2' });
     post(service).reply(201, ada);
+    list(service).reply(200, [ada]);
 
     const { exitCode, slept } = await run(service, `${create} -q`);
 

@@ -97,10 +97,10 @@ test('a machine that never releases its users is waited for up to a limit', asyn
 test('what the ledger remembers of a row counts; a list of half a day ago counts for nothing', async () => {
   const { claims, pass } = shared(new Set(), new Map([['user-0', 900_000 + ahead]]));
   await claims.claim(first);
-  expect([claims.lastPost(first), claims.lastPost(second)]).toEqual([900_000, undefined]);
+  expect([claims.past(first).posted, claims.past(second).posted]).toEqual([900_000, undefined]);
   pass(43_200_001);
   await claims.claim(last);
-  expect(claims.lastPost(last)).toBe(1_000_000 + 43_200_001);
+  expect(claims.past(last).posted).toBe(1_000_000 + 43_200_001);
 });
 
 test('a POST is recorded together with those of the next 49 rows that are claimed and not begun', async () => {
@@ -127,7 +127,7 @@ test.each([600_000, -600_000])(
     pass(3000);
     set(span);
     await claims.claim(first);
-    expect(claims.lastPost(first)).toBeGreaterThanOrEqual(1_001_000);
+    expect(claims.past(first).posted).toBeGreaterThanOrEqual(1_001_000);
   },
 );
 
@@ -135,5 +135,5 @@ test("the age of a list is one of the ledger's clock, which goes on while the ma
   const { claims, set } = shared(new Set());
   set(43_200_001);
   await claims.claim(first);
-  expect(claims.lastPost(first)).toBe(1_000_000 + 43_200_001);
+  expect(claims.past(first).posted).toBe(1_000_000 + 43_200_001);
 });

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import type { License } from '../../../src/api/licensing/license.ts';
-import { takeCensus, type CensusApi } from '../../../src/jobs/license/census.ts';
+import { lookAtUsers, type SightApi } from '../../../src/jobs/license/sight.ts';
 
 const license = (remote_user: string, app_code: unknown = 7): License => ({
   key: `K-${remote_user}`,
   fields: { remote_user, app_code, size_allowance: 4 },
 });
 
-function listing(licenses: readonly License[]): CensusApi {
+function listing(licenses: readonly License[]): SightApi {
   return {
     async *list() {
       yield* licenses;
@@ -33,18 +33,20 @@ test('one list separates exact from near names, and leaves other users out', asy
     license(long.slice(0, 29)),
   ];
 
-  const census = await takeCensus(listing(rows), 7, wanted, 4);
+  const sightOf = await lookAtUsers(listing(rows), 7, wanted, 4);
 
-  const found = [...census].map(([user, listed]) => [
-    user,
-    'exact' in listed ? [listed.exact.length, listed.near.map(({ key }) => key)] : listed,
-  ]);
+  const found = ['ada', 'Ben', '007', 'cy d', long, 'eve', 'user-1'].map((user) => {
+    const sight = sightOf(user);
+    if (sight.shows === 'licenses') return [user, sight.licenses.map(({ key }) => key)];
+    return [user, sight.shows === 'near' ? `near ${sight.license.key ?? ''}` : sight];
+  });
   expect(Object.fromEntries(found)).toEqual({
-    ada: [1, []],
-    Ben: [0, ['K-ben']],
-    '007': [0, ['K-7']],
-    'cy d': [0, ['K-cyd']],
-    [long]: [0, [`K-${long.slice(0, 30)}`]],
-    eve: [0, ['K-eve']],
+    ada: ['K-ada'],
+    Ben: 'near K-ben',
+    '007': 'near K-7',
+    'cy d': 'near K-cyd',
+    [long]: `near K-${long.slice(0, 30)}`,
+    eve: 'near K-eve',
+    'user-1': { shows: 'nothing', as: 'proof' },
   });
 });

@@ -6,10 +6,11 @@ import type { License } from '../../../src/api/licensing/license.ts';
 import type { LicensingApi } from '../../../src/api/licensing/licensing.ts';
 import { Failure } from '../../../src/core/failure.ts';
 import { userKey } from '../../../src/jobs/license/claim-users.ts';
-import { licenseJournal } from '../../../src/jobs/license/license-journal.ts';
-import { applyRoster } from '../../../src/jobs/roster/apply-roster.ts';
-import { planInWords, planRoster } from '../../../src/jobs/roster/plan-roster.ts';
-import type { AppliedRow, Applying } from '../../../src/jobs/roster/roster-outcome.ts';
+import { licenseJournal } from '../../../src/jobs/license/past.ts';
+import { applyRoster } from '../../../src/jobs/license/roster-run.ts';
+import { planInWords, planRoster } from '../../../src/jobs/license/plan-roster.ts';
+import type { Applying, RowResult } from '../../../src/jobs/license/roster-results.ts';
+import type { OpenAnswer } from '../../../src/store/claims.ts';
 import type { LicenseFields } from '../../../src/schema/license.ts';
 import { openJournal } from '../../../src/store/journal.ts';
 import { sleptClock } from '../../helpers/clock.ts';
@@ -22,6 +23,9 @@ interface Past {
   readonly isDamaged?: boolean;
   /** Users that this machine asked for, by the claims. */
   readonly asked?: Readonly<Record<string, number>>;
+  /** Answers that are open, by the claims. */
+  readonly open?: Readonly<Record<string, OpenAnswer>>;
+  readonly sendAgain?: readonly string[];
   /** What the server answers to a POST; undefined: it creates the license. */
   readonly answer?: (fields: LicenseFields, posts: number) => Creation | undefined;
 }
@@ -33,7 +37,15 @@ const rows = Array.from({ length: 40 }, (_, index) => ({
 }));
 
 /** A journal, claims, and a service that remembers, in a time that only sleeping moves. */
-function world({ room = Infinity, earlier = [], isDamaged = false, asked = {}, answer }: Past = {}) {
+function world({
+  room = Infinity,
+  earlier = [],
+  isDamaged = false,
+  asked = {},
+  open = {},
+  sendAgain = [],
+  answer,
+}: Past = {}) {
   const records: { remote_user: string; step?: string; status?: string; time: number }[] = [];
   const licenses: License[] = [];
   const clock = sleptClock(1_000_000);
@@ -57,23 +69,27 @@ function world({ room = Infinity, earlier = [], isDamaged = false, asked = {}, a
       if (answered) return answered;
       const license = { key: `K-${licenses.length}`, fields: { ...fields } };
       licenses.push(license);
-      return { state: 'confirmed', license };
+      return answeredWith(license);
     },
     async *list() {
       yield* licenses;
     },
-    ofUser: async ({ remote_user }) => ({ exact: of(remote_user), near: [] }),
+    ofUser: async ({ remote_user }) => ({ exact: of(remote_user), near: [], filter: 'honoured' }),
     view: unused,
     replace: unused,
     update: unused,
     firstActivation: unused,
   };
   const posted: Record<string, number> = {};
+  const answers: Record<string, OpenAnswer> = {};
+  const shown: string[] = [];
   const applying: Applying = {
     licensing: () => api,
     journal,
     claims: {
-      lastPost: (row) => asked[row.remote_user],
+      past: (row) => ({ posted: asked[row.remote_user], answer: open[row.remote_user] }),
+      answered: async (row, answer) => void (answers[row.remote_user] = answer),
+      shown: ({ remote_user }) => void shown.push(remote_user),
       claim: async () => 'claimed',
       claimHeld: async () => [],
       posting: async () => undefined,
@@ -86,6 +102,7 @@ function world({ room = Infinity, earlier = [], isDamaged = false, asked = {}, a
     similar: 'refuse',
     settle: 5000,
     retries: 5,
+    sendAgain: new Set(sendAgain),
     ...clocks,
     sleep: clock.sleep,
     signal: new AbortController().signal,
@@ -97,11 +114,11 @@ function world({ room = Infinity, earlier = [], isDamaged = false, asked = {}, a
     finished: () => undefined,
   };
   const setClock = (span: number): void => void (ahead += span);
-  return { applying, records, licenses, slept: clock.slept, posts, posted, setClock };
+  return { applying, records, licenses, slept: clock.slept, posts, posted, answers, shown, setClock };
 }
 
-async function outcome(applying: Applying): Promise<{ rows: AppliedRow[]; failure: Failure | undefined }> {
-  const done: AppliedRow[] = [];
+async function outcome(applying: Applying): Promise<{ rows: RowResult[]; failure: Failure | undefined }> {
+  const done: RowResult[] = [];
   try {
     for await (const row of applyRoster(await planRoster(rows, applying), applying)) done.push(row);
     return { rows: done, failure: undefined };
@@ -111,7 +128,17 @@ async function outcome(applying: Applying): Promise<{ rows: AppliedRow[]; failur
   }
 }
 
-const lost: Creation = { state: 'unconfirmed', reason: 'no answer', failure: new Failure('unknown', 'reset') };
+const lost: Creation = { state: 'unanswered', heard: 'nothing', failure: new Failure('unknown', 'reset') };
+
+function answeredWith(license: License): Creation {
+  return {
+    state: 'answered',
+    status: 201,
+    license,
+    license_is: 'as asked',
+    failure: new Failure('unknown', `the server answered 201 with the license ${license.key ?? '?'}`),
+  };
+}
 
 describe('a full disk', () => {
   test.each([0, 1, 2, 7, 20, 41, 60])(
@@ -158,7 +185,7 @@ test.each([1, 4])(
       journal: licenseJournal(opened, surroundings.clock),
       concurrency,
     }))
-      expect(onDisk()).toContain(`{"remote_user":"${row.remote_user}","app_code":7,"status":"created"`);
+      expect(onDisk()).toContain(`{"remote_user":"${row.remote_user}","app_code":7,"status":"answered"`);
     await opened.finish();
 
     expect(writes.length).toBeLessThan(rows.length / 2);
@@ -265,20 +292,28 @@ describe('a row whose POST is unconfirmed', () => {
     },
   );
 
-  test.each<[string, Creation & { state: 'unconfirmed' }, string]>([
-    ['redirected', { ...lost, reason: 'redirect' }, 'failed'],
-    ['without a key', { ...lost, reason: 'empty answer' }, 'unknown'],
-    ['of another license', { ...lost, reason: 'answer differs' }, 'unknown'],
-  ])('%s is never sent again', async (_what, creation, status) => {
-    const { applying, posts } = world({
-      answer: ({ remote_user }) => (remote_user === 'user-5' ? creation : undefined),
-    });
+  test.each([
+    ['as it was asked for', 'as asked', 'K-9'],
+    ['without a key', 'without a key', undefined],
+    ['of another license', 'another', undefined],
+  ] as const)(
+    'that is answered %s, and whose license no list shows, is never sent again',
+    async (_what, license_is, key) => {
+      const license = { key: 'K-9', fields: {} };
+      const creation: Creation = { ...answeredWith(license), state: 'answered', license_is, status: 201, license };
+      const { applying, posts, slept, shown, answers, records } = world({
+        answer: ({ remote_user }) => (remote_user === 'user-5' ? creation : undefined),
+      });
 
-    const { rows: printed } = await outcome(applying);
+      const { rows: printed, failure } = await outcome(applying);
 
-    expect(posts.filter((user) => user === 'user-5')).toHaveLength(1);
-    expect(printed[5]?.status).toBe(status);
-  });
+      expect(posts.filter((user) => user === 'user-5')).toHaveLength(1);
+      expect(printed[5]).toMatchObject({ status: 'unknown', license: key === undefined ? null : { key } });
+      expect([failure?.kind, slept, shown.length]).toEqual(['unknown', [5000], 39]);
+      expect(answers['user-5']).toEqual({ status: 201, time: 1_000_000, key_end: 'K-9' });
+      expect(records.filter(({ status }) => status === 'answered')).toHaveLength(40);
+    },
+  );
 
   test('at an interruption is recorded with the time of its request, and named', async () => {
     const stop = new AbortController();
@@ -319,7 +354,7 @@ describe('a row whose POST is unconfirmed', () => {
     expect(printed.map(({ status }) => status)).toEqual(Array<string>(5).fill('created'));
     const last = new Map(records.map((record) => [record.remote_user, record.status]));
     expect([...last.values()]).toEqual([
-      ...Array<string>(5).fill('created'),
+      ...Array<string>(5).fill('answered'),
       ...Array<string>(last.size - 5).fill('not sent'),
     ]);
     expect(last.get('user-5')).toBe('not sent');
@@ -367,7 +402,7 @@ test('the words of a plan count what an interrupted run created and resized as t
     row,
     decision: { step: 'unchanged' as const, license: { key: 'K', fields: {} }, hasSeveral: false },
   }));
-  const tasks = [one, two, three, four].filter((task) => task !== undefined);
+  const planned = [one, two, three, four].filter((row) => row !== undefined);
   const ended = (remote_user: string, status: string) => ({ remote_user, app_code: 7, status, time: 1 });
   const records = [
     ended('user-0', 'created'),
@@ -378,8 +413,8 @@ test('the words of a plan count what an interrupted run created and resized as t
     { path: '/j', records, isDamaged: false, append: async () => undefined },
     sleptClock(),
   );
-  expect(planInWords({ tasks }, journal)).toBe(
+  expect(planInWords({ rows: planned }, journal)).toBe(
     '2 created by the interrupted run, 1 resized by the interrupted run, 1 unchanged',
   );
-  expect(planInWords({ tasks })).toBe('4 unchanged');
+  expect(planInWords({ rows: planned })).toBe('4 unchanged');
 });

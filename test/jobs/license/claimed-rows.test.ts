@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { claimedRows } from '../../../src/jobs/license/claim-roster.ts';
+import { claimedRows } from '../../../src/jobs/license/claim-users.ts';
 import type { Claims } from '../../../src/store/claims.ts';
 
 test('claims are given back one group after another', async () => {

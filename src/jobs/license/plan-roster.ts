@@ -6,23 +6,24 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { areShared, type SharedClaims } from '../../store/claims.ts';
-import { takeCensus, type ListedUser } from '../license/census.ts';
-import { claimRoster, type ClaimingRoster, type RosterClaims } from '../license/claim-roster.ts';
-import { decide, sizeOf, type Decision, type SimilarNames } from '../license/decide.ts';
-import { earlierOutcome, type LicenseJournal } from '../license/license-journal.ts';
-import { shareRoster, type SharingRoster } from '../license/share-roster.ts';
-
-/** A row with what has to be done for it. */
-export interface Task {
-  readonly row: LicenseFields;
-  readonly decision: Decision;
-}
+import { pool } from '../work/pool.ts';
+import { claimRoster, type ClaimingRoster, type RosterClaims } from './claim-users.ts';
+import { decide, sizeOf, type Decision, type SimilarNames } from './decide.ts';
+import { earlierOutcome, type LicenseJournal } from './past.ts';
+import { shareRoster, type SharingRoster } from './share-roster.ts';
+import { lookAtUsers, lookUp, type Sight } from './sight.ts';
 
 /** What has to be done for each row, in the order of the rows. */
 export interface Plan {
-  readonly tasks: readonly Task[];
+  readonly rows: readonly PlannedRow[];
   /** When the lists that it follows from were begun, on the clock `elapsed`. */
   readonly listedAt: Milliseconds;
+}
+
+/** A row with what has to be done for it. */
+export interface PlannedRow {
+  readonly row: LicenseFields;
+  readonly decision: Decision;
 }
 
 export interface Planning {
@@ -40,14 +41,28 @@ export interface Planning {
 export async function planRoster(rows: readonly LicenseFields[], planning: Planning): Promise<Plan> {
   const { licensing, concurrency, similar, elapsed } = planning;
   const listedAt = elapsed();
-  const listed = new Map<number, ReadonlyMap<string, ListedUser>>();
+  const sights = new Map<number, (user: string) => Sight>();
   for (const [app_code, users] of usersOfEachApp(rows))
-    listed.set(app_code, await takeCensus(licensing(app_code), app_code, users, concurrency));
-  const tasks = rows.map((row) => ({
-    row,
-    decision: decide(listed.get(row.app_code)?.get(row.remote_user), row, similar),
-  }));
-  return { tasks, listedAt };
+    sights.set(app_code, await lookAtUsers(licensing(app_code), app_code, users, concurrency));
+  const planned = rows.flatMap((row) => {
+    const sight = sights.get(row.app_code)?.(row.remote_user);
+    return sight ? [{ row, decision: decide(sight, row, similar) }] : [];
+  });
+  return { rows: planned, listedAt };
+}
+
+/** The same plan for people: each user whom only a hint shows without a license is looked up. @throws Failure of a look-up */
+export async function planToShow(rows: readonly LicenseFields[], planning: Planning): Promise<Plan> {
+  const { licensing, concurrency, similar } = planning;
+  const plan = await planRoster(rows, planning);
+  const decisions = new Map<LicenseFields, Decision>();
+  const look = async ({ row }: PlannedRow): Promise<readonly [LicenseFields, Decision]> => {
+    const { sight } = await lookUp(licensing(row.app_code), row);
+    return [row, decide(sight, row, similar)];
+  };
+  const open = plan.rows.filter(({ decision }) => decision.step === 'look up');
+  for await (const [row, decision] of pool(open, concurrency, look)) decisions.set(row, decision);
+  return { ...plan, rows: plan.rows.map(({ row, decision }) => ({ row, decision: decisions.get(row) ?? decision })) };
 }
 
 function usersOfEachApp(rows: readonly LicenseFields[]): Map<number, string[]> {
@@ -83,7 +98,7 @@ export async function planClaimed(
     const before = new Map<number, Milliseconds>();
     for (const [app_code, own] of shared) before.set(app_code, (await own.takeFree([])).now);
     const plan = await planRoster(rows, planning);
-    const created = plan.tasks.flatMap(({ row, decision }) => (decision.step === 'create' ? [row] : []));
+    const created = plan.rows.flatMap(({ row, decision }) => (isCreation(decision) ? [row] : []));
     return { plan, claims: shareRoster(created, { ...claiming, claims: shared, listedAt: plan.listedAt, before }) };
   }
   const claims = await claimRoster(rows, claiming);
@@ -105,12 +120,17 @@ function sharedOf({ claims }: ClaimingPlan): ReadonlyMap<number, SharedClaims> |
   });
 }
 
+/** Whether a license is to be created, at once or after a look-up. */
+export function isCreation({ step }: Decision): boolean {
+  return step === 'create' || step === 'look up';
+}
+
 /** Asks for each request of the plan, in the order of the rows: a dry run notes it and sends nothing. */
-export async function planRequests({ tasks }: Plan, { licensing }: Pick<Planning, 'licensing'>): Promise<void> {
-  for (const { row, decision } of tasks) {
+export async function planRequests({ rows }: Plan, { licensing }: Pick<Planning, 'licensing'>): Promise<void> {
+  for (const { row, decision } of rows) {
     const { app_code, size_allowance } = row;
     try {
-      if (decision.step === 'create') await licensing(app_code).create(row);
+      if (isCreation(decision)) await licensing(app_code).create(row);
       if (decision.step === 'resize') await licensing(app_code).update(keyOf(decision.license), { size_allowance });
     } catch (cause) {
       if (!(cause instanceof Planned)) throw cause;
@@ -119,7 +139,7 @@ export async function planRequests({ tasks }: Plan, { licensing }: Pick<Planning
 }
 
 /** What would come of a row. */
-export interface PlannedRow extends LicenseFields {
+export interface DryRow extends LicenseFields {
   readonly status: 'create' | 'resize' | 'unchanged' | 'failed';
   readonly license: License | null;
   /** The change of size, as in `4 -> 6`; null where a license is created or left. */
@@ -128,11 +148,12 @@ export interface PlannedRow extends LicenseFields {
 }
 
 /** The row of a dry run. */
-export function plannedRow({ row, decision }: Task): PlannedRow {
+export function dryRow({ row, decision }: PlannedRow): DryRow {
   const { step } = decision;
   if (step === 'refused')
     return { ...row, status: 'failed', license: null, change: null, error: decision.failure.message };
-  if (step === 'create') return { ...row, status: step, license: null, change: null, error: null };
+  if (step === 'create' || step === 'look up')
+    return { ...row, status: 'create', license: null, change: null, error: null };
   const { license } = decision;
   const change = step === 'resize' ? `${sizeOf(license) ?? '?'} -> ${row.size_allowance}` : null;
   return { ...row, status: step, license, change, error: null };
@@ -142,14 +163,14 @@ export function plannedRow({ row, decision }: Task): PlannedRow {
  * How many rows a plan creates, resizes, leaves and refuses, in words: `2 to create, 15 to resize, 233 unchanged`. Rows that the
  * journal says an interrupted run has done are counted apart, since the result will count them with those of this run.
  */
-export function planInWords({ tasks }: Pick<Plan, 'tasks'>, journal?: Pick<LicenseJournal, 'past'>): string {
-  const counts = { create: 0, resize: 0, created: 0, resized: 0, unchanged: 0, refused: 0 };
-  for (const { row, decision } of tasks) {
+export function planInWords({ rows }: Pick<Plan, 'rows'>, journal?: Pick<LicenseJournal, 'past'>): string {
+  const counts = { create: 0, 'look up': 0, resize: 0, created: 0, resized: 0, unchanged: 0, refused: 0 };
+  for (const { row, decision } of rows) {
     const earlier = decision.step === 'unchanged' && journal ? earlierOutcome(journal.past(row)) : undefined;
     counts[earlier ?? decision.step] += 1;
   }
   return inWords([
-    [counts.create, 'to create'],
+    [counts.create + counts['look up'], 'to create'],
     [counts.resize, 'to resize'],
     [counts.created, 'created by the interrupted run'],
     [counts.resized, 'resized by the interrupted run'],
@@ -164,6 +185,6 @@ export function inWords(counts: readonly (readonly [count: number, word: string]
 }
 
 /** The number of rows that a plan would change. */
-export function changesIn({ tasks }: Pick<Plan, 'tasks'>): number {
-  return tasks.filter(({ decision: { step } }) => step === 'create' || step === 'resize').length;
+export function changesIn({ rows }: Pick<Plan, 'rows'>): number {
+  return rows.filter(({ decision }) => decision.step === 'resize' || isCreation(decision)).length;
 }

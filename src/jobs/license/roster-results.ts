@@ -1,13 +1,16 @@
 import type { License } from '../../api/licensing/license.ts';
 import { Failure, type FailureKind } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import type { LicenseJournal, RecordedStatus } from '../license/license-journal.ts';
+import type { OpenAnswer } from '../../store/claims.ts';
 import { InOrder } from '../work/in-order.ts';
-import type { PlanningAgain } from './pending-row.ts';
-import { inWords, type Task } from './plan-roster.ts';
+import type { RecordedStatus } from './past.ts';
+import { inWords, type PlannedRow } from './plan-roster.ts';
+import type { LookingAgain } from './waiting-rows.ts';
 
 /** What carrying out a plan needs. */
-export interface Applying extends PlanningAgain {
+export interface Applying extends LookingAgain {
+  /** Users whose POST is sent, once, although an earlier one was answered. */
+  readonly sendAgain: ReadonlySet<string>;
   /** How often the POST of one row may be repeated. */
   readonly retries: number;
   /** Aborted by Ctrl-C, SIGTERM and the deadline. */
@@ -24,7 +27,7 @@ export interface Applying extends PlanningAgain {
 }
 
 /** What came of a row. */
-export interface AppliedRow extends LicenseFields {
+export interface RowResult extends LicenseFields {
   readonly status: 'created' | 'resized' | 'unchanged' | 'failed' | 'unknown';
   /** As the server returned it; null where it is not known. */
   readonly license: License | null;
@@ -33,25 +36,23 @@ export interface AppliedRow extends LicenseFields {
 }
 
 /** Whether a row needs neither a request nor a record, as most rows of a roster that is applied again. */
-export function isUnchanged({ row, decision }: Task, journal: LicenseJournal): boolean {
-  if (decision.step !== 'unchanged' || decision.hasSeveral) return false;
-  const { posted, status } = journal.past(row);
-  return posted === undefined && status === undefined;
+export function isUnchanged({ row, decision }: PlannedRow, { journal }: Pick<Applying, 'journal'>): boolean {
+  return decision.step === 'unchanged' && !decision.hasSeveral && journal.past(row).is === 'untouched';
 }
 
-/** An outcome without its row. */
-type RowResult = Pick<AppliedRow, 'status' | 'license' | 'error'>;
+/** A result without its row. */
+export type Outcome = Pick<RowResult, 'status' | 'license' | 'error'>;
 
 /** Written out, since a copy by spread of an object that is a key of a Map takes 600 bytes: 60 MB for 100,000 rows. */
-function outcomeOf(row: LicenseFields, { status, license, error }: RowResult): AppliedRow {
+function outcomeOf(row: LicenseFields, { status, license, error }: Outcome): RowResult {
   const { remote_user, app_code, size_allowance } = row;
   return { remote_user, app_code, size_allowance, status, license, error };
 }
 
-/** The outcomes of the rows, on their way to the journal and then to the reader. */
-export class RowOutcomes {
+/** The results of the rows, on their way to the journal and then to the reader. */
+export class RosterResults {
   readonly #applying: Pick<Applying, 'journal' | 'claims' | 'now' | 'finished'>;
-  readonly #ready = new InOrder<LicenseFields, AppliedRow>();
+  readonly #ready = new InOrder<LicenseFields, RowResult>();
   readonly #writing = new Set<Promise<void>>();
 
   constructor(applying: Pick<Applying, 'journal' | 'claims' | 'now' | 'finished'>) {
@@ -59,14 +60,14 @@ export class RowOutcomes {
   }
 
   /** Records an outcome, then reports it. The worker continues meanwhile; what it records next shares the sync. */
-  end(row: LicenseFields, result: RowResult, status: RecordedStatus): void {
-    const writing = this.record(row, status).then(() => this.finish(row, result));
-    this.#writing.add(writing);
-    // One that rejects stays, and is thrown by `written`.
-    writing.then(
-      () => this.#writing.delete(writing),
-      () => undefined,
-    );
+  end(row: LicenseFields, outcome: Outcome, status: RecordedStatus): void {
+    this.#inBackground(this.record(row, status).then(() => this.finish(row, outcome)));
+  }
+
+  /** Records that the server answered a POST: its row is reported once a list has confirmed it. */
+  answered(row: LicenseFields, answer: OpenAnswer): void {
+    const { journal, claims } = this.#applying;
+    this.#inBackground(orBroken(journal.answered(row, answer)).then(() => claims.answered(row, answer)));
   }
 
   fail(row: LicenseFields, status: 'failed' | 'unknown', error: string): void {
@@ -74,20 +75,15 @@ export class RowOutcomes {
   }
 
   /** Reports an outcome that needs no record. */
-  async finish(row: LicenseFields, result: RowResult): Promise<void> {
-    this.#ready.put(row, outcomeOf(row, result));
+  async finish(row: LicenseFields, outcome: Outcome): Promise<void> {
+    this.#ready.put(row, outcomeOf(row, outcome));
     this.#applying.finished();
     // A row whose request is unconfirmed is given back at the end, with the time of that request.
-    if (result.status !== 'unknown') await this.#applying.claims.release(row);
+    if (outcome.status !== 'unknown') await this.#applying.claims.release(row);
   }
 
-  /** What cannot be recorded was done all the same; `journal.broken` says so, and ends the run. */
   async record(row: LicenseFields, status: RecordedStatus, time = this.#applying.now()): Promise<void> {
-    try {
-      await this.#applying.journal.after(row, status, time);
-    } catch (cause) {
-      if (!(cause instanceof Failure)) throw cause;
-    }
+    await orBroken(this.#applying.journal.after(row, status, time));
   }
 
   /** Resolves when each outcome so far is recorded and reported. */
@@ -100,18 +96,36 @@ export class RowOutcomes {
     this.#ready.close();
   }
 
-  /** Resolves when the row has an outcome; undefined where the run ended without one. */
-  of(task: Task): AppliedRow | Promise<AppliedRow | undefined> {
-    const { row, decision } = task;
-    if (decision.step === 'unchanged' && isUnchanged(task, this.#applying.journal))
+  /** Resolves when the row has a result; undefined where the run ended without one. */
+  of(planned: PlannedRow): RowResult | Promise<RowResult | undefined> {
+    const { row, decision } = planned;
+    if (decision.step === 'unchanged' && isUnchanged(planned, this.#applying))
       return outcomeOf(row, { status: 'unchanged', license: decision.license, error: null });
     return this.#ready.take(row);
+  }
+
+  /** What rejects stays, and is thrown by `written`. */
+  #inBackground(writing: Promise<void>): void {
+    this.#writing.add(writing);
+    writing.then(
+      () => this.#writing.delete(writing),
+      () => undefined,
+    );
+  }
+}
+
+/** What cannot be recorded was done all the same; `journal.broken` says so, and ends the run. */
+async function orBroken(recording: Promise<void>): Promise<void> {
+  try {
+    await recording;
+  } catch (cause) {
+    if (!(cause instanceof Failure)) throw cause;
   }
 }
 
 /** Counts outcomes, and says how the run ended. */
 export interface Tally {
-  add(row: AppliedRow): void;
+  add(row: RowResult): void;
   /** The counts in words; `total` rows were wanted. */
   summary(total: number): string;
   /** The failure that the run ends with; undefined where each row has its license. */

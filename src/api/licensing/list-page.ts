@@ -1,0 +1,78 @@
+import { isObject, type JsonObject } from '../../core/json.ts';
+import type { Spool } from '../../core/spool.ts';
+import { foreignBody, incompleteAfter, withBody } from '../http/answer.ts';
+import type { Answer, Parameters } from '../http/call.ts';
+import { path } from '../http/path.ts';
+import type { License } from './license.ts';
+import { refuse, refuseError, rowOf, unreadable, type LicensingLine } from './license-answer.ts';
+import { pageEnd, type PageEnd } from './page-end.ts';
+
+export const licenses = path`/v1/license/`;
+
+/** One answer to a list. */
+export interface Page extends PageEnd {
+  /** Of a page that is too long for memory, some at a time. */
+  readonly rows: readonly License[] | AsyncIterable<readonly License[]>;
+  readonly count: number;
+  readonly answer: Answer;
+}
+
+/** @throws Failure of the first page as it is; of a later one incomplete, but an interruption */
+export async function readPage(line: LicensingLine, query: Parameters, pagesBefore: number): Promise<Page> {
+  try {
+    const answer = await line.send({ method: 'GET', path: licenses, query, repeat: 'safe', isLong: true });
+    if (answer.spool) return await longPage(answer, answer.spool, line);
+    refuse(answer);
+    const rows = rowsIn(answer).map((row) => rowOf(row, answer, line));
+    return { ...pageEnd(answer), rows, count: rows.length, answer };
+  } catch (cause) {
+    throw pagesBefore === 0 ? cause : incompleteAfter(pagesBefore, cause);
+  }
+}
+
+/** The same for a page that is too long for memory. The spool is closed by whoever reads the rows. */
+async function longPage(answer: Answer, spool: Spool, line: LicensingLine): Promise<Page> {
+  const { readLongPage } = await import('./long-list.ts');
+  try {
+    refuse(answer);
+    const { body, rowsOf } = await readLongPage(spool);
+    const known = withBody(answer, body);
+    const { count, each } = rowsOf(rowsIn(known));
+    return { ...pageEnd(known), rows: licensesFrom(each, known, line), count, answer };
+  } catch (cause) {
+    await spool.close();
+    throw cause instanceof SyntaxError ? foreignBody(answer, 'the licensing API') : cause;
+  }
+}
+
+async function* licensesFrom(
+  rows: AsyncIterable<readonly unknown[]>,
+  answer: Answer,
+  line: LicensingLine,
+): AsyncGenerator<readonly License[]> {
+  for await (const some of rows) yield some.map((row) => rowOf(row, answer, line));
+}
+
+function rowsIn(answer: Answer): readonly unknown[] {
+  const { body } = answer;
+  // An empty body is a cut one: taken for an empty list, it would make a second license.
+  if (answer.status === 204) return [];
+  if (body === undefined) throw foreignBody(answer, 'the licensing API');
+  if (Array.isArray(body)) return body;
+  refuseError(answer, 'list');
+  const rows = isObject(body) ? rowsBeside(body) : undefined;
+  if (rows === undefined) throw unreadable(answer, 'no list of licenses');
+  return rows;
+}
+
+/** Names under which servers put the rows of a page beside other things. */
+const rowNames = ['results', 'licenses', 'data', 'items'] as const;
+
+/** The rows of an object: under a usual name, or its only array if that holds objects. */
+function rowsBeside(body: JsonObject): readonly unknown[] | undefined {
+  const named = rowNames.map((name) => body[name]).find((value) => Array.isArray(value));
+  if (Array.isArray(named)) return named as unknown[];
+  const [only, ...others] = Object.values(body).filter((value) => Array.isArray(value));
+  const isList = others.length === 0 && only !== undefined && only.length > 0 && only.every(isObject);
+  return isList ? only : undefined;
+}

@@ -1,0 +1,169 @@
+import { distinct, textOf, type License, type UserLicenses } from '../../api/licensing/license.ts';
+import { likeness } from '../../api/licensing/license-names.ts';
+import type { LicensingApi } from '../../api/licensing/licensing.ts';
+import { Failure } from '../../core/failure.ts';
+import { pool } from '../work/pool.ts';
+import { nearMatches } from './near-names.ts';
+
+/** What a look at the server shows of one user (docs/exactly-once.md, What a POST needs). */
+export type Sight =
+  | { readonly shows: 'licenses'; readonly licenses: readonly License[] }
+  /** A license of a name that the server may have made of the user's, and none of that name itself. */
+  | { readonly shows: 'near'; readonly license: License }
+  /** `hint`: pages were read one after another, and the user may have been on none of them. */
+  | { readonly shows: 'nothing'; readonly as: 'proof' | 'hint' }
+  /** The look did not show everything. */
+  | { readonly shows: 'gap'; readonly failure: Failure };
+
+const proof: Sight = { shows: 'nothing', as: 'proof' };
+const hint: Sight = { shows: 'nothing', as: 'hint' };
+
+/** Maximum number of users that are looked up one by one; for more, one list of all licenses is cheaper. */
+const fewUsers = 20;
+/** A list with so many times more licenses than users were asked for is not read. */
+const tooLong = 20;
+/** How often a list is read twice, until two readings agree. */
+const maxPairs = 3;
+
+export type SightApi = Pick<LicensingApi, 'list' | 'ofUser'>;
+
+/**
+ * What the server shows of each of the users in one application: by one list of all licenses, or by a look-up of each. A list of several
+ * pages is a hint; where the server ignores filters it is read twice (docs/exactly-once.md, A world that moves).
+ * @throws Failure of a list that cannot be read at all
+ */
+export async function lookAtUsers(
+  api: SightApi,
+  app_code: number,
+  users: readonly string[],
+  concurrency: number,
+): Promise<(user: string) => Sight> {
+  if (users.length <= fewUsers) return lookUpEach(api, app_code, users, concurrency);
+  const list = await readList(api, app_code, users);
+  const isRead = !(list instanceof Failure);
+  const unseen = isRead ? users.filter((user) => !list.sights.has(user)) : users;
+  const [probe] = unseen;
+  if (isRead && (list.isOnePage || probe === undefined)) return (user) => list.sights.get(user) ?? proof;
+  const { sight, filter } = await lookUp(api, { remote_user: probe ?? '', app_code });
+  if (filter === 'ignored') return readTwice(api, app_code, users, list);
+  if (isRead) return (user) => (user === probe ? sight : (list.sights.get(user) ?? hint));
+  const others = await lookUpEach(api, app_code, users.slice(1), concurrency);
+  return (user) => (user === probe ? sight : others(user));
+}
+
+async function lookUpEach(
+  api: SightApi,
+  app_code: number,
+  users: readonly string[],
+  concurrency: number,
+): Promise<(user: string) => Sight> {
+  const sights = new Map<string, Sight>();
+  const look = async (remote_user: string): Promise<readonly [string, Sight]> => [
+    remote_user,
+    (await lookUp(api, { remote_user, app_code })).sight,
+  ];
+  for await (const [user, sight] of pool(users, concurrency, look)) sights.set(user, sight);
+  return (user) => sights.get(user) ?? proof;
+}
+
+export interface UserLook {
+  readonly sight: Sight;
+  readonly filter: UserLicenses['filter'];
+}
+
+/** One user by the filter of the server. @throws Failure of a list that cannot be read at all */
+export async function lookUp(
+  api: Pick<SightApi, 'ofUser'>,
+  { remote_user, app_code }: { readonly remote_user: string; readonly app_code: number },
+): Promise<UserLook> {
+  try {
+    const listed = await api.ofUser({ remote_user, app_code });
+    return { sight: sightOf(listed), filter: listed.filter };
+  } catch (failure) {
+    if (failure instanceof Failure && failure.kind === 'incomplete')
+      return { sight: { shows: 'gap', failure }, filter: 'honoured' };
+    throw failure;
+  }
+}
+
+export function sightOf({ exact, near: [near] }: UserLicenses): Sight {
+  if (exact.length > 0) return { shows: 'licenses', licenses: exact };
+  return near ? { shows: 'near', license: near } : proof;
+}
+
+/** What one reading of the list of an application shows; users of whom it shows nothing are absent. */
+interface ListReading {
+  readonly sights: ReadonlyMap<string, Sight>;
+  readonly isOnePage: boolean;
+}
+
+/** Two readings must agree on the users of whom they show nothing; then that is a proof. */
+async function readTwice(
+  api: SightApi,
+  app_code: number,
+  users: readonly string[],
+  begun: ListReading | Failure,
+): Promise<(user: string) => Sight> {
+  const sights = new Map<string, Sight>();
+  let failure = new Failure('incomplete', `the list moves: of ${2 * maxPairs} readings no two show the same users`);
+  let first: ListReading | Failure | undefined = begun instanceof Failure ? undefined : begun;
+  for (let pair = 1; pair <= maxPairs; pair += 1) {
+    const two = [
+      first ?? (await readList(api, app_code, users, Infinity)),
+      await readList(api, app_code, users, Infinity),
+    ];
+    first = undefined;
+    const [missing, ...others] = two.map((reading) => {
+      if (reading instanceof Failure) return (failure = reading);
+      for (const [user, sight] of reading.sights) if (sights.get(user)?.shows !== 'licenses') sights.set(user, sight);
+      return users.filter((user) => !reading.sights.has(user)).join('\n');
+    });
+    if (typeof missing === 'string' && others.every((other) => other === missing))
+      return (user) => sights.get(user) ?? proof;
+  }
+  return (user) => sights.get(user) ?? { shows: 'gap', failure };
+}
+
+/** A Failure where the list cannot answer for each user: it is not whole, too long, or its rows do not name users. */
+async function readList(
+  api: SightApi,
+  app_code: number,
+  users: readonly string[],
+  longest = tooLong * users.length,
+): Promise<ListReading | Failure> {
+  const found = new Map<string, License[]>();
+  const others: License[] = [];
+  const wanted = new Set(users);
+  let size = { page: 1, told: 0, hasNext: false };
+  try {
+    for await (const license of api.list({ app_code }, 'whole', (heard) => (size = heard))) {
+      const name = textOf(license, 'remote_user');
+      if (name === undefined) return unusable('its rows do not name users');
+      if (size.page === 1 && size.hasNext && size.told > longest) return unusable('it is too long');
+      const isExact = wanted.has(name) && likeness(license, { remote_user: name, app_code }) === 'exact';
+      if (!isExact) others.push(license);
+      else if (!found.get(name)?.push(license)) found.set(name, [license]);
+    }
+  } catch (cause) {
+    if (cause instanceof Failure && cause.kind === 'incomplete') return cause;
+    throw cause;
+  }
+  return { sights: sightsOf(found, others, app_code, users), isOnePage: size.page === 1 };
+}
+
+function sightsOf(
+  found: ReadonlyMap<string, readonly License[]>,
+  others: readonly License[],
+  app_code: number,
+  users: readonly string[],
+): Map<string, Sight> {
+  const unseen = users.filter((user) => !found.has(user));
+  const sights = new Map<string, Sight>();
+  for (const [user, license] of nearMatches(others, app_code, unseen)) sights.set(user, { shows: 'near', license });
+  for (const [user, licenses] of found) sights.set(user, { shows: 'licenses', licenses: distinct(licenses) });
+  return sights;
+}
+
+function unusable(why: string): Failure {
+  return new Failure('incomplete', `the list of the application is not used: ${why}`);
+}
