@@ -1,5 +1,6 @@
 import type { Milliseconds } from '../core/duration.ts';
 import type { Failure } from '../core/failure.ts';
+import { isObject } from '../core/json.ts';
 
 /**
  * Which users of one application a process is creating licenses for, and when a license was last asked for (docs/exactly-once.md,
@@ -50,6 +51,12 @@ export interface OpenAnswer {
   readonly time: Milliseconds;
   /** The last four characters of the answered key; undefined where the answer had none. */
   readonly key_end?: string | undefined;
+}
+
+export function isOpenAnswer(value: unknown): value is OpenAnswer {
+  if (!isObject(value)) return false;
+  const { status, time, key_end } = value;
+  return Number.isFinite(status) && Number.isFinite(time) && (key_end === undefined || typeof key_end === 'string');
 }
 
 export interface ReleasedUser {

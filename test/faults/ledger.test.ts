@@ -43,7 +43,7 @@ describe('a ledger that fails', needs('postgresql'), () => {
     return rows.map(({ remote_user }) => remote_user).filter((user) => user.startsWith(like));
   }
 
-  const cuts = (['take', 'sending', 'release'] as const).flatMap((at) =>
+  const cuts = (['open', 'take', 'sending', 'release'] as const).flatMap((at) =>
     (['before', 'after'] as const).flatMap((when) => (['break', 'stall'] as const).map((how) => ({ at, when, how }))),
   );
 
@@ -78,13 +78,13 @@ describe('a ledger that fails', needs('postgresql'), () => {
     expect(cut.exitCode).toBe(7);
   });
 
-  test('ensure asks the ledger three times, and twice where the user has a license', async () => {
+  test('ensure asks the ledger four times, and three times where the user has a license', async () => {
     const sandbox = await openSandbox();
     const { env, calls, close } = await through({ at: 'no cut', when: 'before', how: 'break' });
     await sandbox.run(ensure, { env });
     await sandbox.run(ensure, { env });
     await close();
-    expect(calls).toEqual(['take', 'sending', 'release', 'take', 'release']);
+    expect(calls).toEqual(['open', 'take', 'sending', 'release', 'open', 'take', 'release']);
   });
 
   test.each(['restart', 'kill'] as const)(

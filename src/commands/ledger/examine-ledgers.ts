@@ -13,11 +13,10 @@ export async function* examineLedgers({ ledgers }: Ledgers): AsyncGenerator<Exam
     return;
   }
   for (const { source, ledger } of configured) {
-    // Clocks that differ do not matter: the ledger goes by that of the database.
     yield* attempt(
       'ledger',
       source,
-      () => ledger.skew(),
+      () => ledger.examine(),
       () => 'reached',
     );
   }

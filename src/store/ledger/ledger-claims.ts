@@ -1,98 +1,61 @@
-import { createHash } from 'node:crypto';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
+import { writeJson } from '../../core/json.ts';
 import type { Clock } from '../../core/world.ts';
-import { rememberedFor, type ClaimOptions, type SharedClaims, type TakenUsers } from '../claims.ts';
-import { ledgerVersion } from './ledger-steps.ts';
-import type { Database, QueryLimits } from './postgres.ts';
-import { onElapsed, takenFrom } from './taken-users.ts';
+import type { ClaimOptions, PastPosts, SharedClaims, TakenUsers } from '../claims.ts';
+import type { LedgerSession } from './ledger-session.ts';
+import { takenFrom } from './taken-users.ts';
 
 export interface LedgerClaimOptions extends ClaimOptions {
   /** The longest time of one POST. */
   readonly requestLimit: Milliseconds;
 }
 
-/** One connection to a ledger, with the number of its session; null before the first claim. The applications of a run share it. */
-export interface LedgerConnection {
-  readonly database: Database;
-  session: number | null;
-}
-
-/** Whose claims they are, and where. */
-export interface ClaimingSession {
-  readonly connection: LedgerConnection;
-  /** The licensing server with the code of the application. */
-  readonly target: string;
-  readonly host: string;
-  readonly pid: number;
-  readonly clock: Clock;
-}
-
 /** The users of one statement. */
 const portion = 5000;
-/** The longest time of the statement before a POST, and from then to the POST: what it records allows for that. */
-const sendingLimit: Milliseconds = 5000;
+/**
+ * The longest time of a statement that a POST or a known key waits for. Also the longest time from the statement before a POST to the POST: what
+ * it records allows for that.
+ */
+const shortLimit: Milliseconds = 5000;
 /** How long users are given back for after Ctrl-C or the deadline. */
 const releaseGrace: Milliseconds = 1000;
 const longestWait: Milliseconds = 300_000;
 const longestPause: Milliseconds = 400;
 
-/** Claims in a ledger, held by the session of its connection (docs/exactly-once.md, The shared ledger). */
-export function sharedClaims(session: ClaimingSession, options: LedgerClaimOptions): SharedClaims {
-  const { connection, target, clock } = session;
-  const { database } = connection;
-  let lost: Failure | undefined;
-  const hashes = (users: readonly string[]): Buffer[] => users.map((user) => hashOf(target, user));
+/** Claims on the users of one application, held by a session (docs/exactly-once.md, The shared ledger). */
+export function sharedClaims(
+  session: LedgerSession,
+  { target, clock }: { readonly target: string; readonly clock: Clock },
+  options: LedgerClaimOptions,
+): SharedClaims {
+  const { signal } = options;
+  const namesOf = (users: readonly string[]): Buffer[] => users.map((user) => session.whoIs(target, user));
 
-  /** A statement that fails leaves open what the ledger holds: nothing more is created by this run. */
-  const call = async (text: string, values: readonly unknown[], limits?: Partial<QueryLimits>): Promise<unknown> => {
-    try {
-      const [row] = await database.query(text, values, { signal: options.signal, ...limits });
-      return row?.['answer'];
-    } catch (cause) {
-      if (cause instanceof Failure && cause !== options.signal.reason) lost ??= cause;
-      throw cause;
+  const takeFree = async (wanted: readonly string[]): Promise<TakenUsers> => {
+    let all: TakenUsers = { now: NaN, posted: new Map(), answers: new Map(), held: [], holder: undefined };
+    for (const some of portionsOf([...new Set(wanted)])) {
+      const names = namesOf(some);
+      const users = new Map(names.map((name, index) => [name.toString('base64'), some[index] ?? '']));
+      const taken = takenFrom(await session.call('take', [target, names], { signal }), users);
+      all = {
+        now: taken.now,
+        posted: new Map([...all.posted, ...taken.posted]),
+        answers: new Map([...all.answers, ...taken.answers]),
+        held: [...all.held, ...taken.held],
+        holder: all.holder ?? taken.holder,
+      };
     }
-  };
-
-  const takePortion = async (users: readonly string[]): Promise<TakenUsers> => {
-    const { host, pid } = session;
-    const values = [ledgerVersion, connection.session, host, pid, rememberedFor(options.settle), target, hashes(users)];
-    const text = 'SELECT chatelaine.take($1, $2, $3, $4, $5, $6, $7::bytea[]) AS answer';
-    const taken = takenFrom(await call(text, values), users);
-    connection.session = taken.session;
-    return taken;
-  };
-
-  const takeFree = async (users: readonly string[]): Promise<TakenUsers> => {
-    const posted = new Map<string, Milliseconds>();
-    const held: string[] = [];
-    let holder: string | undefined;
-    let now = NaN;
-    const wanted = [...new Set(users)];
-    for (let start = 0; start < Math.max(1, wanted.length); start += portion) {
-      const taken = await takePortion(wanted.slice(start, start + portion));
-      for (const [user, time] of taken.posted) posted.set(user, time);
-      held.push(...taken.held);
-      holder ??= taken.holder;
-      now = taken.now;
-    }
-    return { now, posted, answers: new Map(), held, holder };
+    return all;
   };
 
   const release: SharedClaims['release'] = async (users) => {
-    if (connection.session === null) return;
-    for (let start = 0; start < users.length; start += portion) {
-      const some = users.slice(start, start + portion);
-      const wereSent = some.map(({ posted }) => posted !== undefined);
-      const names = hashes(some.map(({ remote_user }) => remote_user));
-      await call(
-        'SELECT chatelaine.release($1, $2, $3::bytea[], $4::boolean[])',
-        [ledgerVersion, connection.session, names, wereSent],
-        {
-          grace: releaseGrace,
-        },
-      );
+    if (users.length === 0) return;
+    for (const some of portionsOf(users)) {
+      const sent = some.filter(({ posted }) => posted !== undefined);
+      const shown = some.filter(({ isShown }) => isShown);
+      const names = [some, sent, shown].map((group) => namesOf(group.map(({ remote_user }) => remote_user)));
+      await session.call('release', names, { signal, grace: releaseGrace, limit: shortLimit });
     }
   };
 
@@ -101,22 +64,23 @@ export function sharedClaims(session: ClaimingSession, options: LedgerClaimOptio
 
   const sending = gathered(async (users) => {
     const before = { now: clock.now(), elapsed: clock.elapsed() };
-    const bound = options.requestLimit + sendingLimit;
-    const values = [ledgerVersion, connection.session, bound, hashes(users)];
-    await call('SELECT chatelaine.sending($1, $2, $3, $4::bytea[])', values, { limit: sendingLimit });
+    await session.call('sending', [options.requestLimit + shortLimit, namesOf(users)], { signal, limit: shortLimit });
     for (const user of users) recorded.set(user, before);
   });
 
-  const lostNow = (): Failure | undefined => lost ?? database.lost();
-
-  const known = { takeFree, release, lost: lostNow, answered: keptByTheFile };
-
   return {
-    ...known,
+    takeFree,
+    release,
+    lost: () => session.lost(),
+    async answered(answers) {
+      const texts = [...answers.values()].map((answer) => writeJson(answer));
+      const limits = { signal, grace: releaseGrace, limit: shortLimit };
+      await session.call('answered', [namesOf([...answers.keys()]), texts], limits);
+    },
     async posting(user, soon = () => []) {
-      const failure = lostNow();
+      const failure = session.lost();
       if (failure) throw failure;
-      if (!isWithin(sendingLimit, clock, recorded.get(user))) await sending(user, soon);
+      if (!isWithin(shortLimit, clock, recorded.get(user))) await sending(user, soon);
       recorded.delete(user);
     },
     async take(users) {
@@ -138,9 +102,6 @@ export function sharedClaims(session: ClaimingSession, options: LedgerClaimOptio
   };
 }
 
-/** The schema keeps no answers yet: the file of claims of this machine does. */
-const keptByTheFile: SharedClaims['answered'] = () => Promise.resolve();
-
 /** A moment on both clocks of the machine. */
 type ClockReading = Readonly<Record<'now' | 'elapsed', Milliseconds>>;
 
@@ -151,9 +112,18 @@ function isWithin(span: Milliseconds, clock: Clock, since: ClockReading | undefi
   return now >= 0 && now < span && elapsed < span;
 }
 
-/** Users are known to the database as hashes alone, which it hashes again with its salt. */
-function hashOf(target: string, user: string): Buffer {
-  return createHash('sha256').update(`${target}\0${user}`).digest();
+function portionsOf<T>(users: readonly T[]): readonly (readonly T[])[] {
+  const starts = Array.from(
+    { length: Math.max(1, Math.ceil(users.length / portion)) },
+    (_one, index) => index * portion,
+  );
+  return starts.map((start) => users.slice(start, start + portion));
+}
+
+/** The moments as they are on the clock `elapsed`: whatever the clock of this machine is set to, their age is that of the database. */
+function onElapsed(clock: Pick<Clock, 'elapsed'>, { now, posted, answers }: TakenUsers): PastPosts {
+  const ahead = clock.elapsed() - now;
+  return { posted: new Map([...posted].map(([user, time]) => [user, time + ahead])), answers };
 }
 
 /**

@@ -19,6 +19,12 @@ const refused: Meaning = {
   hint: 'PGPASSWORD, PGPASSFILE or PGSERVICE has the password, PGUSER or the URL the role.',
 };
 
+const withoutFunctions: Meaning = {
+  kind: 'auth',
+  what: ({ name, user }) => `the role ${user} may not call the functions of the ledger ${name}`,
+  hint: 'The owner gives the right: GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA chatelaine TO role; after each ledger init.',
+};
+
 /** What SQLSTATE codes of the server mean; the others, and all failures of the network, mean that the ledger is unavailable. */
 const meanings: Readonly<Record<string, Meaning>> = {
   '28P01': refused,
@@ -35,6 +41,16 @@ const meanings: Readonly<Record<string, Meaning>> = {
     kind: 'auth',
     what: ({ name, user }) => `the role ${user} has no right to the ledger ${name}`,
     hint: 'The owner gives it: GRANT USAGE ON SCHEMA chatelaine TO role; to create a ledger a role needs CREATE on the database.',
+  },
+  '53300': {
+    kind: 'unavailable',
+    what: ({ name }) => `the ledger ${name} takes no more connections`,
+    hint: 'Each run has one: raise max_connections, or the CONNECTION LIMIT of the role or the database.',
+  },
+  P0002: {
+    kind: 'config',
+    what: ({ name }) => `the ledger ${name} has lost the row of its own table`,
+    hint: 'chatelaine ledger init says what to do.',
   },
   CH001: {
     kind: 'config',
@@ -53,12 +69,21 @@ const meanings: Readonly<Record<string, Meaning>> = {
   },
 };
 
+/** The SQLSTATE code behind a failure of the ledger. */
+export function stateOf(failure: unknown): string | undefined {
+  return failure instanceof Failure ? codeIn(failure.cause) : undefined;
+}
+
+function codeIn(cause: unknown): string | undefined {
+  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined;
+}
+
 /** What an error of the database or of the network means, and what to do. A Failure stays as it is. */
 export function ledgerFailure(address: LedgerAddress, cause: unknown): Failure {
   if (cause instanceof Failure) return cause;
-  const code = cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
-  const meaning = meanings[code];
   const said = messageOf(cause);
+  const code = codeIn(cause) ?? '';
+  const meaning = said.startsWith('permission denied for function') ? withoutFunctions : meanings[code];
   if (meaning) return new Failure(meaning.kind, `${meaning.what(address)}: ${said}`, { hint: meaning.hint, cause });
   return new Failure('unavailable', `the ledger ${address.name} is not available: ${said}`, {
     hint: 'Without the ledger nothing is created. chatelaine doctor shows what is wrong with it.',

@@ -1,6 +1,7 @@
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { firstLedgerSql, lockSpace } from './ledger-sql.ts';
+import { secondLedgerSql } from './second-step.ts';
 
 /** One step of the schema: it brings a ledger of the version before it to its own. */
 export interface LedgerStep {
@@ -15,6 +16,11 @@ export interface LedgerStep {
  */
 export const ledgerSteps: readonly LedgerStep[] = [
   { version: 1, what: 'sessions, claims, and the functions that runs call', sql: firstLedgerSql },
+  {
+    version: 2,
+    what: 'open answers, salted hashes, and locks that nobody waits for in a circle',
+    sql: secondLedgerSql,
+  },
 ];
 
 /** The version that this program works with. */
@@ -31,13 +37,33 @@ export function missingSteps(version: number, steps: readonly LedgerStep[]): rea
   });
 }
 
-/** The version of the ledger in a database; 0: there is none. USAGE on its schema is enough. */
+/**
+ * The version of the ledger in a database; 0: there is none. USAGE on its schema is enough.
+ * @throws Failure config where the ledger has lost its salt
+ */
 export async function versionIn(rows: SendStatement): Promise<number> {
   const [found] = await rows(`SELECT to_regprocedure('chatelaine.about()') IS NOT NULL AS there`);
-  if (found?.['there'] !== true) return 0;
+  return found?.['there'] === true ? versionOf(rows) : 0;
+}
+
+async function versionOf(rows: SendStatement): Promise<number> {
   const [row] = await rows('SELECT chatelaine.about() AS about');
   const about = row?.['about'];
-  return isObject(about) ? Number(about['version']) : 0;
+  if (isObject(about)) return Number(about['version']);
+  throw new Failure('config', 'the table chatelaine.ledger has lost its only row, and with it the salt of all claims', {
+    hint:
+      'Restore that row from a backup. Without one, and only when no run has been working for --settle and the time limit of a request: ' +
+      'DROP SCHEMA chatelaine CASCADE, then chatelaine ledger init.',
+  });
+}
+
+/** @throws Failure config where there is no ledger, or one of another version than this program works with */
+export async function refuseOtherVersion(rows: SendStatement): Promise<void> {
+  const version = await versionOf(rows);
+  if (missingSteps(version, ledgerSteps).length === 0) return;
+  throw new Failure('config', `the ledger has version ${version}, and this chatelaine needs ${ledgerVersion}`, {
+    hint: 'Upgrade it, once chatelaine is upgraded on all machines: chatelaine ledger init',
+  });
 }
 
 /** Brings the ledger to the last step in one transaction; two that do so at once wait for one another. @throws Failure config */

@@ -1,13 +1,15 @@
-import type { Milliseconds } from '../../core/duration.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { defined } from '../../core/defined.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Alarm } from '../../core/world.ts';
-import type { SharedClaims } from '../claims.ts';
+import { rememberedFor, type SharedClaims } from '../claims.ts';
 import type { Surroundings } from '../lock/lock.ts';
 import { ledgerAddress, type LedgerAddress } from './ledger-address.ts';
-import { sharedClaims, type LedgerClaimOptions, type LedgerConnection } from './ledger-claims.ts';
-import { ledgerSteps, ledgerVersion, missingSteps, upgradeLedger, upgradeScript, versionIn } from './ledger-steps.ts';
-import { openDatabase } from './postgres.ts';
+import { sharedClaims, type LedgerClaimOptions } from './ledger-claims.ts';
+import { openSession, type LedgerSession } from './ledger-session.ts';
+import { refuseOtherVersion, upgradeLedger, upgradeScript, versionIn, type SendStatement } from './ledger-steps.ts';
+import { openDatabase, type Database } from './postgres.ts';
 
 /** One ledger, connected to when it is first used. Its methods throw Failure unavailable, auth or config, and the signal's reason. */
 export interface Ledger {
@@ -21,8 +23,8 @@ export interface Ledger {
   plan(): Promise<string>;
   /** What each session holds, the longest first. */
   status(): Promise<readonly HeldClaims[]>;
-  /** How far the clock of this machine is ahead of the database's. @throws Failure config where the schema is missing or another one */
-  skew(): Promise<Milliseconds>;
+  /** @throws Failure config where there is no ledger, one of another version, or a pooler that changes connections between statements */
+  examine(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -39,6 +41,8 @@ export interface HeldClaims {
   readonly users: number;
   /** Users with a POST whose end is not recorded. */
   readonly sending: number;
+  /** When the last of those will have ended, RFC 3339; until then, and for --settle more, nobody creates licenses of these users. */
+  readonly until?: string;
 }
 
 export interface LedgerWorld extends Surroundings {
@@ -52,21 +56,36 @@ export interface LedgerWorld extends Surroundings {
 /** A ledger by its URL (docs/exactly-once.md, The shared ledger). Nothing is connected, read or checked before it is used. */
 export function openLedger(url: string, world: LedgerWorld): Ledger {
   let found: Promise<LedgerAddress> | undefined;
-  let opened: Promise<LedgerConnection> | undefined;
+  let opened: Promise<Database> | undefined;
+  let session: Promise<LedgerSession> | undefined;
   const address = (): Promise<LedgerAddress> => (found ??= ledgerAddress(url, world.machine));
-  const open = async (): Promise<LedgerConnection> => {
+  const open = async (): Promise<Database> => {
     const { password, ...place } = await address();
-    const database = await openDatabase({ ...place, password: password && world.watch(password) }, world);
-    return { database, session: null };
+    return openDatabase({ ...place, password: password && world.watch(password) }, world);
   };
-  const connection = (): Promise<LedgerConnection> => (opened ??= open());
-  const rowsOf = async (text: string, values: readonly unknown[] = []): Promise<readonly Record<string, unknown>[]> =>
-    (await connection()).database.query(text, values, { signal: world.signal });
+  const connection = async (): Promise<Database> => {
+    try {
+      return await (opened ??= open());
+    } catch (cause) {
+      opened = undefined;
+      throw cause;
+    }
+  };
+  const rowsOf: SendStatement = async (text, values = []) =>
+    (await connection()).query(text, values, { signal: world.signal });
   return {
     name: async () => (await address()).name,
     async claims(target, options) {
-      const { host, pid } = world.machine;
-      return sharedClaims({ connection: await connection(), target, host, pid, clock: world.clock }, options);
+      const { machine, clock } = world;
+      const opening = {
+        ...options,
+        clock,
+        host: machine.host,
+        pid: machine.pid,
+        remember: rememberedFor(options.settle),
+      };
+      session ??= openSession(connection, opening);
+      return sharedClaims(await session, { target, clock }, options);
     },
     init: () => upgradeLedger(rowsOf),
     plan: async () => upgradeScript(await versionIn(rowsOf)),
@@ -74,39 +93,48 @@ export function openLedger(url: string, world: LedgerWorld): Ledger {
       const rows = await rowsOf('SELECT * FROM chatelaine.status()');
       return rows.map(heldClaims);
     },
-    async skew() {
-      const [row] = await rowsOf('SELECT chatelaine.about() AS about');
-      const { version, now } = numbersIn(row?.['about']);
-      if (version === ledgerVersion) return world.clock.now() - (now ?? NaN);
-      missingSteps(version ?? 0, ledgerSteps);
-      throw new Failure(
-        'config',
-        `the ledger has version ${version ?? 0}, and this chatelaine needs ${ledgerVersion}`,
-        {
-          hint: 'Upgrade it, once chatelaine is upgraded on all machines: chatelaine ledger init',
-        },
-      );
+    async examine() {
+      await refuseOtherVersion(rowsOf);
+      const other = await open();
+      try {
+        await refusePooler(await address(), [await connection(), other], world.signal);
+      } finally {
+        await other.close();
+      }
     },
     async close() {
       const connected = await opened?.catch(() => undefined);
-      await connected?.database.close();
+      await connected?.close();
     },
   };
 }
 
+/** Session pooling keeps a process of the server for each client; transaction pooling lends one process to several in turn. */
+async function refusePooler({ name }: LedgerAddress, clients: readonly Database[], signal: AbortSignal): Promise<void> {
+  const seen: unknown[] = [];
+  for (const client of [...clients, ...clients])
+    seen.push((await client.query('SELECT pg_backend_pid() AS pid', [], { signal }))[0]?.['pid']);
+  const [first, second, ...again] = seen;
+  if (first !== second && isDeepStrictEqual(again, [first, second])) return;
+  throw new Failure('config', `a pooler in front of the ledger ${name} changes connections between statements`, {
+    hint: 'A claim belongs to one connection: set session pooling for this database (pool_mode = session), or connect without the pooler.',
+  });
+}
+
 function heldClaims(row: Record<string, unknown>): HeldClaims {
-  const { target, host, pid, state, since, users, sending } = row;
+  const { target, host, pid, state, since, users, sending, until } = row;
   return {
     target: String(target),
     host: String(host),
     pid: Number(pid),
     state: state === 'active' ? 'active' : 'ended',
-    since: since instanceof Date ? since.toISOString() : String(since),
+    since: timeIn(since) ?? '',
     users: Number(users),
     sending: Number(sending),
+    ...defined({ until: timeIn(until) }),
   };
 }
 
-function numbersIn(value: unknown): Readonly<Record<string, number | undefined>> {
-  return Object.fromEntries(Object.entries(value ?? {}).map(([name, number]) => [name, Number(number)]));
+function timeIn(value: unknown): string | undefined {
+  return value instanceof Date ? value.toISOString() : undefined;
 }

@@ -4,6 +4,7 @@ import { rootCertificates } from 'node:tls';
 import pg from 'pg';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
+import { isObject } from '../../core/json.ts';
 import { orAborted } from '../../core/or-aborted.ts';
 import type { Alarm } from '../../core/world.ts';
 import { storageFailure } from '../disk/files.ts';
@@ -51,6 +52,7 @@ const closeLimit: Milliseconds = 1000;
 export async function openDatabase(address: LedgerAddress, connecting: Connecting): Promise<Database> {
   const socket = new Socket();
   const client = new pg.Client(await configOf(address, connecting, socket));
+  withoutOptions(client);
   let lost: Failure | undefined;
   const ended = (): Failure | undefined => lost;
   const end = (cause: unknown): void => {
@@ -94,6 +96,12 @@ export async function openDatabase(address: LedgerAddress, connecting: Connectin
   };
 }
 
+/** The package sends PGOPTIONS, with which a pooler refuses the connection, and nothing in its configuration keeps it from that. */
+function withoutOptions(client: pg.Client): void {
+  const parameters: unknown = Reflect.get(client, 'connectionParameters');
+  if (isObject(parameters)) Reflect.deleteProperty(parameters, 'options');
+}
+
 /** A signal that aborts a while after another one. */
 function later(signal: AbortSignal, span: Milliseconds, alarm: Alarm): AbortSignal {
   const delayed = new AbortController();
@@ -134,7 +142,6 @@ async function configOf(address: LedgerAddress, connecting: Connecting, socket: 
     user,
     database,
     application_name: 'chatelaine',
-    options: '',
     ssl: await tlsOptions(address, connecting),
     stream: () => socket,
     password() {

@@ -1,32 +1,30 @@
+import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
-import type { Clock } from '../../core/world.ts';
-import type { PastPosts, TakenUsers } from '../claims.ts';
+import { isOpenAnswer, type OpenAnswer, type TakenUsers } from '../claims.ts';
 
-/** What one statement took, and the session that holds it. */
-export interface TakenPortion extends TakenUsers {
-  readonly session: number;
-}
-
-/** The moments as they are on the clock `elapsed`: whatever the clock of this machine is set to, their age is that of the database. */
-export function onElapsed(clock: Pick<Clock, 'elapsed'>, { now, posted, answers }: TakenUsers): PastPosts {
-  const ahead = clock.elapsed() - now;
-  return { posted: new Map([...posted].map(([user, time]) => [user, time + ahead])), answers };
-}
-
-/** Reads what `chatelaine.take` answers. @throws Failure unavailable where it is something else */
-export function takenFrom(answer: unknown, users: readonly string[]): TakenPortion {
-  const { session, now, posted, held, holder } = isObject(answer) ? answer : {};
-  if (typeof session !== 'number' || typeof now !== 'number' || !Array.isArray(posted) || !Array.isArray(held))
-    throw new Failure('unavailable', 'the ledger answered with something else than claims');
-  const nameAt = (place: unknown): string => users[Number(place)] ?? '';
-  const moments = posted.filter((one) => Array.isArray(one));
+/** Reads what `chatelaine.take` answers; `users` are the names behind those of the ledger, in base64. @throws Failure unavailable where it is something else */
+export function takenFrom(answer: unknown, users: ReadonlyMap<string, string>): TakenUsers {
+  const { now, past, held, holder } = isObject(answer) ? answer : {};
+  if (typeof now !== 'number' || !Array.isArray(past) || !Array.isArray(held)) throw notClaims();
+  const nameOf = (who: unknown): string => users.get(String(who)) ?? '';
+  const rows = past.map((row: unknown): readonly unknown[] => (Array.isArray(row) ? row : []));
+  const posted = new Map<string, Milliseconds>();
+  const answers = new Map<string, OpenAnswer>();
+  for (const [who, time, open] of rows) {
+    if (typeof time === 'number') posted.set(nameOf(who), time);
+    if (isOpenAnswer(open)) answers.set(nameOf(who), open);
+    else if (open !== null) throw notClaims();
+  }
   return {
-    session,
     now,
-    posted: new Map(moments.map(([place, time]) => [nameAt(place), Number(time)])),
-    answers: new Map(),
-    held: held.map(nameAt),
+    posted,
+    answers,
+    held: held.map(nameOf),
     holder: isObject(holder) ? `process ${String(holder['pid'])} on ${String(holder['host'])}` : undefined,
   };
+}
+
+function notClaims(): Failure {
+  return new Failure('unavailable', 'the ledger answered with something else than claims');
 }

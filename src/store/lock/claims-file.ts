@@ -3,7 +3,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject, parseJson, writeJson } from '../../core/json.ts';
 import { shellWord } from '../../core/shell-word.ts';
-import type { OpenAnswer } from '../claims.ts';
+import { isOpenAnswer, type OpenAnswer } from '../claims.ts';
 import { readPrivate, writePrivate } from '../disk/files.ts';
 import { isOwner, type Owner } from '../disk/owner.ts';
 import type { Surroundings } from './lock.ts';
@@ -105,9 +105,7 @@ function isPosted(posted: unknown): posted is Posted {
 function isAnswered(answered: unknown): answered is Answered {
   const parts: readonly unknown[] = Array.isArray(answered) ? answered : [];
   const [user, answer] = parts;
-  if (typeof user !== 'string' || !isObject(answer)) return false;
-  const { status, time, key_end } = answer;
-  return Number.isFinite(status) && Number.isFinite(time) && (key_end === undefined || typeof key_end === 'string');
+  return typeof user === 'string' && isOpenAnswer(answer);
 }
 
 /** The name of a user in the file. Made of the bytes that it shows: a slice of the whole hash would keep all of it in memory. */

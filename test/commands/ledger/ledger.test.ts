@@ -92,7 +92,7 @@ describe('with a database', needs('postgresql'), () => {
     const again = await runAlone('ledger init -o json', { env: other });
     expect(JSON.parse(again.stdout)).toEqual({
       ledger: `socket:${cluster.port}/other`,
-      version: 1,
+      version: 2,
       status: 'unchanged',
     });
   });
@@ -106,20 +106,20 @@ describe('with a database', needs('postgresql'), () => {
     await cluster.query(script, [], 'planned');
     expect((await runAlone('ledger status', { env: planned })).exitCode).toBe(0);
     const again = await runAlone('ledger init --dry-run', { env: planned });
-    expect(again.stdout).toBe('-- The ledger has version 1: nothing is to be done.\n');
+    expect(again.stdout).toBe('-- The ledger has version 2: nothing is to be done.\n');
   });
 
   test('a ledger of a newer version is exit 3 for every command that uses it, and nothing is sent', async () => {
     await cluster.query('CREATE DATABASE newer');
     await cluster.query(upgradeScript(0), [], 'newer');
-    await cluster.query('UPDATE chatelaine.ledger SET version = 2', [], 'newer');
+    await cluster.query('UPDATE chatelaine.ledger SET version = 3', [], 'newer');
     const newer = { CHATELAINE_LEDGER: cluster.url.replace('/postgres?', '/newer?') };
     const service = fakeService();
     for (const line of ['ledger init -o json', 'ledger init --dry-run -o json', ensure]) {
       const { exitCode, error } = await run(service, line, { env: newer });
       expect([exitCode, error?.message, error?.hint]).toEqual([
         3,
-        expect.stringContaining('version 2') as string,
+        expect.stringContaining('version 3') as string,
         'Upgrade chatelaine on this machine.',
       ]);
     }

@@ -1,6 +1,8 @@
+import { createHash, hash } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
 import { realClock } from '../../../src/cli/clock.ts';
 import { sharedClaims } from '../../../src/store/ledger/ledger-claims.ts';
+import { openSession } from '../../../src/store/ledger/ledger-session.ts';
 
 /** A user recorded ahead of its POST, and then the clocks of the machine. */
 test.each([
@@ -11,46 +13,46 @@ test.each([
   ['after an hour of sleep', 3_600_000, 10, 2],
 ])('a record made for a later POST, used %s', async (_when, now, elapsed, statements) => {
   let [wall, span] = [0, 0];
-  const texts: string[] = [];
-  const database = {
-    query: (text: string) => {
-      texts.push(text);
-      return Promise.resolve([{ answer: null }]);
+  const names: string[] = [];
+  const session = {
+    call: (name: string) => {
+      names.push(name);
+      return Promise.resolve(null);
     },
+    whoIs: (_target: string, user: string) => Buffer.from(user),
     lost: () => undefined,
-    close: () => Promise.resolve(),
   };
   const clock = { ...realClock, now: () => 1e12 + wall, elapsed: () => 1e6 + span };
-  const session = { connection: { database, session: 1 }, target: 'licenses 7', host: 'here', pid: 1, clock };
   const signal = new AbortController().signal;
-  const claims = sharedClaims(session, { settle: 5000, signal, note: () => undefined, requestLimit: 30_000 });
+  const claims = sharedClaims(
+    session,
+    { target: 'licenses 7', clock },
+    { settle: 5000, signal, note: () => undefined, requestLimit: 30_000 },
+  );
 
   await claims.posting('ada', () => ['ben']);
   [wall, span] = [now, elapsed];
   await claims.posting('ben');
 
-  expect(texts.filter((text) => text.includes('sending'))).toHaveLength(statements);
+  expect(names).toEqual(Array(statements).fill('sending'));
 });
 
 test('a user who is given back while a statement is awaited is not in the next one: that statement would fail', async () => {
-  const statements: { readonly text: string; readonly users: unknown; readonly end: () => void }[] = [];
-  const database = {
-    query: (text: string, values: readonly unknown[]) =>
-      new Promise<Record<string, unknown>[]>((resolve) => {
-        statements.push({ text, users: values.at(text.includes('release') ? 2 : -1), end: () => resolve([{}]) });
-      }),
-    lost: () => undefined,
-    close: () => Promise.resolve(),
-  };
+  const statements: { readonly name: string; readonly users: unknown; readonly end: () => void }[] = [];
   const session = {
-    connection: { database, session: 1 },
-    target: 'licenses 7',
-    host: 'here',
-    pid: 1,
-    clock: realClock,
+    call: (name: string, values: readonly unknown[]) =>
+      new Promise<unknown>((resolve) => {
+        statements.push({ name, users: values[name === 'release' ? 0 : 1], end: () => resolve(null) });
+      }),
+    whoIs: (_target: string, user: string) => Buffer.from(user),
+    lost: () => undefined,
   };
   const signal = new AbortController().signal;
-  const claims = sharedClaims(session, { settle: 5000, signal, note: () => undefined, requestLimit: 30_000 });
+  const claims = sharedClaims(
+    session,
+    { target: 'licenses 7', clock: realClock },
+    { settle: 5000, signal, note: () => undefined, requestLimit: 30_000 },
+  );
   const waiting = new Set(['ben']);
   const posting = (user: string): Promise<void> => {
     waiting.delete(user);
@@ -72,8 +74,40 @@ test('a user who is given back while a statement is awaited is not in the next o
   await Promise.all([dee, release]);
 
   const [, , released, last] = statements;
-  expect(released?.text).toContain('release');
+  expect(released?.name).toBe('release');
   const ben = (released?.users as readonly Buffer[])[0];
   expect(last?.users).toHaveLength(1);
   expect(last?.users).not.toContainEqual(ben);
+});
+
+test('a log of the statements shows neither names nor hashes of them that can be tested without the salt', async () => {
+  const sent: unknown[] = [];
+  const database = {
+    query: (_text: string, values: readonly unknown[]) => {
+      sent.push(...values.flat());
+      const answer = sent.length < 5 ? { session: 1, salt: 'c0ffee' } : { now: 1, past: [], held: [], holder: null };
+      return Promise.resolve([{ answer }]);
+    },
+    lost: () => undefined,
+    close: () => Promise.resolve(),
+  };
+  const signal = new AbortController().signal;
+  const options = { settle: 5000, signal, note: () => undefined };
+  const opening = { ...options, host: 'here', pid: 1, clock: realClock, remember: 1 };
+  const session = await openSession(() => Promise.resolve(database), opening);
+  const claims = sharedClaims(
+    session,
+    { target: 'licenses 7', clock: realClock },
+    { ...options, requestLimit: 30_000 },
+  );
+  await claims.take(['ada']);
+  await claims.posting('ada');
+  await claims.answered(new Map([['ada', { status: 201, time: 1 }]]));
+  await claims.release([{ remote_user: 'ada', posted: 1 }]);
+  const unsalted = hash('sha256', 'licenses 7\0ada', 'buffer');
+  const salted = createHash('sha256').update(Buffer.from('c0ffee', 'hex')).update(unsalted).digest();
+  expect(sent.filter((value) => salted.equals(Buffer.isBuffer(value) ? value : Buffer.alloc(0)))).toHaveLength(5);
+  const shown = sent.map((value) => (Buffer.isBuffer(value) ? value.toString('hex') : JSON.stringify(value))).join(' ');
+  expect(shown).not.toMatch(/ada|c0ffee/);
+  expect(shown).not.toContain(unsalted.toString('hex'));
 });

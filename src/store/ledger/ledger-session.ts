@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto';
+import type { Milliseconds } from '../../core/duration.ts';
+import { Failure } from '../../core/failure.ts';
+import { isObject } from '../../core/json.ts';
+import type { Clock } from '../../core/world.ts';
+import { stateOf } from './ledger-failure.ts';
+import { ledgerVersion, refuseOtherVersion } from './ledger-steps.ts';
+import type { Database, QueryLimits } from './postgres.ts';
+
+/** One connection to a ledger, with the session that holds claims while it is open; all applications of a run share it. */
+export interface LedgerSession {
+  /**
+   * Calls a function of the ledger for this session.
+   * @throws Failure unavailable; the signal's reason, and then the statement still runs
+   */
+  call(name: string, values: readonly unknown[], limits: QueryLimits): Promise<unknown>;
+  /** The name of a user in the ledger: a log of the database shows nothing that can be tested without the salt. */
+  whoIs(target: string, user: string): Buffer;
+  /** Why the session is lost; undefined while it is not. */
+  lost(): Failure | undefined;
+}
+
+export interface OpeningSession {
+  readonly host: string;
+  readonly pid: number;
+  readonly clock: Clock;
+  /** How long a POST is remembered. */
+  readonly remember: Milliseconds;
+  readonly signal: AbortSignal;
+  readonly note: (text: string) => void;
+}
+
+const longestWait: Milliseconds = 300_000;
+const longestPause: Milliseconds = 2000;
+
+/** @throws Failure unavailable, auth or config; the signal's reason */
+export async function openSession(connect: () => Promise<Database>, opening: OpeningSession): Promise<LedgerSession> {
+  const { host, pid, clock, remember, signal } = opening;
+  const database = await whileFull(connect, opening);
+  const rows = (text: string, values: readonly unknown[] = []) => database.query(text, values, { signal });
+  const open = () => rows('SELECT chatelaine.open($1, $2, $3, $4) AS answer', [ledgerVersion, host, pid, remember]);
+  const [row] = await repeated(open, clock).catch(async (cause: unknown) => {
+    if (stateOf(cause) === unknownFunction) await refuseOtherVersion(rows);
+    throw cause;
+  });
+  const { session, salt } = isObject(row?.['answer']) ? row['answer'] : {};
+  const key = Buffer.from(String(salt), 'hex');
+  let lost: Failure | undefined;
+  return {
+    async call(name, values, limits) {
+      const all = [ledgerVersion, session, ...values];
+      const text = `SELECT chatelaine.${name}(${all.map((_value, index) => `$${index + 1}`).join(', ')}) AS answer`;
+      try {
+        const [answer] = await repeated(() => database.query(text, all, limits), clock);
+        return answer?.['answer'];
+      } catch (cause) {
+        if (!(cause instanceof Failure) || cause === limits.signal.reason) throw cause;
+        // A statement that fails leaves open what the ledger holds: nothing more is created by this run.
+        lost ??= inTheMiddle(cause);
+        throw lost;
+      }
+    },
+    whoIs: (target, user) => sha256(key, sha256(`${target}\0${user}`)),
+    lost: () => lost ?? database.lost(),
+  };
+}
+
+/** Each run has a connection of its own: where the server takes no more, one is free when another run ends. */
+async function whileFull(connect: () => Promise<Database>, { clock, signal, note }: OpeningSession): Promise<Database> {
+  const end = clock.elapsed() + longestWait;
+  for (let round = 0; ; round += 1) {
+    try {
+      return await connect();
+    } catch (cause) {
+      if (!(cause instanceof Failure) || stateOf(cause) !== noConnectionLeft || clock.elapsed() > end) throw cause;
+      if (round === 0) note(`${cause.message}; waiting for a free one`);
+      await clock.sleep(Math.min(200 * (round + 1), longestPause) * (0.5 + clock.random()), signal);
+    }
+  }
+}
+
+const unknownFunction = '42883';
+const noConnectionLeft = '53300';
+/** A deadlock, and a conflict under the isolation of the role: the transaction was undone as a whole. */
+const undone: readonly (string | undefined)[] = ['40P01', '40001'];
+const mostRepeats = 10;
+
+async function repeated<T>(send: () => Promise<T>, clock: Clock): Promise<T> {
+  for (let repeats = 0; ; repeats += 1) {
+    try {
+      return await send();
+    } catch (cause) {
+      if (repeats === mostRepeats || !undone.includes(stateOf(cause))) throw cause;
+      await clock.sleep(20 * (repeats + 1) * clock.random());
+    }
+  }
+}
+
+/** In the middle of a run, what is wrong with the ledger is no reason to say that nothing was sent. */
+function inTheMiddle(cause: Failure): Failure {
+  if (cause.kind !== 'config' && cause.kind !== 'auth') return cause;
+  const hint = `${cause.details.hint ?? ''} Then run the same command again: it resumes.`.trimStart();
+  return cause.as('unavailable', cause.message, { hint });
+}
+
+function sha256(...parts: readonly (string | Buffer)[]): Buffer {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  return hash.digest();
+}

@@ -1,0 +1,164 @@
+import { lockSpace } from './ledger-sql.ts';
+
+/** A plan for the users that are given: a plan for any number of them compares each with each. */
+const definer = `LANGUAGE plpgsql SECURITY DEFINER SET plan_cache_mode = force_custom_plan SET search_path = pg_catalog, chatelaine, pg_temp`;
+
+/**
+ * The second step of a ledger: users arrive as salted hashes, answers stay open, and no two statements wait for each other. The functions of
+ * the first step stay for older programs: `enter` refuses those, and says that they are to be upgraded.
+ *
+ * Why there is no deadlock: a transaction waits only while it inserts missing users, in the order of `who`, and until then it has locked
+ * nothing but such users. Every other row that it locks is of its own session, of an ended session that it alone sweeps, or free and skipped
+ * where another one has it.
+ */
+export const secondLedgerSql = `
+ALTER TABLE chatelaine.claim ADD COLUMN answer json;  -- what a POST was answered whose license no list has shown
+
+-- Gives back what sessions held whose connection has ended; removes no row, since a claim may be about to be taken on it.
+CREATE OR REPLACE FUNCTION chatelaine.sweep(me integer) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, chatelaine, pg_temp AS $$
+DECLARE
+  dead integer[];
+BEGIN
+  -- A connection is granted a lock again that it holds itself: that its other session lives is in pg_locks.
+  SELECT array_agg(s.id) INTO dead FROM session s WHERE s.id <> me AND CASE
+    WHEN s.backend = pg_backend_pid() AND EXISTS (SELECT FROM pg_locks l WHERE l.locktype = 'advisory' AND l.pid = pg_backend_pid()
+      AND l.classid = ${lockSpace} AND l.objid = s.id AND l.objsubid = 2) THEN false
+    ELSE pg_try_advisory_xact_lock(${lockSpace}, s.id) END;
+  IF dead IS NULL THEN RETURN; END IF;
+  UPDATE claim c SET session = NULL, since = NULL, posted = greatest(c.posted, c.sending), sending = NULL,
+    forget = CASE WHEN coalesce(c.posted, c.sending) IS NULL THEN clock_timestamp()
+      ELSE greatest(c.forget, coalesce(c.sending, clock_timestamp()) + s.remember) END
+    FROM session s WHERE s.id = c.session AND c.session = ANY (dead);
+  DELETE FROM session s WHERE s.id = ANY (dead);
+END $$;
+
+-- Opens a session for this connection. Returns its number, and the salt with which it hashes users.
+CREATE FUNCTION chatelaine.open(asked_version integer, host text, pid integer, remember_ms float8) RETURNS json
+${definer} AS $$
+DECLARE
+  me integer;
+BEGIN
+  me := enter(asked_version, NULL, host, pid, remember_ms);
+  -- The server hears within 30 s that a machine has vanished, also where it has sent it an answer.
+  PERFORM set_config(s.name, v.value, false) FROM pg_settings s JOIN (VALUES ('tcp_user_timeout', '30000'), ('idle_session_timeout', '0'),
+    ('default_transaction_isolation', 'read committed')) AS v (name, value) USING (name);
+  RETURN (SELECT json_build_object('session', me, 'salt', encode(l.salt, 'hex')) FROM ledger l);
+END $$;
+
+-- Users that a session opened and gave back before anything was sent are removed here.
+CREATE OR REPLACE FUNCTION chatelaine.enter(asked_version integer, me integer, host text, pid integer, remember_ms float8) RETURNS integer
+LANGUAGE plpgsql SET search_path = pg_catalog, chatelaine, pg_temp AS $$
+DECLARE
+  known integer;
+BEGIN
+  IF current_setting('synchronous_commit') = 'off' THEN PERFORM set_config('synchronous_commit', 'on', true); END IF;
+  SELECT l.version INTO STRICT known FROM ledger l;
+  IF known <> asked_version THEN
+    RAISE EXCEPTION 'the ledger has version %, and this chatelaine needs version %', known, asked_version
+      USING ERRCODE = CASE WHEN known < asked_version THEN 'CH001' ELSE 'CH003' END;
+  END IF;
+  IF me IS NULL THEN
+    PERFORM set_config('tcp_keepalives_idle', '15', false), set_config('tcp_keepalives_interval', '5', false), set_config('tcp_keepalives_count', '3', false);
+    INSERT INTO session (backend, host, pid, remember)
+      VALUES (pg_backend_pid(), host, pid, remember_ms * interval '1 millisecond') RETURNING id INTO me;
+    PERFORM pg_advisory_lock(${lockSpace}, me);
+    DELETE FROM claim c WHERE c.who IN (SELECT o.who FROM claim o
+      WHERE o.session IS NULL AND o.answer IS NULL AND o.forget < clock_timestamp() LIMIT 5000 FOR UPDATE SKIP LOCKED);
+  ELSIF NOT EXISTS (SELECT FROM session s WHERE s.id = me AND s.backend = pg_backend_pid()) THEN
+    RAISE EXCEPTION 'session % does not belong to this connection', me USING ERRCODE = 'CH002';
+  END IF;
+  RETURN me;
+END $$;
+
+-- Claims those of the users that nobody else holds. Returns the time, the users that others hold with one of the holders, and for claimed users
+-- what is known of earlier POSTs: when the last one ended (later than now: it may run until then) and its open answer.
+CREATE FUNCTION chatelaine.take(asked_version integer, me integer, target_name text, users bytea[]) RETURNS json
+${definer} AS $$
+DECLARE
+  here integer;
+  answer json;
+BEGIN
+  PERFORM enter(asked_version, me, '', 0, 0);
+  INSERT INTO target (name) VALUES (target_name) ON CONFLICT DO NOTHING;
+  SELECT t.id INTO STRICT here FROM target t WHERE t.name = target_name;
+  INSERT INTO claim (who, target, forget) SELECT u.who, here, clock_timestamp() FROM unnest(users) AS u (who)
+    WHERE NOT EXISTS (SELECT FROM claim c WHERE c.who = u.who) ORDER BY u.who ON CONFLICT DO NOTHING;
+  PERFORM sweep(me);
+  WITH free AS MATERIALIZED (
+    SELECT c.who FROM claim c WHERE c.who = ANY (users) AND (c.session IS NULL OR c.session = me) ORDER BY c.who FOR UPDATE SKIP LOCKED
+  ), taken AS (
+    UPDATE claim c SET session = me, since = clock_timestamp() FROM free f WHERE c.who = f.who RETURNING c.who, c.posted, c.answer
+  ), held AS (
+    SELECT u.who FROM unnest(users) AS u (who) WHERE u.who NOT IN (SELECT t.who FROM taken t)
+  )
+  SELECT json_build_object(
+    'now', extract(epoch FROM clock_timestamp()) * 1000,
+    'past', (SELECT coalesce(json_agg(json_build_array(encode(t.who, 'base64'), extract(epoch FROM t.posted) * 1000, t.answer)), '[]')
+      FROM taken t WHERE t.posted IS NOT NULL OR t.answer IS NOT NULL),
+    'held', (SELECT coalesce(json_agg(encode(h.who, 'base64')), '[]') FROM held h),
+    'holder', (SELECT json_build_object('host', s.host, 'pid', s.pid)
+      FROM held h JOIN claim c ON c.who = h.who JOIN session s ON s.id = c.session LIMIT 1)
+  ) INTO answer;
+  RETURN answer;
+END $$;
+
+-- The users of the session, or an error where it does not hold one of them.
+CREATE FUNCTION chatelaine.refuse_unless(written integer, users bytea[], me integer) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, chatelaine, pg_temp AS $$
+BEGIN
+  IF written <> cardinality(users) THEN
+    RAISE EXCEPTION 'session % holds % of % users', me, written, cardinality(users) USING ERRCODE = 'CH002';
+  END IF;
+END $$;
+
+-- Records, right before it is sent, that a POST for each of the users will have ended in so many milliseconds.
+CREATE OR REPLACE FUNCTION chatelaine.sending(asked_version integer, me integer, within_ms float8, users bytea[]) RETURNS void
+${definer} AS $$
+DECLARE
+  written integer;
+BEGIN
+  PERFORM enter(asked_version, coalesce(me, 0), '', 0, 0);
+  UPDATE claim c SET sending = greatest(c.sending, clock_timestamp() + within_ms * interval '1 millisecond')
+    WHERE c.session = me AND c.who = ANY (users);
+  GET DIAGNOSTICS written = ROW_COUNT;
+  PERFORM refuse_unless(written, users, me);
+END $$;
+
+-- Records what POSTs were answered; kept until a list has shown the license.
+CREATE FUNCTION chatelaine.answered(asked_version integer, me integer, users bytea[], answers text[]) RETURNS void
+${definer} AS $$
+DECLARE
+  written integer;
+BEGIN
+  PERFORM enter(asked_version, me, '', 0, 0);
+  UPDATE claim c SET answer = u.answer::json FROM unnest(users, answers) AS u (who, answer) WHERE c.session = me AND c.who = u.who;
+  GET DIAGNOSTICS written = ROW_COUNT;
+  PERFORM refuse_unless(written, users, me);
+END $$;
+
+-- Gives users back. Where a POST was sent, it counts as ended now; an answer whose license a list has shown is forgotten.
+CREATE FUNCTION chatelaine.release(asked_version integer, me integer, users bytea[], sent bytea[], shown bytea[]) RETURNS void
+${definer} AS $$
+BEGIN
+  PERFORM enter(asked_version, me, '', 0, 0);
+  UPDATE claim c SET answer = NULL WHERE c.session = me AND c.who = ANY (shown);
+  UPDATE claim c SET posted = greatest(c.posted, clock_timestamp()) WHERE c.session = me AND c.who = ANY (sent);
+  DELETE FROM claim c WHERE c.session = me AND c.who = ANY (users) AND c.posted IS NULL AND c.answer IS NULL;
+  UPDATE claim c SET session = NULL, since = NULL, sending = NULL,
+    forget = greatest(c.posted, clock_timestamp()) + (SELECT s.remember FROM session s WHERE s.id = me)
+    WHERE c.session = me AND c.who = ANY (users);
+END $$;
+
+-- What each session holds, without the users; until: when the last of its recorded requests will have ended.
+DROP FUNCTION chatelaine.status();
+CREATE FUNCTION chatelaine.status() RETURNS TABLE (target text, host text, pid integer, state text, since timestamptz, users bigint, sending bigint, until timestamptz)
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, chatelaine, pg_temp AS $$
+  SELECT t.name, s.host, s.pid,
+    CASE WHEN EXISTS (SELECT FROM pg_locks l WHERE l.locktype = 'advisory' AND l.classid = ${lockSpace} AND l.objid = s.id AND l.objsubid = 2
+      AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())) THEN 'active' ELSE 'ended' END,
+    min(c.since), count(*), count(c.sending), max(c.sending)
+  FROM session s JOIN claim c ON c.session = s.id JOIN target t ON t.id = c.target
+  GROUP BY t.name, s.id, s.host, s.pid ORDER BY min(c.since), s.id
+$$;
+`;
