@@ -1,7 +1,7 @@
 import type { GlobalValues } from '../commands/context/invocation.ts';
 import { variable } from '../core/world.ts';
-import type { Format, Look, Show, Sink } from '../output/show.ts';
-import { ownFormats, type OwnFormat } from '../schema/environment.ts';
+import type { Look, Show, Sink } from '../output/show.ts';
+import { rowOf, type Format } from '../schema/formats.ts';
 import { colorLevel } from '../output/style.ts';
 import { abortReason } from '../core/abort-reason.ts';
 import { namesIn } from './fields.ts';
@@ -30,13 +30,9 @@ function formatOf(
   stdout: Pick<Output, 'isTTY'>,
   show: Show<unknown> | undefined,
 ): Format {
-  if (output !== undefined && (!isOwnFormat(output) || show?.formats?.includes(output))) return output;
+  if (output !== undefined && (rowOf(output)?.general || show?.formats?.some((own) => own === output))) return output;
   if (!stdout.isTTY) return 'tsv';
   return fields === undefined ? (show?.terminalFormat ?? 'table') : 'table';
-}
-
-function isOwnFormat(format: Format): format is OwnFormat {
-  return ownFormats.some((own) => own === format);
 }
 
 /** The zone of TZ; undefined, which is the system's own, where TZ is unset or is no name that the platform knows. */

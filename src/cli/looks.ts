@@ -1,5 +1,6 @@
 import type { AnyCommand } from '../commands/command.ts';
 import { usage } from '../core/failure.ts';
+import { alternatives, rowOf, wholeFormats } from '../schema/formats.ts';
 import type { Options } from './accounts.ts';
 
 /**
@@ -32,12 +33,12 @@ function looksOfText({ name, show, fields: own }: AnyCommand, options: Options):
 /** A text without a header is printed, unless the whole value is asked for. */
 function looksWithoutColumns({ name }: AnyCommand, options: Options): Options {
   const { fields, output, jq, typedLooks } = options;
-  const isWhole = jq !== undefined || ['json', 'ndjson', 'yaml', 'curl'].includes(output ?? '');
+  const isWhole = jq !== undefined || output === 'curl' || rowOf(output)?.whole;
   const strange = typedLooks.find((look) => look === 'fields' || (look === 'output' && !isWhole));
   if (strange !== undefined)
     throw usage(
       `${name} prints text without columns: --${strange} ${(strange === 'fields' ? fields : output) ?? ''} does not apply`,
-      'Leave it out, or choose -o json, ndjson or yaml for all fields.',
+      `Leave it out, or choose -o ${alternatives(wholeFormats)} for all fields.`,
     );
   const { fields: _ignored, ...others } = options;
   return others;

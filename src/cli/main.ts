@@ -1,3 +1,4 @@
+import { rowOf } from '../schema/formats.ts';
 import { Failure } from '../core/failure.ts';
 import { guarded, readerGone } from '../output/sink.ts';
 import type { Options } from './accounts.ts';
@@ -82,7 +83,7 @@ function styleOf({ options, flags }: CommandRequest, world: World): MessageStyle
   // A command may have an --output of its own, which is not among the global options.
   const format = options.output ?? flags['output'];
   return {
-    json: format === 'json' || format === 'ndjson',
+    json: rowOf(typeof format === 'string' ? format : undefined)?.isJson ?? false,
     quiet: options.quiet ?? false,
     verbose: (options.verbose ?? false) || (options.trace ?? false),
     get color() {
@@ -100,7 +101,7 @@ function guessedStyle(argv: readonly string[], world: World): MessageStyle {
   });
   const format = wanted.at(-1) ?? world.machine.env['CHATELAINE_OUTPUT'];
   return {
-    json: format === 'json' || format === 'ndjson',
+    json: rowOf(typeof format === 'string' ? format : undefined)?.isJson ?? false,
     quiet: false,
     verbose: false,
     get color() {

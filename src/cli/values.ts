@@ -2,7 +2,8 @@ import type { AnyCommand } from '../commands/command.ts';
 import type { GlobalValues } from '../commands/context/invocation.ts';
 import { Failure, usage } from '../core/failure.ts';
 import { variable, type Environment } from '../core/world.ts';
-import { globalOptions, negatedTwinOf, ownFormats, twinOf, withoutTwin } from '../schema/environment.ts';
+import { globalOptions, negatedTwinOf, twinOf, withoutTwin } from '../schema/environment.ts';
+import { rowOf } from '../schema/formats.ts';
 import { collect, flagOf, readField, type Field } from '../schema/field.ts';
 
 /** Texts as they were typed, by name. */
@@ -93,7 +94,7 @@ function twin(name: string, field: Field, env: Environment): unknown {
 /** A format of other commands: the environment holds for all commands, so this one ignores it. */
 function isNotOffered(name: string, field: Field, text: string): boolean {
   const choices: readonly string[] = 'choices' in field ? (field.choices ?? []) : [];
-  return name === 'output' && !choices.includes(text) && ownFormats.some((own) => own === text);
+  return name === 'output' && !choices.includes(text) && rowOf(text) !== undefined;
 }
 
 function switchOf(label: string, text: string): boolean {

@@ -1,4 +1,5 @@
 import type { ChalkInstance } from 'chalk';
+import type { Format } from '../schema/formats.ts';
 import { asObject } from './columns.ts';
 import { picking } from './fields.ts';
 import type { Form } from './form.ts';
@@ -44,25 +45,27 @@ function filtered(form: Form, filter: JsonFilter, { terminal }: Look): Form {
   };
 }
 
-async function loadForm(show: Show<unknown> | undefined, look: Look): Promise<Form> {
-  switch (look.format) {
-    case 'json':
-      return picked((await import('./json.ts')).json(look), show, look);
-    case 'ndjson':
-      return picked((await import('./ndjson.ts')).ndjson(look), show, look);
-    case 'yaml':
-      return picked((await import('./yaml.ts')).yaml(), show, look);
-    case 'csv':
-      return (await import('./csv.ts')).csv(show, look);
-    case 'tsv':
-      return (await import('./tsv.ts')).tsv(show, look);
-    case 'table':
-      return (await import('./table.ts')).table(show, look, await loadParts(show, look));
-    case 'text':
-      return withUrls((await import('./messages/conversation.ts')).conversation(look, await loadPaint(look)), show);
-    default:
-      throw new Error(`no form writes ${look.format}`);
-  }
+/** What writes a format: a row for each of every command, and for each that a result of rows has besides. */
+const forms: Readonly<Record<Exclude<Format, DocumentOnly>, (show: AnyShow, look: Look) => Promise<Form>>> = {
+  json: async (show, look) => picked((await import('./json.ts')).json(look), show, look),
+  ndjson: async (show, look) => picked((await import('./ndjson.ts')).ndjson(look), show, look),
+  yaml: async (show, look) => picked((await import('./yaml.ts')).yaml(), show, look),
+  csv: async (show, look) => (await import('./csv.ts')).csv(show, look),
+  tsv: async (show, look) => (await import('./tsv.ts')).tsv(show, look),
+  table: async (show, look) => (await import('./table.ts')).table(show, look, await loadParts(show, look)),
+  text: async (show, look) =>
+    withUrls((await import('./messages/conversation.ts')).conversation(look, await loadPaint(look)), show),
+};
+
+type AnyShow = Show<unknown> | undefined;
+
+/** Texts, and documents of messages, which are no form of rows. */
+type DocumentOnly = 'html' | 'markdown' | 'curl';
+
+function loadForm(show: AnyShow, look: Look): Promise<Form> {
+  const { format } = look;
+  if (format === 'html' || format === 'markdown' || format === 'curl') throw new Error(`no form writes ${format}`);
+  return forms[format](show, look);
 }
 
 /** A form of messages that each have their own URL as a field. */

@@ -1,3 +1,4 @@
+import { rowOf } from '../schema/formats.ts';
 import type { Form } from './form.ts';
 import { plainLines } from './plain.ts';
 import type { Look, Show } from './show.ts';
@@ -7,7 +8,7 @@ import type { Look, Show } from './show.ts';
  * result is written in its format.
  */
 export function sentencesOf(show: Show<unknown> | undefined, look: Look): Form | undefined {
-  if (look.format === 'json' || look.format === 'ndjson' || look.format === 'yaml') return undefined;
+  if (rowOf(look.format)?.whole) return undefined;
   const { quiet, line } = show ?? {};
   if (quiet && (look.quiet || show?.alwaysQuiet)) {
     return sentences((row) => (look.terminal ? plainLines(quiet(row)) : quiet(row)));

@@ -1,4 +1,4 @@
-import type { globalOptions, OwnFormat } from '../schema/environment.ts';
+import type { Format, OwnFormat } from '../schema/formats.ts';
 
 /** How a result looks; the machine formats print the value itself (docs/architecture.md, Output). */
 export interface Show<T> {
@@ -26,9 +26,9 @@ export interface Show<T> {
   readonly terminalFormat?: OwnFormat;
   /** One sentence in place of the table on a terminal. */
   readonly line?: (row: T) => string;
-  /** The one thing that `-q` prints, one line a row, unless the format is json, ndjson or yaml. */
+  /** The one thing that `-q` prints, one line a row, unless the format prints whole values. */
   readonly quiet?: (row: T) => string;
-  /** Prints like `quiet` even without `-q`, unless the format is json, ndjson or yaml. */
+  /** Prints like `quiet` even without `-q`, unless the format prints whole values. */
   readonly alwaysQuiet?: boolean;
   /** The rows are pieces of a text, which is written as it is; a filter gets it in place of the JSON of the rows. */
   readonly text?: true;
@@ -46,8 +46,6 @@ export interface ColumnLayout {
   /** The text shown in place of an empty one. */
   readonly empty?: string;
 }
-
-export type Format = (typeof globalOptions)['output']['choices'][number] | OwnFormat;
 
 /** Turns the text of a JSON document into the text that is written. @throws Failure rejected where it does not apply */
 export type JsonFilter = (json: string) => string;

@@ -1,3 +1,4 @@
+import { rowOf } from '../schema/formats.ts';
 import { Failure } from '../core/failure.ts';
 import { writeJson } from '../core/json.ts';
 import { batched, type Batch } from './batch.ts';
@@ -75,7 +76,7 @@ async function writeRows(
   const batch = batched(sink);
   const source = watched(await sorted(rows, show, look));
   const remark = (count: number): void => {
-    const isForPeople = look.terminal && (look.format === 'table' || look.format === 'text');
+    const isForPeople = look.terminal && rowOf(look.format)?.forPeople === true;
     const line = count === 0 && isForPeople ? show?.none : form.remark?.();
     if (line !== undefined) look.note?.(line);
   };

@@ -1,12 +1,13 @@
 import type { Fields } from './field.ts';
+import { alternatives, generalFormats } from './formats.ts';
 
 /** Options of every command (docs/architecture.md, Output). `twin`: CHATELAINE_… in the environment does the same. */
 export const globalOptions = {
   output: {
     kind: 'string',
     short: 'o',
-    choices: ['table', 'json', 'ndjson', 'csv', 'tsv', 'yaml'],
-    help: 'table, json, ndjson, csv, tsv or yaml; messages fetch has text too, a dry run curl (default: table on a terminal, tsv in a pipe)',
+    choices: generalFormats,
+    help: `${alternatives(generalFormats)}; messages fetch has text too, a dry run curl (default: table on a terminal, tsv in a pipe)`,
     placeholder: 'FORMAT',
   },
   json: { kind: 'boolean', help: 'Same as -o json' },
@@ -94,11 +95,6 @@ export const globalOptions = {
     help: 'Certificates (PEM) to trust besides the usual ones',
   },
 } as const satisfies Fields;
-
-/** Formats that single commands offer: set in the environment, they are ignored by every other command. */
-export const ownFormats = ['text', 'html', 'markdown', 'curl'] as const;
-
-export type OwnFormat = (typeof ownFormats)[number];
 
 export type GlobalOption = keyof typeof globalOptions;
 

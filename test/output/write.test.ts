@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../../src/core/failure.ts';
-import type { Format, Look, Show } from '../../src/output/show.ts';
+import type { Format } from '../../src/schema/formats.ts';
+import type { Look, Show } from '../../src/output/show.ts';
 import { writeResult } from '../../src/output/write.ts';
 import { failing, look, many, written } from './looks.ts';
 

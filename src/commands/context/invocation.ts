@@ -1,4 +1,4 @@
-import type { Format } from '../../output/show.ts';
+import type { Format } from '../../schema/formats.ts';
 import type { globalOptions } from '../../schema/environment.ts';
 import type { Values } from '../../schema/field.ts';
 import type { CommandSurface } from '../surface.ts';

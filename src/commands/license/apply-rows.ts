@@ -1,3 +1,4 @@
+import { rowOf } from '../../schema/formats.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import { severalWarning } from '../../jobs/license/decide.ts';
 import { dryRow, type DryRow, type Plan } from '../../jobs/license/plan-roster.ts';
@@ -19,7 +20,7 @@ export function isShown(
   options: GlobalValues,
 ): boolean {
   if (changed && status === 'unchanged') return false;
-  const isForPeople = options.output === undefined || options.output === 'table';
+  const isForPeople = options.output === undefined || rowOf(options.output)?.forPeople;
   return !(options.quiet && isForPeople) || status === 'failed' || status === 'unknown';
 }
 

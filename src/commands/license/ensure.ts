@@ -1,3 +1,4 @@
+import { alternatives, wholeFormats } from '../../schema/formats.ts';
 import { ensureLicense } from '../../jobs/license/ensure-license.ts';
 import { noClaims } from '../../jobs/license/claim-users.ts';
 import { licenseFields, licenseRules, soughtUser, licenseExtras } from '../../schema/license.ts';
@@ -19,7 +20,8 @@ import { createdKey, licenseShow } from './show.ts';
 export default command({
   about: [
     'Looks first: a license of the asked size stays as it is, one of another size is resized, and only where there is none one is ' +
-      'created. Prints the key alone, unless -o is json, ndjson or yaml; standard error says whether the license was created, ' +
+      `created. Prints the key alone, unless -o is ${alternatives(wholeFormats)}; ` +
+      'standard error says whether the license was created, ' +
       'resized or is unchanged.',
     'Safe to repeat, and safe beside other processes on this machine; across machines with a shared ledger (ledger init), or where ' +
       'your CI runs one at a time (a concurrency group). A user never gets two licenses, as long as the server carries a request out within --settle, or not at all.',

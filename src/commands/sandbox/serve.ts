@@ -1,5 +1,6 @@
 import { writeJson } from '../../core/json.ts';
 import { licensingOptions } from '../../sandbox/licensing/options.ts';
+import { rowOf } from '../../schema/formats.ts';
 import { command } from '../command.ts';
 import type { SandboxAddress } from '../context/sandbox-control.ts';
 
@@ -76,7 +77,7 @@ export default command({
   ],
 
   run({ ready_file, ...options }, context) {
-    const asJson = context.options.output === 'json' || context.options.output === 'ndjson';
+    const asJson = rowOf(context.options.output)?.isJson;
     const text = (address: SandboxAddress): string => `${asJson ? writeJson(address) : exportsOf(address)}\n`;
     return context
       .sandbox()
