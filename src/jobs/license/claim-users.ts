@@ -59,7 +59,7 @@ export async function whileClaimed<T>(
   let isShown = false;
   const records: PostRecords = {
     posting: () => claims.posting(remote_user),
-    answered: (answer) => claims.answered(new Map([[remote_user, answer]])),
+    answered: (answer) => answeredOrWarn(claims, new Map([[remote_user, answer]]), warn),
   };
   try {
     return await work({
@@ -90,15 +90,24 @@ export async function releaseOrWarn(
   users: readonly ReleasedUser[],
   warn: (text: string) => void,
 ): Promise<void> {
-  await orWarn(claims.release(users), warn);
+  await orWarn(claims.release(users), 'later runs for the same users will wait a little', warn);
 }
 
-async function orWarn(work: Promise<void>, warn: (text: string) => void): Promise<void> {
+/** Records answers. One that cannot be recorded, where the ledger was lost for example, is an answer all the same, and is confirmed. */
+async function answeredOrWarn(
+  claims: Claims,
+  answers: ReadonlyMap<string, OpenAnswer>,
+  warn: (text: string) => void,
+): Promise<void> {
+  await orWarn(claims.answered(answers), 'what was answered is not recorded there for later runs', warn);
+}
+
+async function orWarn(work: Promise<void>, then: string, warn: (text: string) => void): Promise<void> {
   try {
     await work;
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
-    warn(`${cause.message}; later runs for the same users will wait a little`);
+    warn(`${cause.message}; ${then}`);
   }
 }
 
@@ -197,7 +206,7 @@ export function claimedRows({ claims, elapsed, warn }: ClaimingRoster): ClaimedR
     for (const [app_code, own] of claims) {
       const given = open.filter(([row]) => row.app_code === app_code);
       if (given.length > 0)
-        await orWarn(own.answered(new Map(given.map(([row, answer]) => [row.remote_user, answer]))), warn);
+        await answeredOrWarn(own, new Map(given.map(([row, answer]) => [row.remote_user, answer])), warn);
       const released = users
         .filter((user) => user.app_code === app_code)
         .map((user) => ({ remote_user: user.remote_user, ...records.get(userKey(user)) }));
