@@ -1,15 +1,13 @@
 // A PostgreSQL server of its own for the benchmarks, on a unix socket: one that is installed, started in a temporary folder.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chownSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { programs } from '../scripts/programs.js';
+import { endAtExit, temporaryFolder } from './sandbox.js';
 
-const debian = '/usr/lib/postgresql';
-const versions = existsSync(debian) ? readdirSync(debian).sort((one, other) => Number(other) - Number(one)) : [];
-const folders = [...versions.map((version) => join(debian, version, 'bin')), ...(process.env['PATH'] ?? '').split(':')];
-const bin = folders.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')));
+const bin = programs.postgresql.where();
 
 /** Whether a server is installed here. */
 export const hasPostgres = bin !== undefined;
@@ -20,14 +18,18 @@ export const hasPostgres = bin !== undefined;
  */
 export async function startPostgres({ durable = false } = {}) {
   if (bin === undefined) throw new Error('PostgreSQL is not installed');
-  const folder = mkdtempSync(join(tmpdir(), 'chatelaine-pg-'));
+  const folder = temporaryFolder('pg');
   const owner = ownerOf(folder);
   const data = join(folder, 'data');
   const quiet = { ...owner, cwd: folder, stdio: /** @type {const} */ ('ignore') };
   execFileSync(join(bin, 'initdb'), ['-D', data, '-U', 'tester', '-A', 'trust', '--no-sync', '--locale=C'], quiet);
   const sync = durable ? [] : ['-c', 'fsync=off'];
   const args = ['-D', data, '-k', folder, '-c', 'listen_addresses=', '-c', 'max_connections=200', ...sync];
-  const begin = () => spawn(join(bin, 'postgres'), args, quiet);
+  const begin = () => {
+    const server = spawn(join(bin, 'postgres'), args, quiet);
+    endAtExit(server);
+    return server;
+  };
   /** @param {string} sql */
   const query = (sql) =>
     execFileSync(join(bin, 'psql'), ['-h', folder, '-U', 'tester', '-d', 'postgres', '-Atqc', sql], {
@@ -64,10 +66,7 @@ export async function startPostgres({ durable = false } = {}) {
       await end('SIGKILL');
       server = await answering();
     },
-    async stop() {
-      await end('SIGQUIT');
-      rmSync(folder, { recursive: true, force: true });
-    },
+    stop: () => end('SIGQUIT'),
   };
 }
 

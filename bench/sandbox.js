@@ -1,8 +1,36 @@
-// The sandbox as a process of its own, as another computer's server would be.
+// What the benches and the tortures start: the sandbox as a process of its own, as another computer's server would be.
 import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const program = fileURLToPath(new URL('../bin/chatelaine.cjs', import.meta.url));
+
+// A signal, and a reader of the output that goes away, end a bench as its last line does: what it started ends with it.
+for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
+  process.once(signal, () => process.exit(1));
+process.stdout.on('error', () => process.exit(1));
+
+/**
+ * Ends a child when this process ends, however that comes about.
+ * @param {import('node:child_process').ChildProcess} child
+ */
+export function endAtExit(child) {
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
+  child.once('exit', () => process.off('exit', kill));
+}
+
+/**
+ * A folder that goes when this process ends.
+ * @param {string} name
+ */
+export function temporaryFolder(name) {
+  const folder = mkdtempSync(join(tmpdir(), `chatelaine-${name}-`));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
 
 /** @typedef {{ base_url: string, api_key: string, app_code: number }} Licensing */
 
@@ -12,10 +40,9 @@ export const program = fileURLToPath(new URL('../bin/chatelaine.cjs', import.met
  * @param {readonly string[]} [options]
  */
 export async function serve(env, options = []) {
-  const server = spawn(process.execPath, [program, 'sandbox', 'serve', '-o', 'ndjson', ...options], {
-    env,
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+  const args = [program, 'sandbox', 'serve', '-o', 'ndjson', ...options];
+  const server = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'ignore'] });
+  endAtExit(server);
   const { licensing, chat } = await addressFrom(server.stdout);
   const { base_url, api_key, app_code } = licensing;
   const credential = {

@@ -57,8 +57,8 @@ function postgresql() {
   const debian = '/usr/lib/postgresql';
   const newest = existsSync(debian) ? readdirSync(debian).sort((one, other) => Number(other) - Number(one)) : [];
   const folders = [
-    ...(process.env['PATH'] ?? '').split(delimiter),
     ...newest.map((version) => join(debian, version, 'bin')),
+    ...(process.env['PATH'] ?? '').split(delimiter),
   ];
   return folders.find((folder) => canRun(join(folder, 'initdb')) && canRun(join(folder, 'postgres')));
 }

@@ -3,13 +3,11 @@
 // at most 2 requests and changes no byte. The export as HTML fits into a heap of 40 MB, and `| head -5` takes at most two pages.
 // KILLS (30), MESSAGES (20000), SEED (1).
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { chances } from '../licenses.js';
-import { bareEnvironment } from '../measure.js';
 import { program, serve } from '../sandbox.js';
 
 const kills = Number(process.env['KILLS'] ?? 30);
@@ -18,15 +16,11 @@ const random = chances(Number(process.env['SEED'] ?? 1));
 const preload = fileURLToPath(new URL('kill-at-disk.cjs', import.meta.url));
 const phases = ['before', 'torn', 'after'];
 
-const home = mkdtempSync(join(tmpdir(), 'chatelaine-torture-'));
-const bare = bareEnvironment(home);
-const { chat, stop } = await serve(bare, ['--extra-messages', String(messages), '--rate-limit', '1000000']);
-const env = { ...bare, ...chat };
-const begun = Date.now();
-/** @type {string[]} */
-const wrongs = [];
-let killed = 0;
-try {
+/** @type {import('../torture.js').Torture} */
+export default async function archive({ home, bare, wrongs }) {
+  const { chat, stop } = await serve(bare, ['--extra-messages', String(messages), '--rate-limit', '1000000']);
+  const env = { ...bare, ...chat };
+  let killed = 0;
   const selection = ['--channel', 'general', '--topic', 'load', '--both'];
   await run(['archive', 'pull', join(home, 'calm'), ...selection], env);
   const pull = ['archive', 'pull', join(home, 'kept'), ...selection];
@@ -62,16 +56,9 @@ try {
   const { status, stdout } = spawnSync('bash', ['-c', script], { env, encoding: 'utf8' });
   if (status !== 0 || stdout.trim() !== '5') wrongs.push(`head -5 ended with ${status} and ${stdout.trim()} lines`);
   if (requestsIn(headLog) > 2) wrongs.push(`head -5 took ${requestsIn(headLog)} pages`);
-} finally {
   stop();
-  rmSync(home, { recursive: true, force: true });
+  return `${messages} messages, ${killed} kills`;
 }
-const seconds = ((Date.now() - begun) / 1000).toFixed(0);
-console.log(
-  `archive pull: ${messages} messages, ${killed} kills, ${seconds} s: ${wrongs.length === 0 ? 'the same export' : ''}`,
-);
-for (const wrong of wrongs) console.log(`WRONG: ${wrong}`);
-if (wrongs.length > 0) process.exitCode = 1;
 
 /**
  * @param {readonly string[]} args

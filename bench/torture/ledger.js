@@ -5,15 +5,14 @@
 // ROWS (2000), KILLS (30), ENSURES (60), SEED (1).
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chances, csvOf, faultsOf, licensesOn } from '../licenses.js';
 import { bareEnvironment } from '../measure.js';
 import { hasPostgres, startPostgres } from '../postgres.js';
-import { program, serve } from '../sandbox.js';
+import { endAtExit, program, serve } from '../sandbox.js';
 
 const count = Number(process.env['ROWS'] ?? 2000);
 const kills = Number(process.env['KILLS'] ?? 30);
@@ -26,12 +25,9 @@ const writes =
   'drop-before:0.04,drop-after:0.04,502:0.03,429:0.02@200ms,delay-commit:0.02@1s,cut:0.01,reset-after:0.01,504-after:0.01';
 const faults = `POST /v1/license/=${writes};GET /*=drop-before:0.03,502:0.03,429:0.02@200ms,cut:0.02`;
 
-if (!hasPostgres) console.log('skipped: PostgreSQL is not installed');
-else await torture();
-
-async function torture() {
-  const home = mkdtempSync(join(tmpdir(), 'chatelaine-torture-'));
-  const bare = bareEnvironment(home);
+/** @type {import('../torture.js').Torture} */
+export default async function ledger({ home, bare, wrongs }) {
+  if (!hasPostgres) return 'skipped: PostgreSQL is not installed';
   const database = await startPostgres();
   const data = ['--data', join(home, 'server.ndjson')];
   const log = join(home, 'requests.ndjson');
@@ -42,26 +38,14 @@ async function torture() {
       openMachine(join(home, `machine-${index}`), { ...hard.credential, CHATELAINE_LEDGER: database.url }),
     ),
   );
-  /** @type {string[]} */
-  const wrongs = [];
-  try {
-    await machines[0]?.run(['ledger', 'init']).ended;
-    console.log(
-      `${machineCount} machines, ${machines[0]?.isApart ? 'each with namespaces of its own' : 'in one namespace'}`,
-    );
-    await applyOnEach(machines, { home, database, clean: clean.credential, log, wrongs });
-    await ensureOnEach(machines, clean.credential, wrongs);
-  } finally {
-    for (const machine of machines) machine.close();
-    hard.stop();
-    clean.stop();
-    await database.stop();
-    rmSync(home, { recursive: true, force: true });
-  }
-  if (wrongs.length > 0) {
-    process.exitCode = 1;
-    console.log(wrongs.slice(0, 20).join('\n'));
-  }
+  await machines[0]?.run(['ledger', 'init']).ended;
+  await applyOnEach(machines, { home, database, clean: clean.credential, log, wrongs });
+  await ensureOnEach(machines, clean.credential, wrongs);
+  for (const machine of machines) machine.close();
+  hard.stop();
+  clean.stop();
+  await database.stop();
+  return `${machineCount} machines, ${machines[0]?.isApart ? 'each with namespaces of its own' : 'in one namespace'}`;
 }
 
 /** @typedef {{ isApart: boolean, run: (args: readonly string[]) => Running, close: () => void }} MachineOfBench */
@@ -171,6 +155,7 @@ async function openNamespace(home, port) {
   const holder = spawn('unshare', ['--net', '--pid', '--fork', '--kill-child', '--mount-proc', 'sleep', '1000000'], {
     stdio: 'ignore',
   });
+  endAtExit(holder);
   const socket = join(home, 'out.sock');
   const out = createServer((inside) => joined(inside, connect(port, '127.0.0.1')));
   const relay = `const net=require('net');net.createServer((c)=>{const o=net.connect(${JSON.stringify(socket)});c.pipe(o).pipe(c);

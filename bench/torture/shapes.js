@@ -2,7 +2,7 @@
 // (`sandbox serve --list-shape …`), under faults, and killed at random moments. Each run of a command completes, or ends with a code
 // and a message that say why it did not. At the server nobody has two licenses, whatever the command said.
 // SEEDS: how many (20), SEED: the first (1), ROWS (30), KILLS of each seed (2). A seed alone decides what is drawn: SEEDS=1 SEED=N.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chances, csvOf, faultsOf, licensesOn, run } from '../licenses.js';
@@ -18,22 +18,22 @@ const settle = 4000;
 
 /** @typedef {{ names: string[], options: string[], name: string }} Server `names`: of the options, what its data obey too */
 
-const shapes = await shapeNames(bareEnvironment(tmpdir()));
-/** @type {string[]} */
-const wrongs = [];
-const begun = Date.now();
-console.log(`shapes: ${count} users, ${kills} kills a seed`);
-for (let seed = firstSeed; seed < firstSeed + seeds; seed += 1) await torture(seed);
-const seconds = ((Date.now() - begun) / 1000).toFixed(0);
-console.log(`shapes: ${seeds} seeds, ${wrongs.length} wrongs (${seconds} s)`);
-if (wrongs.length > 0) {
-  process.exitCode = 1;
-  console.log(wrongs.slice(0, 40).join('\n'));
+const shapes = shapeNames(bareEnvironment(tmpdir()));
+
+/** @type {import('../torture.js').Torture} */
+export default async function shapesOf(place) {
+  console.log(`shapes: ${count} users, ${kills} kills a seed`);
+  for (let seed = firstSeed; seed < firstSeed + seeds; seed += 1) await torture(seed, place);
+  return `${seeds} seeds from ${firstSeed}`;
 }
 
-/** @param {number} seed */
-async function torture(seed) {
-  const home = mkdtempSync(join(tmpdir(), 'chatelaine-torture-'));
+/**
+ * @param {number} seed
+ * @param {import('../torture.js').Place} place
+ */
+async function torture(seed, { home: root, wrongs }) {
+  const home = join(root, String(seed));
+  mkdirSync(home);
   const random = chances(seed);
   // The first numbers of near seeds are alike.
   for (let skipped = 0; skipped < 10; skipped += 1) random();
@@ -42,23 +42,19 @@ async function torture(seed) {
   const { names, options, name } = drawServer(random, seed);
   const clean = await serve(bare, [...data, ...names]);
   const hard = await serve(bare, [...data, ...options]);
-  try {
-    const env = { ...bare, ...hard.credential };
-    const rows = rosterOf(random);
-    await createSome(rows, clean.credential);
-    const applied = await applyRepeatedly(rows, home, env, random);
-    const left = names.length > 0 || applied[0]?.code !== 0 ? [] : unlike(rows, await licensesOn(clean.credential));
-    const ends = [...applied, ...(await ensureRepeatedly(random() < 0.5 ? 'Ensured  One' : '00042', env))];
-    const doubled = doublesIn(await licensesOn(clean.credential));
-    const bad = ends.flatMap(({ command, code, stderr }) => wordlessEnd(command, code, stderr));
-    wrongs.push(...[...doubled, ...left, ...bad].map((wrong) => `seed ${seed}, ${name}: ${wrong}`));
-    const codes = ends.map(({ command, code }) => `${command} ${code}`).join(', ');
-    console.log(`${String(seed).padStart(4)}  ${doubled.length} doubled  ${codes}  ${name}`);
-  } finally {
-    hard.stop();
-    clean.stop();
-    rmSync(home, { recursive: true, force: true });
-  }
+  const env = { ...bare, ...hard.credential };
+  const rows = rosterOf(random);
+  await createSome(rows, clean.credential);
+  const applied = await applyRepeatedly(rows, home, env, random);
+  const left = names.length > 0 || applied[0]?.code !== 0 ? [] : unlike(rows, await licensesOn(clean.credential));
+  const ends = [...applied, ...(await ensureRepeatedly(random() < 0.5 ? 'Ensured  One' : '00042', env))];
+  const doubled = doublesIn(await licensesOn(clean.credential));
+  const bad = ends.flatMap(({ command, code, stderr }) => wordlessEnd(command, code, stderr));
+  wrongs.push(...[...doubled, ...left, ...bad].map((wrong) => `seed ${seed}, ${name}: ${wrong}`));
+  const codes = ends.map(({ command, code }) => `${command} ${code}`).join(', ');
+  console.log(`${String(seed).padStart(4)}  ${doubled.length} doubled  ${codes}  ${name}`);
+  hard.stop();
+  clean.stop();
 }
 
 /**
