@@ -1,6 +1,6 @@
 import { usage } from '../core/failure.ts';
-import type { Parameters } from './http/call.ts';
-import { path, type Path } from './http/path.ts';
+import type { Parameters, Path } from './http/call.ts';
+import { path } from './http/request.ts';
 
 export type Service = 'licensing' | 'chat';
 

@@ -1,7 +1,7 @@
 import { Failure } from '../../core/failure.ts';
 import { isObject, type JsonObject, writeJson } from '../../core/json.ts';
 import type { Answer, Call, Parameters } from '../http/call.ts';
-import { path } from '../http/path.ts';
+import { path } from '../http/request.ts';
 import { accept } from './chat-answer.ts';
 
 /** A message as the server sent it (docs/apis.md, Messages). */

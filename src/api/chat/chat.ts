@@ -1,7 +1,7 @@
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import type { Send } from '../http/call.ts';
-import { path } from '../http/path.ts';
+import { path } from '../http/request.ts';
 import { pageOf, type MessageQuery } from './chat-messages.ts';
 import { endpoints, type Level } from './endpoints.ts';
 import { asksInKnownWords } from './narrow-refusal.ts';

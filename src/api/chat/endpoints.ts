@@ -6,7 +6,7 @@ import { snippetLevel } from '../../schema/snippet.ts';
 import { viewLevel } from '../../schema/view.ts';
 import { isSuccess } from '../http/answer.ts';
 import type { Answer, Call } from '../http/call.ts';
-import { path } from '../http/path.ts';
+import { path } from '../http/request.ts';
 import { accept, acceptOnce, isMissingRoute, refusal, routeMissing } from './chat-answer.ts';
 
 /** A call as a row: what is sent, how it is repeated, and what its answer means. */

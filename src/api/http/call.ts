@@ -4,9 +4,14 @@ import type { Secret } from '../../core/secret.ts';
 import type { Alarm, Clock } from '../../core/world.ts';
 import type { Spool } from '../../core/spool.ts';
 import type { BodyLimits } from './body.ts';
-import type { Path } from './path.ts';
 import type { Gate, Repeat } from './retry.ts';
 import type { TransportSurroundings, WireAnswer } from './transport.ts';
+
+/** A URL path below the API's base: only `path` of request.ts makes one. `shown` hides what must not appear in traces and errors. */
+export interface Path {
+  readonly sent: string;
+  readonly shown: string;
+}
 
 /** Names and texts of a query or form, in the order in which they are sent. */
 export type Parameters = readonly (readonly [name: string, text: string | Secret])[];

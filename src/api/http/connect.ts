@@ -6,7 +6,6 @@ import type { Answer, Call, Connection, Send } from './call.ts';
 import { guardTls, guardWrite } from './guard.ts';
 import { wireRequest, type Request } from './request.ts';
 import { backoff, decide, holdBack, longestHold, retryAfter } from './retry.ts';
-import { watchSlowness, type Slowness } from './slowness.ts';
 
 /**
  * What every call of both services goes through: one call in, status and parsed body out, repeated as `retry.ts` says.
@@ -133,4 +132,36 @@ function giveUp(request: Request, attempt: Attempt, history: History): Answer {
 
 function httpOf({ method, shown }: Request, { answer }: Attempt): { method: string; url: string; status?: number } {
   return { method, url: shown, ...(answer === undefined ? {} : { status: answer.status }) };
+}
+
+/** How long a person waits without asking what happens. */
+const patience: Milliseconds = 2000;
+
+/** Reports that a call waits for its server. */
+interface Slowness {
+  /** Another attempt begins. */
+  nextAttempt(): void;
+  /** The call has ended: nothing is reported any longer. */
+  end(): void;
+}
+
+/** Reports a call that has no answer after two seconds, and each of its later attempts. */
+function watchSlowness({ alarm, observe, retries, base }: Connection): Slowness {
+  let attempt = 1;
+  let isSlow = false;
+  const report = (): void => observe({ kind: 'slow', host: new URL(base).host, attempt, of: retries + 1 });
+  const cancel = alarm(patience, () => {
+    isSlow = true;
+    report();
+  });
+  return {
+    nextAttempt() {
+      attempt += 1;
+      if (isSlow) report();
+    },
+    end() {
+      cancel();
+      if (isSlow) observe({ kind: 'settled' });
+    },
+  };
 }

@@ -2,7 +2,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import type { Clock, Environment } from '../../core/world.ts';
 import type { Send } from './call.ts';
 import { proxyFor } from './proxy.ts';
-import { path } from './path.ts';
+import { path } from './request.ts';
 
 /** How a server was reached. */
 export interface Reach {

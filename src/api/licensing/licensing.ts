@@ -1,6 +1,7 @@
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import { path, type Path } from '../http/path.ts';
+import { path } from '../http/request.ts';
+import type { Path } from '../http/call.ts';
 import { creationFrom, unanswered, type Creation } from './creation.ts';
 import { editLicense } from './edit-license.ts';
 import type { EditedFields, License, LicenseHolder, UserLicenses } from './license.ts';

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../core/json.ts';
 import type { Spool } from '../../core/spool.ts';
 import { foreignBody, incompleteAfter, withBody } from '../http/answer.ts';
 import type { Answer, Parameters } from '../http/call.ts';
-import { path } from '../http/path.ts';
+import { path } from '../http/request.ts';
 import type { License } from './license.ts';
 import { refuse, refuseError, rowOf, unreadable, type LicensingLine } from './license-answer.ts';
 import { pageEnd, type PageEnd } from './page-end.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { connect } from '../../../src/api/http/connect.ts';
 import { Planned, type Connection, type PlannedCall } from '../../../src/api/http/call.ts';
-import { path } from '../../../src/api/http/path.ts';
+import { path } from '../../../src/api/http/request.ts';
 import { openGate } from '../../../src/api/http/retry.ts';
 import { realAlarm, realClock } from '../../../src/cli/clock.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { path } from '../../../src/api/http/path.ts';
+import { path } from '../../../src/api/http/request.ts';
 import { Failure } from '../../../src/core/failure.ts';
 
 describe('a value is one segment of the path', () => {
