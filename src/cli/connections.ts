@@ -5,6 +5,7 @@ import { openGate } from '../api/http/retry.ts';
 import type { GlobalValues } from '../commands/context/invocation.ts';
 import type { Spool } from '../core/spool.ts';
 import { headersOf, urlOf, variableOf, type Account } from '../schema/profile.ts';
+import { isExposed } from '../schema/url.ts';
 import type { ChatCredential, LicensingCredential } from '../store/account/credentials.ts';
 import { openLog } from './log.ts';
 import type { Messages } from './messages.ts';
@@ -52,8 +53,16 @@ export function openConnections(wiring: Wiring): Connections {
     headers: {},
     plan: undefined,
   };
-  const signedIn = (credential: LicensingCredential | ChatCredential): Send =>
-    connect({
+  const named = new Set<string>();
+  /** Each server once a run. */
+  const nameExposed = (url: string): void => {
+    if (!isExposed(url) || named.has(url)) return;
+    named.add(url);
+    wiring.messages.note(`${url} is not encrypted: the key and all that is sent and answered can be read on the way`);
+  };
+  const signedIn = (credential: LicensingCredential | ChatCredential): Send => {
+    nameExposed(urlOf(credential));
+    return connect({
       ...shared,
       base: urlOf(credential),
       authorization: redactor.watch(credential.key).framed((key) => authorizationOf(credential, key)),
@@ -62,6 +71,7 @@ export function openConnections(wiring: Wiring): Connections {
       readOnly: credential.read_only ?? false,
       headers: headersOf(credential),
     });
+  };
   return {
     licensing: (credential) => ({ send: signedIn(credential), key_field: credential.key_field }),
     chat: (credential) => ({

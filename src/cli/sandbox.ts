@@ -119,7 +119,7 @@ async function* serve(
     const address = addressOf(sandbox);
     if (ready) await writeReady(ready.file, ready.text(address));
     yield address;
-    note(`serving on 127.0.0.1:${sandbox.port} until Ctrl-C`);
+    note(`serving on ${options.listen ?? '127.0.0.1'}:${sandbox.port} until Ctrl-C`);
     await aborted(signal);
   } finally {
     await sandbox.close();
@@ -135,10 +135,17 @@ function requestLine({ method, path, status, fault }: LogEntry): string {
 /** What the options say of the services themselves. @throws Failure usage where a fault cannot be read */
 async function behaviourOf(options: ServeOptions): Promise<Omit<SandboxOptions, 'clock'>> {
   const { readFaults, licensingVariant } = await import('./serving.ts');
-  const { port, feature_level, history_limit, extra_messages: count, latency, fault, seed } = options;
+  const { port, listen, feature_level, history_limit, extra_messages: count, latency, fault, seed } = options;
   const { delete_batches, rate_limit: perMinute } = options;
   return {
-    ...{ port, latency, featureLevel: feature_level, historyLimit: history_limit, ...licensingVariant(options) },
+    ...{
+      port,
+      listen,
+      latency,
+      featureLevel: feature_level,
+      historyLimit: history_limit,
+      ...licensingVariant(options),
+    },
     extraMessages: count === undefined ? undefined : { channel: 'general', topic: 'load', count, chars: 1000 },
     deleteBatches: delete_batches,
     rateLimit: perMinute === undefined ? undefined : { perMinute },

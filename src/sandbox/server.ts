@@ -24,6 +24,8 @@ export type { LicenseShape } from './licensing/shape.ts';
 export interface SandboxOptions extends Extras {
   /** 0 or none: any free port. */
   readonly port?: number | undefined;
+  /** The address to listen on; default 127.0.0.1. */
+  readonly listen?: string | undefined;
   /** Of the chat service; default 489. */
   readonly featureLevel?: number | undefined;
   /** How many of the messages that exist at the start can be seen; later ones always can. Default: all. */
@@ -70,7 +72,7 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-/** Starts both services on 127.0.0.1. Rejects where the port is taken. */
+/** Starts both services. @throws Failure usage where the port or the address cannot be used */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const store = createStore((state) => {
     addSample(state, options.featureLevel ?? defaultLevel);
@@ -95,8 +97,9 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     running.add(work);
     void work.finally(() => running.delete(work));
   });
-  const port = await listen(server, options.port ?? 0);
-  origin = `http://127.0.0.1:${port}`;
+  const address = options.listen ?? '127.0.0.1';
+  const port = await listen(server, options.port ?? 0, address);
+  origin = `http://${hostOf(address)}:${port}`;
   return {
     port,
     licensing: { base_url: origin, apps: sampleApps },
@@ -133,9 +136,17 @@ function servicesOf(options: SandboxOptions, state: State, origin: () => string)
   };
 }
 
-function listen(server: Server, port: number): Promise<number> {
+/** The host under which this computer reaches what listens on an address. */
+function hostOf(address: string): string {
+  if (address === '0.0.0.0' || address === '::') return '127.0.0.1';
+  return address.includes(':') ? `[${address}]` : address;
+}
+
+function listen(server: Server, port: number, address: string): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
+      if (cause.code === 'EADDRNOTAVAIL' || cause.code === 'ENOTFOUND')
+        reject(usage(`--listen: ${address} is no address of this computer`));
       if (cause.code !== 'EADDRINUSE' && cause.code !== 'EACCES') reject(cause);
       reject(
         usage(
@@ -144,7 +155,7 @@ function listen(server: Server, port: number): Promise<number> {
         ),
       );
     });
-    server.listen(port, '127.0.0.1', () => resolve(portOf(server)));
+    server.listen(port, address, () => resolve(portOf(server)));
   });
 }
 

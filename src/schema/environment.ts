@@ -114,6 +114,8 @@ export function negatedTwinOf(name: string): string {
 /** Variables besides the options' twins and those of credentials; the manual's ENVIRONMENT is a loop over them. */
 export const variables = {
   CHATELAINE_LEDGER: 'URL of a ledger that several machines share: postgres://ROLE@HOST/DATABASE, without a password',
+  CHATELAINE_ALLOW_HTTP:
+    'HOST or HOST:PORT of the one server beyond this computer to which a key may be sent over plain http',
   CHATELAINE_CONFIG_DIR: 'Absolute path of the folder for config.json and credentials.json',
   CHATELAINE_NO_CACHE: '1: the compiled program is neither read from nor written to the cache folder',
   XDG_CONFIG_HOME: 'Where chatelaine/ with the configuration is (default: ~/.config)',

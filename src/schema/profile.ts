@@ -77,6 +77,11 @@ export const accountFields = {
 
 const shared = {
   read_only: { kind: 'boolean', negatable: true, help: 'Refuse every write with this profile' },
+  allow_http: {
+    kind: 'boolean',
+    negatable: true,
+    help: 'Send the key over plain http, where anybody on the way can read it',
+  },
 } as const satisfies ProfileFields;
 
 /** What a profile says besides: a login of the same name keeps what is not typed, and an empty text takes it away. */

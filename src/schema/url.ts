@@ -1,9 +1,10 @@
 import { Failure, usage } from '../core/failure.ts';
 import { isLoopback } from '../core/loopback.ts';
+import { variable, type Environment } from '../core/world.ts';
 
 /**
  * The base URL of a licensing API: no slash, `/v1`, query or fragment at its end.
- * @throws Failure usage when it is no such URL, config when a key would travel unencrypted
+ * @throws Failure usage when it is no such URL
  */
 export function readBaseUrl(text: string): string {
   const url = readUrl('the base URL', text);
@@ -13,12 +14,35 @@ export function readBaseUrl(text: string): string {
 /**
  * The URL of a chat organization: no slash, `/api` or `/api/v1` at its end. Without a scheme it is https, and http where it begins
  * with localhost (rules of a zuliprc).
- * @throws Failure usage when it is no such URL, config when a key would travel unencrypted
+ * @throws Failure usage when it is no such URL
  */
 export function readSite(text: string): string {
   const scheme = text.startsWith('localhost') ? 'http' : 'https';
   const url = readUrl('the site', /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `${scheme}://${text}`);
   return `${url.origin}${pathWithout(url, /\/api(\/v1)?$/)}`;
+}
+
+/** Whether what is sent to that URL can be read on its way: plain http beyond this computer. */
+export function isExposed(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'http:' && !isLoopback(hostname);
+}
+
+const consentVariable = 'CHATELAINE_ALLOW_HTTP';
+
+/**
+ * Plain http beyond this computer needs a consent: `allow_http` of the profile, or the variable, which names the host (and, if it has
+ * one, the port).
+ * @throws Failure config without one
+ */
+export function refuseExposed(url: string, profile: { readonly allow_http?: boolean }, env: Environment): void {
+  if (!isExposed(url) || profile.allow_http) return;
+  const { host, hostname } = new URL(url);
+  const consent = variable(env, consentVariable)?.toLowerCase();
+  if (consent === host || consent === hostname) return;
+  throw new Failure('config', `'${url}' is not encrypted: a key is sent over http only to this computer`, {
+    hint: `Write https://${host}; or, in a network that you trust, sign in with --allow-http, or set ${consentVariable}=${host}.`,
+  });
 }
 
 /** Scheme, host and port: what a key is bound to. */
@@ -38,11 +62,6 @@ function readUrl(label: string, text: string): URL {
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     throw usage(`${label} '${text}' is neither https nor http`);
   if (/[?#]/.test(text)) throw usage(`${label} holds a query or fragment`, 'Leave out ? and # and what follows.');
-  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    throw new Failure('config', `${label} '${text}' is not encrypted: a key is sent over http only to this computer`, {
-      hint: `Write https://${url.host}.`,
-    });
-  }
   return url;
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { originOf, readBaseUrl, readSite } from '../../src/schema/url.ts';
+import { originOf, readBaseUrl, readSite, refuseExposed } from '../../src/schema/url.ts';
 import { failureOf } from '../store/place.ts';
 
 test.each([
@@ -50,12 +50,33 @@ test.each([
   'http://[::2]',
   'http://127.0.0.1.example',
 ])('%s is not encrypted', async (text) => {
-  expect(await failureOf(() => readBaseUrl(text))).toEqual({
+  const host = text.slice(7);
+  expect(await failureOf(() => refuseExposed(text, {}, {}))).toEqual({
     kind: 'config',
-    message: `the base URL '${text}' is not encrypted: a key is sent over http only to this computer`,
-    hint: `Write https://${text.slice(7)}.`,
+    message: `'${text}' is not encrypted: a key is sent over http only to this computer`,
+    hint: `Write https://${host}; or, in a network that you trust, sign in with --allow-http, or set CHATELAINE_ALLOW_HTTP=${host}.`,
   });
 });
+
+test.each([
+  ['http://licenses:8080', { allow_http: true }, undefined],
+  ['http://licenses:8080', {}, 'licenses:8080'],
+  ['http://licenses:8080', {}, 'LICENSES'],
+  ['http://licenses', {}, 'licenses'],
+  ['http://127.0.0.2:1', {}, undefined],
+  ['https://licenses', {}, undefined],
+])('%s is allowed with %j and CHATELAINE_ALLOW_HTTP=%s', (url, profile, consent) => {
+  expect(() => refuseExposed(url, profile, { CHATELAINE_ALLOW_HTTP: consent })).not.toThrow();
+});
+
+test.each(['other', 'licenses:8081', 'icenses:8080', 'licenses.example', '*', 'true', 'http://licenses:8080', ''])(
+  'CHATELAINE_ALLOW_HTTP=%s names another host than licenses:8080',
+  (consent) => {
+    expect(() => refuseExposed('http://licenses:8080', {}, { CHATELAINE_ALLOW_HTTP: consent })).toThrow(
+      'not encrypted',
+    );
+  },
+);
 
 test('an origin is scheme, host and port', () => {
   expect(originOf('https://a.example/licensing')).toBe('https://a.example');

@@ -25,13 +25,21 @@ export async function inPlaceOf(
 ): Promise<Profile> {
   const profile = profiles().check(withoutEmpty(candidate));
   const stored = await profiles().find(profile.name);
+  const merged =
+    stored?.kind === profile.kind
+      ? profiles().check(withoutEmpty({ ...keptOf(stored, profile), ...candidate }))
+      : profile;
+  profiles().refuseExposed(merged);
   if (!stored) return profile;
   if (accountOf(stored) === accountOf(profile))
     note(`profile '${profile.name}' is stored already: its key ${options.dry_run ? 'would be' : 'is'} replaced`);
   else await confirm(`Profile '${profile.name}' is ${accountOf(stored)}. Replace it by ${accountOf(profile)}?`);
-  if (stored.kind !== profile.kind) return profile;
-  const { key_command: _, ...kept } = stored;
-  return profiles().check(withoutEmpty({ ...kept, ...candidate }));
+  return merged;
+}
+
+/** Consent to plain http is given for one server: it is not kept for another. */
+function keptOf({ key_command: _, allow_http, ...kept }: Profile, profile: Profile): object {
+  return { ...kept, ...(urlOf({ ...kept }) === urlOf(profile) && { allow_http }) };
 }
 
 function withoutEmpty({ kind, name, ...fields }: CandidateProfile): CandidateProfile {

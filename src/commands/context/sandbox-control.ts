@@ -14,6 +14,7 @@ export interface SandboxControl {
 
 export interface ServeOptions extends Values<typeof licensingOptions> {
   readonly port?: number | undefined;
+  readonly listen?: string | undefined;
   readonly data?: string | undefined;
   readonly feature_level?: number | undefined;
   readonly history_limit?: number | undefined;

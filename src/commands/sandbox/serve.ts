@@ -17,6 +17,12 @@ export default command({
   ],
   options: {
     port: { kind: 'integer', min: 0, max: 65535, placeholder: 'N', help: 'Port (default: any free one)' },
+    listen: {
+      kind: 'string',
+      nonempty: true,
+      placeholder: 'ADDRESS',
+      help: 'Address to listen on, such as 0.0.0.0 in a container: whoever reaches it can use the sandbox (default: 127.0.0.1)',
+    },
     data: {
       kind: 'string',
       nonempty: true,

@@ -7,11 +7,13 @@ import type { Clock, Machine } from '../../core/world.ts';
 import { flagOf, type Field } from '../../schema/field.ts';
 import {
   accountFields,
+  urlOf,
   type ChatProfile,
   type CredentialValues,
   type LicensingProfile,
   type Profile,
 } from '../../schema/profile.ts';
+import { refuseExposed } from '../../schema/url.ts';
 import { foldersOf } from '../disk/folders.ts';
 import { appOf, defaultOf, profileNamed } from './choose-profile.ts';
 import { readConfiguration, type Content } from './configuration.ts';
@@ -65,8 +67,14 @@ export function openCredentials(
 ): Credentials {
   const once = keysOnce();
   const runOnce: RunKeyCommand = (command) => once(`command ${command}`, () => runKeyCommand(command));
-  const keyOf = (profile: Profile): Promise<Secret> => keyOfProfile(profile, { machine, clock }, runOnce);
-  const keyOfUnit = (key: UnitKey): Promise<Secret> => once(key.variable, () => unitKeyOf(key, machine, signal));
+  const keyOf = async (profile: Profile): Promise<Secret> => {
+    refuseExposed(urlOf(profile), profile, machine.env);
+    return keyOfProfile(profile, { machine, clock }, runOnce);
+  };
+  const keyOfUnit = async (url: string, key: UnitKey): Promise<Secret> => {
+    refuseExposed(url, {}, machine.env);
+    return once(key.variable, () => unitKeyOf(key, machine, signal));
+  };
   const licensingCredential = async (profile: LicensingProfile): Promise<LicensingCredential> =>
     credentialFrom(profile, await keyOf(profile));
 
@@ -74,7 +82,12 @@ export function openCredentials(
     async licensing({ profile, typed = true, app_code }) {
       const unit = unitOf(machine.env, 'licensing');
       if (unit && (profile === undefined || !typed))
-        return { kind: 'licensing', profile: undefined, ...unit.values, key: await keyOfUnit(unit.key) };
+        return {
+          kind: 'licensing',
+          profile: undefined,
+          ...unit.values,
+          key: await keyOfUnit(unit.values.base_url, unit.key),
+        };
       // What is typed goes before what the environment says.
       if (!typed && app_code !== undefined) return licensingCredential(await appOf(profiles, app_code));
       if (profile !== undefined) return licensingCredential(await profileNamed(profiles, profile, 'licensing'));
@@ -85,7 +98,7 @@ export function openCredentials(
     async chat({ profile, typed = true }) {
       const unit = unitOf(machine.env, 'chat');
       if (unit && (profile === undefined || !typed))
-        return { kind: 'chat', profile: undefined, ...unit.values, key: await keyOfUnit(unit.key) };
+        return { kind: 'chat', profile: undefined, ...unit.values, key: await keyOfUnit(unit.values.site, unit.key) };
       const chosen = await (profile === undefined
         ? defaultOf(profiles, 'chat')
         : profileNamed(profiles, profile, 'chat'));

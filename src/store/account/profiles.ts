@@ -3,7 +3,8 @@ import { Failure } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Clock, Machine } from '../../core/world.ts';
 import { isObject } from '../../core/json.ts';
-import { readProfileName, type Kind, type Profile } from '../../schema/profile.ts';
+import { readProfileName, urlOf, type Kind, type Profile } from '../../schema/profile.ts';
+import { refuseExposed } from '../../schema/url.ts';
 import { foldersOf } from '../disk/folders.ts';
 import { changeConfiguration, readConfiguration, type Content, type Files } from './configuration.ts';
 import { keyEntry } from './credentials.ts';
@@ -17,6 +18,8 @@ export interface Profiles extends ProfileSource {
   save(profile: Profile, key: Secret | undefined, options?: SaveOptions): Promise<void>;
   /** A profile as it will be read again. @throws Failure usage or config where it may not be stored */
   check(profile: CandidateProfile): Profile;
+  /** Writes nothing. @throws Failure config for plain http without consent */
+  refuseExposed(profile: Profile): void;
   /** Writes nothing, and fails where no profile has the name. */
   refuseUnknown(name: string): Promise<void>;
   /** Makes it the default of its kind. */
@@ -50,8 +53,10 @@ export function openProfiles(machine: Machine, clock: Clock): Profiles {
       return stored && profileIn(path(), name, stored[1]);
     },
     check,
+    refuseExposed: (profile) => refuseExposed(urlOf(profile), profile, machine.env),
     async save(profile, key, options) {
       const valid = check(profile);
+      refuseExposed(urlOf(valid), valid, machine.env);
       await change(async (config, files) => {
         await saveKey(files, profile, key);
         return { version: 1, ...config, ...withProfile(config, valid, options) };

@@ -16,7 +16,7 @@ export interface Zuliprc {
 
 /**
  * Reads the configuration file of the chat service's own client: section `[api]` with `email`, `key`, `site`.
- * @throws Failure usage with every problem of the file, config for a site over plain http; a key is never repeated
+ * @throws Failure usage with every problem of the file; a key is never repeated
  */
 export function readZuliprc(text: string): Zuliprc {
   const api = readIni(text, 'api');

@@ -132,3 +132,16 @@ test.skipIf(process.platform === 'win32').each([
   expect(exitCode).toBe(0);
   expect(stderr).toMatch(warning);
 });
+
+test('plain http is stored by consent, which is kept for that server alone', async () => {
+  const { run, config } = place();
+  const at = (host: string) => login.replace(url, `http://${host}:8080`);
+  expect(await run(at('licenses'))).toMatchObject({ exitCode: 3 });
+  expect(existsSync(config)).toBe(false);
+
+  expect(await run(`${at('licenses')} --allow-http`)).toMatchObject({ exitCode: 0 });
+  expect(await run(at('licenses'))).toMatchObject({ exitCode: 0 });
+  expect(profileIn(config)).toMatchObject({ allow_http: true });
+  expect(await run(`${at('elsewhere')} --yes`)).toMatchObject({ exitCode: 3 });
+  expect((await run('auth token prod')).stdout).toBe('the-key\n');
+});

@@ -175,7 +175,7 @@ test.each<[string, Environment, string, string]>([
     'an unencrypted URL',
     { CHATELAINE_BASE_URL: 'http://a.example' },
     'config',
-    "CHATELAINE_BASE_URL: the base URL 'http://a.example' is not encrypted: a key is sent over http only to this computer",
+    "'http://a.example' is not encrypted: a key is sent over http only to this computer",
   ],
   ['a bad code', { CHATELAINE_APP_CODE: 'x' }, 'usage', "CHATELAINE_APP_CODE: 'x' is not an integer"],
   [

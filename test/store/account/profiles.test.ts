@@ -165,7 +165,6 @@ test.each(['toString', '__proto__'])('%s is not found where nothing of that name
 });
 
 test.each([
-  ['{"profiles":{"app":{"kind":"licensing","base_url":"http://a.example","app_code":7}}}', 'not encrypted'],
   [
     '{"profiles":{"app":{"kind":"licensing","base_url":"https://a.example","app_code":"7"}}}',
     'app_code is not an integer',

@@ -99,10 +99,6 @@ test.each<[string, string, string]>([
   expect(JSON.stringify(caught)).not.toContain('canary');
 });
 
-test('a site over plain http is refused', async () => {
-  expect((await failureOf(() => readZuliprc(whole.replace('https:', 'http:')))).kind).toBe('config');
-});
-
 test('a file that is written by the rules is read back, however it is spelled', () => {
   const key = fc.stringMatching(/^[!-~]{1,40}$/);
   const name = (text: string): fc.Arbitrary<string> => fc.constantFrom(text, text.toUpperCase(), ` ${text}`.trim());
