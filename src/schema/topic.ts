@@ -18,5 +18,5 @@ export function foldName(name: string): string {
 }
 
 export function isSameName(one: string, other: string): boolean {
-  return foldName(one) === foldName(other);
+  return one === other || foldName(one) === foldName(other);
 }

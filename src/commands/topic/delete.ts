@@ -1,15 +1,14 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Planned } from '../../api/http/call.ts';
 import { Failure } from '../../core/failure.ts';
-import { each } from '../../jobs/work/each.ts';
 import { findChannel } from '../../jobs/topic/find-channel.ts';
 import type { PurgeRun } from '../../jobs/topic/purge-run.ts';
-import type { TopicSurvey } from '../../jobs/topic/survey-topic.ts';
+import type { Outcome } from '../../jobs/topic/purge-topic.ts';
+import { timeText, type Topic, type TopicSurvey } from '../../jobs/topic/survey-topic.ts';
+import { each } from '../../jobs/work/each.ts';
 import { foldName, topicLevels } from '../../schema/topic.ts';
-import type { Time } from '../context/time.ts';
 import { command } from '../command.ts';
-import { budgetOf, type Budget } from './budget.ts';
-import { channelArgument, timeText } from './fields.ts';
+import type { Time } from '../context/time.ts';
 import {
   checkNaming,
   isSeveral,
@@ -19,12 +18,12 @@ import {
   topicNames,
   withLinked,
   withoutNewer,
+  type NamedTopics,
   type Naming,
 } from './named-topics.ts';
-import { readPlace } from './place.ts';
-import { openPurge, type Purge } from './purge.ts';
-import { confirmTopics, describeTopics } from './question.ts';
-import { surveyTopics } from './survey.ts';
+import { channelArgument, readPlace } from './place.ts';
+import { budgetOf, openPurge, type Budget, type Purge } from './purge.ts';
+import { confirmTopics, describeTopics, hasMessages, surveyTopics, type Doomed } from './survey.ts';
 
 export default command({
   about: [
@@ -90,79 +89,84 @@ export default command({
     const place = await readPlace(text, context);
     const named = withLinked(place, typed);
     checkNaming(named);
-    const chat = context.chat();
-    if (named.topic?.includes('')) await checkEmptyTopic(chat);
+    const [chat, account] = [context.chat(), await context.chatAccount()];
+    await checkAllowed(chat, named, account);
     const channel = await findChannel(chat, place.channel);
     const naming = await readNaming(named, context);
-    const { site, email } = await context.chatAccount();
-    const purge = openPurge(chat, archive, { site, email }, context);
+    const purge = openPurge(chat, archive, account, context);
     const run = await purge.openRun(channel, naming);
     try {
       const names = await topicNames(chat, channel, naming, run.begun, context);
-      const allowed = { missing_ok, include_hidden, interrupted: isInterrupted(purge, run) };
-      const newer = (survey: TopicSurvey): TopicSurvey => withoutNewer(survey, naming, run, context);
-      const surveys = (await surveyTopics(chat, channel, names, allowed)).map(newer);
-      const server = { site, email, organization: await chat.organization() };
-      for (const line of describeTopics(server, channel, surveys)) context.note(line);
+      const allowed = { missing_ok, include_hidden, isBegun: begunBy(purge, run) };
+      const found = await surveyTopics(chat, channel, names, allowed);
+      const surveys = found.map((survey) => withoutNewer(survey, naming, run, context));
+      await describeTopics(chat, account, surveys, context);
       const budget = budgetOf(surveys, max_messages);
-      if (context.options.dry_run !== true && surveys.some(hasMessages)) {
-        const isNumber = surveys.length > 1 || isSeveral(naming) || named.from !== undefined;
-        await confirmTopics(surveys, isNumber ? 'number' : 'name', confirm, context);
+      if (context.options.dry_run) {
+        yield* each(surveys, nameOf, checked(naming, context, planner(chat)));
+        return;
       }
-      const purgeOne = context.options.dry_run ? planner(chat) : purger(purge, run, budget);
-      yield* each(surveys, ({ topic_name }) => topic_name, checked(naming, context, purgeOne));
-      if (context.options.dry_run !== true) await run.finish();
+      const isNumber = surveys.length > 1 || isSeveral(naming) || named.from !== undefined;
+      if (surveys.some(hasMessages)) await confirmTopics(surveys, isNumber ? 'number' : 'name', confirm, context);
+      const purgeOne = checked(naming, context, purger(purge, run, budget, missing_ok));
+      yield* each(surveys, nameOf, purgeOne, (survey) => partly(survey, purge));
+      await run.finish();
     } finally {
       await run.close();
     }
   },
 
   toTheEnd: true,
-  fields: ['first_time', 'last_time', 'spellings'],
+  fields: ['first_time', 'last_time', 'spellings', 'arrived', 'deeper'],
 
   show: {
     whole: ['channel', 'topic_name'],
     columns: ['stream_id', 'channel', 'topic_name', 'messages', 'deleted', 'status'],
-    line: ({ topic_name, deleted, status }) =>
-      status === 'missing'
-        ? `Topic '${topic_name}': no messages`
-        : `Topic '${topic_name}': ${deleted} messages deleted`,
+    line: ({ topic_name, messages, deleted, status }) => {
+      if (status === 'missing') return `Topic '${topic_name}': no messages`;
+      if (status === 'deleted') return `Topic '${topic_name}': ${deleted} messages deleted`;
+      return `Topic '${topic_name}': ${deleted} of ${Math.max(messages, deleted)} messages deleted (${status})`;
+    },
   },
 });
 
-function checked<T>(naming: Naming, time: Pick<Time, 'now'>, work: (survey: TopicSurvey) => Promise<T>) {
-  return async (survey: TopicSurvey): Promise<T> => {
+const nameOf = ({ topic_name }: Topic): string => topic_name;
+
+function checked<T>(naming: Naming, time: Pick<Time, 'now'>, work: (survey: Doomed) => Promise<T>) {
+  return async (survey: Doomed): Promise<T> => {
     refuseNewer(survey, naming, time);
     return work(survey);
   };
 }
 
 /** Of a topic whose purge was interrupted no message may be left. */
-function isInterrupted(purge: Purge, run: PurgeRun) {
+function begunBy(purge: Purge, run: PurgeRun) {
   const begun = new Set(run.begun.map(foldName));
-  return async (topic: TopicSurvey): Promise<boolean> =>
-    begun.has(foldName(topic.topic_name)) || (await purge.interrupted(topic)) !== undefined;
+  return async (topic: Topic): Promise<boolean> =>
+    begun.has(foldName(topic.topic_name)) || (await purge.isBegun(topic));
 }
 
-function purger(purge: Purge, run: PurgeRun, budget: Budget) {
-  return async (survey: TopicSurvey) => {
-    if (!hasMessages(survey)) return endedOf(survey, purge, run);
+function purger(purge: Purge, run: PurgeRun, budget: Budget, missing_ok: boolean | undefined) {
+  return async (survey: Doomed) => {
+    if (!hasMessages(survey) && !(await purge.isBegun(survey))) return endedRow(survey, run);
     await run.begin(survey.topic_name);
-    const { deleted, now } = await purge.run(survey, budget.of(survey), run);
-    budget.take(survey, now);
-    return rowOf(survey, deleted, 'deleted');
+    const outcome = await purge.run(survey, run, { maxMessages: budget.of(survey), missing_ok });
+    budget.take(survey, survey.ids.length + outcome.arrived);
+    return rowOf(survey, outcome.tally.deleted, outcome.status, outcome);
   };
 }
 
-/** A topic without messages may be one that an interrupted run deleted, to its end or up to the last check. */
-async function endedOf(survey: TopicSurvey, purge: Purge, run: PurgeRun) {
-  const ids = await purge.interrupted(survey);
-  const deleted = ids === undefined ? run.deletedOf(survey.topic_name) : await purge.end(survey, ids);
-  return deleted === undefined ? rowOf(survey, 0, 'missing') : rowOf(survey, deleted, 'deleted');
+/** Of a topic without messages, whose purge an earlier run may have ended. */
+function endedRow(survey: TopicSurvey, run: PurgeRun) {
+  const end = run.endOf(survey.topic_name);
+  return end ? rowOf(survey, end.deleted, end.status ?? 'deleted') : rowOf(survey, 0, 'missing');
 }
 
-function hasMessages({ ids, isLimited }: TopicSurvey): boolean {
-  return ids.length > 0 || isLimited;
+/** The row of a topic that was not deleted to its end. */
+function partly(survey: TopicSurvey, purge: Purge) {
+  const outcome = purge.outcomeOf(survey);
+  const status = outcome?.status === 'unseen' ? 'unseen' : 'incomplete';
+  return rowOf(survey, outcome?.tally.deleted ?? 0, status, outcome);
 }
 
 /** A dry run asks for the request that would be sent first. */
@@ -174,15 +178,33 @@ function planner(chat: ChatApi) {
   };
 }
 
-async function checkEmptyTopic(chat: ChatApi): Promise<void> {
-  const level = await chat.level();
-  if (level === undefined || level >= topicLevels.emptyTopic) return;
-  throw new Failure('rejected', `the empty topic needs level ${topicLevels.emptyTopic}; this server has ${level}`);
+/**
+ * A role that the server tells refuses before anything is archived; one that it does not tell is left to the first call.
+ * @throws Failure auth; rejected for the empty topic where the server has none
+ */
+async function checkAllowed(
+  chat: ChatApi,
+  { topic }: NamedTopics,
+  { email }: { readonly email: string },
+): Promise<void> {
+  const level = topic?.includes('') ? await chat.level() : undefined;
+  if (level !== undefined && level < topicLevels.emptyTopic)
+    throw new Failure('rejected', `the empty topic needs level ${topicLevels.emptyTopic}; this server has ${level}`);
+  if ((await chat.ownUser())?.['is_admin'] !== false) return;
+  const what = `${email} is no administrator of the organization, and only they may delete topics`;
+  throw new Failure('auth', `${what}: nothing was archived or deleted`, {
+    hint: 'Choose the profile of an administrator with --profile.',
+  });
 }
 
-function rowOf<S extends string>(survey: TopicSurvey, deleted: number, status: S) {
+function rowOf<S extends string>(
+  survey: TopicSurvey,
+  deleted: number,
+  status: S,
+  { arrived, deeper }: Pick<Outcome, 'arrived' | 'deeper'> = { arrived: 0, deeper: [] },
+) {
   const { channel, topic_name, ids, first_timestamp, last_timestamp, spellings } = survey;
   const times = { first_time: timeText(first_timestamp), last_time: timeText(last_timestamp) };
   const place = { stream_id: channel.stream_id, channel: channel.name, topic_name };
-  return { ...place, messages: ids.length, deleted, ...times, spellings, status };
+  return { ...place, messages: ids.length, deleted, ...times, spellings, arrived, deeper, status };
 }

@@ -1,12 +1,12 @@
 import type { Milliseconds } from '../../core/duration.ts';
 import { usage } from '../../core/failure.ts';
 import { matchesGlob } from '../../core/glob.ts';
-import { findChannel } from '../../jobs/topic/find-channel.ts';
+import { lookUpChannel } from '../../jobs/topic/find-channel.ts';
 import { listTopics, type TopicSummary } from '../../jobs/topic/list-topics.ts';
+import { timeText } from '../../jobs/topic/survey-topic.ts';
 import { isSameName } from '../../schema/topic.ts';
 import { command } from '../command.ts';
-import { channelArgument, timeText } from './fields.ts';
-import { readPlace } from './place.ts';
+import { channelArgument, readPlace } from './place.ts';
 
 export default command({
   about: [
@@ -36,7 +36,8 @@ export default command({
     if (filter.resolved && filter.unresolved) throw usage('--resolved and --unresolved exclude each other');
     const chat = context.chat();
     const place = await readPlace(text, context);
-    const channel = await findChannel(chat, place.channel);
+    const channel = await lookUpChannel(chat, place.channel);
+    if (!channel) return;
     const { topics, isLimited } = await listTopics(chat, channel);
     if (isLimited)
       context.warn('the history is cut by the plan of the organization: older messages exist that are not counted');

@@ -5,12 +5,11 @@ import { matchesGlob } from '../../core/glob.ts';
 import type { Channel } from '../../jobs/topic/find-channel.ts';
 import { listTopics } from '../../jobs/topic/list-topics.ts';
 import type { PurgeRun } from '../../jobs/topic/purge-run.ts';
-import type { TopicSurvey } from '../../jobs/topic/survey-topic.ts';
+import { timeText, type TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { foldName, isSameName } from '../../schema/topic.ts';
 import type { Fields, Values } from '../../schema/field.ts';
 import type { Disk } from '../context/disk.ts';
 import type { Time } from '../context/time.ts';
-import { timeText } from './fields.ts';
 import type { NamedPlace } from './place.ts';
 
 /** The ways to name the topics of a command, beside arguments. */
@@ -87,9 +86,14 @@ export async function topicNames(
 ): Promise<readonly string[]> {
   if ('names' in naming) return naming.names;
   const { match, older_than } = naming;
-  const matched = await matching(chat, channel, match, older_than === undefined ? Infinity : now() - older_than);
-  if (matched.length + begun.length > 0) return [...begun, ...matched];
-  throw new Failure('not_found', `no topic matches '${match}': nothing was deleted`, {
+  const { topics } = await listTopics(chat, channel);
+  const matched = topics.filter(({ topic_name }) => matchesGlob(match.toLowerCase(), topic_name.toLowerCase()));
+  const newestBefore = older_than === undefined ? Infinity : now() - older_than;
+  const old = matched.filter(({ last_timestamp }) => last_timestamp * 1000 <= newestBefore);
+  if (old.length + begun.length > 0) return [...begun, ...old.map(({ topic_name }) => topic_name)];
+  const count = matched.length === 1 ? '1 topic matches' : `${matched.length} topics match`;
+  const what = matched.length > 0 ? `${count} '${match}', none is that old` : `no topic matches '${match}'`;
+  throw new Failure('not_found', `${what}: nothing was deleted`, {
     hint: `List the topics: chatelaine topic list ${channel.stream_id}.`,
   });
 }
@@ -98,8 +102,13 @@ export async function topicNames(
  * What a run over a pattern deletes of a topic now: nothing of one that an earlier run deleted to its end, and that has a message since
  * that is younger than --older-than.
  */
-export function withoutNewer(survey: TopicSurvey, naming: Naming, run: PurgeRun, time: Pick<Time, 'now'>): TopicSurvey {
-  const isEnded = run.deletedOf(survey.topic_name) !== undefined;
+export function withoutNewer<S extends TopicSurvey>(
+  survey: S,
+  naming: Naming,
+  run: PurgeRun,
+  time: Pick<Time, 'now'>,
+): S {
+  const isEnded = run.endOf(survey.topic_name) !== undefined;
   if (!isEnded || !isNewer(survey, naming, time)) return survey;
   return { ...survey, ids: [], first_timestamp: null, last_timestamp: null, spellings: [], isLimited: false };
 }
@@ -124,17 +133,4 @@ function namesIn(file: string, text: string): string[] {
   const names = text.split(/\r?\n/).filter((line) => line.trim() !== '');
   if (names.length === 0) throw usage(`${file} names no topic`, 'Write the name of a topic on each line.');
   return names;
-}
-
-async function matching(
-  chat: Pick<ChatApi, 'messages'>,
-  channel: Channel,
-  glob: string,
-  newestBefore: Milliseconds,
-): Promise<string[]> {
-  const { topics } = await listTopics(chat, channel);
-  return topics
-    .filter(({ topic_name }) => matchesGlob(glob.toLowerCase(), topic_name.toLowerCase()))
-    .filter(({ last_timestamp }) => last_timestamp * 1000 <= newestBefore)
-    .map(({ topic_name }) => topic_name);
 }

@@ -3,6 +3,15 @@ import { narrowLink } from '../../schema/narrow-link.ts';
 import { fragmentOf, isUrl } from '../../schema/pasted-url.ts';
 import type { Accounts } from '../context/accounts.ts';
 
+/** The channel as an argument of the topic commands. */
+export const channelArgument = {
+  kind: 'string',
+  required: true,
+  nonempty: true,
+  placeholder: 'CHANNEL',
+  help: 'Id or name of the channel; id:7 and name:2024 say which; #name, and a #narrow/… link or its whole URL as pasted',
+} as const;
+
 /** What the argument CHANNEL names. */
 export interface NamedPlace {
   readonly channel: string;

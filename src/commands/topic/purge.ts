@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { Keeper } from '../../jobs/topic/delete-rounds.ts';
+import { usage } from '../../core/failure.ts';
 import type { Channel } from '../../jobs/topic/find-channel.ts';
-import { topicKeeper, type TopicKeeper } from '../../jobs/topic/keep-topic.ts';
+import { nothingKept, topicKeeper, type Keeper } from '../../jobs/topic/keep-topic.ts';
 import { openPurgeRun, unrecordedRun, type PurgeRun } from '../../jobs/topic/purge-run.ts';
-import { endPurge, purgeTopic, type Purged } from '../../jobs/topic/purge-topic.ts';
+import { openTopicPurge, type Outcome, type TopicPurge } from '../../jobs/topic/purge-topic.ts';
 import type { Topic, TopicSurvey } from '../../jobs/topic/survey-topic.ts';
-import { interruptedPurge, type Keeping } from '../../jobs/topic/topic-archive.ts';
+import { isBegun, type Keeping } from '../../jobs/topic/topic-archives.ts';
 import type { Disk } from '../context/disk.ts';
 import type { Invocation } from '../context/invocation.ts';
 import type { Progress, Terminal } from '../context/terminal.ts';
@@ -17,16 +17,25 @@ import { isSeveral, type Naming } from './named-topics.ts';
 export interface Purge {
   /** The record of this command's runs over several topics. */
   openRun(channel: Channel, naming: Naming): Promise<PurgeRun>;
-  /** The messages of an interrupted purge of that topic, which may be empty now; undefined where there is none. */
-  interrupted(topic: Topic): Promise<readonly number[] | undefined>;
-  /** `maxMessages` refuses more messages. */
-  run(survey: TopicSurvey, maxMessages: number | undefined, run: PurgeRun): Promise<Purged>;
-  /** Ends an interrupted purge whose topic is empty. Returns the number of its messages. */
-  end(survey: TopicSurvey, ids: readonly number[]): Promise<number>;
+  /** Whether the purge of that topic began, and did not end. */
+  isBegun(topic: Topic): Promise<boolean>;
+  /**
+   * Deletes a topic, or ends the interrupted purge of one that is empty.
+   * @throws Failure incomplete for all but `deleted`, and with `missing_ok` `unseen`
+   */
+  run(survey: TopicSurvey, run: PurgeRun, limits: PurgeLimits): Promise<Outcome>;
+  /** What has become of a topic so far; undefined where its purge did not begin. */
+  outcomeOf(survey: TopicSurvey): Outcome | undefined;
+}
+
+export interface PurgeLimits {
+  /** Maximum number of messages that the deletion may take. */
+  readonly maxMessages: number | undefined;
+  readonly missing_ok: boolean | undefined;
 }
 
 type PurgeContext = Pick<Invocation, 'options'> &
-  Pick<Terminal, 'note' | 'progress'> &
+  Pick<Terminal, 'note' | 'warn' | 'progress'> &
   Pick<Disk, 'archive' | 'files' | 'journal' | 'hasJournal'> &
   Time;
 
@@ -43,8 +52,9 @@ export function openPurge(
     site: context.options.sandbox ? 'http://127.0.0.1' : site,
     account: email,
   };
-  const keeperFor = (total: number): TopicKeeper =>
+  const keeperFor = (total: number): Keeper =>
     folder === false ? nothingKept : topicKeeper(chat, { ...place, ...keeping(context, total) });
+  const opened = new Map<TopicSurvey, TopicPurge>();
   return {
     async openRun({ stream_id }, naming) {
       if (!isSeveral(naming)) return unrecordedRun;
@@ -54,46 +64,48 @@ export function openPurge(
         make: () => context.journal(header),
       });
     },
-    interrupted: async (topic) => (folder === false ? undefined : interruptedPurge(topic, place)),
-    async run(survey, maxMessages, run) {
-      const keeper = keeperFor(survey.ids.length);
+    isBegun: async (topic) => folder !== false && (await isBegun(topic, place)),
+    async run(survey, run, { maxMessages, missing_ok }) {
       const total = survey.ids.length;
+      const keeper = keeperFor(total);
       const deleting = counted(context, folder === false ? 'deleted' : `archived ${total}, deleted`, total);
-      const { sleep, note } = context;
+      const left = (count: number): void => deleting.upTo(total - count);
+      const purge = openTopicPurge(chat, survey, { ...context, left, keeper, maxMessages });
+      opened.set(survey, purge);
       try {
-        const left = (count: number): void => deleting.upTo(total - count);
-        const purged = await purgeTopic(chat, survey, { sleep, note, left, keeper, maxMessages });
+        await purge.run();
+        deleting.end();
+        const [outcome, failure] = [purge.outcome(), purge.failure()];
+        for (const text of unarchived(survey, outcome)) context.warn(text);
+        if (failure && !(outcome.status === 'unseen' && missing_ok)) throw failure;
+        if (failure) context.warn(failure.message);
         // First the run's record: an archive whose purge is not finished is looked at again after a crash between both.
-        await run.end(survey.topic_name, purged.deleted);
-        await keeper.finish();
-        return purged;
+        await run.end(survey.topic_name, {
+          deleted: outcome.tally.deleted,
+          status: outcome.status === 'unseen' ? 'unseen' : undefined,
+        });
+        await keeper.finish(outcome.tally);
+        return outcome;
       } finally {
         deleting.end();
         await keeper.close();
       }
     },
-    async end(survey, ids) {
-      const keeper = keeperFor(ids.length);
-      try {
-        await keeper.begin(survey);
-        const count = await endPurge(chat, survey, ids);
-        await keeper.finish();
-        return count;
-      } finally {
-        await keeper.close();
-      }
-    },
+    outcomeOf: (survey) => opened.get(survey)?.outcome(),
   };
 }
 
-/** Of --no-archive. */
-const nothingKept: Keeper & TopicKeeper = {
-  begin: async () => [],
-  lacks: () => false,
-  add: async () => undefined,
-  finish: async () => undefined,
-  close: async () => undefined,
-};
+/** What the archive may lack, if there is one. */
+function unarchived({ topic_name }: TopicSurvey, { arrived, deeper }: Outcome): string[] {
+  const texts = deeper.map(
+    ({ first, last, seen }) =>
+      `topic '${topic_name}': a delete call went deeper than the look before it: messages ${first} to ${last} were last looked at ${seen}; ` +
+      'what was edited, or moved in between them, since then was deleted without being archived',
+  );
+  if (arrived === 0) return texts;
+  const came = `topic '${topic_name}': ${arrived} ${arrived === 1 ? 'message' : 'messages'} arrived during the deletion`;
+  return [...texts, `${came}; others that arrived during a delete call may have been deleted without being archived`];
+}
 
 function keeping(context: PurgeContext, total: number): Pick<Keeping, 'open' | 'now' | 'note' | 'archived'> {
   const archiving = counted(context, 'archived', total);
@@ -117,5 +129,23 @@ function counted({ progress }: PurgeContext, label: string, total: number): Pick
       line.upTo(count);
     },
     end: () => line?.end(),
+  };
+}
+
+/** How many messages the topics of one run may take together. */
+export interface Budget {
+  /** Maximum number of messages that the deletion of this topic may take. */
+  of(survey: TopicSurvey): number | undefined;
+  take(survey: TopicSurvey, deleted: number): void;
+}
+
+/** @throws Failure usage where the surveyed messages alone are too many */
+export function budgetOf(surveys: readonly TopicSurvey[], most: number | undefined): Budget {
+  let count = surveys.reduce((sum, { ids }) => sum + ids.length, 0);
+  if (most !== undefined && count > most)
+    throw usage(`${count} messages would be deleted, more than --max-messages ${most}: nothing was deleted`);
+  return {
+    of: ({ ids }) => (most === undefined ? undefined : most - count + ids.length),
+    take: ({ ids }, deleted) => void (count += deleted - ids.length),
   };
 }

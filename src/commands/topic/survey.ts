@@ -1,15 +1,26 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import { Failure } from '../../core/failure.ts';
+import { Failure, usage } from '../../core/failure.ts';
 import type { Channel } from '../../jobs/topic/find-channel.ts';
 import { nearTopics } from '../../jobs/topic/list-topics.ts';
-import { surveyTopic, type TopicSurvey } from '../../jobs/topic/survey-topic.ts';
+import { surveyTopic, timeText, type Topic, type TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { foldName } from '../../schema/topic.ts';
+import type { Terminal } from '../context/terminal.ts';
 
 export interface Allowed {
   readonly missing_ok?: boolean | undefined;
   readonly include_hidden?: boolean | undefined;
-  /** Of a topic whose purge was interrupted no message may be left. */
-  readonly interrupted: (topic: TopicSurvey) => Promise<boolean>;
+  /** Whether an earlier run began to delete a topic: of that no message may be left. */
+  readonly isBegun: (topic: Topic) => Promise<boolean>;
+}
+
+/** A topic that is to be deleted. */
+export interface Doomed extends TopicSurvey {
+  /** An earlier run began to delete it. */
+  readonly isBegun: boolean;
+}
+
+export function hasMessages({ ids, isLimited }: TopicSurvey): boolean {
+  return ids.length > 0 || isLimited;
 }
 
 /**
@@ -20,19 +31,17 @@ export async function surveyTopics(
   chat: ChatApi,
   channel: Channel,
   names: readonly string[],
-  { missing_ok, include_hidden, interrupted }: Allowed,
-): Promise<TopicSurvey[]> {
-  const surveys: TopicSurvey[] = [];
-  for (const topic_name of distinct(names)) surveys.push(await surveyTopic(chat, { channel, topic_name }));
+  { missing_ok, include_hidden, isBegun }: Allowed,
+): Promise<Doomed[]> {
+  const surveys: Doomed[] = [];
+  for (const topic_name of distinct(names)) {
+    const topic = { channel, topic_name };
+    surveys.push({ ...(await surveyTopic(chat, topic)), isBegun: await isBegun(topic) });
+  }
   const hidden = surveys.filter(({ isLimited }) => isLimited);
   if (hidden.length > 0 && !include_hidden) throw hiddenMessages(hidden);
-  if (missing_ok) return surveys;
-  const missing: TopicSurvey[] = [];
-  for (const survey of surveys) {
-    const isEmpty = survey.ids.length === 0 && !survey.isLimited;
-    if (isEmpty && !(await interrupted(survey))) missing.push(survey);
-  }
-  if (missing.length > 0) throw await notFound(chat, channel, missing);
+  const missing = surveys.filter((survey) => !hasMessages(survey) && !survey.isBegun);
+  if (missing.length > 0 && !missing_ok) throw await notFound(chat, channel, missing);
   return surveys;
 }
 
@@ -64,4 +73,59 @@ async function notFound(chat: ChatApi, channel: Channel, missing: readonly Topic
 function listed(surveys: readonly TopicSurvey[]): string {
   const names = surveys.map(({ topic_name }) => `'${topic_name}'`).join(', ');
   return `${surveys.length === 1 ? 'the topic' : 'the topics'} ${names}`;
+}
+
+/** Says what would be deleted and where, in lines for a person. */
+export async function describeTopics(
+  chat: Pick<ChatApi, 'organization'>,
+  { site, email }: { readonly site: string; readonly email: string },
+  surveys: readonly Doomed[],
+  { note }: Pick<Terminal, 'note'>,
+): Promise<void> {
+  const { host: full, hostname } = new URL(site);
+  // The port of a sandbox is another one in each run.
+  const host = hostname === '127.0.0.1' ? hostname : full;
+  const organization = await chat.organization();
+  const { stream_id, name } = surveys[0]?.channel ?? {};
+  const channel = name === undefined ? `channel ${stream_id}` : `channel '${name}' (id ${stream_id})`;
+  note(`${organization === undefined ? host : `${organization} (${host})`}, as ${email}, ${channel}:`);
+  for (const survey of surveys) note(describeTopic(survey));
+}
+
+function describeTopic({
+  topic_name,
+  ids,
+  first_timestamp,
+  last_timestamp,
+  spellings,
+  isLimited,
+  isBegun,
+}: Doomed): string {
+  const day = (seconds: number | null): string => timeText(seconds)?.slice(0, 10) ?? '?';
+  const dates = ids.length === 0 ? '' : ` from ${day(first_timestamp)} to ${day(last_timestamp)}`;
+  const others = spellings.some((name) => name !== topic_name)
+    ? `; spelled ${spellings.map((name) => `'${name}'`).join(', ')}`
+    : '';
+  const hidden = isLimited ? '; and older ones that the plan hides' : '';
+  const earlier = isBegun ? '; an earlier run began to delete it' : '';
+  return `topic '${topic_name}': ${ids.length} ${ids.length === 1 ? 'message' : 'messages'}${dates}${others}${hidden}${earlier}`;
+}
+
+/**
+ * The typed name is the only yes: --yes does not count here.
+ * @throws Failure usage, cancelled
+ */
+export async function confirmTopics(
+  surveys: readonly TopicSurvey[],
+  by: 'name' | 'number',
+  typed: string | undefined,
+  { interactive, ask }: Pick<Terminal, 'interactive' | 'ask'>,
+): Promise<void> {
+  const expected = by === 'name' ? (surveys[0]?.topic_name ?? '') : String(surveys.length);
+  const what = by === 'name' ? "the topic's name" : 'the number of topics';
+  if (typed === undefined && !interactive()) throw usage(`deleting needs --confirm with ${what}: nothing was deleted`);
+  const answer = typed ?? (await ask(`Type ${what} to delete ${by === 'name' ? 'it' : 'them'} permanently:`));
+  if (answer === expected) return;
+  if (typed !== undefined) throw usage(`--confirm '${typed}' is not ${what}: nothing was deleted`);
+  throw new Failure('cancelled', `cancelled: '${answer}' is not ${what}; nothing was deleted`);
 }

@@ -1,14 +1,18 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { Message } from '../../api/chat/chat-messages.ts';
+import type { RawMessage } from '../../api/chat/raw-message.ts';
 import { backoff } from '../../api/http/retry.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { topicLevels } from '../../schema/topic.ts';
-import { topicPages, type TopicSurvey } from './survey-topic.ts';
+import type { CallEnd, LookStep } from '../../store/archive/purge-record.ts';
+import type { Keeper } from './keep-topic.ts';
+import type { Standings } from './standings.ts';
+import { newerPages, newestPages, type TopicSurvey } from './survey-topic.ts';
 
 /** What a purge needs beside the server. */
 export interface Purging {
   sleep(span: Milliseconds): Promise<void>;
+  now(): Milliseconds;
   note(text: string): void;
   /** Called before the first round and after each with the number of surveyed messages that are left. */
   left?(count: number): void;
@@ -17,141 +21,183 @@ export interface Purging {
   readonly keeper: Keeper;
 }
 
-/** What is kept of the messages before they are deleted. Each call resolves when it is safe on disk; a failure ends the purge. */
-export interface Keeper {
-  /** Before the first delete call: keeps the surveyed messages, reads them back and verifies them. Returns the ids that earlier runs have kept, and may have deleted. */
-  begin(survey: TopicSurvey): Promise<readonly number[]>;
-  /** Whether this version of a message is not kept yet: the message is new, or was edited since. */
-  lacks(message: Message): boolean;
-  /** Before every delete call: the messages of the topic that it lacks; may be none. */
-  add(messages: readonly Message[]): Promise<void>;
-}
-
-/** What a purge has done so far; the rounds keep it current, for whoever reports a failure. */
+/** How far a purge is; the rounds keep it current, for whoever reports a failure. */
 export interface PurgeState {
-  /** Messages that this run or an earlier one deletes. */
-  readonly known: Set<number>;
-  /** Those of this run: the survey, and what came into the topic later. */
-  readonly seen: Set<number>;
-  /** Messages of the survey that are still in the topic. */
+  readonly standings: Standings;
+  /** Surveyed messages that were left in the topic when it was last seen. */
   left: number;
   /** delete_topic calls that were sent. */
   calls: number;
-  /** Every message of the survey is gone from the topic; the last check may follow. */
-  isDeleted: boolean;
+  /** The last call has no answer: the server may go on with it. */
+  isOpen: boolean;
 }
 
-/** Rounds in which no message of the survey was deleted, after which the purge gives up (docs/apis.md, Deleting a topic). */
+/** Rounds in which no message of the survey went, after which the purge gives up (docs/apis.md, Deleting a topic). */
 const maxIdleRounds = 2;
 /** The same where hidden messages are deleted, whose number nobody sees. */
 const maxHiddenRounds = 50;
 
 /**
  * Calls delete_topic until no message of the survey is left in the topic, through `complete: false`, `partially_completed`,
- * timeouts and the errors of old servers.
+ * timeouts and the errors of old servers. No call is sent where the look before it shows nothing, unless the plan hides messages.
  * @throws Failure auth, rejected; usage or incomplete above `maxMessages`; incomplete where the server makes no progress
  */
 export async function deleteRounds(
-  chat: Pick<ChatApi, 'messages' | 'level' | 'deleteTopic'>,
+  chat: Pick<ChatApi, 'raw' | 'level' | 'deleteTopic'>,
   survey: TopicSurvey,
   purging: Purging,
   state: PurgeState,
 ): Promise<void> {
-  const { sleep, note, keeper, left } = purging;
-  left?.(state.left);
-  for (let idle = 0, look = await lookAt(chat, survey, purging); ;) {
-    learn(state, look);
-    refuseMore(survey, purging, state);
-    await keeper.add(look.unkept);
-    state.calls += 1;
-    const ending = await deleteOnce(chat, survey);
-    if (ending instanceof Failure) {
-      note(`${ending.message}: looking at what is left`);
-      await sleep(backoff(idle, 1));
-    }
-    const before = state.left;
-    look = await lookAt(chat, survey, purging);
-    state.left = look.left;
-    if (isDeleted(survey, state, ending)) break;
-    idle = state.left < before ? 0 : idle + 1;
-    if (idle >= maxIdle(survey, state, ending)) throw stuck(survey, state, ending);
-    note(`topic '${survey.topic_name}': ${state.left} of ${survey.ids.length} messages are left; continuing`);
-    // After the note, which takes a line of progress away.
+  const { keeper, left } = purging;
+  const { standings } = state;
+  const level = await chat.level();
+  const isAtomic = level !== undefined && level < topicLevels.batches;
+  let looked = await lookAt(chat, survey, purging, state, 'whole');
+  for (let idle = 0; standings.there.length > 0 || survey.isLimited;) {
     left?.(state.left);
+    const came = standings.came(await keepSeen(chat, survey, keeper, looked));
+    refuseMore(survey, purging, state);
+    await keeper.record({ ...looked.step, there: [...looked.step.there, ...came] });
+    const ending = await deleteOnce(chat, survey, state);
+    const end = await recordEnd(ending, purging, state, idle);
+    const before = state.left;
+    looked = await lookAt(chat, survey, purging, state, idle > 0 || isAtomic ? 'whole' : 'newest');
+    if (state.left === 0 && end === 'whole') break;
+    idle = state.left < before ? 0 : idle + 1;
+    if (idle >= maxIdle(survey, state, end)) throw stuck(survey, state, ending);
   }
-  left?.(0);
+  left?.(state.left);
+  // No call follows this look.
+  await keeper.record({ ...looked.step, there: [] });
 }
 
-/** `part` for a call that only began; a failure after which the rest may be tried again. */
-type CallEnding = 'complete' | 'part' | Failure;
-
-function isDeleted({ isLimited }: TopicSurvey, { left }: PurgeState, ending: CallEnding): boolean {
-  return left === 0 && (ending === 'complete' || !isLimited);
-}
-
-function maxIdle({ isLimited }: TopicSurvey, { left }: PurgeState, ending: CallEnding): number {
-  return isLimited && left === 0 && ending === 'part' ? maxHiddenRounds : maxIdleRounds;
-}
-
-interface TopicLook {
-  /** How many of the surveyed messages are left. */
-  readonly left: number;
-  readonly ids: readonly number[];
-  /** Messages of which the archive lacks the version that was seen. */
-  readonly unkept: readonly Message[];
-}
-
-function learn({ known, seen }: PurgeState, { ids }: TopicLook): void {
-  for (const id of ids) {
-    known.add(id);
-    seen.add(id);
+/** After a failure the server is left alone for a moment. */
+async function recordEnd(
+  ending: CallEnd | Failure,
+  { keeper, note, sleep }: Purging,
+  { standings }: PurgeState,
+  idle: number,
+): Promise<CallEnd> {
+  const end = ending instanceof Failure ? 'failed' : ending;
+  standings.ended(end);
+  await keeper.record({ call: end });
+  if (ending instanceof Failure) {
+    note(`${ending.message}: looking at what is left`);
+    await sleep(backoff(idle, 1));
   }
+  return end;
 }
 
-/** Every message that the topic has now: one that was moved in may be older than all that are known (docs/apis.md, Deleting a topic). */
-async function lookAt(
-  chat: Pick<ChatApi, 'messages' | 'level' | 'deleteTopic'>,
+function maxIdle({ isLimited }: TopicSurvey, { standings, left }: PurgeState, end: CallEnd): number {
+  if (left > 0) return maxIdleRounds;
+  if (standings.there.length === 0 && !isLimited) return Infinity;
+  return isLimited && end === 'part' ? maxHiddenRounds : maxIdleRounds;
+}
+
+/** What a look read. */
+interface Looked {
+  readonly step: LookStep;
+  /** Of the newest message; 0 where there is none. */
+  readonly newest: number;
+  readonly pages: number;
+  /** Messages of which the archive lacks the version that was seen, ascending. */
+  readonly unkept: readonly RawMessage[];
+}
+
+/** The newest messages that a look before a call reads at least (docs/apis.md, Looks). */
+const leastNewest = 5000;
+
+/**
+ * Reads the topic from its newest message downward, and puts what it shows into the standings. `newest` reads the whole topic all the
+ * same where half of what the last whole look showed is gone, and where the last call went deeper than the look before it.
+ */
+export async function lookAt(
+  chat: Pick<ChatApi, 'raw'>,
   survey: TopicSurvey,
-  { keeper }: Pick<Purging, 'keeper'>,
-): Promise<TopicLook> {
-  const start = new Set(survey.ids);
-  const ids: number[] = [];
-  const unkept: Message[] = [];
-  let left = 0;
-  for await (const { messages } of topicPages(chat, survey, { anchor: 'oldest' })) {
-    left += messages.filter(({ id }) => start.has(id)).length;
-    ids.push(...messages.map(({ id }) => id));
-    unkept.push(...messages.filter((message) => keeper.lacks(message)));
+  { keeper, now }: Purging,
+  state: PurgeState,
+  extent: 'whole' | 'newest',
+): Promise<Looked> {
+  const { standings } = state;
+  const wanted = Math.max(leastNewest, 3 * standings.sizes.mostTaken);
+  const pages: (readonly number[])[] = [];
+  const unkept: RawMessage[] = [];
+  const time = new Date(now()).toISOString();
+  let [from, count]: [number | null, number] = [null, 0];
+  for await (const { messages, found_oldest } of newestPages(chat, survey)) {
+    pages.unshift(messages.map(({ id }) => id));
+    unkept.unshift(...messages.filter((message) => keeper.lacks(message)));
+    count += messages.length;
+    const lowest = messages[0]?.id ?? Infinity;
+    if (extent === 'whole' || found_oldest || count < wanted) continue;
+    if (standings.countWith(count, lowest) * 2 <= standings.sizes.lastWhole || standings.wentDeeper(pages.flat()))
+      continue;
+    from = lowest;
+    break;
   }
-  return { left, ids, unkept };
+  const ids = pages.flat();
+  const step = standings.look({ time, from, ids });
+  state.left = standings.left;
+  return { step, newest: ids.at(-1) ?? 0, pages: pages.length, unkept };
 }
 
-function refuseMore({ topic_name }: TopicSurvey, { maxMessages = Infinity }: Purging, state: PurgeState): void {
-  const { seen, calls, left } = state;
-  if (seen.size <= maxMessages) return;
-  const more = `${seen.size} messages of '${topic_name}' would be deleted, more than the ${maxMessages} that --max-messages allows`;
+/** Times that what has come during the archiving is looked for. */
+const maxCatchUps = 3;
+
+/** Keeps what a look showed, and what has come since: the last request before the call is for newer messages. Returns their ids. */
+async function keepSeen(
+  chat: Pick<ChatApi, 'raw'>,
+  survey: TopicSurvey,
+  keeper: Keeper,
+  { newest, pages, unkept }: Looked,
+): Promise<readonly number[]> {
+  await keeper.add(unkept);
+  const came: number[] = [];
+  if (newest === 0 || (pages === 1 && unkept.length === 0)) return came;
+  for (let round = 0; round < maxCatchUps; round += 1) {
+    const fresh: RawMessage[] = [];
+    for await (const { messages } of newerPages(chat, survey, came.at(-1) ?? newest)) fresh.push(...messages);
+    if (fresh.length === 0) break;
+    await keeper.add(fresh.filter((message) => keeper.lacks(message)));
+    came.push(...fresh.map(({ id }) => id));
+  }
+  return came;
+}
+
+function refuseMore(
+  { topic_name, ids }: TopicSurvey,
+  { maxMessages = Infinity }: Purging,
+  { standings, calls, left }: PurgeState,
+): void {
+  const count = ids.length + standings.arrived.size;
+  if (count <= maxMessages) return;
+  const more = `${count} messages of '${topic_name}' would be deleted, more than the ${maxMessages} that --max-messages allows`;
   if (calls === 0) throw usage(`${more}: nothing was deleted`);
   throw new Failure('incomplete', `${more}; ${left} of the messages of the start are left`, { retryable: false });
 }
 
+/** How a call ended; a failure is one after which the rest may be tried again. */
 async function deleteOnce(
-  chat: Pick<ChatApi, 'messages' | 'level' | 'deleteTopic'>,
+  chat: Pick<ChatApi, 'level' | 'deleteTopic'>,
   { channel, topic_name }: TopicSurvey,
-): Promise<CallEnding> {
+  state: PurgeState,
+): Promise<Exclude<CallEnd, 'failed'> | Failure> {
+  state.calls += 1;
+  state.isOpen = true;
   try {
     const { complete } = await chat.deleteTopic(channel.stream_id, topic_name);
-    return complete ? 'complete' : 'part';
+    state.isOpen = false;
+    return complete ? 'whole' : 'part';
   } catch (cause) {
-    if (cause instanceof Failure && (await isRepeatable(chat, cause))) return cause;
+    if (!(cause instanceof Failure)) throw cause;
+    if (cause.details.http?.status !== undefined) state.isOpen = false;
+    if (await isRepeatable(chat, cause)) return cause;
     throw cause;
   }
 }
 
 /** Below level 154 any error but a refusal of the account may be a timeout that kept what it had deleted. */
-async function isRepeatable(
-  chat: Pick<ChatApi, 'messages' | 'level' | 'deleteTopic'>,
-  { kind, details }: Failure,
-): Promise<boolean> {
+async function isRepeatable(chat: Pick<ChatApi, 'level'>, { kind, details }: Failure): Promise<boolean> {
   const { server, http } = details;
   if (kind === 'unavailable' || server?.code === 'REQUEST_TIMEOUT') return true;
   if (http?.status === undefined || http.status < 400 || http.status === 401) return false;
@@ -160,7 +206,7 @@ async function isRepeatable(
   return level !== undefined && level < topicLevels.partial;
 }
 
-function stuck({ topic_name, ids }: TopicSurvey, { left }: PurgeState, ending: CallEnding): Failure {
+function stuck({ topic_name, ids }: TopicSurvey, { left }: PurgeState, ending: CallEnd | Failure): Failure {
   const what = `the server makes no progress; ${left} of ${ids.length} messages are left in '${topic_name}'`;
   const hint = 'Run the same command again later: it continues.';
   return ending instanceof Failure

@@ -1,5 +1,5 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { Message, MessagePage } from '../../api/chat/chat-messages.ts';
+import type { Message, MessageHead, MessagePage } from '../../api/chat/chat-messages.ts';
 import { onlyMessage } from '../../api/chat/message-pages.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { readChannel } from '../../schema/narrow.ts';
@@ -14,17 +14,25 @@ export interface Channel {
 /**
  * The channel of an id (`7`, `id:7`) or a name (`kitchen`, `name:2024`), from its newest message: the API of the specification
  * has no list of channels.
- * @throws Failure not_found; usage for digits that are also the name of another channel; unavailable where the server answers with
- * messages of another channel
+ * @throws Failure not_found, also for the name of a channel of which the account sees no message; usage for digits that are also the name
+ * of another channel; unavailable where the server answers with messages of another channel
  */
 export async function findChannel(chat: Pick<ChatApi, 'messages'>, text: string): Promise<Channel> {
+  const channel = await lookUpChannel(chat, text);
+  if (channel) return channel;
+  throw new Failure('not_found', `the account sees no message of the channel '${text}' that shows its id`, {
+    hint: 'Give the id of the channel.',
+  });
+}
+
+/** The same; undefined for the name of a channel of which the account sees no message. */
+export async function lookUpChannel(chat: Pick<ChatApi, 'messages'>, text: string): Promise<Channel | undefined> {
   const wanted = readChannel(text);
   const found = await newestOf(chat, wanted);
-  const channel = channelOf(wanted, found?.message);
-  if (!found) throw noChannel(text);
-  if (!channel) throw channelWithoutId(text);
+  if (!found) throw await noChannel(chat, text);
+  const channel = channelOf(wanted, found.message);
   // Digits alone can be meant as a name.
-  if (typeof wanted === 'number' && text === String(wanted)) await refuseAmbiguous(chat, channel, text);
+  if (channel && wanted === Number(text)) await refuseAmbiguous(chat, channel, text);
   return channel;
 }
 
@@ -59,16 +67,18 @@ function channelOf(wanted: number | string, message: Message | undefined): Chann
   return { stream_id, name: typeof display_recipient === 'string' ? display_recipient : undefined };
 }
 
-function channelWithoutId(text: string): Failure {
-  return new Failure('not_found', `the account sees no message of the channel '${text}' that shows its id`, {
-    hint: 'Give the id of the channel.',
-  });
-}
-
-function noChannel(text: string): Failure {
-  return new Failure('not_found', `no channel '${text}'`, {
-    hint: 'Give the name or the id of a channel that the account can see.',
-  });
+/** Digits are an id; where only a channel of that name is there, the error says how it is named. */
+async function noChannel(chat: Pick<ChatApi, 'messages'>, text: string): Promise<Failure> {
+  const isNamed = /^\d+$/.test(text) && (await newestOf(chat, text)) !== undefined;
+  return new Failure(
+    'not_found',
+    isNamed ? `no channel has the id ${text}; a channel is named so` : `no channel '${text}'`,
+    {
+      hint: isNamed
+        ? `Write name:${text} for the channel of that name.`
+        : 'Give the name or the id of a channel that the account can see.',
+    },
+  );
 }
 
 async function refuseAmbiguous(
@@ -88,7 +98,11 @@ async function refuseAmbiguous(
  * Refuses a page whose messages are not those asked for: the server ignored the narrow, with or without saying so.
  * @throws Failure unavailable
  */
-export function checkMessages(page: MessagePage, isAsked: (message: Message) => boolean, what: string): void {
+export function checkMessages<M extends MessageHead>(
+  page: MessagePage<M>,
+  isAsked: (message: M) => boolean,
+  what: string,
+): void {
   if (page.ignored.includes('narrow')) throw untrusted(`the server ignored the narrow that asks for '${what}'`);
   const other = page.messages.find((message) => !isAsked(message));
   if (!other) return;

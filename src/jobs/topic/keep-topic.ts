@@ -1,49 +1,77 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { Message } from '../../api/chat/chat-messages.ts';
+import { asMessage, type MessageHead } from '../../api/chat/chat-messages.ts';
+import type { RawMessage } from '../../api/chat/raw-message.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
+import { pageSize } from '../../schema/messages.ts';
 import { readArchive, type OpenArchive } from '../../store/archive/archive.ts';
+import type { ArchiveChange } from '../../store/archive/archive-change.ts';
 import { archiveForms } from '../../store/archive/archive-head.ts';
 import { readPart, type ArchivePart } from '../../store/archive/part.ts';
+import type { PurgeStep } from '../../store/archive/purge-record.ts';
 import { problemsOf } from '../../store/archive/verify-archive.ts';
+import { holdsMessage } from '../archive/archived-messages.ts';
 import { formsOf } from '../archive/part-forms.ts';
 import type { MessageSelection } from '../messages/selection.ts';
-import type { Keeper } from './delete-rounds.ts';
+import type { Standings, StandingCounts } from './standings.ts';
 import { topicSelection, type Topic, type TopicSurvey } from './survey-topic.ts';
-import { addEdited, versionOf, versionsIn } from './kept-versions.ts';
-import { closeAll, idsOf, openTopicArchives, type Keeping, type TopicArchive } from './topic-archive.ts';
+import { closeAll, idsOf, openTopicArchives, type Keeping, type TopicArchive } from './topic-archives.ts';
 
-/** Keeps a topic in an archive of its own, with a record of the purge beside it. */
-export interface TopicKeeper extends Keeper {
-  /** Records that the archived messages are deleted: a later purge of the same name begins another archive. */
-  finish(): Promise<void>;
+/** What is kept of a topic before it is deleted. Each call resolves when it is safe on disk; a failure ends the purge. */
+export interface Keeper {
+  /**
+   * Before the first delete call: keeps the surveyed messages, reads them back and verifies them. The standings get what earlier runs
+   * have recorded of messages that they may have deleted.
+   */
+  begin(survey: TopicSurvey, standings: Standings): Promise<void>;
+  /** Whether this version of a message is not kept yet: the message is new, or was edited since. */
+  lacks(message: MessageHead): boolean;
+  /** Messages of the topic that it lacks, ascending; may be none. */
+  add(messages: readonly RawMessage[]): Promise<void>;
+  /** Each look before its delete call, and each call after its answer. */
+  record(step: PurgeStep): Promise<void>;
+  /** The purge is over: a later one of the same name begins another archive. */
+  finish(tally: StandingCounts): Promise<void>;
   close(): Promise<void>;
 }
 
+/** Of --no-archive. */
+export const nothingKept: Keeper = {
+  begin: async () => undefined,
+  lacks: () => false,
+  add: async () => undefined,
+  record: async () => undefined,
+  finish: async () => undefined,
+  close: async () => undefined,
+};
+
 /**
- * A keeper that archives a topic in both forms, reads it back and verifies it. An interrupted purge continues in its archive.
+ * A keeper that archives a topic in both forms, with a record of the purge beside it. An interrupted purge continues in its archive.
  * Its calls throw Failure unavailable where a page or the disk fails, incomplete where messages are missing from the archive.
  */
-export function topicKeeper(chat: Pick<ChatApi, 'messages' | 'level' | 'organization'>, keeping: Keeping): TopicKeeper {
+export function topicKeeper(chat: Pick<ChatApi, 'raw' | 'level' | 'organization'>, keeping: Keeping): Keeper {
   /** The last one is added to; those before are of interrupted purges. */
   let archives: readonly TopicArchive[] = [];
   let topic: Topic | undefined;
-  let versions = new Map<number, number>();
+  /** The newest archived version of each message. */
+  const versions = new Map<number, number>();
+  const keep = (message: MessageHead): void =>
+    void versions.set(message.id, Math.max(versionOf(message), versions.get(message.id) ?? 0));
   return {
-    async begin(survey) {
+    async begin(survey, standings) {
       topic = survey;
       keeping.archived(0);
-      archives = await openTopicArchives(chat, survey, keeping);
+      archives = await openTopicArchives(chat, survey, keeping, keep);
       const last = archives.at(-1);
-      if (last) {
-        await verified(last.archive);
-        await last.purge.begin(startOf(survey, keeping));
+      if (!last) return;
+      await verified(last.archive);
+      // Of a page that was pulled, a message may have left before its second form was fetched: then neither form is kept.
+      const held = new Set(idsOf(archives));
+      for (const id of versions.keys()) if (!held.has(id)) versions.delete(id);
+      replay(archives, standings);
+      await last.purge.begin(startOf(survey, keeping));
+      if (survey.ids.length > 0)
         keeping.note(`topic '${survey.topic_name}' is archived and verified in ${last.archive.folder}`);
-      }
-      // What an archive of no begun purge holds beside the survey left the topic without us.
-      const begun = archives.filter(({ purge }) => purge.state === 'begun').map(({ archive }) => archive);
-      versions = await versionsIn(last ? [...new Set([...begun, last.archive])] : begun);
-      return idsOf(begun);
     },
     lacks: (message) => versionOf(message) > (versions.get(message.id) ?? -1),
     async add(messages) {
@@ -57,12 +85,28 @@ export function topicKeeper(chat: Pick<ChatApi, 'messages' | 'level' | 'organiza
       ];
       for (const message of added) versions.set(message.id, versionOf(message));
     },
-    async finish() {
-      const finished = timeText(keeping.now());
-      for (const { archive, purge } of archives) await purge.finish({ finished, deleted: idsOf([archive]).length });
+    record: async (step) => archives.at(-1)?.purge.append(step),
+    async finish(tally) {
+      const end = { finished: isoTime(keeping.now()), deleted: tally.deleted, unseen: tally.taken + tally.lost };
+      for (const { purge } of archives) await purge.finish(end);
     },
     close: () => closeAll(archives),
   };
+}
+
+/** When a message was last edited, UTC seconds; 0 for never. Servers below level 365 count moves too. */
+function versionOf({ last_edit_timestamp: edited }: Pick<MessageHead, 'last_edit_timestamp'>): number {
+  return typeof edited === 'number' ? edited : 0;
+}
+
+/** What earlier runs recorded; messages that they archived, and that no look right before a call has shown, are expected in the topic. */
+function replay(archives: readonly TopicArchive[], standings: Standings): void {
+  const begun = archives.filter(({ purge }) => purge.state === 'begun');
+  begun.forEach(({ purge }, index) => {
+    const ids = idsOf(begun.slice(0, index + 1));
+    standings.replay(purge.steps, ids);
+    standings.expect(ids.filter((id) => !standings.of.has(id)));
+  });
 }
 
 /** Reads every part back from disk. */
@@ -70,40 +114,55 @@ async function verified({ folder }: OpenArchive): Promise<void> {
   for await (const { file, problem } of problemsOf(await readArchive(folder))) throw unreadable(folder, file, problem);
 }
 
-async function addArrived(
-  chat: Pick<ChatApi, 'messages'>,
-  archive: OpenArchive,
-  topic: Topic,
-  arrived: readonly Message[],
-): Promise<Message[]> {
-  const last = archive.parts.at(-1)?.last ?? 0;
-  const moved = arrived.find(({ id }) => id < last);
-  if (moved)
-    throw new Failure(
-      'incomplete',
-      `message ${moved.id} was moved into '${topic.topic_name}' after the topic was archived: nothing more is deleted`,
-      {
-        hint: 'Run the same command again: it archives it first.',
-      },
-    );
-  const added: Message[] = [];
-  for (let at = 0; at < arrived.length; at += 1000)
-    added.push(...(await addPart(chat, archive, topicSelection(topic), arrived.slice(at, at + 1000))));
+/**
+ * Records archived messages that were edited since in the archives that hold them, in both forms, the source last. Returns them as they
+ * were recorded; one that is gone meanwhile is absent.
+ */
+async function addEdited(
+  { raw }: Pick<ChatApi, 'raw'>,
+  archives: readonly TopicArchive[],
+  selection: MessageSelection,
+  edited: readonly RawMessage[],
+  { now }: Pick<Keeping, 'now'>,
+): Promise<readonly RawMessage[]> {
+  const added: RawMessage[] = [];
+  for (const page of pagesOf(edited)) {
+    const { source = [], rendered = [] } = await formsOf(raw, selection, page, ['source', 'rendered']);
+    const seen = isoTime(now());
+    const changes = [...rendered, ...source].map(({ id, text }): ArchiveChange => {
+      return { id, change: 'edited', seen, message: asMessage(text.parse()) };
+    });
+    for (const { archive } of archives) await archive.record(changes.filter(({ id }) => holdsMessage(archive, id)));
+    added.push(...source);
+  }
   return added;
 }
 
-async function addPart(
-  chat: Pick<ChatApi, 'messages'>,
+async function addArrived(
+  { raw }: Pick<ChatApi, 'raw'>,
   archive: OpenArchive,
-  selection: MessageSelection,
-  messages: readonly Message[],
-): Promise<readonly Message[]> {
-  // The rounds fetch the source form.
-  const forms = await formsOf(chat, selection, messages, ['source', 'rendered']);
-  if (!forms.source || forms.source.length === 0) return [];
-  const part = await archive.add(forms);
-  for (const form of archiveForms) await readBack(archive.folder, part, form);
-  return forms.source;
+  topic: Topic,
+  arrived: readonly RawMessage[],
+): Promise<readonly RawMessage[]> {
+  const last = archive.parts.at(-1)?.last ?? 0;
+  const moved = arrived.find(({ id }) => id < last);
+  if (moved) throw movedIn(topic, moved.id);
+  const added: RawMessage[] = [];
+  for (const page of pagesOf(arrived)) {
+    // The looks fetch the source form.
+    const forms = await formsOf(raw, topicSelection(topic), page, ['source', 'rendered']);
+    if (!forms.source || forms.source.length === 0) continue;
+    const part = await archive.add(forms);
+    for (const form of archiveForms) await readBack(archive.folder, part, form);
+    added.push(...forms.source);
+  }
+  return added;
+}
+
+function pagesOf(messages: readonly RawMessage[]): (readonly RawMessage[])[] {
+  return Array.from({ length: Math.ceil(messages.length / pageSize) }, (_, page) =>
+    messages.slice(page * pageSize, (page + 1) * pageSize),
+  );
 }
 
 async function readBack(folder: string, part: ArchivePart, form: (typeof archiveForms)[number]): Promise<void> {
@@ -113,19 +172,25 @@ async function readBack(folder: string, part: ArchivePart, form: (typeof archive
 
 function startOf({ channel, topic_name, spellings, ids }: TopicSurvey, { site, account, now }: Keeping) {
   const place = { site, account, stream_id: channel.stream_id, channel: channel.name };
-  return { purge: 1, begun: timeText(now()), ...place, topic_name, spellings, messages: ids.length };
+  return { purge: 1, begun: isoTime(now()), ...place, topic_name, spellings, messages: ids.length };
 }
 
-function timeText(time: Milliseconds): string {
+function isoTime(time: Milliseconds): string {
   return new Date(time).toISOString();
+}
+
+function movedIn({ topic_name }: Topic, id: number): Failure {
+  return new Failure(
+    'incomplete',
+    `message ${id} was moved into '${topic_name}' after the topic was archived: nothing more is deleted`,
+    { hint: 'Run the same command again: it archives it first.' },
+  );
 }
 
 function unreadable(folder: string, file: string, problem: string): Failure {
   return new Failure(
     'unavailable',
     `the archive ${folder} cannot be read back: ${file}: ${problem}; nothing more is deleted`,
-    {
-      hint: 'Look at the disk, or name another folder with --archive.',
-    },
+    { hint: 'Look at the disk, or name another folder with --archive.' },
   );
 }

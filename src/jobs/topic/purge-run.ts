@@ -6,14 +6,21 @@ import type { Journal } from '../../store/journal.ts';
 export interface PurgeRun {
   /** Topics whose purge began in an earlier run, which may be empty now. */
   readonly begun: readonly string[];
-  /** The number of messages that an earlier run deleted; undefined where the purge of that topic did not end. */
-  deletedOf(topic_name: string): number | undefined;
+  /** How an earlier run ended the purge of that topic; undefined where it did not end. */
+  endOf(topic_name: string): PurgeEnd | undefined;
   begin(topic_name: string): Promise<void>;
-  end(topic_name: string, deleted: number): Promise<void>;
+  end(topic_name: string, end: PurgeEnd): Promise<void>;
   /** Every topic is deleted: the next run of the command begins from nothing. */
   finish(): Promise<void>;
   /** Leaves the record for the next run. */
   close(): Promise<void>;
+}
+
+export interface PurgeEnd {
+  /** Number of messages. */
+  readonly deleted: number;
+  /** Absent where all are deleted: records of older versions have none. */
+  readonly status?: 'unseen' | undefined;
 }
 
 /** The journal of the command's run. */
@@ -23,13 +30,12 @@ export interface RunJournal {
   make(): Promise<Journal>;
 }
 
-interface PurgeStep {
+/** Without an end where the purge began. */
+interface RunStep extends Partial<PurgeEnd> {
   readonly topic_name: string;
-  /** Absent where the purge began. */
-  readonly deleted?: number;
 }
 
-function isStep(record: unknown): record is PurgeStep {
+function isStep(record: unknown): record is RunStep {
   return isObject(record) && typeof record['topic_name'] === 'string';
 }
 
@@ -37,16 +43,21 @@ function isStep(record: unknown): record is PurgeStep {
 export async function openPurgeRun({ find, make }: RunJournal): Promise<PurgeRun> {
   let journal = await find();
   const steps = (journal?.records ?? []).filter(isStep);
-  const counts = new Map(steps.map(({ topic_name, deleted }) => [foldName(topic_name), deleted]));
-  const append = async (step: PurgeStep): Promise<void> => {
+  const ends = new Map(
+    steps.map(({ topic_name, deleted, status }) => [
+      foldName(topic_name),
+      deleted === undefined ? undefined : { deleted, status },
+    ]),
+  );
+  const append = async (step: RunStep): Promise<void> => {
     journal ??= await make();
     await journal.append(step);
   };
   return {
     begun: [...new Map(steps.map(({ topic_name }) => [foldName(topic_name), topic_name])).values()],
-    deletedOf: (topic_name) => counts.get(foldName(topic_name)),
+    endOf: (topic_name) => ends.get(foldName(topic_name)),
     begin: (topic_name) => append({ topic_name }),
-    end: (topic_name, deleted) => append({ topic_name, deleted }),
+    end: (topic_name, end) => append({ topic_name, ...end }),
     finish: async () => journal?.finish(),
     close: async () => journal?.close(),
   };
@@ -55,7 +66,7 @@ export async function openPurgeRun({ find, make }: RunJournal): Promise<PurgeRun
 /** Of a single topic, whose archive is record enough. */
 export const unrecordedRun: PurgeRun = {
   begun: [],
-  deletedOf: () => undefined,
+  endOf: () => undefined,
   begin: async () => undefined,
   end: async () => undefined,
   finish: async () => undefined,

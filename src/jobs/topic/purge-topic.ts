@@ -1,78 +1,143 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
+import type { MessageHead } from '../../api/chat/chat-messages.ts';
 import { Failure } from '../../core/failure.ts';
-import { deleteRounds, type PurgeState, type Purging } from './delete-rounds.ts';
-import { lookElsewhere, refuseSurvivors } from './look-elsewhere.ts';
-import { newestOfTopic, topicPages, type Topic, type TopicSurvey } from './survey-topic.ts';
+import { findsByIds, inChannel, inPublicChannels, messagesOfIds, received } from '../messages/known-messages.ts';
+import { deleteRounds, lookAt, type PurgeState, type Purging } from './delete-rounds.ts';
+import { openStandings, statusOf, type Deeper, type PurgeStatus, type StandingCounts } from './standings.ts';
+import type { TopicSurvey } from './survey-topic.ts';
 
-/** How many messages a purge deleted. */
-export interface Purged {
-  /** Those of earlier, interrupted runs included. */
-  readonly deleted: number;
-  /** By this run. */
-  readonly now: number;
+/** What a purge has achieved, at any moment. */
+export interface Outcome {
+  readonly status: PurgeStatus;
+  /** Messages of the survey and of earlier, interrupted runs, and those that came later. */
+  readonly tally: StandingCounts;
+  /** Messages that came into the topic during this run. */
+  readonly arrived: number;
+  readonly deeper: readonly Deeper[];
 }
 
-/**
- * Deletes a surveyed topic: keeps its messages, deletes in rounds, and looks at the end whether it is empty and none of its
- * messages exists under another name.
- * @throws Failure auth with what is deleted; rejected, usage; incomplete with what is left or where it is
- */
-export async function purgeTopic(
-  chat: Pick<ChatApi, 'messages' | 'level' | 'deleteTopic'>,
+/** A purge of one surveyed topic. */
+export interface TopicPurge {
+  outcome(): Outcome;
+  /**
+   * Keeps the messages, deletes in rounds, and looks at the end whether the topic is empty and none of its messages exists under another
+   * name. A topic that the survey shows empty is only looked at: nothing of it was confirmed.
+   * @throws Failure incomplete with what is left, where it is, or that nobody can tell; auth, rejected, usage, cancelled
+   */
+  run(): Promise<void>;
+  /** The failure of a purge that ended as it did; undefined where all is deleted. */
+  failure(): Failure | undefined;
+}
+
+/** Nothing is sent before `run`. */
+export function openTopicPurge(
+  chat: Pick<ChatApi, 'messages' | 'raw' | 'level' | 'deleteTopic'>,
   survey: TopicSurvey,
   purging: Purging,
-): Promise<Purged> {
-  const { ids } = survey;
-  const state: PurgeState = {
-    known: new Set(ids),
-    seen: new Set(ids),
-    left: ids.length,
-    calls: 0,
-    isDeleted: false,
+): TopicPurge {
+  const standings = openStandings();
+  const state: PurgeState = { standings, left: survey.ids.length, calls: 0, isOpen: false };
+  let survivors: Survivors = { ids: [], places: [], isSample: false };
+  const outcome = (): Outcome => {
+    const tally = standings.counts();
+    return { status: statusOf(tally), tally, arrived: standings.arrived.size, deeper: standings.deeper };
   };
-  try {
-    // An interrupted purge has deleted some of what its archive holds: they are looked for at the end too.
-    for (const id of await purging.keeper.begin(survey)) state.known.add(id);
-    await deleteRounds(chat, survey, purging, state);
-    state.isDeleted = true;
-    await finalLook(chat, survey, state);
-  } catch (cause) {
-    throw inPart(cause, survey, state);
-  }
-  return { deleted: state.known.size, now: state.seen.size };
+  standings.expect(survey.ids);
+  return {
+    outcome,
+    async run() {
+      try {
+        await purging.keeper.begin(survey, standings);
+        if (survey.ids.length > 0 || survey.isLimited) await deleteRounds(chat, survey, purging, state);
+        else await lookAt(chat, survey, purging, state, 'whole');
+        survivors = await lookElsewhere(chat, survey, goneOf(state));
+        await lookAt(chat, survey, purging, state, 'whole');
+        standings.found(survivors.ids);
+      } catch (cause) {
+        throw inPart(cause, survey, state);
+      }
+    },
+    failure() {
+      const { status, tally } = outcome();
+      if (status === 'deleted') return undefined;
+      if (tally.elsewhere > 0) return survived(survey, tally, survivors);
+      return status === 'unseen' ? unseen(survey, tally) : remaining(survey, state);
+    },
+  };
 }
+
+function goneOf({ standings }: PurgeState): number[] {
+  return [...standings.of]
+    .flatMap(([id, standing]) => (standing === 'there' ? [] : [id]))
+    .sort((one, other) => one - other);
+}
+
+/** Messages that exist although their topic was deleted: it was renamed or resolved, or they were moved, meanwhile. */
+interface Survivors {
+  readonly ids: readonly number[];
+  /** Where they are, as `#channel > topic`. */
+  readonly places: readonly string[];
+  /** Only some of the ids were asked for: there may be more survivors. */
+  readonly isSample: boolean;
+}
+
+/** Messages that are asked for one by one where the server does not know `message_ids`. */
+const sampleSize = 8;
 
 /**
- * Ends a purge whose topic is empty already, because the last run was interrupted after the last deletion.
- * @throws Failure incomplete where its messages exist under another name
+ * Asks for messages by their ids, ascending: in their channel, then in all public channels, then among those that the account
+ * received itself. Below level 300 a sample of them, the oldest included, since servers delete the oldest message last.
  */
-export async function endPurge(
-  chat: Pick<ChatApi, 'messages' | 'level'>,
-  { channel, topic_name }: Topic,
+async function lookElsewhere(
+  { raw, level }: Pick<ChatApi, 'raw' | 'level'>,
+  { channel }: TopicSurvey,
   ids: readonly number[],
-): Promise<number> {
-  refuseSurvivors(topic_name, ids.length, await lookElsewhere(chat, channel, ids));
-  return ids.length;
+): Promise<Survivors> {
+  const isSample = !(await findsByIds({ level }));
+  const places = new Set<string>();
+  const found: number[] = [];
+  let open = isSample ? sampleOf(ids) : ids;
+  for (const narrow of [inChannel(channel.stream_id), inPublicChannels, received]) {
+    const wanted = new Set(open);
+    const query = { narrow, apply_markdown: false };
+    for await (const message of messagesOfIds({ ...raw, level }, query, open)) {
+      if (!wanted.delete(message.id)) continue;
+      found.push(message.id);
+      places.add(placeOf(message));
+    }
+    open = [...wanted];
+  }
+  return { ids: found, places: [...places], isSample };
 }
 
-/** A failure of a purge of which messages are deleted, or may be, says so. */
+function sampleOf(ids: readonly number[]): number[] {
+  const step = Math.max(1, (ids.length - 1) / (sampleSize - 1));
+  const places = Array.from({ length: Math.min(sampleSize, ids.length) }, (_, index) => Math.round(index * step));
+  return places.flatMap((place) => ids[place] ?? []);
+}
+
+function placeOf({ display_recipient, subject }: MessageHead): string {
+  const channel = typeof display_recipient === 'string' ? `#${display_recipient}` : 'a direct conversation';
+  return `${channel} > ${String(subject)}`;
+}
+
+/** A failure in the middle says how many messages were left when the topic was last seen. */
 function inPart(cause: unknown, survey: TopicSurvey, state: PurgeState): unknown {
-  if (!(cause instanceof Failure)) return cause;
+  if (!(cause instanceof Failure) || state.calls === 0) return cause;
   const { topic_name, ids } = survey;
-  const gone = ids.length - state.left;
-  const rest = state.left > 0 ? `${state.left} are left` : 'the last check was not made';
-  const deleted = `${gone} of the ${ids.length} messages of '${topic_name}' are deleted, ${rest}: ${cause.message}`;
+  const left = `${state.left} of ${ids.length} messages of '${topic_name}' were left when last seen`;
+  const message = `${cause.message}; ${left}${state.isOpen ? ', and the server goes on with the delete request that it has' : ''}`;
   switch (cause.kind) {
     case 'unavailable':
-      return state.calls > 0 ? cutShort(survey, state, cause) : cause;
-    case 'auth':
-      return gone > 0 ? cause.as('auth', deleted) : cause;
+      return cause.as('incomplete', message, { hint: continues, retryable: true });
     case 'rejected':
     case 'not_found':
       // A refused check is no refused deletion.
-      return gone > 0 || state.isDeleted
-        ? cause.as('incomplete', deleted, { hint: continues, retryable: false })
-        : cause;
+      return state.left < ids.length ? cause.as('incomplete', message, { hint: continues, retryable: false }) : cause;
+    case 'auth':
+    case 'cancelled':
+    case 'terminated':
+      return cause.as(cause.kind, message);
     default:
       return cause;
   }
@@ -80,30 +145,50 @@ function inPart(cause: unknown, survey: TopicSurvey, state: PurgeState): unknown
 
 const continues = 'Run the same command again: it continues.';
 
-/** The deadline, or a server that went away, after messages may have been deleted. */
-function cutShort({ topic_name, ids }: TopicSurvey, { left }: PurgeState, cause: Failure): Failure {
-  const rest = left > 0 ? `at most ${left} of ${ids.length} messages are left` : 'the last check was not made';
-  return cause.as('incomplete', `the topic '${topic_name}' may be deleted in part, ${rest}: ${cause.message}`, {
-    hint: continues,
-    retryable: true,
+function survived({ topic_name }: TopicSurvey, tally: StandingCounts, { places, isSample }: Survivors): Failure {
+  const few = places.slice(0, 10).map((place) => `'${place}'`);
+  const more = places.length > few.length ? ` and ${places.length - few.length} other topics` : '';
+  const rest = isSample ? '' : `; ${othersOf(tally)}`;
+  return new Failure(
+    'incomplete',
+    `topic '${topic_name}': ${isSample ? 'at least ' : ''}${tally.elsewhere} of ${countOf(tally)} messages were not deleted and are in ${few.join(', ')}${more}${rest}`,
+    { hint: 'They were renamed or moved during the deletion: delete them under that name.', retryable: false },
+  );
+}
+
+function othersOf({ deleted, taken, lost }: StandingCounts): string {
+  const hidden = taken + lost > 0 ? `, ${taken + lost} are no longer visible to this account` : '';
+  return `${deleted} were deleted${hidden}`;
+}
+
+function unseen({ topic_name }: TopicSurvey, tally: StandingCounts): Failure {
+  const { deleted, taken, lost } = tally;
+  return new Failure(
+    'incomplete',
+    `topic '${topic_name}': ${taken + lost} of ${countOf(tally)} messages are no longer visible to this account, and nothing proves that ` +
+      `they were deleted: they may have been moved out of sight; ${deleted} were deleted`,
+    {
+      hint: 'Look for them with an account that sees more channels. The same command looks again; with --missing-ok it ends the purge.',
+      retryable: false,
+    },
+  );
+}
+
+function remaining({ topic_name, ids }: TopicSurvey, { standings, left }: PurgeState): Failure {
+  const newer = standings.there.length - left;
+  const start =
+    left > 0
+      ? `${left} of the ${ids.length} messages of the start are left`
+      : `the ${ids.length} messages of the start are gone`;
+  const arrived =
+    newer > 0
+      ? `; ${newer} newer ${newer === 1 ? 'message is' : 'messages are'} left, which arrived during the deletion`
+      : '';
+  return new Failure('incomplete', `topic '${topic_name}': ${start}${arrived}`, {
+    hint: 'Look at them; the same command deletes them too.',
   });
 }
 
-async function finalLook(
-  chat: Pick<ChatApi, 'messages' | 'level' | 'deleteTopic'>,
-  survey: TopicSurvey,
-  { known }: PurgeState,
-): Promise<void> {
-  const ids = [...known].sort((one, other) => one - other);
-  const survivors = await lookElsewhere(chat, survey.channel, ids);
-  refuseSurvivors(survey.topic_name, ids.length, survivors);
-  if ((await newestOfTopic(chat, survey)) === undefined) return;
-  let left = 0;
-  for await (const { messages } of topicPages(chat, survey, { anchor: 'oldest' })) left += messages.length;
-  throw new Failure(
-    'incomplete',
-    `topic '${survey.topic_name}': the ${survey.ids.length} messages of the start are deleted; ` +
-      `${left} newer ${left === 1 ? 'message is' : 'messages are'} left, which arrived during the deletion`,
-    { hint: 'Look at them; the same command deletes them too.' },
-  );
+function countOf(tally: StandingCounts): number {
+  return Object.values(tally).reduce((sum, count) => sum + count, 0);
 }

@@ -1,8 +1,9 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { Message, MessagePage, MessageQuery } from '../../api/chat/chat-messages.ts';
-import { forward, onlyMessage, type Walk } from '../../api/chat/message-pages.ts';
-import type { MessageSelection } from '../messages/selection.ts';
+import type { MessageHead, MessagePage, MessageQuery } from '../../api/chat/chat-messages.ts';
+import { backward, forward } from '../../api/chat/message-pages.ts';
+import type { RawMessage } from '../../api/chat/raw-message.ts';
 import { isSameName } from '../../schema/topic.ts';
+import type { MessageSelection } from '../messages/selection.ts';
 import { checkMessages, type Channel } from './find-channel.ts';
 
 export interface Topic {
@@ -28,51 +29,55 @@ export interface TopicSurvey extends Topic {
  * Looks at every message of a topic.
  * @throws Failure unavailable where the server answers with messages of another topic or channel
  */
-export async function surveyTopic(chat: Pick<ChatApi, 'messages'>, topic: Topic): Promise<TopicSurvey> {
+export async function surveyTopic({ raw }: Pick<ChatApi, 'raw'>, topic: Topic): Promise<TopicSurvey> {
   const ids: number[] = [];
   const spellings = new Set<string>();
-  let first: Message | undefined;
-  let last: Message | undefined;
+  let [first_timestamp, last_timestamp]: (number | null)[] = [];
   let isLimited = false;
-  for await (const { messages, history_limited } of topicPages(chat, topic, { anchor: 'oldest' })) {
-    first ??= messages[0];
-    last = messages.at(-1) ?? last;
+  for await (const { messages, history_limited } of checked(
+    topic,
+    forward(raw, queryOf(topic), { anchor: 'oldest' }),
+  )) {
     isLimited ||= history_limited;
+    first_timestamp ??= timeOf(messages[0]);
+    last_timestamp = timeOf(messages.at(-1)) ?? last_timestamp;
     for (const message of messages) {
       ids.push(message.id);
-      spellings.add(String(message['subject']));
+      spellings.add(String(message.subject));
     }
   }
-  const times = { first_timestamp: timeOf(first), last_timestamp: timeOf(last) };
+  const times = { first_timestamp: first_timestamp ?? null, last_timestamp: last_timestamp ?? null };
   return { ...topic, ids, ...times, spellings: [...spellings], isLimited };
 }
 
-function timeOf(message: Message | undefined): number | null {
-  const time = message?.['timestamp'];
+function timeOf(message: MessageHead | undefined): number | null {
+  const time = message?.timestamp;
   return typeof time === 'number' ? time : null;
 }
 
-/** The messages of a topic by pages, each checked to be of this topic and channel. */
-export async function* topicPages(
-  chat: Pick<ChatApi, 'messages'>,
+/** The pages of a topic from its newest message downward, each in itself ascending. @throws as surveyTopic */
+export function newestPages({ raw }: Pick<ChatApi, 'raw'>, topic: Topic): AsyncGenerator<MessagePage<RawMessage>> {
+  return checked(topic, backward(raw, queryOf(topic), { anchor: 'newest' }));
+}
+
+/** The pages of a topic above a message, upward. @throws as surveyTopic */
+export function newerPages(
+  { raw }: Pick<ChatApi, 'raw'>,
   topic: Topic,
-  walk: Walk & Pick<MessageQuery, 'include_anchor'>,
-): AsyncGenerator<MessagePage> {
-  const query = { ...queryOf(topic), include_anchor: walk.include_anchor };
-  for await (const page of forward(chat, query, walk)) {
+  id: number,
+): AsyncGenerator<MessagePage<RawMessage>> {
+  return checked(topic, forward(raw, { ...queryOf(topic), include_anchor: false }, { anchor: String(id) }));
+}
+
+/** Pages whose messages are all of this topic and channel. */
+async function* checked<M extends MessageHead>(
+  topic: Topic,
+  pages: AsyncIterable<MessagePage<M>>,
+): AsyncGenerator<MessagePage<M>> {
+  for await (const page of pages) {
     checkMessages(page, (message) => isIn(topic, message), topic.topic_name);
     yield page;
   }
-}
-
-/**
- * The newest message of a topic; undefined where it has none.
- * @throws Failure unavailable for an empty answer that does not say that nothing is there
- */
-export async function newestOfTopic(chat: Pick<ChatApi, 'messages'>, topic: Topic): Promise<Message | undefined> {
-  const page = await chat.messages({ ...queryOf(topic), anchor: 'newest', num_before: 1, num_after: 0 });
-  checkMessages(page, (message) => isIn(topic, message), topic.topic_name);
-  return onlyMessage(page, 'found_oldest');
 }
 
 function queryOf(topic: Topic): MessageQuery {
@@ -91,7 +96,13 @@ export function topicSelection({ channel, topic_name }: Topic): MessageSelection
 }
 
 /** Whether a message is of this topic: channel by id and name, both names without regard to case. */
-export function isIn({ channel, topic_name }: Topic, { stream_id, display_recipient, subject }: Message): boolean {
+export function isIn({ channel, topic_name }: Topic, { stream_id, display_recipient, subject }: MessageHead): boolean {
   const isNamed = channel.name === undefined || isSameName(String(display_recipient), channel.name);
   return stream_id === channel.stream_id && isNamed && isSameName(String(subject), topic_name);
+}
+
+/** A message's UTC seconds as RFC 3339; null for none, and for what is beyond all calendars. */
+export function timeText(seconds: number | null): string | null {
+  const date = new Date((seconds ?? NaN) * 1000);
+  return Number.isNaN(date.getTime()) ? null : date.toISOString().replace('.000Z', 'Z');
 }

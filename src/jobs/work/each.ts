@@ -13,13 +13,15 @@ const fatal: ReadonlySet<FailureKind> = new Set([
 ]);
 
 /**
- * Does the same for each argument, one after another, yielding what came of it. What failed is named at the end.
+ * Does the same for each argument, one after another, yielding what came of it. What failed is named at the end; `partly` is what is
+ * yielded of an argument that failed, and of those that were not reached.
  * @throws Failure of the one argument where there is only one or all failed alike; unknown where one is; incomplete where some failed
  */
 export async function* each<I, T>(
   items: readonly I[],
   label: (item: I) => string,
   work: (item: I) => Promise<T>,
+  partly?: (item: I) => T,
 ): AsyncGenerator<T> {
   const failed: { readonly label: string; readonly failure: Failure }[] = [];
   for (const [index, item] of items.entries()) {
@@ -29,7 +31,9 @@ export async function* each<I, T>(
       if (cause instanceof Planned) continue;
       if (!(cause instanceof Failure)) throw cause;
       failed.push({ label: label(item), failure: cause });
-      if (fatal.has(cause.kind)) throw ended(cause, index - failed.length + 1, items.slice(index).map(label), failed);
+      const isFatal = fatal.has(cause.kind);
+      if (partly) yield* (isFatal ? items.slice(index) : [item]).map(partly);
+      if (isFatal) throw ended(cause, index - failed.length + 1, items.slice(index).map(label), failed);
     }
   }
   const [first, ...others] = failed;

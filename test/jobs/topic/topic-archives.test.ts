@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Failure } from '../../../src/core/failure.ts';
-import { closeAll, type TopicArchive } from '../../../src/jobs/topic/topic-archive.ts';
+import { closeAll, type TopicArchive } from '../../../src/jobs/topic/topic-archives.ts';
 
 test('every archive is closed, though one cannot be; its failure is thrown then', async () => {
   const closed: string[] = [];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nearNames } from '../../../src/jobs/topic/topic-names.ts';
+import { nearNames } from '../../../src/jobs/topic/list-topics.ts';
 import { isSameName } from '../../../src/schema/topic.ts';
 
 test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { timeText } from '../../../src/commands/topic/fields.ts';
+import { timeText } from '../../../src/jobs/topic/survey-topic.ts';
 
 test.each([
   [1_772_000_000, '2026-02-25T06:13:20Z'],

@@ -1,0 +1,226 @@
+import type { CallEnd, IdSpan, LookStep, PurgeStep } from '../../store/archive/purge-record.ts';
+
+/**
+ * What is known of one message of a purge (docs/apis.md, What a purge knows of a message):
+ * - `waiting`: it was surveyed, and no look right before a delete call has shown it yet
+ * - `there`: the last look that reached it, right before a delete call, showed it in the topic
+ * - `taken`: it left the topic in the order in which the server deletes, and no call since that look has ended whole
+ * - `deleted`: the same, and a call since ended whole
+ * - `lost`: it left the topic in another way
+ * - `elsewhere`: the last look found it under another name
+ */
+export type Standing = 'waiting' | 'there' | 'taken' | 'deleted' | 'lost' | 'elsewhere';
+
+export type PurgeStatus = 'deleted' | 'incomplete' | 'unseen';
+
+/** How many messages there are of each standing. */
+export type StandingCounts = Readonly<Record<Standing, number>>;
+
+/** What became of all messages together: the worst of them decides. */
+export function statusOf({ waiting, there, elsewhere, taken, lost }: StandingCounts): PurgeStatus {
+  if (waiting + there + elsewhere > 0) return 'incomplete';
+  return taken + lost > 0 ? 'unseen' : 'deleted';
+}
+
+/** The messages that a look read: all of the topic with an id of at least `from`. */
+export interface TopicLook {
+  /** RFC 3339. */
+  readonly time: string;
+  /** Null for the whole topic. */
+  readonly from: number | null;
+  /** Ascending. */
+  readonly ids: readonly number[];
+}
+
+/** Messages that a call deleted although the look right before it had not reached them. */
+export interface Deeper {
+  readonly first: number;
+  readonly last: number;
+  /** When they were last looked at, RFC 3339. */
+  readonly seen: string;
+}
+
+/** What the extent of the next look depends on. */
+export interface LookSizes {
+  /** The most messages that went from one look to the next. */
+  readonly mostTaken: number;
+  /** Messages of the last whole look. */
+  readonly lastWhole: number;
+}
+
+/** The standings of a purge's messages; looks and calls change them. */
+export interface Standings {
+  readonly of: ReadonlyMap<number, Standing>;
+  /** The messages that are in the topic as far as the looks have shown, ascending. */
+  readonly there: readonly number[];
+  /** Messages that came into the topic after the survey. */
+  readonly arrived: ReadonlySet<number>;
+  readonly deeper: readonly Deeper[];
+  readonly sizes: LookSizes;
+  /** Surveyed messages that are in the topic, as far as the looks have shown. */
+  readonly left: number;
+  /** Messages that were surveyed. */
+  expect(ids: readonly number[]): void;
+  /** Messages that are in the topic if so many have an id of at least `from`. */
+  countWith(count: number, from: number): number;
+  /** Whether among these, the newest of the topic, is none that the last look read: what it had not read may be gone too. */
+  wentDeeper(ids: readonly number[]): boolean;
+  look(look: TopicLook): LookStep;
+  /** Messages newer than all of the last look, which came before the call. */
+  came(ids: readonly number[]): readonly IdSpan[];
+  ended(end: CallEnd): void;
+  /** Messages that a last look found under another name. */
+  found(ids: Iterable<number>): void;
+  /** Repeats the steps of an earlier run, of whose archives these are the ids, ascending. */
+  replay(steps: readonly PurgeStep[], ids: readonly number[]): void;
+  counts(): StandingCounts;
+}
+
+/** The messages whose standing a look changes. */
+interface Changes {
+  readonly came: readonly number[];
+  readonly taken: readonly number[];
+  readonly lost: readonly number[];
+}
+
+export function openStandings(): Standings {
+  const of = new Map<number, Standing>();
+  const arrived = new Set<number>();
+  const deeper: Deeper[] = [];
+  const looks: { readonly time: string; readonly from: number }[] = [];
+  const there: number[] = [];
+  /** The ids of all standings, ascending: spans of a step leave none of them out. */
+  let known: readonly number[] = [];
+  const sizes = { mostTaken: 0, lastWhole: 0 };
+  let isProven = false;
+
+  const isThere = (id: number): boolean => of.get(id) === 'there';
+  /** A call that ended whole proves what went since the look before it; a look is followed by another call. */
+  const change = ({ look, from }: Pick<LookStep, 'look' | 'from'>, { came, taken, lost }: Changes): void => {
+    for (const id of came) of.set(id, 'there');
+    for (const id of taken) of.set(id, isProven ? 'deleted' : 'taken');
+    for (const id of lost) of.set(id, 'lost');
+    isProven = false;
+    sizes.mostTaken = Math.max(sizes.mostTaken, taken.length);
+    looks.push({ time: look, from: from ?? -Infinity });
+  };
+  const ended = (end: CallEnd): void => {
+    isProven = end === 'whole';
+    if (isProven) for (const [id, standing] of of) if (standing === 'taken') of.set(id, 'deleted');
+  };
+
+  return {
+    ...{ of, there, arrived, deeper, sizes },
+    get left() {
+      return there.length - [...arrived].filter(isThere).length;
+    },
+    expect(ids) {
+      for (const id of ids) if (!isThere(id)) of.set(id, 'waiting');
+      known = ascending(of.keys());
+      refill(there, ascending([...there, ...ids]));
+    },
+    countWith: (count, from) => placeOf(there, from) + count,
+    wentDeeper(ids) {
+      const reached = looks.at(-1)?.from ?? -Infinity;
+      return reached > -Infinity && !ids.some((id) => id >= reached && isThere(id));
+    },
+    look({ time, from, ids }) {
+      const before = there.slice(from === null ? 0 : placeOf(there, from));
+      const seen = new Set(ids);
+      const survivor = before.findLast((id) => seen.has(id) && isThere(id)) ?? -Infinity;
+      const gone = before.filter((id) => !seen.has(id));
+      const taken = gone.filter((id) => id > survivor && isThere(id));
+      const lost = gone.filter((id) => id < survivor || !isThere(id));
+      const came = ids.filter((id) => !isThere(id));
+      for (const id of came) if (!of.has(id)) arrived.add(id);
+      const unread = taken.slice(0, placeOf(taken, looks.at(-1)?.from ?? -Infinity));
+      const [first, last] = [unread[0], unread.at(-1)];
+      if (first !== undefined && last !== undefined)
+        deeper.push({ first, last, seen: looks.findLast((one) => one.from <= first)?.time ?? time });
+      known = withIds(known, came);
+      const step = {
+        look: time,
+        from,
+        there: spansOf(came, known),
+        taken: spansOf(taken, known),
+        lost: spansOf(lost, known),
+      };
+      change(step, { came, taken, lost });
+      there.length -= before.length;
+      for (const id of ids) there.push(id);
+      if (from === null) sizes.lastWhole = ids.length;
+      return step;
+    },
+    came(ids) {
+      for (const id of ids) {
+        if (!of.has(id)) arrived.add(id);
+        of.set(id, 'there');
+        there.push(id);
+      }
+      known = withIds(known, ids);
+      return spansOf(ids, known);
+    },
+    ended,
+    found(ids) {
+      for (const id of ids) of.set(id, 'elsewhere');
+    },
+    replay(steps, ids) {
+      const within = (spans: readonly IdSpan[]): number[] =>
+        spans.flatMap(([first, last]) => ids.slice(placeOf(ids, first), placeOf(ids, last + 1)));
+      for (const step of steps) {
+        if ('call' in step) ended(step.call);
+        else change(step, { came: within(step.there), taken: within(step.taken), lost: within(step.lost) });
+      }
+      known = ascending(of.keys());
+      refill(there, known.filter(isThere));
+    },
+    counts() {
+      const tally = { waiting: 0, there: 0, taken: 0, deleted: 0, lost: 0, elsewhere: 0 };
+      for (const standing of of.values()) tally[standing] += 1;
+      return tally;
+    },
+  };
+}
+
+function refill(list: number[], ids: readonly number[]): void {
+  list.length = 0;
+  for (const id of ids) list.push(id);
+}
+
+function ascending(ids: Iterable<number>): number[] {
+  return [...new Set(ids)].sort((one, other) => one - other);
+}
+
+/** Ascending ids with others that are mostly newer. */
+function withIds(known: readonly number[], ids: readonly number[]): readonly number[] {
+  const others = ids.filter((id) => known[placeOf(known, id)] !== id);
+  return others.length === 0 ? known : ascending([...known, ...others]);
+}
+
+/** By halving: the place of the first of ascending ids that is not below a number. */
+function placeOf(ids: readonly number[], least: number): number {
+  let [low, high] = [0, ids.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ids[middle] ?? Infinity) < least) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The same ids as spans of the known ones; both ascend. */
+function spansOf(ids: readonly number[], known: readonly number[]): IdSpan[] {
+  const spans: [number, number][] = [];
+  let place = -1;
+  for (const id of ids) {
+    const span = spans.at(-1);
+    if (span && known[place + 1] === id) {
+      span[1] = id;
+      place += 1;
+    } else {
+      spans.push([id, id]);
+      place = placeOf(known, id);
+    }
+  }
+  return spans;
+}

@@ -1,0 +1,223 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { ChatApi } from '../../api/chat/chat.ts';
+import type { MessageHead } from '../../api/chat/chat-messages.ts';
+import type { Milliseconds } from '../../core/duration.ts';
+import { Failure } from '../../core/failure.ts';
+import { foldName } from '../../schema/topic.ts';
+import { readArchive, type OpenArchive } from '../../store/archive/archive.ts';
+import { archiveForms, readHead } from '../../store/archive/archive-head.ts';
+import { readPurge, type PurgeRecord, type PurgeStage } from '../../store/archive/purge-record.ts';
+import { problemsOf } from '../../store/archive/verify-archive.ts';
+import { archivedMessages } from '../archive/archived-messages.ts';
+import { pullArchive } from '../archive/pull-archive.ts';
+import { checkMessages } from './find-channel.ts';
+import { isIn, topicSelection, type Topic, type TopicSurvey } from './survey-topic.ts';
+
+/** Where the archives of purges are, and of which account. */
+export interface PurgePlace {
+  /** Folder of the archives; each topic has one of its own in it. */
+  readonly root: string;
+  readonly site: string;
+  readonly account: string;
+}
+
+/** What an archive before deletion needs. */
+export interface Keeping extends PurgePlace {
+  open(folder: string): Promise<OpenArchive>;
+  now(): Milliseconds;
+  note(text: string): void;
+  /** Called at the beginning and after each part with the number of messages that were archived so far. */
+  archived(count: number): void;
+}
+
+/** An archive and the record of its purge. */
+export interface TopicArchive {
+  readonly archive: OpenArchive;
+  readonly purge: PurgeRecord;
+}
+
+/** Whether a purge of that topic began and did not end. @throws Failure config where a record is damaged */
+export async function isBegun(topic: Topic, place: PurgePlace): Promise<boolean> {
+  return (await archivesOf(topic, place)).unfinished.some(({ stage }) => stage === 'begun');
+}
+
+/**
+ * Opens the archives of an interrupted purge, or a new one, and brings the last one up to date: it holds every surveyed message in both
+ * forms. Where older messages were moved into the topic since, that is a new one: ids ascend in an archive. `kept` is called with each
+ * version of a message that they hold.
+ * @throws Failure incomplete where some were gone before they were archived, an archive is damaged, or a page fails; unavailable where
+ * the disk is full
+ */
+export async function openTopicArchives(
+  chat: Pick<ChatApi, 'raw' | 'level' | 'organization'>,
+  survey: TopicSurvey,
+  keeping: Keeping,
+  kept: (message: MessageHead) => void,
+): Promise<readonly TopicArchive[]> {
+  const { unfinished, free } = await archivesOf(survey, keeping);
+  const opened: TopicArchive[] = [];
+  const lacking = async ({ archive }: TopicArchive): Promise<readonly number[]> => {
+    const held = archive.parts.length;
+    await pullTopic(chat, archive, survey, keeping, kept);
+    await readVersions(archive, held, kept);
+    return missingIn(archive, survey.ids);
+  };
+  try {
+    for (const { folder } of unfinished) opened.push(await openOne(folder, keeping));
+    const last = opened.at(-1);
+    for (const one of opened.filter(({ purge }) => purge.state === 'begun')) {
+      await refuseDamaged(one.archive);
+      if (one !== last) await readVersions(one.archive, Infinity, kept);
+    }
+    if (last && (await lacking(last)).length === 0) return opened;
+    const fresh = await openOne(free, keeping);
+    opened.push(fresh);
+    const missing = await lacking(fresh);
+    if (missing.length > 0) throw vanished(survey, missing);
+    return opened;
+  } catch (cause) {
+    await closeAll(opened);
+    throw cause;
+  }
+}
+
+/** @throws Failure unavailable where another process ended the purge meanwhile */
+async function openOne(folder: string, { open }: Pick<Keeping, 'open'>): Promise<TopicArchive> {
+  const archive = await open(folder);
+  try {
+    const purge = await archive.purge();
+    if (purge.state !== 'finished') return { archive, purge };
+    throw new Failure('unavailable', `another process has just ended the purge of ${folder}: nothing was deleted`, {
+      hint: 'Run the same command again.',
+    });
+  } catch (cause) {
+    await archive.close();
+    throw cause;
+  }
+}
+
+/**
+ * A pull repairs a damaged part with what the server still has, and of a purge that began the messages may be deleted already.
+ * @throws Failure incomplete
+ */
+async function refuseDamaged({ folder }: OpenArchive): Promise<void> {
+  for await (const { file, problem } of problemsOf(await readArchive(folder)))
+    throw new Failure(
+      'incomplete',
+      `the archive of the interrupted purge ${folder} is damaged: ${file}: ${problem}; nothing more is deleted`,
+      {
+        hint: 'Put the file back from a copy; or move the folder away: then the same command archives and deletes what is left.',
+        retryable: false,
+      },
+    );
+}
+
+/** Reads the first `count` parts. */
+async function readVersions(
+  { folder }: OpenArchive,
+  count: number,
+  kept: (message: MessageHead) => void,
+): Promise<void> {
+  const archive = await readArchive(folder);
+  const held = { ...archive, parts: archive.parts.slice(0, count) };
+  for await (const message of archivedMessages(held, 'source')) kept(message);
+  for (const { message } of archive.changes) if (message) kept(message);
+}
+
+/** Closes every archive, also after one that cannot be closed. @throws Failure the first */
+export async function closeAll(archives: readonly TopicArchive[]): Promise<void> {
+  const failed: unknown[] = [];
+  const failing = (cause: unknown): void => void failed.push(cause);
+  for (const { archive, purge } of archives) {
+    await purge.close().catch(failing);
+    await archive.close().catch(failing);
+  }
+  if (failed.length > 0) throw failed[0];
+}
+
+async function pullTopic(
+  { raw, level, organization }: Pick<ChatApi, 'raw' | 'level' | 'organization'>,
+  archive: OpenArchive,
+  topic: Topic,
+  { site, account, note, archived }: Keeping,
+  kept: (message: MessageHead) => void,
+): Promise<void> {
+  const { channel, topic_name } = topic;
+  const order = {
+    ...{ site, account, forms: archiveForms },
+    options: { channel: [String(channel.stream_id)], topic: [topic_name] },
+    selection: () => topicSelection(topic),
+  };
+  await pullArchive({ ...raw, level, organization }, archive, order, {
+    note,
+    added: archived,
+    check(page) {
+      checkMessages(page, (message) => isIn(topic, message), topic_name);
+      page.messages.forEach(kept);
+    },
+  });
+}
+
+/** Ids that the archive lacks in one of its forms. */
+function missingIn({ parts }: Pick<OpenArchive, 'parts'>, ids: readonly number[]): number[] {
+  const held = new Set(parts.flatMap((part) => part.ids));
+  for (const part of parts)
+    for (const form of archiveForms)
+      for (const id of part[form]?.absent ?? (part[form] ? [] : part.ids)) held.delete(id);
+  return ids.filter((id) => !held.has(id));
+}
+
+/** Every id that archives hold, each once, ascending. */
+export function idsOf(archives: readonly Pick<TopicArchive, 'archive'>[]): number[] {
+  const ids = new Set(archives.flatMap(({ archive }) => archive.parts.flatMap((part) => part.ids)));
+  return [...ids].sort((one, other) => one - other);
+}
+
+function vanished({ topic_name, ids }: TopicSurvey, missing: readonly number[]): Failure {
+  return new Failure(
+    'incomplete',
+    `${missing.length} of ${ids.length} messages of '${topic_name}' were gone when they were archived: nothing was deleted`,
+    { hint: 'Somebody else deletes or moves messages of the topic. Run the same command again.' },
+  );
+}
+
+/** Archives that one topic may have: each complete purge leaves one. */
+const maxArchives = 1000;
+
+/** The folders of a topic's archives. */
+interface TopicFolders {
+  /** Archives whose purge did not end, in the order in which they were made. */
+  readonly unfinished: readonly { readonly folder: string; readonly stage: PurgeStage }[];
+  /** The folder of the next archive. */
+  readonly free: string;
+}
+
+/** @throws Failure config where there are too many, or a record is damaged */
+async function archivesOf(topic: Topic, place: PurgePlace): Promise<TopicFolders> {
+  const unfinished: { folder: string; stage: PurgeStage }[] = [];
+  for (let number = 1; number <= maxArchives; number += 1) {
+    const folder = folderOf(topic, place, number);
+    const stage = await stageOf(folder);
+    if (stage === undefined) return { unfinished, free: folder };
+    if (stage !== 'finished') unfinished.push({ folder, stage });
+  }
+  throw new Failure('config', `${place.root} holds ${maxArchives} archives of the topic '${topic.topic_name}'`, {
+    hint: 'Name another folder with --archive.',
+  });
+}
+
+/** A run that ends before its purge begins leaves an archive without a record: it is unfinished too. Undefined where there is no archive. */
+async function stageOf(folder: string): Promise<PurgeStage | undefined> {
+  return (await readPurge(folder)) ?? ((await readHead(folder)) ? 'new' : undefined);
+}
+
+/** The channel's id and the name for people, and a hash that is different for each account and spelling. */
+function folderOf({ channel, topic_name }: Topic, { root, site, account }: PurgePlace, number: number): string {
+  const key = [site, account, channel.stream_id, foldName(topic_name)].join('\n');
+  const hash = createHash('sha256').update(key).digest('hex').slice(0, 8);
+  const words = topic_name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  const name = words.join('-').slice(0, 40);
+  const parts = [channel.stream_id, name, hash, ...(number > 1 ? [number] : [])];
+  return join(root, parts.filter((part) => part !== '').join('-'));
+}

@@ -1,0 +1,176 @@
+import { describe, expect, test } from 'vitest';
+import { openStandings, statusOf, type Standing } from '../../../src/jobs/topic/standings.ts';
+import type { PurgeStep } from '../../../src/store/archive/purge-record.ts';
+import { idsBetween } from '../../helpers/chat-server.ts';
+
+const time = '2026-03-01T12:00:00.000Z';
+
+/** A purge of messages 1 to 10 whose first look has shown them all. */
+function begun() {
+  const standings = openStandings();
+  standings.expect(idsBetween(1, 10));
+  const steps: PurgeStep[] = [standings.look({ time, from: null, ids: idsBetween(1, 10) })];
+  const look = (ids: readonly number[], from: number | null = null): void => {
+    steps.push(standings.look({ time, from, ids }));
+  };
+  const call = (end: 'whole' | 'part' | 'failed'): void => {
+    standings.ended(end);
+    steps.push({ call: end });
+  };
+  return { standings, steps, look, call };
+}
+
+/** The ids of each standing that has some. */
+function groups(of: ReadonlyMap<number, Standing>): Partial<Record<Standing, number[]>> {
+  const found: Partial<Record<Standing, number[]>> = {};
+  for (const [id, standing] of [...of].sort(([one], [other]) => one - other)) (found[standing] ??= []).push(id);
+  return found;
+}
+
+describe('a message counts as deleted only if a look before a call showed it, that call or a later one ended whole, and no look finds it', () => {
+  test('one call that ended whole', () => {
+    const { standings, look, call } = begun();
+    call('whole');
+    look([]);
+    expect(groups(standings.of)).toEqual({ deleted: idsBetween(1, 10) });
+    expect(statusOf(standings.counts())).toBe('deleted');
+  });
+
+  test('a call in part, then one that ended whole', () => {
+    const { standings, look, call } = begun();
+    call('part');
+    look([1, 2, 3]);
+    expect(groups(standings.of)).toEqual({ there: [1, 2, 3], taken: idsBetween(4, 10) });
+    call('whole');
+    look([]);
+    expect(groups(standings.of)).toEqual({ deleted: idsBetween(1, 10) });
+  });
+
+  test.each(['part', 'failed'] as const)('no call ended whole (%s): nobody can tell', (end) => {
+    const { standings, look, call } = begun();
+    call(end);
+    look([]);
+    expect(groups(standings.of)).toEqual({ taken: idsBetween(1, 10) });
+    expect(statusOf(standings.counts())).toBe('unseen');
+  });
+
+  test('gone before the first look of a call: no call took it', () => {
+    const standings = openStandings();
+    standings.expect([1, 2, 3]);
+    standings.look({ time, from: null, ids: [1, 2] });
+    standings.ended('whole');
+    standings.look({ time, from: null, ids: [] });
+    expect(groups(standings.of)).toEqual({ deleted: [1, 2], lost: [3] });
+    expect(statusOf(standings.counts())).toBe('unseen');
+  });
+
+  test('gone while a newer message stays: the server deletes the newest first, so no call took it', () => {
+    const { standings, look, call } = begun();
+    call('part');
+    look([4, 5, 6]);
+    call('whole');
+    look([]);
+    expect(groups(standings.of)).toEqual({ lost: [1, 2, 3], deleted: idsBetween(4, 10) });
+  });
+
+  test('found by a later look, in the topic or elsewhere', () => {
+    const { standings, look, call } = begun();
+    call('whole');
+    look([]);
+    standings.found([2]);
+    expect(statusOf(standings.counts())).toBe('incomplete');
+    look([1]);
+    expect(groups(standings.of)).toMatchObject({ there: [1], elsewhere: [2] });
+  });
+
+  test('what arrived is counted apart from what was surveyed', () => {
+    const { standings, look, call } = begun();
+    standings.came([11]);
+    call('part');
+    look([1, 2, 12]);
+    expect({ arrived: [...standings.arrived], left: standings.left }).toEqual({ arrived: [11, 12], left: 2 });
+  });
+});
+
+describe('a look that reads only the newest', () => {
+  test('leaves what is below it as it was', () => {
+    const { standings, look, call } = begun();
+    call('part');
+    look([5, 6], 5);
+    expect(groups(standings.of)).toEqual({ there: idsBetween(1, 6), taken: idsBetween(7, 10) });
+    expect(standings.deeper).toEqual([]);
+    // Message 5, which that look read, is left: the call did not go below it.
+    expect(standings.wentDeeper([4, 5])).toBe(false);
+  });
+
+  test('a call that went below it: the range is named with the time of the look that read it', () => {
+    const { standings, look, call } = begun();
+    call('part');
+    look([7, 8], 7);
+    expect(standings.wentDeeper([2, 3])).toBe(true);
+    call('part');
+    look([1, 2, 3]);
+    expect(standings.deeper).toEqual([{ first: 4, last: 6, seen: time }]);
+  });
+
+  test('a call that ended with the topic after such a look', () => {
+    const { standings, look, call } = begun();
+    call('part');
+    look([7, 8], 7);
+    call('whole');
+    look([]);
+    expect(standings.deeper).toEqual([{ first: 1, last: 6, seen: time }]);
+    expect(groups(standings.of)).toEqual({ deleted: idsBetween(1, 10) });
+  });
+});
+
+describe('the steps of an earlier run', () => {
+  test('give the standings that it had, whatever it was doing', () => {
+    for (let seed = 1; seed <= 300; seed += 1) {
+      const random = numbers(seed);
+      const run = begun();
+      const topic = new Set(idsBetween(1, 10));
+      let next = 10;
+      for (let round = 0; round < 6; round += 1) {
+        if (random() < 0.5) topic.add((next += 1));
+        const newest = [...topic].sort((one, other) => other - one);
+        for (const id of newest.slice(0, Math.floor(random() * 5))) topic.delete(id);
+        if (random() < 0.3) topic.delete(Math.ceil(random() * 10));
+        run.call((['whole', 'part', 'failed'] as const)[Math.floor(random() * 3)] ?? 'part');
+        const from = random() < 0.5 ? null : Math.ceil(random() * next);
+        run.look(
+          [...topic].filter((id) => id >= (from ?? 0)).sort((one, other) => one - other),
+          from,
+        );
+      }
+      const again = openStandings();
+      again.replay(
+        run.steps,
+        [...run.standings.of.keys()].sort((one, other) => one - other),
+      );
+      expect({ seed, of: groups(again.of), there: again.there }).toEqual({
+        ...{ seed, of: groups(run.standings.of) },
+        there: run.standings.there,
+      });
+    }
+  });
+
+  test('a call that was sent and has no answer proves nothing; an answered one does', () => {
+    const { steps } = begun();
+    for (const [more, standing] of [
+      [[], 'taken'],
+      [[{ call: 'whole' }], 'deleted'],
+    ] as const) {
+      const standings = openStandings();
+      standings.replay([...steps, ...more], idsBetween(1, 10));
+      standings.look({ time, from: null, ids: [] });
+      expect(groups(standings.of)).toEqual({ [standing]: idsBetween(1, 10) });
+    }
+  });
+});
+
+/** Numbers in [0, 1) that every platform repeats alike. */
+function numbers(seed: number): () => number {
+  let state = seed;
+  return () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
+}
