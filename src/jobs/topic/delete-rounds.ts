@@ -119,19 +119,15 @@ export async function lookAt(
   extent: 'whole' | 'newest',
 ): Promise<Looked> {
   const { standings } = state;
-  const wanted = Math.max(leastNewest, 3 * standings.sizes.mostTaken);
   const pages: (readonly number[])[] = [];
   const unkept: RawMessage[] = [];
   const time = new Date(now()).toISOString();
-  let [from, count]: [number | null, number] = [null, 0];
+  let from: number | null = null;
   for await (const { messages, found_oldest } of newestPages(chat, survey)) {
     pages.unshift(messages.map(({ id }) => id));
     unkept.unshift(...messages.filter((message) => keeper.lacks(message)));
-    count += messages.length;
     const lowest = messages[0]?.id ?? Infinity;
-    if (extent === 'whole' || found_oldest || count < wanted) continue;
-    if (standings.countWith(count, lowest) * 2 <= standings.sizes.lastWhole || standings.wentDeeper(pages.flat()))
-      continue;
+    if (extent === 'whole' || found_oldest || !isEnough(standings, pages, lowest)) continue;
     from = lowest;
     break;
   }
@@ -139,6 +135,19 @@ export async function lookAt(
   const step = standings.look({ time, from, ids });
   state.left = standings.left;
   return { step, newest: ids.at(-1) ?? 0, pages: pages.length, unkept };
+}
+
+/** Whether the newest messages of a topic, down to `lowest`, are enough before the next call. */
+function isEnough(
+  { there, sizes, ...standings }: Standings,
+  pages: readonly (readonly number[])[],
+  lowest: number,
+): boolean {
+  const count = pages.reduce((sum, page) => sum + page.length, 0);
+  const total = standings.countWith(count, lowest);
+  const mostTaken = Math.max(sizes.mostTaken, there.length - total);
+  if (count < Math.max(leastNewest, 3 * mostTaken) || 2 * total <= sizes.lastWhole) return false;
+  return !standings.wentDeeper(pages.flat());
 }
 
 /** Times that what has come during the archiving is looked for. */

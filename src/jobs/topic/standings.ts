@@ -125,13 +125,12 @@ export function openStandings(): Standings {
       return reached > -Infinity && !ids.some((id) => id >= reached && isThere(id));
     },
     look({ time, from, ids }) {
-      const before = there.slice(from === null ? 0 : placeOf(there, from));
-      const seen = new Set(ids);
-      const survivor = before.findLast((id) => seen.has(id) && isThere(id)) ?? -Infinity;
-      const gone = before.filter((id) => !seen.has(id));
+      const place = from === null ? 0 : placeOf(there, from);
+      const { both, first: gone, second: fresh } = compared(there.slice(place), ids);
+      const survivor = both.findLast(isThere) ?? -Infinity;
       const taken = gone.filter((id) => id > survivor && isThere(id));
       const lost = gone.filter((id) => id < survivor || !isThere(id));
-      const came = ids.filter((id) => !isThere(id));
+      const came = ascending([...both.filter((id) => !isThere(id)), ...fresh]);
       for (const id of came) if (!of.has(id)) arrived.add(id);
       const unread = taken.slice(0, placeOf(taken, looks.at(-1)?.from ?? -Infinity));
       const [first, last] = [unread[0], unread.at(-1)];
@@ -146,7 +145,7 @@ export function openStandings(): Standings {
         lost: spansOf(lost, known),
       };
       change(step, { came, taken, lost });
-      there.length -= before.length;
+      there.length = place;
       for (const id of ids) there.push(id);
       if (from === null) sizes.lastWhole = ids.length;
       return step;
@@ -189,6 +188,19 @@ function refill(list: number[], ids: readonly number[]): void {
 
 function ascending(ids: Iterable<number>): number[] {
   return [...new Set(ids)].sort((one, other) => one - other);
+}
+
+/** What two lists of ascending ids have in common, and what only one of them has. */
+function compared(one: readonly number[], other: readonly number[]) {
+  const [both, first, second]: [number[], number[], number[]] = [[], [], []];
+  let place = 0;
+  for (const id of one) {
+    for (; (other[place] ?? Infinity) < id; place += 1) second.push(other[place] ?? 0);
+    const isShared = other[place] === id;
+    (isShared ? both : first).push(id);
+    if (isShared) place += 1;
+  }
+  return { both, first, second: second.concat(other.slice(place)) };
 }
 
 /** Ascending ids with others that are mostly newer. */
