@@ -4,20 +4,23 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { program, serve } from '../sandbox.js';
 
 const messages = Number(process.env['MESSAGES'] ?? 20_000);
+const preload = fileURLToPath(new URL('kill-at-disk.cjs', import.meta.url));
 const levels = (process.env['LEVELS'] ?? '140,147,150,154,180,210,211,256,372,421').split(',');
 
 /**
  * A call has time for a tenth of the topic, and every third call runs out of time earlier, in the way of its level. Below level 147 one
  * transaction deletes the whole topic or nothing: a call has time for all of it, the first one runs out of time, and the kill comes before.
+ * The kill is at a step of the record of the purge: after the look before the first call, or the second.
  * @param {string} level
  */
 function conditionsOf(level) {
   const batches = Math.ceil(messages / 100);
-  if (Number(level) < 147) return { batches, early: 'early#1@700', killAt: /is archived and verified/ };
-  return { batches: Math.ceil(batches / 10), early: 'early/3@700', killAt: /are left; continuing/ };
+  if (Number(level) < 147) return { batches, early: 'early#1@700', killAt: '5:after' };
+  return { batches: Math.ceil(batches / 10), early: 'early/3@700', killAt: '9:after' };
 }
 
 /** @type {import('../torture.js').Torture} */
@@ -46,7 +49,8 @@ async function purgeAt(level, { home, bare, wrongs }) {
   const others = await otherTopics(env);
   const root = join(home, `kept-${level}`);
   const line = ['topic', 'delete', 'general', 'load', '--confirm', 'load', '--archive', root];
-  const killed = await run(line, env, killAt);
+  const kill = { NODE_OPTIONS: `--require=${preload}`, KILL_AT: killAt, KILL_IN: 'purge.ndjson' };
+  const killed = await run(line, { ...env, ...kill });
   if (killed.signal !== 'SIGKILL') wrongs.push(`it ended with ${killed.code} before it was killed: ${killed.stderr}`);
   for (let last = killed; runs < 5 && last.code !== 0; runs += 1) {
     last = await run(line, env);
@@ -85,20 +89,15 @@ async function otherTopics(env) {
 }
 
 /**
- * Runs a command, and kills it as soon as its stderr shows the pattern.
  * @param {readonly string[]} args
  * @param {Record<string, string | undefined>} env
- * @param {RegExp} [until]
  * @returns {Promise<{ code: number | null, signal: string | null, stdout: string, stderr: string }>}
  */
-function run(args, env, until) {
+function run(args, env) {
   const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let [stdout, stderr] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text) => {
-    stderr += text;
-    if (until?.test(stderr)) child.kill('SIGKILL');
-  });
+  child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
   return new Promise((done) => {
     child.once('close', (code, signal) => done({ code, signal, stdout, stderr }));
   });

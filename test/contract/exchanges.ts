@@ -219,6 +219,12 @@ export const contracts: readonly Contract[] = [
     exchanges: [
       {
         method: 'GET',
+        path: '/api/v1/users/me',
+        headers: basic,
+        answer: { status: 200, body: expect.objectContaining({ result: 'success', is_admin: true }) as object },
+      },
+      {
+        method: 'GET',
         path: '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22%2C%22operand%22%3A1%7D%5D&anchor=newest&num_before=1&num_after=0',
         headers: basic,
         answer: {
@@ -250,11 +256,15 @@ export const contracts: readonly Contract[] = [
         method: 'GET',
         path:
           '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22%2C%22operand%22%3A1%7D%2C%7B%22operator%22%3A%22topic%22%2C' +
-          '%22operand%22%3A%22onboarding%22%7D%5D&apply_markdown=false&num_before=0&num_after=1000&anchor=oldest',
+          '%22operand%22%3A%22onboarding%22%7D%5D&apply_markdown=false&num_before=1000&num_after=0&anchor=newest',
         headers: basic,
         answer: {
           status: 200,
-          body: { ...done, found_newest: true, messages: expect.arrayContaining([]) as unknown[] },
+          body: {
+            ...done,
+            found_oldest: true,
+            messages: expect.arrayContaining([expect.objectContaining(oldest)]) as unknown[],
+          },
         },
       },
       {
@@ -268,9 +278,9 @@ export const contracts: readonly Contract[] = [
         method: 'GET',
         path:
           '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22%2C%22operand%22%3A1%7D%2C%7B%22operator%22%3A%22topic%22%2C' +
-          '%22operand%22%3A%22onboarding%22%7D%5D&apply_markdown=false&num_before=0&num_after=1000&anchor=oldest',
+          '%22operand%22%3A%22onboarding%22%7D%5D&apply_markdown=false&num_before=1000&num_after=0&anchor=newest',
         headers: basic,
-        answer: { status: 200, body: { ...done, found_newest: true, messages: [] } },
+        answer: { status: 200, body: { ...done, found_oldest: true, messages: [] } },
       },
       {
         method: 'GET',
@@ -294,7 +304,7 @@ export const contracts: readonly Contract[] = [
         method: 'GET',
         path:
           '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22%2C%22operand%22%3A1%7D%2C%7B%22operator%22%3A%22topic%22%2C' +
-          '%22operand%22%3A%22onboarding%22%7D%5D&apply_markdown=false&anchor=newest&num_before=1&num_after=0',
+          '%22operand%22%3A%22onboarding%22%7D%5D&apply_markdown=false&num_before=1000&num_after=0&anchor=newest',
         headers: basic,
         answer: { status: 200, body: { ...done, found_oldest: true, messages: [] } },
       },

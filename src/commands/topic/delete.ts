@@ -30,12 +30,16 @@ export default command({
     'Shows what would be deleted, asks for the name, and deletes until nothing is left: the server deletes in batches and may stop ' +
       'in between. The server matches the topic without regard to case; every spelling that it will delete is shown first. ' +
       'Only an administrator of the organization may do this, and it cannot be undone.',
-    'Before the first deletion every message is archived, as HTML and as Markdown source, read back and verified. Before each call the whole ' +
-      'topic is fetched, and what has arrived since is archived too. What arrives between that look and the call itself, one request long ' +
-      '(one for each 1,000 messages for older ones that are moved in), is deleted without. archive export reads an archive.',
-    'The same command continues an interrupted purge, of several topics too: --confirm counts those that are deleted already; purge.ndjson in the archive records begin and end. A purge whose messages were renamed ' +
-      'or moved meanwhile stays open: each further run names them (exit code 8), until they are deleted under that name, or its archive is ' +
-      'moved away.',
+    'Before the first deletion every message is archived, as HTML and as Markdown source, read back and verified. Before each call the newest ' +
+      'messages are looked at, the whole topic at the beginning and whenever half of it is gone, and what has arrived or was edited since is archived too. ' +
+      'What arrives, is edited or is moved in between that look and the end of the call is deleted without: a call takes up to 50 seconds. ' +
+      'archive export reads an archive.',
+    'A message counts as deleted only if a look right before a call showed it, that call or a later one ended whole, and no later look finds it. ' +
+      'Where nothing proves that, the row says unseen (exit code 8): the messages are no longer visible to this account, deleted or moved out of its sight. ' +
+      'A message that is moved out of sight during a call, together with all newer ones, cannot be noticed.',
+    'The same command continues an interrupted purge, of several topics too: --confirm counts those that are deleted already; purge.ndjson in the archive records ' +
+      'each look and each call. A purge whose messages were renamed or moved meanwhile stays open: each further run names them (exit code 8), until they are ' +
+      'deleted under that name, or its archive is moved away. One that ended as unseen is looked at again, and ended with --missing-ok.',
     'Without a terminal --confirm must give the name of the topic, or the number of topics where there are several, and with --from and --match; ' +
       '--yes never answers this question.',
     'The server deletes what the account can see: not the messages of a private channel from before it joined (protected history), and ' +
@@ -64,7 +68,7 @@ export default command({
       placeholder: 'N',
       help: 'Delete nothing where more messages than this would be deleted; checked again before every call',
     },
-    missing_ok: { kind: 'boolean', help: 'A topic without messages is no error' },
+    missing_ok: { kind: 'boolean', help: 'A topic without messages is no error, and ends a purge that was unseen' },
     include_hidden: {
       kind: 'boolean',
       help: 'Delete also the messages that the plan of the organization hides',
