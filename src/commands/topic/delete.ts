@@ -3,7 +3,7 @@ import { Planned } from '../../api/http/call.ts';
 import { Failure } from '../../core/failure.ts';
 import { findChannel } from '../../jobs/topic/find-channel.ts';
 import type { PurgeRun } from '../../jobs/topic/purge-run.ts';
-import type { Outcome } from '../../jobs/topic/purge-topic.ts';
+import type { PurgeOutcome } from '../../jobs/topic/purge-topic.ts';
 import { timeText, type Topic, type TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { each } from '../../jobs/work/each.ts';
 import { foldName, topicLevels } from '../../schema/topic.ts';
@@ -205,7 +205,7 @@ function rowOf<S extends string>(
   survey: TopicSurvey,
   deleted: number,
   status: S,
-  { arrived, deeper }: Pick<Outcome, 'arrived' | 'deeper'> = { arrived: 0, deeper: [] },
+  { arrived, deeper }: Pick<PurgeOutcome, 'arrived' | 'deeper'> = { arrived: 0, deeper: [] },
 ) {
   const { channel, topic_name, ids, first_timestamp, last_timestamp, spellings } = survey;
   const times = { first_time: timeText(first_timestamp), last_time: timeText(last_timestamp) };

@@ -4,7 +4,7 @@ import { usage } from '../../core/failure.ts';
 import type { Channel } from '../../jobs/topic/find-channel.ts';
 import { nothingKept, topicKeeper, type Keeper } from '../../jobs/topic/keep-topic.ts';
 import { openPurgeRun, unrecordedRun, type PurgeRun } from '../../jobs/topic/purge-run.ts';
-import { openTopicPurge, type Outcome, type TopicPurge } from '../../jobs/topic/purge-topic.ts';
+import { openTopicPurge, type PurgeOutcome, type TopicPurge } from '../../jobs/topic/purge-topic.ts';
 import type { Topic, TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { isBegun, type Keeping } from '../../jobs/topic/topic-archives.ts';
 import type { Disk } from '../context/disk.ts';
@@ -23,9 +23,9 @@ export interface Purge {
    * Deletes a topic, or ends the interrupted purge of one that is empty.
    * @throws Failure incomplete for all but `deleted`, and with `missing_ok` `unseen`
    */
-  run(survey: TopicSurvey, run: PurgeRun, limits: PurgeLimits): Promise<Outcome>;
+  run(survey: TopicSurvey, run: PurgeRun, limits: PurgeLimits): Promise<PurgeOutcome>;
   /** What has become of a topic so far; undefined where its purge did not begin. */
-  outcomeOf(survey: TopicSurvey): Outcome | undefined;
+  outcomeOf(survey: TopicSurvey): PurgeOutcome | undefined;
 }
 
 export interface PurgeLimits {
@@ -96,7 +96,7 @@ export function openPurge(
 }
 
 /** What the archive may lack, if there is one. */
-function unarchived({ topic_name }: TopicSurvey, { arrived, deeper }: Outcome): string[] {
+function unarchived({ topic_name }: TopicSurvey, { arrived, deeper }: PurgeOutcome): string[] {
   const texts = deeper.map(
     ({ first, last, seen }) =>
       `topic '${topic_name}': a delete call went deeper than the look before it: messages ${first} to ${last} were last looked at ${seen}; ` +

@@ -7,7 +7,7 @@ import { openStandings, statusOf, type Deeper, type PurgeStatus, type StandingCo
 import type { TopicSurvey } from './survey-topic.ts';
 
 /** What a purge has achieved, at any moment. */
-export interface Outcome {
+export interface PurgeOutcome {
   readonly status: PurgeStatus;
   /** Messages of the survey and of earlier, interrupted runs, and those that came later. */
   readonly tally: StandingCounts;
@@ -18,7 +18,7 @@ export interface Outcome {
 
 /** A purge of one surveyed topic. */
 export interface TopicPurge {
-  outcome(): Outcome;
+  outcome(): PurgeOutcome;
   /**
    * Keeps the messages, deletes in rounds, and looks at the end whether the topic is empty and none of its messages exists under another
    * name. A topic that the survey shows empty is only looked at: nothing of it was confirmed.
@@ -38,7 +38,7 @@ export function openTopicPurge(
   const standings = openStandings();
   const state: PurgeState = { standings, left: survey.ids.length, calls: 0, isOpen: false };
   let survivors: Survivors = { ids: [], places: [], isSample: false };
-  const outcome = (): Outcome => {
+  const outcome = (): PurgeOutcome => {
     const tally = standings.counts();
     return { status: statusOf(tally), tally, arrived: standings.arrived.size, deeper: standings.deeper };
   };
