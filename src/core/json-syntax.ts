@@ -67,6 +67,12 @@ export function endOfBlanks(bytes: Uint8Array, start: number): number {
   return at;
 }
 
+/** A byte order mark, if there is one. */
+export function endOfMark(bytes: Uint8Array, start: number): number {
+  const mark = [0xef, 0xbb, 0xbf];
+  return bytes[start] === mark[0] ? mark.reduce((at, byte) => passSign(bytes, at, byte), start) : start;
+}
+
 /** Where the value of a member begins whose name ends at `nameEnd`. @throws SyntaxError where no colon is between */
 export function startOfValue(bytes: Uint8Array, nameEnd: number): number {
   return endOfBlanks(bytes, passSign(bytes, endOfBlanks(bytes, nameEnd), colon));
@@ -161,4 +167,27 @@ function isHex(byte: number): boolean {
 /** What is at this place does not belong there. */
 export function broken(at: number): SyntaxError {
   return new SyntaxError(`it is not JSON at byte ${at + 1}`);
+}
+
+/** The text of these bytes. */
+export function textOf(bytes: Uint8Array, start: number, end: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8', start, end);
+}
+
+/** Line breaks of a document that is JSON are between its tokens. */
+export function hasBreaks(bytes: Uint8Array): boolean {
+  return bytes.includes(0x0a) || bytes.includes(0x0d);
+}
+
+/** The same document, which is JSON, without the blanks between its tokens. */
+export function withoutBlanks(bytes: Uint8Array): Uint8Array {
+  const kept = Buffer.alloc(bytes.length);
+  let length = 0;
+  for (let start = endOfBlanks(bytes, 0); start < bytes.length;) {
+    const end = bytes[start] === sign.quote ? endOfString(bytes, start) : start + 1;
+    kept.set(bytes.subarray(start, end), length);
+    length += end - start;
+    start = endOfBlanks(bytes, end);
+  }
+  return kept.subarray(0, length);
 }

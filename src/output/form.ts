@@ -1,4 +1,4 @@
-import type { JsonElement } from '../core/json-element.ts';
+import type { JsonElement } from '../core/json-elements.ts';
 
 /** One way to write a result: text for one value, or for rows as they come. A form serves one result. */
 export interface Form {

@@ -1,4 +1,4 @@
-import type { JsonElement } from '../core/json-element.ts';
+import type { JsonElement } from '../core/json-elements.ts';
 
 /** Rows that came together, each as its own JSON text: a form that can writes the texts; for any other each is opened. */
 export class JsonRows<R = unknown> {

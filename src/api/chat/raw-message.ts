@@ -1,5 +1,5 @@
-import type { JsonElement } from '../../core/json-element.ts';
-import { elementsOf, type JsonEnvelope } from '../../core/json-elements.ts';
+import type { JsonElement } from '../../core/json-elements.ts';
+import { elementsOf, type JsonEnvelope } from '../../core/json-reader.ts';
 import { parseJson } from '../../core/json.ts';
 import { withBody } from '../http/answer.ts';
 import type { Answer } from '../http/call.ts';

@@ -1,6 +1,7 @@
-import { splitJson } from '../../core/json-split.ts';
+import { isObject, parseJson } from '../../core/json.ts';
+import { parseElements } from '../../core/json-elements.ts';
+import { readerOf, type JsonRun } from '../../core/json-reader.ts';
 import type { Spool } from '../../core/spool.ts';
-import { isObject } from '../../core/json.ts';
 
 /** A page of a list that is too long for memory. */
 export interface LongPage {
@@ -13,28 +14,56 @@ export interface LongPage {
   };
 }
 
+/** An array of a long page. */
+interface LongArray {
+  readonly index: number;
+  readonly first: unknown[];
+  count: number;
+}
+
+/** Elements that `body` holds of each array: all of those that are no rows. */
+const keptElements = 100;
+
 /**
- * Reads a long page once whole, so that nothing is done with a list that is cut or is none; its rows are then read a second time, one by
- * one.
- * @throws SyntaxError where it is not JSON
+ * Reads a long page once whole, so that nothing is done with a list that is cut or is none; its rows are then read a second time, some at
+ * a time. Integers beyond 2^53 are `bigint`.
+ * @throws SyntaxError where it is not JSON, ends early, is nested too deep, or has an element of more than 16 MiB
  */
-export async function readLongPage(spool: Spool): Promise<LongPage> {
-  const counts = new Map<string | undefined, number>();
-  let body: unknown;
-  for await (const piece of splitJson(spool.read())) {
-    if ('rest' in piece) body = piece.rest;
-    else counts.set(piece.array, (counts.get(piece.array) ?? 0) + piece.elements.length);
-  }
+export async function readLongPage(spool: Pick<Spool, 'read'>): Promise<LongPage> {
+  const reader = readerOf();
+  const arrays = new Map<string | undefined, LongArray>();
+  const add = (run: JsonRun): void => {
+    const known = arrays.get(run.array);
+    const array = known?.index === run.index ? known : { index: run.index, first: [], count: 0 };
+    array.count += run.count;
+    const elements = parseElements(run);
+    if (array.first.length < keptElements) array.first.push(...elements.slice(0, keptElements - array.first.length));
+    arrays.set(run.array, array);
+  };
+  for await (const chunk of spool.read()) for (const run of reader.read(chunk)) add(run);
+  for (const run of reader.end()) add(run);
+
+  const body = parseJson(reader.rest());
+  const lists = new Map([...arrays].map(([name, array]) => [listAt(body, name), array]));
+  for (const [list, { first }] of lists) list?.push(...first);
   return {
     body,
     rowsOf(rows) {
-      const name = isObject(body) ? Object.keys(body).find((key) => body[key] === rows) : undefined;
-      return { count: counts.get(name) ?? 0, each: elementsOf(spool, name) };
+      const [, array] = [...lists].find(([list]) => list === rows) ?? [];
+      return { count: array?.count ?? 0, each: elementsAt(spool, array?.index) };
     },
   };
 }
 
-async function* elementsOf(spool: Spool, name: string | undefined): AsyncGenerator<readonly unknown[]> {
-  for await (const piece of splitJson(spool.read()))
-    if ('elements' in piece && piece.array === name) yield piece.elements;
+/** The array in the document; undefined where another value of the same name follows it. */
+function listAt(body: unknown, name: string | undefined): unknown[] | undefined {
+  const list = name === undefined ? body : isObject(body) ? body[name] : undefined;
+  return Array.isArray(list) ? list : undefined;
+}
+
+async function* elementsAt(spool: Pick<Spool, 'read'>, index: number | undefined): AsyncGenerator<readonly unknown[]> {
+  const reader = readerOf();
+  const wanted = (runs: readonly JsonRun[]): readonly JsonRun[] => runs.filter((run) => run.index === index);
+  for await (const chunk of spool.read()) for (const run of wanted(reader.read(chunk))) yield parseElements(run);
+  for (const run of wanted(reader.end())) yield parseElements(run);
 }

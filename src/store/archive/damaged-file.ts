@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { JsonElement } from '../../core/json-element.ts';
+import { JsonElement } from '../../core/json-elements.ts';
 import { parseJson } from '../../core/json.ts';
 import { exists, writePrivate } from '../disk/files.ts';
 import type { ArchiveForm } from './archive-head.ts';
@@ -37,8 +37,7 @@ function* linesIn(bytes: Buffer): Generator<KeptLine> {
     const end = found < 0 ? bytes.length : found;
     const document = bytes.subarray(start, end);
     const message = messageIn(document);
-    if (message)
-      yield { id: message.id, message, text: new JsonElement({ document, names: [], places: [0, end - start] }, 0) };
+    if (message) yield { id: message.id, message, text: JsonElement.of(document) };
     start = end + 1;
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { JsonElement } from '../../core/json-element.ts';
+import { JsonElement } from '../../core/json-elements.ts';
 import { isObject, parseJson } from '../../core/json.ts';
 import { isMissing, storageFailure, writePrivate } from '../disk/files.ts';
 import { recordLine } from '../roster/ndjson.ts';

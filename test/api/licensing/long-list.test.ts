@@ -1,22 +1,30 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { splitJson, type JsonPiece } from '../../src/core/json-split.ts';
-import { parseJson, writeJson } from '../../src/core/json.ts';
+import { readLongPage } from '../../../src/api/licensing/long-list.ts';
+import { parseJson, writeJson } from '../../../src/core/json.ts';
+import { parseElements } from '../../../src/core/json-elements.ts';
+import { readerOf } from '../../../src/core/json-reader.ts';
 
-type OnePiece =
-  Exclude<JsonPiece, { readonly array: string | undefined }> | { array: string | undefined; element: unknown };
+type Piece = { rest: unknown } | { array: string | undefined; element: unknown };
 
-async function split(text: string, size = 7): Promise<OnePiece[]> {
+/** What a reader finds in a document that comes in chunks of `size` bytes, and what is beside it for a long page. */
+async function split(text: string, size = 7): Promise<Piece[]> {
   const bytes = Buffer.from(text);
-  async function* chunks(): AsyncGenerator<Uint8Array> {
-    for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
-  }
-  const pieces: OnePiece[] = [];
-  for await (const piece of splitJson(chunks()))
-    if ('rest' in piece) pieces.push(piece);
-    else pieces.push(...piece.elements.map((element) => ({ array: piece.array, element })));
-  return pieces;
+  const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+    bytes.subarray(index * size, (index + 1) * size),
+  );
+  const reader = readerOf();
+  const runs = [...chunks.flatMap((chunk) => reader.read(chunk)), ...reader.end()];
+  const elements = runs.flatMap((run) => parseElements(run).map((element) => ({ array: run.array, element })));
+  return [...elements, { rest: (await pageOf(chunks)).body }];
 }
+
+const pageOf = (chunks: Iterable<Uint8Array>) =>
+  readLongPage({
+    async *read() {
+      yield* chunks;
+    },
+  });
 
 test('the elements of a list, then the list itself', async () => {
   expect(await split('[{"a":1},2,[3]]')).toEqual([
@@ -96,13 +104,20 @@ describe('is refused as no JSON', () => {
   });
 });
 
+test('of two lists of one name the last counts', async () => {
+  const { body, rowsOf } = await pageOf([Buffer.from('{"rows":[{"a":1},{"a":2}],"n":1,"rows":[{"a":3}]}')]);
+  expect(body).toEqual({ rows: [{ a: 3 }], n: 1 });
+  const { count, each } = rowsOf((body as { rows: unknown[] }).rows);
+  expect(count).toBe(1);
+  const rows: unknown[] = [];
+  for await (const some of each) rows.push(...some);
+  expect(rows).toEqual([{ a: 3 }]);
+});
+
 test('an element without an end is refused before it fills the memory', async () => {
-  async function* endless(): AsyncGenerator<Uint8Array> {
+  function* endless(): Generator<Uint8Array> {
     yield Buffer.from('["');
     for (;;) yield Buffer.alloc(1024 * 1024, 'a');
   }
-  const drain = async (): Promise<void> => {
-    for await (const _ of splitJson(endless()));
-  };
-  await expect(drain()).rejects.toThrow('an element of it is larger than 16 MiB');
+  await expect(pageOf(endless())).rejects.toThrow('an element of it is larger than 16 MiB');
 });
