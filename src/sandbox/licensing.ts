@@ -4,10 +4,11 @@ import type { Allowance } from './allowance.ts';
 import { empty, html, json, unknownPage, type SandboxAnswer } from './answer.ts';
 import { newLicenseCode } from './licensing/codes.ts';
 import { errorBody } from './licensing/error-shapes.ts';
-import { readLicense, Unacceptable, type LicenseInput } from './licensing/input.ts';
+import { readLicense, sentName, Unacceptable, type LicenseInput } from './licensing/input.ts';
 import type { Lag } from './licensing/lag.ts';
 import { listLicenses } from './licensing/list.ts';
 import { bodyOf } from './licensing/license-body.ts';
+import type { Motion } from './licensing/motion.ts';
 import type { LicenseShape } from './licensing/shape.ts';
 import { writeShapeOf } from './licensing/write-shapes.ts';
 import type { LicenseRecord } from './records.ts';
@@ -22,6 +23,8 @@ export interface LicensingWorld {
   readonly shape: LicenseShape;
   /** What lists do not show yet. */
   readonly lag: Lag;
+  /** Where lists show licenses that move. */
+  readonly motion: Motion;
   readonly allowance: Allowance;
   /** Calls of an application a minute; undefined: as many as it likes. */
   readonly perMinute: number | undefined;
@@ -90,9 +93,9 @@ function run(world: LicensingWorld, request: SandboxRequest, { methods, allow }:
   const step = methods[request.method === 'HEAD' ? 'GET' : request.method];
   if (request.method === 'OPTIONS') return json(200, { name: 'License', renders: ['application/json'] }, { allow });
   if (!step) return json(405, { detail: `Method "${request.method}" not allowed.` }, { allow });
-  const { state, clock, origin, shape, lag, allowance, perMinute } = world;
+  const { state, clock, origin, shape, lag, motion, allowance, perMinute } = world;
   // Written out: a copy by spread took a twentieth of the sandbox's time in a bulk write.
-  const call = { state, clock, origin, shape, lag, allowance, perMinute, request, app_code, code };
+  const call = { state, clock, origin, shape, lag, motion, allowance, perMinute, request, app_code, code };
   const { status, headers, body } = step(call);
   return { status, headers: { allow, vary: 'Accept', ...headers }, body };
 }
@@ -138,7 +141,9 @@ function answerWrite(call: LicensingCall, before: LicenseRecord | undefined, aft
   const { state, app_code, shape, origin } = call;
   const other = (): LicenseRecord | undefined =>
     state.licenses.rows().find((license) => license.app_code === app_code && license.remote_user !== after.remote_user);
-  return writeShapeOf(shape).answer({ status: before ? 200 : 201, before, after, other, shape, origin: origin() });
+  const sent = sentName(call.request) ?? after.remote_user;
+  const write = { before, after, other, sent, shape, origin: origin() };
+  return writeShapeOf(shape).answer({ ...write, status: before ? 200 : 201 });
 }
 
 /** RFC 3339 with whole seconds. */

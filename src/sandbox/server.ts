@@ -7,6 +7,7 @@ import { createAllowance } from './allowance.ts';
 import type { Faults } from './faults.ts';
 import { inspect, type Inspection } from './inspection.ts';
 import { createLag } from './licensing/lag.ts';
+import { createMotion } from './licensing/motion.ts';
 import type { LicenseShape } from './licensing/shape.ts';
 import { createTransaction, type Persistence } from './persistence.ts';
 import type { User } from './records.ts';
@@ -126,7 +127,7 @@ function servicesOf(options: SandboxOptions, state: State, origin: () => string)
   const allowance = createAllowance();
   return {
     licensing: {
-      ...{ state, clock, origin, allowance, shape: licenseShape, lag: createLag(clock, stale) },
+      ...{ state, clock, origin, allowance, shape: licenseShape, lag: createLag(clock, stale), motion: createMotion() },
       perMinute: rateLimit?.licensing,
     },
     chat: {

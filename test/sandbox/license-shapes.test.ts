@@ -120,10 +120,41 @@ test.each(['results', 'licenses', 'data', 'items'] as const)('all rows under %s'
   expect(usersIn((body as Record<string, unknown>)[list])).toEqual(users);
 });
 
+/** The users on the first page and on the second one, by their places, at the first reading and at the second. */
+const moved = {
+  'moving-front': [
+    [0, 1, 2, 3],
+    [3, 4],
+    [5, 0, 1, 2],
+    [3, 4],
+  ],
+  'moving-end': [
+    [0, 1, 2, 3],
+    [5, 0],
+    [1, 2, 3, 4],
+    [5, 0],
+  ],
+  'moving-hidden': [[0, 1, 2, 3], [5], [0, 1, 2, 3], [4, 5]],
+} as const;
+
+test.each(Object.entries(moved))('a list of the shape %s moves at each second reading', async (list, places) => {
+  for (const name of [list, `${list}-uncounted`] as (keyof typeof listShapes)[]) {
+    const { licensing } = await started({ licenseShape: { list: name, pageSize: 4 } });
+    const pages = [];
+    for (const page of ['1', '2', '1', '2']) {
+      const { body } = await licensing('GET', '/license/', { query: { page } });
+      pages.push(usersIn((body as { results: unknown }).results));
+      expect('count' in (body as object)).toBe(name === list);
+    }
+    expect(pages).toEqual(places.map((some) => some.map((place) => users[place])));
+  }
+});
+
 test('each shape of a list is tried in this file', () => {
   const whole = ['array', 'results', 'licenses', 'data', 'items', 'next-empty'];
 
-  expect(Object.keys(listShapes).sort()).toEqual([...whole, ...Object.keys(paged)].sort());
+  const moving = Object.keys(moved).flatMap((name) => [name, `${name}-uncounted`]);
+  expect(Object.keys(listShapes).sort()).toEqual([...whole, ...moving, ...Object.keys(paged)].sort());
 });
 
 const errors: Readonly<Record<keyof typeof errorShapes, unknown>> = {
@@ -168,6 +199,8 @@ const writes: Readonly<Record<keyof typeof writeShapes, readonly [number, unknow
   wrapped: [201, { license: created }, 200, { license: resized }, 9],
   array: [201, [created], 200, [resized], 9],
   key: [201, created.license_code, 200, created.license_code, 9],
+  echo: [201, created, 200, resized, 9],
+  text: [202, 'Accepted', 202, 'Accepted', 9],
   empty: [201, '', 200, '', 9],
   'no-content': [204, '', 204, '', 9],
   old: [201, created, 200, created, 9],
@@ -197,6 +230,15 @@ const long = 'x'.repeat(29) + ' yz';
 /** What is sent and what comes back. */
 const changes: Readonly<Record<keyof typeof nameChanges, readonly [string, Record<string, unknown>]>> = {
   lower: ['Ada L', { remote_user: 'ada l' }],
+  upper: ['Ada L', { remote_user: 'ADA L' }],
+  domain: ['Ada@EXAMPLE.com', { remote_user: 'Ada@example.com' }],
+  blanks: ['Ada L', { remote_user: 'AdaL' }],
+  plus: ['ada+l', { remote_user: 'ada l' }],
+  tags: ['ada<b>l', { remote_user: 'adal' }],
+  dot: ['ada.', { remote_user: 'ada' }],
+  decimal: ['1.50', { remote_user: '1.5' }],
+  'cut-20': [long, { remote_user: 'x'.repeat(20) }],
+  'cut-64': ['x'.repeat(70), { remote_user: 'x'.repeat(64) }],
   trim: [' Ada  L ', { remote_user: 'Ada  L' }],
   collapse: ['Ada  \t L', { remote_user: 'Ada L' }],
   cut: [long, { remote_user: `${'x'.repeat(29)} ` }],

@@ -50,9 +50,11 @@ async function ensure(
     return { outcome: 'resized', license: await api.update(keyOf(decision.license), { size_allowance }) };
   }
   const { answer } = user.past;
-  if (answer && ensuring.afterAnswer === 'send nothing')
+  const isAgain = answer !== undefined && ensuring.afterAnswer === 'send again';
+  if (answer && !isAgain)
     throw new Failure('unknown', openInWords(fields, answer, sight), { hint: sendAgainHint(fields), retryable: false });
-  if (decision.step === 'refused') throw decision.failure;
+  // A near name is what the server may have made of the license that was answered: who sends again has looked at it.
+  if (decision.step === 'refused' && !(isAgain && sight.shows === 'near')) throw decision.failure;
   const { license, failure } = await post(api, fields, listed, user, ensuring);
   return { outcome: 'created', license, failure };
 }

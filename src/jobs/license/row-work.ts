@@ -68,7 +68,7 @@ export class RowWork {
     if (decision.step === 'unchanged') return this.#keep(row, decision.license, waiting);
     if (waiting?.is === 'answered') return this.#confirm(row, decision, waiting);
     if (isCreation(decision)) return this.#create(row, decision, waiting);
-    if (decision.step === 'refused') this.#refuse(row, decision.failure, waiting);
+    if (decision.step === 'refused') await this.#refuse(row, decision.failure, waiting);
   }
 
   async #keep(row: LicenseFields, license: License, waiting: WaitingRow | undefined): Promise<void> {
@@ -114,13 +114,13 @@ export class RowWork {
     this.#results.end(row, { status: 'unknown', license: license ?? null, error }, 'unknown');
   }
 
-  #refuse(row: LicenseFields, { kind, message }: Failure, waiting: WaitingRow | undefined): void {
-    const answer = openAnswerOf(row, this.#applying);
-    if (answer && kind === 'rejected') {
-      this.#open(row, `${openInWords(row, answer)}; ${message}`, undefined);
-      return;
-    }
-    this.#results.fail(row, wasPosted(row, waiting, this.#applying) ? 'unknown' : 'failed', message);
+  /** A near name is what the server may have made of a license that was answered: who sends again has looked at it. */
+  async #refuse(row: LicenseFields, { kind, message }: Failure, waiting: WaitingRow | undefined): Promise<void> {
+    const answer = kind === 'rejected' ? openAnswerOf(row, this.#applying) : undefined;
+    const isAgain = waiting?.is !== 'unanswered' && this.#applying.sendAgain.has(row.remote_user);
+    if (answer && isAgain) await this.#create(row, { step: 'create' }, waiting);
+    else if (answer) this.#open(row, `${openInWords(row, answer)}; ${message}`, undefined);
+    else this.#results.fail(row, wasPosted(row, waiting, this.#applying) ? 'unknown' : 'failed', message);
   }
 
   async #resize(row: LicenseFields, key: string): Promise<void> {

@@ -61,6 +61,12 @@ export function readLicense(
   return values;
 }
 
+/** The name of a user as it was sent. */
+export function sentName(request: SandboxRequest): string | undefined {
+  const { remote_user } = fieldsOf(request);
+  return typeof remote_user === 'string' ? remote_user : undefined;
+}
+
 function fieldsOf({ mediaType, body, form }: SandboxRequest): JsonObject {
   if (mediaType === 'application/json') return jsonFields(body.toString('utf8'));
   if (mediaType === 'application/x-www-form-urlencoded' || mediaType === 'multipart/form-data') {

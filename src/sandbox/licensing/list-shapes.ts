@@ -1,5 +1,6 @@
 import { namesIn } from '../../core/table-names.ts';
 import type { SandboxAnswer } from '../answer.ts';
+import { motions, type MotionName } from './motion.ts';
 
 /** The rows that one answer holds, and where the others are. */
 export interface ListPage {
@@ -37,6 +38,8 @@ export interface ListShape {
   /** `whole`: one answer holds all rows; `first`: so do the pages after the first, which are empty. */
   readonly pages: 'whole' | 'all' | 'first only';
   readonly answer: (page: ListPage) => ListAnswer;
+  /** Licenses change places while the pages are read. */
+  readonly motion?: MotionName;
 }
 
 /** Every shape of a list that can be asked for; `sandbox serve --help` and the manual show them. */
@@ -60,6 +63,12 @@ export const listShapes = {
   'next-rel': paged('links as an array of rel and href', ({ next }) => ({
     links: next ? [{ rel: 'next', href: next.url }] : [],
   })),
+  'moving-front': moving('front', counted),
+  'moving-end': moving('end', counted),
+  'moving-hidden': moving('hidden', counted),
+  'moving-front-uncounted': moving('front', uncounted),
+  'moving-end-uncounted': moving('end', uncounted),
+  'moving-hidden-uncounted': moving('hidden', uncounted),
   'next-empty': {
     ...paged('next, a URL; the pages after the first have no rows', ({ next }) => ({ next: next?.url ?? null })),
     pages: 'first only',
@@ -105,6 +114,21 @@ export function listShapeOf(name: ListShapeName): ListShape {
   return listShapes[name];
 }
 
+type Beside = (page: ListPage) => Readonly<Record<string, unknown>>;
+
+function counted({ total, next }: ListPage): Readonly<Record<string, unknown>> {
+  return { count: total, next: next?.url ?? null };
+}
+
+function uncounted({ next }: ListPage): Readonly<Record<string, unknown>> {
+  return { next: next?.url ?? null };
+}
+
+function moving(motion: MotionName, beside: Beside): ListShape {
+  const count = beside === counted ? 'count and ' : '';
+  return { ...paged(`${count}next, a URL; at each second reading, ${motions[motion]}`, beside), motion };
+}
+
 function wholeUnder(name: string): ListShape {
   return {
     means: `an object with all rows under ${name}`,
@@ -114,7 +138,7 @@ function wholeUnder(name: string): ListShape {
 }
 
 /** An object with one page of rows under `results`. */
-function paged(means: string, beside: (page: ListPage) => Readonly<Record<string, unknown>>): ListShape {
+function paged(means: string, beside: Beside): ListShape {
   return {
     means: `an object with one page under results, and ${means}`,
     pages: 'all',

@@ -4,6 +4,7 @@ import type { SandboxRequest } from '../request.ts';
 import type { State } from '../state.ts';
 import { Unacceptable } from './input.ts';
 import type { Lag } from './lag.ts';
+import type { Motion } from './motion.ts';
 import { listShapeOf, type ListPage, type ListShape, type PageLink } from './list-shapes.ts';
 import { storedName } from './name-changes.ts';
 import { rowOf } from './license-body.ts';
@@ -15,10 +16,11 @@ interface ListCall {
   readonly app_code: number;
   readonly shape: LicenseShape;
   readonly lag: Lag;
+  readonly motion: Motion;
   readonly origin: () => string;
 }
 
-/** GET /license/: the application's licenses in the order of their creation, filtered by their text. @throws Unacceptable */
+/** GET /license/: the application's licenses in the order of their creation unless they move, filtered by their text. @throws Unacceptable */
 export function listLicenses(call: ListCall): SandboxAnswer {
   const { query } = call.request;
   const own = call.lag.visible(call.state.licenses.rows()).filter((license) => license.app_code === call.app_code);
@@ -27,10 +29,23 @@ export function listLicenses(call: ListCall): SandboxAnswer {
   // Whoever asks for a part gets one, from a server of arrays too.
   const wantsPart = query.has('limit') || query.has('page');
   const shape = wantsPart && asked.pages === 'whole' ? listShapeOf('pages') : asked;
-  const page = shape.pages === 'whole' ? wholeList(call, rows) : pageOf(call, rows, shape.pages);
+  const page =
+    shape.pages === 'whole' ? wholeList(call, rows) : pageOf(call, movedRows(call, rows, shape), shape.pages);
   const { status = 200, body, headers = {} } = shape.answer(page);
   return json(status, body, headers);
 }
+
+/** A list of one page has no time to move. */
+function movedRows(
+  { request, shape: { pageSize }, motion }: ListCall,
+  rows: readonly LicenseRecord[],
+  shape: ListShape,
+): readonly LicenseRecord[] {
+  if (!shape.motion || rows.length <= (pageSize ?? defaultPageSize)) return rows;
+  return motion.arranged(rows, shape.motion, natural(request.query.get('page')) ?? 1);
+}
+
+const defaultPageSize = 100;
 
 /** An empty filter filters nothing. */
 function filtered(
@@ -55,7 +70,7 @@ function wholeList(call: ListCall, rows: readonly LicenseRecord[]): ListPage {
 /** `?page=N` and `?pageToken=N` count pages, `?limit=N&offset=M` rows; the links keep the rest of the query. */
 function pageOf(call: ListCall, rows: readonly LicenseRecord[], pages: ListShape['pages']): ListPage {
   const { query } = call.request;
-  const size = Math.min(natural(query.get('limit')) ?? Infinity, call.shape.pageSize ?? 100);
+  const size = Math.min(natural(query.get('limit')) ?? Infinity, call.shape.pageSize ?? defaultPageSize);
   const byOffset = query.has('limit') || query.has('offset');
   const number = natural(query.get('page') ?? query.get('pageToken')) ?? 1;
   const start = byOffset ? (natural(query.get('offset')) ?? 0) : (number - 1) * size;

@@ -15,6 +15,21 @@ const cutAt = 30;
 /** Every change of names that can be asked for; `sandbox serve --help` and the manual show them. */
 export const nameChanges = {
   lower: { means: 'names are kept in lower case', stored: (name) => name.toLowerCase() },
+  upper: { means: 'names are kept in upper case', stored: (name) => name.toUpperCase() },
+  domain: {
+    means: 'what follows an @ is kept in lower case',
+    stored: (name) => name.replace(/@.*/, (domain) => domain.toLowerCase()),
+  },
+  blanks: { means: 'blanks are removed', stored: (name) => name.replaceAll(' ', '') },
+  plus: { means: '+ becomes a blank', stored: (name) => name.replaceAll('+', ' ') },
+  tags: { means: 'what looks like a tag is removed', stored: (name) => name.replace(/<[^>]*>/g, '') },
+  dot: { means: 'a final dot is removed', stored: (name) => name.replace(/\.$/, '') },
+  decimal: {
+    means: 'zeros at the end of a decimal are removed: 1.50 is 1.5',
+    stored: (name) => (/^\d+\.\d+$/.test(name) ? String(Number(name)) : name),
+  },
+  'cut-20': { means: 'names are cut to 20 characters', stored: (name) => name.slice(0, 20) },
+  'cut-64': { means: 'names are cut to 64 characters', stored: (name) => name.slice(0, 64) },
   trim: { means: 'blanks at both ends of a name are removed', stored: (name) => name.trim() },
   collapse: {
     means: 'each run of blanks in a name becomes one blank',

@@ -1,5 +1,5 @@
 import { namesIn } from '../../core/table-names.ts';
-import { empty, json, type SandboxAnswer } from '../answer.ts';
+import { empty, html, json, type SandboxAnswer } from '../answer.ts';
 import type { LicenseRecord } from '../records.ts';
 import { errorBody } from './error-shapes.ts';
 import { bodyOf, type BodyShape } from './license-body.ts';
@@ -13,6 +13,8 @@ export interface Write {
   readonly after: LicenseRecord;
   /** Looks for a license of another user. */
   readonly other: () => LicenseRecord | undefined;
+  /** The name of the user as the request has it. */
+  readonly sent: string;
   readonly shape: BodyShape;
   readonly origin: string;
 }
@@ -34,6 +36,14 @@ export const writeShapes = {
   array: {
     means: 'an array with the license',
     answer: ({ status, after, shape }) => json(status, [bodyOf(after, shape)]),
+  },
+  echo: {
+    means: 'the license with the name that was sent, whatever name is kept',
+    answer: (write) => whole({ ...write, after: { ...write.after, remote_user: write.sent } }),
+  },
+  text: {
+    means: 'status 202 and a text',
+    answer: () => ({ ...html(202, 'Accepted'), headers: { 'content-type': 'text/plain' } }),
   },
   key: { means: 'the bare key as a JSON string', answer: ({ status, after }) => json(status, after.license_code) },
   empty: { means: 'the status without a body', answer: ({ status }) => empty(status) },

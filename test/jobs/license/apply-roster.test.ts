@@ -418,3 +418,68 @@ test('the words of a plan count what an interrupted run created and resized as t
   );
   expect(planInWords({ rows: planned })).toBe('4 unchanged');
 });
+
+describe('a process that ends between two steps of a POST', () => {
+  const [row] = rows;
+  const asked = { ...row, step: 'create', time: 999_000 };
+  const answered = {
+    remote_user: 'user-0',
+    app_code: 7,
+    status: 'answered',
+    answered: 201,
+    key_end: 'AAA9',
+    time: 999_000,
+  };
+  const license = { key: 'K-AAA9', fields: { ...row } };
+  const renamed = { key: 'K-AAA9', fields: { ...row, remote_user: 'USER 0' } };
+
+  test.each<[string, readonly unknown[], License | undefined, { posts: number; status: string; slept: number[] }]>([
+    ['before its line is on disk', [], undefined, { posts: 1, status: 'created', slept: [] }],
+    ['after its line, and nothing was sent', [asked], undefined, { posts: 1, status: 'created', slept: [5000] }],
+    ['after its line, and it was carried out', [asked], license, { posts: 0, status: 'created', slept: [] }],
+    ['after its answer is on disk', [asked, answered], license, { posts: 0, status: 'created', slept: [] }],
+    [
+      'after its answer is on disk, and the license has another name',
+      [asked, answered],
+      renamed,
+      { posts: 0, status: 'unknown', slept: [4000] },
+    ],
+    [
+      'after its answer is on disk, and the license is gone',
+      [asked, answered],
+      undefined,
+      { posts: 0, status: 'unknown', slept: [4000] },
+    ],
+    [
+      // The window that docs/exactly-once.md names: nobody knows that it was answered.
+      'before its answer is on disk, and the license has another name',
+      [asked],
+      renamed,
+      { posts: 1, status: 'created', slept: [5000] },
+    ],
+  ])('%s', async (_what, earlier, kept, expected) => {
+    const { applying, licenses, posts, slept } = world({ earlier });
+    if (kept) licenses.push(kept);
+
+    const { rows: printed } = await outcome(applying);
+
+    const sent = posts.filter((user) => user === 'user-0').length;
+    expect({ posts: sent, status: printed[0]?.status, slept }).toEqual(expected);
+  });
+});
+
+test('an answer that the claims keep is open for another job, until --send-again', async () => {
+  const open = { 'user-3': { status: 202, time: 990_000 } };
+  const first = world({ open });
+  const { rows: printed } = await outcome(first.applying);
+  expect(first.posts).not.toContain('user-3');
+  expect(printed[3]).toMatchObject({
+    status: 'unknown',
+    error:
+      "the server answered a request of 1970-01-01T00:16:30Z with 202, without a key; no list shows a license of 'user-3'",
+  });
+  const again = world({ open, sendAgain: ['user-3'] });
+  expect((await outcome(again.applying)).failure).toBeUndefined();
+  expect(again.posts.filter((user) => user === 'user-3')).toHaveLength(1);
+  expect(again.shown).toContain('user-3');
+});

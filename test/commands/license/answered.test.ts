@@ -1,0 +1,166 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readFaults } from '../../../src/sandbox/faults.ts';
+import type { LicenseShape } from '../../../src/sandbox/licensing/shape.ts';
+import type { LogEntry } from '../../../src/sandbox/server.ts';
+import { linkedClocks } from '../../helpers/clock.ts';
+import { emptyHome, openSandbox } from '../../helpers/run.ts';
+
+async function service(licenseShape: LicenseShape, fault?: string) {
+  const time = linkedClocks();
+  const home = emptyHome();
+  const log: LogEntry[] = [];
+  const { sandbox, run } = await openSandbox({
+    clock: time.sandbox,
+    licenseShape,
+    log: (entry) => void log.push(entry),
+    ...(fault === undefined ? {} : { faults: readFaults(fault, 1) }),
+  });
+  const before = sandbox.state.licenses().length;
+  return {
+    time,
+    home,
+    run: (line: readonly string[], stdin = '') => run(line, { home, clock: time.client, stdin }),
+    made: () => sandbox.state.licenses().slice(before),
+    posts: () => log.filter(({ method }) => method === 'POST').length,
+  };
+}
+
+const ensure = (user: string, ...words: string[]) => [
+  ...['license', 'ensure', '--remote-user', user, '--size-allowance', '4', '-o', 'json'],
+  ...words,
+];
+const roster = (...names: string[]) => JSON.stringify(names.map((remote_user) => ({ remote_user, size_allowance: 4 })));
+
+/** Names that servers change so that neither their filter nor their answer shows it. */
+const changed: readonly (readonly [NonNullable<LicenseShape['names']>, string])[] = [
+  ['lower', 'Ada.Ward<b>3'],
+  ['upper', 'Ada Ward'],
+  ['upper', 'ada'],
+  ['domain', 'Ada@EXAMPLE.com'],
+  ['domain', 'ada@Clinic.Example.ORG'],
+  ['blanks', 'Ada Ward 3'],
+  ['blanks', 'ward 3'],
+  ['collapse', 'ward\t\t3'],
+  ['plus', 'ada+gait@example.com'],
+  ['plus', '+31 20 555'],
+  ['tags', 'ada<ward>3'],
+  ['tags', '<ada>l'],
+  ['dot', 'Ward No.'],
+  ['dot', 'ada.'],
+  ['decimal', '1.50'],
+  ['cut-20', 'a-name-that-is-longer-than-twenty'],
+  ['cut', 'a-name-that-is-longer-than-thirty-characters'],
+  ['cut-64', 'x'.repeat(70)],
+];
+
+describe.each(changed)('a server that keeps names as %s says: %s', (names, user) => {
+  const shape = { names, write: 'echo', filters: 'exact' } as const;
+
+  test('ensure: the first run is exit 9 with the key, the second sends nothing', async () => {
+    const { run, made, posts } = await service(shape);
+
+    const first = await run(ensure(user));
+    const sent = posts();
+    const second = await run(ensure(user));
+
+    const key = made()[0]?.license_code ?? 'none';
+    expect([first.exitCode, second.exitCode]).toEqual([9, 9]);
+    expect(first.stdout).toContain(key);
+    expect(first.error?.message).toContain(key);
+    expect([sent, posts(), made().length]).toEqual([1, 1, 1]);
+    expect(second.error?.message).toContain(`ends with ${key.slice(-4)}`);
+    expect(second.error?.hint).toContain('--send-again');
+  });
+
+  test('apply, then ensure, then apply of another file: one request', async () => {
+    const { run, posts, made } = await service(shape);
+
+    const first = await run(['license', 'apply', '-', '-o', 'json'], roster(user));
+    const second = await run(ensure(user));
+    const third = await run(['license', 'apply', '-', '-o', 'json'], roster(user, 'another'));
+
+    expect([first.exitCode, second.exitCode, third.exitCode]).toEqual([9, 9, 9]);
+    expect(JSON.parse(first.stdout)).toMatchObject([
+      { status: 'unknown', license: { license_code: made()[0]?.license_code } },
+    ]);
+    expect(made().filter(({ remote_user }) => remote_user.toLowerCase() !== 'another')).toHaveLength(1);
+    expect(posts()).toBe(third.stdout.includes('"created"') ? 2 : 1);
+  });
+});
+
+const answers: readonly (readonly [string, LicenseShape, string | undefined])[] = [
+  ['another license', { names: 'domain' }, undefined],
+  ['a redirect inside the origin after the commit', { write: 'redirect', names: 'upper', filters: 'exact' }, undefined],
+  ['201 without a key', { write: 'empty', names: 'upper', filters: 'exact' }, undefined],
+  ['204', { write: 'no-content', names: 'upper', filters: 'exact' }, undefined],
+  ['202 with a text', { write: 'text', names: 'upper', filters: 'exact' }, undefined],
+];
+
+test.each(answers)(
+  'three runs after %s send one request, and --send-again another one',
+  async (_what, shape, fault) => {
+    const { run, posts } = await service(shape, fault);
+    const user = 'Ada@EXAMPLE.com';
+
+    const runs = [await run(ensure(user)), await run(['license', 'apply', '-'], roster(user)), await run(ensure(user))];
+    expect(runs.map(({ exitCode }) => exitCode)).toEqual([9, 9, 9]);
+    expect(posts()).toBe(1);
+    const again = await run(ensure(user, '--send-again', user));
+    expect([again.exitCode, posts()]).toEqual([9, 2]);
+    const applied = await run(['license', 'apply', '-', '--send-again', user], roster(user));
+    expect([applied.exitCode, posts()]).toEqual([9, 3]);
+    expect([(await run(ensure(user))).exitCode, posts()]).toEqual([9, 3]);
+  },
+);
+
+test.each(['html', 'redirect', 'json-garbage', 'cut'])(
+  'a portal that answers (%s) blocks nobody for good',
+  async (kind) => {
+    const { run, made } = await service({}, `POST /v1/license/=${kind}#1`);
+
+    expect((await run(ensure('ada'))).exitCode).toBe(0);
+    expect(made()).toHaveLength(1);
+  },
+);
+
+test('an exact license in a later list closes the answer', async () => {
+  const { run, time, home } = await service({});
+  const file = () => {
+    const folder = join(home, '.local/state/chatelaine/locks');
+    const [name = ''] = readdirSync(folder).filter((one) => one.endsWith('.claims'));
+    return JSON.parse(readFileSync(join(folder, name), 'utf8')) as { answers: unknown[] };
+  };
+  const lagging = await service({}, 'GET /*=502#99+1');
+  expect((await lagging.run(ensure('ada'))).exitCode).toBe(0);
+  expect((await run(ensure('ada'))).exitCode).toBe(0);
+  expect(file().answers).toEqual([]);
+  expect(time.slept).toEqual([]);
+});
+
+test('--send-again of somebody else is exit 2, and nothing is sent', async () => {
+  const { run, posts } = await service({});
+  const runs = [
+    await run(ensure('ada', '--send-again', 'bob')),
+    await run(['license', 'apply', '-', '--send-again', 'bob'], roster('ada')),
+  ];
+  expect([...runs.map(({ exitCode }) => exitCode), posts()]).toEqual([2, 2, 0]);
+});
+
+test('create warns of an open answer, and creates', async () => {
+  const { run, posts } = await service({ names: 'upper', write: 'echo', filters: 'exact' });
+  await run(ensure('ada'));
+  const ran = await run(['license', 'create', '--remote-user', 'ada', '--size-allowance', '4']);
+  expect(ran.stderr).toContain('this creates another one');
+  expect([ran.exitCode, posts()]).toEqual([9, 2]);
+});
+
+test('a look that is not answered leaves the answer open: the key is printed, and the next run sends nothing', async () => {
+  const { run, posts, made } = await service({ names: 'upper', write: 'echo', filters: 'exact' }, 'GET /*=502#6+1');
+  const first = await run(['license', 'apply', '-', '-o', 'json'], roster('ada'));
+  expect([first.exitCode, posts()]).toEqual([0, 1]);
+  expect(first.stdout).toContain(made()[0]?.license_code);
+  expect(first.stderr).toContain('no list confirmed it');
+  expect([(await run(ensure('ada'))).exitCode, posts()]).toEqual([9, 1]);
+});
