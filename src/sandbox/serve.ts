@@ -82,7 +82,7 @@ export async function serve(
 
 function apiOf(path: string): Api {
   if (path.startsWith('/v1/')) return 'licensing';
-  return path.startsWith('/api/v1/') ? 'chat' : 'none';
+  return path.startsWith('/api/v1/') || path.startsWith('/user_uploads/') ? 'chat' : 'none';
 }
 
 function hideCode(path: string): string {

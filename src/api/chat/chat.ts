@@ -1,11 +1,13 @@
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
+import type { UploadPath } from '../../schema/upload.ts';
 import type { Send } from '../http/call.ts';
 import { path } from '../http/request.ts';
 import { pageOf, type MessageQuery } from './chat-messages.ts';
 import { endpoints, type Level } from './endpoints.ts';
 import { asksInKnownWords } from './narrow-refusal.ts';
 import { rawPageOf } from './raw-message.ts';
+import { fetchUpload } from './uploads.ts';
 
 /** The calls of the chat API, each a method. */
 export type ChatApi = ReturnType<typeof chatApi>;
@@ -28,6 +30,8 @@ export function chatApi(send: Send, sendUnauthenticated: Send) {
     messages: async (query: MessageQuery) => pageOf(await ask(query)),
     /** The same messages as the text in which the server sends them. */
     raw: { messages: async (query: MessageQuery) => rawPageOf(await ask(query)) },
+    /** An attached file of at most so many bytes. */
+    upload: (upload: UploadPath, maxBytes: number) => fetchUpload(send, sendUnauthenticated, upload, maxBytes),
     ...endpoints((row) => async (...values) => {
       const { accepts, ...request } = row(...values);
       return accepts(await send(request), level);

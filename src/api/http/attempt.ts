@@ -1,7 +1,8 @@
 import type { Dispatcher } from 'undici';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { Unconnected } from './broken.ts';
+import type { BodyLimits } from './body.ts';
+import { TooLarge, Unconnected } from './broken.ts';
 import type { Call, Connection } from './call.ts';
 import { barrier, endingOfError } from './trouble.ts';
 import type { Request } from './request.ts';
@@ -33,6 +34,8 @@ export async function attemptOnce(
     return { ending: endingOf(answer.status), answer };
   } catch (cause) {
     if (connection.signal.aborted) throw interrupted(connection.signal, call, request, cause);
+    if (cause instanceof TooLarge && call.maxBytes !== undefined)
+      return { ending: 'barred', failure: new Failure('rejected', `it is larger than ${call.maxBytes} bytes`) };
     const ending = endingOfError(cause);
     const failure = barrier(cause, { method, url }, connection.surroundings.env, timeoutOf(connection, call));
     observe({ kind: 'trouble', method, url, attempt, message: failure.message });
@@ -69,13 +72,19 @@ async function followInside(connection: Connection, call: Call, request: Request
       body: request.body,
       timeout: timeoutOf(connection, call),
       alarm: connection.alarm,
-      bodyLimits: connection.bodyLimits[call.isLong ? 'long' : 'usual'],
+      bodyLimits: limitsOf(connection, call),
       signal: connection.signal,
     });
     const next = call.method === 'GET' ? redirectTarget(answer, url) : undefined;
     if (next === undefined || new URL(next).origin !== new URL(url).origin || hops === mostRedirects) return answer;
     url = next;
   }
+}
+
+function limitsOf({ bodyLimits }: Connection, { isLong, maxBytes }: Call): BodyLimits {
+  const { usual, long } = bodyLimits;
+  if (maxBytes === undefined) return isLong ? long : usual;
+  return { ...long, spool: long.spool && { ...long.spool, limit: maxBytes } };
 }
 
 let loading: Promise<typeof Transport> | undefined;

@@ -28,6 +28,8 @@ export interface Call {
   readonly before?: (() => Promise<void>) | undefined;
   /** Whether the answer may be too long for memory: the caller then reads, and closes, its `spool`. */
   readonly isLong?: true;
+  /** Most bytes of the answer, which may be too long for memory too: a longer one is Failure rejected, and not asked for again. */
+  readonly maxBytes?: number;
 }
 
 export interface Answer {

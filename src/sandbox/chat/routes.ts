@@ -10,6 +10,7 @@ import { postMessage } from './post.ts';
 import { changeSettings } from './settings.ts';
 import { createSnippet, deleteSnippet, editSnippet, listSnippets } from './snippets.ts';
 import { deleteTopic } from './topics.ts';
+import { uploadAddress, uploadContent } from './uploads.ts';
 import { aboutMe, listUsers, oneUser } from './users.ts';
 import { changeView, createView, deleteView, listViews } from './views.ts';
 
@@ -66,6 +67,11 @@ const routes: readonly ChatRoute[] = [
     pattern: /^\/api\/v1\/saved_snippets\/([0-9]+)$/,
     since: levels.savedSnippets,
     methods: { DELETE: any(deleteSnippet) },
+  },
+  { pattern: /^\/api\/v1\/user_uploads\/([0-9]+\/.+)$/s, methods: { GET: any(uploadAddress) } },
+  {
+    pattern: /^\/user_uploads\/temporary\/([^/]+)\/[^/]+$/,
+    methods: { GET: { who: 'anybody', run: uploadContent } },
   },
   lackingRoute,
 ];

@@ -1,0 +1,90 @@
+import { Failure } from '../../core/failure.ts';
+import { isObject } from '../../core/json.ts';
+import type { UploadPath } from '../../schema/upload.ts';
+import type { Answer, Call, Send } from '../http/call.ts';
+import { path } from '../http/request.ts';
+import { accept } from './chat-answer.ts';
+
+/** An attached file as the server gave it, or its reason for not giving it. */
+export type Upload =
+  | { readonly content: AsyncIterable<Uint8Array>; readonly refused?: undefined }
+  | { readonly content?: undefined; readonly refused: string };
+
+/** A file of a gigabyte takes some minutes. */
+const fileTimeout = 600_000;
+
+/**
+ * Fetches an attached file of at most `maxBytes`: the API answers a temporary address, which is open to everybody for a minute
+ * (docs/apis.md, Attached files). The content is read once and to its end.
+ * @throws Failure auth, unavailable; a refusal of this one file is no failure
+ */
+export async function fetchUpload(
+  send: Send,
+  sendUnauthenticated: Send,
+  upload: UploadPath,
+  maxBytes: number,
+): Promise<Upload> {
+  // An address that was waited with for more than a minute is asked for again.
+  for (let isLast = false; ; isLast = true) {
+    const call = await orRefusal(() => temporaryCall(send, upload));
+    if ('refused' in call) return call;
+    const answer = await orRefusal(() => sendUnauthenticated({ ...call, maxBytes }));
+    if ('refused' in answer) return answer;
+    if (answer.status === 200) return { content: contentOf(answer) };
+    await answer.spool?.close();
+    if (answer.status >= 500)
+      throw new Failure('unavailable', `the server answered ${answer.status} instead of the file ${upload}`, {
+        hint: 'Run the same command again: it continues.',
+        http: answer.http,
+      });
+    if (isLast || !expired.has(answer.status)) return { refused: `the server answered ${answer.status}` };
+  }
+}
+
+const expired: ReadonlySet<number> = new Set([401, 403, 404, 410]);
+
+/** The failure of this file alone as its reason. @throws any other failure */
+async function orRefusal<T extends object>(work: () => Promise<T>): Promise<T | { readonly refused: string }> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (cause instanceof URIError) return { refused: 'its temporary address is no URL' };
+    if (!(cause instanceof Failure) || !isOfThisFile(cause)) throw cause;
+    return { refused: cause.details.server?.msg ?? cause.message };
+  }
+}
+
+/** The account may be kept from one file (403), and not from the others. */
+function isOfThisFile({ kind, details }: Failure): boolean {
+  return ['rejected', 'not_found', 'usage'].includes(kind) || (kind === 'auth' && details.http?.status === 403);
+}
+
+/** @throws Failure rejected for an address outside the site: the file would come from somebody else */
+async function temporaryCall(send: Send, upload: UploadPath): Promise<Call> {
+  const segments = upload.split('/');
+  const answer = await send({ method: 'GET', path: path`/api/v1/user_uploads/${{ segments }}`, repeat: 'safe' });
+  accept(answer);
+  const url = isObject(answer.body) ? answer.body['url'] : undefined;
+  const base = answer.http.url.slice(0, answer.http.url.indexOf('/api/v1/user_uploads/'));
+  const target = typeof url === 'string' && URL.canParse(url, `${base}/`) ? new URL(url, `${base}/`) : undefined;
+  if (!target?.href.startsWith(`${base}/`))
+    throw new Failure('rejected', 'its temporary address is not of this server', { http: answer.http });
+  const places = target.href.slice(base.length + 1, target.href.length - target.search.length - target.hash.length);
+  return {
+    method: 'GET',
+    path: path`/${{ segments: places.split('/').map(decodeURIComponent) }}`,
+    query: [...target.searchParams],
+    repeat: 'safe',
+    timeout: fileTimeout,
+  };
+}
+
+async function* contentOf(answer: Answer): AsyncGenerator<Uint8Array> {
+  try {
+    if (answer.spool) yield* answer.spool.read();
+    else yield answer.bytes;
+  } finally {
+    await answer.spool?.close();
+    answer.release();
+  }
+}
