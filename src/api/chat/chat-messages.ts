@@ -64,7 +64,11 @@ export function asMessage(row: unknown): Message {
 }
 
 function isMessage(row: unknown): row is Message {
-  return isObject(row) && typeof row['id'] === 'number';
+  return isObject(row) && isMessageId(row['id']);
+}
+
+export function isMessageId(value: unknown): value is number {
+  return Number.isSafeInteger(value);
 }
 
 export function pageOf(answer: Answer): MessagePage {
@@ -74,7 +78,7 @@ export function pageOf(answer: Answer): MessagePage {
   return pageWith(messages, answer.body, ignored);
 }
 
-/** A page of these messages, with what the body of the answer says beside them. */
+/** A page of these messages, each once, with what the body of the answer says beside them. */
 export function pageWith<M extends MessageHead>(
   messages: readonly M[],
   body: unknown,
@@ -82,7 +86,9 @@ export function pageWith<M extends MessageHead>(
 ): MessagePage<M> {
   const flags = isObject(body) ? body : {};
   return {
-    messages: messages.toSorted((one, other) => one.id - other.id),
+    messages: messages
+      .toSorted((one, other) => one.id - other.id)
+      .filter(({ id }, index, sorted) => id !== sorted[index - 1]?.id),
     found_newest: flags['found_newest'] === true,
     found_oldest: flags['found_oldest'] === true,
     history_limited: flags['history_limited'] === true,

@@ -4,7 +4,7 @@ import { parseJson } from '../../core/json.ts';
 import { withBody } from '../http/answer.ts';
 import type { Answer } from '../http/call.ts';
 import { accept } from './chat-answer.ts';
-import { notMessages, pageWith, type MessageHead, type MessagePage } from './chat-messages.ts';
+import { isMessageId, notMessages, pageWith, type MessageHead, type MessagePage } from './chat-messages.ts';
 
 /** What is read of a message without parsing it. */
 const names = [
@@ -76,6 +76,6 @@ function scan({ bytes }: Answer): JsonEnvelope | undefined {
 
 function messageIn(element: JsonElement, answer: Answer): RawMessage {
   const id = element.read('id');
-  if (typeof id !== 'number') throw notMessages(answer);
+  if (!isMessageId(id)) throw notMessages(answer);
   return new RawMessage(id, element);
 }
