@@ -40,6 +40,7 @@ describe('the page of an archive in Chromium', needs('chromium'), () => {
       links: {
         resolve: (link) => (URL.canParse(link, url) ? new URL(link, 'https://chat.test').href : ''),
         inside: () => undefined,
+        fileAt: () => undefined,
       },
       urlOf: () => undefined,
     });

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { messageLink } from '../../api/chat/message-link.ts';
 import { incompleteWith } from '../../api/http/answer.ts';
 import { usage } from '../../core/failure.ts';
@@ -10,16 +11,17 @@ import { messageFields } from '../../schema/messages.ts';
 import { readArchive, type Archive } from '../../store/archive/archive.ts';
 import type { ArchiveForm } from '../../store/archive/archive-head.ts';
 import { isFolder, writeTextFile } from '../../store/archive/text-file.ts';
+import { exists } from '../../store/disk/files.ts';
 import { command } from '../command.ts';
 import type { Invocation } from '../context/invocation.ts';
-import { headOf } from './document-head.ts';
+import { headOf, type DocumentPlace } from './document-head.ts';
 import { folderArgument } from './folder.ts';
 import { writePages } from './write-pages.ts';
 
 export default command({
   about: [
     'Writes to standard output, or with --to to a file that appears whole or not at all. Where --to names a folder (it exists, or its ' +
-      'name ends with a slash), html becomes pages of 2,000 messages with links between them, and index.html; the folder is new, empty, or of an earlier export. Nothing is asked of a server. Messages are shown as ' +
+      'name ends with a slash), and above 5,000 messages without --pages one, html becomes pages of 2,000 messages with links between them, and index.html; the folder is new, empty, or of an earlier export. Nothing is asked of a server. Messages are shown as ' +
       'they were archived; what archive pull --recheck recorded is a warning in HTML and Markdown.',
     'html is one page with search, readable without a network: nothing in it runs or loads anything from elsewhere. Links between messages ' +
       'stay inside the page where it holds the target, and lead to the server otherwise. markdown needs the source form, html the rendered one; ' +
@@ -42,6 +44,11 @@ export default command({
       placeholder: 'PATH',
       help: 'File to write, in place of standard output; html: or a folder',
     },
+    pages: {
+      kind: 'string',
+      choices: ['one', 'several'],
+      help: 'html with --to: one file, or a folder of pages (default: several above 5,000 messages)',
+    },
     raw_content: { kind: 'boolean', help: 'ndjson and csv: the Markdown source' },
   },
   examples: [
@@ -52,23 +59,26 @@ export default command({
 
   plans: true,
 
-  async *run({ folder, output, to, raw_content }, { options, note, signal }) {
+  async *run({ folder, output, to, raw_content, pages }, { options, note, warn, signal }) {
     if (options.fields !== undefined && output !== 'csv')
       throw usage(`--fields does not apply to -o ${output}`, 'Leave it out, or use -o csv.');
     const archive = await readArchive(folder);
+    for (const { file, problem } of [...archive.damage, ...archive.unfinished])
+      warn(`${file}: ${problem}; archive verify says what mends it`);
     const form = formFor(output, raw_content, archive);
-    const isPages = to !== undefined && (await isFolder(to));
-    if (isPages && output !== 'html') throw usage(`--to ${to} is a folder: only html is written as several files`);
+    const isPages = to !== undefined && (await takesPages(to, output, pages, archive));
     if (to !== undefined && options.dry_run) {
       note(`${to} would be written`);
       return;
     }
     if (isPages) {
-      const pages = await writePages(to, archive, (placeOf) => headOf(archive, urlIn(archive), placeOf), signal);
-      note(`${to} is written: index.html and ${pages.length} page${pages.length === 1 ? '' : 's'}`);
+      const place = { folder: to, urlOf: urlIn(archive) };
+      const written = await writePages(to, archive, (placeOf) => headOf(archive, { ...place, placeOf }), signal);
+      note(`${to} is written: index.html and ${written.length} page${written.length === 1 ? '' : 's'}`);
       return;
     }
-    const text = documentOf(archive, output, form, { options, signal });
+    const folderOfText = to === undefined ? '.' : dirname(to);
+    const text = documentOf(archive, output, form, { options, signal, folder: folderOfText });
     if (to === undefined) {
       yield* streamed(text);
       return;
@@ -81,6 +91,38 @@ export default command({
 
   show: { text: true },
 });
+
+/** A browser takes a minute for a page of 100,000 messages, and a second for each of several. */
+const maxOnOnePage = 5000;
+
+/**
+ * Whether a document becomes pages in a folder: the path names one, or one page would be too long.
+ * @throws Failure usage where that is not possible
+ */
+async function takesPages(
+  to: string,
+  output: DocumentFormat,
+  pages: 'one' | 'several' | undefined,
+  { parts }: Archive,
+): Promise<boolean> {
+  const isThere = await isFolder(to);
+  if (output !== 'html') {
+    if (isThere) throw usage(`--to ${to} is a folder: only html is written as several files`);
+    return false;
+  }
+  if (pages === 'one') {
+    if (isThere) throw usage(`--to ${to} is a folder, and --pages one makes a file`);
+    return false;
+  }
+  const count = parts.reduce((sum, part) => sum + part.count, 0);
+  const isLong = pages === 'several' || count > maxOnOnePage;
+  if (!isThere && isLong && (await exists(to)))
+    throw usage(
+      `${count} messages become pages in a folder, and ${to} is a file`,
+      'Name a folder, or give --pages one.',
+    );
+  return isThere || isLong;
+}
 
 /** @throws Failure usage where the archive does not hold the form, with the command that fetches it */
 function formFor(output: DocumentFormat, source: boolean | undefined, { head, folder }: Archive): ArchiveForm {
@@ -100,13 +142,13 @@ async function* documentOf(
   archive: Archive,
   output: DocumentFormat,
   form: ArchiveForm,
-  { options, signal }: Pick<Invocation, 'options' | 'signal'>,
+  { options, signal, folder }: Pick<Invocation, 'options' | 'signal'> & Pick<DocumentPlace, 'folder'>,
 ): AsyncGenerator<string> {
   if (output === 'ndjson') {
     yield* archivedLines(archive, form, signal);
     return;
   }
-  const head = headOf(archive, urlIn(archive));
+  const head = headOf(archive, { folder, urlOf: urlIn(archive) });
   const writer = await documentForm(output, head, options, { columns, cell: recipientCell });
   let isBegun = false;
   try {

@@ -1,13 +1,21 @@
+import type { ChatApi } from '../../api/chat/chat.ts';
 import { usage } from '../../core/failure.ts';
-import { planPull } from '../../jobs/archive/plan-pull.ts';
+import { attachedFiles, fetchFiles, type FileFetching } from '../../jobs/archive/attached-files.ts';
 import { pullArchive } from '../../jobs/archive/pull-archive.ts';
-import { recheckArchive } from '../../jobs/archive/recheck-archive.ts';
+import { planPull } from '../../jobs/archive/pull-order.ts';
+import { recheckArchive, type Rechecked } from '../../jobs/archive/recheck-archive.ts';
 import type { MessageSelection } from '../../jobs/messages/selection.ts';
+import type { OpenArchive } from '../../store/archive/archive.ts';
 import type { ArchiveForm } from '../../store/archive/archive-head.ts';
 import { command } from '../command.ts';
+import type { Terminal } from '../context/terminal.ts';
 import { selectionOf, selectionOptions, type SelectionValues } from '../messages/selection.ts';
 import { folderArgument } from './folder.ts';
 import { limitedHistory } from './limited-history.ts';
+
+/** As much as a server takes by default is less. */
+const defaultMegabytes = 100;
+const megabyte = 1_000_000;
 
 export default command({
   about: [
@@ -15,15 +23,23 @@ export default command({
       'need only DIR: they continue where the last one ended, however it ended, and bring what is new. Use messages fetch to look at ' +
       'messages, and an archive to keep them.',
     'A part of the archive that is damaged or missing is fetched again. --recheck looks at every archived message once more and records ' +
-      'which were edited, moved or deleted since; the archive keeps what it has.',
-    'Files that messages link to are not fetched: the API of the specification has no call for that.',
+      'which were edited or moved, and which are no longer visible to the account; the archive keeps what it has.',
+    'Every pull counts the attached files that messages link to. --files keeps them in the folder files of the archive, each with its hash, ' +
+      'at most four at a time; a file that the server does not give, or that is larger than --max-file-size, is asked for again by the next pull.',
   ],
   args: { folder: folderArgument },
   options: {
     ...selectionOptions,
     raw_content: { kind: 'boolean', help: 'Keep the Markdown source instead of the rendered HTML' },
     both: { kind: 'boolean', help: 'Keep both forms of each message' },
-    recheck: { kind: 'boolean', help: 'Record which messages were edited, moved or deleted since they were archived' },
+    files: { kind: 'boolean', help: 'Keep attached files too, now and in every later pull' },
+    max_file_size: {
+      kind: 'integer',
+      min: 1,
+      placeholder: 'MB',
+      help: `With --files: the largest file that is kept, in megabytes (default: ${defaultMegabytes})`,
+    },
+    recheck: { kind: 'boolean', help: 'Record which messages were edited, moved or are no longer visible' },
   },
   examples: [
     'chatelaine archive pull kitchen --channel general --both',
@@ -32,7 +48,7 @@ export default command({
 
   plans: true,
 
-  async run({ folder, both, recheck, ...values }, context) {
+  async run({ folder, both, recheck, files, max_file_size = defaultMegabytes, ...values }, context) {
     const { raw_content, ...typed } = values;
     refuseOneRequest(typed);
     const { site, email: account } = await context.chatAccount();
@@ -41,31 +57,72 @@ export default command({
       options: typed,
       selection: () => wholeSelection(typed, context.now()),
       forms: formsOf(both, raw_content),
+      files,
     };
     if (context.options.dry_run) return { folder, ...(await planPull(folder, order)) };
     const chat = context.chat();
     const archive = await context.archive(folder, 'relisted');
     try {
       const source = { ...chat.raw, level: chat.level, organization: chat.organization };
-      const { head, added, repaired } = await pullArchive(source, archive, order, context);
-      const seen = recheck ? await recheckArchive(chat, archive, head, context) : [];
+      const { head, added, repaired, which } = await pullArchive(source, archive, order, context);
+      const changes = recheck ? told(await recheckArchive(chat, archive, head, context), context) : {};
+      const kept = await keepFiles(chat, archive, { which, maxFileSize: max_file_size * megabyte }, context);
       if (head.history_limited) context.warn(limitedHistory);
-      const count = (kind: string): number => seen.filter(({ change }) => change === kind).length;
-      const changes = { edited: count('edited'), moved: count('moved'), deleted: count('deleted') };
       const messages = archive.parts.reduce((sum, part) => sum + part.count, 0);
-      return { folder, messages, added, repaired, ...(recheck ? changes : {}) };
+      return { folder, messages, added, repaired, ...changes, ...kept };
     } finally {
       await archive.close();
     }
   },
 
-  fields: ['edited', 'moved', 'deleted', 'status'],
+  fields: ['edited', 'moved', 'gone', 'back', 'files', 'files_kept', 'status'],
 
   show: {
     columns: ['folder', 'messages', 'added', 'repaired'],
     others: true,
   },
 });
+
+/** Says what is no longer visible, and counts what a recheck saw for the first time. */
+function told({ changes, gone }: Rechecked, { note, warn }: Pick<Terminal, 'note' | 'warn'>) {
+  const { limit, 'no-access': barred, unknown } = gone;
+  if (limit > 0)
+    warn(`${messagesText(limit)} no longer visible: the plan of the organization hides messages of their age`);
+  if (barred > 0) warn(`${messagesText(barred)} no longer visible, nor is anything else of their channels`);
+  if (unknown > 0) note(`${messagesText(unknown)} no longer visible: deleted, or moved out of sight`);
+  const count = (kind: string): number => changes.filter(({ change }) => change === kind).length;
+  return { edited: count('edited'), moved: count('moved'), gone: count('gone'), back: count('back') };
+}
+
+/** Fetches attached files where the archive keeps them, and says what is not kept. */
+async function keepFiles(
+  chat: Pick<ChatApi, 'upload'>,
+  archive: OpenArchive,
+  fetching: FileFetching,
+  { note, warn, progress }: Pick<Terminal, 'note' | 'warn' | 'progress'>,
+) {
+  const files = attachedFiles(archive).length;
+  if (!archive.head?.files) {
+    if (files > 0) note(`attached files that the messages link to, and that are not kept without --files: ${files}`);
+    return { files, files_kept: 0 };
+  }
+  const line = progress('attached files', files);
+  try {
+    const { kept, refused } = await fetchFiles(chat, archive, { ...fetching, looked: (count) => line.upTo(count) });
+    for (const { path, refused: why } of refused.slice(0, namedFiles)) warn(`${path} is not kept: ${why}`);
+    if (refused.length > namedFiles) warn(`attached files that are not kept: ${refused.length}`);
+    return { files, files_kept: kept };
+  } finally {
+    line.end();
+  }
+}
+
+/** Files that are named one by one. */
+const namedFiles = 10;
+
+function messagesText(count: number): string {
+  return count === 1 ? '1 archived message is' : `${count} archived messages are`;
+}
 
 /** Without a range, an archive is of everything. */
 function wholeSelection(values: SelectionValues, now: number): MessageSelection {

@@ -1,16 +1,18 @@
 import { Failure } from '../../core/failure.ts';
 import { shellWord } from '../../core/shell-word.ts';
-import { inspectArchive } from '../../store/archive/archive.ts';
+import { inspectArchive, type Archive } from '../../store/archive/archive.ts';
+import { headHint, manifestFile } from '../../store/archive/archive-head.ts';
 import { isKeptAside } from '../../store/archive/damaged-file.ts';
-import { filesOfNextPart, problemsOf, type ArchiveProblem } from '../../store/archive/verify-archive.ts';
+import { isKept } from '../../store/archive/kept-file.ts';
+import { problemsOf, strangeFile, type ArchiveProblem } from '../../store/archive/verify-archive.ts';
 import { command } from '../command.ts';
 import { folderArgument } from './folder.ts';
 import { limitedHistory } from './limited-history.ts';
 
 export default command({
   about: [
-    'Reads every part and compares it with the list of parts: size, SHA-256, the ids of its messages and their order. Each problem is a ' +
-      'row, and any problem is exit code 10. It asks no server: what is new, edited or deleted there is the business of archive pull.',
+    'Reads every file of the archive: archive.json and the lists against what the last run left, each part against the list of parts (size, ' +
+      'SHA-256, the ids of its messages and their order), attached files, and whether the last pull reached its end. Each problem is a row, and any problem is exit code 10. It asks no server: what is new, edited or no longer visible there is the business of archive pull.',
     'archive pull DIR fetches the messages of damaged or missing files again, and makes lines that the list of parts, parts.ndjson, lost from ' +
       'the files of the parts, where these are whole. A damaged file that a repair kept aside, because the server no longer had all its messages, is a problem until it is moved away.',
   ],
@@ -23,12 +25,17 @@ export default command({
     let count = 0;
     for await (const problem of problemsOf(archive)) {
       count += 1;
-      hints.add(hintOf(problem, folder));
+      hints.add(hintOf(problem, archive));
       yield problem;
     }
+    for (const { file, problem } of archive.unfinished) {
+      count += 1;
+      hints.add(pullHint(folder));
+      yield { part: null, file, problem, ids: null };
+    }
     if (archive.head.history_limited) warn(limitedHistory);
-    for (const file of filesOfNextPart(archive))
-      warn(`${file} has no line in parts.ndjson yet, so its messages do not count: run archive pull`);
+    const lacking = [...archive.files.values()].filter((record) => !isKept(record)).length;
+    if (lacking > 0) warn(`attached files that the server did not give: ${lacking}`);
     const messages = archive.parts.reduce((sum, part) => sum + part.count, 0);
     conclude(
       `${messages} messages, parts: ${archive.parts.length}; ${count === 0 ? 'no problem' : `problems: ${count}`}`,
@@ -41,7 +48,15 @@ export default command({
   show: { columns: ['part', 'file', 'problem', 'ids'] },
 });
 
-function hintOf({ file }: ArchiveProblem, folder: string): string {
+/** What mends a problem. Nothing can be pulled while archive.json is damaged. */
+function hintOf({ file, problem }: ArchiveProblem, { folder, damage }: Archive): string {
   if (isKeptAside(file)) return `Look at the files that end in .damaged, and move them out of ${folder}.`;
+  if (problem === strangeFile) return `Move what does not belong to the archive out of ${folder}.`;
+  if (file === 'purge.ndjson')
+    return `Put purge.ndjson back from a copy; or move ${folder} away: topic delete then archives and deletes what is left.`;
+  return damage.some((one) => one.file === manifestFile) ? headHint : pullHint(folder);
+}
+
+function pullHint(folder: string): string {
   return `Run: chatelaine archive pull ${shellWord(folder)}`;
 }

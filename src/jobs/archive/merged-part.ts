@@ -1,7 +1,8 @@
 import type { MessageHead } from '../../api/chat/chat-messages.ts';
 import type { ArchiveForm } from '../../store/archive/archive-head.ts';
 import type { DamagedFile } from '../../store/archive/damaged-file.ts';
-import { bytesOf, hashOf, type ArchivePart, type StoredMessage } from '../../store/archive/part.ts';
+import { bytesOf, type ArchivePart, type StoredMessage } from '../../store/archive/part.ts';
+import { hashOf } from '../../store/disk/files.ts';
 import { isSameVersion } from './part-forms.ts';
 
 /** The messages of a damaged part, from what is left of its file and from the server. */

@@ -1,33 +1,18 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { MessagePage, MessageSource } from '../../api/chat/chat-messages.ts';
+import type { MessageHead, MessagePage, MessageSource } from '../../api/chat/chat-messages.ts';
 import { incompleteAfter } from '../../api/http/answer.ts';
-import { Failure, usage } from '../../core/failure.ts';
-import { parseJson, writeJson } from '../../core/json.ts';
-import { shellWord } from '../../core/shell-word.ts';
+import type { Milliseconds } from '../../core/duration.ts';
+import { Failure } from '../../core/failure.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
-import { archiveForms, type ArchiveForm, type ArchiveHead } from '../../store/archive/archive-head.ts';
+import type { ArchiveHead } from '../../store/archive/archive-head.ts';
 import type { StoredMessage } from '../../store/archive/part.ts';
-import type { MessageSelection } from '../messages/selection.ts';
 import { ahead } from '../work/ahead.ts';
 import { missingPages } from './archive-pages.ts';
 import { formsOf } from './part-forms.ts';
+import { headFor, type PullOrder } from './pull-order.ts';
 import { refuseLosses, repairArchive } from './repair-archive.ts';
-import { refuseOtherMessages } from './selected.ts';
-import { selectionIn } from './selection-in.ts';
-
-/** What a pull is asked to do. */
-export interface PullOrder {
-  readonly site: string;
-  /** The address of the account. */
-  readonly account: string;
-  /** The options of the selection as typed; none where the archive has its selection already. */
-  readonly options: Readonly<Record<string, unknown>>;
-  /** What they select. */
-  readonly selection: () => MessageSelection;
-  /** Forms that were asked for; none is those that the archive has, or rendered. */
-  readonly forms: readonly ArchiveForm[];
-}
+import { channelsIn, refuseOtherMessages, selectionIn } from './selected.ts';
+import { visibilityOf } from './visibility.ts';
 
 export interface Pulling<M extends StoredMessage> {
   note(text: string): void;
@@ -35,6 +20,10 @@ export interface Pulling<M extends StoredMessage> {
   added?(count: number): void;
   /** Refuses a page whose messages are not of the selection; it throws. */
   check?(page: MessagePage<M>): void;
+  /** With it, a pull that brings nothing looks whether the channels of the selection are visible at all, and says if one is not. */
+  warn?(text: string): void;
+  /** With it, parts that were read in the last seven days and look unchanged are trusted; without it every part is read. */
+  now?(): Milliseconds;
 }
 
 export interface Pulled {
@@ -43,13 +32,16 @@ export interface Pulled {
   readonly added: number;
   /** Files of parts that were fetched again. */
   readonly repaired: number;
+  /** Which files were read: all, or those that look changed. */
+  readonly which: 'all' | 'changed';
 }
 
 /**
- * Brings an archive up to date: repairs its parts, and adds what the selection has and it lacks, part by part.
+ * Brings an archive up to date: repairs its parts, and adds what the selection has and it lacks, part by part. A new archive is begun
+ * when the first answer is there.
  * @throws Failure config for the archive of another site or account; usage for another selection; unavailable where the server ignored
- * the narrow or the disk is full; incomplete where a later page fails,
- * or where a repair, with everything else done, could not recover a message
+ * the narrow or the disk is full; not_found where a new archive is of a channel of which nothing is visible; incomplete where a later page
+ * fails, or where a repair, with everything else done, could not recover a message
  */
 export async function pullArchive<M extends StoredMessage>(
   chat: MessageSource<M> & Pick<ChatApi, 'level' | 'organization'>,
@@ -57,8 +49,11 @@ export async function pullArchive<M extends StoredMessage>(
   order: PullOrder,
   pulling: Pulling<M>,
 ): Promise<Pulled> {
-  const head = await headOf(chat, archive, order);
-  const repaired = await repairArchive(chat, archive, head, pulling);
+  const head = await headFor(chat, archive, order);
+  const now = pulling.now?.();
+  const which = isDue(archive.state, now) ? 'all' : 'changed';
+  const repaired = await repairArchive(chat, archive, head, { which, note: pulling.note });
+  if (which === 'all' && now !== undefined) archive.mark({ checked: new Date(now).toISOString() });
   let added = 0;
   try {
     for await (const count of addMissing(chat, archive, head, pulling)) {
@@ -68,51 +63,39 @@ export async function pullArchive<M extends StoredMessage>(
   } catch (cause) {
     throw added > 0 ? interrupted(added, cause) : cause;
   }
+  if (added === 0 && pulling.warn) await lookAtChannels(chat, archive, head, pulling.warn);
+  if (!archive.head) await archive.setHead(head);
+  archive.mark({ complete: true });
   refuseLosses(repaired, archive.folder);
-  return { head: archive.head ?? head, added, repaired: repaired.count };
+  return { head: archive.head ?? head, added, repaired: repaired.count, which };
 }
 
-async function headOf(
-  chat: Pick<ChatApi, 'level' | 'organization'>,
-  archive: OpenArchive,
-  order: PullOrder,
-): Promise<ArchiveHead> {
-  const { site, account, options, selection, forms } = order;
-  const { head: old } = archive;
-  if (old) {
-    refuseOtherOrder(old, archive.folder, order);
-    const all = archiveForms.filter((form) => old.forms.includes(form) || forms.includes(form));
-    if (all.length === old.forms.length) return old;
-    await archive.setHead({ ...old, forms: all });
-    return { ...old, forms: all };
+/** How long files that look unchanged are trusted. */
+const trustedFor: Milliseconds = 7 * 24 * 3_600_000;
+
+/** A time in the future is of another clock. */
+function isDue({ checked }: OpenArchive['state'], now: Milliseconds | undefined): boolean {
+  const age = now === undefined || checked === undefined ? NaN : now - Date.parse(checked);
+  return !(age >= 0 && age < trustedFor);
+}
+
+/** @throws Failure not_found for a new archive: nothing of it was written */
+async function lookAtChannels(
+  chat: MessageSource<MessageHead>,
+  { head: begun }: OpenArchive,
+  head: ArchiveHead,
+  warn: (text: string) => void,
+): Promise<void> {
+  for (const operand of channelsIn(selectionIn(head))) {
+    const { isLimited, lowest } = await visibilityOf(chat, [{ operator: 'channel', operand }]);
+    if (isLimited || lowest !== undefined) continue;
+    const what = `nothing of the channel '${operand}' is visible to this account`;
+    if (begun) warn(`${what}: it is empty or archived, or the account lost its access`);
+    else
+      throw new Failure('not_found', `${what}: nothing was written`, {
+        hint: 'The channel is empty or archived, or it is private and the account is not in it.',
+      });
   }
-  const [organization, level] = [await chat.organization(), await chat.level()];
-  const given = { options, selection: selection(), forms: forms.length > 0 ? forms : (['rendered'] as const) };
-  const head = { archive: 1 as const, site, organization, level, account, ...given, history_limited: false };
-  await archive.setHead(head);
-  return head;
-}
-
-/** @throws Failure config for the archive of another site or account, usage for another selection */
-export function refuseOtherOrder(head: ArchiveHead, folder: string, { site, account, options }: PullOrder): void {
-  refuseOther(head, site, account);
-  if (Object.keys(options).length > 0 && !isDeepStrictEqual(head.options, parseJson(writeJson(options))))
-    throw usage(
-      `${folder} has another selection: ${writeJson(head.options)}`,
-      `Give no selection to continue it: chatelaine archive pull ${shellWord(folder)}`,
-    );
-}
-
-/** The site alone identifies an organization: ids of messages mean nothing elsewhere. */
-function refuseOther(head: ArchiveHead, site: string, account: string): void {
-  if (head.site === site && head.account === account) return;
-  throw new Failure(
-    'config',
-    `the archive is of ${head.account} at ${head.site}; this account is ${account} at ${site}`,
-    {
-      hint: 'Choose the profile of that account with --profile, or pull into another folder.',
-    },
-  );
 }
 
 /** Adds part after part, yielding the number of messages of each. */
@@ -130,11 +113,14 @@ async function* addMissing<M extends StoredMessage>(
   for await (const page of ahead(missingPages(chat, { ...selection, form }, reached))) {
     refuseOtherMessages(selection, page);
     check?.(page);
-    if (page.history_limited && archive.head?.history_limited === false)
-      await archive.setHead({ ...archive.head, history_limited: true });
+    const now = archive.head ?? head;
+    const isNews = page.history_limited && !now.history_limited;
+    if (isNews || !(archive.head || page.messages.length === 0))
+      await archive.setHead({ ...now, history_limited: now.history_limited || page.history_limited });
     if (page.messages.length === 0) continue;
     const forms = await formsOf(chat, selection, page.messages, head.forms);
     if (forms[first]?.length === 0) continue;
+    archive.mark({ complete: false });
     yield (await archive.add(forms)).count;
   }
 }

@@ -4,11 +4,12 @@ import { Failure } from '../../core/failure.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
 import { archiveForms, type ArchiveForm, type ArchiveHead } from '../../store/archive/archive-head.ts';
 import { keepAside, readDamaged, type DamagedFile } from '../../store/archive/damaged-file.ts';
-import { readPart, type ArchivePart, type StoredMessage } from '../../store/archive/part.ts';
+import { readPart, uploadsOf, type ArchivePart, type StoredMessage } from '../../store/archive/part.ts';
 import type { MessageSelection } from '../messages/selection.ts';
 import { mergedPart, type MergedPart } from './merged-part.ts';
 import { messagesNow } from './messages-now.ts';
-import { selectionIn } from './selection-in.ts';
+import { selectionIn } from './selected.ts';
+import { reasons } from './visibility.ts';
 
 /** What a repair did. */
 export interface Repaired {
@@ -21,21 +22,25 @@ export interface Repaired {
 /**
  * Fetches every damaged or missing file of a part again, exactly its messages. What the server no longer gives is kept from the damaged
  * file; where that is not proven to be whole, the damaged file is kept aside too. A line of parts.ndjson that contradicts a file with its
- * SHA-256 is made again from the files.
+ * SHA-256 is made again from the files. `changed` trusts files that look as when they were last read.
  */
 export async function repairArchive(
   chat: MessageSource<StoredMessage & MessageHead> & Pick<ChatApi, 'level'>,
   archive: OpenArchive,
   head: ArchiveHead,
-  { note }: { note(text: string): void },
+  { which, note }: { readonly which: 'all' | 'changed'; note(text: string): void },
 ): Promise<Repaired> {
   const losses: string[] = [];
   let count = 0;
   for (const number of archive.parts.map(({ part }) => part)) {
     for (const form of head.forms) {
       const part = archive.parts.find((one) => one.part === number);
-      const read = part && (await readPart(archive.folder, part, form));
-      if (!part || read?.problem === undefined) continue;
+      const read = part && (await archive.check(part, form, which));
+      if (!part || !read) continue;
+      if (read.problem === undefined) {
+        if (!part.uploads) await archive.list({ ...part, uploads: uploadsOf(read.messages) });
+        continue;
+      }
       if (read.isOfLine) {
         note(`part ${number}, ${form}: ${read.problem}; its line is made from its files`);
         await archive.relist(part);
@@ -60,8 +65,9 @@ async function repairFile(
 ): Promise<string | undefined> {
   const damaged = await readDamaged(archive.folder, part, form);
   const channels = await channelsOf(archive.folder, part, form, damaged);
-  const known = { ids: part.ids, channelOf: (id: number) => channels.get(id) };
-  const merged = mergedPart(part, form, damaged, await messagesNow(chat, selection, known, form));
+  const known = { ids: part.ids, channelOf: (id: number) => channels.get(id), reasonFor: reasons(chat) };
+  const { shown } = await messagesNow(chat, selection, known, form);
+  const merged = mergedPart(part, form, damaged, shown);
   const loss = await keptLoss(archive.folder, part, form, damaged, merged);
   await archive.repair(part, form, merged.messages);
   return loss;

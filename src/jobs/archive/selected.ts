@@ -1,8 +1,37 @@
-import { isObject } from '../../core/json.ts';
 import type { MessageHead, MessagePage } from '../../api/chat/chat-messages.ts';
 import { Failure } from '../../core/failure.ts';
-import type { MessageSelection } from '../messages/selection.ts';
+import { isObject } from '../../core/json.ts';
 import { isSameName } from '../../schema/topic.ts';
+import type { ArchiveHead } from '../../store/archive/archive-head.ts';
+import type { MessageSelection, Range } from '../messages/selection.ts';
+
+/**
+ * What an archive selects (docs/archive-format.md, Manifest).
+ * @throws Failure config where archive.json does not say it
+ */
+export function selectionIn({ selection }: Pick<ArchiveHead, 'selection'>): MessageSelection {
+  if (isSelection(selection)) return selection;
+  throw new Failure('config', 'archive.json holds no selection', {
+    hint: 'Put archive.json back from a copy, or pull into another folder.',
+  });
+}
+
+function isSelection(value: unknown): value is MessageSelection {
+  if (!isObject(value) || !isObject(value['range'])) return false;
+  const { kind } = value['range'];
+  return Array.isArray(value['narrow']) && isObject(value['form']) && rangeKinds.some((known) => known === kind);
+}
+
+const rangeKinds = ['request', 'ids', 'newest', 'pages', 'times'] as const satisfies readonly Range['kind'][];
+
+/** The channels that a selection names and does not leave out. */
+export function channelsIn({ narrow }: MessageSelection): (number | string)[] {
+  return narrow.flatMap((term) => {
+    const { operator, operand, negated } = isObject(term) ? term : {};
+    const isChannel = (operator === 'channel' || operator === 'stream') && negated !== true;
+    return isChannel && (typeof operand === 'number' || typeof operand === 'string') ? [operand] : [];
+  });
+}
 
 /** Parameters without which an answer holds other messages than those that were asked for. */
 const selecting = ['narrow', 'message_ids'];

@@ -1,6 +1,8 @@
+import { withUploadsAt } from '../../schema/upload.ts';
 import { asObject } from '../columns.ts';
 import type { Form } from '../form.ts';
 import { changesOf, conversationOf, senderOf, sentAt, textOf, widgetOf } from './message-parts.ts';
+import type { LinkTargets } from './sanitize.ts';
 
 /** The head of a Markdown document, above its messages. */
 export interface MarkdownHead {
@@ -9,10 +11,11 @@ export interface MarkdownHead {
   readonly notes: readonly string[];
   /** Sentences that must not be overlooked. */
   readonly warnings: readonly string[];
+  readonly links: Pick<LinkTargets, 'fileAt'>;
 }
 
 /** Messages in source form as one Markdown document: a heading for each topic and day, then sender, time and text. Written message by message. */
-export function markdown({ title, notes, warnings }: MarkdownHead): Form {
+export function markdown({ title, notes, warnings, links }: MarkdownHead): Form {
   let conversation: string | undefined;
   let day: string | undefined;
   const open = (): string => {
@@ -30,9 +33,10 @@ export function markdown({ title, notes, warnings }: MarkdownHead): Form {
     const isDay = isNext || sent.slice(0, 10) !== day;
     [conversation, day] = [next, sent.slice(0, 10)];
     const headings = [...(isNext ? [`## ${escaped(next)}`] : []), ...(isDay && day !== '' ? [`### ${day}`] : [])];
+    const content = withUploadsAt(textOf(message['content']), links.fileAt);
     const marks = [...changesOf(message), widgetOf(message)].filter((mark) => mark !== undefined);
     const by = [`**${escaped(senderOf(message))}**`, sent.slice(11, 16), ...marks.map((mark) => `(${escaped(mark)})`)];
-    return `${head}${[...headings, by.join(' '), textOf(message['content'])].join('\n\n')}\n\n`;
+    return `${head}${[...headings, by.join(' '), content].join('\n\n')}\n\n`;
   };
   return { one: row, row, end: open };
 }

@@ -13,7 +13,7 @@ import {
 } from './message-parts.ts';
 import { script } from './page-parts.ts';
 import { escaped, navigation, opening, type PageHead } from './page-shell.ts';
-import { sanitized, type LinkTargets } from './sanitize.ts';
+import { sanitizer } from './sanitize.ts';
 
 /** A page whose rows are messages. */
 export interface PageForm extends Form {
@@ -30,6 +30,7 @@ export function page(head: PageHead): PageForm {
   let conversation = '';
   let day = '';
   let isOpen = false;
+  const look: ArticleLook = { head, sanitized: sanitizer(head.links), initials: new Map() };
   const open = (): string => {
     if (isOpen) return '';
     isOpen = true;
@@ -42,7 +43,7 @@ export function page(head: PageHead): PageForm {
     ({ conversation, day } = next);
     const id = `m${textOf(message['id'])}`;
     if (!conversations.has(conversation)) conversations.set(conversation, id);
-    return open() + (isSame ? '' : headingOf(conversation, day)) + articleOf(id, message, head);
+    return open() + (isSame ? '' : headingOf(conversation, day)) + articleOf(id, message, look);
   };
   const end = (): string => open() + footOf(conversations, head);
   return { one: (value) => row(value) + end(), row, end, conversations };
@@ -58,10 +59,18 @@ function headingOf(conversation: string, day: string): string {
   return `<h2 data-heading><bdi>${escaped(conversation)}</bdi> <small>${day}</small></h2>\n`;
 }
 
-function articleOf(id: string, message: MessageFields, { links, urlOf }: PageHead): string {
+/** What the articles of a page share. */
+interface ArticleLook {
+  readonly head: PageHead;
+  readonly sanitized: (html: string) => string;
+  /** By sender: to find them takes as long as a short message. */
+  readonly initials: Map<string, string>;
+}
+
+function articleOf(id: string, message: MessageFields, look: ArticleLook): string {
   const sender = senderOf(message);
   const date = sentAt(message);
-  const url = urlOf(message);
+  const url = look.head.urlOf(message);
   const marks = [...changesOf(message), widgetOf(message)].filter((mark) => mark !== undefined);
   const moment = date?.toISOString().replace('.000Z', 'Z') ?? '';
   const by = [
@@ -72,19 +81,19 @@ function articleOf(id: string, message: MessageFields, { links, urlOf }: PageHea
   ].join('');
   return [
     `<article id="${escaped(id)}">`,
-    `<div class="avatar c${colourOf(message, sender)}" aria-hidden="true">${escaped(initialsOf(sender))}</div>`,
+    `<div class="avatar c${colourOf(message, sender)}" aria-hidden="true">${initialsOf(sender, look)}</div>`,
     `<div class="by">${by}</div>`,
-    contentOf(message, sender, links),
+    contentOf(message, sender, look),
     reactionList(message),
     '</article>',
     '',
   ].join('\n');
 }
 
-function contentOf(message: MessageFields, sender: string, links: LinkTargets): string {
+function contentOf(message: MessageFields, sender: string, { sanitized }: ArticleLook): string {
   const content = textOf(message['content']);
   if (!isHtml(message)) return `<div class="content" dir="auto"><p class="source">${escaped(content)}</p></div>`;
-  const html = sanitized(content, links);
+  const html = sanitized(content);
   const isAction = message['is_me_message'] === true;
   const shown = isAction ? html.replace(/^<p>\/me/, `<p>* ${escaped(sender)}`) : html;
   return `<div class="content${isAction ? ' action' : ''}" dir="auto">${shown}</div>`;
@@ -103,7 +112,7 @@ function footOf(conversations: ReadonlyMap<string, string>, { pages }: PageHead)
     '</main>',
     `<nav id="conversations"><h2>Conversations</h2><ul>${items.join('\n')}</ul></nav>`,
     ...navigation(pages),
-    '<footer><p>Files that messages link to are not part of this page: the links lead to the server.</p></footer>',
+    '<footer><p>Files that messages link to are not part of this page: the links lead to the archive where it keeps them, and to the server otherwise.</p></footer>',
     `<script>${script}</script>`,
     '</body>',
     '</html>',
@@ -120,7 +129,13 @@ function colourOf({ sender_id: id }: MessageFields, sender: string): number {
   return typeof id === 'number' ? Math.abs(Math.trunc(id)) % 12 : sender.length % 12;
 }
 
-function initialsOf(name: string): string {
+function initialsOf(sender: string, { initials }: ArticleLook): string {
+  const known = initials.get(sender) ?? escaped(initialsIn(sender));
+  initials.set(sender, known);
+  return known;
+}
+
+function initialsIn(name: string): string {
   const words = name.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
   const initials = [words.at(0), words.length > 1 ? words.at(-1) : undefined].map((word = '') => firstOf(word));
   return initials.join('').toUpperCase() || '?';

@@ -1,4 +1,5 @@
 import sanitizeHtml from 'sanitize-html';
+import { uploadAt, type UploadPath } from '../../schema/upload.ts';
 import { characterOf, emojiCodeOf } from './html-text.ts';
 
 /** Where the links of a message lead. */
@@ -7,15 +8,18 @@ export interface LinkTargets {
   readonly resolve: (link: string) => string;
   /** The place inside the page, such as `#m12`; undefined where the page does not hold the target. */
   readonly inside: (link: string) => string | undefined;
+  /** Where an attached file is kept, seen from the document; undefined where it is not. */
+  readonly fileAt: (path: UploadPath) => string | undefined;
 }
 
 /**
- * A message's HTML that runs nothing and loads nothing: an allow-list of tags, classes and link schemes, images as links. Spoilers become
- * `details`, mathematics its TeX source.
+ * Makes of a message's HTML one that runs nothing and loads nothing: an allow-list of tags, classes and link schemes, images as links. Spoilers
+ * become `details`, mathematics its TeX source. Made once for many messages: the sanitizer prepares its options.
  */
-export function sanitized(html: string, targets: LinkTargets): string {
+export function sanitizer(targets: LinkTargets): (html: string) => string {
+  const options = optionsFor(targets);
   // A spoiler without a head: the style sheet names a summary that is empty, and a line end is not.
-  return sanitizeHtml(html, optionsFor(targets)).replace(/<summary>\s+<\/summary>/g, '<summary></summary>');
+  return (html) => sanitizeHtml(html, options).replace(/<summary>\s+<\/summary>/g, '<summary></summary>');
 }
 
 const tags = [
@@ -89,9 +93,10 @@ function optionsFor(targets: LinkTargets): sanitizeHtml.IOptions {
 }
 
 function linkAttributes({ href = '', title }: sanitizeHtml.Attributes, targets: LinkTargets): sanitizeHtml.Attributes {
-  const inside = targets.inside(href);
+  const upload = uploadAt(href);
+  const inside = targets.inside(href) ?? (upload === undefined ? undefined : targets.fileAt(upload));
   const target = inside ?? targets.resolve(href);
-  const isUpload = /\/user_uploads\//.test(target);
+  const isUpload = inside === undefined && /\/user_uploads\//.test(target);
   return {
     href: target,
     ...(title === undefined ? {} : { title }),

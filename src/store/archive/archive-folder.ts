@@ -1,7 +1,7 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure, usage } from '../../core/failure.ts';
-import { isMissing, storageFailure } from '../disk/files.ts';
+import { codeOf, exists, isMissing, storageFailure } from '../disk/files.ts';
 import { makeFolder } from '../disk/private-folder.ts';
 import { acquireLock, type Surroundings } from '../lock/lock.ts';
 
@@ -13,7 +13,8 @@ export interface OpenOptions {
 const lockName = 'lock';
 
 /**
- * Makes the folder of an archive where it is missing, and locks it. The returned function gives it back.
+ * Makes the folder of an archive where it is missing, and locks it. The returned function gives it back; a folder that was made and holds
+ * nothing is removed then.
  * @throws Failure unavailable naming the process that still holds it after 30 seconds; config where it cannot be made
  */
 export async function takeFolder(
@@ -21,8 +22,18 @@ export async function takeFolder(
   world: Surroundings,
   options: OpenOptions,
 ): Promise<() => Promise<void>> {
+  const isNew = !(await exists(folder));
   await makeArchiveFolder(folder);
-  return lockArchive(folder, world, options);
+  const release = await lockArchive(folder, world, options);
+  return async () => {
+    await release();
+    if (isNew && (await namesIn(folder)).length === 0) await rmdir(folder).catch(ignoreUsed);
+  };
+}
+
+/** Another process may have begun to use it. */
+function ignoreUsed(cause: unknown): void {
+  if (!['ENOTEMPTY', 'EEXIST', 'ENOENT', 'EBUSY', 'EPERM'].includes(codeOf(cause) ?? '')) throw cause;
 }
 
 async function makeArchiveFolder(folder: string): Promise<void> {

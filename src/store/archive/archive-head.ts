@@ -1,13 +1,13 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure, usage } from '../../core/failure.ts';
-import { isObject, parseJson, writeJson } from '../../core/json.ts';
+import { isObject, writeJson } from '../../core/json.ts';
 import { shellWord } from '../../core/shell-word.ts';
-import { isMissing, storageFailure, writePrivate } from '../disk/files.ts';
+import { hashOf, readBytes, writePrivate } from '../disk/files.ts';
+import { jsonIn } from './line-file.ts';
+import { archiveForms, type ArchiveForm } from './part.ts';
+import { isState, noState, type ArchiveState } from './archive-state.ts';
 
-/** The two forms of a message's text: HTML as the server renders it, and the Markdown that the sender typed. */
-export const archiveForms = ['rendered', 'source'] as const;
-export type ArchiveForm = (typeof archiveForms)[number];
+export { archiveForms, type ArchiveForm };
 
 /** What an archive is of: the content of archive.json (docs/archive-format.md, Manifest). */
 export interface ArchiveHead {
@@ -23,32 +23,79 @@ export interface ArchiveHead {
   /** What they select; `src/jobs/archive` reads it. */
   readonly selection: unknown;
   readonly forms: readonly ArchiveForm[];
+  /** Whether attached files are kept too. */
+  readonly files: boolean;
   /** Whether the plan of the organization hid older messages. */
   readonly history_limited: boolean;
 }
 
-const headFile = 'archive.json';
+/** archive.json as it is on disk. */
+export interface Manifest extends ArchiveHead {
+  readonly state: ArchiveState;
+}
+
+export const manifestFile = 'archive.json';
 const currentVersion = 1;
+
+/** What archive.json holds, or what is wrong with it. */
+export type ManifestRead = { readonly manifest: Manifest; readonly problem?: undefined } | { readonly problem: string };
+
+/**
+ * Reads archive.json; undefined where there is none.
+ * @throws Failure config where it cannot be read, or is of a later version of the format
+ */
+export async function readManifest(folder: string): Promise<ManifestRead | undefined> {
+  const path = join(folder, manifestFile);
+  const bytes = await readBytes(path);
+  if (!bytes) return undefined;
+  const text = bytes.toString('utf8');
+  const value = jsonIn(text)?.value;
+  const version = isObject(value) ? value['archive'] : undefined;
+  if (typeof version === 'number' && version > currentVersion)
+    throw new Failure(
+      'config',
+      `${path} is of version ${version} of the format; this program reads ${currentVersion}`,
+      { hint: 'Update chatelaine.' },
+    );
+  if (value === undefined) return { problem: 'it is not valid JSON' };
+  if (!isManifest(value)) return { problem: 'it is not the head of an archive' };
+  if (!hasOwnHash(text)) return { problem: 'its content changed: its SHA-256 is not the one at its end' };
+  return { manifest: { ...laterMembers, ...value } };
+}
 
 /**
  * The head of the archive in that folder; undefined where there is none.
  * @throws Failure config where it is damaged, or of a later version of the format
  */
-export async function readHead(folder: string): Promise<ArchiveHead | undefined> {
-  const path = join(folder, headFile);
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (cause) {
-    if (isMissing(cause)) return undefined;
-    throw storageFailure(`cannot read ${path}`, cause);
-  }
-  return checkedHead(path, text);
+export async function readHead(folder: string): Promise<Manifest | undefined> {
+  const read = await readManifest(folder);
+  if (read?.problem === undefined) return read?.manifest;
+  throw damagedHead(folder, read.problem);
 }
 
-/** @throws Failure config where it cannot be written; unavailable where the disk is full */
-export async function writeHead(folder: string, head: ArchiveHead): Promise<void> {
-  await writePrivate(join(folder, headFile), `${writeJson(head, 2)}\n`);
+/** The failure of a command that needs archive.json. */
+export function damagedHead(folder: string, problem: string): Failure {
+  return new Failure('config', `${join(folder, manifestFile)} is damaged: ${problem}`, { hint: headHint });
+}
+
+/** What to do where archive.json is damaged: nothing else says what an archive is of. */
+export const headHint =
+  'Put archive.json back from a copy; or pull into another folder, and keep this one for messages that the server no longer has.';
+
+/** Replaces archive.json, whose last member is the hash of what precedes it. @throws Failure config where it cannot be written; unavailable where the disk is full */
+export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
+  const { archive, site, organization, level, account, options, selection, forms, state, ...others } = manifest;
+  const first = { archive, site, organization, level, account, options, selection, forms };
+  const text = `${writeJson({ ...first, ...others, state, sha256: undefined }, 2)}\n`;
+  const hash = `,\n  "sha256": "${hashOf(Buffer.from(text))}"\n}\n`;
+  await writePrivate(join(folder, manifestFile), text.slice(0, -'\n}\n'.length) + hash);
+}
+
+/** A file that was written before hashes were has none. */
+function hasOwnHash(text: string): boolean {
+  const [end, hash] = /,\n {2}"sha256": "([0-9a-f]{64})"\n}\n$/.exec(text) ?? [];
+  if (end === undefined) return !text.includes('\n  "sha256":');
+  return hashOf(Buffer.from(`${text.slice(0, -end.length)}\n}\n`)) === hash;
 }
 
 /** The failure of a command that needs an archive. */
@@ -56,43 +103,13 @@ export function noArchive(folder: string): Failure {
   return usage(`${folder} holds no archive`, `Make one: chatelaine archive pull ${shellWord(folder)} --channel NAME`);
 }
 
-function checkedHead(path: string, text: string): ArchiveHead {
-  const head = parsed(path, text);
-  const version = isObject(head) ? head['archive'] : undefined;
-  if (typeof version === 'number' && version > currentVersion)
-    throw new Failure(
-      'config',
-      `${path} is of version ${version} of the format; this program reads ${currentVersion}`,
-      {
-        hint: 'Update chatelaine.',
-      },
-    );
-  if (!isHead(head)) throw damaged(path);
-  return { ...laterMembers, ...head };
-}
-
-function isHead(head: unknown): head is Omit<ArchiveHead, keyof typeof laterMembers> & Partial<ArchiveHead> {
+function isManifest(head: unknown): head is Omit<Manifest, keyof typeof laterMembers> & Partial<Manifest> {
   if (!isObject(head)) return false;
-  const { archive, site, account, forms } = head;
+  const { archive, site, account, forms, state } = head;
+  if (state !== undefined && !isState(state)) return false;
   const areForms = Array.isArray(forms) && forms.every((form) => archiveForms.some((known) => known === form));
   return archive === currentVersion && typeof site === 'string' && typeof account === 'string' && areForms;
 }
 
 /** What archives of this version lack that were made before the member was added. */
-const laterMembers = { options: {}, selection: {}, history_limited: false };
-
-function parsed(path: string, text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch (cause) {
-    if (cause instanceof SyntaxError) throw damaged(path, cause);
-    throw cause;
-  }
-}
-
-function damaged(path: string, cause?: unknown): Failure {
-  return new Failure('config', `${path} is damaged`, {
-    hint: 'Put it back from a copy, or pull into another folder.',
-    cause,
-  });
-}
+const laterMembers = { options: {}, selection: {}, files: false, history_limited: false, state: noState };

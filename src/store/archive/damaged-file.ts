@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { JsonElement } from '../../core/json-elements.ts';
 import { parseJson } from '../../core/json.ts';
-import { exists, writePrivate } from '../disk/files.ts';
-import type { ArchiveForm } from './archive-head.ts';
-import { isMessage, readBytes, type ArchivedMessage, type ArchivePart } from './part.ts';
+import { exists, readBytes, writePrivate } from '../disk/files.ts';
+import { recordLine } from '../roster/ndjson.ts';
+import type { LineList } from './line-file.ts';
+import { isMessage, type ArchivedMessage, type ArchiveForm, type ArchivePart } from './part.ts';
 
 /** What is left of a damaged file of a part. */
 export interface DamagedFile {
@@ -68,4 +69,14 @@ export async function keepAside(folder: string, file: string, bytes: Buffer): Pr
   for (let count = 2; await exists(join(folder, name)); count += 1) name = `${file}${suffix}-${count}`;
   await writePrivate(join(folder, name), bytes);
   return name;
+}
+
+/**
+ * Writes a list again with those of its lines that can be read, after the whole of it was kept aside. Returns the name of the copy.
+ * @throws Failure config where it cannot be written; unavailable where the disk is full
+ */
+export async function setBadLinesAside(folder: string, name: string, list: LineList<unknown>): Promise<string> {
+  const aside = await keepAside(folder, name, list.bytes);
+  await writePrivate(join(folder, name), list.records.map(recordLine).join(''));
+  return aside;
 }

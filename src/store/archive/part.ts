@@ -1,11 +1,13 @@
-import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { JsonElement } from '../../core/json-elements.ts';
-import { isObject, parseJson } from '../../core/json.ts';
-import { isMissing, storageFailure, writePrivate } from '../disk/files.ts';
+import { isObject, parseJson, type JsonObject } from '../../core/json.ts';
+import { hashOf, readBytes, writePrivate } from '../disk/files.ts';
+import { uploadsIn, type UploadPath } from '../../schema/upload.ts';
 import { recordLine } from '../roster/ndjson.ts';
-import type { ArchiveForm } from './archive-head.ts';
+
+/** The two forms of a message's text: HTML as the server renders it, and the Markdown that the sender typed. */
+export const archiveForms = ['rendered', 'source'] as const;
+export type ArchiveForm = (typeof archiveForms)[number];
 
 /** A message as the server sent it. */
 export type ArchivedMessage = Readonly<Record<string, unknown>> & { readonly id: number };
@@ -24,6 +26,8 @@ export interface ArchivePart {
   readonly ids: readonly number[];
   readonly rendered?: PartFile;
   readonly source?: PartFile;
+  /** The attached files that its messages link to; absent in a line that was written before they were recorded. */
+  readonly uploads?: readonly UploadPath[];
 }
 
 export interface PartFile {
@@ -49,11 +53,8 @@ export function partNumberIn(name: string): number | undefined {
   return number === undefined ? undefined : Number(number);
 }
 
-/**
- * Writes a part in one form: the file appears whole and synced, or not at all.
- * @throws Failure unavailable where the disk is full
- */
-export async function writePartFile(
+/** Writes a part in one form: the file appears whole and synced, or not at all. */
+async function writePartFile(
   folder: string,
   form: ArchiveForm,
   { part, ids }: Pick<ArchivePart, 'part' | 'ids'>,
@@ -65,6 +66,26 @@ export async function writePartFile(
   const held = new Set(messages.map(({ id }) => id));
   const absent = ids.filter((id) => !held.has(id));
   return { file, bytes: bytes.length, sha256: hashOf(bytes), ...(absent.length > 0 ? { absent } : {}) };
+}
+
+/** The next part, without its files. */
+export function blankPart(part: number, messages: PartMessages): ArchivePart {
+  const rows = archiveForms.flatMap((form) => messages[form] ?? []);
+  const ids = [...new Set(rows.map(({ id }) => id))];
+  const [first, last] = [ids[0], ids.at(-1)];
+  if (first === undefined || last === undefined) throw new RangeError('a part without messages');
+  const uploads = uploadsOf(messages.rendered ?? messages.source ?? []);
+  return { part, first, last, count: ids.length, ids, uploads };
+}
+
+/** The part with those forms on disk; its line is still to be appended. @throws Failure unavailable where the disk is full */
+export async function written(folder: string, part: ArchivePart, messages: PartMessages): Promise<ArchivePart> {
+  let whole = part;
+  for (const form of archiveForms) {
+    const rows = messages[form];
+    if (rows) whole = { ...whole, [form]: await writePartFile(folder, form, part, rows) };
+  }
+  return whole;
 }
 
 /** The content of a part's file that holds these messages. */
@@ -144,20 +165,20 @@ function* parsed(lines: Iterable<string>): Generator<ArchivedMessage> {
 
 /** Whether a value of JSON is a message: it has an id. */
 export function isMessage(value: unknown): value is ArchivedMessage {
-  return isObject(value) && typeof value['id'] === 'number';
+  return isObject(value) && Number.isSafeInteger(value['id']);
 }
 
-/** The bytes of a file; undefined where it is missing. @throws Failure config */
-export async function readBytes(path: string): Promise<Buffer | undefined> {
-  try {
-    return await readFile(path);
-  } catch (cause) {
-    if (isMissing(cause)) return undefined;
-    throw storageFailure(`cannot read ${path}`, cause);
-  }
+/** The attached files that messages link to, each once. */
+export function uploadsOf(messages: Iterable<StoredMessage>): UploadPath[] {
+  const found = new Set<UploadPath>();
+  for (const message of messages) for (const path of uploadsIn(fieldsOf(message))) found.add(path);
+  return [...found];
 }
 
-/** SHA-256 in hex. */
-export function hashOf(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex');
+/** Only a message that may link to a file is parsed. */
+function fieldsOf(message: StoredMessage): JsonObject {
+  const { text } = message;
+  if (!(text instanceof JsonElement)) return { ...message };
+  const value = Buffer.from(text.bytes).includes('user_uploads') ? text.parse() : undefined;
+  return isObject(value) ? value : {};
 }

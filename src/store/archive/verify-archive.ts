@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import type { Archive } from './archive.ts';
-import type { ArchiveForm } from './archive-head.ts';
-import { partNumberIn, readPart, type ArchivePart } from './part.ts';
+import { filesFolder, isKept, problemOfKept } from './kept-file.ts';
+import { namesIn } from './archive-folder.ts';
+import { partNumberIn, readPart, type ArchiveForm, type ArchivePart } from './part.ts';
 
 /** Something that is wrong with an archive. */
 export interface ArchiveProblem {
@@ -13,28 +15,39 @@ export interface ArchiveProblem {
 }
 
 /**
- * Reads the whole archive, part by part, and yields what is wrong: sizes, hashes and messages of files against parts.ndjson, the order
- * and number of ids, parts that are missing, and the damaged files that a repair kept aside.
+ * Reads the whole archive, file by file, and yields what is wrong: archive.json and the lists against what the last run left; sizes,
+ * hashes and messages of the parts against their lines; the order and number of ids; parts that are missing; attached files; the damaged
+ * files that a repair kept aside; and files that are none of the archive.
  */
 export async function* problemsOf(archive: Archive): AsyncGenerator<ArchiveProblem> {
-  for (const problem of archive.damagedLines) yield { part: null, file: 'parts.ndjson', problem, ids: null };
+  for (const { file, problem } of archive.damage) yield { part: null, file, problem, ids: null };
   let before: ArchivePart | undefined;
   for (const part of archive.parts) {
     yield* problemsOfLine(part, before);
     for (const form of archive.head.forms) yield* problemsOfFile(archive.folder, part, form);
     before = part;
   }
-  const next = filesOfNextPart(archive);
-  for (const file of archive.unlisted.filter((name) => !next.includes(name)))
+  for (const file of archive.unlisted)
     yield { part: partNumberIn(file) ?? null, file, problem: 'parts.ndjson lost its line', ids: null };
+  for await (const { file, problem } of problemsOfKept(archive)) yield { part: null, file, problem, ids: null };
   for (const file of archive.damaged)
     yield { part: null, file, problem: 'a repair could not recover all of this damaged file', ids: null };
+  for (const file of archive.strange) yield { part: null, file, problem: strangeFile, ids: null };
 }
 
-/** Files behind the last line of parts.ndjson, as a crash leaves them: the next pull lists them where they are whole, or writes over them. */
-export function filesOfNextPart({ parts, unlisted }: Pick<Archive, 'parts' | 'unlisted'>): readonly string[] {
-  const next = (parts.at(-1)?.part ?? 0) + 1;
-  return unlisted.filter((name) => partNumberIn(name) === next);
+/** What is said of a file that is none of an archive. */
+export const strangeFile = 'it does not belong to the archive';
+
+async function* problemsOfKept({ folder, files }: Archive): AsyncGenerator<{ file: string; problem: string }> {
+  const own = new Set<string>();
+  for (const record of files.values()) {
+    if (!isKept(record)) continue;
+    own.add(record.file);
+    const problem = await problemOfKept(folder, record);
+    if (problem !== undefined) yield { file: record.file, problem };
+  }
+  const names = (await namesIn(join(folder, filesFolder))).map((name) => `${filesFolder}/${name}`);
+  for (const file of names.sort()) if (!own.has(file) && !/\/\./.test(file)) yield { file, problem: strangeFile };
 }
 
 function* problemsOfLine(

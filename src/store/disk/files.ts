@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { access, open, rename, stat, unlink, type FileHandle } from 'node:fs/promises';
+import { access, open, readFile, rename, stat, unlink, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
 import { shellWord } from '../../core/shell-word.ts';
@@ -65,6 +65,21 @@ export async function syncFolder(folder: string): Promise<void> {
   } finally {
     await handle?.close();
   }
+}
+
+/** The bytes of a file; undefined where there is none. @throws Failure config */
+export async function readBytes(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path);
+  } catch (cause) {
+    if (isMissing(cause)) return undefined;
+    throw storageFailure(`cannot read ${path}`, cause);
+  }
+}
+
+/** SHA-256 in hex. */
+export function hashOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }
 
 /** Deletes a file; one that is not there is no trouble. */

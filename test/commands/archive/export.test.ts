@@ -157,6 +157,25 @@ describe('archive export', () => {
     expect(readFileSync(join(out, 'messages-0001.html'), 'utf8')).toContain('id="m2500"');
   });
 
+  test('above 5,000 messages --to makes pages, unless --pages one; a file in the place of the folder is exit 2', async () => {
+    const server = await openChatServer({ messages: topicOf('lunch', idsBetween(1, 5001)) });
+    const home = emptyHome();
+    const [folder, out, file] = ['archive', 'out.html', 'page.html'].map((name) => join(home, name));
+    await server.run(`archive pull ${folder} --channel 5`);
+
+    const several = await server.run(`archive export ${folder} -o html --to ${out}`);
+    const one = await server.run(`archive export ${folder} -o html --to ${file} --pages one`);
+    const refused = await server.run(`archive export ${folder} -o html --to ${file}`);
+    const inside = await server.run(`archive export ${folder} -o html --to ${out} --pages one`);
+
+    expect(several).toMatchObject({ exitCode: 0, stderr: `${out} is written: index.html and 3 pages\n` });
+    expect(one).toMatchObject({ exitCode: 0, stderr: `${file} is written\n` });
+    expect(refused.exitCode).toBe(2);
+    expect(refused.stderr).toContain(`5001 messages become pages in a folder, and ${file} is a file`);
+    expect(refused.stderr).toContain('--pages one');
+    expect(inside.exitCode).toBe(2);
+  });
+
   test('--to a folder is exit 2 for what is one file', async () => {
     const { run, folder } = await archived();
 
@@ -284,7 +303,7 @@ describe('archive export', () => {
 
     for (const { stdout } of [page, text]) {
       expect(stdout).toContain('The history is cut by the plan of the organization');
-      expect(stdout).toContain('Changed on the server since they were archived: 2 deleted.');
+      expect(stdout).toContain('Changed on the server since they were archived: 2 no longer visible to the account.');
     }
   });
 });

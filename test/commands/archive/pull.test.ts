@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { realClock } from '../../../src/cli/clock.ts';
 import type { LogEntry } from '../../../src/sandbox/serve.ts';
 import { readFaults } from '../../../src/sandbox/faults.ts';
+import { headOf } from '../../helpers/archive.ts';
 import { idsBetween, openChatServer, topicOf } from '../../helpers/chat-server.ts';
 import { emptyHome, fakeService, openSandbox, run as runMain, type RunningSandbox } from '../../helpers/run.ts';
 
@@ -12,12 +13,12 @@ const sizes = { channel: 'firmware', topic: 'bulk', count: 2500 };
 const bulk = { extraMessages: sizes, rateLimit: { perMinute: 100_000 } };
 const selection = '--channel firmware --topic bulk';
 
-/** Every file of a folder with its hash. */
+/** Every file of an archive with its hash; that of archive.json without its state. */
 function contentOf(folder: string): Record<string, string> {
-  const hash = (name: string): string =>
-    createHash('sha256')
-      .update(readFileSync(join(folder, name)))
-      .digest('hex');
+  const { state: _state, sha256: _sha256, ...head } = headOf(folder);
+  const textOf = (name: string): string =>
+    name === 'archive.json' ? JSON.stringify(head) : readFileSync(join(folder, name), 'utf8');
+  const hash = (name: string): string => createHash('sha256').update(textOf(name)).digest('hex');
   return Object.fromEntries(readdirSync(folder).map((name) => [name, hash(name)]));
 }
 
@@ -54,7 +55,7 @@ describe('archive pull', () => {
     expect(linesOf(folder, 'parts.ndjson')[0]).toMatchObject({ ids: [7, 9], count: 2 });
   });
 
-  test('keeps both forms of every message in private files, and a second pull asks once and changes nothing', async () => {
+  test('keeps both forms of every message in private files, and a second pull asks twice and changes nothing', async () => {
     const log: LogEntry[] = [];
     const { run } = await openSandbox({ ...bulk, log: (entry) => void log.push(entry) });
     const folder = newFolder();
@@ -64,7 +65,14 @@ describe('archive pull', () => {
     const asked = log.length;
     const second = await run(`archive pull ${folder} -o json`);
 
-    expect(JSON.parse(first.stdout)).toEqual({ folder, messages: 2500, added: 2500, repaired: 0 });
+    expect(JSON.parse(first.stdout)).toEqual({
+      folder,
+      messages: 2500,
+      added: 2500,
+      repaired: 0,
+      files: 0,
+      files_kept: 0,
+    });
     const ids = messagesOf(folder, 'rendered').map(({ id }) => id as number);
     expect(messagesOf(folder, 'source').map(({ id }) => id)).toEqual(ids);
     expect(ids).toEqual(idsBetween(ids[0] ?? 0, (ids[0] ?? 0) + 2499));
@@ -73,8 +81,16 @@ describe('archive pull', () => {
       readdirSync(folder).map(() => 0o600),
     );
     expect(statSync(folder).mode & 0o777).toBe(0o700);
-    expect(JSON.parse(second.stdout)).toEqual({ folder, messages: 2500, added: 0, repaired: 0 });
-    expect(log.length - asked).toBe(1);
+    expect(JSON.parse(second.stdout)).toEqual({
+      folder,
+      messages: 2500,
+      added: 0,
+      repaired: 0,
+      files: 0,
+      files_kept: 0,
+    });
+    // For what is new, and whether the channel is visible.
+    expect(log.length - asked).toBe(2);
     expect(contentOf(folder)).toEqual(before);
   });
 
@@ -269,7 +285,7 @@ describe('archive pull', () => {
       const folder = newFolder();
 
       expect(await server.run(`archive pull ${folder} --channel 5`)).toMatchObject({ exitCode: 7, stdout: '' });
-      expect(readdirSync(folder)).toEqual(['archive.json']);
+      expect(existsSync(folder)).toBe(false);
     },
   );
 
@@ -329,7 +345,7 @@ describe('archive pull --recheck', () => {
 
     const { stdout } = await server.run(`archive pull ${folder} --recheck -o json`);
 
-    expect(JSON.parse(stdout)).toMatchObject({ messages: 40, edited: 0, moved: 0, deleted: 0 });
+    expect(JSON.parse(stdout)).toMatchObject({ messages: 40, edited: 0, moved: 0, gone: 0, back: 0 });
     const byIds = server.seen.slice(asked).filter(({ parameters }) => parameters['message_ids'] !== undefined);
     expect(byIds).toHaveLength(1);
   });
@@ -350,15 +366,15 @@ describe('archive pull --recheck', () => {
     const { stdout, stderr } = await service.run(`archive pull ${folder} --recheck -o json`);
     const again = await service.run(`archive pull ${folder} --recheck -o json`);
 
-    expect(stderr).toBe('');
-    expect(JSON.parse(stdout)).toMatchObject({ messages: 2500, edited: 3, moved: 1, deleted: 2 });
-    expect(JSON.parse(again.stdout)).toMatchObject({ edited: 0, moved: 0, deleted: 0 });
+    expect(stderr).toBe('2 archived messages are no longer visible: deleted, or moved out of sight\n');
+    expect(JSON.parse(stdout)).toMatchObject({ messages: 2500, edited: 3, moved: 1, gone: 2, back: 0 });
+    expect(JSON.parse(again.stdout)).toMatchObject({ edited: 0, moved: 0, gone: 0, back: 0 });
     expect(linesOf(folder, 'changes.ndjson').map(({ id, change }) => [id, change])).toEqual([
       [first, 'edited'],
       [second, 'edited'],
       [third, 'edited'],
-      [fourth, 'deleted'],
-      [fifth, 'deleted'],
+      [fourth, 'gone'],
+      [fifth, 'gone'],
       [sixth, 'moved'],
     ]);
     expect(contentOf(folder)).toMatchObject(before);
@@ -377,3 +393,36 @@ async function changed({ sandbox }: RunningSandbox, method: string, id: number, 
   });
   expect(await answer.json()).toMatchObject({ result: 'success' });
 }
+
+describe('archive pull of answers that no server should give', () => {
+  const page = (messages: string): string =>
+    `{"result":"success","msg":"","messages":[${messages}],"found_newest":true,"found_oldest":true}`;
+
+  async function pulled(messages: string) {
+    const service = fakeService();
+    const settings = { result: 'success', msg: '', zulip_feature_level: 372 };
+    service.expect('GET /api/v1/server_settings').reply(200, settings);
+    const query = { num_before: '0', num_after: '1000', anchor: 'oldest' };
+    service.expect({ method: 'GET', path: '/api/v1/messages', query }).reply(200, page(messages));
+    const folder = newFolder();
+    return { folder, ...(await runMain(service, `archive pull ${folder}`)) };
+  }
+
+  test('a page that repeats ids is taken once', async () => {
+    const { folder, exitCode } = await pulled('{"id":7,"n":1},{"id":9},{"id":7,"n":2},{"id":9}');
+
+    expect(exitCode).toBe(0);
+    expect(readFileSync(join(folder, 'rendered-000001.ndjson'), 'utf8')).toBe('{"id":7,"n":1}\n{"id":9}\n');
+    expect(await runMain(fakeService(), `archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
+  });
+
+  test.each(['{"id":101.5}', '{"id":1e300}', '{"id":"7"}'])(
+    'the id of %s is refused: exit 7, nothing is left',
+    async (message) => {
+      const { folder, exitCode } = await pulled(message);
+
+      expect(exitCode).toBe(7);
+      expect(existsSync(folder)).toBe(false);
+    },
+  );
+});

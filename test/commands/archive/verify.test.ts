@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { forgetState, headOf } from '../../helpers/archive.ts';
 import { idsBetween, openChatServer, topicOf, type ChatServer } from '../../helpers/chat-server.ts';
 import { emptyHome } from '../../helpers/run.ts';
 
@@ -12,6 +13,9 @@ async function archived(options = {}): Promise<{ server: ChatServer; folder: str
   await server.run(`archive pull ${folder} --channel 5 --both`);
   return { server, folder };
 }
+
+/** Of a problem that is not about one part. */
+const row = { part: null, ids: null };
 
 interface Problem {
   readonly part: number | null;
@@ -36,15 +40,16 @@ test('a whole archive: no row, exit 0, and no request', async () => {
 
 const evenIds = idsBetween(1, 2500).map((id) => id * 2);
 
-/** The hash of every file of an archive; of the list of parts, of the line that counts of each part. */
+/** The hash of every file of an archive: of the list of parts, of the line that counts of each part; of archive.json, without its state. */
 function contentOf(folder: string): Record<string, string> {
   const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
   const content = (name: string): string => readFileSync(path(folder, name), 'utf8');
-  const files = readdirSync(folder).map((name) => [
-    name,
-    name === 'parts.ndjson' ? lastLines(content(name)) : content(name),
-  ]);
-  return Object.fromEntries(files.map(([name = '', text = '']) => [name, hash(text)]));
+  const { state: _state, sha256: _sha256, ...head } = headOf(folder);
+  const texts: Readonly<Record<string, string>> = {
+    'archive.json': JSON.stringify(head),
+    'parts.ndjson': lastLines(content('parts.ndjson')),
+  };
+  return Object.fromEntries(readdirSync(folder).map((name) => [name, hash(texts[name] ?? content(name))]));
 }
 
 function lastLines(list: string): string {
@@ -129,21 +134,26 @@ test.each<[string, (folder: string) => void, Partial<Problem>]>([
   expect(stderr).toContain(`Run: chatelaine archive pull ${folder}`);
 });
 
-test('what a crash leaves is no problem: a cut last line, a file of the next part, a temporary file', async () => {
+test('what a crash leaves says that the pull did not end: a cut last line, a file of the next part; not a temporary file', async () => {
   const { server, folder } = await archived();
   appendFileSync(path(folder, 'parts.ndjson'), '{"part":4,"first":26');
   writeFileSync(path(folder, 'rendered-000004.ndjson'), 'x');
   writeFileSync(path(folder, '.rendered-000004.ndjson.a1.tmp'), 'x');
 
-  const left = 'rendered-000004.ndjson has no line in parts.ndjson yet';
-  expect(await server.run(`archive verify ${folder}`)).toMatchObject({
-    exitCode: 0,
-    stderr: expect.stringContaining(left) as string,
-  });
+  const { exitCode, stdout, stderr } = await server.run(`archive verify ${folder} -o json`);
+  expect(exitCode).toBe(10);
+  expect(JSON.parse(stdout)).toEqual([
+    { ...row, file: 'parts.ndjson', problem: 'the run that added its last lines did not end' },
+    {
+      ...row,
+      file: 'rendered-000004.ndjson',
+      problem: 'it has no line in parts.ndjson: the pull that wrote it did not end',
+    },
+  ]);
+  expect(stderr).toContain(`Run: chatelaine archive pull ${folder}`);
   server.messages.push(...topicOf('lunch', [2600]));
   expect(await server.run(`archive pull ${folder}`)).toMatchObject({ exitCode: 0 });
-  const { exitCode, stderr } = await server.run(`archive verify ${folder}`);
-  expect({ exitCode, isNamed: stderr.includes(left) }).toEqual({ exitCode: 0, isNamed: false });
+  expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
 });
 
 describe('where parts.ndjson is damaged', () => {
@@ -221,7 +231,14 @@ describe('where parts.ndjson is damaged', () => {
       expect(JSON.parse(verified.stdout)).toContainEqual(expect.objectContaining(row));
       expect(verified.stderr).toContain(`Run: chatelaine archive pull ${folder}`);
       expect(exported.exitCode).toBe(exportExit);
-      expect(JSON.parse(pulled.stdout)).toEqual({ folder, messages: 2500, added: 0, repaired: 0 });
+      expect(JSON.parse(pulled.stdout)).toEqual({
+        folder,
+        messages: 2500,
+        added: 0,
+        repaired: 0,
+        files: 0,
+        files_kept: 0,
+      });
       expect(contentOf(folder)).toEqual(before);
       expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
     },
@@ -292,8 +309,8 @@ test('a limited history is a warning', async () => {
 
 test.each([
   ['a folder without an archive', undefined, 2, 'holds no archive'],
-  ['a head that is no JSON', '{', 3, 'is damaged'],
-  ['a head without forms', '{"archive":1,"site":"x","account":"y"}', 3, 'is damaged'],
+  ['a head that is no JSON', '{', 10, 'Put archive.json back from a copy'],
+  ['a head without forms', '{"archive":1,"site":"x","account":"y"}', 10, 'Put archive.json back from a copy'],
   ['a later version', '{"archive":2}', 3, 'Update chatelaine'],
 ])('%s', async (_what, head, exitCode, message) => {
   const server = await openChatServer({ messages: [] });
@@ -304,4 +321,182 @@ test.each([
 
   expect(ran.exitCode).toBe(exitCode);
   expect(ran.stderr).toContain(message);
+});
+
+describe('what the last run left is recorded, and each advice mends', () => {
+  const cutLast = (name: string, by: number) => (folder: string) => {
+    const bytes = readFileSync(path(folder, name));
+    truncateSync(path(folder, name), bytes.length - by);
+  };
+  const flip = (name: string) => (folder: string) => {
+    const bytes = readFileSync(path(folder, name));
+    const at = bytes.lastIndexOf('3');
+    bytes[at] = (bytes[at] ?? 0) ^ 1;
+    writeFileSync(path(folder, name), bytes);
+  };
+  const lists = 'it is not what the last run left: it was cut or changed';
+
+  test.each<[string, (folder: string) => void]>([
+    ['its last line was cut', cutLast('parts.ndjson', 30)],
+    ['its last line lost its end', cutLast('parts.ndjson', 1)],
+    ['its last line was dropped', (folder) => edited(folder, 'parts.ndjson', (lines) => lines.slice(0, -1))],
+    [
+      'its last line and the files of that part were dropped',
+      (folder) => {
+        edited(folder, 'parts.ndjson', (lines) => lines.slice(0, -1));
+        for (const form of ['rendered', 'source']) rmSync(path(folder, `${form}-000003.ndjson`));
+      },
+    ],
+    ['it was removed', (folder) => rmSync(path(folder, 'parts.ndjson'))],
+    ['a hash in it was changed', flip('parts.ndjson')],
+  ])('parts.ndjson: %s', async (_what, damage) => {
+    const { server, folder } = await archived();
+    const before = contentOf(folder);
+    damage(folder);
+
+    const verified = await server.run(`archive verify ${folder} -o json`);
+    const exported = await server.run(`archive export ${folder} -o ndjson`);
+    const advised = await adviceOf(server, verified.stderr, folder);
+
+    expect(verified.exitCode).toBe(10);
+    expect(JSON.parse(verified.stdout)).toContainEqual({ ...row, file: 'parts.ndjson', problem: lists });
+    expect(exported.exitCode === 0 ? exported.stderr : 'parts.ndjson').toContain('parts.ndjson');
+    expect(advised).toEqual([0]);
+    expect(contentOf(folder)).toEqual(before);
+    expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
+  });
+
+  /** Runs each command that the advice names; their exit codes. */
+  async function adviceOf(server: ChatServer, stderr: string, folder: string): Promise<number[]> {
+    const commands = [...stderr.matchAll(/^Run: chatelaine (.*)$/gm)].map(([, command = '']) => command);
+    const ran: number[] = [];
+    for (const command of commands) ran.push((await server.run(command)).exitCode);
+    expect(commands.every((command) => command.includes(folder))).toBe(true);
+    return ran;
+  }
+
+  test('a pull that was cut short: exit 10, export warns, and the pull that it advises ends it', async () => {
+    let isAway = false;
+    const server = await openChatServer({
+      messages: topicOf('lunch', idsBetween(1, 2500)),
+      hides: ({ anchor }) => isAway && Number(anchor) >= 2000,
+    });
+    const folder = path(emptyHome(), 'archive');
+    isAway = true;
+    const cut = await server.run(`archive pull ${folder} --channel 5`);
+
+    const { exitCode, stdout, stderr } = await server.run(`archive verify ${folder} -o json`);
+    const exported = await server.run(`archive export ${folder} -o ndjson`);
+    isAway = false;
+    const advised = await adviceOf(server, stderr, folder);
+
+    expect(cut.exitCode).toBe(8);
+    expect({ exitCode, rows: JSON.parse(stdout) as unknown }).toEqual({
+      exitCode: 10,
+      rows: [{ ...row, file: 'archive.json', problem: 'the last pull did not reach its end' }],
+    });
+    expect(exported).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('did not reach its end') as string });
+    expect(advised).toEqual([0]);
+    expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
+  });
+
+  test.each<[string, (folder: string) => void]>([
+    ['one digit of it was changed', flip('archive.json')],
+    ['it is no JSON any more', cutLast('archive.json', 9)],
+    ['it was removed', (folder) => rmSync(path(folder, 'archive.json'))],
+  ])('archive.json: %s; the rest is looked at, and both ways out work', async (_what, damage) => {
+    const { server, folder } = await archived();
+    const copy = readFileSync(path(folder, 'archive.json'));
+    damage(folder);
+    writeFileSync(path(folder, 'source-000002.ndjson'), '');
+
+    const { exitCode, stdout, stderr } = await server.run(`archive verify ${folder} -o json`);
+    const pulled = await server.run(`archive pull ${folder}`);
+
+    expect(exitCode).toBe(10);
+    const rows = JSON.parse(stdout) as Problem[];
+    expect(rows.map(({ file }) => file)).toEqual(['archive.json', 'source-000002.ndjson']);
+    expect(stderr).toContain('Put archive.json back from a copy; or pull into another folder');
+    expect(stderr).not.toContain('Run: ');
+    expect([2, 3]).toContain(pulled.exitCode);
+    expect(await server.run(`archive pull ${folder}-2 --channel 5 --both`)).toMatchObject({ exitCode: 0 });
+    writeFileSync(path(folder, 'archive.json'), copy);
+    expect(await server.run(`archive pull ${folder}`)).toMatchObject({ exitCode: 0 });
+    expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
+  });
+
+  test('changes.ndjson: a bad line is exit 10, the next pull sets it aside, and the file is named until it is moved away', async () => {
+    const { server, folder } = await archived();
+    server.messages.splice(0, 3);
+    await server.run(`archive pull ${folder} --recheck`);
+    edited(folder, 'changes.ndjson', (lines) => lines.map((line, index) => (index === 1 ? line.slice(5) : line)));
+
+    const verified = await server.run(`archive verify ${folder} -o json`);
+    const advised = await adviceOf(server, verified.stderr, folder);
+    const after = await server.run(`archive verify ${folder} -o json`);
+    rmSync(path(folder, 'changes.ndjson.damaged'));
+
+    expect(verified.exitCode).toBe(10);
+    expect(JSON.parse(verified.stdout)).toEqual([
+      { ...row, file: 'changes.ndjson', problem: 'line 2 is not valid JSON' },
+    ]);
+    expect(advised).toEqual([0]);
+    expect(JSON.parse(after.stdout)).toMatchObject([{ file: 'changes.ndjson.damaged' }]);
+    expect(after.stderr).toContain('Look at the files that end in .damaged');
+    expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
+    expect(readFileSync(path(folder, 'changes.ndjson'), 'utf8').split('\n')).toHaveLength(3);
+  });
+
+  test('purge.ndjson that was changed is exit 10, and back from a copy it is whole', async () => {
+    const server = await openChatServer({ messages: topicOf('lunch', idsBetween(1, 30)) });
+    const root = emptyHome();
+    await server.run(`topic delete 5 lunch --confirm lunch --archive ${root}`);
+    const [name = ''] = readdirSync(root).filter((one) => one !== 'tmp');
+    const folder = path(root, name);
+    const copy = readFileSync(path(folder, 'purge.ndjson'));
+    expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
+    flip('purge.ndjson')(folder);
+
+    const { exitCode, stdout, stderr } = await server.run(`archive verify ${folder} -o json`);
+    writeFileSync(path(folder, 'purge.ndjson'), copy);
+
+    expect({ exitCode, rows: JSON.parse(stdout) as unknown }).toEqual({
+      exitCode: 10,
+      rows: [{ ...row, file: 'purge.ndjson', problem: lists }],
+    });
+    expect(stderr).toContain(`Put purge.ndjson back from a copy; or move ${folder} away`);
+    expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
+  });
+
+  test('a stray file does not belong to the archive; moved out, nothing is wrong', async () => {
+    const { server, folder } = await archived();
+    for (const name of ['notes.txt', 'rendered-000009.ndjson']) writeFileSync(path(folder, name), 'mine\n');
+
+    const { exitCode, stdout, stderr } = await server.run(`archive verify ${folder} -o json`);
+    const pulled = await server.run(`archive pull ${folder}`);
+    for (const name of ['notes.txt', 'rendered-000009.ndjson']) rmSync(path(folder, name));
+
+    expect(exitCode).toBe(10);
+    expect(JSON.parse(stdout)).toEqual(
+      ['notes.txt', 'rendered-000009.ndjson'].map((file) => ({
+        ...row,
+        file,
+        problem: 'it does not belong to the archive',
+      })),
+    );
+    expect(stderr).toContain(`Move what does not belong to the archive out of ${folder}.`);
+    expect(pulled.exitCode).toBe(0);
+    expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
+  });
+
+  test('an archive of a version that recorded nothing is verified, continued, and recorded from then on', async () => {
+    const { server, folder } = await archived();
+    forgetState(folder);
+
+    expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
+    expect(await server.run(`archive pull ${folder}`)).toMatchObject({ exitCode: 0 });
+    expect(headOf(folder)['state']).toMatchObject({ complete: true });
+    cutLast('parts.ndjson', 1)(folder);
+    expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 10 });
+  });
 });

@@ -44,7 +44,7 @@ test('it is continued, and learns of a limited history', async () => {
   const { exitCode, stdout } = await run(service, `archive pull ${folder} -o json`);
 
   expect(exitCode).toBe(0);
-  expect(JSON.parse(stdout)).toEqual({ folder, messages: 4, added: 1, repaired: 0 });
+  expect(JSON.parse(stdout)).toEqual({ folder, messages: 4, added: 1, repaired: 0, files: 0, files_kept: 0 });
   expect(JSON.parse(readFileSync(join(folder, 'archive.json'), 'utf8'))).toMatchObject({ history_limited: true });
   service.done();
 });
@@ -80,17 +80,24 @@ test('an archive.json without a selection is exit 3, and nothing is asked for', 
   expect(stderr).toContain('archive.json holds no selection');
 });
 
-test('a line of changes.ndjson that is not a change is exit 3, with its number', async () => {
+test('a line of changes.ndjson that is not a change is exit 10 with its number, and export warns of it', async () => {
   const folder = oldArchive();
   const seen = '2026-03-01T12:00:00.000Z';
   const lines = [
-    { id: 2, change: 'deleted', seen },
-    { id: 3, change: 'lost', seen },
+    { id: 2, change: 'lost', seen },
+    { id: 3, change: 'deleted', seen },
   ];
-  writeFileSync(join(folder, 'changes.ndjson'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+  writeFileSync(join(folder, 'changes.ndjson'), text);
 
-  const { exitCode, stderr } = await run(fakeService(), `archive verify ${folder}`);
+  const { exitCode, stdout } = await run(fakeService(), `archive verify ${folder} -o json`);
+  const page = await run(fakeService(), `archive export ${folder} -o html`);
 
-  expect(exitCode).toBe(3);
-  expect(stderr).toContain('changes.ndjson:2: not a change of an archived message');
+  expect(exitCode).toBe(10);
+  expect(JSON.parse(stdout)).toEqual([
+    { part: null, file: 'changes.ndjson', problem: 'line 1 is not a change of an archived message', ids: null },
+  ]);
+  expect(page.stderr).toContain('changes.ndjson: line 1 is not a change of an archived message; archive verify says');
+  // What older versions called deleted was only not shown.
+  expect(page.stdout).toContain('1 no longer visible to the account');
 });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readFaults } from '../../../src/sandbox/faults.ts';
+import { forgetState } from '../../helpers/archive.ts';
 import {
   idsBetween,
   openChatServer,
@@ -253,6 +254,7 @@ describe('topic delete archives', () => {
     const [folder = ''] = archivesIn(root);
     const record = join(folder, 'purge.ndjson');
     writeFileSync(record, `${readFileSync(record, 'utf8').split('\n').slice(0, 3).join('\n')}\n`);
+    forgetState(folder);
     const calls = deletions(server);
 
     const { exitCode, stdout } = await server.run(`topic delete 5 lunch --archive ${root} -o json`);

@@ -16,6 +16,7 @@ const head: PageHead = {
     resolve: (link) =>
       URL.canParse(link, 'https://chat.example.org') ? new URL(link, 'https://chat.example.org').href : link,
     inside: (link) => (link.endsWith('/near/27876') ? '#m27876' : undefined),
+    fileAt: () => undefined,
   },
   urlOf: ({ id }) => `https://chat.example.org/#narrow/near/${String(id)}`,
 };

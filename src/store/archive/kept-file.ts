@@ -1,0 +1,116 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open, rename } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { isObject } from '../../core/json.ts';
+import type { UploadPath } from '../../schema/upload.ts';
+import { hashOf, isMissing, remove, storageFailure, syncFolder } from '../disk/files.ts';
+import { makeFolder } from '../disk/private-folder.ts';
+
+/** What is known of an attached file: a line of files.ndjson (docs/archive-format.md, Attached files). */
+export type FileRecord = KeptFile | RefusedFile;
+
+export interface KeptFile {
+  readonly path: UploadPath;
+  /** Name inside the folder of the archive. */
+  readonly file: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** A file that the server did not give; it is asked for again by the next pull. */
+export interface RefusedFile {
+  readonly path: UploadPath;
+  readonly refused: string;
+}
+
+export function isKept(record: FileRecord | undefined): record is KeptFile {
+  return record !== undefined && 'file' in record;
+}
+
+/** The folder of attached files inside an archive. */
+export const filesFolder = 'files';
+
+const ownName = /^files\/[0-9a-f]{16}-[A-Za-z0-9._-]+$/;
+
+/** The record that a line of files.ndjson is; undefined for any other line. */
+export function fileRecordIn(record: unknown): FileRecord | undefined {
+  if (!isObject(record)) return undefined;
+  const { path, file, bytes, sha256, refused } = record;
+  if (typeof path !== 'string') return undefined;
+  if (typeof refused === 'string') return { path, refused };
+  const isFile = typeof file === 'string' && ownName.test(file) && typeof bytes === 'number';
+  return isFile && typeof sha256 === 'string' ? { path, file, bytes, sha256 } : undefined;
+}
+
+/** The records by path; of several of one path the last counts. */
+export function filesByPath(records: readonly FileRecord[]): Map<UploadPath, FileRecord> {
+  return new Map(records.map((record) => [record.path, record]));
+}
+
+/** A name of our own, which cannot leave the folder: a hash of the path, and the plain characters of its name. */
+function fileNameOf(path: UploadPath): string {
+  const name = basename(path)
+    .replace(/[^A-Za-z0-9._-]+/g, '_')
+    .replace(/^[._-]+|\.+$/g, '');
+  return `${filesFolder}/${hashOf(Buffer.from(path)).slice(0, 16)}-${name.slice(-80) || 'file'}`;
+}
+
+/**
+ * Writes an attached file, which appears whole and synced or not at all.
+ * @throws what the content throws; Failure config where it cannot be written, unavailable where the disk is full
+ */
+export async function writeKeptFile(
+  folder: string,
+  path: UploadPath,
+  content: AsyncIterable<Uint8Array>,
+): Promise<KeptFile> {
+  const file = fileNameOf(path);
+  const target = join(folder, file);
+  const draft = join(folder, filesFolder, `.${basename(file)}.${randomBytes(6).toString('hex')}.tmp`);
+  try {
+    await makeFolder(dirname(target));
+    const written = await writeDraft(draft, content);
+    await rename(draft, target);
+    await syncFolder(dirname(target));
+    return { path, file, ...written };
+  } catch (cause) {
+    await remove(draft);
+    throw storageFailure(`cannot write ${target}`, cause);
+  }
+}
+
+async function writeDraft(draft: string, content: AsyncIterable<Uint8Array>) {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  const target = await open(draft, 'wx', 0o600);
+  try {
+    for await (const chunk of content) {
+      hash.update(chunk);
+      bytes += chunk.length;
+      await target.writeFile(chunk);
+    }
+    await target.sync();
+  } finally {
+    await target.close();
+  }
+  return { bytes, sha256: hash.digest('hex') };
+}
+
+/** Reads an attached file and compares it with its line; undefined where it is whole. @throws Failure config where it cannot be read */
+export async function problemOfKept(folder: string, { file, bytes, sha256 }: KeptFile): Promise<string | undefined> {
+  const hash = createHash('sha256');
+  let size = 0;
+  try {
+    for await (const chunk of createReadStream(join(folder, file))) {
+      const part = Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk));
+      hash.update(part);
+      size += part.length;
+    }
+  } catch (cause) {
+    if (isMissing(cause)) return 'the file is missing';
+    throw storageFailure(`cannot read ${join(folder, file)}`, cause);
+  }
+  if (size !== bytes) return `${size} bytes; files.ndjson says ${bytes}`;
+  return hash.digest('hex') === sha256 ? undefined : 'the content changed: its SHA-256 is not that of files.ndjson';
+}

@@ -1,0 +1,190 @@
+import { isDeepStrictEqual } from 'node:util';
+import { join } from 'node:path';
+import type { UploadPath } from '../../schema/upload.ts';
+import type { ArchiveChange } from './archive-change.ts';
+import { writeManifest, type ArchiveHead, type Manifest } from './archive-head.ts';
+import { noState, sealedLists, stampOf, type ArchiveState, type ListName } from './archive-state.ts';
+import { isKept, problemOfKept, writeKeptFile, type FileRecord, type KeptFile } from './kept-file.ts';
+import { appending, type LineFile } from './line-file.ts';
+import { lostLine, partInFiles } from './part-list.ts';
+import {
+  archiveForms,
+  blankPart,
+  readPart,
+  written,
+  type ArchiveForm,
+  type ArchivePart,
+  type PartMessages,
+  type ReadPart,
+  type StoredMessage,
+} from './part.ts';
+import { openPurge, type PurgeRecord } from './purge-record.ts';
+
+/** An archive that this process alone changes; a new one has no head. Every call but `mark` resolves when its work is on disk. */
+export interface OpenArchive {
+  readonly folder: string;
+  readonly head: ArchiveHead | undefined;
+  readonly state: ArchiveState;
+  /** By number. */
+  readonly parts: readonly ArchivePart[];
+  readonly changes: readonly ArchiveChange[];
+  /** What is known of attached files. */
+  readonly files: ReadonlyMap<UploadPath, FileRecord>;
+  setHead(head: ArchiveHead): Promise<void>;
+  /** Records how far the archive is; it is on disk after `close`. */
+  mark(state: Pick<ArchiveState, 'complete' | 'checked'>): void;
+  /** Reads one form of a part and compares it with its line; undefined where `which` is `changed` and its file is as it was when it was last read. */
+  check(part: ArchivePart, form: ArchiveForm, which: 'all' | 'changed'): Promise<ReadPart | undefined>;
+  /** Adds the next part: the same messages in each form, ascending. */
+  add(messages: PartMessages): Promise<ArchivePart>;
+  /** Replaces one form of a part. */
+  repair(part: ArchivePart, form: ArchiveForm, messages: readonly StoredMessage[]): Promise<void>;
+  /** Replaces the line of a part. */
+  list(part: ArchivePart): Promise<void>;
+  /** Rebuilds the line of a part from its files. @throws Failure config where they do not suffice */
+  relist(part: ArchivePart): Promise<void>;
+  record(changes: readonly ArchiveChange[]): Promise<void>;
+  /** Whether an attached file is there, and what its line says; `changed` as for `check`. */
+  holds(file: KeptFile, which: 'all' | 'changed'): Promise<boolean>;
+  /** Writes an attached file; its record is still to be recorded. Several may be written at once. */
+  keep(path: UploadPath, content: AsyncIterable<Uint8Array>): Promise<KeptFile>;
+  recordFile(record: FileRecord): Promise<void>;
+  /** The record of the purge that the archive is for. */
+  purge(): Promise<PurgeRecord>;
+  /** Records what the lists hold now, and gives the archive back. */
+  close(): Promise<void>;
+}
+
+/** What an archive was when it was opened. */
+export interface Opened {
+  readonly manifest: Manifest | undefined;
+  readonly parts: readonly ArchivePart[];
+  readonly changes: readonly ArchiveChange[];
+  readonly files: ReadonlyMap<UploadPath, FileRecord>;
+  /** Bytes of the whole lines of each list. */
+  readonly sizes: Readonly<Record<ListName, number>>;
+  /** Lists that were mended. */
+  readonly rewritten: ReadonlySet<ListName>;
+  readonly release: () => Promise<void>;
+}
+
+export function openedArchive(folder: string, opened: Opened): OpenArchive {
+  const manifest = openedManifest(folder, opened);
+  const lists = openedLists(folder, opened);
+  const parts = [...opened.parts];
+  const changes = [...opened.changes];
+  const files = new Map(opened.files);
+  const list = async (part: ArchivePart): Promise<void> => {
+    await lists.parts.append(part);
+    const place = parts.findIndex((one) => one.part === part.part);
+    parts.splice(place < 0 ? parts.length : place, 1, part);
+  };
+  return {
+    ...{ folder, parts, changes, files, list },
+    get head() {
+      return manifest.head;
+    },
+    get state() {
+      return manifest.state;
+    },
+    setHead: (head) => manifest.setHead(head),
+    mark: (state) => manifest.mark(state),
+    async check(part, form, which) {
+      const file = part[form]?.file ?? '';
+      const stamp = await stampOf(join(folder, file));
+      if (which === 'changed' && manifest.isSeen(file, stamp)) return undefined;
+      const read = await readPart(folder, part, form);
+      if (read.problem === undefined) manifest.see(file, stamp);
+      return read;
+    },
+    async add(messages) {
+      const part = await written(folder, blankPart((parts.at(-1)?.part ?? 0) + 1, messages), messages);
+      await list(part);
+      for (const form of archiveForms) await manifest.seeNow(part[form]?.file);
+      return part;
+    },
+    async repair(part, form, messages) {
+      await list(await written(folder, part, { [form]: messages }));
+      await manifest.seeNow(part[form]?.file);
+    },
+    async relist(part) {
+      const forms = archiveForms.filter((form) => part[form]);
+      const whole = await partInFiles(folder, part.part, forms);
+      if (typeof whole === 'string') throw lostLine(folder, part.part, whole);
+      await list(whole);
+    },
+    async record(added) {
+      if (added.length > 0) await lists.changes.append(...added);
+      changes.push(...added);
+    },
+    async holds(kept, which) {
+      const stamp = await stampOf(join(folder, kept.file));
+      if (which === 'changed' && manifest.isSeen(kept.file, stamp)) return true;
+      const isWhole = (await problemOfKept(folder, kept)) === undefined;
+      if (isWhole) manifest.see(kept.file, stamp);
+      return isWhole;
+    },
+    keep: (path, content) => writeKeptFile(folder, path, content),
+    async recordFile(record) {
+      await lists.files.append(record);
+      files.set(record.path, record);
+      if (isKept(record)) await manifest.seeNow(record.file);
+    },
+    purge: () => openPurge(folder),
+    async close() {
+      try {
+        for (const file of Object.values(lists)) await file.close();
+        await manifest.seal();
+      } finally {
+        await opened.release();
+      }
+    },
+  };
+}
+
+function openedLists(folder: string, { sizes }: Opened): Record<'parts' | 'changes' | 'files', LineFile> {
+  const open = (name: ListName): LineFile => appending(join(folder, name), { records: [], size: sizes[name] });
+  return { parts: open('parts.ndjson'), changes: open('changes.ndjson'), files: open('files.ndjson') };
+}
+
+/** archive.json of an open archive: it is written when its head is set, and at the end if anything else changed. */
+function openedManifest(folder: string, { manifest, rewritten }: Opened) {
+  let head: ArchiveHead | undefined = manifest;
+  // What was mended is read whole.
+  let state = { ...(manifest?.state ?? noState), ...(rewritten.size > 0 ? { checked: undefined } : {}) };
+  const seen = new Map(Object.entries(state.seen));
+  let isChanged = rewritten.size > 0;
+  const see = (file: string, stamp: string | undefined): void => {
+    if (stamp === undefined || seen.get(file) === stamp) return;
+    seen.set(file, stamp);
+    isChanged = true;
+  };
+  return {
+    get head() {
+      return head;
+    },
+    get state() {
+      return state;
+    },
+    async setHead(next: ArchiveHead) {
+      if (!head) state = { ...state, complete: false };
+      await writeManifest(folder, { ...next, state });
+      head = next;
+    },
+    mark(next: Pick<ArchiveState, 'complete' | 'checked'>) {
+      isChanged ||= !isDeepStrictEqual({ ...state, ...next }, state);
+      state = { ...state, ...next };
+    },
+    isSeen: (file: string, stamp: string | undefined) => stamp !== undefined && seen.get(file) === stamp,
+    see,
+    async seeNow(file: string | undefined) {
+      if (file !== undefined) see(file, await stampOf(join(folder, file)));
+    },
+    async seal() {
+      if (!head) return;
+      const lists = await sealedLists(folder, state.lists, rewritten);
+      if (!isChanged && isDeepStrictEqual(lists, state.lists)) return;
+      await writeManifest(folder, { ...head, state: { ...state, lists, seen: Object.fromEntries(seen) } });
+    },
+  };
+}

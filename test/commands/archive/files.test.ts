@@ -1,0 +1,293 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { LogEntry } from '../../../src/sandbox/serve.ts';
+import { readFaults } from '../../../src/sandbox/faults.ts';
+import { emptyHome, openSandbox, runAlone } from '../../helpers/run.ts';
+
+const linkTo = (path: string): string => `[file](/user_uploads/${path})`;
+
+/** A sandbox whose topic `plans` links to these files, and an empty folder. */
+async function withFiles(paths: readonly string[], options = {}) {
+  const service = await openSandbox(options);
+  for (const path of paths) service.sandbox.state.post({ channel: 'general', topic: 'plans', content: linkTo(path) });
+  return { ...service, folder: join(emptyHome(), 'archive') };
+}
+
+interface FileLine {
+  readonly path: string;
+  readonly file?: string;
+  readonly bytes?: number;
+  readonly refused?: string;
+}
+
+function filesIn(folder: string): FileLine[] {
+  const lines = readFileSync(join(folder, 'files.ndjson'), 'utf8').split('\n').slice(0, -1);
+  return lines.map((line) => JSON.parse(line) as FileLine);
+}
+
+const selection = '--channel general --topic plans';
+
+test('without --files a pull counts attached files and says that they are not kept', async () => {
+  const { run, folder } = await withFiles(['2/ab/x1/plan.pdf', '2/ab/x1/plan.pdf', '2/cd/y2/photo.png']);
+
+  const { stdout, stderr } = await run(`archive pull ${folder} ${selection} -o json`);
+  const again = await run(`archive pull ${folder} -o json`);
+
+  expect(JSON.parse(stdout)).toMatchObject({ files: 2, files_kept: 0 });
+  expect(stderr).toBe('attached files that the messages link to, and that are not kept without --files: 2\n');
+  expect(again.stderr).toBe(stderr);
+  expect(existsSync(join(folder, 'files.ndjson'))).toBe(false);
+});
+
+test('--files keeps each file under a name of its own, in the later pulls too, and fetches none twice', async () => {
+  const log: LogEntry[] = [];
+  const options = { log: (entry: LogEntry) => void log.push(entry) };
+  const { run, sandbox, folder } = await withFiles(['2/ab/x1/plan.pdf', '2/cd/y2/PLAN.pdf'], options);
+
+  const first = await run(`archive pull ${folder} ${selection} --files -o json`);
+  sandbox.state.post({ channel: 'general', topic: 'plans', content: linkTo('2/ef/z3/later.txt') });
+  const before = log.length;
+  const second = await run(`archive pull ${folder} -o json`);
+  const asked = log.slice(before).filter(({ path }) => path.includes('user_uploads'));
+
+  expect(first).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(JSON.parse(first.stdout)).toMatchObject({ files: 2, files_kept: 2 });
+  expect(JSON.parse(second.stdout)).toMatchObject({ files: 3, files_kept: 3 });
+  expect(asked).toHaveLength(2);
+  const names = filesIn(folder).map(({ file = '' }) => file);
+  expect(names.sort()).toEqual(readdirSync(join(folder, 'files')).map((name) => `files/${name}`));
+  expect(names.every((name) => /^files\/[0-9a-f]{16}-[A-Za-z.]+$/.test(name))).toBe(true);
+  expect(names.map((name) => statSync(join(folder, name)).mode & 0o777)).toEqual([0o600, 0o600, 0o600]);
+  expect(readFileSync(join(folder, names[0] ?? ''), 'utf8')).toMatch(/^The sandbox made this up for 2\//);
+  expect(await run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
+});
+
+test.each<[string, (path: string) => void, string]>([
+  ['missing', (path) => rmSync(path), 'the file is missing'],
+  ['cut', (path) => writeFileSync(path, 'x'), '1 bytes; files.ndjson says'],
+  [
+    'changed',
+    (path) => writeFileSync(path, readFileSync(path, 'utf8').replace('sandbox', 'sandbux')),
+    'the content changed: its SHA-256 is not that of files.ndjson',
+  ],
+])('verify names a %s file, and the pull that it advises fetches it again', async (_what, damage, problem) => {
+  const { run, folder } = await withFiles(['2/ab/x1/plan.pdf']);
+  await run(`archive pull ${folder} ${selection} --files`);
+  const [{ file = '' } = {}] = filesIn(folder);
+  damage(join(folder, file));
+
+  const { exitCode, stdout, stderr } = await run(`archive verify ${folder} -o json`);
+  await run(`archive pull ${folder}`);
+
+  expect(exitCode).toBe(10);
+  expect(JSON.parse(stdout)).toMatchObject([{ part: null, file, problem: expect.stringContaining(problem) as string }]);
+  expect(stderr).toContain(`Run: chatelaine archive pull ${folder}`);
+  expect(await run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
+});
+
+test('names that would leave the folder, or are none, stay in it', async () => {
+  const odd = [
+    '2/x/..%2F..%2Fescape.txt',
+    '2/x/.hidden',
+    '2/x/a%00b',
+    '2/x/con.',
+    '2/x/%D1%84%D0%BE%D1%82%D0%BE.png',
+    '2/../../etc/passwd',
+  ];
+  const { run, folder } = await withFiles(odd);
+
+  const { exitCode } = await run(`archive pull ${folder} ${selection} --files`);
+
+  expect(exitCode).toBe(0);
+  const names = readdirSync(join(folder, 'files'));
+  expect(names.every((name) => /^[0-9a-f]{16}-[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name))).toBe(true);
+  expect(readdirSync(join(folder, '..')).sort()).toEqual(['archive', 'tmp']);
+  expect(await run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
+});
+
+test('a file that is too large, and one that nobody has: a warning each, and the rest is kept', async () => {
+  const { sandbox, run, folder } = await withFiles(['2/ab/x1/plan.pdf']);
+  const [row] = sandbox.state.topic('general', 'plans');
+  if (!row) throw new Error('no message');
+  // Of another organization, in the text that the archive keeps: the sandbox does not find the link in what it renders.
+  sandbox.state.change(({ messages }) =>
+    messages.put(row.id, { ...row, rendered: `${row.rendered}<a href="/user_uploads/2/gone/away.pdf?x=1">away</a>` }),
+  );
+  await run(`archive pull ${folder} ${selection}`);
+  sandbox.state.change(({ messages }) => messages.put(row.id, row));
+
+  const { exitCode, stdout, stderr } = await run(`archive pull ${folder} --files -o json`);
+
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ files: 2, files_kept: 1 });
+  expect(stderr).toBe(
+    '{"warning":"2/gone/away.pdf is not kept: the chat server refused the request (404): File not found"}\n',
+  );
+  expect((await run(`archive verify ${folder}`)).stderr).toContain('attached files that the server did not give: 1');
+});
+
+test('a server that fails in the middle: what was fetched stays, and the same command continues', async () => {
+  const paths = Array.from({ length: 30 }, (_, index) => `2/ab/x${index}/plan.pdf`);
+  const log: LogEntry[] = [];
+  const options = {
+    faults: readFaults('GET /user_uploads/temporary/*=502#1+20', 1),
+    log: (entry: LogEntry) => void log.push(entry),
+  };
+  const { run, folder } = await withFiles(paths, options);
+  const fetched = (): number =>
+    log.filter(({ path, status }) => path.startsWith('/user_uploads/') && status === 200).length;
+
+  const cut = await run(`archive pull ${folder} ${selection} --files --retries 0`);
+  const held = filesIn(folder).length;
+  const last = await run(`archive pull ${folder} --retries 0 -o json`);
+
+  expect(cut.exitCode).toBe(7);
+  expect(held).toBeGreaterThanOrEqual(20);
+  expect(held).toBeLessThan(30);
+  expect(JSON.parse(last.stdout)).toMatchObject({ added: 0, files: 30, files_kept: 30 });
+  expect(fetched()).toBe(30);
+  expect(readdirSync(join(folder, 'files')).filter((name) => name.startsWith('.'))).toEqual([]);
+});
+
+/** A chat server with one message, whose files are answered by `reply`. */
+async function serverWith(reply: (url: string) => { status?: number; body: string | Buffer; location?: string }) {
+  const message = { id: 1, stream_id: 5, subject: 'x', display_recipient: 'kitchen', timestamp: 1_772_000_000 };
+  const seen: { url: string; authorization: string | undefined }[] = [];
+  let inFlight = 0;
+  let most = 0;
+  const server = createServer((incoming, outgoing) => {
+    const url = incoming.url ?? '';
+    seen.push({ url, authorization: incoming.headers.authorization });
+    if (url.startsWith('/api/v1/server_settings')) {
+      outgoing.end('{"result":"success","msg":"","zulip_feature_level":372}');
+      return;
+    }
+    if (url.startsWith('/api/v1/messages')) {
+      const links = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => `<a href="/user_uploads/2/${name}/f">f</a>`);
+      const messages = url.includes('anchor=oldest') ? [{ ...message, content: links.join('') }] : [];
+      outgoing.end(JSON.stringify({ result: 'success', msg: '', messages, found_newest: true }));
+      return;
+    }
+    inFlight += 1;
+    most = Math.max(most, inFlight);
+    setImmediate(() => {
+      const { status = 200, body, location } = reply(url);
+      inFlight -= 1;
+      outgoing.writeHead(status, location === undefined ? {} : { location });
+      outgoing.end(body);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const site = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const env = {
+    CHATELAINE_CHAT_SITE: site,
+    CHATELAINE_CHAT_EMAIL: 'ada@chat.test',
+    CHATELAINE_CHAT_API_KEY: 'k'.repeat(32),
+  };
+  const folder = join(emptyHome(), 'archive');
+  const run = (line: string) => runAlone(`archive pull ${folder} --channel 5 --files ${line}`, { env });
+  return { seen, site, folder, run, most: () => most };
+}
+
+const success = (url: string): string => JSON.stringify({ result: 'success', msg: '', url });
+
+test('at most four at a time; the key is not sent to the temporary address', async () => {
+  const { run, seen, folder, most } = await serverWith((url) =>
+    url.startsWith('/api/')
+      ? { body: success(`/temporary/${url.slice(-3)}`) }
+      : { body: Buffer.from([0, 255, 13, 10]) },
+  );
+
+  const { exitCode } = await run('-o json');
+
+  expect(exitCode).toBe(0);
+  expect(most()).toBeLessThanOrEqual(4);
+  expect(seen.filter(({ url }) => url.startsWith('/temporary/')).map(({ authorization }) => authorization)).toEqual(
+    Array.from({ length: 8 }, () => undefined),
+  );
+  expect(filesIn(folder)).toHaveLength(8);
+  expect([...readFileSync(join(folder, filesIn(folder)[0]?.file ?? ''))]).toEqual([0, 255, 13, 10]);
+});
+
+test.each([
+  [
+    'an address of another host',
+    () => ({ body: success('https://evil.test/f') }),
+    'its temporary address is not of this server',
+  ],
+  [
+    'an address that begins like the site',
+    () => ({ body: success('//127.0.0.1.evil.test/f') }),
+    'is not of this server',
+  ],
+  ['no address', () => ({ body: '{"result":"success","msg":""}' }), 'is not of this server'],
+  ['an address that is broken', () => ({ body: success('/%zz/f') }), 'its temporary address is no URL'],
+  [
+    'a refusal',
+    () => ({ status: 403, body: '<p>You are not authorized to view this file.</p>' }),
+    'not authorized to view this file',
+  ],
+  [
+    'a redirect elsewhere',
+    (url: string) =>
+      url.startsWith('/api/') ? { body: success('/t/f') } : { status: 302, body: '', location: 'https://evil.test/' },
+    'the server answered 302',
+  ],
+])('%s: the file is refused, and the pull goes on', async (_what, reply, why) => {
+  const { run, folder } = await serverWith(reply);
+
+  const { exitCode, stderr } = await run('');
+
+  expect(exitCode).toBe(0);
+  expect(stderr).toContain(why);
+  expect(filesIn(folder).every(({ refused = '' }) => refused.includes(why))).toBe(true);
+});
+
+test('--max-file-size ends a file that is larger after as many bytes, and asks once', async () => {
+  const { run, seen, folder } = await serverWith((url) =>
+    url.startsWith('/api/') ? { body: success('/t/f') } : { body: Buffer.alloc(1_000_001) },
+  );
+
+  const { exitCode, stderr } = await run('--max-file-size 1');
+
+  expect(exitCode).toBe(0);
+  expect(stderr).toContain('2/a/f is not kept: it is larger than 1000000 bytes');
+  expect(seen.filter(({ url }) => url === '/t/f')).toHaveLength(8);
+  expect(filesIn(folder)).toHaveLength(8);
+  expect(existsSync(join(folder, 'files'))).toBe(false);
+});
+
+test('html and markdown link to kept files, seen from the document, and to the server for the others', async () => {
+  const { run, sandbox, folder } = await withFiles(['2/ab/x1/plan.pdf']);
+  await run(`archive pull ${folder} ${selection} --files --both`);
+  sandbox.state.post({ channel: 'general', topic: 'plans', content: linkTo('2/cd/y2/later.bin') });
+  await run(`archive pull ${folder}`);
+  const [first, second] = filesIn(folder);
+  writeFileSync(join(folder, 'files.ndjson'), `${JSON.stringify(first)}\n`);
+  const [home, kept] = [join(folder, '..'), first?.file ?? ''];
+
+  const ran = [
+    await run(`archive export ${folder} -o html --to ${join(home, 'page.html')}`),
+    await run(`archive export ${folder} -o html --to ${join(home, 'out')} --pages several`),
+    await run(`archive export ${folder} -o markdown --to ${join(home, 'text.md')}`),
+  ];
+
+  expect(second?.path).toBe('2/cd/y2/later.bin');
+  expect(ran.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
+  const page = readFileSync(join(home, 'page.html'), 'utf8');
+  expect(page).toContain(`<a href="archive/${kept}">file</a>`);
+  expect(page).toMatch(
+    /<a href="http:[^"]*\/user_uploads\/2\/cd\/y2\/later.bin" rel="noopener noreferrer" class="upload">file<\/a>/,
+  );
+  expect(readFileSync(join(home, 'out', 'messages-0001.html'), 'utf8')).toContain(`<a href="../archive/${kept}"`);
+  const text = readFileSync(join(home, 'text.md'), 'utf8');
+  expect(text).toContain(`[file](archive/${kept})`);
+  expect(text).toContain('[file](/user_uploads/2/cd/y2/later.bin)');
+});

@@ -1,0 +1,205 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { MessageRecord } from '../../../src/sandbox/records.ts';
+import type { LogEntry } from '../../../src/sandbox/serve.ts';
+import { emptyHome, openSandbox, type Ran } from '../../helpers/run.ts';
+
+// Each sentence about messages that are gone is compared with what the sandbox really holds (docs/archive-format.md, Changes).
+
+const bulk = { extraMessages: { channel: 'firmware', topic: 'bulk', count: 1200 }, rateLimit: { perMinute: 100_000 } };
+const newFolder = (): string => join(emptyHome(), 'archive');
+
+interface ChangeLine {
+  readonly id: number;
+  readonly change: string;
+  readonly why?: string;
+  readonly message?: { readonly subject: string };
+}
+
+function changesIn(folder: string): ChangeLine[] {
+  const path = join(folder, 'changes.ndjson');
+  if (!existsSync(path)) return [];
+  const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1);
+  return lines.map((line) => JSON.parse(line) as ChangeLine);
+}
+
+/** What the archive says last of each message that is gone. */
+function goneIn(folder: string): Record<string, number[]> {
+  const last = new Map(changesIn(folder).map((line) => [line.id, line]));
+  const gone: Record<string, number[]> = {};
+  for (const { id, change, why = '' } of last.values()) if (change === 'gone') (gone[why] ??= []).push(id);
+  return gone;
+}
+
+const countsOf = ({ stdout }: Ran): unknown => {
+  const { edited, moved, gone, back } = JSON.parse(stdout) as Record<string, number>;
+  return { edited, moved, gone, back };
+};
+
+async function archived(options: object, selection: string) {
+  const service = await openSandbox(options);
+  const folder = newFolder();
+  await service.run(`archive pull ${folder} ${selection}`);
+  const recheck = (): Promise<Ran> => service.run(`archive pull ${folder} --recheck -o json`);
+  const change = (work: (messages: readonly MessageRecord[]) => readonly MessageRecord[]): void =>
+    service.sandbox.state.change(({ messages }) => {
+      for (const row of work(messages.rows())) messages.put(row.id, row);
+    });
+  return { ...service, folder, recheck, change };
+}
+
+test.each([489, 372, 256])(
+  'level %d: a limit that moves on hides messages, and none of them is said to be deleted; what is seen again is taken back',
+  async (featureLevel) => {
+    const { sandbox, folder, recheck } = await archived({ ...bulk, featureLevel }, '--channel firmware --topic bulk');
+    const ids = sandbox.state.topic('firmware', 'bulk').map(({ id }) => id);
+    const limit = ids[900] ?? 0;
+    // One below the limit and one above it are really deleted: of the first nobody can tell.
+    sandbox.state.change(({ messages }) => [ids[3], ids[1100]].forEach((id = 0) => messages.remove(id)));
+    sandbox.state.organize({ first_visible_message_id: limit });
+
+    const hidden = await recheck();
+    sandbox.state.organize({ first_visible_message_id: 0 });
+    const shown = await recheck();
+    const again = await recheck();
+
+    expect(hidden.exitCode).toBe(0);
+    expect(hidden.stderr).toContain(
+      '{"warning":"900 archived messages are no longer visible: the plan of the organization hides messages of their age"}',
+    );
+    expect(hidden.stderr).not.toMatch(/900.*deleted/);
+    expect(countsOf(hidden)).toEqual({ edited: 0, moved: 0, gone: 901, back: 0 });
+    expect(countsOf(shown)).toEqual({ edited: 0, moved: 0, gone: 1, back: 899 });
+    expect(countsOf(again)).toEqual({ edited: 0, moved: 0, gone: 0, back: 0 });
+    const held = new Set(sandbox.state.messages().map(({ id }) => id));
+    expect(goneIn(folder)).toEqual({ unknown: ids.filter((id) => !held.has(id)) });
+  },
+);
+
+test('an account that lost a private channel: no-access, a warning, and back when it may read again', async () => {
+  const { sandbox, folder, recheck } = await archived({}, '--channel leads');
+  const ids = sandbox.state.messages().flatMap(({ id, stream_id }) => (stream_id === 5 ? [id] : []));
+  const setMembers = (members: readonly number[]): void =>
+    sandbox.state.change(({ channels }) => {
+      const channel = channels.get(5);
+      if (channel) channels.put(5, { ...channel, subscribers: members.map((user_id) => ({ user_id, since: 0 })) });
+    });
+  setMembers([9]);
+
+  const lost = await recheck();
+  setMembers([8, 9]);
+  const regained = await recheck();
+
+  expect(lost.exitCode).toBe(0);
+  expect(lost.stderr).toContain("nothing of the channel 'leads' is visible to this account");
+  expect(lost.stderr).toContain('no longer visible, nor is anything else of their channels');
+  expect(countsOf(lost)).toMatchObject({ gone: ids.length });
+  expect(
+    changesIn(folder)
+      .filter(({ why }) => why === 'no-access')
+      .map(({ id }) => id),
+  ).toEqual(ids);
+  expect(countsOf(regained)).toEqual({ edited: 0, moved: 0, gone: 0, back: ids.length });
+  expect(goneIn(folder)).toEqual({});
+});
+
+test('messages that move to a private channel while a recheck reads, and new ones that arrive: unknown, never deleted', async () => {
+  let isMoving = false;
+  const log: (entry: LogEntry) => void = ({ path }) => {
+    if (!isMoving || path !== '/api/v1/messages') return;
+    isMoving = false;
+    moveAway();
+  };
+  const service = await archived({ ...bulk, log }, '--channel firmware --topic bulk');
+  const ids = service.sandbox.state.topic('firmware', 'bulk').map(({ id }) => id);
+  const moved = ids.slice(100, 1150);
+  const moveAway = (): void => {
+    service.change((rows) => rows.filter(({ id }) => moved.includes(id)).map((row) => ({ ...row, stream_id: 4 })));
+    service.sandbox.state.post({ channel: 'firmware', topic: 'bulk', content: 'meanwhile' });
+  };
+  isMoving = true;
+
+  const first = await service.recheck();
+  const second = await service.recheck();
+  service.change((rows) => rows.filter(({ id }) => moved.includes(id)).map((row) => ({ ...row, stream_id: 2 })));
+  const last = await service.recheck();
+
+  expect([first, second, last].map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
+  expect(first.stderr + second.stderr).toContain('no longer visible: deleted, or moved out of sight');
+  expect(service.sandbox.state.messages().filter(({ id }) => moved.includes(id))).toHaveLength(moved.length);
+  expect(
+    changesIn(service.folder)
+      .filter(({ change }) => change === 'gone')
+      .map(({ id, why }) => [id, why]),
+  ).toEqual(moved.map((id) => [id, 'unknown']));
+  expect(countsOf(last)).toMatchObject({ gone: 0, back: moved.length });
+  expect(goneIn(service.folder)).toEqual({});
+});
+
+test('--sender: what moved out of sight, what was deleted, and what moved within sight', async () => {
+  const { sandbox, folder, recheck, change } = await archived({}, '--sender 9 --channel general');
+  const [first, second, third] = sandbox.state
+    .messages()
+    .filter(({ sender_id, stream_id }) => sender_id === 9 && stream_id === 1);
+  change(() => [
+    ...(first ? [{ ...first, stream_id: 4 }] : []),
+    ...(second ? [{ ...second, subject: 'moved within sight' }] : []),
+  ]);
+  sandbox.state.change(({ messages }) => messages.remove(third?.id ?? 0));
+
+  const seen = await recheck();
+
+  expect(countsOf(seen)).toEqual({ edited: 0, moved: 1, gone: 2, back: 0 });
+  expect(goneIn(folder)).toEqual({ unknown: [first?.id, third?.id] });
+  expect(seen.stderr).toContain('2 archived messages are no longer visible: deleted, or moved out of sight');
+});
+
+test('a message that was edited while it was out of sight: back, and edited', async () => {
+  const { sandbox, folder, recheck, change } = await archived(bulk, '--channel firmware --topic bulk');
+  const [row] = sandbox.state.topic('firmware', 'bulk');
+  if (!row) throw new Error('no message');
+  change(() => [{ ...row, stream_id: 4 }]);
+  await recheck();
+  change(() => [{ ...row, rendered: '<p>other</p>' }]);
+
+  const { stdout } = await recheck();
+
+  expect(JSON.parse(stdout)).toMatchObject({ edited: 1, moved: 0, back: 1 });
+  expect(changesIn(folder).map(({ change: kind }) => kind)).toEqual(['gone', 'back', 'edited']);
+});
+
+test.each([
+  ['a channel without access', '--channel clinic-pilot', 5, "nothing of the channel 'clinic-pilot' is visible"],
+  ['the same with a topic', '--channel clinic-pilot --topic x', 5, "nothing of the channel 'clinic-pilot' is visible"],
+  ['a mistyped channel', '--channel genral', 6, 'genral'],
+])(
+  'the first pull of %s leaves nothing behind, and the folder takes another one',
+  async (_what, selection, exit, message) => {
+    const service = await openSandbox();
+    const folder = newFolder();
+
+    const refused = await service.run(`archive pull ${folder} ${selection}`);
+    const isLeft = existsSync(folder);
+    const right = await service.run(`archive pull ${folder} --channel general`);
+
+    expect({ exitCode: refused.exitCode, isLeft }).toEqual({ exitCode: exit, isLeft: false });
+    expect(refused.stderr).toContain(message);
+    expect(right.exitCode).toBe(0);
+  },
+);
+
+test('an empty selection in a visible channel is an archive; a folder that was there stays', async () => {
+  const service = await openSandbox();
+  const [folder, empty] = [newFolder(), emptyHome()];
+
+  const nothingYet = await service.run(`archive pull ${folder} --channel general --topic 'not yet' -o json`);
+  const refused = await service.run(`archive pull ${join(empty, 'tmp')} --channel clinic-pilot`);
+  service.sandbox.state.post({ channel: 'general', topic: 'not yet', content: 'now' });
+  const later = await service.run(`archive pull ${folder} -o json`);
+
+  expect({ ...nothingYet, stdout: '' }).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(refused.exitCode).toBe(5);
+  expect(readdirSync(join(empty, 'tmp'))).toEqual([]);
+  expect(JSON.parse(later.stdout)).toMatchObject({ messages: 1, added: 1 });
+});
