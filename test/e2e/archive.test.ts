@@ -37,7 +37,7 @@ describe('an export that is ended', () => {
     async (signal, exit) => {
       const home = await archivedHome();
       const env = { ...killedAt('1:after'), KILL_IN: 'out.html', KILL_WITH: signal };
-      const done = await start('archive export kept -o html --to out.html', { home, env }).ended;
+      const done = await start('archive export kept -o html --pages one --to out.html', { home, env }).ended;
 
       expect({ code: done.code, stdout: done.stdout }).toEqual({ code: exit, stdout: '' });
       expect(readdirSync(home).filter((name) => name.includes('out.html'))).toEqual([]);
@@ -47,7 +47,7 @@ describe('an export that is ended', () => {
 
   test('--deadline: exit 7, and no part of a file', async () => {
     const home = await archivedHome();
-    const done = await start('archive export kept -o html --to out.html --deadline 50ms', { home }).ended;
+    const done = await start('archive export kept -o html --pages one --to out.html --deadline 50ms', { home }).ended;
 
     expect(done.code).toBe(7);
     expect(done.stderr).toContain('the deadline of 50ms was reached');
