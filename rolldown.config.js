@@ -17,7 +17,7 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
  * What dependencies load and this program never reaches. Each row says what its absence costs: instructions of the named command, where
  * nothing else is said. Prices of rows do not add up, since some only move a collection of garbage.
  */
-const replaced = replace([
+export const replacedModules = [
   // license list + 61 %.
   { module: /^undici$/, from: /\/src\/api\/http\/transport\.ts$/, file: here('scripts/bundle/undici.cjs') },
   {
@@ -74,7 +74,7 @@ const replaced = replace([
     from: /\/atomically\/dist\/utils\/temp\.js$/,
     code: "module.exports = (callback) => process.once('exit', callback);",
   },
-]);
+];
 
 /** jq reads its WebAssembly module from beside the file that holds its code. */
 const jqModule = {
@@ -141,7 +141,7 @@ const program = defineConfig({
   onLog: refuseUnresolved,
   input: { main: here('src/cli/process.ts'), help: here('src/cli/help-texts.ts') },
   platform: 'node',
-  plugins: [replaced, lateBuiltins(), jqModule, httpParser, licences(), pack(packed)],
+  plugins: [replace(replacedModules), lateBuiltins(), jqModule, httpParser, licences(), pack(packed)],
   // The entry may export to its chunks, so that what every run loads is one file.
   preserveEntrySignatures: 'allow-extension',
   output: {

@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { programs } from './scripts/programs.js';
+import { shippedUndici } from './test/helpers/shipped-undici.js';
 
 export default defineConfig({
   test: {
@@ -15,6 +16,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
+        plugins: [shippedUndici()],
         test: {
           name: 'source',
           include: ['test/**/*.test.ts'],
