@@ -182,7 +182,7 @@ describe('hostile answers', () => {
       method === 'POST' ? { status: 302, headers: { location: '/v1/license/CANARY-CODE-1/' }, body: '' } : {},
     );
     const { exitCode, stderr } = await at(`http://127.0.0.1:${port}`, `${create} --settle 1ms --trace`);
-    expect(exitCode).toBe(6);
+    expect(exitCode).toBe(9);
     expect(stderr).not.toContain('CANARY');
   });
 });
