@@ -46,7 +46,7 @@ export function openAccounts(holding: Holding): Accounts & Omit<Keys, 'keyFromIn
   return {
     licensingAccount: async (choice = {}) =>
       options.sandbox
-        ? (await sandbox.credentials()).licensing(choice)
+        ? (await sandbox.credentials()).licensing({ app_code: choice.row_app_code ?? choice.app_code })
         : credentials.licensing({ ...chosen, ...choice }),
     chatAccount: async () => (options.sandbox ? (await sandbox.credentials()).chat() : credentials.chat(chosen)),
     licensingApps: async () =>

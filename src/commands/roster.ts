@@ -72,11 +72,14 @@ export async function appCodeOfEach(
   return ({ app_code = own }) => app_code;
 }
 
-/** One API for each application, on the key that is stored for it. */
-export function apiOfEachApp(context: Services): (app_code: number | undefined) => LicensingApi {
+/** One API for each application: on the key of the run if that has its code, else on the one that is stored for it. */
+export function apiOfEachApp(
+  context: Services,
+  typed: number | undefined,
+): (app_code: number | undefined) => LicensingApi {
   const known = new Map<number | undefined, LicensingApi>();
   return (app_code) => {
-    const api = known.get(app_code) ?? context.licensing({ app_code });
+    const api = known.get(app_code) ?? context.licensing({ app_code: typed, row_app_code: app_code });
     known.set(app_code, api);
     return api;
   };

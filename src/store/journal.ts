@@ -169,7 +169,11 @@ function journalOn(
     isOpen = false;
     await settled();
     await file.close();
-    await release();
+    try {
+      await release();
+    } catch (cause) {
+      throw storageFailure(`cannot remove ${path}.lock`, cause);
+    }
   };
   return {
     path,

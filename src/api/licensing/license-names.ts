@@ -48,6 +48,16 @@ export function foldName(name: string): string {
     .replace(/^0+(?=.)/, '');
 }
 
+/** The form that two users share who are probably one: case, runs of blanks, Unicode form and leading zeros make no difference. */
+export function plainName(name: string): string {
+  return name
+    .normalize('NFKC')
+    .toLowerCase()
+    .trim()
+    .replace(/\s+/g, ' ')
+    .replace(/^0+(?=.)/, '');
+}
+
 /** What servers make of a name when they store it: lower case, blanks collapsed, no leading zeros; only forms that differ from it. */
 export function storedForms(name: string): string[] {
   const collapsed = name.trim().replace(/\s+/g, ' ');

@@ -24,6 +24,8 @@ export interface Services {
 export interface AppChoice {
   /** Picks the stored application of that code. */
   readonly app_code?: number | undefined;
+  /** The application of a row of a roster: that of the run, or a stored one. */
+  readonly row_app_code?: number | undefined;
 }
 
 /** One answer, or those of every page of a list, as they come. */

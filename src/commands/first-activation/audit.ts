@@ -1,4 +1,9 @@
-import { auditSensors, type ExpectedSensor, type SensorRow } from '../../jobs/license/audit-sensors.ts';
+import {
+  auditSensors,
+  type ExpectedSensor,
+  type SensorAudit,
+  type SensorRow,
+} from '../../jobs/license/audit-sensors.ts';
 import { readRoster, type CheckedRoster, type RosterSource } from '../../store/roster/read-roster.ts';
 import { optional, type Values } from '../../schema/field.ts';
 import { readMac, sensorRosterFields } from '../../schema/license.ts';
@@ -7,7 +12,6 @@ import { command } from '../command.ts';
 import type { Accounts } from '../context/accounts.ts';
 import type { Invocation } from '../context/invocation.ts';
 import type { Keys } from '../context/keys.ts';
-import type { Services } from '../context/services.ts';
 import type { Terminal } from '../context/terminal.ts';
 import { apiOfEachApp, defaultConcurrency, rosterOptions, rosterSource, workerOptions } from '../roster.ts';
 
@@ -56,7 +60,10 @@ export default command({
       app_code: typed ?? null,
       input,
     };
-    yield* audit(sensors, concurrency, await context.journal(header, journalFile), context);
+    for (const app_code of new Set(sensors.map((sensor) => sensor.app_code)))
+      await context.licensingAccount({ app_code: typed, row_app_code: app_code });
+    const work = { concurrency, licensing: apiOfEachApp(context, typed) };
+    yield* audit(sensors, work, await context.journal(header, journalFile), context);
   },
 
   fields: ['error'],
@@ -71,16 +78,15 @@ export default command({
 /** The journal is done with once every sensor has an answer. */
 async function* audit(
   sensors: readonly ExpectedSensor[],
-  concurrency: number,
+  how: Pick<SensorAudit, 'concurrency' | 'licensing'>,
   journal: Journal,
-  context: Invocation & Services & Keys & Terminal,
+  context: Invocation & Keys & Terminal,
 ): AsyncGenerator<SensorRow> {
   const progress = context.progress('sensors', sensors.length);
   let answered = 0;
   try {
     const { signal, conclude } = context;
-    const work = { licensing: apiOfEachApp(context), journal, concurrency, signal, conclude };
-    for await (const row of auditSensors(sensors, work)) {
+    for await (const row of auditSensors(sensors, { ...how, journal, signal, conclude })) {
       progress.step();
       if (row.status !== 'error') answered += 1;
       yield row.error === undefined ? row : { ...row, error: context.clean(row.error) };

@@ -1,14 +1,25 @@
-import { Failure } from '../../core/failure.ts';
+import { Failure, usage } from '../../core/failure.ts';
 import {
   changesIn,
+  creationsIn,
   planInWords,
   planRequests,
+  twinsIn,
   type DryRow,
   type Plan,
   type Planning,
 } from '../../jobs/license/plan-roster.ts';
+import type { LicenseFields } from '../../schema/license.ts';
+import type { CheckedRoster } from '../../store/roster/read-roster.ts';
 import { plannedRows, type ApplyingParts } from './apply-rows.ts';
 import { inTargets, type Target } from './target.ts';
+
+/** How a plan is shown. */
+interface ShownPlan {
+  readonly targets: readonly Target[];
+  readonly tellsChanges: boolean | undefined;
+  readonly limits: PlanLimits;
+}
 
 /**
  * The rows of a dry run; with -o curl there are none, and its requests are noted.
@@ -17,9 +28,10 @@ import { inTargets, type Target } from './target.ts';
 export async function* planned(
   plan: Plan,
   planning: Planning,
-  { targets, tellsChanges }: { readonly targets: readonly Target[]; readonly tellsChanges: boolean | undefined },
+  { targets, tellsChanges, limits }: ShownPlan,
   { conclude, warn, options }: Pick<ApplyingParts, 'conclude' | 'warn' | 'options'>,
 ): AsyncGenerator<DryRow> {
+  refusePlan(plan, planning, limits);
   if (options.output === 'curl') await planRequests(plan, planning);
   else yield* plannedRows(plan, warn);
   conclude(`${planInWords(plan)} on ${inTargets(targets)}`);
@@ -27,4 +39,55 @@ export async function* planned(
   if (refused > 0) throw new Failure('incomplete', `${refused} of ${plan.rows.length} rows cannot be applied`);
   const changes = changesIn(plan);
   if (tellsChanges && changes > 0) throw new Failure('differences', `${changes} licenses would change`);
+}
+
+/** What a plan must keep to before anything is written. */
+export interface PlanLimits {
+  readonly roster: CheckedRoster<LicenseFields>;
+  /** Where the roster came from, for errors. */
+  readonly file: string;
+  readonly max_create: number | undefined;
+}
+
+/**
+ * Refuses a plan that is probably not meant: it creates more than `--max-create`, or a user whose name differs from another one of the
+ * roster only by case, runs of blanks, Unicode form or leading zeros.
+ * @throws Failure usage
+ */
+export function refusePlan(plan: Plan, { similar }: Pick<Planning, 'similar'>, limits: PlanLimits): void {
+  const { roster, file, max_create = Infinity } = limits;
+  const creations = creationsIn(plan);
+  if (creations > max_create)
+    throw usage(`${creations} licenses would be created, and --max-create is ${max_create}; nothing was changed`);
+  const twins = similar === 'allow' ? [] : twinsIn(plan);
+  if (twins.length === 0) return;
+  const places = new Map(roster.rows.map((row, index) => [row, roster.lines[index] ?? 0]));
+  const lines = twins.slice(0, maxTwins).map(([later, earlier]) => {
+    const [line, first] = [places.get(later) ?? 0, places.get(earlier) ?? 0];
+    return `${file}:${line}: user '${later.remote_user}' is like '${earlier.remote_user}' on line ${first}`;
+  });
+  const rest = twins.length - lines.length;
+  throw usage(
+    rest > 0 ? [...lines, `and ${rest} more`] : lines,
+    'If these are two users each, repeat with --allow-similar. Nothing was changed.',
+  );
+}
+
+const maxTwins = 20;
+/** What spreadsheets make of long numbers, and of what looks like a day and a month. */
+const spreadsheetName = /^\d([.,]\d+)?E\+?\d+$|^\d{1,2}[-.][A-Z][a-z]{2}\.?$|^[A-Z][a-z]{2}-\d{2}$/;
+const maxNames = 3;
+
+/** Warns of names that look as if a spreadsheet had changed them. */
+export function warnOfNames(
+  { rows, lines }: CheckedRoster<LicenseFields>,
+  file: string,
+  warn: (text: string) => void,
+): void {
+  const found = rows.flatMap(({ remote_user }, index) =>
+    spreadsheetName.test(remote_user) ? [`'${remote_user}' (line ${lines[index] ?? '?'})`] : [],
+  );
+  if (found.length === 0) return;
+  const rest = found.length > maxNames ? ` and ${found.length - maxNames} more` : '';
+  warn(`${file}: ${found.slice(0, maxNames).join(', ')}${rest} may be names that a spreadsheet has changed`);
 }

@@ -1,7 +1,8 @@
-import { usage } from '../../core/failure.ts';
+import { Failure, usage } from '../../core/failure.ts';
 import { applyRoster } from '../../jobs/license/roster-run.ts';
 import {
   changesIn,
+  creationsIn,
   planClaimed,
   planInWords,
   planToShow,
@@ -14,7 +15,7 @@ import { rosterFields, type LicenseFields } from '../../schema/license.ts';
 import { optional } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import { apiOfEachApp, defaultConcurrency, keepOptions, rosterOptions, workerOptions } from '../roster.ts';
-import { planned } from './apply-plan.ts';
+import { planned, refusePlan, warnOfNames, type PlanLimits } from './apply-plan.ts';
 import { commandLine, isShown, type ApplyingParts } from './apply-rows.ts';
 import { applyColumns, keptColumns, readLicenseRoster } from './roster.ts';
 import { claimsOf, inTargets, profilesOf, targetsOf, type Target } from './target.ts';
@@ -29,7 +30,7 @@ import {
   similarOptions,
 } from './options.ts';
 
-/** On a terminal more changes than these are asked about once. */
+/** On a terminal more resizes than these are asked about. */
 const manyChanges = 100;
 
 export default command({
@@ -67,6 +68,12 @@ export default command({
       placeholder: 'FILE',
       help: 'Where the steps are recorded (default: in the state folder, a journal for each server and file)',
     },
+    max_create: {
+      kind: 'integer',
+      min: 0,
+      placeholder: 'N',
+      help: 'Change nothing if more licenses than N would be created',
+    },
     changed: { kind: 'boolean', help: 'Leave rows out whose license is unchanged' },
     exit_code: { kind: 'boolean', help: 'With --dry-run: exit code 10 if anything would change' },
     ...settleOptions,
@@ -94,21 +101,24 @@ export default command({
     const roster = await readLicenseRoster(file, values, context);
     context.checkFields(Object.keys(roster.others[0] ?? {}));
     const kept = keptColumns(roster);
+    const limits = { roster, file: file === '-' ? 'standard input' : file, max_create: values.max_create };
+    warnOfNames(roster, limits.file, context.warn);
     const { rows, sha256: input } = roster;
     const users = new Set(values.send_again ? rows.map(({ remote_user }) => remote_user) : []);
     const sendAgain = sendAgainOf(values.send_again, (user) => users.has(user));
-    const targets = await targetsOf(rows, context);
+    const targets = await targetsOf(rows, values.app_code, context);
     const planning = {
-      licensing: apiOfEachApp(context),
+      licensing: apiOfEachApp(context, values.app_code),
       concurrency: values.concurrency ?? defaultConcurrency,
       similar: similarOf(values.allow_similar),
       elapsed: context.elapsed,
     };
     const { changed, journal, settle = defaultSettle } = values;
     const resume = commandLine(file, values, context.options);
+    const shown = { targets, tellsChanges: values.exit_code, limits };
     const all = context.options.dry_run
-      ? planned(await planToShow(rows, planning), planning, { targets, tellsChanges: values.exit_code }, context)
-      : applied({ rows, targets, input, journal, settle, sendAgain, resume }, planning, context);
+      ? planned(await planToShow(rows, planning), planning, shown, context)
+      : applied({ rows, targets, input, journal, settle, sendAgain, resume, limits }, planning, context);
     for await (const row of all) if (isShown(row, { changed }, context.options)) yield kept(row);
   },
 
@@ -133,6 +143,7 @@ interface Job {
   readonly sendAgain: ReadonlySet<string>;
   /** The command that resumes the job. */
   readonly resume: string;
+  readonly limits: PlanLimits;
 }
 
 async function* applied(job: Job, planning: Planning, context: ApplyingParts): AsyncGenerator<RowResult> {
@@ -143,17 +154,29 @@ async function* applied(job: Job, planning: Planning, context: ApplyingParts): A
   let isDone = false;
   try {
     const journal = licenseJournal(opened, context);
+    const asked = await askAboutPlan(job, planning, journal, context);
     const own = await claimsOf(targets, settle, context);
     const { plan, claims } = await planClaimed(rows, planning, { ...context, claims: own });
     try {
-      await askAboutMany(plan, journal, targets, context);
+      refusePlan(plan, planning, job.limits);
+      if (creationsIn(plan) > asked) await ask(plan, targets, context);
       yield* carriedOut(plan, { ...planning, journal, claims }, job, context);
     } finally {
       await claims.releaseAll();
     }
     isDone = true;
   } finally {
-    await (isDone ? opened.finish() : opened.close());
+    await orWarn(isDone ? opened.finish() : opened.close(), context);
+  }
+}
+
+/** What was done decides how the run ends, and not whether its record could be put away. */
+async function orWarn(ending: Promise<void>, { warn }: Pick<ApplyingParts, 'warn'>): Promise<void> {
+  try {
+    await ending;
+  } catch (cause) {
+    if (!(cause instanceof Failure)) throw cause;
+    warn(cause.message);
   }
 }
 
@@ -186,13 +209,25 @@ async function* carriedOut(
   }
 }
 
-/** A question on a terminal only: a script has said what it wants. */
-async function askAboutMany(
-  plan: Plan,
+/**
+ * Asks on a terminal before anything is created, since a license cannot be taken back; a script has said what it wants. The plan is made
+ * without claims: nobody waits for a question. A run that resumes was answered before.
+ * @returns how many creations were agreed to
+ */
+async function askAboutPlan(
+  { rows, targets, limits }: Job,
+  planning: Planning,
   journal: LicenseJournal,
-  targets: readonly Target[],
   context: ApplyingParts,
-): Promise<void> {
-  if (changesIn(plan) <= manyChanges || !context.interactive() || context.options.yes) return;
-  await context.confirm(`${planInWords(plan, journal)} on ${inTargets(targets)} (${profilesOf(targets)}). Go on?`);
+): Promise<number> {
+  if (!context.interactive() || context.options.yes || journal.isResumed) return Infinity;
+  const plan = await planToShow(rows, planning);
+  refusePlan(plan, planning, limits);
+  const creations = creationsIn(plan);
+  if (creations > 0 || changesIn(plan) > manyChanges) await ask(plan, targets, context);
+  return creations;
+}
+
+async function ask(plan: Plan, targets: readonly Target[], context: ApplyingParts): Promise<void> {
+  await context.confirm(`${planInWords(plan)} on ${inTargets(targets)} (${profilesOf(targets)}). Go on?`);
 }

@@ -25,7 +25,7 @@ const auditFields = {
 
 export default command({
   about: [
-    'Finds several-licenses (of one user in one application), shared-key (one key under two users), bad-name and bad-size (outside ' +
+    'Finds several-licenses (of one user in one application), shared-key (one key under two users), similar-name (two users whose names differ only by case, runs of blanks or leading zeros), bad-name and bad-size (outside ' +
       'the rules); with --roster also missing (a user without a license), unexpected (a license of nobody in the roster) and ' +
       'other-size (not the size_allowance of the roster, if it has that column). The last line counts findings and licenses.',
     'Exit code 10 if something was found; 8 if the list is not whole: what it shows is audited, and nothing can be called missing.',
@@ -106,12 +106,9 @@ async function* licensesOf(
 ): AsyncGenerator<Listed> {
   const codes = expected ? new Set(expected.map(({ app_code }) => app_code)) : [typed];
   for (const app_code of codes) {
-    const own = app_code ?? (await context.licensingAccount({ app_code })).app_code;
-    const licenses = listOfApplication(
-      context.licensing({ app_code }),
-      { app_code },
-      { app_code: own, extent: 'whole' },
-    );
+    const choice = { app_code: typed, row_app_code: app_code };
+    const own = app_code ?? (await context.licensingAccount(choice)).app_code;
+    const licenses = listOfApplication(context.licensing(choice), { app_code }, { app_code: own, extent: 'whole' });
     for await (const license of licenses) yield { app_code: own, license };
   }
 }

@@ -18,11 +18,12 @@ export interface Target {
  */
 export async function targetsOf(
   rows: readonly LicenseUser[],
+  typed: number | undefined,
   { licensingAccount, identityOf }: Pick<Accounts, 'licensingAccount' | 'identityOf'>,
 ): Promise<Target[]> {
   const targets: Target[] = [];
   for (const app_code of [...new Set(rows.map((row) => row.app_code))].sort((one, other) => one - other)) {
-    const account = await licensingAccount({ app_code });
+    const account = await licensingAccount({ app_code: typed, row_app_code: app_code });
     targets.push({ app_code, account, origin: identityOf(account) });
   }
   return targets;

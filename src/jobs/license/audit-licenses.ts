@@ -1,4 +1,5 @@
 import type { License } from '../../api/licensing/license.ts';
+import { plainName } from '../../api/licensing/license-names.ts';
 import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import { licenseFields, type LicenseFields } from '../../schema/license.ts';
@@ -6,7 +7,14 @@ import { readField } from '../../schema/field.ts';
 import { userKey as rowKey } from './claim-users.ts';
 
 export type Finding =
-  'several-licenses' | 'shared-key' | 'bad-name' | 'bad-size' | 'other-size' | 'missing' | 'unexpected';
+  | 'several-licenses'
+  | 'similar-name'
+  | 'shared-key'
+  | 'bad-name'
+  | 'bad-size'
+  | 'other-size'
+  | 'missing'
+  | 'unexpected';
 
 /** Who should have a license, and of which size where the roster says it. */
 export type ExpectedLicense = Pick<LicenseFields, 'remote_user' | 'app_code'> &
@@ -59,6 +67,7 @@ export async function* auditLicenses(
   }
   for (const listed of byUser.values()) if (listed.length > 1) yield* several(listed);
   for (const listed of byKey.values()) if (listed.length > 1) yield* shared(listed);
+  yield* similar(byUser);
   if (roster) yield* compare(byUser, roster, gap ? 'part' : 'whole');
   if (gap) throw gap;
   return looked;
@@ -130,6 +139,19 @@ function* shared(group: readonly Listed[]): Generator<FindingRow> {
     return names.size > 1 ? name : `${name} in application ${codeOf(listed) ?? '?'}`;
   });
   for (const listed of group) yield row('shared-key', listed, `one key of ${users.join(' and ')}`);
+}
+
+/** Users whose names differ so little that they are probably one. */
+function* similar(byUser: ReadonlyMap<string, readonly Listed[]>): Generator<FindingRow> {
+  const groups = new Map<string, Listed[]>();
+  for (const [listed] of byUser.values()) {
+    if (!listed) continue;
+    const remote_user = plainName(textOf(listed.license.fields['remote_user']));
+    group(groups, rowKey({ remote_user, app_code: codeOf(listed) ?? 0 }), listed);
+  }
+  for (const [first, ...others] of groups.values())
+    for (const other of first ? others : [])
+      yield row('similar-name', other, `like '${textOf(first?.license.fields['remote_user'])}'`);
 }
 
 function* compare(

@@ -1,15 +1,15 @@
 import { Planned } from '../../api/http/call.ts';
 import type { License } from '../../api/licensing/license.ts';
 import { keyOf } from '../../api/licensing/license-key.ts';
+import { plainName } from '../../api/licensing/license-names.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { areShared, type SharedClaims } from '../../store/claims.ts';
 import { pool } from '../work/pool.ts';
-import { claimRoster, type ClaimingRoster, type RosterClaims } from './claim-users.ts';
+import { claimRoster, userKey, type ClaimingRoster, type RosterClaims } from './claim-users.ts';
 import { decide, sizeOf, type Decision, type SimilarNames } from './decide.ts';
-import { earlierOutcome, type LicenseJournal } from './past.ts';
 import { shareRoster, type SharingRoster } from './share-roster.ts';
 import { lookAtUsers, lookUp, type Sight } from './sight.ts';
 
@@ -159,21 +159,13 @@ export function dryRow({ row, decision }: PlannedRow): DryRow {
   return { ...row, status: step, license, change, error: null };
 }
 
-/**
- * How many rows a plan creates, resizes, leaves and refuses, in words: `2 to create, 15 to resize, 233 unchanged`. Rows that the
- * journal says an interrupted run has done are counted apart, since the result will count them with those of this run.
- */
-export function planInWords({ rows }: Pick<Plan, 'rows'>, journal?: Pick<LicenseJournal, 'past'>): string {
-  const counts = { create: 0, 'look up': 0, resize: 0, created: 0, resized: 0, unchanged: 0, refused: 0 };
-  for (const { row, decision } of rows) {
-    const earlier = decision.step === 'unchanged' && journal ? earlierOutcome(journal.past(row)) : undefined;
-    counts[earlier ?? decision.step] += 1;
-  }
+/** How many rows a plan creates, resizes, leaves and refuses, in words: `2 to create, 15 to resize, 233 unchanged`. */
+export function planInWords({ rows }: Pick<Plan, 'rows'>): string {
+  const counts = { create: 0, 'look up': 0, resize: 0, unchanged: 0, refused: 0 };
+  for (const { decision } of rows) counts[decision.step] += 1;
   return inWords([
     [counts.create + counts['look up'], 'to create'],
     [counts.resize, 'to resize'],
-    [counts.created, 'created by the interrupted run'],
-    [counts.resized, 'resized by the interrupted run'],
     [counts.unchanged, 'unchanged'],
     [counts.refused, 'failed'],
   ]);
@@ -182,6 +174,29 @@ export function planInWords({ rows }: Pick<Plan, 'rows'>, journal?: Pick<License
 /** The counts that are not zero, in words. */
 export function inWords(counts: readonly (readonly [count: number, word: string])[]): string {
   return counts.flatMap(([count, word]) => (count > 0 ? [`${count} ${word}`] : [])).join(', ');
+}
+
+/**
+ * Users of a plan whose names differ so little that they are probably one, and of whom one would be created: each with one before it.
+ */
+export function twinsIn({ rows }: Pick<Plan, 'rows'>): (readonly [later: LicenseFields, earlier: LicenseFields])[] {
+  const groups = new Map<string, PlannedRow[]>();
+  for (const planned of rows) {
+    const key = userKey({ ...planned.row, remote_user: plainName(planned.row.remote_user) });
+    const group = groups.get(key);
+    if (group) group.push(planned);
+    else groups.set(key, [planned]);
+  }
+  return [...groups.values()].flatMap(([first, ...others]) =>
+    first && [first, ...others].some(({ decision }) => isCreation(decision))
+      ? others.map((other) => [other.row, first.row] as const)
+      : [],
+  );
+}
+
+/** The number of rows that a plan creates. */
+export function creationsIn({ rows }: Pick<Plan, 'rows'>): number {
+  return rows.filter(({ decision }) => isCreation(decision)).length;
 }
 
 /** The number of rows that a plan would change. */

@@ -39,6 +39,8 @@ export interface Choice {
 
 export interface LicensingChoice extends Choice {
   readonly app_code?: number | undefined;
+  /** The application of a row of a roster: served by the credential that is chosen otherwise if that has its code, else by the stored app. */
+  readonly row_app_code?: number | undefined;
 }
 
 /** A stored app whose key is only looked for when it is asked for, so that one broken app does not hide the others. */
@@ -50,7 +52,7 @@ export interface StoredApp {
 
 /** Chooses one credential as one unit (docs/apis.md, Credentials). Every method throws Failure config when there is none, or it is incomplete, unsafe or for another host. */
 export interface Credentials {
-  /** @throws Failure usage when several stored apps have that code */
+  /** @throws Failure config when no app has the code of a row; usage when several stored apps have that code */
   licensing(choice: LicensingChoice): Promise<LicensingCredential>;
   chat(choice: Choice): Promise<ChatCredential>;
   /** Every stored app. */
@@ -79,21 +81,20 @@ export function openCredentials(
     credentialFrom(profile, await keyOf(profile));
 
   return {
-    async licensing({ profile, typed = true, app_code }) {
+    async licensing({ profile, typed = true, app_code, row_app_code }) {
       const unit = unitOf(machine.env, 'licensing');
-      if (unit && (profile === undefined || !typed))
-        return {
-          kind: 'licensing',
-          profile: undefined,
-          ...unit.values,
-          key: await keyOfUnit(unit.values.base_url, unit.key),
-        };
-      // What is typed goes before what the environment says.
-      if (!typed && app_code !== undefined) return licensingCredential(await appOf(profiles, app_code));
-      if (profile !== undefined) return licensingCredential(await profileNamed(profiles, profile, 'licensing'));
-      const code = app_code ?? appCodeOf(machine.env);
-      if (code !== undefined) return licensingCredential(await appOf(profiles, code));
-      return licensingCredential(await defaultOf(profiles, 'licensing'));
+      const row = row_app_code === app_code ? undefined : row_app_code;
+      if (unit && (profile === undefined || !typed)) {
+        const own = app_code ?? unit.values.app_code;
+        if (row !== undefined && own !== undefined && row !== own)
+          return licensingCredential(await appOf(profiles, row));
+        const { values, key } = unit;
+        return { kind: 'licensing', profile: undefined, ...values, key: await keyOfUnit(values.base_url, key) };
+      }
+      const chosen = await chosenApp(profiles, { profile, typed, app_code }, machine.env, row);
+      if (row === undefined || chosen?.app_code === row)
+        return licensingCredential(chosen ?? (await defaultOf(profiles, 'licensing')));
+      return licensingCredential(await appOf(profiles, row));
     },
     async chat({ profile, typed = true }) {
       const unit = unitOf(machine.env, 'chat');
@@ -122,6 +123,21 @@ export function credentialFrom(profile: Profile, key: Secret): LicensingCredenti
 export function credentialFrom(profile: Profile, key: Secret): LicensingCredential | ChatCredential {
   const { name, key_command: _, ...fields } = profile;
   return { ...fields, profile: name, key };
+}
+
+/** The stored app in use; for a row, undefined where none is. What is typed goes before what the environment says. */
+async function chosenApp(
+  profiles: ProfileSource,
+  { profile, typed, app_code }: LicensingChoice,
+  env: Machine['env'],
+  row: number | undefined,
+): Promise<LicensingProfile | undefined> {
+  if (!typed && app_code !== undefined) return appOf(profiles, app_code);
+  if (profile !== undefined) return profileNamed(profiles, profile, 'licensing');
+  const code = app_code ?? appCodeOf(env);
+  if (code !== undefined) return appOf(profiles, code);
+  const isChosen = (await profiles.defaults()).licensing !== undefined;
+  return isChosen || row === undefined ? defaultOf(profiles, 'licensing') : undefined;
 }
 
 /** What credentials.json keeps of a key: with its origin, so that a changed URL in config.json cannot send it elsewhere. */

@@ -10,6 +10,8 @@ import { openRosterFile, readRosterRows, type RosterFile } from './roster-file.t
 export interface CheckedRoster<R> {
   /** In the order of the file; at least one. */
   readonly rows: readonly R[];
+  /** The line that each row begins on; in a JSON array its number. */
+  readonly lines: readonly number[];
   /** The columns of each row that are carried through to the result; empty where none are kept. */
   readonly others: readonly OtherColumns[];
   /** The hash of the bytes and of how columns are named: another roster is another job. */
@@ -62,7 +64,7 @@ export async function readRoster<const T extends Fields, R extends Values<T>>(
   await readRosterRows(opened, wanted, read);
   const rows = await complete(read, rules, bad, place);
   if (rows.length === 0) throw usage(`${source.file}: no rows`);
-  return { rows, others: read.others(), sha256: hashOf(source) };
+  return { rows, lines: read.lines, others: read.others(), sha256: hashOf(source) };
 }
 
 /** Fills in what rows leave to the run and names repeated rows. Where nothing can be filled in, rows are compared as they are. */

@@ -8,7 +8,7 @@ import { Failure } from '../../../src/core/failure.ts';
 import { userKey } from '../../../src/jobs/license/claim-users.ts';
 import { licenseJournal } from '../../../src/jobs/license/past.ts';
 import { applyRoster } from '../../../src/jobs/license/roster-run.ts';
-import { planInWords, planRoster } from '../../../src/jobs/license/plan-roster.ts';
+import { planRoster } from '../../../src/jobs/license/plan-roster.ts';
 import type { Applying, RowResult } from '../../../src/jobs/license/roster-results.ts';
 import type { OpenAnswer } from '../../../src/store/claims.ts';
 import type { LicenseFields } from '../../../src/schema/license.ts';
@@ -395,28 +395,6 @@ test.each([
   const open = () =>
     licenseJournal({ path: '/j', records: [record], isDamaged: false, append: async () => undefined }, realClock);
   expect(open).toThrow('the journal /j is damaged: line 2 is not a step of a roster');
-});
-
-test('the words of a plan count what an interrupted run created and resized as the result will', () => {
-  const [one, two, three, four] = rows.map((row) => ({
-    row,
-    decision: { step: 'unchanged' as const, license: { key: 'K', fields: {} }, hasSeveral: false },
-  }));
-  const planned = [one, two, three, four].filter((row) => row !== undefined);
-  const ended = (remote_user: string, status: string) => ({ remote_user, app_code: 7, status, time: 1 });
-  const records = [
-    ended('user-0', 'created'),
-    ended('user-1', 'resized'),
-    { ...ended('user-2', ''), status: undefined, step: 'create' },
-  ];
-  const journal = licenseJournal(
-    { path: '/j', records, isDamaged: false, append: async () => undefined },
-    sleptClock(),
-  );
-  expect(planInWords({ rows: planned }, journal)).toBe(
-    '2 created by the interrupted run, 1 resized by the interrupted run, 1 unchanged',
-  );
-  expect(planInWords({ rows: planned })).toBe('4 unchanged');
 });
 
 describe('a process that ends between two steps of a POST', () => {
