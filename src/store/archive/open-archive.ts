@@ -184,7 +184,11 @@ function openedManifest(folder: string, { manifest, rewritten }: Opened) {
       if (!head) return;
       const lists = await sealedLists(folder, state.lists, rewritten);
       if (!isChanged && isDeepStrictEqual(lists, state.lists)) return;
-      await writeManifest(folder, { ...head, state: { ...state, lists, seen: Object.fromEntries(seen) } });
+      const { complete, checked } = state;
+      await writeManifest(folder, {
+        ...head,
+        state: { complete, checked, lists, seen: Object.fromEntries(seen) },
+      });
     },
   };
 }

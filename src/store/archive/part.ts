@@ -179,6 +179,7 @@ export function uploadsOf(messages: Iterable<StoredMessage>): UploadPath[] {
 function fieldsOf(message: StoredMessage): JsonObject {
   const { text } = message;
   if (!(text instanceof JsonElement)) return { ...message };
-  const value = Buffer.from(text.bytes).includes('user_uploads') ? text.parse() : undefined;
+  const { buffer, byteOffset, length } = text.bytes;
+  const value = Buffer.from(buffer, byteOffset, length).includes('user_uploads') ? text.parse() : undefined;
   return isObject(value) ? value : {};
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { forgetState, headOf } from '../../helpers/archive.ts';
+import { forgetState, headOf, seeAsItIs } from '../../helpers/archive.ts';
 import { idsBetween, openChatServer, topicOf, type ChatServer } from '../../helpers/chat-server.ts';
 import { emptyHome } from '../../helpers/run.ts';
 
@@ -499,4 +499,37 @@ describe('what the last run left is recorded, and each advice mends', () => {
     cutLast('parts.ndjson', 1)(folder);
     expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 10 });
   });
+});
+
+test('a bit that flips without a write is found by verify, and by the pull that reads all again after seven days', async () => {
+  const now = Date.UTC(2026, 5, 1);
+  const day = 24 * 3_600_000;
+  const { server, folder } = await archived();
+  const pull = async (time: number) => {
+    const { stdout } = await server.run(`archive pull ${folder} -o json`, { now: time });
+    return (JSON.parse(stdout) as { repaired: number }).repaired;
+  };
+  await pull(now);
+  const file = path(folder, 'rendered-000002.ndjson');
+  const bytes = readFileSync(file);
+  writeFileSync(file, bytes.with(700, (bytes[700] ?? 0) ^ 1));
+  seeAsItIs(folder, 'rendered-000002.ndjson');
+
+  expect(await pull(now + 6 * day)).toBe(0);
+  expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 10 });
+  expect(await pull(now + 7 * day)).toBe(1);
+  expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
+  expect(readFileSync(file).equals(bytes)).toBe(true);
+});
+
+test('a file that was written since is read by the next pull, whatever the time', async () => {
+  const { server, folder } = await archived();
+  const file = path(folder, 'rendered-000002.ndjson');
+  const bytes = readFileSync(file);
+  writeFileSync(file, bytes.with(700, (bytes[700] ?? 0) ^ 1));
+
+  const { stdout } = await server.run(`archive pull ${folder} -o json`);
+
+  expect(JSON.parse(stdout)).toMatchObject({ repaired: 1 });
+  expect(readFileSync(file).equals(bytes)).toBe(true);
 });
