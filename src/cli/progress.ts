@@ -8,7 +8,7 @@ const redrawEvery = 100;
 const lineEvery = 5000;
 const barWidth = 24;
 
-/** How far a job is, on stderr: one line redrawn on a terminal, a line every 5 s elsewhere, nothing with `--quiet`. */
+/** How far a job is, on stderr: one line redrawn on a terminal, a line every 5 s and a last one elsewhere, nothing with `--quiet`. */
 export function openProgress(
   world: World,
   { quiet, output }: GlobalValues,
@@ -24,6 +24,7 @@ export function openProgress(
   const started = clock.now();
   let last = started;
   let done = 0;
+  let said: number | undefined;
 
   const text = (): string => {
     const elapsed = Math.max(1, clock.now() - started);
@@ -37,13 +38,19 @@ export function openProgress(
     const now = clock.now();
     if (now - last < (isTerminal ? redrawEvery : lineEvery)) return;
     last = now;
+    said = done;
     if (isTerminal) messages.status(fitted(bar(done / total), text(), stderr.columns ?? 80));
     else messages.note(text());
   };
   return {
     step: () => upTo(done + 1),
     upTo,
-    end: () => messages.status(undefined),
+    end() {
+      if (isTerminal) messages.status(undefined);
+      // The last line that stays is the true one.
+      else if (said !== undefined && said !== done) messages.note(text());
+      said = undefined;
+    },
   };
 }
 

@@ -31,7 +31,8 @@ function slowReporter(messages: Messages, world: Pick<World, 'stderr' | 'machine
       if (isTerminal) messages.status(undefined);
       return;
     }
-    const line = `waiting for ${event.host}, attempt ${event.attempt} of ${event.of}`;
+    const { host, attempt, of } = event;
+    const line = attempt === 1 ? `no answer from ${host} for 10 s` : `waiting for ${host}, attempt ${attempt} of ${of}`;
     if (isTerminal) messages.status(line);
     else if (!said.has(line)) messages.note(line);
     said.add(line);

@@ -20,6 +20,15 @@ test('without a terminal a line comes every five seconds, and none at the end', 
   );
 });
 
+test('without a terminal the last line is the true one, said once', () => {
+  const { step, end, written } = job({ isTTY: false, total: 40 });
+  for (let done = 0; done < 13; done += 1) step(500);
+  end();
+  end();
+
+  expect(written()).toBe('rows 10/40, 2.0/s, 15s left\nrows 13/40, 2.0/s, 14s left\n');
+});
+
 test('on a terminal one line is drawn again and again, at most ten times a second, and taken away at the end', () => {
   const { step, end, written } = job({ isTTY: true, total: 8 });
   for (let done = 0; done < 8; done += 1) step(50);

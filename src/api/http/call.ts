@@ -118,7 +118,7 @@ export type WireEvent =
       readonly span: Milliseconds;
       readonly why: string;
     }
-  /** A call has waited for two seconds or more; `attempt` of at most `of`. */
+  /** A call waits: its first attempt for ten seconds, or a later one, `attempt` of at most `of`. */
   | { readonly kind: 'slow'; readonly host: string; readonly attempt: number; readonly of: number }
   /** A slow call has ended. */
   | { readonly kind: 'settled' };

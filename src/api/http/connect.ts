@@ -134,8 +134,9 @@ function httpOf({ method, shown }: Request, { answer }: Attempt): { method: stri
   return { method, url: shown, ...(answer === undefined ? {} : { status: answer.status }) };
 }
 
-/** How long a person waits without asking what happens. */
+/** How long a person waits without asking what happens; longer where nothing failed. */
 const patience: Milliseconds = 2000;
+const longPatience: Milliseconds = 10_000;
 
 /** Reports that a call waits for its server. */
 interface Slowness {
@@ -145,23 +146,30 @@ interface Slowness {
   end(): void;
 }
 
-/** Reports a call that has no answer after two seconds, and each of its later attempts. */
+/** Reports a call without an answer: of a first attempt after ten seconds, of a later one when the call has taken two. */
 function watchSlowness({ alarm, observe, retries, base }: Connection): Slowness {
-  let attempt = 1;
-  let isSlow = false;
-  const report = (): void => observe({ kind: 'slow', host: new URL(base).host, attempt, of: retries + 1 });
-  const cancel = alarm(patience, () => {
-    isSlow = true;
-    report();
-  });
+  let [attempt, isSlow, isReported] = [1, false, false];
+  const report = (): void => {
+    isReported = true;
+    observe({ kind: 'slow', host: new URL(base).host, attempt, of: retries + 1 });
+  };
+  const cancels = [
+    alarm(patience, () => {
+      isSlow = true;
+      if (attempt > 1) report();
+    }),
+    alarm(longPatience, () => {
+      if (!isReported) report();
+    }),
+  ];
   return {
     nextAttempt() {
       attempt += 1;
       if (isSlow) report();
     },
     end() {
-      cancel();
-      if (isSlow) observe({ kind: 'settled' });
+      for (const cancel of cancels) cancel();
+      if (isReported) observe({ kind: 'settled' });
     },
   };
 }

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { connect } from '../../../src/api/http/connect.ts';
-import { Planned, type Connection, type PlannedCall } from '../../../src/api/http/call.ts';
+import { Planned, type Connection, type PlannedCall, type WireEvent } from '../../../src/api/http/call.ts';
 import { path } from '../../../src/api/http/request.ts';
 import { openGate } from '../../../src/api/http/retry.ts';
 import { realAlarm, realClock } from '../../../src/cli/clock.ts';
@@ -54,4 +54,33 @@ test('a dry run shows it, as a field and in the line of curl', async () => {
   await expect(send({ method: 'PATCH', path: path`/v1/x/`, json: {}, repeat: 'safe' })).rejects.toThrow(Planned);
   expect(planned[0]?.request.headers).toBe("X-Tenant: ward 3's");
   expect(planned[0]?.curl).toContain(String.raw`--header 'X-Tenant: ward 3'\''s'`);
+});
+
+test('a call that nothing went wrong with is reported after ten seconds, one that is repeated at once when it has taken two', async () => {
+  const alarms: { readonly span: number; readonly ring: () => void }[] = [];
+  const events: WireEvent[] = [];
+  let requests = 0;
+  const server = createServer((_request, response) => {
+    requests += 1;
+    // Both spans of the first request pass before it fails.
+    if (requests === 1) for (const span of [2000, 10_000]) for (const one of alarms) if (one.span === span) one.ring();
+    response.writeHead(requests === 1 ? 503 : 200).end('[]');
+  });
+  onTestFinished(() => void server.close());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const clock = { ...realClock, sleep: () => Promise.resolve() };
+  const alarm = (span: number, ring: () => void) => (alarms.push({ span, ring }), () => undefined);
+  const observe = (event: WireEvent): void => void events.push(event);
+
+  const send = connect({ ...connectionTo(port), retries: 1, clock, alarm, observe });
+  await send({ method: 'GET', path: path`/v1/license/`, repeat: 'safe' });
+
+  const host = `127.0.0.1:${port}`;
+  expect(events.filter(({ kind }) => kind === 'slow' || kind === 'settled')).toEqual([
+    { kind: 'slow', host, attempt: 1, of: 2 },
+    { kind: 'slow', host, attempt: 2, of: 2 },
+    { kind: 'settled' },
+  ]);
 });
