@@ -20,6 +20,12 @@ export interface ChatServerOptions {
   readonly deletesPerCall?: number;
   /** What the n-th delete_topic call does (from 1 on) where it is not what a server of level 211 does. */
   readonly deleteReply?: (call: number) => DeleteReply | undefined;
+  /** The messages that a delete_topic call removes, before it does. */
+  readonly removed?: (messages: readonly ServedMessage[]) => void;
+  /** What GET /users/me says of the account; without it, nothing. */
+  readonly isAdmin?: boolean;
+  /** Channels of which the account sees nothing. */
+  readonly hiddenChannels?: readonly number[];
   /** Before each answer: may change the messages. `calls` counts the delete_topic calls, this one included. */
   readonly meanwhile?: Meanwhile;
   /** From the end of this delete_topic call on, every other request is answered with 502. */
@@ -33,6 +39,8 @@ export interface DeleteReply {
   readonly body?: object | string;
   /** Messages that are deleted; all without it. */
   readonly deletes?: number;
+  /** The call is carried out, and no answer ever comes. */
+  readonly hangs?: boolean;
 }
 
 export interface ServedMessage {
@@ -41,6 +49,7 @@ export interface ServedMessage {
   subject: string;
   stream_id: number;
   display_recipient: string;
+  last_edit_timestamp?: number;
 }
 
 export interface SeenRequest {
@@ -81,7 +90,8 @@ export async function openChatServer(options: ChatServerOptions): Promise<ChatSe
       seen.push(request);
       if (request.path.endsWith('/delete_topic')) calls += 1;
       options.meanwhile?.(messages, request, calls);
-      const { status, body } = answer(options, messages, request, calls);
+      const { status, body, hangs } = answer(options, messages, request, calls);
+      if (hangs) return;
       outgoing.writeHead(status, { 'content-type': typeof body === 'string' ? 'text/html' : 'application/json' });
       outgoing.end(typeof body === 'string' ? body : JSON.stringify(body));
     });
@@ -112,6 +122,7 @@ const success = { result: 'success', msg: '' };
 interface Reply {
   readonly status: number;
   readonly body: object | string;
+  readonly hangs?: boolean | undefined;
 }
 
 function answer(options: ChatServerOptions, messages: ServedMessage[], request: SeenRequest, calls: number): Reply {
@@ -120,6 +131,8 @@ function answer(options: ChatServerOptions, messages: ServedMessage[], request: 
   if (calls >= (options.awayAfter ?? Infinity)) return { status: 502, body: '<h1>Bad gateway</h1>' };
   const settings = { zulip_feature_level: options.level ?? 372, zulip_version: '10.2', realm_name: 'Harbour' };
   if (path.endsWith('/server_settings')) return { status: 200, body: { ...success, ...settings } };
+  if (path.endsWith('/users/me') && options.isAdmin !== undefined)
+    return { status: 200, body: { ...success, is_admin: options.isAdmin } };
   const body = found(options, messages, parameters);
   return { status: 'code' in body ? 400 : 200, body };
 }
@@ -131,8 +144,14 @@ function deleted(options: ChatServerOptions, all: ServedMessage[], call: number,
   const reply = options.deleteReply?.(call);
   const most = reply?.deletes ?? options.deletesPerCall ?? Infinity;
   const doomed = all.filter((row) => row.stream_id === stream && same(row.subject, topic));
-  for (const row of doomed.slice(Math.max(0, doomed.length - most))) all.splice(all.indexOf(row), 1);
-  return { status: reply?.status ?? 200, body: reply?.body ?? { ...success, complete: doomed.length <= most } };
+  const gone = doomed.slice(Math.max(0, doomed.length - most));
+  options.removed?.(gone);
+  for (const row of gone) all.splice(all.indexOf(row), 1);
+  return {
+    hangs: reply?.hangs,
+    status: reply?.status ?? 200,
+    body: reply?.body ?? { ...success, complete: doomed.length <= most },
+  };
 }
 
 function found(
@@ -150,12 +169,13 @@ function found(
       ...{ result: 'error', code: 'BAD_NARROW', desc: `unknown channel ${String(unknown.operand)}` },
       msg: `Invalid narrow operator: unknown channel ${String(unknown.operand)}`,
     };
-  const rows = ignoresNarrow === undefined ? all.filter((row) => narrow.every((term) => matches(term, row))) : all;
+  const shown = all.filter(({ stream_id }) => !options.hiddenChannels?.includes(stream_id));
+  const rows = ignoresNarrow === undefined ? shown.filter((row) => narrow.every((term) => matches(term, row))) : shown;
   const ignored = ignoresNarrow === 'says' ? { ignored_parameters_unsupported: ['narrow'] } : {};
   if (level >= 300 && parameters['message_ids'] !== undefined) {
-    const ids = JSON.parse(parameters['message_ids']) as number[];
-    const shown = rows.filter((row) => row.id >= firstVisible && ids.includes(row.id));
-    return { ...success, ...ignored, messages: shown.reverse(), found_newest: false, history_limited: false };
+    const wanted = new Set(JSON.parse(parameters['message_ids']) as number[]);
+    const found = rows.filter((row) => row.id >= firstVisible && wanted.has(row.id));
+    return { ...success, ...ignored, messages: found.reverse(), found_newest: false, history_limited: false };
   }
   const window = windowOf(rows, firstVisible, parameters);
   if (options.hides?.(parameters))

@@ -129,6 +129,7 @@ function inPart(cause: unknown, survey: TopicSurvey, state: PurgeState): unknown
   const message = `${cause.message}; ${left}${state.isOpen ? ', and the server goes on with the delete request that it has' : ''}`;
   switch (cause.kind) {
     case 'unavailable':
+    case 'config':
       return cause.as('incomplete', message, { hint: continues, retryable: true });
     case 'rejected':
     case 'not_found':

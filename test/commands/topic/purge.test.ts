@@ -1,0 +1,391 @@
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { Failure } from '../../../src/core/failure.ts';
+import {
+  idsBetween,
+  openChatServer,
+  topicOf,
+  type ChatServer,
+  type ChatServerOptions,
+  type Meanwhile,
+  type ServedMessage,
+} from '../../helpers/chat-server.ts';
+import { emptyHome } from '../../helpers/run.ts';
+
+const success = { result: 'success', msg: '' };
+const part = { ...success, complete: false };
+const line = 'topic delete 5 lunch --confirm lunch -o json';
+
+/** A message as archived or served. */
+type Version = Readonly<Record<string, unknown>>;
+
+/** The versions of each message that the archives below a folder hold. */
+function archived(root: string): Map<unknown, Version[]> {
+  const found = new Map<unknown, Version[]>();
+  const take = (message: Version): void =>
+    void found.set(message['id'], [...(found.get(message['id']) ?? []), message]);
+  for (const folder of existsSync(root) ? readdirSync(root) : []) {
+    for (const name of readdirSync(join(root, folder))) {
+      const isPart = name.startsWith('source-');
+      if (!isPart && name !== 'changes.ndjson') continue;
+      const records = readFileSync(join(root, folder, name), 'utf8')
+        .split('\n')
+        .slice(0, -1)
+        .map((text) => JSON.parse(text) as Version);
+      for (const record of records) take(isPart ? record : ((record['message'] as Version | undefined) ?? {}));
+    }
+  }
+  return found;
+}
+
+interface Watched {
+  readonly server: ChatServer;
+  readonly root: string;
+  /** Ids that a delete call removed although their last version was in no archive. */
+  readonly unarchived: number[];
+  run(words?: string): ReturnType<ChatServer['run']>;
+}
+
+/** A server that compares what each delete call removes with what is archived by then. */
+async function watched(
+  options: Partial<ChatServerOptions> & { readonly messages: readonly ServedMessage[] },
+): Promise<Watched> {
+  const root = join(emptyHome(), 'purges');
+  const unarchived: number[] = [];
+  const server = await openChatServer({
+    ...options,
+    removed(messages) {
+      const kept = archived(root);
+      const isKept = ({ id, last_edit_timestamp: edited }: ServedMessage): boolean =>
+        kept.get(id)?.some((version) => version['last_edit_timestamp'] === edited) ?? false;
+      unarchived.push(...messages.filter((message) => !isKept(message)).map(({ id }) => id));
+    },
+  });
+  const run = (words = ''): ReturnType<ChatServer['run']> => server.run(`${line} --archive ${root} ${words}`);
+  return { server, root, unarchived, run };
+}
+
+const isLook = (parameters: Readonly<Record<string, string>>): boolean =>
+  parameters['anchor'] === 'newest' && (parameters['narrow'] ?? '').includes('topic');
+
+/** Once, before the first look after so many calls. */
+const onceAfter = (after: number, change: (messages: ServedMessage[]) => void): Meanwhile => {
+  let isDone = false;
+  return (messages, { parameters }, calls) => {
+    if (isDone || calls !== after || !isLook(parameters)) return;
+    isDone = true;
+    change(messages);
+    messages.sort((one, other) => one.id - other.id);
+  };
+};
+
+const hidden = { stream_id: 6, display_recipient: 'board' };
+const rowOf = ({ stdout }: { readonly stdout: string }): unknown => (JSON.parse(stdout) as unknown[])[0];
+
+describe('messages that leave the account’s sight', () => {
+  test('the owner moves 500 of 2,000 to a private channel between two calls: unseen, and not called deleted', async () => {
+    const { server, run } = await watched({
+      messages: topicOf('lunch', idsBetween(1, 2000)),
+      deletesPerCall: 500,
+      hiddenChannels: [6],
+      meanwhile: onceAfter(3, (messages) => messages.forEach((row) => Object.assign(row, hidden))),
+    });
+
+    const first = await run();
+    const calls = server.seen.filter(({ path }) => path.endsWith('/delete_topic')).length;
+    const again = await run();
+    const closed = await run('--missing-ok');
+    const over = await run();
+
+    expect(server.messages).toHaveLength(500);
+    // A call on what the look showed empty would have said that it is complete.
+    expect(calls).toBe(3);
+    expect({ exit: first.exitCode, row: rowOf(first) }).toMatchObject({
+      exit: 8,
+      row: { messages: 2000, deleted: 0, status: 'unseen' },
+    });
+    expect(first.error?.message).toContain('2000 of 2000 messages are no longer visible to this account');
+    expect(again).toMatchObject({ exitCode: 8, error: { message: first.error?.message } });
+    expect({ exit: closed.exitCode, row: rowOf(closed) }).toMatchObject({
+      exit: 0,
+      row: { deleted: 0, status: 'unseen' },
+    });
+    expect(over.exitCode).toBe(5);
+  });
+
+  test('the oldest are moved while newer ones stay: these were not deleted, the others were', async () => {
+    const { server, run } = await watched({
+      messages: topicOf('lunch', idsBetween(1, 100)),
+      deletesPerCall: 40,
+      hiddenChannels: [6],
+      meanwhile: onceAfter(1, (messages) => messages.slice(0, 10).forEach((row) => Object.assign(row, hidden))),
+    });
+
+    const { exitCode, stdout, error } = await run();
+
+    expect(server.messages).toHaveLength(10);
+    expect({ exitCode, row: rowOf({ stdout }) }).toMatchObject({
+      exitCode: 8,
+      row: { messages: 100, deleted: 90, status: 'unseen' },
+    });
+    expect(error?.message).toContain('10 of 100 messages are no longer visible to this account');
+    expect(error?.message).toContain('90 were deleted');
+  });
+
+  test('two purges of one topic: neither counts what only the other one deleted', async () => {
+    const { server, run } = await watched({
+      messages: topicOf('lunch', idsBetween(1, 1200)),
+      // Somebody else deletes the newest 600 before the first call.
+      meanwhile: onceAfter(0, (messages) => void messages.splice(600)),
+    });
+
+    const { exitCode, stdout } = await run();
+
+    expect({ exitCode, row: rowOf({ stdout }), left: server.messages.length }).toMatchObject({
+      ...{ exitCode: 8, left: 0 },
+      row: { messages: 1200, deleted: 600, status: 'unseen' },
+    });
+  });
+});
+
+describe('a run that is ended while the server works', () => {
+  const killed = async (after: 'no answer' | 'its answer') => {
+    const interrupt = new AbortController();
+    const watchedServer = await watched({
+      messages: topicOf('lunch', idsBetween(1, 20)),
+      // The server carries the request out all the same.
+      ...(after === 'no answer' ? { deleteReply: () => ({ hangs: true }) } : {}),
+      meanwhile(_messages, { path, parameters }, calls) {
+        const isDue = after === 'no answer' ? path.endsWith('/delete_topic') : calls === 1 && isLook(parameters);
+        if (isDue) interrupt.abort(new Failure('cancelled', 'interrupted'));
+      },
+    });
+    const { server, root } = watchedServer;
+    const first = await server.run(`${line} --archive ${root}`, { interrupt: interrupt.signal });
+    return { ...watchedServer, first };
+  };
+
+  test('before the answer: the next run says unseen, and --missing-ok closes the purge', async () => {
+    const { server, first, run } = await killed('no answer');
+    const next = await run();
+    const closed = await run('--missing-ok');
+
+    expect(server.messages).toEqual([]);
+    expect(first.exitCode).toBe(130);
+    expect(first.error?.message).toBe(
+      "interrupted; 20 of 20 messages of 'lunch' were left when last seen, and the server goes on with the delete request that it has",
+    );
+    expect({ exit: next.exitCode, row: rowOf(next) }).toMatchObject({ exit: 8, row: { deleted: 0, status: 'unseen' } });
+    expect(closed.exitCode).toBe(0);
+    // Nothing was archived again, and nothing says so.
+    expect(next.stderr).not.toContain('archived and verified');
+    expect(next.stderr).toContain("topic 'lunch': 0 messages; an earlier run began to delete it");
+  });
+
+  test('after the answer: the next run proves the deletion, and closes the purge', async () => {
+    const { first, run } = await killed('its answer');
+    const next = await run();
+
+    expect(first.exitCode).toBe(130);
+    expect({ exit: next.exitCode, row: rowOf(next) }).toMatchObject({
+      exit: 0,
+      row: { deleted: 20, status: 'deleted' },
+    });
+    expect((await run()).exitCode).toBe(5);
+  });
+});
+
+describe('nothing is deleted unarchived but in the windows that are named', () => {
+  const many = topicOf('lunch', idsBetween(1, 8000));
+  const edit = (ids: readonly number[]) => (messages: ServedMessage[]) => {
+    for (const row of messages.filter(({ id }) => ids.includes(id))) row.last_edit_timestamp = 1_772_900_000;
+  };
+
+  test.each<[string, number, (messages: ServedMessage[]) => void, number]>([
+    ['posted between two calls', 1, (messages) => messages.push(...topicOf('lunch', [9000, 9001])), 2],
+    ['edited after the first look, below the newest that later looks read', 1, edit(idsBetween(1, 50)), 0],
+    ['edited in the newest', 2, edit(idsBetween(5000, 5200)), 0],
+  ])('%s: archived before its call', async (_what, after, change, arrived) => {
+    const { server, unarchived, run } = await watched({
+      ...{ messages: many, deletesPerCall: 1000, meanwhile: onceAfter(after, change) },
+    });
+
+    const { exitCode, stdout, stderr } = await run();
+
+    expect({ exitCode, unarchived, left: server.messages }).toEqual({ exitCode: 0, unarchived: [], left: [] });
+    expect(rowOf({ stdout })).toMatchObject({ deleted: 8000 + arrived, arrived, deeper: [] });
+    expect(stderr.includes('others that arrived during a delete call may have been deleted')).toBe(arrived > 0);
+  });
+
+  test('moved in with an old id: the run ends before the call, and the next one archives it first', async () => {
+    const moveIn = (messages: ServedMessage[]): void => {
+      for (const row of messages) if (row.id === 7000) row.subject = 'lunch';
+    };
+    const { server, unarchived, run } = await watched({
+      messages: [...many.filter(({ id }) => id !== 7000), ...topicOf('tea', [7000, 9500])],
+      ...{ deletesPerCall: 500, meanwhile: onceAfter(1, moveIn) },
+    });
+
+    const first = await run();
+    const second = await run();
+
+    expect([first.exitCode, second.exitCode]).toEqual([8, 0]);
+    expect(first.error?.message).toContain("message 7000 was moved into 'lunch' after the topic was archived");
+    expect({ unarchived, left: server.messages.map(({ id }) => id) }).toEqual({ unarchived: [], left: [9500] });
+  });
+
+  test('a call that goes deeper than its look: the result names the range and when it was last looked at', async () => {
+    const { server, unarchived, run } = await watched({
+      messages: many,
+      deleteReply: (call) =>
+        call === 1 ? { deletes: 10, body: part } : call === 2 ? { deletes: 7000, body: part } : {},
+      meanwhile: onceAfter(1, edit([100, 1500, 2500, 7000])),
+    });
+
+    const { exitCode, stdout, error } = await run();
+    const { deeper } = rowOf({ stdout }) as { deeper: { first: number; last: number; seen: string }[] };
+
+    expect({ exitCode, error, left: server.messages }).toEqual({ exitCode: 0, error: undefined, left: [] });
+    // The look before the second call read 5,000 of the 7,990 that were left; the third one, whole, read those below 991.
+    expect(deeper).toEqual([{ first: 991, last: 2990, seen: expect.stringMatching(/^20/) as string }]);
+    expect(unarchived).toEqual([1500, 2500]);
+  });
+
+  test('the look after it is whole, however large the topic is', async () => {
+    const server = await openChatServer({
+      messages: topicOf('lunch', idsBetween(1, 26_000)),
+      deleteReply: (call) => (call < 3 ? { deletes: [10, 5500][call - 1] ?? 0, body: part } : {}),
+    });
+
+    const { exitCode, stdout } = await server.run(`${line} --no-archive`);
+
+    // The pages of each look: before the first call, of the newest 5,000 before the second, of all 20,490 that are left, and the last two.
+    const starts = server.seen.flatMap(({ parameters }, at) => (isLook(parameters) ? [at] : []));
+    const isPage = ({ path, parameters }: (typeof server.seen)[number]): boolean =>
+      path.endsWith('/messages') && parameters['num_before'] === '1000';
+    const looks = starts.map((start, at) => server.seen.slice(start, starts[at + 1]).filter(isPage).length);
+    expect({ exitCode, looks, row: rowOf({ stdout }) }).toMatchObject({
+      ...{ exitCode: 0, looks: [27, 5, 21, 1, 1] },
+      row: { deleted: 26_000, deeper: [{ first: 20_491, last: 20_990 }] },
+    });
+  });
+
+  test('a batch that grows to three times its size stays within its look', async () => {
+    const { unarchived, run } = await watched({
+      messages: many,
+      deleteReply: (call) => (call < 3 ? { deletes: 900 * 3 ** (call - 1), body: part } : {}),
+      meanwhile: onceAfter(1, edit([5500, 6000, 7000])),
+    });
+
+    const { exitCode, stdout } = await run();
+
+    expect({ exitCode, unarchived, row: rowOf({ stdout }) }).toMatchObject({
+      exitCode: 0,
+      unarchived: [],
+      row: { deeper: [] },
+    });
+  });
+
+  test.each([146, 153])('level %i: every look is whole where a call deletes all or nothing', async (level) => {
+    const late = { status: 400, body: { result: 'error', msg: 'late' } };
+    const { server, unarchived, run } = await watched({
+      ...{ level, messages: many, meanwhile: onceAfter(1, edit([1, 4000, 7900])) },
+      deleteReply: (call) => (call === 1 ? { ...late, deletes: level < 147 ? 0 : 50 } : { body: success }),
+    });
+
+    const { exitCode, stdout } = await run();
+
+    expect({ exitCode, left: server.messages, row: rowOf({ stdout }) }).toMatchObject({
+      ...{ exitCode: 0, left: [] },
+      row: { deleted: 8000, deeper: level < 147 ? [] : [{ first: 1, last: 2950 }] },
+    });
+    expect(unarchived).toEqual(level < 147 ? [] : [1]);
+  });
+
+  test('posted while a call is under way: deleted unarchived, and the result says that this may be', async () => {
+    let next = 9000;
+    const { unarchived, run } = await watched({
+      messages: topicOf('lunch', idsBetween(1, 40)),
+      deletesPerCall: 10,
+      meanwhile(messages, { path, parameters }, calls) {
+        if (calls > 3 || !(path.endsWith('/delete_topic') || (calls > 0 && isLook(parameters)))) return;
+        messages.push(...topicOf('lunch', [(next += 1)]));
+      },
+    });
+
+    const { exitCode, stdout, stderr } = await run();
+
+    // A look shows what came before it; the posts during the calls are the window that is named.
+    expect({ exitCode, unarchived: unarchived.length, row: rowOf({ stdout }) }).toMatchObject({
+      ...{ exitCode: 0, unarchived: 3 },
+      row: { messages: 40, deleted: 43, arrived: 3 },
+    });
+    expect(stderr).toContain(
+      '3 messages arrived during the deletion; others that arrived during a delete call may have been',
+    );
+  });
+
+  test('an archive that cannot be written ends the purge before the next call', async () => {
+    const { server, root, run } = await watched({
+      messages: topicOf('lunch', idsBetween(1, 40)),
+      deletesPerCall: 10,
+      meanwhile: onceAfter(1, (messages) => {
+        rmSync(root, { recursive: true });
+        messages.push(...topicOf('lunch', [9000]));
+      }),
+    });
+
+    expect((await run()).exitCode).toBe(8);
+    expect(server.messages.map(({ id }) => id)).toEqual([...idsBetween(1, 30), 9000]);
+  });
+});
+
+describe('what is said', () => {
+  test('an account that may not delete is refused before anything is archived', async () => {
+    const { server, root, run } = await watched({ messages: topicOf('lunch', [1]), isAdmin: false });
+
+    const { exitCode, error, stdout } = await run();
+
+    expect({ exitCode, stdout, archives: existsSync(root), left: server.messages.length }).toEqual({
+      ...{ exitCode: 4, stdout: '', archives: false, left: 1 },
+    });
+    expect(error?.message).toContain('ada@chat.test is no administrator of the organization');
+  });
+
+  test('topics that match and are too young', async () => {
+    const messages = ['tea 1', 'tea 2', 'lunch'].flatMap((name, at) =>
+      topicOf(name, [at + 1], { begins: 1_772_360_000 }),
+    );
+    const server = await openChatServer({ messages });
+
+    const { exitCode, error } = await server.run("topic delete 5 --match 'tea*' --older-than 30d --confirm 2 -o json");
+
+    expect({ exitCode, message: error?.message }).toEqual({
+      exitCode: 5,
+      message: "2 topics match 'tea*', none is that old: nothing was deleted",
+    });
+  });
+
+  test('a channel whose name is digits is named by name:', async () => {
+    const server = await openChatServer({ messages: topicOf('lunch', [1], { stream_id: 9, channel: '2024' }) });
+
+    const { exitCode, error } = await server.run('topic delete 2024 lunch --confirm lunch -o json');
+
+    expect({ exitCode, hint: error?.hint }).toEqual({
+      exitCode: 5,
+      hint: 'Write name:2024 for the channel of that name.',
+    });
+  });
+
+  test('an emptied channel, by name, has no topics', async () => {
+    const server = await openChatServer({ messages: topicOf('lunch', [1]) });
+    await server.run(`${line} --no-archive`);
+
+    const { exitCode, stdout } = await server.run('topic list kitchen -o json');
+    const deleted = await server.run(`topic delete kitchen lunch --confirm lunch -o json`);
+
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '[]\n' });
+    expect(deleted).toMatchObject({ exitCode: 5, error: { hint: 'Give the id of the channel.' } });
+  });
+});
