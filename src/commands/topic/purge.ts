@@ -85,10 +85,13 @@ export function openPurge(
           status: outcome.status === 'unseen' ? 'unseen' : undefined,
         });
         await keeper.finish(outcome.tally);
-        return outcome;
-      } finally {
-        deleting.end();
         await keeper.close();
+        return outcome;
+      } catch (cause) {
+        deleting.end();
+        // What ended the purge says more than an archive that cannot be closed after it.
+        await keeper.close().catch(() => undefined);
+        throw cause;
       }
     },
     outcomeOf: (survey) => opened.get(survey)?.outcome(),
