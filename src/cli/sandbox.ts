@@ -119,7 +119,7 @@ async function* serve(
     const address = addressOf(sandbox);
     if (ready) await writeReady(ready.file, ready.text(address));
     yield address;
-    note(`serving on ${options.listen ?? '127.0.0.1'}:${sandbox.port} until Ctrl-C`);
+    note(`serving on ${sandbox.listening} until Ctrl-C`);
     await aborted(signal);
   } finally {
     await sandbox.close();

@@ -13,6 +13,8 @@ export interface SandboxRequest {
   readonly headers: IncomingHttpHeaders;
   readonly mediaType: string;
   readonly body: Buffer;
+  /** Scheme, host and port by which the caller reached the services: the addresses in answers begin with it. */
+  readonly origin: string;
   /** Address of the caller. */
   readonly address: string;
 }
@@ -36,6 +38,7 @@ export async function readRequest(incoming: IncomingMessage): Promise<SandboxReq
     headers: incoming.headers,
     mediaType: (contentType.split(';')[0] ?? '').trim().toLowerCase(),
     body,
+    origin: `http://${incoming.headers.host ?? ''}`,
     address: incoming.socket.remoteAddress ?? '',
   };
 }

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { Milliseconds } from '../core/duration.ts';
-import { usage } from '../core/failure.ts';
+import { usage, type Failure } from '../core/failure.ts';
 import type { Clock } from '../core/world.ts';
 import { createAllowance } from './allowance.ts';
 import type { Faults } from './faults.ts';
@@ -55,6 +55,8 @@ export interface SandboxOptions extends Extras {
 
 export interface Sandbox {
   readonly port: number;
+  /** Address and port. */
+  readonly listening: string;
   readonly licensing: {
     readonly base_url: string;
     readonly apps: readonly { readonly app_code: number; readonly api_key: string }[];
@@ -84,8 +86,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const closing = new AbortController();
   // Each late commit waits for it: no leak, and nothing that Node should warn of on stderr.
   setMaxListeners(0, closing.signal);
-  let origin = '';
-  const services = servicesOf(options, store.state, () => origin);
+  const services = servicesOf(options, store.state);
   const session = {
     ...{ clock: options.clock, faults: options.faults, latency: options.latency ?? 0, services },
     log: options.log ?? (() => undefined),
@@ -100,9 +101,11 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   });
   const address = options.listen ?? '127.0.0.1';
   const port = await listen(server, options.port ?? 0, address);
-  origin = `http://${hostOf(address)}:${port}`;
+  const host = address.includes(':') ? `[${address}]` : address;
+  const origin = `http://${ownHosts[host] ?? host}:${port}`;
   return {
     port,
+    listening: `${host}:${port}`,
     licensing: { base_url: origin, apps: sampleApps },
     chat: { site: origin, accounts: samplePeople.filter(isUsable).map(accountOf) },
     state: inspect(store, options.clock),
@@ -122,42 +125,45 @@ function accountOf({ email, api_key, role, bot }: User) {
   } as const;
 }
 
-function servicesOf(options: SandboxOptions, state: State, origin: () => string): SandboxServices {
+function servicesOf(options: SandboxOptions, state: State): SandboxServices {
   const { clock, licenseShape = {}, featureLevel = defaultLevel, rateLimit, deleteBatches = 2, stale = 0 } = options;
   const allowance = createAllowance();
   return {
     licensing: {
-      ...{ state, clock, origin, allowance, shape: licenseShape, lag: createLag(clock, stale), motion: createMotion() },
+      ...{ state, clock, allowance, shape: licenseShape, lag: createLag(clock, stale), motion: createMotion() },
       perMinute: rateLimit?.licensing,
     },
     chat: {
-      ...{ state, clock, origin, deleteBatches, level: featureLevel, allowance },
+      ...{ state, clock, deleteBatches, level: featureLevel, allowance },
       perMinute: rateLimit?.perMinute ?? 200,
     },
   };
 }
 
-/** The host under which this computer reaches what listens on an address. */
-function hostOf(address: string): string {
-  if (address === '0.0.0.0' || address === '::') return '127.0.0.1';
-  return address.includes(':') ? `[${address}]` : address;
-}
+/** The host under which this computer reaches what listens on every address of its own. */
+const ownHosts: Partial<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '[::]': '[::1]' };
 
 function listen(server: Server, port: number, address: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
-      if (cause.code === 'EADDRNOTAVAIL' || cause.code === 'ENOTFOUND')
-        reject(usage(`--listen: ${address} is no address of this computer`));
-      if (cause.code !== 'EADDRINUSE' && cause.code !== 'EACCES') reject(cause);
-      reject(
-        usage(
-          `port ${port} cannot be used: ${cause.code === 'EACCES' ? 'it needs rights' : 'it is in use'}`,
-          'Leave --port out for any free one.',
-        ),
-      );
-    });
+    server.once('error', (cause: NodeJS.ErrnoException) => reject(unusable(cause, port, address)));
     server.listen(port, address, () => resolve(portOf(server)));
   });
+}
+
+function unusable({ code, message }: NodeJS.ErrnoException, port: number, address: string): Failure {
+  if (code === 'EADDRINUSE' || code === 'EACCES')
+    return usage(
+      `port ${port} cannot be used: ${code === 'EACCES' ? 'it needs rights' : 'it is in use'}`,
+      'Leave --port out for any free one.',
+    );
+  const reasons: Partial<Record<string, string>> = {
+    EADDRNOTAVAIL: `${address} is no address of this computer`,
+    ENOTFOUND: `no address is known for the host '${address}'`,
+  };
+  return usage(
+    `--listen: ${reasons[code ?? ''] ?? `cannot listen on ${address}: ${message}`}`,
+    'Write 0.0.0.0 for every address of this computer, or leave --listen out for this computer alone.',
+  );
 }
 
 /** Of a server that listens on TCP. */

@@ -28,7 +28,7 @@ export function isExposed(url: string): boolean {
   return protocol === 'http:' && !isLoopback(hostname);
 }
 
-const consentVariable = 'CHATELAINE_ALLOW_HTTP';
+export const consentVariable = 'CHATELAINE_ALLOW_HTTP';
 
 /**
  * Plain http beyond this computer needs a consent: `allow_http` of the profile, or the variable, which names the host (and, if it has
@@ -37,9 +37,9 @@ const consentVariable = 'CHATELAINE_ALLOW_HTTP';
  */
 export function refuseExposed(url: string, profile: { readonly allow_http?: boolean }, env: Environment): void {
   if (!isExposed(url) || profile.allow_http) return;
-  const { host, hostname } = new URL(url);
+  const { host, hostname, port } = new URL(url);
   const consent = variable(env, consentVariable)?.toLowerCase();
-  if (consent === host || consent === hostname) return;
+  if (consent === hostname || consent === `${hostname}:${port || '80'}`) return;
   throw new Failure('config', `'${url}' is not encrypted: a key is sent over http only to this computer`, {
     hint: `Write https://${host}; or, in a network that you trust, sign in with --allow-http, or set ${consentVariable}=${host}.`,
   });

@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest';
+import { networkInterfaces } from 'node:os';
+import { describe, expect, test } from 'vitest';
+import { start, type Done } from './program.ts';
 import { openTerminal } from './pty.ts';
 
 /** Asks for a list and for a license that is not there, and serves on until a line is typed. */
@@ -48,4 +50,91 @@ test.each([
   await terminal.shows(/no license has this code/);
   terminal.type('\r');
   expect((await terminal.ended).output).not.toContain('GET /v1/');
+});
+
+interface Served {
+  readonly env: Readonly<Record<string, string>>;
+  /** Runs a line with those variables, changed. */
+  run(line: string, changed?: Readonly<Record<string, string>>): Promise<Done>;
+}
+
+async function serving(options: string): Promise<Served> {
+  const server = start(`sandbox serve ${options}`);
+  await server.shows(/until Ctrl-C/);
+  const exported = server.stdout().matchAll(/^export (\w+)=(.*)$/gm);
+  const env = Object.fromEntries(Array.from(exported, ([, name = '', value = '']): [string, string] => [name, value]));
+  return { env, run: (line, changed = {}) => start(line, { env: { ...env, ...changed } }).ended };
+}
+
+const isLinux = process.platform === 'linux';
+
+test.skipIf(!isLinux)('--listen 127.0.0.2 serves there alone, and plain http to it needs no consent', async () => {
+  const { env, run } = await serving('--listen 127.0.0.2');
+  const url = env['CHATELAINE_BASE_URL'] ?? '';
+  expect(url).toMatch(/^http:\/\/127\.0\.0\.2:\d+$/);
+  expect(env).not.toHaveProperty('CHATELAINE_ALLOW_HTTP');
+  expect(await run('license list --limit 1')).toMatchObject({ code: 0, stderr: '' });
+  const elsewhere = { CHATELAINE_BASE_URL: url.replace('127.0.0.2', '127.0.0.1') };
+  expect(await run('license list --retries 0', elsewhere)).toMatchObject({ code: 7 });
+});
+
+const own = Object.values(networkInterfaces())
+  .flatMap((addresses) => addresses ?? [])
+  .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
+
+describe.skipIf(own === undefined)('a sandbox on an address of this computer that others reach', () => {
+  test('prints its URL with the consent that it needs, and each run over it says that it is not encrypted', async () => {
+    const { env, run } = await serving(`--listen ${own}`);
+    const host = new URL(env['CHATELAINE_BASE_URL'] ?? '').host;
+    const line = `http://${host} is not encrypted: the key and all that is sent and answered can be read on the way\n`;
+    expect(env['CHATELAINE_ALLOW_HTTP']).toBe(host);
+
+    expect(await run('license ensure --remote-user ada --size-allowance 3')).toMatchObject({
+      code: 0,
+      stderr: `${line}created: the license of ada in application 4711\n`,
+    });
+    expect(await run('messages fetch --limit 1 -o json')).toMatchObject({ code: 0, stderr: line });
+    expect(await run('license list -q')).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test.each(['another', '', '127.0.0.1', `${own}:1`, `http://${own}`])(
+    'is sent no key where CHATELAINE_ALLOW_HTTP is %j',
+    async (consent) => {
+      const { run } = await serving(`--listen ${own}`);
+      const { code, stdout, stderr } = await run('license list', { CHATELAINE_ALLOW_HTTP: consent });
+      expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+      expect(stderr).toContain('is not encrypted: a key is sent over http only to this computer');
+    },
+  );
+
+  test.each(['next-url', 'link-header'])(
+    'with --listen 0.0.0.0 is printed as it is reached from here, and pages of %s lead on wherever it is reached',
+    async (shape) => {
+      const { env, run } = await serving(`--listen 0.0.0.0 --list-shape ${shape} --page-size 2`);
+      const here = env['CHATELAINE_BASE_URL'] ?? '';
+      expect(here).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+      const there = { CHATELAINE_BASE_URL: here.replace('127.0.0.1', own ?? ''), CHATELAINE_ALLOW_HTTP: own ?? '' };
+
+      const listed = await run('license list -q', there);
+      expect(listed).toMatchObject({ code: 0, stdout: (await run('license list -q')).stdout });
+      expect(listed.stdout.trimEnd().split('\n')).toHaveLength(6);
+      const raw = await run('api licensing GET license/ --paginate -q', there);
+      expect(raw.code).toBe(0);
+      expect(raw.stdout.match(/license_code/g)).toHaveLength(6);
+      const first = await run('api licensing GET license/ --include', there);
+      expect(first.stdout).toContain(`${there.CHATELAINE_BASE_URL}/v1/license/?page=2`);
+    },
+  );
+});
+
+test.each([
+  ['203.0.113.9', '203.0.113.9 is no address of this computer'],
+  ['nosuch.invalid', 'nosuch.invalid'],
+  ['fe80::1', 'fe80::1'],
+])('--listen %s says what is wrong and what to do', async (address, reason) => {
+  const { code, stdout, stderr } = await start(`sandbox serve --listen ${address}`).ended;
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(/^chatelaine: --listen: /);
+  expect(stderr).toContain(reason);
+  expect(stderr).toContain('Write 0.0.0.0 for every address of this computer, or leave --listen out');
 });

@@ -63,13 +63,14 @@ test.each([
   ['http://licenses:8080', {}, 'licenses:8080'],
   ['http://licenses:8080', {}, 'LICENSES'],
   ['http://licenses', {}, 'licenses'],
+  ['http://licenses', {}, 'licenses:80'],
   ['http://127.0.0.2:1', {}, undefined],
   ['https://licenses', {}, undefined],
 ])('%s is allowed with %j and CHATELAINE_ALLOW_HTTP=%s', (url, profile, consent) => {
   expect(() => refuseExposed(url, profile, { CHATELAINE_ALLOW_HTTP: consent })).not.toThrow();
 });
 
-test.each(['other', 'licenses:8081', 'icenses:8080', 'licenses.example', '*', 'true', 'http://licenses:8080', ''])(
+test.each(['other', 'licenses:80', 'licenses:8081', 'icenses:8080', 'licenses.example', '*', 'true', 'http://licenses:8080', ''])(
   'CHATELAINE_ALLOW_HTTP=%s names another host than licenses:8080',
   (consent) => {
     expect(() => refuseExposed('http://licenses:8080', {}, { CHATELAINE_ALLOW_HTTP: consent })).toThrow(

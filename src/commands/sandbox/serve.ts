@@ -1,14 +1,17 @@
 import { writeJson } from '../../core/json.ts';
 import { licensingOptions } from '../../sandbox/licensing/options.ts';
 import { rowOf } from '../../schema/formats.ts';
+import { consentVariable, isExposed } from '../../schema/url.ts';
 import { command } from '../command.ts';
 import type { SandboxAddress } from '../context/sandbox-control.ts';
 
 export default command({
   about: [
-    'Serves the licensing API and the chat API on 127.0.0.1 until Ctrl-C, with sample data: two applications with licenses and ' +
-      'activations, and an organization with channels, topics, views and snippets.',
+    'Serves the licensing API and the chat API until Ctrl-C, to this computer alone unless --listen says otherwise, with sample data: ' +
+      'two applications with licenses and activations, and an organization with channels, topics, views and snippets.',
     'Once it listens it prints the variables that point chatelaine at it, to be evaluated in another shell; -o json prints one object.',
+    'Other computers and containers write its name or address in place of the host in those variables, and ' +
+      `${consentVariable}=HOST:PORT.`,
     'With --fault it misbehaves on purpose, so that you can try your scripts against a bad network: ' +
       '[METHOD ]PATH=FAULT:PROBABILITY, FAULT#N for the next N requests, or FAULT/N for each Nth; rules are separated by a semicolon, and the manual lists ' +
       'every fault.',
@@ -104,5 +107,6 @@ function exportsOf({ licensing, chat }: SandboxAddress): string {
     `export CHATELAINE_CHAT_SITE=${chat.site}`,
     `export CHATELAINE_CHAT_EMAIL=${chat.email}`,
     `export CHATELAINE_CHAT_API_KEY=${chat.api_key}`,
+    ...(isExposed(chat.site) ? [`export ${consentVariable}=${new URL(chat.site).host}`] : []),
   ].join('\n');
 }

@@ -20,7 +20,7 @@ const releases: readonly (readonly [level: number, version: string])[] = [
 ];
 
 /** GET /server_settings: needs no credentials; levels below 1 do not name themselves (docs/apis.md, Feature levels). */
-export function aboutServer({ level, origin, organization }: ChatCall) {
+export function aboutServer({ level, request: { origin }, organization }: ChatCall) {
   const version = releases.find(([since]) => level >= since)?.[1] ?? '2.1.8';
   return {
     authentication_methods: { password: true, email: true, ldap: false, google: false, github: false, saml: false },
@@ -31,10 +31,10 @@ export function aboutServer({ level, origin, organization }: ChatCall) {
     is_incompatible: false,
     email_auth_enabled: true,
     require_email_format_usernames: true,
-    realm_uri: origin(),
-    ...(level >= levels.realmUrl ? { realm_url: origin() } : {}),
+    realm_uri: origin,
+    ...(level >= levels.realmUrl ? { realm_url: origin } : {}),
     realm_name: organization.name,
-    realm_icon: `${origin()}/static/icon.png`,
+    realm_icon: `${origin}/static/icon.png`,
     realm_description: organization.description,
     ...(level >= levels.webPublicAccess ? { realm_web_public_access_enabled: false } : {}),
     external_authentication_methods: [],

@@ -10,8 +10,6 @@ export interface ChatWorld {
   readonly state: State;
   readonly clock: Clock;
   readonly level: number;
-  /** `http://127.0.0.1:PORT`. */
-  readonly origin: () => string;
   readonly allowance: Allowance;
   /** Calls of an account. */
   readonly perMinute: number;

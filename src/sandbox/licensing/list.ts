@@ -17,7 +17,6 @@ interface ListCall {
   readonly shape: LicenseShape;
   readonly lag: Lag;
   readonly motion: Motion;
-  readonly origin: () => string;
 }
 
 /** GET /license/: the application's licenses in the order of their creation unless they move, filtered by their text. @throws Unacceptable */
@@ -96,16 +95,12 @@ function natural(text: string | null): number | undefined {
 }
 
 /** The link to the page of that number; `place` is what its query sets. */
-function linkTo(
-  { origin, request, shape }: ListCall,
-  number: number,
-  place: Readonly<Record<string, number>>,
-): PageLink {
+function linkTo({ request, shape }: ListCall, number: number, place: Readonly<Record<string, number>>): PageLink {
   const query = new URLSearchParams(request.query);
   for (const [name, value] of Object.entries(place)) query.set(name, String(value));
   const path = `/v1/license/?${query.toString()}`;
   return {
-    ...{ path, url: `${shape.nextOrigin ?? origin()}${path}`, query: `?${query.toString()}` },
+    ...{ path, url: `${shape.nextOrigin ?? request.origin}${path}`, query: `?${query.toString()}` },
     ...{ number, token: String(number) },
   };
 }

@@ -143,5 +143,6 @@ test('plain http is stored by consent, which is kept for that server alone', asy
   expect(await run(at('licenses'))).toMatchObject({ exitCode: 0 });
   expect(profileIn(config)).toMatchObject({ allow_http: true });
   expect(await run(`${at('elsewhere')} --yes`)).toMatchObject({ exitCode: 3 });
+  expect(await run(`${at('licenses').replace(':8080', ':8081')} --yes`)).toMatchObject({ exitCode: 3 });
   expect((await run('auth token prod')).stdout).toBe('the-key\n');
 });
