@@ -1,5 +1,6 @@
 import { Failure } from '../../core/failure.ts';
 import { shellWord } from '../../core/shell-word.ts';
+import { attachedFiles } from '../../jobs/archive/attached-files.ts';
 import { inspectArchive, type Archive } from '../../store/archive/archive.ts';
 import { headHint, manifestFile } from '../../store/archive/archive-head.ts';
 import { isKeptAside } from '../../store/archive/damaged-file.ts';
@@ -28,7 +29,7 @@ export default command({
       hints.add(hintOf(problem, archive));
       yield problem;
     }
-    for (const { file, problem } of archive.unfinished) {
+    for (const { file, problem } of [...archive.unfinished, ...lackingFiles(archive)]) {
       count += 1;
       hints.add(pullHint(folder));
       yield { part: null, file, problem, ids: null };
@@ -47,6 +48,12 @@ export default command({
 
   show: { columns: ['part', 'file', 'problem', 'ids'] },
 });
+
+/** Attached files that no pull has asked for yet, where the archive keeps them. */
+function lackingFiles(archive: Archive): Pick<ArchiveProblem, 'file' | 'problem'>[] {
+  const count = archive.head.files ? attachedFiles(archive).filter((path) => !archive.files.has(path)).length : 0;
+  return count === 0 ? [] : [{ file: 'files.ndjson', problem: `attached files that were not fetched yet: ${count}` }];
+}
 
 /** What mends a problem. Nothing can be pulled while archive.json is damaged. */
 function hintOf({ file, problem }: ArchiveProblem, { folder, damage }: Archive): string {

@@ -142,11 +142,16 @@ test('a server that fails in the middle: what was fetched stays, and the same co
 
   const cut = await run(`archive pull ${folder} ${selection} --files --retries 0`);
   const held = filesIn(folder).length;
+  const verified = await run(`archive verify ${folder} -o json`);
   const last = await run(`archive pull ${folder} --retries 0 -o json`);
 
   expect(cut.exitCode).toBe(7);
   expect(held).toBeGreaterThanOrEqual(20);
   expect(held).toBeLessThan(30);
+  expect(verified.exitCode).toBe(10);
+  expect(JSON.parse(verified.stdout)).toMatchObject([
+    { file: 'files.ndjson', problem: `attached files that were not fetched yet: ${30 - held}` },
+  ]);
   expect(JSON.parse(last.stdout)).toMatchObject({ added: 0, files: 30, files_kept: 30 });
   expect(fetched()).toBe(30);
   expect(readdirSync(join(folder, 'files')).filter((name) => name.startsWith('.'))).toEqual([]);
