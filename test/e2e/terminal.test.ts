@@ -253,7 +253,7 @@ describe('license apply', () => {
       CHATELAINE_APP_CODE: '4711',
       NO_COLOR: '1',
     };
-    const { exitCode, output } = await on('chatelaine license apply roster.csv', { home, env });
+    const { exitCode, output } = await on('chatelaine license apply roster.csv --yes', { home, env });
     const [, drawn = ''] = /\r?(\[#+\.*\] licenses \d+\/60, [\d.]+\/s[^\r\n]*)\r\u001b\[K/.exec(output) ?? [];
 
     expect(exitCode).toBe(0);
