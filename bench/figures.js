@@ -24,6 +24,7 @@ const figures = {
   memory: { yardstick: 'its limit', measure: memory },
   apply: { yardstick: 'xargs -P 16 curl', measure: applyTimes },
   ledger: { yardstick: 'without a ledger', measure: ledgerTimes },
+  share: { yardstick: 'one machine', measure: shareTimes },
   scale: { yardstick: 'docs/scale.md', measure: scale },
 };
 
@@ -196,6 +197,41 @@ async function ledgerTimes() {
   const bytes = Number(database.query("SELECT pg_total_relation_size('chatelaine.claim')"));
   await database.stop();
   return [...rows, { name: 'the ledger for each user', value: `${(bytes / count).toFixed(0)} bytes` }];
+}
+
+/** One roster on one machine and on three at once, each with a home of its own; the server and its latency are a process of their own. */
+async function shareTimes() {
+  if (!hasPostgres) return [{ name: 'sharing', value: 'skipped: PostgreSQL is not installed' }];
+  const roster = rosterOf(Number(process.env['ROWS'] ?? 2000));
+  /** @type {Record<number, number[]>} */
+  const times = { 1: [], 3: [] };
+  for (let run = 0; run < Math.min(runs, 3); run += 1)
+    for (const machines of [1, 3]) {
+      const place = temporaryFolder('share');
+      const database = await startPostgres({ durable: true });
+      const { credential, stop } = await serve(bare, ['--latency', '50']);
+      const env = { ...credential, CHATELAINE_LEDGER: database.url };
+      succeed([process.execPath, program, 'ledger', 'init'], { ...bare, ...env });
+      const began = performance.now();
+      const started = Array.from({ length: machines }, (_, index) =>
+        spawn(process.execPath, [program, 'license', 'apply', roster, '-q', '--yes'], {
+          env: { ...bareEnvironment(join(place, `machine-${index}`)), ...env },
+          stdio: 'ignore',
+        }),
+      );
+      const codes = await Promise.all(started.map(async (child) => (await once(child, 'exit'))[0]));
+      if (codes.some((code) => code !== 0)) throw new Error(`apply on ${machines} machines ended with ${codes.join()}`);
+      times[machines]?.push(performance.now() - began);
+      stop();
+      await database.stop();
+    }
+  const [one, three] = [median(times[1] ?? []), median(times[3] ?? [])];
+  const row = (/** @type {string} */ name, /** @type {number} */ took) => ({
+    name,
+    value: `${(took / 1000).toFixed(2)} s`,
+    ratio: took / one,
+  });
+  return [row('license apply on one machine', one), { ...row('on three that share a ledger', three), limit: 0.5 }];
 }
 
 /** What docs/scale.md computes with, beside the ledger. */

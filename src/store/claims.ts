@@ -75,8 +75,17 @@ export interface ClaimOptions {
   readonly note: (text: string) => void;
 }
 
+/** Users for whom somebody else may still send a POST. */
+export interface BusyUsers {
+  readonly count: number;
+  /** One of those who hold them, in words. */
+  readonly holder: string | undefined;
+}
+
 /** Claims of this machine; a job can take those that are free, and look at the others later. */
 export interface LocalClaims extends Claims {
+  /** How many of the users somebody else holds without an answer that is recorded. Claims nothing. */
+  busy(users: readonly string[]): Promise<BusyUsers>;
   /**
    * Claims those of the users that no other process of this machine holds, without waiting. Its moments are on the clock `elapsed`.
    * @throws Failure config, unavailable
@@ -91,6 +100,8 @@ export interface SharedClaims extends Claims {
    * @throws Failure unavailable
    */
   takeFree(users: readonly string[]): Promise<TakenUsers>;
+  /** As `LocalClaims.busy`; `now` is a moment before that look, by the clock of `takeFree`. */
+  busy(users: readonly string[]): Promise<BusyUsers & { readonly now: Milliseconds }>;
   /** Why the claims are lost, so that nothing more may be created; undefined while they are not. */
   lost(): Failure | undefined;
 }

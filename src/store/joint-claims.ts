@@ -35,6 +35,10 @@ export function jointClaims(local: LocalClaims, shared: SharedClaims, elapsed: (
       const past = latest({ ...here, posted }, taken);
       return { ...past, now: taken.now, held, holder: here.holder ?? taken.holder };
     },
+    async busy(users) {
+      const [here, there] = [await local.busy(users), await shared.busy(users)];
+      return { ...there, ...(here.count > 0 ? here : {}) };
+    },
     async answered(answers) {
       await local.answered(answers);
       await shared.answered(answers);

@@ -31,6 +31,7 @@ function ledger(posted: ReadonlyMap<string, number> = new Map(), held: readonly 
       const others = users.filter((user) => held.includes(user));
       return { now: elapsed() + hour, posted, answers, held: others, holder: 'process 1' };
     },
+    busy: async () => ({ now: elapsed() + hour, count: held.length, holder: 'process 1' }),
     answered: async (given) => void calls.push(`answered ${[...given.keys()].join()}`),
     posting: async (user) => void calls.push(`posting ${user}`),
     release: async (users) => (gone ? Promise.reject(gone) : void calls.push(`release ${users.length}`)),
@@ -100,4 +101,20 @@ test('what the ledger does not give is free on this machine again', async () => 
   await expect(gone.takeFree(['cy'])).rejects.toThrow('gone');
   expect([...(await (await openAt(world)).take(['ben', 'cy'])).posted]).toEqual([]);
   await expect(gone.release([{ remote_user: 'dora', posted: 1 }])).rejects.toThrow('gone');
+});
+
+test('users are busy while anybody may send for them, here or elsewhere, and no longer once an answer is recorded', async () => {
+  const world = place();
+  const [without, joint] = [await openAt(world), jointClaims(await openAt(world), ledger().shared, elapsed)];
+  await without.take(['ada', 'ben']);
+  expect(await joint.busy(['ada', 'ben', 'cy'])).toMatchObject({
+    count: 2,
+    holder: `process ${process.pid} on here.test`,
+  });
+  await without.answered(new Map([['ada', { status: 201, time: 1 }]]));
+  expect((await joint.busy(['ada', 'ben'])).count).toBe(1);
+  await without.release([{ remote_user: 'ben' }]);
+  expect((await joint.busy(['ada', 'ben'])).count).toBe(0);
+  const elsewhere = jointClaims(await openAt(world), ledger(new Map(), ['dora']).shared, elapsed);
+  expect(await elsewhere.busy(['dora'])).toMatchObject({ count: 1, holder: 'process 1' });
 });

@@ -59,7 +59,7 @@ export async function whileClaimed<T>(
   let isShown = false;
   const records: PostRecords = {
     posting: () => claims.posting(remote_user),
-    answered: (answer) => answeredOrWarn(claims, new Map([[remote_user, answer]]), warn),
+    answered: (answer) => orWarn(claims.answered(new Map([[remote_user, answer]])), unrecorded, warn),
   };
   try {
     return await work({
@@ -93,14 +93,8 @@ export async function releaseOrWarn(
   await orWarn(claims.release(users), 'later runs for the same users will wait a little', warn);
 }
 
-/** Records answers. One that cannot be recorded, where the ledger was lost for example, is an answer all the same, and is confirmed. */
-async function answeredOrWarn(
-  claims: Claims,
-  answers: ReadonlyMap<string, OpenAnswer>,
-  warn: (text: string) => void,
-): Promise<void> {
-  await orWarn(claims.answered(answers), 'what was answered is not recorded there for later runs', warn);
-}
+/** An answer that cannot be recorded, where the ledger was lost for example, is an answer all the same, and is confirmed. */
+const unrecorded = 'what was answered is not recorded there for later runs';
 
 async function orWarn(work: Promise<void>, then: string, warn: (text: string) => void): Promise<void> {
   try {
@@ -124,15 +118,18 @@ export interface RosterClaims {
   /** What is recorded of earlier POSTs for that user. */
   past(row: LicenseUser): UserPast;
   /**
-   * Claims a row whose license is to be created. `held`: somebody else holds it; it is looked at in the end.
+   * Claims a row whose license is to be created. `held`: somebody else holds it; a list decides when that is done with it.
    * @throws Failure where the claims are lost
    */
   claim(row: LicenseFields): Promise<'claimed' | 'held'>;
   /**
-   * Gives back what is claimed, waits until one of the rows that were held is free, and claims those that are. Empty: no row is left.
-   * @throws Failure unavailable where nobody gives one back for too long
+   * Records all answers, gives back all rows but those that wait for a list, and waits until nobody else may still send a POST for rows
+   * that were held: those rows, for a list to decide. All that wait are answered, or others would wait for them meanwhile.
+   * @throws Failure unavailable where nobody ends one for too long
    */
-  claimHeld(): Promise<readonly LicenseFields[]>;
+  othersDone(waiting: readonly LicenseUser[]): Promise<readonly LicenseFields[]>;
+  /** A list was read for the rows of `othersDone`: those that it does not show are claimed when they are reached. */
+  listed(list: { readonly listedAt: Milliseconds; readonly missing: readonly LicenseFields[] }): void;
   /** A POST for that user is about to be sent. @throws Failure where the claim is lost: nothing may be sent */
   posting(row: LicenseUser): Promise<void>;
   /** A POST for that user has ended, at `time` by the clock of the machine. */
@@ -168,7 +165,8 @@ export async function claimRoster(rows: readonly LicenseUser[], claiming: Claimi
     ...claimed,
     past: ({ app_code, remote_user }) => pastIn(posts.get(app_code), remote_user),
     claim: () => Promise.resolve('claimed'),
-    claimHeld: () => Promise.resolve([]),
+    othersDone: () => Promise.resolve([]),
+    listed: () => undefined,
     posting: () => Promise.resolve(),
     lost: () => undefined,
   };
@@ -182,6 +180,8 @@ export function pastIn(taken: PastPosts | undefined, user: string): UserPast {
 /** Rows that are claimed, and how they are given back. */
 export interface ClaimedRows extends Pick<RosterClaims, 'posted' | 'answered' | 'shown' | 'release' | 'releaseAll'> {
   add(row: LicenseUser): void;
+  /** Records answers and gives all rows back but those, at once. */
+  flush(kept: readonly LicenseUser[]): Promise<void>;
 }
 
 /** Claims are changed in groups, since each time their file is read and written whole. */
@@ -192,7 +192,7 @@ export function claimedRows({ claims, elapsed, warn }: ClaimingRoster): ClaimedR
   const held = new Map<string, LicenseUser>();
   const records = new Map<string, Omit<ReleasedUser, 'remote_user'>>();
   let answers = new Map<LicenseUser, OpenAnswer>();
-  let done: LicenseUser[] = [];
+  const done: LicenseUser[] = [];
   let claimed = 0;
   let last: Milliseconds | undefined;
   // One group after another: two at once would wait for each other's lock.
@@ -206,7 +206,7 @@ export function claimedRows({ claims, elapsed, warn }: ClaimingRoster): ClaimedR
     for (const [app_code, own] of claims) {
       const given = open.filter(([row]) => row.app_code === app_code);
       if (given.length > 0)
-        await answeredOrWarn(own, new Map(given.map(([row, answer]) => [row.remote_user, answer])), warn);
+        await orWarn(own.answered(new Map(given.map(([row, answer]) => [row.remote_user, answer]))), unrecorded, warn);
       const released = users
         .filter((user) => user.app_code === app_code)
         .map((user) => ({ remote_user: user.remote_user, ...records.get(userKey(user)) }));
@@ -220,6 +220,12 @@ export function claimedRows({ claims, elapsed, warn }: ClaimingRoster): ClaimedR
     last = elapsed();
     const group = done.splice(0);
     await inOrder(() => flush(group));
+  };
+  const giveBack = async (kept: readonly LicenseUser[]): Promise<void> => {
+    const keys = new Set(kept.map(userKey));
+    const rest = [...done.splice(0), ...[...held.values()].filter((row) => !keys.has(userKey(row)))];
+    for (const row of rest) held.delete(userKey(row));
+    await inOrder(() => flush(rest));
   };
   return {
     add(row) {
@@ -237,11 +243,7 @@ export function claimedRows({ claims, elapsed, warn }: ClaimingRoster): ClaimedR
       done.push(row);
       await flushSometimes();
     },
-    async releaseAll() {
-      const rest = [...done, ...held.values()];
-      done = [];
-      held.clear();
-      await inOrder(() => flush(rest));
-    },
+    flush: giveBack,
+    releaseAll: () => giveBack([]),
   };
 }

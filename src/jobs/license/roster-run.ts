@@ -1,8 +1,8 @@
 import { Failure } from '../../core/failure.ts';
+import type { LicenseFields } from '../../schema/license.ts';
 import { until, workOn } from '../work/workers.ts';
 import { watchAvailability } from './availability.ts';
-import { lastPost } from './past.ts';
-import { planRoster, type Plan, type PlannedRow } from './plan-roster.ts';
+import { isCreation, planRoster, type Plan, type PlannedRow } from './plan-roster.ts';
 import { endsRun, isUnchanged, newTally, RosterResults, type Applying, type RowResult } from './roster-results.ts';
 import { RowWork } from './row-work.ts';
 import { postedAt, WaitingRows, wasPosted } from './waiting-rows.ts';
@@ -72,8 +72,7 @@ class RosterRun {
     if (journal.isResumed) note('Resuming an interrupted run');
     try {
       await this.#each(await this.#releaseUnchanged());
-      do while (!this.#waiting.isEmpty() && !this.#isOver()) await this.#lookAgain();
-      while (!this.#isOver() && (await this.#takeHeld()));
+      while (!this.#isOver() && (await this.#lookAgain()));
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause;
       this.#stop ??= cause;
@@ -120,28 +119,38 @@ class RosterRun {
     await this.#results.written();
   }
 
-  /** What was answered is looked at once at once; then all that is left, when the server must have carried it out. */
-  async #lookAgain(): Promise<void> {
+  /**
+   * What was answered is looked at once at once, with the rows that other runs had; then all that is left, when the server must have carried
+   * it out. False: no row is left.
+   */
+  async #lookAgain(): Promise<boolean> {
+    const { claims } = this.#applying;
+    const waiting = this.#waiting.all().map(({ row }) => row);
+    const held = this.#waiting.areAnswered() ? await claims.othersDone(waiting) : [];
     const answered = this.#waiting.unlooked().map(({ row }) => row);
-    if (answered.length === 0) return this.#each((await this.#waiting.lookAgain(this.#applying)).rows);
+    if (answered.length + held.length > 0) await this.#lookAtOnce(answered, held);
+    else if (this.#waiting.isEmpty()) return false;
+    else await this.#each((await this.#waiting.lookAgain(this.#applying)).rows);
+    return true;
+  }
+
+  async #lookAtOnce(answered: readonly LicenseFields[], held: readonly LicenseFields[]): Promise<void> {
     try {
-      await this.#each((await planRoster(answered, this.#applying)).rows);
+      const { rows, listedAt } = await planRoster([...answered, ...held], this.#applying);
+      if (held.length > 0) {
+        const missing = rows.flatMap(({ row, decision }) => (isCreation(decision) ? [row] : []));
+        this.#applying.claims.listed({ listedAt, missing });
+        this.#work.listed(listedAt);
+      }
+      await this.#each(rows);
     } catch (cause) {
       if (!(cause instanceof Failure) || endsRun(cause, this.#applying)) throw cause;
       for (const waiting of this.#waiting.unlooked()) {
         this.#waiting.take(waiting.row);
         await this.#work.trust(waiting, cause);
       }
+      if (held.length > 0) throw cause;
     }
-  }
-
-  /** Rows that other runs held: a license is created only after a list that is read from now on. */
-  async #takeHeld(): Promise<boolean> {
-    const { claims, elapsed } = this.#applying;
-    const rows = await claims.claimHeld();
-    // A POST whose end is not recorded counts as ended now.
-    for (const row of rows) this.#waiting.add({ is: 'asked', row, posted: lastPost(row, elapsed(), this.#applying) });
-    return rows.length > 0;
   }
 
   /** The next run settles these first; its wait counts from their last request. */

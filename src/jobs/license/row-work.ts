@@ -32,7 +32,7 @@ export class RowWork {
   readonly #results: RosterResults;
   readonly #waiting: WaitingRows;
   readonly #server: Availability;
-  readonly #listedAt: Milliseconds;
+  #listedAt: Milliseconds;
   readonly #stopped: WorkingRun['stopped'];
   readonly #stop: WorkingRun['stop'];
   readonly #limit: ReturnType<typeof limiter>;
@@ -50,6 +50,11 @@ export class RowWork {
     this.#stopped = stopped;
     this.#stop = stop;
     this.#limit = limiter(applying.concurrency);
+  }
+
+  /** A later list decides from now on. */
+  listed(listedAt: Milliseconds): void {
+    this.#listedAt = listedAt;
   }
 
   async apply({ row, decision }: PlannedRow): Promise<void> {

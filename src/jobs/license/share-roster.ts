@@ -11,18 +11,22 @@ import {
   type UserPast,
 } from './claim-users.ts';
 
-export interface SharingRoster extends ClaimingRoster {
-  readonly claims: ReadonlyMap<number, SharedClaims>;
-  /** When the list began that shows no license for the rows, on the clock `elapsed`. */
+/** The list that shows no license for the rows that are claimed. */
+interface ListMoment {
+  /** When it began, on the clock `elapsed`. */
   readonly listedAt: Milliseconds;
-  /** A moment before that list for each application, by the clock of its ledger. */
+  /** A moment before it for each application, by the clock of its ledger. */
   readonly before: ReadonlyMap<number, Milliseconds>;
+}
+
+export interface SharingRoster extends ClaimingRoster, ListMoment {
+  readonly claims: ReadonlyMap<number, SharedClaims>;
   readonly sleep: (span: Milliseconds) => Promise<void>;
   readonly note: (text: string) => void;
 }
 
 /** The rows that are claimed at once. */
-const portion = 200;
+const portion = 100;
 /** The rows whose POSTs are recorded at once. */
 const group = 50;
 const longestWait: Milliseconds = 300_000;
@@ -43,19 +47,18 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
   const held = new Map<string, LicenseFields>();
   const claimed = claimedRows(sharing);
   let claiming: Promise<void> = Promise.resolve();
+  let { before } = sharing;
+  let list: ListMoment = sharing;
 
-  /** Claims those that are free; who holds one of the others. */
-  const take = async (wanted: readonly LicenseFields[]): Promise<string | undefined> => {
-    let holder: string | undefined;
+  /** Claims those that are free. */
+  const take = async (wanted: readonly LicenseFields[]): Promise<void> => {
     for (const [app_code, own] of claims) {
       const users = wanted.filter((row) => row.app_code === app_code);
       if (users.length === 0) continue;
       const taken = await own.takeFree(users.map((row) => row.remote_user));
-      holder ??= taken.holder;
       const others = new Set(taken.held);
       for (const row of users) note(row, others.has(row.remote_user) ? undefined : taken);
     }
-    return holder;
   };
 
   /** `taken`: undefined where somebody else holds the row. */
@@ -66,10 +69,12 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
       held.set(key, row);
       return;
     }
-    held.delete(key);
     claimed.add(row);
     ahead.add(row);
-    past.set(key, { posted: lastPost(row, taken, sharing), answer: taken.answers.get(row.remote_user) });
+    past.set(key, {
+      posted: lastPost(row, taken, list, sharing.elapsed()),
+      answer: taken.answers.get(row.remote_user),
+    });
   };
 
   const takePortion = async (first: LicenseFields): Promise<void> => {
@@ -89,15 +94,24 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
       return claimed.release(row);
     },
     lost: () => [...claims.values()].map((own) => own.lost()).find((failure) => failure !== undefined),
+    listed(plan) {
+      list = { listedAt: plan.listedAt, before };
+      for (const row of plan.missing) if (held.delete(userKey(row))) outcomes.delete(userKey(row));
+      held.clear();
+    },
     async claim(row) {
       claiming = claiming.then(() => takePortion(row));
       await claiming;
       return outcomes.get(userKey(row)) ?? 'held';
     },
-    async claimHeld() {
+    async othersDone(waiting) {
       ahead.clear();
-      await claimed.releaseAll();
-      return claimFreed(held, take, sharing);
+      await claimed.flush(waiting);
+      if (held.size === 0) return [];
+      // What others have and no list shows yet: they wait for it, and so does this run.
+      if (list !== sharing) await sharing.sleep(longestPause);
+      before = await whileBusy([...held.values()], sharing);
+      return [...held.values()];
     },
   };
 }
@@ -106,34 +120,43 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
  * When the last POST of a row ended, by the ledger. Its clock can be set too, so the POST counts as late as it is both from the moment of
  * the claim and from the beginning of the list.
  */
-function lastPost(row: LicenseUser, { now, posted }: TakenUsers, sharing: SharingRoster): Milliseconds | undefined {
-  const { before, elapsed, listedAt } = sharing;
+function lastPost(
+  row: LicenseUser,
+  { now, posted }: TakenUsers,
+  { before, listedAt }: ListMoment,
+  elapsed: Milliseconds,
+): Milliseconds | undefined {
   const listed = before.get(row.app_code) ?? now;
   const time = now - listed > oldestList ? now : posted.get(row.remote_user);
-  return time === undefined ? undefined : Math.max(elapsed() - (now - time), listedAt + (time - listed));
+  return time === undefined ? undefined : Math.max(elapsed - (now - time), listedAt + (time - listed));
 }
 
-/** Claims rows that other runs release, and waits while there are none. */
-async function claimFreed(
-  held: ReadonlyMap<string, LicenseFields>,
-  take: (rows: readonly LicenseFields[]) => Promise<string | undefined>,
-  { elapsed, sleep, note }: SharingRoster,
-): Promise<readonly LicenseFields[]> {
-  const end = elapsed() + longestWait;
-  for (let round = 0; held.size > 0; round += 1) {
-    const wanted = [...held.values()];
-    const holder = await take(wanted);
-    const free = wanted.filter((row) => !held.has(userKey(row)));
-    if (free.length > 0) return free;
+/** Waits until nobody may still send a POST for one of the rows; the moment after which that was so, by the clock of each ledger. */
+async function whileBusy(
+  rows: readonly LicenseFields[],
+  { claims, elapsed, sleep, note }: SharingRoster,
+): Promise<ReadonlyMap<number, Milliseconds>> {
+  let end = elapsed() + longestWait;
+  for (let round = 0, fewest = Infinity; ; round += 1) {
+    const before = new Map<number, Milliseconds>();
+    let [count, holder]: [number, string | undefined] = [0, undefined];
+    for (const [app_code, own] of claims) {
+      const busy = await own.busy(rows.flatMap((row) => (row.app_code === app_code ? [row.remote_user] : [])));
+      before.set(app_code, busy.now);
+      count += busy.count;
+      holder ??= busy.holder;
+    }
+    if (count === 0) return before;
     if (round === 0)
-      note(`waiting for ${holder ?? 'another run'}, which is creating licenses of ${held.size} of the users`);
+      note(`waiting for ${holder ?? 'another run'}, which is creating licenses of ${count} of the users`);
+    if (count < fewest) end = elapsed() + longestWait;
+    fewest = Math.min(fewest, count);
     if (elapsed() > end)
-      throw new Failure('unavailable', `${holder ?? 'another run'} still holds ${held.size} of the users`, {
+      throw new Failure('unavailable', `${holder ?? 'another run'} still holds ${count} of the users`, {
         hint: 'Run the command again when it has ended; chatelaine ledger status shows who holds what.',
       });
     await sleep(Math.min(100 * (round + 1), longestPause));
   }
-  return [];
 }
 
 /** The rows in their order, with those that are claimed and not begun yet. */

@@ -64,6 +64,11 @@ export class WaitingRows {
     return [...this.#rows.values()];
   }
 
+  /** Whether nothing is sent any more for any of them. */
+  areAnswered(): boolean {
+    return this.all().every(({ is }) => is === 'answered');
+  }
+
   isEmpty(): boolean {
     return this.#rows.size === 0;
   }

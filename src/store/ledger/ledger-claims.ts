@@ -4,7 +4,7 @@ import { writeJson } from '../../core/json.ts';
 import type { Clock } from '../../core/world.ts';
 import type { ClaimOptions, PastPosts, SharedClaims, TakenUsers } from '../claims.ts';
 import type { LedgerSession } from './ledger-session.ts';
-import { takenFrom } from './taken-users.ts';
+import { busyIn, takenFrom } from './taken-users.ts';
 
 export interface LedgerClaimOptions extends ClaimOptions {
   /** The longest time of one POST. */
@@ -72,6 +72,13 @@ export function sharedClaims(
     takeFree,
     release,
     lost: () => session.lost(),
+    async busy(users) {
+      const all = await Promise.all(
+        portionsOf(users).map(async (some) => busyIn(await session.call('busy', [namesOf(some)], { signal }))),
+      );
+      const count = all.reduce((sum, one) => sum + one.count, 0);
+      return { now: all[0]?.now ?? NaN, count, holder: all.find((one) => one.count > 0)?.holder };
+    },
     async answered(answers) {
       const texts = [...answers.values()].map((answer) => writeJson(answer));
       const limits = { signal, grace: releaseGrace, limit: shortLimit };

@@ -103,6 +103,20 @@ BEGIN
   RETURN answer;
 END $$;
 
+-- For how many of the users another session may still send a POST, with one of those sessions; the time is before that look.
+CREATE FUNCTION chatelaine.busy(asked_version integer, me integer, users bytea[]) RETURNS json
+${definer} AS $$
+DECLARE
+  before timestamptz := clock_timestamp();
+  others integer[];
+BEGIN
+  PERFORM enter(asked_version, me, '', 0, 0);
+  PERFORM sweep(me);
+  others := ARRAY(SELECT c.session FROM claim c WHERE c.who = ANY (users) AND c.session <> me AND c.answer IS NULL);
+  RETURN (SELECT json_build_object('now', extract(epoch FROM before) * 1000, 'count', cardinality(others), 'holder',
+    (SELECT json_build_object('host', s.host, 'pid', s.pid) FROM session s WHERE s.id = others[1])));
+END $$;
+
 -- The users of the session, or an error where it does not hold one of them.
 CREATE FUNCTION chatelaine.refuse_unless(written integer, users bytea[], me integer) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, chatelaine, pg_temp AS $$

@@ -1,7 +1,7 @@
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
-import { isOpenAnswer, type OpenAnswer, type TakenUsers } from '../claims.ts';
+import { isOpenAnswer, type BusyUsers, type OpenAnswer, type TakenUsers } from '../claims.ts';
 
 /** Reads what `chatelaine.take` answers; `users` are the names behind those of the ledger, in base64. @throws Failure unavailable where it is something else */
 export function takenFrom(answer: unknown, users: ReadonlyMap<string, string>): TakenUsers {
@@ -21,8 +21,19 @@ export function takenFrom(answer: unknown, users: ReadonlyMap<string, string>): 
     posted,
     answers,
     held: held.map(nameOf),
-    holder: isObject(holder) ? `process ${String(holder['pid'])} on ${String(holder['host'])}` : undefined,
+    holder: holderIn(holder),
   };
+}
+
+/** Reads what `chatelaine.busy` answers. @throws Failure unavailable where it is something else */
+export function busyIn(answer: unknown): BusyUsers & { readonly now: Milliseconds } {
+  const { now, count, holder } = isObject(answer) ? answer : {};
+  if (typeof now !== 'number' || typeof count !== 'number') throw notClaims();
+  return { now, count, holder: holderIn(holder) };
+}
+
+function holderIn(holder: unknown): string | undefined {
+  return isObject(holder) ? `process ${String(holder['pid'])} on ${String(holder['host'])}` : undefined;
 }
 
 function notClaims(): Failure {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import type { Clock } from '../../core/world.ts';
+import type { Clock, Machine } from '../../core/world.ts';
 import {
   rememberedFor,
   type ClaimOptions,
@@ -49,6 +49,16 @@ export async function openClaims(name: string, world: Surroundings, options: Cla
     takeFree(users) {
       const wanted = new Map(users.map((user) => [hashOf(user), user]));
       return edit((file) => attemptFree(file, wanted, me, remember, world, path), options.signal);
+    },
+
+    busy(users) {
+      const wanted = new Map(users.map((user) => [hashOf(user), user]));
+      return edit(async (file) => {
+        const others = await othersIn(file, wanted, me, machine);
+        for (const [user] of file.answers) others.delete(user);
+        const [first] = others.values();
+        return { file: undefined, result: { count: others.size, holder: first && inWords(first, path) } };
+      }, options.signal);
     },
 
     posting: () => Promise.resolve(),
@@ -122,6 +132,22 @@ function openOf(answers: ClaimsFile['answers'], wanted: ReadonlyMap<string, stri
   );
 }
 
+/** Which of the users others hold. */
+async function othersIn(
+  { claims }: ClaimsFile,
+  wanted: ReadonlyMap<string, string>,
+  me: Owner,
+  machine: Machine,
+): Promise<Map<string, LiveOwner>> {
+  const others = new Map<string, LiveOwner>();
+  for (const { owner, users } of claims) {
+    const asked = owner.token === me.token ? [] : users.filter((user) => wanted.has(user));
+    const live = asked.length > 0 && (await liveOwner(owner, me, machine));
+    if (live) for (const user of asked) others.set(user, live);
+  }
+  return others;
+}
+
 /** Claims the users that no living process holds. */
 async function attemptFree(
   file: ClaimsFile,
@@ -131,12 +157,7 @@ async function attemptFree(
   world: Surroundings,
   path: string,
 ): Promise<ClaimEdit<FreeUsers>> {
-  const others = new Map<string, LiveOwner>();
-  for (const { owner, users } of file.claims) {
-    const asked = owner.token === me.token ? [] : users.filter((user) => wanted.has(user));
-    const live = asked.length > 0 && (await liveOwner(owner, me, world.machine));
-    if (live) for (const user of asked) others.set(user, live);
-  }
+  const others = await othersIn(file, wanted, me, world.machine);
   const [first] = others.values();
   const names = [...others.keys()].flatMap((user) => wanted.get(user) ?? []);
   const holder = first && inWords(first, path);

@@ -9,6 +9,7 @@ const rows = Array.from({ length: 450 }, (_, index) => ({
   size_allowance: 4,
 }));
 const [first, second] = rows as [(typeof rows)[0], (typeof rows)[0]];
+const fourth = rows[3] ?? first;
 const last = rows[449] ?? first;
 
 /** The clock of the ledger is so far ahead. */
@@ -32,6 +33,11 @@ function shared(others: Set<string>, posted: ReadonlyMap<string, number> = new M
         holder: 'process 1 on box',
       };
     },
+    busy: async (users) => {
+      calls.push(`busy ${users.length}`);
+      const count = users.filter((user) => others.has(user)).length;
+      return { now: clock.now() + step + ahead, count, holder: 'process 1 on box' };
+    },
     take: () => Promise.reject(new Error('not asked for')),
     answered: async () => undefined,
     posting: async (_user, following = () => []) => void soon.push(following()),
@@ -45,7 +51,7 @@ function shared(others: Set<string>, posted: ReadonlyMap<string, number> = new M
     elapsed: clock.elapsed,
     sleep: async (span) => {
       await clock.sleep(span);
-      if (clock.now() > 1_001_000) others.delete('user-1');
+      if (clock.now() > 1_001_000) for (const user of ['user-1', 'user-3']) others.delete(user);
     },
     note: (text) => void calls.push(text),
     warn: () => undefined,
@@ -66,32 +72,38 @@ test('rows are claimed in portions, each when its first row is reached', async (
     'claimed',
     'claimed',
   ]);
-  expect(calls).toEqual(['take 200']);
+  expect(calls).toEqual(['take 100']);
   await claims.claim(last);
-  expect(calls).toEqual(['take 200', 'take 1']);
-  expect(await claims.claimHeld()).toEqual([]);
-  expect(calls.at(-1)).toBe('release 201');
+  expect(calls).toEqual(['take 100', 'take 1']);
+  expect(await claims.othersDone([first])).toEqual([]);
+  expect(calls.at(-1)).toBe('release 100');
+  await claims.releaseAll();
+  expect(calls.at(-1)).toBe('release 1');
 });
 
-test('rows that another machine holds are claimed in the end, once they are free, with nothing held meanwhile', async () => {
-  const { claims, calls } = shared(new Set(['user-1']));
+test('rows that another machine holds are left to it; those that the next list does not show are claimed after that list', async () => {
+  const { claims, calls, pass } = shared(new Set(['user-1', 'user-3']));
   expect(await claims.claim(first)).toBe('claimed');
   expect(await claims.claim(second)).toBe('held');
-  expect(await claims.claimHeld()).toEqual([second]);
+  expect(await claims.othersDone([first])).toEqual([second, fourth]);
   expect(calls.slice(0, 4)).toEqual([
-    'take 200',
-    'release 199',
-    'take 1',
-    'waiting for process 1 on box, which is creating licenses of 1 of the users',
+    'take 100',
+    'release 97',
+    'busy 2',
+    'waiting for process 1 on box, which is creating licenses of 2 of the users',
   ]);
-  expect(await claims.claim(second)).toBe('claimed');
-  expect(await claims.claimHeld()).toEqual([]);
+  pass(1000);
+  claims.listed({ listedAt: 1_010_000, missing: [second] });
+  expect([await claims.claim(second), await claims.claim(fourth)]).toEqual(['claimed', 'held']);
+  // The second portion goes on to the first row that nobody asked for before.
+  expect(calls.filter((call) => call.startsWith('take'))).toEqual(['take 100', 'take 2']);
+  expect(await claims.othersDone([])).toEqual([]);
 });
 
-test('a machine that never releases its users is waited for up to a limit', async () => {
+test('a machine that never ends with its users is waited for up to a limit', async () => {
   const { claims } = shared(new Set(['user-2']));
   await claims.claim(first);
-  await expect(claims.claimHeld()).rejects.toThrow('process 1 on box still holds 1 of the users');
+  await expect(claims.othersDone([])).rejects.toThrow('process 1 on box still holds 1 of the users');
 });
 
 test('what the ledger remembers of a row counts; a list of half a day ago counts for nothing', async () => {
@@ -116,7 +128,7 @@ test('a POST is recorded together with those of the next 49 rows that are claime
       .filter((user) => user !== 'user-2'),
   );
   expect(soon[1]).toEqual(rows.slice(3, 51).map(({ remote_user }) => remote_user));
-  await claims.posting(rows[199] ?? first);
+  await claims.posting(rows[99] ?? first);
   expect(soon[2]).toEqual([]);
 });
 

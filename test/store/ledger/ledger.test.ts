@@ -233,6 +233,23 @@ describe('a ledger', needs('postgresql'), () => {
     expect((await (await claimsOf()).take(['tess'])).answers).toEqual(new Map());
   });
 
+  test('users are busy while another session that lives may send for them, and no longer once an answer is recorded', async () => {
+    const ledger = ledgerOf();
+    const [one, other] = [await claimsOf(ledger), await claimsOf()];
+    await one.take(['busy-1', 'busy-2', 'busy-3']);
+    const users = ['busy-1', 'busy-2', 'busy-3', 'busy-4'];
+    expect(await other.busy(users)).toEqual({
+      now: expect.any(Number) as number,
+      count: 3,
+      holder: expect.stringMatching(/^process \d+ on here.test$/) as string,
+    });
+    await one.answered(new Map([['busy-1', answer]]));
+    await one.release([{ remote_user: 'busy-2', posted: 1 }]);
+    expect([(await other.busy(users)).count, (await one.busy(users)).count]).toEqual([1, 0]);
+    await ledger.close();
+    expect((await other.busy(users)).count).toBe(0);
+  });
+
   test('an answer for a user that is not held is an error: it could be asked for again', async () => {
     const claims = await claimsOf();
     await claims.take(['vera']);
