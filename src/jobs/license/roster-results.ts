@@ -54,6 +54,8 @@ export class RosterResults {
   readonly #applying: Pick<Applying, 'journal' | 'claims' | 'now' | 'finished'>;
   readonly #ready = new InOrder<LicenseFields, RowResult>();
   readonly #writing = new Set<Promise<void>>();
+  /** Rows whose POST was answered, and which wait for a look. */
+  readonly #answered = new Set<LicenseFields>();
 
   constructor(applying: Pick<Applying, 'journal' | 'claims' | 'now' | 'finished'>) {
     this.#applying = applying;
@@ -66,7 +68,10 @@ export class RosterResults {
 
   /** Records that the server answered a POST: its row is reported once a list has confirmed it. */
   answered(row: LicenseFields, answer: OpenAnswer): void {
-    const { journal, claims } = this.#applying;
+    const { journal, claims, finished } = this.#applying;
+    // For the progress its work is done: the look at the end takes no time of its own.
+    if (!this.#answered.has(row)) finished();
+    this.#answered.add(row);
     this.#inBackground(orBroken(journal.answered(row, answer)).then(() => claims.answered(row, answer)));
   }
 
@@ -77,7 +82,7 @@ export class RosterResults {
   /** Reports an outcome that needs no record. */
   async finish(row: LicenseFields, outcome: Outcome): Promise<void> {
     this.#ready.put(row, outcomeOf(row, outcome));
-    this.#applying.finished();
+    if (!this.#answered.delete(row)) this.#applying.finished();
     // A row whose request is unconfirmed is given back at the end, with the time of that request.
     if (outcome.status !== 'unknown') await this.#applying.claims.release(row);
   }
