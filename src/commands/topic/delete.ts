@@ -22,7 +22,7 @@ import {
   type Naming,
 } from './named-topics.ts';
 import { channelArgument, readPlace } from './place.ts';
-import { budgetOf, openPurge, type Budget, type Purge } from './purge.ts';
+import { budgetOf, keepingOptions, openPurge, type Budget, type Purge } from './purge.ts';
 import { confirmTopics, describeTopics, hasMessages, surveyTopics, type Doomed } from './survey.ts';
 
 export default command({
@@ -37,6 +37,7 @@ export default command({
     'A message counts as deleted only if a look right before a call showed it, that call or a later one ended whole, and no later look finds it. ' +
       'Where nothing proves that, the row says unseen (exit code 8): the messages are no longer visible to this account, deleted or moved out of its sight. ' +
       'A message that is moved out of sight during a call, together with all newer ones, cannot be noticed.',
+    'Attached files go with the messages: the server deletes them some time later. Their number is shown before, and --files archives them.',
     'The same command continues an interrupted purge, of several topics too: --confirm counts those that are deleted already; purge.ndjson in the archive records ' +
       'each look and each call. A purge whose messages were renamed or moved meanwhile stays open: each further run names them (exit code 8), until they are ' +
       'deleted under that name, or its archive is moved away. One that ended as unseen is looked at again, and ended with --missing-ok.',
@@ -73,13 +74,7 @@ export default command({
       kind: 'boolean',
       help: 'Delete also the messages that the plan of the organization hides',
     },
-    archive: {
-      kind: 'string',
-      nonempty: true,
-      negatable: true,
-      placeholder: 'DIR',
-      help: 'Folder for the archives, one in it for each topic (default: purges in the state folder); --no-archive makes none',
-    },
+    ...keepingOptions,
   },
   examples: [
     "chatelaine topic delete general 'calibration log' --dry-run",
@@ -89,7 +84,7 @@ export default command({
 
   writes: true,
 
-  async *run({ channel: text, confirm, max_messages, archive, missing_ok, include_hidden, ...typed }, context) {
+  async *run({ channel: text, confirm, max_messages, missing_ok, include_hidden, ...typed }, context) {
     const place = await readPlace(text, context);
     const named = withLinked(place, typed);
     checkNaming(named);
@@ -97,14 +92,14 @@ export default command({
     await checkAllowed(chat, named, account);
     const channel = await findChannel(chat, place.channel);
     const naming = await readNaming(named, context);
-    const purge = openPurge(chat, archive, account, context);
+    const purge = openPurge(chat, typed, account, context);
     const run = await purge.openRun(channel, naming);
     try {
       const names = await topicNames(chat, channel, naming, run.begun, context);
       const allowed = { missing_ok, include_hidden, isBegun: begunBy(purge, run) };
       const found = await surveyTopics(chat, channel, names, allowed);
       const surveys = found.map((survey) => withoutNewer(survey, naming, run, context));
-      await describeTopics(chat, account, surveys, context);
+      await describeTopics(chat, account, surveys, typed.files ? 'archived' : 'not archived', context);
       const budget = budgetOf(surveys, max_messages);
       if (context.options.dry_run) {
         yield* each(surveys, nameOf, checked(naming, context, planner(chat)));

@@ -7,6 +7,7 @@ import { openPurgeRun, unrecordedRun, type PurgeRun } from '../../jobs/topic/pur
 import { openTopicPurge, type PurgeOutcome, type TopicPurge } from '../../jobs/topic/purge-topic.ts';
 import type { Topic, TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { isBegun, type Keeping } from '../../jobs/topic/topic-archives.ts';
+import type { Fields, Values } from '../../schema/field.ts';
 import type { Disk } from '../context/disk.ts';
 import type { Invocation } from '../context/invocation.ts';
 import type { Progress, Terminal } from '../context/terminal.ts';
@@ -39,18 +40,44 @@ type PurgeContext = Pick<Invocation, 'options'> &
   Pick<Disk, 'archive' | 'files' | 'journal' | 'hasJournal'> &
   Time;
 
-/** `folder` holds the archives; `false` makes none, undefined is a folder of the program's own. */
+/** What is kept of deleted topics, as options of a command. */
+export const keepingOptions = {
+  archive: {
+    kind: 'string',
+    nonempty: true,
+    negatable: true,
+    placeholder: 'DIR',
+    help: 'Folder for the archives, one in it for each topic (default: purges in the state folder); --no-archive makes none',
+  },
+  files: {
+    kind: 'boolean',
+    help: 'Archive attached files too; one that cannot be kept ends the run before anything is deleted',
+  },
+  max_file_size: {
+    kind: 'integer',
+    min: 1,
+    placeholder: 'MB',
+    help: 'With --files: the largest file that is kept, in megabytes (default: 100)',
+  },
+} as const satisfies Fields;
+
+const defaultMegabytes = 100;
+const megabyte = 1_000_000;
+
+/** @throws Failure usage for --files without an archive */
 export function openPurge(
   chat: ChatApi,
-  folder: string | false | undefined,
+  { archive: folder, files, max_file_size = defaultMegabytes }: Values<typeof keepingOptions>,
   { site, email }: { readonly site: string; readonly email: string },
   context: PurgeContext,
 ): Purge {
+  if (files && folder === false) throw usage('--files and --no-archive exclude each other: nothing was deleted');
   const place = {
     root: folder === undefined || folder === false ? join(context.files().state, 'purges') : folder,
     // The port of the embedded sandbox is another one in each run.
     site: context.options.sandbox ? 'http://127.0.0.1' : site,
     account: email,
+    maxFileSize: files ? max_file_size * megabyte : undefined,
   };
   const keeperFor = (total: number): Keeper =>
     folder === false ? nothingKept : topicKeeper(chat, { ...place, ...keeping(context, total) });

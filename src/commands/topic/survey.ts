@@ -80,6 +80,8 @@ export async function describeTopics(
   chat: Pick<ChatApi, 'organization'>,
   { site, email }: { readonly site: string; readonly email: string },
   surveys: readonly Doomed[],
+  /** What becomes of attached files. */
+  files: 'archived' | 'not archived',
   { note }: Pick<Terminal, 'note'>,
 ): Promise<void> {
   const { host: full, hostname } = new URL(site);
@@ -89,7 +91,7 @@ export async function describeTopics(
   const { stream_id, name } = surveys[0]?.channel ?? {};
   const channel = name === undefined ? `channel ${stream_id}` : `channel '${name}' (id ${stream_id})`;
   note(`${organization === undefined ? host : `${organization} (${host})`}, as ${email}, ${channel}:`);
-  for (const survey of surveys) note(describeTopic(survey));
+  for (const survey of surveys) note(describeTopic(survey) + describeFiles(survey, files));
 }
 
 function describeTopic({
@@ -109,6 +111,12 @@ function describeTopic({
   const hidden = isLimited ? '; and older ones that the plan hides' : '';
   const earlier = isBegun ? '; an earlier run began to delete it' : '';
   return `topic '${topic_name}': ${ids.length} ${ids.length === 1 ? 'message' : 'messages'}${dates}${others}${hidden}${earlier}`;
+}
+
+function describeFiles({ files }: Doomed, fate: 'archived' | 'not archived'): string {
+  if (files === 0) return '';
+  const count = files === 1 ? '1 attached file' : `${files} attached files`;
+  return `; ${count}, ${fate}${fate === 'archived' ? ' too' : ' without --files'}`;
 }
 
 /**

@@ -11,6 +11,7 @@ import { readPart, type ArchivePart } from '../../store/archive/part.ts';
 import type { PurgeStep } from '../../store/archive/purge-record.ts';
 import { problemsOf } from '../../store/archive/verify-archive.ts';
 import { holdsMessage } from '../archive/archived-messages.ts';
+import { fetchFiles } from '../archive/attached-files.ts';
 import { formsOf } from '../archive/part-forms.ts';
 import type { MessageSelection } from '../messages/selection.ts';
 import type { Standings, StandingCounts } from './standings.ts';
@@ -49,7 +50,10 @@ export const nothingKept: Keeper = {
  * A keeper that archives a topic in both forms, with a record of the purge beside it. An interrupted purge continues in its archive.
  * Its calls throw Failure unavailable where a page or the disk fails, incomplete where messages are missing from the archive.
  */
-export function topicKeeper(chat: Pick<ChatApi, 'raw' | 'level' | 'organization'>, keeping: Keeping): Keeper {
+export function topicKeeper(
+  chat: Pick<ChatApi, 'raw' | 'level' | 'organization' | 'upload'>,
+  keeping: Keeping,
+): Keeper {
   /** The last one is added to; those before are of interrupted purges. */
   let archives: readonly TopicArchive[] = [];
   let topic: Topic | undefined;
@@ -65,6 +69,7 @@ export function topicKeeper(chat: Pick<ChatApi, 'raw' | 'level' | 'organization'
       const last = archives.at(-1);
       if (!last) return;
       await verified(last.archive);
+      await keepFiles(chat, archives, survey, keeping);
       // Of a page that was pulled, a message may have left before its second form was fetched: then neither form is kept.
       const held = new Set(idsOf(archives));
       for (const id of versions.keys()) if (!held.has(id)) versions.delete(id);
@@ -83,6 +88,7 @@ export function topicKeeper(chat: Pick<ChatApi, 'raw' | 'level' | 'organization'
         ...(await addEdited(chat, archives, topicSelection(topic), edited, keeping)),
         ...(await addArrived(chat, last.archive, topic, arrived)),
       ];
+      await keepFiles(chat, archives, topic, keeping);
       for (const message of added) versions.set(message.id, versionOf(message));
     },
     record: async (step) => archives.at(-1)?.purge.append(step),
@@ -112,6 +118,29 @@ function replay(archives: readonly TopicArchive[], standings: Standings): void {
 /** Reads every part back from disk. */
 async function verified({ folder }: OpenArchive): Promise<void> {
   for await (const { file, problem } of problemsOf(await readArchive(folder))) throw unreadable(folder, file, problem);
+}
+
+/**
+ * Keeps the attached files that the archives lack, where they are wanted.
+ * @throws Failure incomplete where one cannot be kept: the server may not have it when its message is gone
+ */
+async function keepFiles(
+  chat: Pick<ChatApi, 'upload'>,
+  archives: readonly TopicArchive[],
+  { topic_name }: Topic,
+  { maxFileSize }: Keeping,
+): Promise<void> {
+  if (maxFileSize === undefined) return;
+  for (const { archive } of archives) {
+    const { refused } = await fetchFiles(chat, archive, { maxFileSize, which: 'changed' });
+    if (refused.length === 0) continue;
+    const named = refused.slice(0, 10).map(({ path, refused: why }) => `${path}: ${why}`);
+    throw new Failure(
+      'incomplete',
+      `attached files of '${topic_name}' cannot be archived: ${refused.length}; nothing more is deleted\n${named.join('\n')}`,
+      { hint: 'Give --max-file-size more, or delete without --files.', retryable: false },
+    );
+  }
 }
 
 /**

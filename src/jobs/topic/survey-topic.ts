@@ -3,6 +3,8 @@ import type { MessageHead, MessagePage, MessageQuery } from '../../api/chat/chat
 import { backward, forward } from '../../api/chat/message-pages.ts';
 import type { RawMessage } from '../../api/chat/raw-message.ts';
 import { isSameName } from '../../schema/topic.ts';
+import type { UploadPath } from '../../schema/upload.ts';
+import { uploadsOf } from '../../store/archive/part.ts';
 import type { MessageSelection } from '../messages/selection.ts';
 import { checkMessages, type Channel } from './find-channel.ts';
 
@@ -21,6 +23,8 @@ export interface TopicSurvey extends Topic {
   readonly last_timestamp: number | null;
   /** The spellings that the messages have. */
   readonly spellings: readonly string[];
+  /** Attached files that the messages link to. */
+  readonly files: number;
   /** Whether the plan of the organization hides older messages of the topic. */
   readonly isLimited: boolean;
 }
@@ -32,22 +36,23 @@ export interface TopicSurvey extends Topic {
 export async function surveyTopic({ raw }: Pick<ChatApi, 'raw'>, topic: Topic): Promise<TopicSurvey> {
   const ids: number[] = [];
   const spellings = new Set<string>();
+  const files = new Set<UploadPath>();
   let [first_timestamp, last_timestamp]: (number | null)[] = [];
   let isLimited = false;
-  for await (const { messages, history_limited } of checked(
-    topic,
-    forward(raw, queryOf(topic), { anchor: 'oldest' }),
-  )) {
+  // The rendered form shows every link to a file as one.
+  const query = { ...queryOf(topic), apply_markdown: undefined };
+  for await (const { messages, history_limited } of checked(topic, forward(raw, query, { anchor: 'oldest' }))) {
     isLimited ||= history_limited;
     first_timestamp ??= timeOf(messages[0]);
     last_timestamp = timeOf(messages.at(-1)) ?? last_timestamp;
+    for (const path of uploadsOf(messages)) files.add(path);
     for (const message of messages) {
       ids.push(message.id);
       spellings.add(String(message.subject));
     }
   }
   const times = { first_timestamp: first_timestamp ?? null, last_timestamp: last_timestamp ?? null };
-  return { ...topic, ids, ...times, spellings: [...spellings], isLimited };
+  return { ...topic, ids, ...times, spellings: [...spellings], files: files.size, isLimited };
 }
 
 function timeOf(message: MessageHead | undefined): number | null {

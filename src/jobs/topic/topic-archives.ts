@@ -25,6 +25,8 @@ export interface PurgePlace {
 /** What an archive before deletion needs. */
 export interface Keeping extends PurgePlace {
   open(folder: string): Promise<OpenArchive>;
+  /** Bytes of the largest attached file; none are kept without it. */
+  readonly maxFileSize?: number | undefined;
   now(): Milliseconds;
   note(text: string): void;
   /** Called at the beginning and after each part with the number of messages that were archived so far. */
@@ -140,12 +142,12 @@ async function pullTopic(
   { raw, level, organization }: Pick<ChatApi, 'raw' | 'level' | 'organization'>,
   archive: OpenArchive,
   topic: Topic,
-  { site, account, note, archived }: Keeping,
+  { site, account, maxFileSize, note, archived }: Keeping,
   kept: (message: MessageHead) => void,
 ): Promise<void> {
   const { channel, topic_name } = topic;
   const order = {
-    ...{ site, account, forms: archiveForms },
+    ...{ site, account, forms: archiveForms, files: maxFileSize !== undefined },
     options: { channel: [String(channel.stream_id)], topic: [topic_name] },
     selection: () => topicSelection(topic),
   };

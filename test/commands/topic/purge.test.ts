@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../../../src/core/failure.ts';
+import { readFaults } from '../../../src/sandbox/faults.ts';
 import {
   idsBetween,
   openChatServer,
@@ -11,7 +12,7 @@ import {
   type Meanwhile,
   type ServedMessage,
 } from '../../helpers/chat-server.ts';
-import { emptyHome } from '../../helpers/run.ts';
+import { emptyHome, openSandbox } from '../../helpers/run.ts';
 
 const success = { result: 'success', msg: '' };
 const part = { ...success, complete: false };
@@ -387,5 +388,57 @@ describe('what is said', () => {
 
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '[]\n' });
     expect(deleted).toMatchObject({ exitCode: 5, error: { hint: 'Give the id of the channel.' } });
+  });
+});
+
+describe('attached files', () => {
+  const words = 'topic delete general safe --confirm safe -o json';
+  const withFile = async () => {
+    const service = await openSandbox();
+    const content = 'Scans in [the folder](/user_uploads/2/ward-3.pdf), and [again](/user_uploads/2/ward-3.pdf).';
+    service.sandbox.state.post({ channel: 'general', topic: 'safe', content });
+    return service;
+  };
+
+  test('are counted before, and said not to be archived', async () => {
+    const { run } = await withFile();
+
+    const { exitCode, stderr } = await run(words);
+
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain('; 1 attached file, not archived without --files');
+  });
+
+  test('--files archives them before the first call', async () => {
+    const { run } = await withFile();
+    const root = join(emptyHome(), 'kept');
+
+    const { exitCode, stderr } = await run(`${words} --files --archive ${root}`);
+
+    expect({
+      exitCode,
+      verified: (await run(`archive verify ${join(root, readdirSync(root)[0] ?? '')}`)).exitCode,
+    }).toEqual({
+      ...{ exitCode: 0, verified: 0 },
+    });
+    expect(stderr).toContain('; 1 attached file, archived too');
+    const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.pdf'));
+    expect(files).toHaveLength(1);
+  });
+
+  test('one that cannot be kept: exit 8, and nothing is deleted', async () => {
+    const { run, sandbox } = await openSandbox({ faults: readFaults('GET /api/v1/user_uploads/*=error-in-200', 1) });
+    sandbox.state.post({ channel: 'general', topic: 'safe', content: '[plan](/user_uploads/2/ward-3.pdf)' });
+
+    const { exitCode, error } = await run(`${words} --files`);
+
+    expect({ exitCode, left: sandbox.state.topic('general', 'safe').length }).toEqual({ exitCode: 8, left: 1 });
+    expect(error?.message).toContain("attached files of 'safe' cannot be archived: 1; nothing more is deleted");
+  });
+
+  test('--files without an archive is exit 2', async () => {
+    const { run } = await withFile();
+
+    expect(await run(`${words} --files --no-archive`)).toMatchObject({ exitCode: 2 });
   });
 });
