@@ -57,7 +57,7 @@ test.each([
   ['has:reaction', [term('has', 'reaction'), term('topic', 'lunch')], 1],
   ['has:link', [term('has', 'link'), term('channel', 'general')], 4],
   ['has:image', [term('has', 'image')], 1],
-  ['has:attachment', [term('has', 'attachment')], 0],
+  ['has:attachment', [term('has', 'attachment')], 1],
   ['in:home', [term('in', 'home'), term('topic', 'lunch')], 0],
   ['in:all', [term('in', 'all'), term('topic', 'lunch')], 8],
   ['an id', [term('id', 1003)], 1],

@@ -137,7 +137,7 @@ export const sampleConversations: readonly Conversation[] = [
     [tomas, 22, 'Counted: 14 of 14.'],
   ] },
   { stream_id: 5, topic: 'budget 2026', begins: '2026-01-21T12:00:00Z', lines: [
-    [mara, 0, 'Forty more sensors in May, the rest in September.'],
+    [mara, 0, 'Forty more sensors in May, the rest in September: [the plan](/user_uploads/2/budget-2026.pdf).'],
     [tomas, 18, 'Then licenses for the ski team must be larger before: 12 is tight.'],
   ] },
   { stream_id: 6, topic: 'ideas', begins: '2026-01-12T07:00:00Z', lines: [

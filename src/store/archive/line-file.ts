@@ -1,9 +1,9 @@
-import { open, readFile, type FileHandle } from 'node:fs/promises';
+import { open, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Failure } from '../../core/failure.ts';
 import { parseJson } from '../../core/json.ts';
-import { isMissing, readBytes, storageFailure, syncFolder } from '../disk/files.ts';
-import { readRecords, recordLine, type Records } from '../roster/ndjson.ts';
+import { readBytes, storageFailure, syncFolder } from '../disk/files.ts';
+import { recordLine, type Records } from '../roster/ndjson.ts';
 import { linesIn } from './part.ts';
 
 /** A file of JSON lines that only grows. */
@@ -67,16 +67,12 @@ export function jsonIn(text: string): { readonly value: unknown } | undefined {
  * @throws Failure config where another line is broken
  */
 export async function readLineFile(path: string): Promise<Records> {
-  try {
-    return readRecords(await readFile(path));
-  } catch (cause) {
-    if (isMissing(cause)) return { records: [], size: 0 };
-    if (!(cause instanceof SyntaxError)) throw storageFailure(`cannot read ${path}`, cause);
-    throw new Failure('config', `${path} is damaged: ${cause.message}`, {
-      hint: 'Put it back from a copy, or pull into another folder.',
-      cause,
-    });
-  }
+  const { records, size, damaged } = await readList(path, (record) => record, 'a record');
+  const [problem] = damaged;
+  if (problem === undefined) return { records, size };
+  throw new Failure('config', `${path} is damaged: ${problem}`, {
+    hint: 'Put it back from a copy, or pull into another folder.',
+  });
 }
 
 /**
