@@ -19,7 +19,7 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
  */
 export const replacedModules = [
   // license list + 61 %.
-  { module: /^undici$/, from: /\/src\/api\/http\/transport\.ts$/, file: here('scripts/bundle/undici.cjs') },
+  { module: /^undici$/, from: /\/src\/api\/http\/route\.ts$/, file: here('scripts/bundle/undici.cjs') },
   {
     // license list + 16 %. HTTP/2 is never negotiated.
     module: /^\.\/client-h2\.js$/,

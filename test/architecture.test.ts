@@ -31,7 +31,7 @@ const homes: Readonly<Record<string, string | readonly string[]>> = {
   pg: 'store/ledger/postgres.ts',
   'sanitize-html': 'output/messages/sanitize.ts',
   'jq-wasm': 'output/jq.ts',
-  undici: 'api/http/transport.ts',
+  undici: 'api/http/route.ts',
   'wrap-ansi': 'output/wrap.ts',
   yaml: ['output/yaml.ts', 'store/settings/yaml.ts'],
 };
@@ -39,7 +39,7 @@ const homes: Readonly<Record<string, string | readonly string[]>> = {
 /** Dynamic imports beside those of commands/index.ts: each puts off a heavy package, a server, or what help does not need. */
 const lateImports = [
   'api/http/attempt.ts: ./transport.ts',
-  'api/http/connector.ts: ./tunnel.ts',
+  'api/http/attempt.ts: ./route.ts',
   'cli/accounts.ts: ../store/account/key-command.ts',
   'api/licensing/list-page.ts: ./long-list.ts',
   'cli/connections.ts: ../store/disk/spool.ts',

@@ -57,7 +57,7 @@ function traced(event: TracedEvent): string {
     case 'request':
       return block(`> ${event.method} ${event.url}`, '> ', event.headers(), event.body ?? '');
     case 'answer': {
-      const body = event.sealed ? sealed(event.answer.body.text) : event.answer.body.text;
+      const body = event.sealed ? sealed(event.answer.text) : event.answer.text;
       return block(
         `< ${event.answer.status} ${event.method} ${event.url} (${formatDuration(event.took)})`,
         '< ',

@@ -23,6 +23,6 @@ export function shippedUndici() {
       await build({ input, platform: 'node', plugins: [replace(rows)], output, logLevel: 'silent' });
     },
     resolveId: (id, importer) =>
-      id === 'undici' && importer?.endsWith('/src/api/http/transport.ts') ? `${folder}/undici.cjs` : null,
+      id === 'undici' && importer?.endsWith('/src/api/http/route.ts') ? `${folder}/undici.cjs` : null,
   };
 }

@@ -2,38 +2,32 @@ import { Failure, type FailureKind } from '../../core/failure.ts';
 import { isTooDeep, parseJson } from '../../core/json.ts';
 import type { Spool } from '../../core/spool.ts';
 import type { Answer } from './call.ts';
-import type { WireAnswer } from './transport.ts';
 
-/** What happened to a call before its answer. */
-export type History = Pick<Answer, 'afterUnconfirmed'>;
-
-/** An answer as it came. A class for the same reason as a body (`body.ts`). */
+/** An answer as it came. A class, since V8 defines the getters of an object literal again for each object, which takes longer than reading a small body. */
 export class ReceivedAnswer implements Answer {
   readonly status: number;
   readonly headers: Answer['headers'];
   readonly http: Answer['http'];
-  readonly afterUnconfirmed: boolean;
-  readonly #content: WireAnswer['body'];
+  readonly spool: Spool | undefined;
+  afterUnconfirmed = false;
+  #bytes: Uint8Array;
+  #text: string | undefined;
   #parsed: { readonly value: unknown } | undefined;
 
-  constructor({ status, headers, body }: WireAnswer, http: Answer['http'], { afterUnconfirmed }: History) {
-    this.status = status;
+  constructor(http: Answer['http'], headers: Answer['headers'], { bytes, spool }: Pick<Answer, 'bytes' | 'spool'>) {
+    this.status = http.status;
     this.headers = headers;
     this.http = http;
-    this.afterUnconfirmed = afterUnconfirmed;
-    this.#content = body;
-  }
-
-  get spool(): Spool | undefined {
-    return this.#content.spool;
+    this.spool = spool;
+    this.#bytes = bytes;
   }
 
   get bytes(): Uint8Array {
-    return this.#content.bytes;
+    return this.#bytes;
   }
 
   get text(): string {
-    return this.#content.text;
+    return (this.#text ??= utf8().decode(this.#bytes));
   }
 
   get body(): unknown {
@@ -41,12 +35,20 @@ export class ReceivedAnswer implements Answer {
   }
 
   release(): void {
-    this.#content.release();
+    this.#bytes = new Uint8Array();
+    this.#text = undefined;
   }
 }
 
+let decoder: TextDecoder | undefined;
+
+/** One for all bodies; made at the first. */
+function utf8(): TextDecoder {
+  return (decoder ??= new TextDecoder('utf-8'));
+}
+
 /** The value that a text is as JSON; undefined where it is no JSON. */
-export function jsonIn(text: string): unknown {
+function jsonIn(text: string): unknown {
   try {
     return parseJson(text);
   } catch {

@@ -1,21 +1,18 @@
 import type { Dispatcher } from 'undici';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import type { BodyLimits } from './body.ts';
+import type { ReceivedAnswer } from './answer.ts';
 import { TooLarge, Unconnected } from './broken.ts';
-import type { Call, Connection } from './call.ts';
+import type { Answer, BodyLimits, Call, Connection, TransportSurroundings } from './call.ts';
 import { barrier, endingOfError } from './trouble.ts';
 import type { Request } from './request.ts';
 import { endingOf, type AttemptEnding } from './retry.ts';
 import type * as Transport from './transport.ts';
-import type { TransportSurroundings, WireAnswer } from './transport.ts';
 
 /** What one attempt came to. */
-export interface Attempt {
-  readonly ending: AttemptEnding;
-  readonly answer?: WireAnswer;
-  readonly failure?: Failure;
-}
+export type Attempt =
+  | { readonly ending: AttemptEnding; readonly answer: ReceivedAnswer; readonly failure?: undefined }
+  | { readonly ending: AttemptEnding; readonly answer?: undefined; readonly failure: Failure };
 
 /** Sends a request once. `attempt`: of its call, counted from 1. @throws what the signal aborts with */
 export async function attemptOnce(
@@ -59,7 +56,7 @@ function shownHeaders({ authorization, ...headers }: Record<string, string>): Re
 const mostRedirects = 5;
 
 /** Redirects of reads inside the origin are followed; any other is an answer that the caller judges. */
-async function followInside(connection: Connection, call: Call, request: Request): Promise<WireAnswer> {
+async function followInside(connection: Connection, call: Call, request: Request): Promise<ReceivedAnswer> {
   const transport = await loadTransport();
   const dispatcher = connection.dispatcher ?? (await dispatcherFor(connection));
   let url = request.url;
@@ -68,6 +65,7 @@ async function followInside(connection: Connection, call: Call, request: Request
       // Written out: V8 takes a slow path for a copy by spread.
       method: request.method,
       url,
+      shown: request.shown,
       headers: request.headers,
       body: request.body,
       timeout: timeoutOf(connection, call),
@@ -99,12 +97,12 @@ const opened = new WeakMap<TransportSurroundings, Promise<Dispatcher>>();
 
 function dispatcherFor({ surroundings, signal }: Connection): Promise<Dispatcher> {
   const known =
-    opened.get(surroundings) ?? loadTransport().then((transport) => transport.openDispatcher(surroundings, signal));
+    opened.get(surroundings) ?? import('./route.ts').then((route) => route.openDispatcher(surroundings, signal));
   opened.set(surroundings, known);
   return known;
 }
 
-function redirectTarget(answer: WireAnswer, url: string): string | undefined {
+function redirectTarget(answer: Answer, url: string): string | undefined {
   const location = answer.headers['location'];
   if (![301, 302, 303, 307, 308].includes(answer.status) || typeof location !== 'string') return undefined;
   return URL.canParse(location, url) ? new URL(location, url).href : undefined;

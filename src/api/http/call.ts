@@ -1,11 +1,9 @@
 import type { Dispatcher } from 'undici';
 import type { Milliseconds } from '../../core/duration.ts';
 import type { Secret } from '../../core/secret.ts';
-import type { Alarm, Clock } from '../../core/world.ts';
+import type { Alarm, Clock, Environment } from '../../core/world.ts';
 import type { Spool } from '../../core/spool.ts';
-import type { BodyLimits } from './body.ts';
 import type { Gate, Repeat } from './retry.ts';
-import type { TransportSurroundings, WireAnswer } from './transport.ts';
 
 /** A URL path below the API's base: only `path` of request.ts makes one. `shown` hides what must not appear in traces and errors. */
 export interface Path {
@@ -34,7 +32,7 @@ export interface Call {
 
 export interface Answer {
   readonly status: number;
-  readonly headers: WireAnswer['headers'];
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly bytes: Uint8Array;
   /** The body as text. */
   readonly text: string;
@@ -48,6 +46,14 @@ export interface Answer {
   readonly http: { readonly method: string; readonly url: string; readonly status: number };
   /** Whether an earlier attempt is unconfirmed: it may have been processed, and its answer was lost. */
   readonly afterUnconfirmed: boolean;
+}
+
+/** How much of a body is taken, counted after decompression. */
+export interface BodyLimits {
+  /** Bytes that are held in memory. */
+  readonly memory: number;
+  /** What takes the bytes of a longer body, up to that many in all; absent: a longer body is refused. */
+  readonly spool?: { readonly open: () => Promise<Spool>; readonly limit: number } | undefined;
 }
 
 export type Send = (call: Call) => Promise<Answer>;
@@ -99,7 +105,7 @@ export type WireEvent =
       readonly method: string;
       readonly url: string;
       readonly attempt: number;
-      readonly answer: WireAnswer;
+      readonly answer: Answer;
       readonly sealed: boolean;
       readonly took: Milliseconds;
     }
@@ -122,6 +128,13 @@ export type WireEvent =
   | { readonly kind: 'slow'; readonly host: string; readonly attempt: number; readonly of: number }
   /** A slow call has ended. */
   | { readonly kind: 'settled' };
+
+/** What connections depend on beside the URL. */
+export interface TransportSurroundings {
+  readonly env: Environment;
+  /** PEM file of authorities to trust besides the usual ones. */
+  readonly caFile: string | undefined;
+}
 
 export interface Connection {
   /** Origin and path of the API, without a slash at its end. */

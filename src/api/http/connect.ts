@@ -1,6 +1,5 @@
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { jsonIn, ReceivedAnswer, type History } from './answer.ts';
 import { attemptOnce, type Attempt } from './attempt.ts';
 import type { Answer, Call, Connection, Send } from './call.ts';
 import { guardTls, guardWrite } from './guard.ts';
@@ -39,7 +38,7 @@ async function repeatUntilDone(
     await passGate(connection, request, call);
     const attempt = await attemptOnce(connection, call, request, failures + holds.length + 1);
     const decision = decide(call.repeat, attempt.ending);
-    if (decision === 'take') return toAnswer(request, attempt, { afterUnconfirmed });
+    if (decision === 'take') return answerOf(attempt, { afterUnconfirmed });
     if (decision === 'leave unconfirmed') throw unconfirmed(request, attempt);
     if (decision === 'wait') {
       holds.push(holdBack(askedWait(attempt, clock.now()), holds.length, clock.random()));
@@ -49,7 +48,7 @@ async function repeatUntilDone(
     if (attempt.ending === 'unconfirmed' || attempt.ending === 'overloaded') afterUnconfirmed = true;
     const wait = backoff(failures, clock.random());
     const isLast = failures >= connection.retries || !fitsDeadline(connection, wait);
-    if (decision === 'give up' || isLast) return giveUp(request, attempt, { afterUnconfirmed });
+    if (decision === 'give up' || isLast) return answerOf(attempt, { afterUnconfirmed });
     failures += 1;
     slowness.nextAttempt();
     reportWait(connection, request, wait, `retry ${failures} of ${connection.retries}`);
@@ -86,14 +85,9 @@ function lineOf({ base, authorization }: Connection): string {
   return `${base} ${authorization === undefined ? 'open' : 'signed in'}`;
 }
 
-function toAnswer({ method, shown: url }: Request, { answer }: Attempt, history: History): Answer {
-  if (!answer) throw new Error('an attempt was taken without an answer');
-  return new ReceivedAnswer(answer, { method, url, status: answer.status }, history);
-}
-
 function askedWait({ answer }: Attempt, now: Milliseconds): Milliseconds | undefined {
   const header = answer?.headers['retry-after'];
-  return retryAfter(jsonIn(answer?.body.text ?? ''), typeof header === 'string' ? header : undefined, now);
+  return retryAfter(answer?.body, typeof header === 'string' ? header : undefined, now);
 }
 
 /** Without a deadline, `total` is the wait that was asked of this call itself: a worker is not blamed for what held others back. */
@@ -124,10 +118,11 @@ function unconfirmed(request: Request, attempt: Attempt): Failure {
   });
 }
 
-/** The last attempt's answer, or its network failure. @throws Failure unavailable */
-function giveUp(request: Request, attempt: Attempt, history: History): Answer {
-  if (attempt.failure) throw attempt.failure;
-  return toAnswer(request, attempt, history);
+/** The answer of the last attempt. @throws its failure */
+function answerOf({ answer, failure }: Attempt, { afterUnconfirmed }: Pick<Answer, 'afterUnconfirmed'>): Answer {
+  if (failure) throw failure;
+  answer.afterUnconfirmed = afterUnconfirmed;
+  return answer;
 }
 
 function httpOf({ method, shown }: Request, { answer }: Attempt): { method: string; url: string; status?: number } {

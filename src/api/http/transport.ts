@@ -1,27 +1,21 @@
-import { X509Certificate } from 'node:crypto';
-import { Agent, type Dispatcher } from 'undici';
+import { pipeline, Readable, type Duplex } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { Dispatcher } from 'undici';
+import { abortReason } from '../../core/abort-reason.ts';
 import type { Milliseconds } from '../../core/duration.ts';
-import { Failure, messageOf } from '../../core/failure.ts';
-import { readFileText } from '../../core/read.ts';
-import { variable, type Alarm, type Environment } from '../../core/world.ts';
-import { trustedBy, type Trust } from './authorities.ts';
-import { readBody, type BodyLimits, type WireBody } from './body.ts';
-import { TimedOut, Unconnected } from './broken.ts';
-import { Cancellation } from './cancellation.ts';
-import { connectorFor } from './connector.ts';
-import { proxyOf } from './proxy.ts';
-import { receive } from './receive.ts';
-
-export interface TransportSurroundings {
-  readonly env: Environment;
-  /** PEM file of authorities to trust besides the usual ones. */
-  readonly caFile: string | undefined;
-}
+import type { Spool } from '../../core/spool.ts';
+import type { Alarm } from '../../core/world.ts';
+import { ReceivedAnswer } from './answer.ts';
+import { TimedOut, TooLarge, Unconnected } from './broken.ts';
+import type { Answer, BodyLimits } from './call.ts';
+import { Cancellation, dispatchFor } from './route.ts';
 
 /** One request as it is sent. */
 export interface WireRequest {
   readonly method: Dispatcher.HttpMethod;
   readonly url: string;
+  /** The URL without secrets. */
+  readonly shown: string;
   readonly headers: Record<string, string>;
   readonly body: string | undefined;
   /** From the first packet of connecting to the last of the answer. */
@@ -31,73 +25,28 @@ export interface WireRequest {
   readonly signal: AbortSignal;
 }
 
-export interface WireAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly body: WireBody;
-}
-
-/**
- * The one place where connections are made: proxy and authorities from the surroundings, kept alive.
- * @throws Failure config for an unreadable CA file or a wrong proxy variable
- */
-export async function openDispatcher(surroundings: TransportSurroundings, signal: AbortSignal): Promise<Dispatcher> {
-  const { env } = surroundings;
-  // A wrong variable is reported before the first connection.
-  proxyOf('https://example.com', { ...env, NO_PROXY: '', no_proxy: '' });
-  const connect = connectorFor({ env, trust: await trustIn(surroundings, signal) });
-  return new Agent({ connect, headersTimeout: 0, bodyTimeout: 0 });
-}
-
-async function trustIn({ env, caFile }: TransportSurroundings, signal: AbortSignal): Promise<Trust | undefined> {
-  if (caFile === undefined) return undefined;
-  const extra = variable(env, 'NODE_EXTRA_CA_CERTS');
-  const files = [caFile, ...(extra === undefined ? [] : [extra])];
-  const texts = await Promise.all(files.map((file) => certificates(file, signal)));
-  let context: ReturnType<Trust> | undefined;
-  return () => (context ??= trustedBy(texts));
-}
-
-/** The bundle of all public authorities is a quarter of a megabyte. */
-const maxCertificateBytes = 16 * 1024 * 1024;
-
-async function certificates(file: string, signal: AbortSignal): Promise<string> {
-  try {
-    const text = await readFileText(file, { signal, maxBytes: maxCertificateBytes });
-    const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
-    if (blocks.length === 0) throw new Error('it holds no PEM certificate');
-    // TLS itself leaves out what it cannot read.
-    for (const block of blocks) new X509Certificate(block);
-    return text;
-  } catch (cause) {
-    if (signal.aborted) throw signal.reason;
-    throw new Failure('config', `cannot use the CA file ${file}: ${messageOf(cause)}`, { cause });
-  }
-}
-
 /**
  * Sends one request and reads the whole answer. Redirects are not followed here.
  * @throws Unconnected where nothing was sent, TimedOut, TooLarge, the signal's reason, or an error of undici
  */
-export async function exchange(dispatcher: Dispatcher, call: WireRequest): Promise<WireAnswer> {
+export async function exchange(dispatcher: Dispatcher, request: WireRequest): Promise<ReceivedAnswer> {
+  const { method, shown: url, timeout, alarm, bodyLimits, signal } = request;
+  if (signal.aborted) throw new Unconnected(signal.reason);
   const cancellation = new Cancellation();
-  const cancelAlarm = call.alarm(call.timeout, () => cancellation.cancel(new TimedOut()));
-  const stop = (): void => cancellation.cancel(call.signal.reason);
-  call.signal.addEventListener('abort', stop);
-  if (call.signal.aborted) stop();
+  const cancelAlarm = alarm(timeout, () => cancellation.cancel(new TimedOut()));
+  const stop = (): void => cancellation.cancel(abortReason(signal));
+  signal.addEventListener('abort', stop);
   try {
-    const { status, headers, body } = await receive(dispatcher, optionsOf(call), cancellation);
+    const { status, headers, body } = await receive(dispatcher, optionsOf(request), cancellation);
     const isSuccess = status >= 200 && status < 300;
-    const limits = isSuccess ? call.bodyLimits : { memory: call.bodyLimits.memory };
-    const read = await readBody(body, headers['content-encoding'], limits);
+    const limits = isSuccess ? bodyLimits : { memory: bodyLimits.memory };
+    const read = await readBody(decompressed(body, headers['content-encoding']), limits);
     // undici frees the connection a turn after the body: a request before that would open another one, with another handshake.
     await new Promise((resolve) => setImmediate(resolve));
-    return { status, headers, body: read };
-  } catch (cause) {
-    throw cause instanceof Unconnected ? cause : cancellation.reasonOr(cause);
+    return new ReceivedAnswer({ method, url, status }, headers, read);
   } finally {
     cancelAlarm();
-    call.signal.removeEventListener('abort', stop);
+    signal.removeEventListener('abort', stop);
   }
 }
 
@@ -111,4 +60,97 @@ function optionsOf({ url, method, headers, body }: WireRequest): Dispatcher.Disp
   }
   const { origin, path } = last;
   return { origin, path, method, headers, body: body ?? null };
+}
+
+/** An answer whose body is still on its way. */
+interface Head {
+  readonly status: number;
+  readonly headers: Answer['headers'];
+  readonly body: Readable;
+}
+
+/** Bytes that may wait for the reader before the sender is paused. */
+const mostWaiting = 256 * 1024;
+
+/** Dispatches a request, and resolves when the head of its answer is there. */
+function receive(
+  dispatcher: Dispatcher,
+  options: Dispatcher.DispatchOptions,
+  cancellation: Cancellation,
+): Promise<Head> {
+  return new Promise((resolve, reject) => {
+    let body: Readable | undefined;
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart: (controller) => cancellation.whenCancelled((reason) => controller.abort(reason)),
+      onResponseStart(controller, status, headers) {
+        if (status < 200) return;
+        body = new Readable({
+          highWaterMark: mostWaiting,
+          read: () => controller.resume(),
+          destroy(cause, done) {
+            controller.abort(cause ?? new Error('the rest of the answer is not wanted'));
+            done(cause);
+          },
+        }).on('error', () => undefined);
+        resolve({ status, headers, body });
+      },
+      onResponseData(controller, chunk) {
+        if (body?.push(chunk) === false) controller.pause();
+      },
+      onResponseEnd: () => body?.push(null),
+      onResponseError(_controller, cause) {
+        if (body) body.destroy(cause);
+        else reject(cause);
+      },
+    };
+    dispatchFor(cancellation, () => dispatcher.dispatch(options, handler));
+  });
+}
+
+const decoders: Readonly<Record<string, (() => Duplex) | undefined>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  br: createBrotliDecompress,
+  deflate: createInflate,
+};
+
+/** A server that compresses compresses once; some proxies do it again. */
+const maxEncodings = 3;
+
+/** A coding that is unknown is left: its bytes are no JSON, which the caller reports. */
+function decompressed(body: Readable, encoding: unknown): Readable {
+  const names = typeof encoding === 'string' ? encoding.toLowerCase().split(',').slice(0, maxEncodings) : [];
+  const known = names.flatMap((name) => (Object.hasOwn(decoders, name.trim()) ? (decoders[name.trim()] ?? []) : []));
+  // The error of the source reaches the reader through the decoder.
+  return known.reduceRight((stream, decoder) => pipeline(stream, decoder(), () => undefined), body);
+}
+
+/**
+ * The whole body.
+ * @throws TooLarge past the limits; the error of a broken stream or a damaged compression
+ */
+async function readBody(
+  body: AsyncIterable<Uint8Array>,
+  { memory, spool: way }: BodyLimits,
+): Promise<{ bytes: Uint8Array; spool: Spool | undefined }> {
+  let chunks: Uint8Array[] = [];
+  let size = 0;
+  let spool: Spool | undefined;
+  try {
+    for await (const chunk of body) {
+      size += chunk.length;
+      if (size > (way?.limit ?? memory)) throw new TooLarge();
+      if (size > memory && way && !spool) {
+        spool = await way.open();
+        for (const first of chunks) await spool.write(first);
+        chunks = [chunks[0] ?? chunk];
+      }
+      if (spool) await spool.write(chunk);
+      else chunks.push(chunk);
+    }
+  } catch (cause) {
+    await spool?.close();
+    throw cause;
+  }
+  return { bytes: chunks.length > 1 ? Buffer.concat(chunks) : (chunks[0] ?? new Uint8Array()), spool };
 }

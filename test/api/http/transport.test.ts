@@ -3,14 +3,17 @@ import { getEventListeners } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { TimedOut, TooLarge } from '../../../src/api/http/broken.ts';
-import { exchange, openDispatcher, type WireAnswer } from '../../../src/api/http/transport.ts';
+import type { Answer } from '../../../src/api/http/call.ts';
+import { openDispatcher } from '../../../src/api/http/route.ts';
+import { exchange } from '../../../src/api/http/transport.ts';
 import { realAlarm } from '../../../src/cli/clock.ts';
 import { openOrigin } from '../../helpers/origin.ts';
 
 async function client(port: number, signal: AbortSignal, memory = 1000) {
   const dispatcher = await openDispatcher({ env: {}, caFile: undefined }, signal);
-  const request = { method: 'GET', url: `http://127.0.0.1:${port}/`, headers: {}, body: undefined } as const;
-  return (timeout = 5000): Promise<WireAnswer> =>
+  const url = `http://127.0.0.1:${port}/`;
+  const request = { method: 'GET', url, shown: url, headers: {}, body: undefined } as const;
+  return (timeout = 5000): Promise<Answer> =>
     exchange(dispatcher, { ...request, timeout, alarm: realAlarm, bodyLimits: { memory }, signal });
 }
 
@@ -55,7 +58,7 @@ test.each([
   const ask = await client(port, new AbortController().signal);
   await expect(ask()).rejects.toThrow(TooLarge);
   await expect.poll(open).toBe(0);
-  expect((await ask()).body.text).toBe('[]');
+  expect((await ask()).text).toBe('[]');
 });
 
 test.each([
@@ -65,7 +68,7 @@ test.each([
   const { port, connections } = await openOrigin(() => ({ headers, body }));
   const ask = await client(port, new AbortController().signal);
   const answers = [await ask(), await ask()];
-  expect(answers.map(({ body: { text } }) => text)).toEqual(['é'.repeat(400), 'é'.repeat(400)]);
+  expect(answers.map(({ text }) => text)).toEqual(['é'.repeat(400), 'é'.repeat(400)]);
   expect(connections()).toBe(1);
 });
 
@@ -87,12 +90,12 @@ test('a run that ends while a compressed body comes ends the request with its re
 test('a body that is given up is empty', async () => {
   const { port } = await openOrigin();
   const ask = await client(port, new AbortController().signal);
-  const { body } = await ask();
-  expect(body.text).toBe('[]');
+  const answer = await ask();
+  expect(answer.text).toBe('[]');
 
-  body.release();
+  answer.release();
 
-  expect([body.text, body.bytes.length]).toEqual(['', 0]);
+  expect([answer.text, answer.bytes.length]).toEqual(['', 0]);
 });
 
 test('of many long bodies, each used until the next one is there, most are freed by V8 itself', async () => {
@@ -104,8 +107,8 @@ test('of many long bodies, each used until the next one is there, most are freed
   let most = 0;
   for (let count = 0; count < 120; count += 1) {
     const next = await ask();
-    expect(last.body.bytes.length).toBe(long.length);
-    last.body.release();
+    expect(last.bytes.length).toBe(long.length);
+    last.release();
     last = next;
     most = Math.max(most, process.memoryUsage().arrayBuffers - before);
   }

@@ -1,0 +1,178 @@
+import { X509Certificate } from 'node:crypto';
+import { Socket } from 'node:net';
+import { createSecureContext, type SecureContext } from 'node:tls';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { Failure, messageOf } from '../../core/failure.ts';
+import { readFileText } from '../../core/read.ts';
+import { variable, type Environment } from '../../core/world.ts';
+import { ProxyRefusal, Unconnected } from './broken.ts';
+import type { TransportSurroundings } from './call.ts';
+import { proxyOf } from './proxy.ts';
+
+/**
+ * The one place where connections are made: by undici's connector and kept by its agent, directly or through the proxy of the environment. No
+ * step has a time limit of its own: TCP, CONNECT and TLS end when their request is cancelled. The error of each is an `Unconnected`.
+ * @throws Failure config for an unreadable CA file or a wrong proxy variable
+ */
+export async function openDispatcher(surroundings: TransportSurroundings, signal: AbortSignal): Promise<Dispatcher> {
+  const { env } = surroundings;
+  // A wrong variable is reported before the first connection.
+  proxyOf('https://example.com', { ...env, NO_PROXY: '', no_proxy: '' });
+  const trust = await trustIn(surroundings, signal);
+  const connect = buildConnector({ timeout: 0, ...(trust ? { secureContext: trust } : {}) });
+  return new Agent({ connect: routed(env, connect), headersTimeout: 0, bodyTimeout: 0 });
+}
+
+/**
+ * Ends one request before its answer: at its time limit, or with the run. Not an AbortController, whose signal has a shape of its own, so
+ * that V8 cannot specialize what uses it: a bulk write takes 10 % more CPU time with it.
+ */
+export class Cancellation {
+  #cancelled: { readonly reason: Error } | undefined;
+  #stop: ((reason: Error) => void) | undefined;
+
+  /** The first reason counts. */
+  cancel(reason: Error): void {
+    if (this.#cancelled) return;
+    this.#cancelled = { reason };
+    this.#stop?.(reason);
+  }
+
+  /** `stop` gets the reason, at once where the request is cancelled already. Only the last one that is given here counts. */
+  whenCancelled(stop: (reason: Error) => void): void {
+    this.#stop = stop;
+    if (this.#cancelled) stop(this.#cancelled.reason);
+  }
+}
+
+/** The request that is being dispatched: undici opens a connection while it dispatches, and does not say for which request. */
+let dispatching: Cancellation | undefined;
+
+/**
+ * Dispatches a request; a connection that is opened for it is given up when it is cancelled, which undici does only for a request that is
+ * sent (test/network/connecting.test.ts, while connecting). Not an AsyncLocalStorage: that calls a hook for each promise of the process,
+ * which is a tenth of the time of a bulk write.
+ */
+export function dispatchFor(cancellation: Cancellation, dispatch: () => void): void {
+  dispatching = cancellation;
+  try {
+    dispatch();
+  } finally {
+    dispatching = undefined;
+  }
+}
+
+function routed(env: Environment, connect: Connect): buildConnector.connector {
+  return (options, callback) => {
+    const cancellation = dispatching;
+    const done: buildConnector.Callback = (...[cause, socket]) => {
+      if (cause) callback(new Unconnected(cause), null);
+      else callback(null, socket);
+    };
+    const proxy = proxyOf(`${options.protocol}//${options.host ?? options.hostname}`, env);
+    if (!proxy) {
+      open(connect, options, cancellation, done);
+      return;
+    }
+    openTunnel(connect, proxy, options, cancellation).then(
+      (httpSocket) => open(connect, { ...options, httpSocket }, cancellation, done),
+      (cause: unknown) => callback(new Unconnected(cause), null),
+    );
+  };
+}
+
+/** undici's connector returns the socket, which its types do not say. */
+type Connect = (...given: Parameters<buildConnector.connector>) => unknown;
+
+function open(
+  connect: Connect,
+  { servername: _, ...options }: buildConnector.Options,
+  cancellation: Cancellation | undefined,
+  done: buildConnector.Callback,
+): void {
+  const socket = connect(options, done);
+  if (socket instanceof Socket) cancellation?.whenCancelled((reason) => socket.destroy(reason));
+}
+
+/**
+ * Asks a proxy for a connection to a server (RFC 9110, CONNECT). Not undici's ProxyAgent, which waits for an answer without end, and
+ * gives the status of a refusal in words only (test/network/connecting.test.ts, a proxy that says nothing).
+ */
+function openTunnel(
+  connect: Connect,
+  proxy: URL,
+  { hostname, port }: buildConnector.Options,
+  cancellation: Cancellation | undefined,
+): Promise<Socket> {
+  const target = `${hostname.includes(':') ? `[${hostname}]` : hostname}:${port || 443}`;
+  const headers = { host: target, ...credentialsOf(proxy) };
+  const agent = new Agent({
+    connect: (options, done) => open(connect, options, cancellation, done),
+    headersTimeout: 0,
+  });
+  return new Promise((resolve, reject) => {
+    agent.dispatch(
+      { origin: proxy.origin, method: 'CONNECT', path: target, headers },
+      {
+        // The socket ends with the request: undici, asked to end it, would connect once more.
+        onRequestStart: () => undefined,
+        onRequestUpgrade(_controller, status, _headers, socket) {
+          if (status === 200 && socket instanceof Socket) {
+            resolve(socket);
+            return;
+          }
+          socket.destroy();
+          reject(new ProxyRefusal(status));
+        },
+        onResponseError: (_controller, cause) => reject(cause),
+      },
+    );
+  });
+}
+
+function credentialsOf({ username, password }: URL): Record<string, string> {
+  if (username === '' && password === '') return {};
+  const text = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { 'proxy-authorization': `Basic ${Buffer.from(text).toString('base64')}` };
+}
+
+/**
+ * The public authorities and those of some files; undefined: the usual ones. They are added to the context of all connections: the documented
+ * option `ca` wants the whole list, and reading 140 public authorities once more takes 26 ms. A context of the given ones alone takes
+ * as long, because Node reads the public ones whenever one is added.
+ */
+async function trustIn(
+  { env, caFile }: TransportSurroundings,
+  signal: AbortSignal,
+): Promise<SecureContext | undefined> {
+  if (caFile === undefined) return undefined;
+  const extra = variable(env, 'NODE_EXTRA_CA_CERTS');
+  const files = [caFile, ...(extra === undefined ? [] : [extra])];
+  const texts = await Promise.all(files.map((file) => certificates(file, signal)));
+  const trusted = createSecureContext();
+  const native: unknown = trusted.context;
+  if (!canAdd(native)) throw new Error('the TLS context of this Node takes no further authority');
+  for (const pem of texts) native.addCACert(pem);
+  return trusted;
+}
+
+function canAdd(context: unknown): context is { addCACert(pem: string): void } {
+  return typeof context === 'object' && context !== null && 'addCACert' in context;
+}
+
+/** The bundle of all public authorities is a quarter of a megabyte. */
+const maxCertificateBytes = 16 * 1024 * 1024;
+
+async function certificates(file: string, signal: AbortSignal): Promise<string> {
+  try {
+    const text = await readFileText(file, { signal, maxBytes: maxCertificateBytes });
+    const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+    if (blocks.length === 0) throw new Error('it holds no PEM certificate');
+    // TLS itself leaves out what it cannot read.
+    for (const block of blocks) new X509Certificate(block);
+    return text;
+  } catch (cause) {
+    if (signal.aborted) throw signal.reason;
+    throw new Failure('config', `cannot use the CA file ${file}: ${messageOf(cause)}`, { cause });
+  }
+}
