@@ -89,6 +89,23 @@ export const contracts: readonly Contract[] = [
           },
         },
       },
+      // The look that confirms it.
+      {
+        method: 'GET',
+        path: '/v1/license/?remote_user=ada&app_code=4711',
+        headers: token,
+        answer: {
+          status: 200,
+          body: [
+            {
+              license_code: expect.stringMatching(/^\S+$/) as string,
+              remote_user: 'ada',
+              app_code: 4711,
+              size_allowance: 4,
+            },
+          ],
+        },
+      },
     ],
     prints: { license_code: expect.any(String) as string, remote_user: 'ada', app_code: 4711, size_allowance: 4 },
   },

@@ -108,7 +108,7 @@ describe.each(signals)('%s', (signal, exit) => {
     const after = own().length;
     expect(after).toBeLessThan(60);
     const journal = journalIn(home);
-    expect(journal.split('\n').filter((line) => line.includes('"created"')).length).toBeGreaterThanOrEqual(
+    expect(journal.split('\n').filter((line) => line.includes('"answered"')).length).toBeGreaterThanOrEqual(
       created.length,
     );
 

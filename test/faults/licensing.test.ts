@@ -75,7 +75,7 @@ const activation: Expected = {
 };
 /** Every request of a command that looks before and after an unconfirmed request: the first that fails is the look before. */
 const createAlone: Expected = {
-  once: { 0: `${licensePost.once[0] ?? ''} ${elsewhere}`, 7: '429-long' },
+  once: licensePost.once,
   always: {
     0: harmless,
     7: `${limits} 429-long`,

@@ -137,7 +137,7 @@ function answeredWith(license: License): Creation {
     status: 201,
     license,
     license_is: 'as asked',
-    failure: new Failure('unknown', `the server answered 201 with the license ${license.key ?? '?'}`),
+    failure: new Failure('unknown', `the server answered 201 with a license whose key ends with ${license.key ?? '?'}`),
   };
 }
 
