@@ -204,6 +204,17 @@ test('timers are set in src/cli/clock.ts, in which a span of any length is right
   expect(named.map(({ at }) => at)).toEqual([]);
 });
 
+test('files are read through three doors, which a FIFO does not hold; the rest reads what the build or the system wrote', () => {
+  const reading = /import \{[^}]*\b(?:readFile|readFileSync|createReadStream)\b[^}]*\} from 'node:fs/;
+  expect(sources.filter(({ text }) => reading.test(text)).map(({ name }) => name)).toEqual([
+    'cli/completion/process.ts',
+    'cli/launch/help-text.ts',
+    'cli/launch/launch.ts',
+    'core/read.ts',
+    'store/disk/owner.ts',
+  ]);
+});
+
 test('the clock and chance are read in src/cli and given to everybody else', () => {
   const below = sources.filter((source) => roomOf(source.name) !== 'cli');
   expect(places(below, readsClockOrChance)).toEqual([]);

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Failure } from '../core/failure.ts';
 import { parseJson, writeJson } from '../core/json.ts';
-import { codeOf, exists, storageFailure, syncFolder } from './disk/files.ts';
+import { codeOf, exists, openFile, storageFailure, syncFolder } from './disk/files.ts';
 import { makeFolder as makeFolderAt } from './disk/private-folder.ts';
 import { groupedAppend, type WriteLines } from './grouped-append.ts';
 import { acquireLock, type Surroundings } from './lock/lock.ts';
@@ -51,7 +51,7 @@ export async function openJournal(
   const release = await lockJournal(path, world, options.signal);
   let opened: OpenedFile | undefined;
   try {
-    opened = await openFile(path);
+    opened = await openedOrMade(path);
     const content = await contentOf(path, opened, header);
     return journalOn(path, opened.file, content, release, options.write ?? writeLines);
   } catch (cause) {
@@ -91,16 +91,9 @@ interface OpenedFile {
   readonly isNew: boolean;
 }
 
-async function openFile(path: string): Promise<OpenedFile> {
-  const opened = (await createFile(path)) ?? {
-    file: await open(path, constants.O_RDWR | constants.O_APPEND),
-    isNew: false,
-  };
-  if ((await opened.file.stat()).isFile()) return opened;
-  await opened.file.close();
-  throw new Failure('config', `the journal ${path} is not a regular file`, {
-    hint: 'Name another file with --journal.',
-  });
+async function openedOrMade(path: string): Promise<OpenedFile> {
+  const made = await createFile(path);
+  return made ?? { file: await openFile(path, constants.O_RDWR | constants.O_APPEND), isNew: false };
 }
 
 /** Undefined where there is a file already. */

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { open, type FileHandle } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Failure } from '../core/failure.ts';
-import { remove, storageFailure } from './disk/files.ts';
+import { openFile, remove, storageFailure } from './disk/files.ts';
 import { makePrivateFolder } from './disk/private-folder.ts';
 import { withLock, type Surroundings } from './lock/lock.ts';
 import { isCutBefore, readRecords, recordLine } from './roster/ndjson.ts';
@@ -60,7 +60,7 @@ function locked<T>(path: string, world: Surroundings, work: () => Promise<T>): P
 async function withFile<T>(path: string, work: (file: FileHandle) => Promise<T>): Promise<T> {
   let file: FileHandle;
   try {
-    file = await open(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, 0o600);
+    file = await openFile(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT);
   } catch (cause) {
     throw unwritable(path, cause);
   }

@@ -227,7 +227,7 @@ test.runIf(process.platform === 'linux')('a device is no journal', async () => {
   const { symlinkSync } = await import('node:fs');
   symlinkSync('/dev/null', join(world.folder, 'null'));
   const caught = await failureOf(() => openJournal(join(world.folder, 'null'), header, world));
-  expect(caught.message).toBe(`the journal ${join(world.folder, 'null')} is not a regular file`);
+  expect(caught.message).toBe(`${join(world.folder, 'null')} is not a regular file`);
 });
 
 describe('a process of its own', () => {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { constants, openSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { isObject } from '../../core/json.ts';
@@ -34,7 +34,9 @@ function isSurface(value: unknown): value is Surface {
 function profileNames(): readonly string[] {
   try {
     const machine = { env: process.env, platform: process.platform, home: homedir() };
-    const content: unknown = JSON.parse(readFileSync(join(foldersOf(machine).config, 'config.json'), 'utf8'));
+    // A FIFO in its place would hold the user's shell until somebody writes to it.
+    const file = openSync(join(foldersOf(machine).config, 'config.json'), constants.O_RDONLY | constants.O_NONBLOCK);
+    const content: unknown = JSON.parse(readFileSync(file, 'utf8'));
     return isObject(content) && isObject(content['profiles']) ? Object.keys(content['profiles']) : [];
   } catch {
     return [];

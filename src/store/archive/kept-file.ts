@@ -1,10 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isObject } from '../../core/json.ts';
 import type { UploadPath } from '../../schema/upload.ts';
-import { hashOf, isMissing, remove, storageFailure, syncFolder } from '../disk/files.ts';
+import { hashOf, isMissing, openFile, remove, storageFailure, syncFolder } from '../disk/files.ts';
 import { makeFolder } from '../disk/private-folder.ts';
 
 /** What is known of an attached file: a line of files.ndjson (docs/archive-format.md, Attached files). */
@@ -102,7 +101,7 @@ export async function problemOfKept(folder: string, { file, bytes, sha256 }: Kep
   const hash = createHash('sha256');
   let size = 0;
   try {
-    for await (const chunk of createReadStream(join(folder, file))) {
+    for await (const chunk of (await openFile(join(folder, file))).createReadStream()) {
       const part = Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk));
       hash.update(part);
       size += part.length;

@@ -3,7 +3,7 @@ import { open, rename, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { usage } from '../../core/failure.ts';
 import { makeFolder } from '../disk/private-folder.ts';
-import { isMissing, remove, storageFailure, syncFolder } from '../disk/files.ts';
+import { isMissing, openFile, remove, storageFailure, syncFolder } from '../disk/files.ts';
 import { namesIn } from './archive-folder.ts';
 
 /** A folder of mode 0700 for files of documents, where there is none yet. @throws Failure config */
@@ -39,7 +39,7 @@ export async function documentsIn(
 
 async function beginningOf(path: string): Promise<string> {
   try {
-    const file = await open(path, 'r');
+    const file = await openFile(path);
     try {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0);
       return buffer.toString('utf8', 0, bytesRead);

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { access, open, readFile, rename, stat, unlink, type FileHandle } from 'node:fs/promises';
+import { access, open, rename, stat, unlink, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
 import { shellWord } from '../../core/shell-word.ts';
@@ -67,6 +67,29 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
+/**
+ * Opens a file that is there already, or one that the flags make. A FIFO is refused: to open it would wait for its other end, to read it
+ * for whoever writes, and neither a signal nor the deadline ends such a wait.
+ * @throws Failure config for what is neither a file nor a folder, or an error of the file system
+ */
+export async function openFile(path: string, flags = constants.O_RDONLY): Promise<FileHandle> {
+  const file = await open(path, flags | constants.O_NONBLOCK, 0o600);
+  const found = await file.stat();
+  if (found.isFile() || found.isDirectory()) return file;
+  await file.close();
+  throw new Failure('config', `${path} is not a regular file`, { hint: 'Move it away, or name another file.' });
+}
+
+/** The bytes of a file. @throws as openFile */
+export async function readFile(path: string): Promise<Buffer> {
+  const file = await openFile(path);
+  try {
+    return await file.readFile();
+  } finally {
+    await file.close();
+  }
+}
+
 /** The bytes of a file; undefined where there is none. @throws Failure config */
 export async function readBytes(path: string): Promise<Buffer | undefined> {
   try {
@@ -104,7 +127,7 @@ export async function readPrivate(path: string, machine: Machine, forbidden = 0o
 export async function readPrivateBytes(path: string, machine: Machine, forbidden = 0o077): Promise<Buffer | undefined> {
   let file: FileHandle;
   try {
-    file = await open(path, 'r');
+    file = await openFile(path);
   } catch (cause) {
     if (isMissing(cause)) return undefined;
     throw storageFailure(`cannot read ${path}`, cause);

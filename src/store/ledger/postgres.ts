@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { rootCertificates } from 'node:tls';
 import pg from 'pg';
@@ -7,7 +6,7 @@ import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { orAborted } from '../../core/or-aborted.ts';
 import type { Alarm } from '../../core/world.ts';
-import { storageFailure } from '../disk/files.ts';
+import { readFile, storageFailure } from '../disk/files.ts';
 import type { LedgerAddress } from './ledger-address.ts';
 import { ledgerFailure } from './ledger-failure.ts';
 
@@ -172,7 +171,7 @@ async function tlsOptions(
 
 async function certificates(file: string): Promise<string> {
   try {
-    return await readFile(file, 'utf8');
+    return (await readFile(file)).toString('utf8');
   } catch (cause) {
     throw storageFailure(`cannot read the certificates ${file}`, cause);
   }

@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
 import { variable, type Machine } from '../../core/world.ts';
-import { isMissing, storageFailure } from '../disk/files.ts';
+import { isMissing, readFile, storageFailure } from '../disk/files.ts';
 import type { LedgerUrl } from '../../schema/ledger-url.ts';
 
 /** What a service says: the parts of a URL, and maybe a password or the file that has it. */
@@ -32,7 +31,7 @@ export async function serviceIn(service: string, { env, home }: Machine): Promis
 
 async function textOf(file: string): Promise<string> {
   try {
-    return await readFile(file, 'utf8');
+    return (await readFile(file)).toString('utf8');
   } catch (cause) {
     if (isMissing(cause)) return '';
     throw storageFailure(`cannot read ${file}`, cause);

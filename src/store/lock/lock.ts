@@ -1,9 +1,9 @@
-import { link, readFile, stat, writeFile } from 'node:fs/promises';
+import { link, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Clock, Machine } from '../../core/world.ts';
-import { codeOf, isMissing, isWritable, remove, storageFailure } from '../disk/files.ts';
+import { codeOf, isMissing, isWritable, readFile, remove, storageFailure } from '../disk/files.ts';
 import { makeFolderAmongOthers, makePrivateFolder } from '../disk/private-folder.ts';
 import { foldersOf } from '../disk/folders.ts';
 import { isOwner, liveOwner, remedy, thisOwner, type LiveOwner, type Owner } from '../disk/owner.ts';
@@ -130,7 +130,7 @@ async function release(path: string, me: Owner): Promise<void> {
 async function ownerOf(path: string): Promise<Owner | undefined> {
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = (await readFile(path)).toString('utf8');
   } catch (cause) {
     if (isMissing(cause)) return undefined;
     throw storageFailure(`cannot read the lock ${path}`, cause);
