@@ -44,7 +44,7 @@ const lateImports = [
   'api/licensing/list-page.ts: ./long-list.ts',
   'cli/connections.ts: ../store/disk/spool.ts',
   'cli/context.ts: ../api/raw.ts',
-  'cli/context.ts: ../api/http/reach.ts',
+  'cli/context.ts: ../api/http/proxy.ts',
   'cli/context.ts: ../store/archive/archive.ts',
   'cli/context.ts: ../store/journal.ts',
   'cli/input.ts: ../core/read.ts',

@@ -110,7 +110,7 @@ function services(
       return chatApi(send, sendUnauthenticated);
     },
     async reach(url) {
-      const { reach } = await import('../api/http/reach.ts');
+      const { reach } = await import('../api/http/proxy.ts');
       return reach(connections.open(new URL(url).origin), url, machine.env, clock);
     },
   };

@@ -1,6 +1,6 @@
 import { MockAgent } from 'undici';
 import { expect } from 'vitest';
-import { Unconnected } from '../../src/api/http/broken.ts';
+import { Unconnected } from '../../src/api/http/fault.ts';
 
 /** The two services as the tests' profiles know them. */
 export const licensingUrl = 'https://licenses.test';

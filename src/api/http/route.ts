@@ -5,7 +5,7 @@ import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { Failure, messageOf } from '../../core/failure.ts';
 import { readFileText } from '../../core/read.ts';
 import { variable, type Environment } from '../../core/world.ts';
-import { ProxyRefusal, Unconnected } from './broken.ts';
+import { ProxyRefusal, Unconnected } from './fault.ts';
 import type { TransportSurroundings } from './call.ts';
 import { proxyOf } from './proxy.ts';
 

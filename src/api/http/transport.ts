@@ -6,7 +6,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import type { Spool } from '../../core/spool.ts';
 import type { Alarm } from '../../core/world.ts';
 import { ReceivedAnswer } from './answer.ts';
-import { TimedOut, TooLarge, Unconnected } from './broken.ts';
+import { TimedOut, TooLarge, Unconnected } from './fault.ts';
 import type { Answer, BodyLimits } from './call.ts';
 import { Cancellation, dispatchFor } from './route.ts';
 

@@ -1,5 +1,5 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { Reach } from '../../api/http/reach.ts';
+import type { Reach } from '../../api/http/proxy.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import type { Service } from '../../api/raw-path.ts';
 import type { RawAnswer, RawRequest } from '../../api/raw.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { getEventListeners } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { TimedOut, TooLarge } from '../../../src/api/http/broken.ts';
+import { TimedOut, TooLarge } from '../../../src/api/http/fault.ts';
 import type { Answer } from '../../../src/api/http/call.ts';
 import { openDispatcher } from '../../../src/api/http/route.ts';
 import { exchange } from '../../../src/api/http/transport.ts';

@@ -2,9 +2,31 @@ import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import type { Environment } from '../../core/world.ts';
-import { ProxyRefusal, TimedOut, TooLarge, Unconnected } from './broken.ts';
 import { proxyFor } from './proxy.ts';
 import type { AttemptEnding } from './retry.ts';
+
+/** No connection was made, so nothing was sent; `cause` says why. */
+export class Unconnected extends Error {
+  constructor(cause: unknown) {
+    super('no connection', { cause });
+  }
+}
+
+/** A proxy answered CONNECT with this status. */
+export class ProxyRefusal extends Error {
+  readonly status: number;
+
+  constructor(status: number) {
+    super(`the proxy answered CONNECT with ${status}`);
+    this.status = status;
+  }
+}
+
+/** The body exceeded the limit, compressed or not. */
+export class TooLarge extends Error {}
+
+/** The time limit of the request passed. */
+export class TimedOut extends Error {}
 
 /** A name without an address is not asked for again. */
 const nameless: ReadonlySet<string> = new Set(['ENOTFOUND']);

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { barrier, endingOfError } from '../../../src/api/http/trouble.ts';
+import { barrier, endingOfError, ProxyRefusal, TimedOut, TooLarge, Unconnected } from '../../../src/api/http/fault.ts';
 import type { AttemptEnding } from '../../../src/api/http/retry.ts';
-import { ProxyRefusal, TimedOut, TooLarge, Unconnected } from '../../../src/api/http/broken.ts';
 import { Failure } from '../../../src/core/failure.ts';
 
 const coded = (code: string, extra: object = {}): Error =>
