@@ -11,21 +11,26 @@ export interface LookUp {
 }
 
 /**
- * The licenses of one user, from a list filtered by the server. Where it holds rows of other names only, a second list for a random
- * name shows whether the server ignores the filter or changes names (docs/exactly-once.md, Names that servers change). Where it ignores
+ * The licenses of one user, from a list filtered by the server. Where no row is of that very name, a second list for a random name
+ * shows whether the server ignores the filter, changes names or leaves them out (docs/exactly-once.md, Names that servers change). Where it ignores
  * the filter, both are readings of one list, and what either of them shows is there.
- * @throws Failure incomplete where a list is not whole
+ * @throws Failure incomplete where a list is not whole, or cannot tell whose licenses it shows
  */
 export async function licensesOfUser(asked: LicenseHolder, { rows, random }: LookUp): Promise<UserLicenses> {
   const listed = await gather(rows(asked));
   if (listed.length === 0) return { exact: [], near: await storedOtherwise(asked, rows), filter: 'honoured' };
-  const found = sorted(listed, (license) =>
-    weaker(likenessByFilter(license, asked), likenessOfApp(license, asked.app_code)),
-  );
-  const isOfOthers = listed.every((license) => likenessByFilter(license, asked) !== 'exact');
-  const again = isOfOthers ? await readAgain(listed, asked, { rows, random }) : undefined;
-  if (!again) return { ...found, filter: 'honoured' };
-  return { ...sorted([...listed, ...again], (license) => likeness(license, asked)), filter: 'ignored' };
+  const byFilter = (license: License): Likeness =>
+    weaker(likenessByFilter(license, asked), likenessOfApp(license, asked.app_code));
+  const named = listed.filter((license) => textOf(license, 'remote_user') === asked.remote_user);
+  if (named.length > 0) return { ...sorted(named, byFilter), filter: 'honoured' };
+  const again = await readAgain(listed, asked, { rows, random });
+  if (!again) return { ...sorted(listed, byFilter), filter: 'honoured' };
+  const both = [...listed, ...again];
+  const { exact, near } = sorted(both, (license) => likeness(license, asked));
+  // Any of the rows without a name may be of that user; a null is the name of nobody.
+  if (exact.length === 0 && both.some(({ fields }) => fields['remote_user'] === undefined))
+    throw new Failure('incomplete', 'the server ignores the filter, and its list does not name users');
+  return { exact, near, filter: 'ignored' };
 }
 
 /**

@@ -155,7 +155,8 @@ describe('the licenses of one user', () => {
     ['no filter', 'eve', () => [row('ada'), row('bob')], [], [], 2],
     ['no filter, the user is there', 'bob', () => [row('ada'), row('bob')], ['bob'], [], 1],
     ['no filter, a near name', 'Ada', () => [row('ada'), row('bob')], [], ['ada'], 2],
-    ['rows without names', 'ada', () => [row(undefined)], [undefined], [], 1],
+    ['rows without names', 'ada', ({ url }) => (url.includes('=ada&') ? [row(undefined)] : []), [undefined], [], 2],
+    ['a null among the names, and no filter', 'eve', () => [row(null), row('ada')], [], [], 2],
     ['a code that is no integer', 'ada', () => [row('ada', { app_code: 'harbour' })], [], ['ada'], 1],
     ['a code as text', 'ada', () => [row('ada', { app_code: '7' })], ['ada'], [], 1],
     ['another application', 'ada', () => [row('ada', { app_code: 8 })], [], [], 1],
@@ -176,6 +177,13 @@ describe('the licenses of one user', () => {
     const { api } = await serving((_request, count) => (count === 1 ? [row('ada')] : { status: 404, body: '{}' }));
 
     expect(keysOf((await api.ofUser({ remote_user: 'Ada', app_code: 7 })).near)).toEqual(['ada']);
+  });
+
+  test('a server that neither filters nor names users cannot tell', async () => {
+    const { api } = await serving(() => [row(undefined), row('bob')]);
+
+    await expect(api.ofUser({ remote_user: 'ada', app_code: 7 })).rejects.toMatchObject({ kind: 'incomplete' });
+    expect(keysOf((await api.ofUser({ remote_user: 'bob', app_code: 7 })).exact)).toEqual(['bob']);
   });
 
   test('a part of a list is no answer', async () => {

@@ -9,7 +9,6 @@ const list = 'GET /v1/license/?remote_user=ada&app_code=7';
 describe('license ensure never takes an odd list for an empty one', () => {
   test.each<[string, unknown]>([
     ['an app_code of null', [{ ...ada, app_code: null }]],
-    ['a remote_user of null', [{ ...ada, remote_user: null }]],
     ['rows beside an empty side list', { warnings: [], licenses: [ada] }],
     ['rows under a name of their own', { mine: [ada], count: 1 }],
   ])('%s: the license that is there', async (_what, body) => {
@@ -21,6 +20,27 @@ describe('license ensure never takes an odd list for an empty one', () => {
       stdout: 'AAA\n',
     });
     service.done();
+  });
+
+  test('a remote_user of null, where the filter finds nobody else: the license that is there', async () => {
+    const service = fakeService();
+    service.expect(list).reply(200, [{ ...ada, remote_user: null }]);
+    service.expect('GET /v1/license/?remote_user=chatelaine-control-00022hq061fr2c&app_code=7').reply(200, []);
+
+    const { exitCode, stdout } = await run(service, 'license ensure --remote-user ada --size-allowance 4');
+
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'AAA\n' });
+    service.done();
+  });
+
+  test('a remote_user of null, where the filter is ignored: nobody’s license, which is not handed out', async () => {
+    const unassigned = { ...ada, remote_user: null };
+    const service = fakeService();
+    service.expect(list).reply(200, [unassigned, { ...ada, license_code: 'BBB', remote_user: 'bob' }]);
+    service.expect('GET /v1/license/?remote_user=chatelaine-control-00022hq061fr2c&app_code=7').reply(200, [unassigned]);
+
+    expect((await run(service, 'license ensure --remote-user ada --size-allowance 9')).stdout).not.toContain('AAA');
+    expect(service.seen.slice(2)).toEqual(['POST /v1/license/']);
   });
 
   test.each<[string, unknown, number]>([
