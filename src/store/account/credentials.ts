@@ -79,14 +79,16 @@ export function openCredentials(
   };
   const licensingCredential = async (profile: LicensingProfile): Promise<LicensingCredential> =>
     credentialFrom(profile, await keyOf(profile));
+  /** The application of a unit that does not name one: that of the first row, since one key is of one application. */
+  let unitApp: number | undefined;
 
   return {
     async licensing({ profile, typed = true, app_code, row_app_code }) {
       const unit = unitOf(machine.env, 'licensing');
       const row = row_app_code === app_code ? undefined : row_app_code;
       if (unit && (profile === undefined || !typed)) {
-        const own = app_code ?? unit.values.app_code;
-        if (row !== undefined && own !== undefined && row !== own)
+        const own = app_code ?? unit.values.app_code ?? (unitApp ??= row);
+        if (row !== undefined && row !== own)
           return licensingCredential(await appOf(profiles, row));
         const { values, key } = unit;
         return { kind: 'licensing', profile: undefined, ...values, key: await keyOfUnit(values.base_url, key) };

@@ -82,6 +82,14 @@ test.each<[string, Environment, LicensingChoice, string | undefined, string]>([
   expect([credential.profile, credential.key.reveal()]).toEqual([profile, key]);
 });
 
+test('the key of a unit without a code serves rows of one application, that of the first', async () => {
+  const { credentials } = open(licensingUnit);
+  const keyFor = async (row_app_code: number): Promise<string> =>
+    (await credentials.licensing({ row_app_code })).key.reveal();
+  expect([await keyFor(4711), await keyFor(4711)]).toEqual(['canary-env', 'canary-env']);
+  await expect(keyFor(55)).rejects.toMatchObject({ kind: 'config' });
+});
+
 test.each<[string, Environment, Choice, string | undefined, string]>([
   ['the default', {}, {}, 'chat', 'canary-chat'],
   ['the named profile', {}, { profile: 'chat' }, 'chat', 'canary-chat'],
