@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { openOrigin } from '../helpers/origin.ts';
 import { start, temporaryHome } from './program.ts';
 
 const pull = '--sandbox archive pull kept --channel firmware --files';
@@ -53,4 +54,30 @@ test.skipIf(process.platform === 'win32')('a FIFO in the place of any file that 
     [`${state}/journals/HASH.ndjson.done: ${apply}`]: 0,
     [`${state}/sandbox.ndjson: ${apply}`]: 7,
   });
+});
+
+test.each(['text', 'table'])('a message with a hostile table does not hold -o %s', async (format) => {
+  const content = '<table><tr><td colspan=20000 rowspan=1000000>seen</td></tr></table>'.repeat(5);
+  const message = {
+    id: 1,
+    type: 'stream',
+    stream_id: 1,
+    display_recipient: 'general',
+    subject: 't',
+    sender_full_name: 'Eve',
+  };
+  const body = JSON.stringify({
+    ...{ result: 'success', msg: '', found_oldest: true, found_newest: true, history_limited: false, anchor: 1 },
+    messages: [
+      { ...message, sender_id: 2, sender_email: 'eve@chat.test', content_type: 'text/html', timestamp: 1, content },
+    ],
+  });
+  const { port } = await openOrigin(() => ({ body }));
+  const env = {
+    CHATELAINE_CHAT_SITE: `http://127.0.0.1:${port}`,
+    CHATELAINE_CHAT_EMAIL: 'ada@chat.test',
+    CHATELAINE_CHAT_API_KEY: 'key-of-the-test-123',
+  };
+  const { code, stdout } = await start(`messages fetch -o ${format} --deadline 20s`, { env }).ended;
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('seen') as string });
 });

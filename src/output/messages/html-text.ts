@@ -49,7 +49,7 @@ const selectors: HtmlToTextOptions['selectors'] = [
   { selector: 'ol', options: block },
   { selector: 'blockquote', options: { ...block, trimEmptyLines: true } },
   { selector: 'hr', options: { ...block, length: 3 } },
-  { selector: 'table', format: 'dataTable', options: { ...block, uppercaseHeaderCells: false } },
+  { selector: 'table', format: 'grid', options: { ...block, uppercaseHeaderCells: false } },
   ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, format: 'title' })),
   ...['strong', 'b', 'span.user-mention', 'span.user-group-mention', 'span.topic-mention'].map((selector) =>
     surround(selector, strong),
@@ -79,6 +79,12 @@ function formatters(style: TextStyle): Record<string, FormatCallback> {
       builder.addLiteral(strongOn);
       walk(element.children, builder);
       builder.addLiteral(strongOff);
+      builder.closeBlock({ trailingLineBreaks: 1 });
+    },
+    grid(element, walk, builder, options) {
+      if (isDrawable(element)) return builder.options.formatters['dataTable']?.(element, walk, builder, options);
+      builder.openBlock({ leadingLineBreaks: 1, isPre: true });
+      builder.addLiteral(rowsIn(element));
       builder.closeBlock({ trailingLineBreaks: 1 });
     },
     code(element, _walk, builder) {
@@ -122,6 +128,37 @@ function formatters(style: TextStyle): Record<string, FormatCallback> {
       builder.closeBlock({ trailingLineBreaks: 1 });
     },
   };
+}
+
+const mostSpan = 100;
+/** A message's table has some hundred; the library's time grows with the square of the columns, and of the rows. */
+const mostCells = 3000;
+/** Characters of a drawn table: each row may be as wide as all the texts. */
+const mostDrawn = 5_000_000;
+
+/** Cuts what each cell spans, and says whether the table can be drawn within a second; another is shown as the text of its rows. */
+function isDrawable(table: DomNode): boolean {
+  let [rows, cells] = [0, 0];
+  for (const node of nodesIn(table)) {
+    if (node.name === 'tr') rows += 1;
+    if (node.name !== 'td' && node.name !== 'th') continue;
+    const [colspan, rowspan] = [spanOf(node, 'colspan'), spanOf(node, 'rowspan')];
+    node.attribs = { colspan, rowspan };
+    cells += colspan;
+  }
+  return rows <= mostCells && cells <= mostCells && rows * textIn(table).length <= mostDrawn;
+}
+
+function rowsIn(table: DomNode): string {
+  const ends: Partial<Record<string, string>> = { tr: '\n', td: ' ', th: ' ' };
+  let text = '';
+  for (const { name, data } of nodesIn(table)) text += ends[name ?? ''] ?? data ?? '';
+  return text.trim().replaceAll('\n ', '\n');
+}
+
+function spanOf(cell: DomNode, name: string): number {
+  const span = Number(attribute(cell, name));
+  return span >= 1 ? Math.min(Math.trunc(span), mostSpan) : 1;
 }
 
 /** A link to a channel, topic or message names its target; an address that is its own text needs no second one. */
