@@ -27,7 +27,7 @@ export function plainJson(json: string): string {
  * without a shape that hide or spoof, noncharacters, and the block of tags. Made when it is used (docs/architecture.md, Start-up).
  */
 export const harmful = (): RegExp =>
-  /[\p{Cc}\p{Cs}\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff\u{e0000}-\u{e007f}]/gu;
+  /[\p{Cc}\p{Cs}\u00ad\u061c\u115f\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\ufff9-\ufffb\ufffe\uffff\u{e0000}-\u{e007f}]/gu;
 
 const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 

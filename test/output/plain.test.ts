@@ -50,6 +50,7 @@ describe('plain', () => {
     ['\ud83d and \ude00', '\\ud83d and \\ude00'],
     ['\u{e0041}', '\\u{e0041}'],
     ['zero\u200bwidth\u2060\ufeff\u00ad', 'zero\\u200bwidth\\u2060\\ufeff\\xad'],
+    ['blank\u115fto\u3164see', 'blank\\u115fto\\u3164see'],
     ['\ufff9a\ufffb\ufffe\uffff', '\\ufff9a\\ufffb\\ufffe\\uffff'],
     ['👩‍👩‍👧 é 漢字 می‌خواهم 🇩🇪', '👩‍👩‍👧 é 漢字 می‌خواهم 🇩🇪'],
   ])('%j', (text, shown) => {
