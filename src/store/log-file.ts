@@ -1,4 +1,4 @@
-import { constants, fchmodSync, fstatSync, openSync, writeSync } from 'node:fs';
+import { constants, openSync, writeSync } from 'node:fs';
 import { usage } from '../core/failure.ts';
 import { storageFailure } from './disk/files.ts';
 
@@ -6,7 +6,8 @@ import { storageFailure } from './disk/files.ts';
 export type AppendLine = (line: string) => void;
 
 /**
- * A log that lines are added to, of this user alone (mode 0600) whatever the umask. Not synced: a power cut may lose the last lines.
+ * A log that lines are added to: of this user alone (mode 0600) where it is new, while a file that is there keeps its mode. Not synced: a
+ * power cut may lose the last lines.
  * @throws Failure usage for `-`, which would be a file of that name; config where it cannot be written, unavailable where the disk is full
  */
 export function openLogFile(path: string): AppendLine {
@@ -29,9 +30,7 @@ export function openLogFile(path: string): AppendLine {
 function opened(path: string): number {
   const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
   try {
-    const file = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o600);
-    if (fstatSync(file).isFile()) fchmodSync(file, 0o600);
-    return file;
+    return openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o600);
   } catch (cause) {
     throw storageFailure(`cannot write the log ${path}`, cause);
   }

@@ -60,18 +60,21 @@ test('a log holds neither a key nor a license code, and grows from run to run', 
   expect(text).not.toMatch(/4f1c9a|licensing-key/);
 });
 
-test.skipIf(process.platform === 'win32')('a log is for its owner alone, also one that others could read', async () => {
-  const home = emptyHome();
-  for (const mode of [undefined, 0o644]) {
-    const log = join(home, `${mode ?? 'new'}.ndjson`);
-    if (mode !== undefined) writeFileSync(log, '{}\n');
-    if (mode !== undefined) chmodSync(log, mode);
-    const service = fakeService();
-    service.expect('GET /v1/license/').reply(200, []);
-    await run(service, `license list --log ${log}`, { home });
-    expect(statSync(log).mode & 0o777).toBe(0o600);
-  }
-});
+test.skipIf(process.platform === 'win32')(
+  'a new log is for its owner alone; one that is there keeps the mode that somebody gave it',
+  async () => {
+    const home = emptyHome();
+    for (const mode of [undefined, 0o644]) {
+      const log = join(home, `${mode ?? 'new'}.ndjson`);
+      if (mode !== undefined) writeFileSync(log, '{}\n');
+      if (mode !== undefined) chmodSync(log, mode);
+      const service = fakeService();
+      service.expect('GET /v1/license/').reply(200, []);
+      await run(service, `license list --log ${log}`, { home });
+      expect(statSync(log).mode & 0o777).toBe(mode ?? 0o600);
+    }
+  },
+);
 
 test('a log that cannot be written is exit 3, and nothing is sent', async () => {
   const home = emptyHome();
