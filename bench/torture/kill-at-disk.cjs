@@ -2,7 +2,7 @@
 // sync and rename, each `before` or `after`; a write `torn` has written half. KILL_AT is `n:phase`. Without it the steps are counted
 // into the file COUNT_INTO. Nothing of this is in the program.
 'use strict';
-const { appendFileSync, promises } = require('node:fs');
+const { appendFileSync, constants, promises } = require('node:fs');
 const { syncBuiltinESMExports } = require('node:module');
 
 const [wanted = '0', phase = ''] = (process.env['KILL_AT'] ?? '').split(':');
@@ -11,7 +11,7 @@ const { open, rename } = promises;
 let steps = 0;
 
 promises.open = async (path, ...rest) => {
-  if (!isWatched(path)) return open(path, ...rest);
+  if (!isWatched(path) || isReading(rest[0])) return open(path, ...rest);
   const file = await step(() => open(path, ...rest));
   const [write, writeFile] = [file.write.bind(file), file.writeFile.bind(file)];
   for (const name of /** @type {const} */ (['sync', 'datasync'])) {
@@ -38,6 +38,12 @@ syncBuiltinESMExports();
 /** @param {unknown} path */
 function isWatched(path) {
   return String(path).includes(folder);
+}
+
+/** @param {unknown} flags */
+function isReading(flags = constants.O_RDONLY) {
+  const { O_RDWR, O_WRONLY } = constants;
+  return typeof flags === 'number' ? (flags & (O_RDWR | O_WRONLY)) === 0 : flags === 'r';
 }
 
 /**

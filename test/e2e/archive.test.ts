@@ -62,7 +62,7 @@ describe('kill -9', () => {
     const pull = 'archive pull kept --channel firmware --topic bulk --both';
     await start(pull, { env, home: calm }).ended;
 
-    for (const moment of ['2:before', '9:torn', '20:torn', '24:after', '31:before', '8:after']) {
+    for (const moment of ['2:before', '8:torn', '17:torn', '21:after', '28:before', '7:after']) {
       const { signal, code, stderr } = await start(pull, { env: { ...env, ...killedAt(moment) }, home }).ended;
       expect(`${moment} ${signal ?? code} ${stderr}`).toBe(`${moment} SIGKILL `);
     }
@@ -89,7 +89,7 @@ describe('kill -9', () => {
     const home = temporaryHome();
     const line = 'topic delete firmware bulk --confirm bulk --archive kept';
 
-    for (const moment of ['5:torn', '21:before', '30:after']) {
+    for (const moment of ['4:torn', '18:before', '26:after']) {
       const { signal, code, stderr } = await start(line, { env: { ...env, ...killedAt(moment) }, home }).ended;
       expect(`${moment} ${signal ?? code} ${stderr}`).toMatch(`${moment} SIGKILL `);
     }

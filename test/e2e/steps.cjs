@@ -17,7 +17,7 @@ const nameOf = (path) =>
     .at(-1)
     ?.replace(/^\.(.*)\.[0-9a-f]+\.tmp$/, '$1');
 
-const { open, readFile } = fs.promises;
+const { open } = fs.promises;
 fs.promises.open = async (path, ...rest) => {
   const handle = await open(path, ...rest);
   if (!isWatched(path)) return handle;
@@ -28,14 +28,15 @@ fs.promises.open = async (path, ...rest) => {
       note(`sync ${nameOf(path)}`);
     };
   }
+  const readFile = handle.readFile.bind(handle);
+  handle.readFile = /** @type {any} */ (
+    async (/** @type {any} */ ...how) => {
+      note(`read ${nameOf(path)}`);
+      return readFile(...how);
+    }
+  );
   return handle;
 };
-fs.promises.readFile = /** @type {any} */ (
-  async (/** @type {any} */ path, /** @type {any} */ ...rest) => {
-    if (isWatched(path)) note(`read ${nameOf(path)}`);
-    return readFile(path, ...rest);
-  }
-);
 syncBuiltinESMExports();
 
 const { write } = Socket.prototype;
