@@ -40,8 +40,8 @@ export function jointClaims(local: LocalClaims, shared: SharedClaims, elapsed: (
       return { ...there, ...(here.count > 0 ? here : {}) };
     },
     async answered(answers) {
-      await local.answered(answers);
-      await shared.answered(answers);
+      const written = await Promise.allSettled([local.answered(answers), shared.answered(answers)]);
+      for (const one of written) if (one.status === 'rejected') throw one.reason;
     },
     async release(users) {
       try {

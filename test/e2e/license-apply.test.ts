@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readFaults } from '../../src/sandbox/faults.ts';
@@ -49,6 +49,48 @@ describe('kill -9', () => {
     expect(last.stdout.trimEnd().split('\n')).toHaveLength(rows);
     expect(holders(sandbox, 'kill')).toEqual(users.toSorted());
     expect(readdirSync(join(home, '.local/state/chatelaine/journals'))).toEqual([expect.stringMatching(/\.done$/)]);
+  }, 60_000);
+});
+
+describe('kill -9 of a run whose answers no list has shown', () => {
+  test('what the journal has as answered is never sent again: not by ensure, not for a roster with one row more', async () => {
+    const sent: string[] = [];
+    const { sandbox, env } = await openService({
+      latency: 20,
+      licenseShape: { names: 'plus', write: 'echo', filters: 'exact' },
+    });
+    const home = temporaryHome();
+    const text = (count: number): string =>
+      ['remote_user,size_allowance', ...Array.from({ length: count }, (_one, index) => `open+${index},3`), ''].join(
+        '\n',
+      );
+    writeFileSync(join(home, 'roster.csv'), text(60));
+    writeFileSync(join(home, 'longer.csv'), text(61));
+    const killed = { NODE_OPTIONS: `--require=${preload}`, KILL_AT: '12:after' };
+    const done = await start('license apply roster.csv -o ndjson -q --settle 600ms', {
+      env: { ...env, ...killed },
+      home,
+    }).ended;
+    expect(done.signal).toBe('SIGKILL');
+    const made = (user: string): number =>
+      sandbox.state.licenses().filter(({ remote_user }) => remote_user === user.replace('+', ' ')).length;
+    const journals = join(home, '.local/state/chatelaine/journals');
+    for (const name of readdirSync(journals).filter((one) => !one.endsWith('.lock')))
+      for (const line of readFileSync(join(journals, name), 'utf8').split('\n')) {
+        const [, user] = /"remote_user":"([^"]*)".*"status":"answered"/.exec(line) ?? [];
+        if (user !== undefined) sent.push(user);
+      }
+    expect(sent.length).toBeGreaterThan(3);
+
+    const [first = ''] = sent;
+    const ensured = await start(`license ensure --remote-user ${first} --size-allowance 3 --settle 600ms`, {
+      env,
+      home,
+    }).ended;
+    const applied = await start('license apply longer.csv -o ndjson -q --settle 600ms', { env, home }).ended;
+
+    expect([ensured.code, applied.code]).toEqual([9, 9]);
+    expect(sent.filter((user) => made(user) !== 1)).toEqual([]);
   }, 60_000);
 });
 

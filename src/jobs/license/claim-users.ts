@@ -123,7 +123,7 @@ export interface RosterClaims {
    */
   claim(row: LicenseFields): Promise<'claimed' | 'held'>;
   /**
-   * Records all answers, gives back all rows but those that wait for a list, and waits until nobody else may still send a POST for rows
+   * Gives back all rows but those that wait for a list, and waits until nobody else may still send a POST for rows
    * that were held: those rows, for a list to decide. All that wait are answered, or others would wait for them meanwhile.
    * @throws Failure unavailable where nobody ends one for too long
    */
@@ -134,7 +134,7 @@ export interface RosterClaims {
   posting(row: LicenseUser): Promise<void>;
   /** A POST for that user has ended, at `time` by the clock of the machine. */
   posted(row: LicenseUser, time: Milliseconds): void;
-  /** A POST was answered; it is recorded a little later, with others, and at the latest when the row is given back. */
+  /** Records that a POST was answered, for all runs that share the claims. */
   answered(row: LicenseUser, answer: OpenAnswer): Promise<void>;
   /** A list shows a license of that user: no answer is open any more. */
   shown(row: LicenseUser): void;
@@ -180,7 +180,7 @@ export function pastIn(taken: PastPosts | undefined, user: string): UserPast {
 /** Rows that are claimed, and how they are given back. */
 export interface ClaimedRows extends Pick<RosterClaims, 'posted' | 'answered' | 'shown' | 'release' | 'releaseAll'> {
   add(row: LicenseUser): void;
-  /** Records answers and gives all rows back but those, at once. */
+  /** Gives all rows back but those, at once. */
   flush(kept: readonly LicenseUser[]): Promise<void>;
 }
 
@@ -191,7 +191,7 @@ const maxGroups = 10;
 export function claimedRows({ claims, elapsed, warn }: ClaimingRoster): ClaimedRows {
   const held = new Map<string, LicenseUser>();
   const records = new Map<string, Omit<ReleasedUser, 'remote_user'>>();
-  let answers = new Map<LicenseUser, OpenAnswer>();
+  const answers = new Set<Promise<void>>();
   const done: LicenseUser[] = [];
   let claimed = 0;
   let last: Milliseconds | undefined;
@@ -199,14 +199,12 @@ export function claimedRows({ claims, elapsed, warn }: ClaimingRoster): ClaimedR
   const inOrder = sequence();
   const note = (row: LicenseUser, record: Omit<ReleasedUser, 'remote_user'>): void =>
     void records.set(userKey(row), { ...records.get(userKey(row)), ...record });
+  const warned = new Set<string>();
+  const warnOnce = (text: string): void => void (warned.has(text) || warn(text), warned.add(text));
   /** Answers go first: what is given back is free for other runs. */
   const flush = async (users: readonly LicenseUser[]): Promise<void> => {
-    const open = [...answers].filter(([row]) => !records.get(userKey(row))?.isShown);
-    answers = new Map();
+    await Promise.all(answers);
     for (const [app_code, own] of claims) {
-      const given = open.filter(([row]) => row.app_code === app_code);
-      if (given.length > 0)
-        await orWarn(own.answered(new Map(given.map(([row, answer]) => [row.remote_user, answer]))), unrecorded, warn);
       const released = users
         .filter((user) => user.app_code === app_code)
         .map((user) => ({ remote_user: user.remote_user, ...records.get(userKey(user)) }));
@@ -216,7 +214,7 @@ export function claimedRows({ claims, elapsed, warn }: ClaimingRoster): ClaimedR
   };
   const flushSometimes = async (): Promise<void> => {
     last ??= elapsed();
-    if (elapsed() - last <= groupEvery || (done.length + answers.size) * maxGroups < claimed) return;
+    if (elapsed() - last <= groupEvery || done.length * maxGroups < claimed) return;
     last = elapsed();
     const group = done.splice(0);
     await inOrder(() => flush(group));
@@ -235,8 +233,11 @@ export function claimedRows({ claims, elapsed, warn }: ClaimingRoster): ClaimedR
     posted: (row, posted) => note(row, { posted }),
     shown: (row) => note(row, { isShown: true }),
     async answered(row, answer) {
-      answers.set(row, answer);
-      await flushSometimes();
+      const own = claims.get(row.app_code);
+      if (!own) return;
+      const recording = orWarn(own.answered(new Map([[row.remote_user, answer]])), unrecorded, warnOnce);
+      answers.add(recording);
+      await recording.finally(() => answers.delete(recording));
     },
     async release(row) {
       if (!held.delete(userKey(row))) return;

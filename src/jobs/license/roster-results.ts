@@ -72,7 +72,8 @@ export class RosterResults {
     // For the progress its work is done: the look at the end takes no time of its own.
     if (!this.#answered.has(row)) finished();
     this.#answered.add(row);
-    this.#inBackground(orBroken(journal.answered(row, answer)).then(() => claims.answered(row, answer)));
+    // The claims first: what the journal of one job knows, every later run knows.
+    this.#inBackground(claims.answered(row, answer).then(() => orBroken(journal.answered(row, answer))));
   }
 
   fail(row: LicenseFields, status: 'failed' | 'unknown', error: string): void {

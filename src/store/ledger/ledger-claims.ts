@@ -2,7 +2,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import type { Clock } from '../../core/world.ts';
-import type { ClaimOptions, PastPosts, SharedClaims, TakenUsers } from '../claims.ts';
+import type { ClaimOptions, OpenAnswer, PastPosts, SharedClaims, TakenUsers } from '../claims.ts';
 import type { LedgerSession } from './ledger-session.ts';
 import { busyIn, takenFrom } from './taken-users.ts';
 
@@ -62,10 +62,18 @@ export function sharedClaims(
   /** Users that are recorded, each for one POST, with the moment before the statement that did so. */
   const recorded = new Map<string, ClockReading>();
 
-  const sending = gathered(async (users) => {
+  const sending = gathered<() => readonly string[]>(async (first) => {
+    // Who else is soon to be recorded is asked right before the statement: users who were given back meanwhile would make it fail.
+    const users = [...new Set([...first].flatMap(([one, others]) => [one, ...others()]))];
     const before = { now: clock.now(), elapsed: clock.elapsed() };
     await session.call('sending', [options.requestLimit + shortLimit, namesOf(users)], { signal, limit: shortLimit });
     for (const user of users) recorded.set(user, before);
+  });
+
+  const recordAnswer = gathered<OpenAnswer>(async (answers) => {
+    const texts = [...answers.values()].map((answer) => writeJson(answer));
+    const limits = { signal, grace: releaseGrace, limit: shortLimit };
+    await session.call('answered', [namesOf([...answers.keys()]), texts], limits);
   });
 
   return {
@@ -80,9 +88,7 @@ export function sharedClaims(
       return { now: all[0]?.now ?? NaN, count, holder: all.find((one) => one.count > 0)?.holder };
     },
     async answered(answers) {
-      const texts = [...answers.values()].map((answer) => writeJson(answer));
-      const limits = { signal, grace: releaseGrace, limit: shortLimit };
-      await session.call('answered', [namesOf([...answers.keys()]), texts], limits);
+      await Promise.all([...answers].map(([user, answer]) => recordAnswer(user, answer)));
     },
     async posting(user, soon = () => []) {
       const failure = session.lost();
@@ -133,22 +139,17 @@ function onElapsed(clock: Pick<Clock, 'elapsed'>, { now, posted, answers }: Take
   return { posted: new Map([...posted].map(([user, time]) => [user, time + ahead])), answers };
 }
 
-/**
- * Calls that come while a statement is in progress are gathered into the next. Who else is soon to be recorded is asked right before
- * that statement: users who were given back meanwhile would make it fail.
- */
-function gathered(
-  send: (users: readonly string[]) => Promise<void>,
-): (user: string, soon: () => readonly string[]) => Promise<void> {
-  let gathering: { readonly users: Map<string, () => readonly string[]>; readonly sent: Promise<void> } | undefined;
+/** Calls that come while a statement is in progress are gathered into the next. */
+function gathered<T>(send: (users: ReadonlyMap<string, T>) => Promise<void>): (user: string, what: T) => Promise<void> {
+  let gathering: { readonly users: Map<string, T>; readonly sent: Promise<void> } | undefined;
   let last: Promise<unknown> = Promise.resolve();
-  return (user, soon) => {
-    if (gathering) gathering.users.set(user, soon);
+  return (user, what) => {
+    if (gathering) gathering.users.set(user, what);
     else {
-      const users = new Map([[user, soon]]);
+      const users = new Map([[user, what]]);
       const sent = last.then(async () => {
         gathering = undefined;
-        await send([...new Set([...users].flatMap(([one, others]) => [one, ...others()]))]);
+        await send(users);
       });
       gathering = { users, sent };
       last = sent.catch(() => undefined);

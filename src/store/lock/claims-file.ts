@@ -3,9 +3,9 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject, parseJson, writeJson } from '../../core/json.ts';
 import { shellWord } from '../../core/shell-word.ts';
-import { isOpenAnswer, type OpenAnswer } from '../claims.ts';
 import { readPrivate, writePrivate } from '../disk/files.ts';
 import { isOwner, type Owner } from '../disk/owner.ts';
+import { isAnswered, removeLogs, type AnswerLog, type Answered } from './answer-log.ts';
 import type { Surroundings } from './lock.ts';
 
 /** Users are kept as hashes: the file reveals no names. */
@@ -26,29 +26,37 @@ export interface Claim {
 /** User, time of its last POST, and when that may be forgotten. */
 export type Posted = readonly [user: string, time: Milliseconds, until: Milliseconds];
 
-/** User, and what the last answered POST was answered. */
-type Answered = readonly [user: string, answer: OpenAnswer];
-
 export interface ClaimEdit<T> {
   /** Undefined leaves the file as it is. */
   readonly file: ClaimsFile | undefined;
   readonly result: T;
 }
 
-/** Reads the file, and replaces it by what the work makes of it; its caller holds the lock. @throws Failure config where it is damaged, or newer */
+/**
+ * Reads the file with the logs beside it, and replaces it by what the work makes of it; its caller holds the lock.
+ * @throws Failure config where it is damaged, or newer
+ */
 export async function editClaims<T>(
   path: string,
+  log: AnswerLog,
   { machine, clock }: Surroundings,
   work: (file: ClaimsFile) => Promise<ClaimEdit<T>>,
 ): Promise<T> {
   const text = await readPrivate(path, machine);
-  const { file, result } = await work(text === undefined ? noClaims : parseFile(path, text));
+  const known = text === undefined ? noClaims : parseFile(path, text);
+  const logged = await log.take(
+    known.claims.map(({ owner }) => owner),
+    machine,
+  );
+  const { file, result } = await work({ ...known, answers: [...new Map([...known.answers, ...logged.answers])] });
   if (file) {
     const posted = file.posted.filter(([, , until]) => until > clock.now());
     await writePrivate(
       path,
       `${writeJson({ version: fileVersion, claims: file.claims, posted, answers: file.answers })}\n`,
     );
+    // Whoever ends before this only leaves an answer open that a list has shown.
+    await removeLogs(logged);
   }
   return result;
 }
@@ -100,12 +108,6 @@ function isPosted(posted: unknown): posted is Posted {
   const parts: readonly unknown[] = Array.isArray(posted) ? posted : [];
   const [user, time, until] = parts;
   return typeof user === 'string' && Number.isFinite(time) && Number.isFinite(until);
-}
-
-function isAnswered(answered: unknown): answered is Answered {
-  const parts: readonly unknown[] = Array.isArray(answered) ? answered : [];
-  const [user, answer] = parts;
-  return typeof user === 'string' && isOpenAnswer(answer);
 }
 
 /** The name of a user in the file. Made of the bytes that it shows: a slice of the whole hash would keep all of it in memory. */

@@ -13,6 +13,7 @@ import {
 } from '../claims.ts';
 import { inWords, liveOwner, remedy, thisOwner, type LiveOwner, type Owner } from '../disk/owner.ts';
 import { editClaims, hashOf, type Claim, type ClaimEdit, type ClaimsFile, type Posted } from './claims-file.ts';
+import { AnswerLog } from './answer-log.ts';
 import { lockFolder, withLock, type Surroundings } from './lock.ts';
 
 const longestWait: Milliseconds = 300_000;
@@ -25,8 +26,9 @@ export async function openClaims(name: string, world: Surroundings, options: Cla
   const path = join(await lockFolder(machine), `${hashOf(name)}.claims`);
   const me = await thisOwner(machine);
   const remember = rememberedFor(options.settle);
+  const log = new AnswerLog(path, me, clock.elapsed);
   const edit = <T>(work: (file: ClaimsFile) => Promise<ClaimEdit<T>>, signal?: AbortSignal): Promise<T> =>
-    withLock(`${path}.lock`, world, () => editClaims(path, world, work), { signal, wait: 60_000 });
+    withLock(`${path}.lock`, world, () => editClaims(path, log, world, work), { signal, wait: 60_000 });
 
   return {
     async take(users) {
@@ -63,14 +65,7 @@ export async function openClaims(name: string, world: Surroundings, options: Cla
 
     posting: () => Promise.resolve(),
 
-    // Without the signal: an answer that is not recorded could be asked for again.
-    async answered(answers) {
-      const given = new Map([...answers].map(([user, answer]) => [hashOf(user), answer]));
-      await edit((file) => {
-        const kept = file.answers.filter(([user]) => !given.has(user));
-        return Promise.resolve({ file: { ...file, answers: [...kept, ...given] }, result: undefined });
-      });
-    },
+    answered: (answers) => log.append([...answers].map(([user, answer]) => [hashOf(user), answer])),
 
     // Without the signal: a claim that is not given back after Ctrl-C makes other processes wait.
     async release(users) {
