@@ -199,7 +199,9 @@ async function deleteOnce(
     return complete ? 'whole' : 'part';
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
-    if (cause.details.http?.status !== undefined) state.isOpen = false;
+    // What a read-only profile or an unverified server refuses was not sent.
+    if (cause.kind === 'config') state.calls -= 1;
+    if (cause.kind === 'config' || cause.details.http?.status !== undefined) state.isOpen = false;
     if (await isRepeatable(chat, cause)) return cause;
     throw cause;
   }
