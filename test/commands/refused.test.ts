@@ -147,7 +147,9 @@ describe('what just keeps a rule is sent', () => {
     }
     service.expect({ method: 'POST', path: '/v1/license/', json }).reply(201, '"K-1"');
     const asked = { remote_user, app_code: String(app_code) };
-    service.expect({ method: 'GET', path: '/v1/license/', query: asked }).reply(200, [{ license_code: 'K-1', ...json }]);
+    service
+      .expect({ method: 'GET', path: '/v1/license/', query: asked })
+      .reply(200, [{ license_code: 'K-1', ...json }]);
 
     expect(await run(service, args)).toMatchObject({ exitCode: 0 });
     service.done();

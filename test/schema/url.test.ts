@@ -70,14 +70,19 @@ test.each([
   expect(() => refuseExposed(url, profile, { CHATELAINE_ALLOW_HTTP: consent })).not.toThrow();
 });
 
-test.each(['other', 'licenses:80', 'licenses:8081', 'icenses:8080', 'licenses.example', '*', 'true', 'http://licenses:8080', ''])(
-  'CHATELAINE_ALLOW_HTTP=%s names another host than licenses:8080',
-  (consent) => {
-    expect(() => refuseExposed('http://licenses:8080', {}, { CHATELAINE_ALLOW_HTTP: consent })).toThrow(
-      'not encrypted',
-    );
-  },
-);
+test.each([
+  'other',
+  'licenses:80',
+  'licenses:8081',
+  'icenses:8080',
+  'licenses.example',
+  '*',
+  'true',
+  'http://licenses:8080',
+  '',
+])('CHATELAINE_ALLOW_HTTP=%s names another host than licenses:8080', (consent) => {
+  expect(() => refuseExposed('http://licenses:8080', {}, { CHATELAINE_ALLOW_HTTP: consent })).toThrow('not encrypted');
+});
 
 test('an origin is scheme, host and port', () => {
   expect(originOf('https://a.example/licensing')).toBe('https://a.example');

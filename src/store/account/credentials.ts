@@ -88,8 +88,7 @@ export function openCredentials(
       const row = row_app_code === app_code ? undefined : row_app_code;
       if (unit && (profile === undefined || !typed)) {
         const own = app_code ?? unit.values.app_code ?? (unitApp ??= row);
-        if (row !== undefined && row !== own)
-          return licensingCredential(await appOf(profiles, row));
+        if (row !== undefined && row !== own) return licensingCredential(await appOf(profiles, row));
         const { values, key } = unit;
         return { kind: 'licensing', profile: undefined, ...values, key: await keyOfUnit(values.base_url, key) };
       }

@@ -37,7 +37,9 @@ describe('license ensure never takes an odd list for an empty one', () => {
     const unassigned = { ...ada, remote_user: null };
     const service = fakeService();
     service.expect(list).reply(200, [unassigned, { ...ada, license_code: 'BBB', remote_user: 'bob' }]);
-    service.expect('GET /v1/license/?remote_user=chatelaine-control-00022hq061fr2c&app_code=7').reply(200, [unassigned]);
+    service
+      .expect('GET /v1/license/?remote_user=chatelaine-control-00022hq061fr2c&app_code=7')
+      .reply(200, [unassigned]);
 
     expect((await run(service, 'license ensure --remote-user ada --size-allowance 9')).stdout).not.toContain('AAA');
     expect(service.seen.slice(2)).toEqual(['POST /v1/license/']);
