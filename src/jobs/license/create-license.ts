@@ -1,4 +1,4 @@
-import type { AnsweredCreation } from '../../api/licensing/creation.ts';
+import type { AnsweredCreation, Creation } from '../../api/licensing/creation.ts';
 import { identityOf, type License, type UserLicenses } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
@@ -49,13 +49,19 @@ export async function createLicense(
   creating: Creating,
 ): Promise<CreatedLicense> {
   const { posts: records, before, retries, note } = creating;
+  let earlier: Failure | undefined;
   for (let posts = 1; ; posts += 1) {
-    const creation = await api.create(fields, () => records.posting());
+    const creation = await repeatable(
+      api.create(fields, () => records.posting()),
+      fields,
+      earlier,
+    );
     if (creation.state === 'answered') {
       await records.answered(openAnswer(creation, creating.now()));
       return confirm(api, fields, creation, creating);
     }
     const { failure } = creation;
+    earlier = failure;
     if (!before) throw unsettled(fields, failure, unknownBefore);
     await waitForList(fields, failure, creating);
     const look = await lookAfter(api, fields, { before });
@@ -63,6 +69,20 @@ export async function createLicense(
     if (look.shows !== 'nothing') throw unsettled(fields, failure, look.why);
     if (posts > retries) throw unsettled(fields, failure, `sent ${times(posts)}, and the list does not show it`);
     note(`the license of ${fields.remote_user} was not created: sending the request again`);
+  }
+}
+
+/** A refusal of a repeat says nothing of the request before it, which had no answer. */
+async function repeatable(
+  sending: Promise<Creation>,
+  fields: LicenseFields,
+  earlier: Failure | undefined,
+): Promise<Creation> {
+  try {
+    return await sending;
+  } catch (cause) {
+    if (!earlier || !(cause instanceof Failure) || cause.isInterruption || cause.kind === 'unavailable') throw cause;
+    throw unsettled(fields, earlier, `sent again: ${cause.message}`);
   }
 }
 
@@ -77,13 +97,13 @@ async function confirm(
 ): Promise<CreatedLicense> {
   const { before, warn } = creating;
   if (!before && license_is !== 'as asked') throw unsettled(fields, failure, unknownBefore);
-  let look = await lookAfter(api, fields, { before, answered: license });
-  if (look.shows === 'no answer' && license && license_is === 'as asked') {
-    warn(`the license was created, as the server answered, and could not be confirmed: ${look.why}`);
-    return { license, list: 'unseen' };
-  }
   try {
-    if (look.shows === 'nothing') {
+    let look = await lookAfter(api, fields, { before, answered: license });
+    if (look.shows === 'no answer' && license && license_is === 'as asked') {
+      warn(`the license was created, as the server answered, and could not be confirmed: ${look.why}`);
+      return { license, list: 'unseen' };
+    }
+    if (look.shows === 'nothing' || look.shows === 'a part') {
       await waitForList(fields, failure, creating);
       look = await lookAfter(api, fields, { before, answered: license });
     }
@@ -92,15 +112,18 @@ async function confirm(
     const why = look.shows === 'nothing' ? 'the list does not show it' : look.why;
     throw failure.as('unknown', `${failure.message}; ${why}`, { hint: sendAgainHint(fields), retryable: false });
   } catch (cause) {
-    if (!(cause instanceof Failure) || !license || license_is !== 'as asked') throw cause;
-    return { license, list: 'open', failure: cause };
+    if (!(cause instanceof Failure)) throw cause;
+    if (license && license_is === 'as asked') return { license, list: 'open', failure: cause };
+    throw cause.message.startsWith(failure.message)
+      ? cause
+      : cause.as(cause.kind, `${failure.message}; ${cause.message}`);
   }
 }
 
 type LookAfter =
   | { readonly shows: 'it'; readonly license: License }
   | { readonly shows: 'nothing' }
-  | { readonly shows: 'something else' | 'no answer'; readonly why: string };
+  | { readonly shows: 'something else' | 'a part' | 'no answer'; readonly why: string };
 
 /** Whether the list shows the license of a POST. Where the licenses before are not known, only its answered key tells it. */
 async function lookAfter(
@@ -121,7 +144,7 @@ async function lookAfter(
     return similar ? { shows: 'something else', why: similarTo(similar, remote_user) } : { shows: 'nothing' };
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
-    return { shows: 'no answer', why: `the list failed: ${cause.message}` };
+    return { shows: cause.kind === 'incomplete' ? 'a part' : 'no answer', why: `the list failed: ${cause.message}` };
   }
 }
 

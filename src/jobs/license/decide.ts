@@ -12,12 +12,13 @@ export type SimilarNames = 'refuse' | 'allow';
 
 /** What has to happen so that a user has one license of the asked size. */
 export type Decision =
-  | { readonly step: 'create' }
-  /** To be created, once a look-up of the user alone shows nothing either. */
-  | { readonly step: 'look up' }
+  | { readonly step: 'create'; readonly near?: readonly License[] }
+  /** To be created, once a look-up of the user alone shows nothing either; `near`: similar names, which are allowed. */
+  | { readonly step: 'look up'; readonly near?: readonly License[] }
   | { readonly step: 'unchanged'; readonly license: License; readonly hasSeveral: boolean }
   | { readonly step: 'resize'; readonly license: License; readonly hasSeveral: boolean }
-  | { readonly step: 'refused'; readonly failure: Failure };
+  /** `similar`: a similar name is the reason, in words. */
+  | { readonly step: 'refused'; readonly failure: Failure; readonly similar?: string };
 
 const create: Decision = { step: 'create' };
 const lookUpFirst: Decision = { step: 'look up' };
@@ -27,7 +28,7 @@ export function decide(sight: Sight, asked: LicenseFields, similar: SimilarNames
   if (sight.shows === 'gap') return { step: 'refused', failure: sight.failure };
   if (sight.shows === 'nothing') return sight.as === 'proof' ? create : lookUpFirst;
   if (sight.shows === 'near')
-    return similar === 'allow' ? lookUpFirst : { step: 'refused', failure: similarName(sight.license, asked) };
+    return similar === 'allow' ? { step: 'look up', near: sight.licenses } : similarName(sight.licenses[0], asked);
   const [first, ...others] = sight.licenses;
   if (!first) return create;
   const fitting = sight.licenses.find((license) => sizeOf(license) === asked.size_allowance);
@@ -41,10 +42,12 @@ export function sizeOf(license: License): number | undefined {
 }
 
 /** The refusal to create a license beside one of a near name. */
-function similarName(near: License, { remote_user, app_code }: LicenseFields): Failure {
-  return new Failure('rejected', `${similarTo(near, remote_user)}; nothing was created`, {
+function similarName(near: License, { remote_user, app_code }: LicenseFields): Decision {
+  const similar = similarTo(near, remote_user);
+  const failure = new Failure('rejected', `${similar}; nothing was created`, {
     hint: `If these are two users, repeat with --allow-similar. Look with: chatelaine license list --app-code ${app_code}`,
   });
+  return { step: 'refused', failure, similar };
 }
 
 /** Names the asked user and the one that the server lists. */
@@ -77,7 +80,7 @@ export function openInWords(
 ): string {
   const key = key_end === undefined ? 'without a key' : `with a license whose key ends with ${key_end}`;
   const shown =
-    sight?.shows === 'near' ? similarTo(sight.license, remote_user) : `no list shows a license of '${remote_user}'`;
+    sight?.shows === 'near' ? similarTo(sight.licenses[0], remote_user) : `no list shows a license of '${remote_user}'`;
   return `the server answered a request of ${new Date(time).toISOString().slice(0, 19)}Z with ${status}, ${key}; ${shown}`;
 }
 

@@ -1,19 +1,19 @@
 import { textOf, type License } from '../../api/licensing/license.ts';
 import { foldName, likeness, minCutChars } from '../../api/licensing/license-names.ts';
 
-/** The users for whom the list shows a license of a near name alone. */
+/** The users for whom the list shows licenses of near names alone, and those licenses. */
 export function nearMatches(
   licenses: readonly License[],
   app_code: number,
   users: readonly string[],
-): Map<string, License> {
-  const near = new Map<string, License>();
+): Map<string, License[]> {
+  const near = new Map<string, License[]>();
   if (licenses.length === 0) return near;
   const candidatesOf = nameIndex(users);
   for (const license of licenses)
     for (const remote_user of candidatesOf(textOf(license, 'remote_user') ?? ''))
-      if (!near.has(remote_user) && likeness(license, { remote_user, app_code }) === 'near')
-        near.set(remote_user, license);
+      if (likeness(license, { remote_user, app_code }) === 'near' && !near.get(remote_user)?.push(license))
+        near.set(remote_user, [license]);
   return near;
 }
 

@@ -1,8 +1,9 @@
+import type { AnsweredCreation } from '../../api/licensing/creation.ts';
 import type { License } from '../../api/licensing/license.ts';
 import { Failure, type FailureKind } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import type { OpenAnswer } from '../../store/claims.ts';
 import { InOrder } from '../work/in-order.ts';
+import { openAnswer, sendAgainHint } from './decide.ts';
 import type { RecordedStatus } from './past.ts';
 import { inWords, type PlannedRow } from './plan-roster.ts';
 import type { LookingAgain } from './waiting-rows.ts';
@@ -51,13 +52,15 @@ function outcomeOf(row: LicenseFields, { status, license, error }: Outcome): Row
 
 /** The results of the rows, on their way to the journal and then to the reader. */
 export class RosterResults {
-  readonly #applying: Pick<Applying, 'journal' | 'claims' | 'now' | 'finished'>;
+  readonly #applying: Pick<Applying, 'journal' | 'claims' | 'now' | 'finished' | 'warn'>;
   readonly #ready = new InOrder<LicenseFields, RowResult>();
   readonly #writing = new Set<Promise<void>>();
   /** Rows whose POST was answered, and which wait for a look. */
-  readonly #answered = new Set<LicenseFields>();
+  readonly #answered = new Map<LicenseFields, AnsweredCreation>();
+  /** Rows that only `--send-again` goes on with. */
+  readonly open: LicenseFields[] = [];
 
-  constructor(applying: Pick<Applying, 'journal' | 'claims' | 'now' | 'finished'>) {
+  constructor(applying: Pick<Applying, 'journal' | 'claims' | 'now' | 'finished' | 'warn'>) {
     this.#applying = applying;
   }
 
@@ -67,11 +70,12 @@ export class RosterResults {
   }
 
   /** Records that the server answered a POST: its row is reported once a list has confirmed it. */
-  answered(row: LicenseFields, answer: OpenAnswer): void {
-    const { journal, claims, finished } = this.#applying;
+  answered(row: LicenseFields, creation: AnsweredCreation): void {
+    const { journal, claims, finished, now } = this.#applying;
+    const answer = openAnswer(creation, now());
     // For the progress its work is done: the look at the end takes no time of its own.
     if (!this.#answered.has(row)) finished();
-    this.#answered.add(row);
+    this.#answered.set(row, creation);
     // The claims first: what the journal of one job knows, every later run knows.
     this.#inBackground(claims.answered(row, answer).then(() => orBroken(journal.answered(row, answer))));
   }
@@ -80,12 +84,34 @@ export class RosterResults {
     this.end(row, { status, license: null, error }, status);
   }
 
+  /** Looks are over, and none shows the license of a POST that was answered, by this run or an earlier one. */
+  leaveOpen(row: LicenseFields, error: string): void {
+    this.open.push(row);
+    this.fail(row, 'unknown', error);
+  }
+
   /** Reports an outcome that needs no record. */
-  async finish(row: LicenseFields, outcome: Outcome): Promise<void> {
+  async finish(row: LicenseFields, reached: Outcome): Promise<void> {
+    const outcome = this.#withAnswer(row, reached);
     this.#ready.put(row, outcomeOf(row, outcome));
     if (!this.#answered.delete(row)) this.#applying.finished();
     // A row whose request is unconfirmed is given back at the end, with the time of that request.
     if (outcome.status !== 'unknown') await this.#applying.claims.release(row);
+  }
+
+  /** What a POST of this run was answered is not `failed` unless a list shows the license, and the answered key is printed in every case. */
+  #withAnswer(row: LicenseFields, { status, license, error }: Outcome): Outcome {
+    const creation = this.#answered.get(row);
+    if (!creation) return { status, license, error };
+    const { license_is, license: answered, failure } = creation;
+    const printed = license_is === 'as asked' ? (answered ?? license) : license;
+    if (error === null && answered?.key !== undefined && answered.key !== printed?.key)
+      this.#applying.warn(failure.message);
+    return {
+      status: status === 'failed' && !license ? 'unknown' : status,
+      license: printed,
+      error: error === null ? null : [failure.message, error].filter(Boolean).join('; '),
+    };
   }
 
   async record(row: LicenseFields, status: RecordedStatus, time = this.#applying.now()): Promise<void> {
@@ -134,8 +160,11 @@ export interface Tally {
   add(row: RowResult): void;
   /** The counts in words; `total` rows were wanted. */
   summary(total: number): string;
-  /** The failure that the run ends with; undefined where each row has its license. */
-  verdict(total: number, stopped: Failure | undefined): Failure | undefined;
+  /**
+   * The failure that the run ends with; undefined where each row has its license.
+   * @param open rows whose answer is open: of those that are unknown, only these stay so when the command is repeated
+   */
+  verdict(total: number, stopped: Failure | undefined, open: readonly LicenseFields[]): Failure | undefined;
 }
 
 /** These end a run. */
@@ -171,17 +200,39 @@ export function newTally(where: string, resume: string): Tally {
       if (status === 'unknown') unknown.push(remote_user);
     },
     summary,
-    verdict(total, stopped) {
+    verdict(total, stopped, open) {
       if (!stopped && counts.failed + counts.unknown + total - inAll() === 0) return undefined;
       if (stopped && ownVerdicts.has(stopped.kind)) return stopped;
-      const open = named('sent, and not yet known to be carried out', unknown);
-      const message = [stopped?.message, summary(total), open, named('failed', failed)].filter(Boolean).join('; ');
+      const answered = new Set(open.map(({ remote_user }) => remote_user));
+      const parts = [
+        named(
+          'answered, and shown by no list',
+          unknown.filter((user) => answered.has(user)),
+        ),
+        named(
+          'sent, and not yet known to be carried out',
+          unknown.filter((user) => !answered.has(user)),
+        ),
+        named('failed', failed),
+      ];
+      const message = [stopped?.message, summary(total), ...parts].filter(Boolean).join('; ');
       const kind = counts.unknown > 0 ? 'unknown' : 'incomplete';
-      const details = { hint: `The same command resumes where this run stopped: ${resume}`, retryable: true };
+      const retryable =
+        stopped !== undefined || open.length < total - counts.created - counts.resized - counts.unchanged;
+      const resumes = retryable ? `The same command resumes where this run stopped: ${resume}` : undefined;
+      const details = { hint: [resumes, wayOut(open)].filter(Boolean).join('. '), retryable };
       if (!stopped) return new Failure(kind, message, details);
       return stopped.as(stopped.isInterruption ? stopped.kind : kind, message, details);
     },
   };
+}
+
+/** How to go on with rows whose answer is open. */
+function wayOut([first, ...others]: readonly LicenseFields[]): string | undefined {
+  if (!first) return undefined;
+  const rest =
+    others.length > 0 ? ` The same holds for ${others.length} more, each with its own --send-again USER.` : '';
+  return `${sendAgainHint(first)}${rest}`;
 }
 
 function named(what: string, users: readonly string[]): string | undefined {

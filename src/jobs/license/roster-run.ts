@@ -31,7 +31,7 @@ export async function* applyRoster(plan: Plan, applying: Applying): AsyncGenerat
     run.abandon();
     await working;
   }
-  const failure = tally.verdict(rows.length, run.stopped());
+  const failure = tally.verdict(rows.length, run.stopped(), results.open);
   // Any other failure says the counts itself.
   if (!failure || failure === run.stopped()) applying.conclude(tally.summary(rows.length));
   if (failure) throw failure;
@@ -78,7 +78,7 @@ class RosterRun {
       this.#stop ??= cause;
     }
     await this.#leaveOpen();
-    this.#work.warnOfUnlooked();
+    this.#warnOfUnlooked();
   }
 
   /** Nothing more is begun. */
@@ -153,13 +153,21 @@ class RosterRun {
     }
   }
 
+  #warnOfUnlooked(): void {
+    const [why] = this.#work.unlooked;
+    const count = this.#work.unlooked.length;
+    if (count === 0) return;
+    const said = `${count} ${count === 1 ? 'license was' : 'licenses were'} created, as the server answered`;
+    this.#applying.warn(`${said}; no list confirmed it: ${why?.message ?? 'none was read'}`);
+  }
+
   /** The next run settles these first; its wait counts from their last request. */
   async #leaveOpen(): Promise<void> {
     for (const waiting of this.#waiting.all()) {
       const { row } = waiting;
       if (waiting.is === 'answered') {
         if (waiting.looks === 'none yet') await this.#work.trust(waiting, this.stopped());
-        else this.#work.leaveOpen(waiting);
+        else this.#results.fail(row, 'unknown', '');
       } else if (wasPosted(row, waiting, this.#applying)) {
         if (!this.#applying.journal.broken())
           await this.#results.record(row, 'unknown', postedAt(waiting, this.#applying));

@@ -8,8 +8,8 @@ import { nearMatches } from './near-names.ts';
 /** What a look at the server shows of one user (docs/exactly-once.md, What a POST needs). */
 export type Sight =
   | { readonly shows: 'licenses'; readonly licenses: readonly License[] }
-  /** A license of a name that the server may have made of the user's, and none of that name itself. */
-  | { readonly shows: 'near'; readonly license: License }
+  /** Licenses of names that the server may have made of the user's, and none of that name itself. */
+  | { readonly shows: 'near'; readonly licenses: readonly [License, ...License[]] }
   /** `hint`: pages were read one after another, and the user may have been on none of them. */
   | { readonly shows: 'nothing'; readonly as: 'proof' | 'hint' }
   /** The look did not show everything. */
@@ -86,9 +86,9 @@ export async function lookUp(
   }
 }
 
-export function sightOf({ exact, near: [near] }: UserLicenses): Sight {
+export function sightOf({ exact, near: [near, ...others] }: Pick<UserLicenses, 'exact' | 'near'>): Sight {
   if (exact.length > 0) return { shows: 'licenses', licenses: exact };
-  return near ? { shows: 'near', license: near } : proof;
+  return near ? { shows: 'near', licenses: [near, ...others] } : proof;
 }
 
 /** What one reading of the list of an application shows; users of whom it shows nothing are absent. */
@@ -159,7 +159,7 @@ function sightsOf(
 ): Map<string, Sight> {
   const unseen = users.filter((user) => !found.has(user));
   const sights = new Map<string, Sight>();
-  for (const [user, license] of nearMatches(others, app_code, unseen)) sights.set(user, { shows: 'near', license });
+  for (const [user, near] of nearMatches(others, app_code, unseen)) sights.set(user, sightOf({ exact: [], near }));
   for (const [user, licenses] of found) sights.set(user, { shows: 'licenses', licenses: distinct(licenses) });
   return sights;
 }

@@ -1,7 +1,9 @@
 import type { AnsweredCreation } from '../../api/licensing/creation.ts';
+import { identityOf, type License } from '../../api/licensing/license.ts';
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import type { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
+import { similarTo, times } from './decide.ts';
 import { inWords, planRoster, type Plan, type Planning } from './plan-roster.ts';
 import type { RequestRecords } from './past.ts';
 
@@ -9,7 +11,13 @@ import type { RequestRecords } from './past.ts';
 export type WaitingRow = { readonly row: LicenseFields; readonly posted: Milliseconds } & (
   | /** An earlier run, or another one, asked for it. */ { readonly is: 'asked' }
     /** A POST of this run ended without an answer of the API; `failure` is undefined where an interruption cut it. */
-  | { readonly is: 'unanswered'; readonly posts: number; readonly failure: Failure | undefined }
+  | {
+      readonly is: 'unanswered';
+      readonly posts: number;
+      readonly failure: Failure | undefined;
+      /** The licenses of near names that were there before. */
+      readonly near: ReadonlySet<string>;
+    }
   /** A POST of this run was answered, and a list is to confirm it. */
   | { readonly is: 'answered'; readonly creation: AnsweredCreation; readonly looks: 'none yet' | 'one' }
 );
@@ -24,6 +32,44 @@ export function wasPosted(
   { journal }: Pick<RequestRecords, 'journal'>,
 ): boolean {
   return (waiting !== undefined && waiting.is !== 'asked') || 'posted' in journal.past(row);
+}
+
+/** What is known of a row that did not reach its goal. */
+export interface RowKnown {
+  readonly waiting: WaitingRow | undefined;
+  /** A similar name is the reason, in words. */
+  readonly similar?: string | undefined;
+  /** The license that a list shows. */
+  readonly license?: License | null | undefined;
+}
+
+/** A row that may have a license is `unknown`, and never `failed`. */
+export function unreached(
+  row: LicenseFields,
+  message: string,
+  { waiting, similar, license = null }: RowKnown,
+  records: Pick<RequestRecords, 'journal'>,
+): { readonly status: 'failed' | 'unknown'; readonly license: License | null; readonly error: string } {
+  if (license || !wasPosted(row, waiting, records)) return { status: 'failed', license, error: message };
+  return { status: 'unknown', license, error: [sentBefore(waiting), similar ?? message].filter(Boolean).join('; ') };
+}
+
+/** Why a POST without an answer is not sent again; undefined where it is. `near`: the licenses of near names that a look shows. */
+export function endOfRepeats(
+  { row, posts, near: before }: Extract<WaitingRow, { readonly is: 'unanswered' }>,
+  near: readonly License[],
+  retries: number,
+): string | undefined {
+  const added = near.find((license) => !before.has(identityOf(license)));
+  if (added) return similarTo(added, row.remote_user);
+  return posts > retries ? `sent ${times(posts)}, and the list does not show it` : undefined;
+}
+
+/** Why a row may have a license; what was answered is said by its result. */
+function sentBefore(waiting: WaitingRow | undefined): string | undefined {
+  if (waiting?.is === 'answered') return undefined;
+  if (waiting?.is !== 'unanswered') return 'an earlier run asked for a license';
+  return waiting.failure?.message ?? 'the request was not answered';
 }
 
 /** The clock of the machine, and the one that nobody sets. */
@@ -51,6 +97,11 @@ export class WaitingRows {
 
   add(waiting: WaitingRow): void {
     this.#rows.set(waiting.row, waiting);
+  }
+
+  /** What is known of a row stays so where its turn ended early, unless more is known by now. */
+  putBack(waiting: WaitingRow): void {
+    if (!this.#rows.has(waiting.row)) this.add(waiting);
   }
 
   /** Takes a row out; undefined where it does not wait. */

@@ -5,6 +5,7 @@ import { readFaults } from '../../../src/sandbox/faults.ts';
 import type { LicenseShape } from '../../../src/sandbox/licensing/shape.ts';
 import type { LogEntry } from '../../../src/sandbox/server.ts';
 import { linkedClocks } from '../../helpers/clock.ts';
+import { Failure } from '../../../src/core/failure.ts';
 import { emptyHome, openSandbox } from '../../helpers/run.ts';
 
 async function service(licenseShape: LicenseShape, fault?: string) {
@@ -164,3 +165,30 @@ test('a look that is not answered leaves the answer open: the key is printed, an
   expect(first.stderr).toContain('no list confirmed it');
   expect([(await run(ensure('ada'))).exitCode, posts()]).toEqual([9, 1]);
 });
+
+test.each([
+  ['ensure', 'cancelled', 130],
+  ['ensure', 'terminated', 143],
+  ['create', 'cancelled', 130],
+] as const)(
+  '%s that is ended (%s) after the answer prints the key, also with -q: exit %i',
+  async (name, kind, exit) => {
+    const stop = new AbortController();
+    let posts = 0;
+    const { sandbox, run } = await openSandbox({
+      clock: linkedClocks().sandbox,
+      licenseShape: { names: 'upper', write: 'echo', filters: 'exact' },
+      log({ method }) {
+        if (method === 'POST') posts += 1;
+        else if (posts > 0) stop.abort(new Failure(kind, 'interrupted'));
+      },
+    });
+    const before = sandbox.state.licenses().length;
+    const line = ['license', name, '--remote-user', 'ada', '--size-allowance', '4', '-q'];
+
+    const ran = await run(line, { home: emptyHome(), interrupt: stop.signal });
+
+    const [made] = sandbox.state.licenses().slice(before);
+    expect({ exit: ran.exitCode, stdout: ran.stdout }).toEqual({ exit, stdout: `${made?.license_code ?? 'none'}\n` });
+  },
+);

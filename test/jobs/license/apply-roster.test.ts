@@ -462,3 +462,161 @@ test('an answer that the claims keep is open for another job, until --send-again
   expect(again.posts.filter((user) => user === 'user-3')).toHaveLength(1);
   expect(again.shown).toContain('user-3');
 });
+
+describe('what was answered is not lost where something else fails', () => {
+  const license = { key: 'K-ANSWERED', fields: { remote_user: 'user-0', app_code: 7, size_allowance: 4 } };
+  const answered = answeredWith(license);
+  const refused = new Failure('auth', 'refused (401)');
+
+  /** One row, whose first POST is answered with `creation`; then `look` says what the list of its user holds. */
+  async function run(
+    {
+      look,
+      answer = () => answered,
+      ...changes
+    }: Partial<Applying> & {
+      readonly look: (posts: number) => Promise<{ exact: License[]; near: License[] }>;
+      readonly answer?: (posts: number) => Creation;
+    },
+    update?: LicensingApi['update'],
+  ) {
+    const { applying, posts, records, slept } = world({ answer: (_fields, count) => answer(count) });
+    const api: LicensingApi = {
+      ...applying.licensing(7),
+      ofUser: async () => ({ ...(await look(posts.length)), filter: 'honoured' }),
+      ...(update && { update }),
+    };
+    const warnings: string[] = [];
+    const warn = (text: string): void => void warnings.push(text);
+    const all = { ...applying, warn, licensing: () => api, ...changes };
+    const done: RowResult[] = [];
+    let failure: Failure | undefined;
+    try {
+      const row = { remote_user: 'user-0', app_code: 7, size_allowance: 4 };
+      for await (const result of applyRoster(await planRoster([row], all), all)) done.push(result);
+    } catch (cause) {
+      if (!(cause instanceof Failure)) throw cause;
+      failure = cause;
+    }
+    return { result: done[0], failure, posts: posts.length, records, warnings, slept };
+  }
+
+  const nothing = { exact: [], near: [] };
+
+  test('the list masks keys: the answered one is printed', async () => {
+    const masked = { key: '****ERED', fields: { ...license.fields, license_code: '****ERED' } };
+    const { result } = await run({ look: async (posts) => (posts > 0 ? { exact: [masked], near: [] } : nothing) });
+    expect(result).toMatchObject({ status: 'created', license: { key: 'K-ANSWERED' }, error: null });
+  });
+
+  test('the server keeps a smaller size: the license is printed, and the row says why it failed', async () => {
+    const small = { key: 'K-ANSWERED', fields: { ...license.fields, size_allowance: 2 } };
+    const another: Creation = {
+      ...answered,
+      state: 'answered',
+      status: 201,
+      license: small,
+      license_is: 'another',
+      failure: new Failure('unknown', 'another license (K-ANSWERED): size_allowance 2 instead of 4'),
+    };
+    const { result, failure } = await run(
+      { answer: () => another, look: async (posts) => (posts > 0 ? { exact: [small], near: [] } : nothing) },
+      () => Promise.reject(new Failure('rejected', 'size_allowance 2 instead of 4')),
+    );
+    expect(result).toMatchObject({ status: 'failed', license: { key: 'K-ANSWERED' } });
+    expect(result?.error).toContain('another license (K-ANSWERED): size_allowance 2 instead of 4');
+    expect(failure?.kind).toBe('incomplete');
+  });
+
+  test.each([
+    ['with 401', refused],
+    ['until an interruption', new Failure('cancelled', 'interrupted')],
+  ])('the look-up of a waiting row fails %s', async (_how, cause) => {
+    const user = { remote_user: 'user-0', app_code: 7, size_allowance: 4 };
+    const list = Array.from({ length: 25 }, (_, index) => ({ ...user, remote_user: `user-${index}` }));
+    for (const creation of [answered, lost]) {
+      const stop = new AbortController();
+      const { applying, licenses, posts } = world({
+        answer: ({ remote_user }) => (remote_user === 'user-1' ? creation : undefined),
+      });
+      const api: LicensingApi = {
+        ...applying.licensing(7),
+        async *list(_filter, _whole, heard) {
+          heard?.({ page: 1, told: 0, hasNext: true });
+          heard?.({ page: 2, told: 0, hasNext: false });
+          // The first user that a list misses is looked up with it, the others in their turn.
+          for (const one of licenses) if (one.fields['remote_user'] !== 'user-0') yield one;
+        },
+        async ofUser({ remote_user }) {
+          if (remote_user !== 'user-1' || posts.length < 25)
+            return applying.licensing(7).ofUser({ remote_user, app_code: 7 });
+          if (cause !== refused) stop.abort(cause);
+          throw cause;
+        },
+      };
+      const all = { ...applying, licensing: () => api, signal: stop.signal };
+      const done: RowResult[] = [];
+      let failure: unknown;
+      try {
+        for await (const result of applyRoster(await planRoster(list, all), all)) done.push(result);
+      } catch (thrown) {
+        failure = thrown;
+      }
+      const own = done.find(({ remote_user }) => remote_user === 'user-1');
+      if (creation === lost) expect(own).toMatchObject({ status: 'unknown', error: 'reset' });
+      else expect(own).toMatchObject({ status: 'created', license: { key: 'K-ANSWERED' } });
+      expect(failure).toMatchObject({ kind: cause === refused ? 'auth' : 'cancelled' });
+    }
+  });
+
+  test('a repeat that is refused leaves the first request unknown', async () => {
+    const answer = (posts: number): Creation => {
+      if (posts === 1) return lost;
+      throw new Failure('rejected', 'refused (400)');
+    };
+    const { result, failure } = await run({ answer, look: async () => nothing });
+    expect(result).toMatchObject({ status: 'unknown', error: 'reset; refused (400)' });
+    expect(failure?.kind).toBe('unknown');
+  });
+
+  test('a look that is not whole is a look: the answer stays open', async () => {
+    const look = (posts: number) =>
+      posts > 0 ? Promise.reject(new Failure('incomplete', 'not whole')) : Promise.resolve(nothing);
+    const { result, failure, slept } = await run({ look });
+    expect(result).toMatchObject({ status: 'unknown', license: { key: 'K-ANSWERED' } });
+    expect([failure?.kind, slept]).toEqual(['unknown', [5000]]);
+  });
+
+  test('only --send-again goes on with an open answer: the failure names it, and is not retryable', async () => {
+    const near = { key: 'K-NEAR', fields: { ...license.fields, remote_user: 'USER-0' } };
+    const { result, failure } = await run({
+      look: async (posts) => (posts > 0 ? { exact: [], near: [near] } : nothing),
+    });
+    expect(result?.error).not.toContain('nothing was created');
+    expect(failure).toMatchObject({ kind: 'unknown', retryable: false });
+    expect(failure?.message).toContain('answered, and shown by no list: user-0');
+    expect(failure?.details.hint).toContain('--send-again user-0');
+    expect(failure?.details.hint).not.toContain('The same command');
+  });
+
+  test('--allow-similar: a near license that was not there before the POST is not taken for another user', async () => {
+    const near = (key: string) => ({ key, fields: { ...license.fields, remote_user: 'USER-0' } });
+    const look = async (posts: number) => ({
+      exact: [],
+      near: Array.from({ length: posts + 1 }, (_, index) => near(`K-${index}`)),
+    });
+    const { result, posts } = await run({ similar: 'allow', answer: () => lost, look });
+    expect(posts).toBe(1);
+    expect(result).toMatchObject({ status: 'unknown', error: expect.stringContaining("'USER-0'") as string });
+  });
+
+  test('--allow-similar: a near license of before does not keep the request from being repeated', async () => {
+    const near = { key: 'K-NEAR', fields: { ...license.fields, remote_user: 'USER-0' } };
+    const { result, posts } = await run({
+      similar: 'allow',
+      answer: (count) => (count === 1 ? lost : answered),
+      look: async (count) => (count > 1 ? { exact: [license], near: [] } : { exact: [], near: [near] }),
+    });
+    expect([posts, result?.status]).toEqual([2, 'created']);
+  });
+});

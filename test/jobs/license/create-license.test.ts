@@ -377,3 +377,31 @@ test("the command to look with can be pasted, whatever the user's name holds", a
   expect(exitCode).toBe(9);
   expect(error?.hint).toContain(String.raw`chatelaine license list --remote-user 'o'\''brien' --app-code 7`);
 });
+
+test('a list that is not whole confirms nothing: the key is printed, and the answer is open', async () => {
+  const service = fakeService();
+  post(service).reply(201, ada);
+  list(service).reply(200, { count: 99, results: [] });
+  list(service).reply(200, { count: 99, results: [] });
+
+  const { exitCode, stdout, slept } = await run(service, `${create} -q`);
+
+  service.done();
+  expect({ exitCode, stdout, slept }).toEqual({ exitCode: 9, stdout: 'K-1\n', slept: [defaultSettle] });
+});
+
+test.each(['create', 'ensure'])(
+  '%s: a repeat that is refused leaves the first request unknown: exit 9',
+  async (name) => {
+    const service = fakeService();
+    post(service).fail('ECONNRESET');
+    list(service).reply(200, []);
+    post(service).reply(400, { detail: 'exists' });
+
+    const { exitCode, error } = await run(service, `license ${name} --remote-user ada --size-allowance 4 -o json`);
+
+    service.done();
+    expect(exitCode).toBe(9);
+    expect(error?.message).toContain('sent again: ');
+  },
+);

@@ -38,7 +38,7 @@ test('one list separates exact from near names, and leaves other users out', asy
   const found = ['ada', 'Ben', '007', 'cy d', long, 'eve', 'user-1'].map((user) => {
     const sight = sightOf(user);
     if (sight.shows === 'licenses') return [user, sight.licenses.map(({ key }) => key)];
-    return [user, sight.shows === 'near' ? `near ${sight.license.key ?? ''}` : sight];
+    return [user, sight.shows === 'near' ? `near ${sight.licenses[0].key ?? ''}` : sight];
   });
   expect(Object.fromEntries(found)).toEqual({
     ada: ['K-ada'],
