@@ -137,6 +137,9 @@ const refuseUnresolved = (level, log, handle) => {
   handle(level, log);
 };
 
+/** Licences stay; other comments are for who reads the sources, and marks for a minifier. */
+const comments = { jsdoc: false, annotation: false };
+
 const program = defineConfig({
   onLog: refuseUnresolved,
   input: { main: here('src/cli/process.ts'), help: here('src/cli/help-texts.ts') },
@@ -150,7 +153,7 @@ const program = defineConfig({
     entryFileNames: '[name].cjs',
     chunkFileNames: nameOf,
     cleanDir: true,
-    comments: { jsdoc: false },
+    comments,
   },
 });
 
@@ -158,7 +161,7 @@ const launcher = defineConfig({
   input: { launch: here('src/cli/launch/launch.ts') },
   platform: 'node',
   plugins: [lateBuiltins(), help()],
-  output: { dir: 'dist', format: 'cjs', entryFileNames: '[name].cjs' },
+  output: { dir: 'dist', format: 'cjs', entryFileNames: '[name].cjs', comments },
 });
 
 /** What TAB runs: a file of its own, which loads nothing of the program. */
@@ -166,7 +169,7 @@ const completion = defineConfig({
   input: { complete: here('src/cli/completion/process.ts') },
   platform: 'node',
   plugins: [lateBuiltins(), commandTree],
-  output: { dir: 'dist', format: 'cjs', entryFileNames: '[name].cjs' },
+  output: { dir: 'dist', format: 'cjs', entryFileNames: '[name].cjs', comments },
 });
 
 export default [program, launcher, completion];
