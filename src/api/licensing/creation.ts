@@ -67,20 +67,29 @@ function isInside({ headers: { location }, http }: Answer): boolean {
   return new URL(location, http.url).origin === new URL(http.url).origin;
 }
 
+/** The failure is made where it is read: 100,000 answers wait for their list, and one for each took 37 MiB. */
 function answered(license: License | undefined, { http, status }: Answer, asked: LicenseFields): AnsweredCreation {
+  const differs = license !== undefined && differencesFrom(asked, license).length > 0;
+  const asAsked = license?.key === undefined ? 'without a key' : 'as asked';
+  return {
+    state: 'answered',
+    status,
+    license,
+    license_is: differs ? 'another' : asAsked,
+    get failure() {
+      return uncertain(answerInWords(license, status, asked), { http });
+    },
+  };
+}
+
+function answerInWords(license: License | undefined, status: number, asked: LicenseFields): string {
   const differences = license ? differencesFrom(asked, license) : [];
-  const known = { state: 'answered', status, license } as const;
-  if (license && differences.length > 0) {
-    const message = `the server answered with another license (${license.key ?? 'without a key'}): ${differences.join(', ')}`;
-    return { ...known, license_is: 'another', failure: uncertain(message, { http }) };
-  }
-  if (license?.key !== undefined) {
-    // The key itself is data, and printed as that.
-    const message = `the server answered ${status} with a license whose key ends with ${license.key.slice(-4)}`;
-    return { ...known, license_is: 'as asked', failure: uncertain(message, { http }) };
-  }
-  const message = 'the server said that it created the license, without returning its key';
-  return { ...known, license_is: 'without a key', failure: uncertain(message, { http }) };
+  if (license && differences.length > 0)
+    return `the server answered with another license (${license.key ?? 'without a key'}): ${differences.join(', ')}`;
+  // The key itself is data, and printed as that.
+  if (license?.key !== undefined)
+    return `the server answered ${status} with a license whose key ends with ${license.key.slice(-4)}`;
+  return 'the server said that it created the license, without returning its key';
 }
 
 /** A text that is neither a page nor cut JSON: the server says in its own words that it did it. */
