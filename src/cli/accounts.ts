@@ -1,6 +1,4 @@
-import type { Accounts } from '../commands/context/accounts.ts';
-import type { GlobalValues } from '../commands/context/invocation.ts';
-import type { Keys } from '../commands/context/keys.ts';
+import type { Accounts, GlobalValues, Keys } from '../commands/context.ts';
 import { Secret } from '../core/secret.ts';
 import { namesIn } from '../core/table-names.ts';
 import type { Clock } from '../core/world.ts';

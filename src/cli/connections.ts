@@ -2,7 +2,7 @@ import type { Connection, KeyVariable, PlannedCall, Send } from '../api/http/cal
 import { connect } from '../api/http/connect.ts';
 import type { LicensingLine } from '../api/licensing/license-answer.ts';
 import { openGate } from '../api/http/retry.ts';
-import type { GlobalValues } from '../commands/context/invocation.ts';
+import type { GlobalValues } from '../commands/context.ts';
 import type { Spool } from '../core/spool.ts';
 import { headersOf, urlOf, variableOf, type Account } from '../schema/profile.ts';
 import { isExposed } from '../schema/url.ts';

@@ -1,12 +1,10 @@
 import { defaultTimeout } from '../api/http/attempt.ts';
-import type { Accounts } from '../commands/context/accounts.ts';
-import type { ConfiguredLedger, Ledgers } from '../commands/context/ledgers.ts';
+import type { Accounts, ConfiguredLedger, Ledgers, GlobalValues } from '../commands/context.ts';
 import { Failure, labelled } from '../core/failure.ts';
 import type { LicensingProfile } from '../schema/profile.ts';
 import { jointClaims } from '../store/joint-claims.ts';
 import { readLedgerUrl } from '../schema/ledger-url.ts';
 import type { Ledger } from '../store/ledger/ledger.ts';
-import type { GlobalValues } from '../commands/context/invocation.ts';
 import type { Messages } from './messages.ts';
 import type { Redactor } from './redactor.ts';
 import type { World } from './world.ts';

@@ -1,4 +1,4 @@
-import type { GlobalValues } from '../commands/context/invocation.ts';
+import type { GlobalValues } from '../commands/context.ts';
 import { variable } from '../core/world.ts';
 import type { Look, Show, Sink } from '../output/show.ts';
 import { rowOf, type Format } from '../schema/formats.ts';

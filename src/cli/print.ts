@@ -1,5 +1,5 @@
 import type { AnyCommand } from '../commands/command.ts';
-import type { GlobalValues } from '../commands/context/invocation.ts';
+import type { GlobalValues } from '../commands/context.ts';
 import { Failure } from '../core/failure.ts';
 import { regardless } from '../output/sink.ts';
 import type { JsonFilter, Look, Show, Sink } from '../output/show.ts';

@@ -4,7 +4,7 @@ import type { AnyCommand } from '../commands/command.ts';
 import type { Environment } from '../core/world.ts';
 import { globalOptions } from '../schema/environment.ts';
 import { flagOf, type Field, type Fields } from '../schema/field.ts';
-import type { GlobalValues } from '../commands/context/invocation.ts';
+import type { GlobalValues } from '../commands/context.ts';
 import { commandWords, withoutHelpWords } from './command-words.ts';
 import { synopsis } from './entries.ts';
 import { commandHelp, helpWidth, nounHelp, programHelp } from './help.ts';

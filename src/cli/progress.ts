@@ -1,5 +1,4 @@
-import type { GlobalValues } from '../commands/context/invocation.ts';
-import type { Progress } from '../commands/context/terminal.ts';
+import type { GlobalValues, Progress } from '../commands/context.ts';
 import { formatDuration } from '../core/duration.ts';
 import type { Messages } from './messages.ts';
 import type { World } from './world.ts';

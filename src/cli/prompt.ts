@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import type { GlobalValues } from '../commands/context/invocation.ts';
+import type { GlobalValues } from '../commands/context.ts';
 import { Failure, usage } from '../core/failure.ts';
 import { Secret } from '../core/secret.ts';
 import { plain } from '../output/plain.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { SandboxAddress, SandboxControl, ServeOptions } from '../commands/context/sandbox-control.ts';
+import type { SandboxAddress, SandboxControl, ServeOptions } from '../commands/context.ts';
 import { Failure } from '../core/failure.ts';
 import { Secret } from '../core/secret.ts';
 import type { LogEntry, Sandbox, SandboxOptions } from '../sandbox/server.ts';

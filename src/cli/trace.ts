@@ -1,6 +1,6 @@
 import { isObject, parseJson } from '../core/json.ts';
 import type { WireEvent } from '../api/http/call.ts';
-import type { GlobalValues } from '../commands/context/invocation.ts';
+import type { GlobalValues } from '../commands/context.ts';
 import { formatDuration } from '../core/duration.ts';
 import type { Messages } from './messages.ts';
 import type { World } from './world.ts';

@@ -1,5 +1,5 @@
 import type { AnyCommand } from '../commands/command.ts';
-import type { GlobalValues } from '../commands/context/invocation.ts';
+import type { GlobalValues } from '../commands/context.ts';
 import { Failure, usage } from '../core/failure.ts';
 import { variable, type Environment } from '../core/world.ts';
 import { globalOptions, negatedTwinOf, twinOf, withoutTwin } from '../schema/environment.ts';

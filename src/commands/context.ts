@@ -1,14 +1,223 @@
-import type { Accounts } from './context/accounts.ts';
-import type { Disk } from './context/disk.ts';
-import type { Invocation } from './context/invocation.ts';
-import type { Keys } from './context/keys.ts';
-import type { Ledgers } from './context/ledgers.ts';
-import type { Services } from './context/services.ts';
-import type { Terminal } from './context/terminal.ts';
-import type { Time } from './context/time.ts';
+import type { Format } from '../schema/formats.ts';
+import type { globalOptions } from '../schema/environment.ts';
+import type { Values } from '../schema/field.ts';
+import type { ChatApi } from '../api/chat/chat.ts';
+import type { Reach } from '../api/http/proxy.ts';
+import type { LicensingApi } from '../api/licensing/licensing.ts';
+import type { Service } from '../api/raw-path.ts';
+import type { RawAnswer, RawRequest } from '../api/raw.ts';
+import type { ChatCredential, LicensingCredential, StoredApp } from '../store/account/credentials.ts';
+import type { Kind } from '../schema/profile.ts';
+import type { Profiles } from '../store/account/profiles.ts';
+import type { Secret } from '../core/secret.ts';
+import type { LostLines, OpenArchive } from '../store/archive/archive.ts';
+import type { Journal, JournalHeader } from '../store/journal.ts';
+import type { Milliseconds } from '../core/duration.ts';
+import type { Ledger } from '../store/ledger/ledger.ts';
+import type { Claims } from '../store/claims.ts';
+import type { licensingOptions } from '../sandbox/licensing/options.ts';
+import type { CommandSurface } from './surface.ts';
 
 /**
  * All that a command's `run` may use. A function that `run` calls takes the parts it uses, never the whole. What a member needs is
  * built when it is first called: `--help` touches no disk, key or network.
  */
 export interface Context extends Invocation, Services, Accounts, Keys, Terminal, Disk, Ledgers, Time {}
+
+export interface GlobalValues extends Omit<Values<typeof globalOptions>, 'output'> {
+  /** A format of every command, or one that this command offers. */
+  readonly output?: Format | undefined;
+}
+
+/** The run itself: the options of every command, and what ends it early. */
+export interface Invocation {
+  readonly options: GlobalValues;
+  /** Ctrl-C, SIGTERM and the deadline, each with its Failure as reason. */
+  readonly signal: AbortSignal;
+  /** Checks `--fields` and `--sort` against the command's fields and those of its file. @throws Failure usage */
+  checkFields(fromFile: readonly string[]): void;
+  /** Every command, as it describes itself. */
+  surface(): Promise<{
+    readonly nouns: Readonly<Record<string, string>>;
+    readonly commands: readonly CommandSurface[];
+  }>;
+}
+
+/** Both services, each with a credential that is looked up when the first request is sent, and the sandbox that serves both. */
+export interface Services {
+  licensing(choice?: AppChoice): LicensingApi;
+  /** The licensing API with a credential that is not stored (yet). */
+  licensingAs(credential: LicensingCredential): LicensingApi;
+  chat(): ChatApi;
+  /** The chat API with a credential that is not stored (yet). */
+  chatAs(credential: ChatCredential): ChatApi;
+  /** Either service without interpretation, for requests that a person writes. */
+  raw(service: Service): RawApi;
+  /** Asks a server for anything, without a credential. @throws Failure unavailable naming the obstacle */
+  reach(url: string): Promise<Reach>;
+  sandbox(): SandboxControl;
+}
+
+interface AppChoice {
+  /** Picks the stored application of that code. */
+  readonly app_code?: number | undefined;
+  /** The application of a row of a roster: that of the run, or a stored one. */
+  readonly row_app_code?: number | undefined;
+}
+
+/** One answer, or those of every page of a list, as they come. */
+export interface RawApi {
+  one(request: RawRequest): AsyncIterable<RawAnswer>;
+  pages(request: RawRequest): AsyncIterable<RawAnswer>;
+}
+
+/** Which credentials there are, and which one is in use. */
+export interface Accounts {
+  licensingAccount(choice?: AppChoice): Promise<LicensingCredential>;
+  chatAccount(): Promise<ChatCredential>;
+  /** Which complete credentials the environment holds. */
+  environmentKinds(): readonly Kind[];
+  /** Every stored licensing application. */
+  licensingApps(): Promise<readonly StoredApp[]>;
+  profiles(): Profiles;
+  /** The credential of a stored profile. */
+  credentialOf(profile: string): Promise<LicensingCredential | ChatCredential>;
+  /** The name of a server in journals and claims: its origin; the embedded sandbox has one name, whatever its port. */
+  identityOf(credential: LicensingCredential): string;
+}
+
+/** Where a new key comes from, and what removes known secrets from texts. */
+export interface Keys {
+  /** The key in the first line of a file that nobody else can read. */
+  keyFromFile(file: string): Promise<Secret>;
+  /** The key in the first line of standard input; what follows is not read. */
+  keyFromInput(): Promise<Secret>;
+  /** Runs a stored or a new key command. */
+  runKeyCommand(command: string): Promise<Secret>;
+  /** Whether other users can read that file; false where there is none. */
+  othersCanRead(file: string): Promise<boolean>;
+  /** Makes a secret of a text: from here on it is removed from everything that is shown. */
+  hide(text: string): Secret;
+  /** The words of a server for stdout, without any secret that this run knows. */
+  clean(text: string): string;
+}
+
+/** The person at the terminal: questions, and lines to stderr. */
+export interface Terminal {
+  /** Whether there is a person to ask. */
+  interactive(): boolean;
+  /** A question whose answer is yes or no. @throws Failure cancelled on no; usage where nobody can be asked */
+  confirm(question: string): Promise<void>;
+  /** A line of text from the terminal. @throws Failure usage where nobody can be asked */
+  ask(question: string): Promise<string>;
+  /** A text that is not shown while it is typed. @throws Failure usage where nobody can be asked */
+  secret(question: string): Promise<Secret>;
+  /** One line to stderr that `--quiet` drops. */
+  note(text: string): void;
+  /** One line to stderr below the whole result, which sums it up; `--quiet` drops it. */
+  conclude(text: string): void;
+  /** One line to stderr that is never dropped. */
+  warn(text: string): void;
+  /** Shows how many of the `total` steps of a job are done; nothing with `--quiet`. */
+  progress(label: string, total: number): Progress;
+}
+
+export interface Progress {
+  /** One step more is done. */
+  step(): void;
+  /** So many steps are done. */
+  upTo(count: number): void;
+  /** Takes the line away. */
+  end(): void;
+}
+
+/** The user's files, and the files that jobs leave behind. */
+export interface Disk {
+  /** The text of a file; `-` is standard input. @throws Failure usage */
+  read(file: string): Promise<string>;
+  /** The bytes of a file; `-` is standard input. @throws Failure usage */
+  readBytes(file: string): Promise<Buffer>;
+  /** The journal of a job, held by this process alone; without a file it is named by the job's header. */
+  journal(header: JournalHeader, file?: string): Promise<Journal>;
+  /** Whether an earlier run left the journal of that job. */
+  hasJournal(header: JournalHeader): Promise<boolean>;
+  /** The archive in that folder, or a new one, held by this process alone. Lines that parts.ndjson lost are refused by default. */
+  archive(folder: string, lostLines?: LostLines): Promise<OpenArchive>;
+  /** The folders of configuration and state. */
+  files(): { readonly config: string; readonly state: string };
+}
+
+/** Who creates licenses for which users: on this machine, or in a ledger that several machines share. */
+export interface Ledgers {
+  /**
+   * The claims on the users of one application: in the ledger that is configured for that credential, else in a file of this machine.
+   * @param settle how long a POST is remembered at least
+   * @throws Failure unavailable or auth where a configured ledger cannot be reached; what else is wrong with it shows at the first claim
+   */
+  claims(account: LicensingCredential, app_code: number, settle: Milliseconds): Promise<Claims>;
+  /** The ledger of this run. @throws Failure config where none is configured */
+  ledger(): Promise<Ledger>;
+  /** The same; undefined where none is configured. */
+  anyLedger(): Promise<Ledger | undefined>;
+  /** Every configured ledger. */
+  ledgers(): Promise<readonly ConfiguredLedger[]>;
+}
+
+export interface ConfiguredLedger {
+  /** CHATELAINE_LEDGER, or the name of a profile. */
+  readonly source: string;
+  readonly ledger: Ledger;
+}
+
+/** The clock; a test has one of its own. */
+export interface Time {
+  /** Milliseconds since 1970-01-01 UTC. */
+  now(): Milliseconds;
+  /** Milliseconds of real time since some moment of this process: nobody sets it forward or back, as `now`. */
+  elapsed(): Milliseconds;
+  /** Rejects with the reason of the run's signal as soon as that aborts. */
+  sleep(span: Milliseconds): Promise<void>;
+}
+
+/** The sandbox as its own commands see it. */
+export interface SandboxControl {
+  /** Yields the address once it listens, and serves until the signal aborts. */
+  serve(options: ServeOptions): AsyncGenerator<SandboxAddress>;
+  /** Forgets everything but the sample data; the file that held it. */
+  reset(): Promise<string>;
+  /** The file that keeps what the embedded sandbox holds. */
+  file(): string;
+}
+
+export interface ServeOptions extends Values<typeof licensingOptions> {
+  readonly port?: number | undefined;
+  readonly listen?: string | undefined;
+  readonly data?: string | undefined;
+  readonly feature_level?: number | undefined;
+  readonly history_limit?: number | undefined;
+  readonly extra_messages?: number | undefined;
+  readonly delete_batches?: number | undefined;
+  readonly rate_limit?: number | undefined;
+  readonly latency?: Milliseconds | undefined;
+  readonly fault?: string | undefined;
+  readonly seed?: number | undefined;
+  readonly log?: string | undefined;
+  /** A file that is written, whole, once the server listens. */
+  readonly ready?: { readonly file: string; readonly text: (address: SandboxAddress) => string } | undefined;
+}
+
+/** What a client needs to reach a sandbox: the accounts are its sample data, no secrets. */
+export interface SandboxAddress {
+  readonly licensing: {
+    readonly base_url: string;
+    readonly app_code: number;
+    readonly api_key: string;
+    readonly apps: readonly unknown[];
+  };
+  readonly chat: {
+    readonly site: string;
+    readonly email: string;
+    readonly api_key: string;
+    readonly accounts: readonly unknown[];
+  };
+}

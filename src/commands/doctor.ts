@@ -4,11 +4,7 @@ import { urlOf } from '../schema/profile.ts';
 import type { ChatCredential, LicensingCredential } from '../store/account/credentials.ts';
 import { checkCredential } from './auth/account.ts';
 import { command } from './command.ts';
-import type { Accounts } from './context/accounts.ts';
-import type { Disk } from './context/disk.ts';
-import type { Invocation } from './context/invocation.ts';
-import type { Ledgers } from './context/ledgers.ts';
-import type { Services } from './context/services.ts';
+import type { Accounts, Disk, Invocation, Ledgers, Services } from './context.ts';
 import { attempt, type Examined } from './examined.ts';
 import { examineLedgers } from './ledger/examine-ledgers.ts';
 

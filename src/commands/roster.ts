@@ -2,9 +2,7 @@ import type { LicensingApi } from '../api/licensing/licensing.ts';
 import type { RosterSource } from '../store/roster/read-roster.ts';
 import type { Fields } from '../schema/field.ts';
 import { rosterFormats, type RosterFormat } from '../store/roster/roster-file.ts';
-import type { Disk } from './context/disk.ts';
-import type { Accounts } from './context/accounts.ts';
-import type { Services } from './context/services.ts';
+import type { Disk, Accounts, Services } from './context.ts';
 import { appCodeOf } from './license/options.ts';
 
 /** The option of every command that reads a roster. */

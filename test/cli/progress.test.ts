@@ -5,7 +5,7 @@ import { openMessages } from '../../src/cli/messages.ts';
 import { openProgress } from '../../src/cli/progress.ts';
 import { openRedactor } from '../../src/cli/redactor.ts';
 import type { World } from '../../src/cli/world.ts';
-import type { GlobalValues } from '../../src/commands/context/invocation.ts';
+import type { GlobalValues } from '../../src/commands/context.ts';
 import { sleptClock } from '../helpers/clock.ts';
 
 const takeAway = '\r\u001b[K';

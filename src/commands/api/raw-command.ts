@@ -5,10 +5,7 @@ import type { RawAnswer, RawRequest } from '../../api/raw.ts';
 import { usage } from '../../core/failure.ts';
 import { parseJson } from '../../core/json.ts';
 import { collect, readField, type Fields } from '../../schema/field.ts';
-import type { Disk } from '../context/disk.ts';
-import type { Invocation } from '../context/invocation.ts';
-import type { Keys } from '../context/keys.ts';
-import type { RawApi } from '../context/services.ts';
+import type { Disk, Invocation, Keys, RawApi } from '../context.ts';
 
 export const rawArguments = {
   method: {

@@ -13,7 +13,7 @@ import type { ArchiveForm } from '../../store/archive/archive-head.ts';
 import { isFolder, writeTextFile } from '../../store/archive/text-file.ts';
 import { exists } from '../../store/disk/files.ts';
 import { command } from '../command.ts';
-import type { Invocation } from '../context/invocation.ts';
+import type { Invocation } from '../context.ts';
 import { headOf, type DocumentPlace } from './document-head.ts';
 import { folderArgument } from './folder.ts';
 import { writePages } from './write-pages.ts';

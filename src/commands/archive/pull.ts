@@ -8,7 +8,7 @@ import type { MessageSelection } from '../../jobs/messages/selection.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
 import type { ArchiveForm } from '../../store/archive/archive-head.ts';
 import { command } from '../command.ts';
-import type { Terminal } from '../context/terminal.ts';
+import type { Terminal } from '../context.ts';
 import { selectionOf, selectionOptions, type SelectionValues } from '../messages/selection.ts';
 import { folderArgument } from './folder.ts';
 import { limitedHistory } from './limited-history.ts';

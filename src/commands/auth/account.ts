@@ -2,9 +2,7 @@ import { refuseOtherApplication } from '../../api/licensing/application.ts';
 import { usage } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { ChatCredential, LicensingCredential } from '../../store/account/credentials.ts';
-import type { Keys } from '../context/keys.ts';
-import type { Services } from '../context/services.ts';
-import type { Terminal } from '../context/terminal.ts';
+import type { Keys, Services, Terminal } from '../context.ts';
 
 export interface KeySource {
   readonly api_key_stdin?: boolean;

@@ -2,8 +2,7 @@ import { Failure, usage } from '../../core/failure.ts';
 import { namesIn } from '../../core/table-names.ts';
 import { readField } from '../../schema/field.ts';
 import { accountFields, kinds, type Kind, type ProfileField } from '../../schema/profile.ts';
-import type { Accounts } from '../context/accounts.ts';
-import type { Terminal } from '../context/terminal.ts';
+import type { Accounts, Terminal } from '../context.ts';
 
 type Person = Pick<Accounts, 'profiles'> & Terminal;
 

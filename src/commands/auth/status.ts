@@ -2,10 +2,7 @@ import { Failure } from '../../core/failure.ts';
 import { urlOf, userOf } from '../../schema/profile.ts';
 import type { ChatCredential, LicensingCredential } from '../../store/account/credentials.ts';
 import { command } from '../command.ts';
-import type { Accounts } from '../context/accounts.ts';
-import type { Invocation } from '../context/invocation.ts';
-import type { Keys } from '../context/keys.ts';
-import type { Services } from '../context/services.ts';
+import type { Accounts, Invocation, Keys, Services } from '../context.ts';
 import { checkCredential } from './account.ts';
 
 export default command({

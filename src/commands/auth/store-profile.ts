@@ -3,10 +3,7 @@ import type { Secret } from '../../core/secret.ts';
 import { urlOf, userOf, type Profile } from '../../schema/profile.ts';
 import { credentialFrom } from '../../store/account/credentials.ts';
 import type { CandidateProfile } from '../../store/account/profiles.ts';
-import type { Accounts } from '../context/accounts.ts';
-import type { Invocation } from '../context/invocation.ts';
-import type { Services } from '../context/services.ts';
-import type { Terminal } from '../context/terminal.ts';
+import type { Accounts, Invocation, Services, Terminal } from '../context.ts';
 import { checkCredential } from './account.ts';
 
 type Storing = Pick<Services, 'licensingAs' | 'chatAs'> &

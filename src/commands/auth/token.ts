@@ -1,7 +1,7 @@
 import { usage } from '../../core/failure.ts';
 import type { ChatCredential, LicensingCredential } from '../../store/account/credentials.ts';
 import { command } from '../command.ts';
-import type { Accounts } from '../context/accounts.ts';
+import type { Accounts } from '../context.ts';
 
 export default command({
   about: ['For other programs that need the key, as in curl. licensing and chat mean the credential in use.'],

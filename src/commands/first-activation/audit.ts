@@ -9,10 +9,7 @@ import { optional, type Values } from '../../schema/field.ts';
 import { readMac, sensorRosterFields } from '../../schema/license.ts';
 import type { Journal } from '../../store/journal.ts';
 import { command } from '../command.ts';
-import type { Accounts } from '../context/accounts.ts';
-import type { Invocation } from '../context/invocation.ts';
-import type { Keys } from '../context/keys.ts';
-import type { Terminal } from '../context/terminal.ts';
+import type { Accounts, Invocation, Keys, Terminal } from '../context.ts';
 import { apiOfEachApp, defaultConcurrency, rosterOptions, rosterSource, workerOptions } from '../roster.ts';
 
 export default command({

@@ -1,5 +1,5 @@
 import { Failure } from '../../core/failure.ts';
-import type { ConfiguredLedger, Ledgers } from '../context/ledgers.ts';
+import type { ConfiguredLedger, Ledgers } from '../context.ts';
 import { attempt, problem, type Examined } from '../examined.ts';
 
 /** Whether each configured ledger can be reached and used. */

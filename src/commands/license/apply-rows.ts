@@ -3,12 +3,7 @@ import { shellWord } from '../../core/shell-word.ts';
 import { severalWarning } from '../../jobs/license/decide.ts';
 import { dryRow, type DryRow, type Plan } from '../../jobs/license/plan-roster.ts';
 import type { RowResult } from '../../jobs/license/roster-results.ts';
-import type { Disk } from '../context/disk.ts';
-import type { GlobalValues, Invocation } from '../context/invocation.ts';
-import type { Keys } from '../context/keys.ts';
-import type { Ledgers } from '../context/ledgers.ts';
-import type { Terminal } from '../context/terminal.ts';
-import type { Time } from '../context/time.ts';
+import type { Disk, GlobalValues, Invocation, Keys, Ledgers, Terminal, Time } from '../context.ts';
 
 /** The parts of the context that `license apply` uses once the roster is read. */
 export type ApplyingParts = Invocation & Keys & Terminal & Disk & Ledgers & Time;

@@ -4,9 +4,7 @@ import type { Extent, LicenseFilter } from '../../api/licensing/license-list.ts'
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import type { Fields } from '../../schema/field.ts';
-import type { Accounts } from '../context/accounts.ts';
-import type { GlobalValues } from '../context/invocation.ts';
-import type { Services } from '../context/services.ts';
+import type { Accounts, GlobalValues, Services } from '../context.ts';
 
 /** The option of commands that can ask every stored application. */
 export const allAppsOption = {

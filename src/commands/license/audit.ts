@@ -10,10 +10,7 @@ import { oncePerUser, readRoster } from '../../store/roster/read-roster.ts';
 import { optional, type Values } from '../../schema/field.ts';
 import { rosterFields } from '../../schema/license.ts';
 import { command } from '../command.ts';
-import type { Terminal } from '../context/terminal.ts';
-import type { Accounts } from '../context/accounts.ts';
-import type { Disk } from '../context/disk.ts';
-import type { Services } from '../context/services.ts';
+import type { Terminal, Accounts, Disk, Services } from '../context.ts';
 import { appCodeOfEach, rosterOptions, rosterSource, type RosterValues } from '../roster.ts';
 import { allAppsOption, ofEveryApp, refuseChosenApp, type OwnApp } from './apps.ts';
 

@@ -4,10 +4,7 @@ import type { Settling } from '../../jobs/license/create-license.ts';
 import type { SimilarNames } from '../../jobs/license/decide.ts';
 import type { Fields } from '../../schema/field.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';
-import type { Accounts } from '../context/accounts.ts';
-import type { Invocation } from '../context/invocation.ts';
-import type { Terminal } from '../context/terminal.ts';
-import type { Time } from '../context/time.ts';
+import type { Accounts, Invocation, Terminal, Time } from '../context.ts';
 
 /** How long a POST may still be carried out, unless `--settle` says otherwise. */
 export const defaultSettle = 5000;

@@ -2,8 +2,7 @@ import { userKey } from '../../jobs/license/claim-users.ts';
 import type { Values } from '../../schema/field.ts';
 import { rosterFields, type LicenseFields } from '../../schema/license.ts';
 import { oncePerUser, readRoster, type CheckedRoster } from '../../store/roster/read-roster.ts';
-import type { Accounts } from '../context/accounts.ts';
-import type { Disk } from '../context/disk.ts';
+import type { Accounts, Disk } from '../context.ts';
 import { appCodeOfEach, rosterSource, type RosterValues } from '../roster.ts';
 
 /** The columns of every result of `license apply`, in their order. */

@@ -1,8 +1,7 @@
 import type { LicenseUser } from '../../jobs/license/claim-users.ts';
 import type { Claims } from '../../store/claims.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';
-import type { Accounts } from '../context/accounts.ts';
-import type { Ledgers } from '../context/ledgers.ts';
+import type { Accounts, Ledgers } from '../context.ts';
 
 /** Where the licenses of one application are created. */
 export interface Target {

@@ -4,8 +4,7 @@ import { Failure, usage } from '../../core/failure.ts';
 import { optional } from '../../schema/field.ts';
 import { licenseCode, licenseFields, licenseExtras } from '../../schema/license.ts';
 import { command } from '../command.ts';
-import type { Accounts } from '../context/accounts.ts';
-import type { Services } from '../context/services.ts';
+import type { Accounts, Services } from '../context.ts';
 import { allAppsOption, ofChosenApp, ofEveryApp, refuseChosenApp, type OwnApp } from './apps.ts';
 import { keyAlone, licenseShow } from './show.ts';
 

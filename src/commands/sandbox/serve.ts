@@ -3,7 +3,7 @@ import { licensingOptions } from '../../sandbox/licensing/options.ts';
 import { rowOf } from '../../schema/formats.ts';
 import { consentVariable, isExposed } from '../../schema/url.ts';
 import { command } from '../command.ts';
-import type { SandboxAddress } from '../context/sandbox-control.ts';
+import type { SandboxAddress } from '../context.ts';
 
 export default command({
   about: [

@@ -4,7 +4,7 @@ import { changeSettings } from '../../jobs/settings/change-settings.ts';
 import type { Assignment } from '../../schema/field.ts';
 import { readSettingsFile } from '../../store/settings/settings-file.ts';
 import { command } from '../command.ts';
-import type { Terminal } from '../context/terminal.ts';
+import type { Terminal } from '../context.ts';
 import { readSettings, toBeAsked } from './read-settings.ts';
 
 export default command({

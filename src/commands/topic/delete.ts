@@ -8,7 +8,7 @@ import { timeText, type Topic, type TopicSurvey } from '../../jobs/topic/survey-
 import { each } from '../../jobs/work/each.ts';
 import { foldName, topicLevels } from '../../schema/topic.ts';
 import { command } from '../command.ts';
-import type { Time } from '../context/time.ts';
+import type { Time } from '../context.ts';
 import {
   checkNaming,
   isSeveral,

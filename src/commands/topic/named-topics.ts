@@ -8,8 +8,7 @@ import type { PurgeRun } from '../../jobs/topic/purge-run.ts';
 import { timeText, type TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { foldName, isSameName } from '../../schema/topic.ts';
 import type { Fields, Values } from '../../schema/field.ts';
-import type { Disk } from '../context/disk.ts';
-import type { Time } from '../context/time.ts';
+import type { Disk, Time } from '../context.ts';
 import type { NamedPlace } from './place.ts';
 
 /** The ways to name the topics of a command, beside arguments. */

@@ -1,7 +1,7 @@
 import { usage } from '../../core/failure.ts';
 import { narrowLink } from '../../schema/narrow-link.ts';
 import { fragmentOf, isUrl } from '../../schema/pasted-url.ts';
-import type { Accounts } from '../context/accounts.ts';
+import type { Accounts } from '../context.ts';
 
 /** The channel as an argument of the topic commands. */
 export const channelArgument = {

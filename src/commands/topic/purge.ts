@@ -8,10 +8,7 @@ import { openTopicPurge, type PurgeOutcome, type TopicPurge } from '../../jobs/t
 import type { Topic, TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { isBegun, type Keeping } from '../../jobs/topic/topic-archives.ts';
 import type { Fields, Values } from '../../schema/field.ts';
-import type { Disk } from '../context/disk.ts';
-import type { Invocation } from '../context/invocation.ts';
-import type { Progress, Terminal } from '../context/terminal.ts';
-import type { Time } from '../context/time.ts';
+import type { Disk, Invocation, Progress, Terminal, Time } from '../context.ts';
 import { isSeveral, type Naming } from './named-topics.ts';
 
 /** Archives, deletes and checks the topics of one run. */

@@ -4,7 +4,7 @@ import type { Channel } from '../../jobs/topic/find-channel.ts';
 import { nearTopics } from '../../jobs/topic/list-topics.ts';
 import { surveyTopic, timeText, type Topic, type TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { foldName } from '../../schema/topic.ts';
-import type { Terminal } from '../context/terminal.ts';
+import type { Terminal } from '../context.ts';
 
 export interface Allowed {
   readonly missing_ok?: boolean | undefined;

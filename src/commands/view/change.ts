@@ -2,8 +2,7 @@ import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure } from '../../core/failure.ts';
 import { each } from '../../jobs/work/each.ts';
 import { builtInViews, viewFields } from '../../schema/view.ts';
-import type { Accounts } from '../context/accounts.ts';
-import type { Services } from '../context/services.ts';
+import type { Accounts, Services } from '../context.ts';
 import { readFragments } from './fragments.ts';
 
 export interface PinRow {

@@ -1,7 +1,7 @@
 import { collect } from '../../schema/field.ts';
 import { isUrl } from '../../schema/pasted-url.ts';
 import { builtInViews, readFragment } from '../../schema/view.ts';
-import type { Accounts } from '../context/accounts.ts';
+import type { Accounts } from '../context.ts';
 
 /**
  * Fragments as they were pasted, in their order. The account is read only where a whole URL has to be of its site.

@@ -4,8 +4,7 @@ import { renameView } from '../../jobs/view/rename-view.ts';
 import { collect } from '../../schema/field.ts';
 import { readViewName } from '../../schema/view.ts';
 import { command } from '../command.ts';
-import type { Accounts } from '../context/accounts.ts';
-import type { Disk } from '../context/disk.ts';
+import type { Accounts, Disk } from '../context.ts';
 import { refuseIgnored } from './change.ts';
 import { aboutBuiltIn, readFragments } from './fragments.ts';
 
