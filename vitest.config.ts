@@ -5,6 +5,8 @@ import { shippedUndici } from './test/helpers/shipped-undici.js';
 export default defineConfig({
   test: {
     pool: 'forks',
+    // Local times are of one zone, whatever that of the machine is; `inZone` of test/helpers changes it for a test.
+    env: { TZ: 'UTC' },
     maxWorkers: 2,
     // Tests hold no state in modules and mock none, so files share a process: a process for each took a third of the CPU time.
     isolate: false,

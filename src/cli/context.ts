@@ -6,8 +6,19 @@ import { chatApi } from '../api/chat/chat.ts';
 import { licensingApi } from '../api/licensing/licensing.ts';
 import type { Service } from '../api/raw-path.ts';
 import { commandTable, nouns } from '../commands/index.ts';
-import type { Context, Accounts, Disk, GlobalValues, Keys, RawApi, Services, Terminal } from '../commands/context.ts';
+import type {
+  Context,
+  Accounts,
+  Disk,
+  GlobalValues,
+  Keys,
+  RawApi,
+  Services,
+  Terminal,
+  Time,
+} from '../commands/context.ts';
 import { writeJson } from '../core/json.ts';
+import { checkZone } from '../core/moment.ts';
 import { foldersOf } from '../store/disk/folders.ts';
 import { keyFrom } from '../store/account/key-text.ts';
 import type { JournalHeader } from '../store/journal.ts';
@@ -67,11 +78,18 @@ export function openSession(running: Running, checkFields: FieldCheck): Session 
     ...lines(messages, conclusions),
     files: () => foldersOf(world.machine),
     sandbox: () => sandboxControl(world, signal, messages.note),
-    now: () => world.clock.now(),
-    elapsed: () => world.clock.elapsed(),
-    sleep: (span) => world.clock.sleep(span, signal),
+    ...timeOf(world, signal),
   };
   return { context, planned, conclusions, close: () => allOf([sandbox.close(), closeLedgers()]) };
+}
+
+function timeOf({ clock, machine }: World, signal: AbortSignal): Time {
+  return {
+    now: () => clock.now(),
+    checkZone: () => checkZone(machine.env),
+    elapsed: () => clock.elapsed(),
+    sleep: (span) => clock.sleep(span, signal),
+  };
 }
 
 /** What goes to stderr: at once, or once the result is written. */

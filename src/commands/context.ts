@@ -13,6 +13,7 @@ import type { Secret } from '../core/secret.ts';
 import type { LostLines, OpenArchive } from '../store/archive/archive.ts';
 import type { Journal, JournalHeader } from '../store/journal.ts';
 import type { Milliseconds } from '../core/duration.ts';
+import type { Calendar } from '../core/moment.ts';
 import type { Ledger } from '../store/ledger/ledger.ts';
 import type { Claims } from '../store/claims.ts';
 import type { licensingOptions } from '../sandbox/licensing/options.ts';
@@ -170,9 +171,7 @@ export interface ConfiguredLedger {
 }
 
 /** The clock; a test has one of its own. */
-export interface Time {
-  /** Milliseconds since 1970-01-01 UTC. */
-  now(): Milliseconds;
+export interface Time extends Calendar {
   /** Milliseconds of real time since some moment of this process: nobody sets it forward or back, as `now`. */
   elapsed(): Milliseconds;
   /** Rejects with the reason of the run's signal as soon as that aborts. */

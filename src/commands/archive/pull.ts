@@ -10,6 +10,7 @@ import type { ArchiveForm } from '../../store/archive/archive-head.ts';
 import { command } from '../command.ts';
 import type { Terminal } from '../context.ts';
 import { selectionOf, selectionOptions, type SelectionValues } from '../messages/selection.ts';
+import type { TimeReading } from '../typed-time.ts';
 import { folderArgument } from './folder.ts';
 import { limitedHistory } from './limited-history.ts';
 
@@ -55,7 +56,7 @@ export default command({
     const order = {
       ...{ site: context.options.sandbox ? 'http://127.0.0.1' : site, account },
       options: typed,
-      selection: () => wholeSelection(typed, context.now()),
+      selection: () => wholeSelection(typed, context),
       forms: formsOf(both, raw_content),
       files,
     };
@@ -125,10 +126,10 @@ function messagesText(count: number): string {
 }
 
 /** Without a range, an archive is of everything. */
-function wholeSelection(values: SelectionValues, now: number): MessageSelection {
+function wholeSelection(values: SelectionValues, context: TimeReading): MessageSelection {
   const { limit, message_ids, since, until } = values;
   const isRange = [limit, message_ids, since, until].some((value) => value !== undefined);
-  const { range, narrow, form } = selectionOf(isRange ? values : { ...values, all: true }, now);
+  const { range, narrow, form } = selectionOf(isRange ? values : { ...values, all: true }, context);
   return { range, narrow, form };
 }
 

@@ -30,7 +30,7 @@ export default command({
   ],
 
   async *run(values, context) {
-    const selection = selectionOf(values, context.now());
+    const selection = selectionOf(values, context);
     const chat = context.chat();
     let count = 0;
     const pages = fetchMessages({ ...chat.raw, level: chat.level }, selection, context);

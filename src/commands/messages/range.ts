@@ -1,9 +1,8 @@
-import type { Milliseconds } from '../../core/duration.ts';
-import { labelled, usage } from '../../core/failure.ts';
-import { parseMoment } from '../../core/moment.ts';
+import { usage } from '../../core/failure.ts';
 import type { Range } from '../../jobs/messages/selection.ts';
 import { anchorWords, exclusions, maxMessages, messageParameters, type MessageValues } from '../../schema/messages.ts';
 import { flagOf, type Fields, type Values } from '../../schema/field.ts';
+import { readTime, type TimeReading } from '../typed-time.ts';
 
 /** Options of a range beside the API's own parameters. */
 export const rangeOptions = {
@@ -11,7 +10,7 @@ export const rangeOptions = {
     kind: 'string',
     nonempty: true,
     placeholder: 'TIME',
-    help: 'From this time on: 2026-03-01T08:00:00+01:00, 2026-03-01 (UTC), or 12h, 7d ago',
+    help: "From this time on: yesterday, thursday, 2026-03-01, 'today 09:30', 2026-03-01T08:00:00Z, or 12h, 2w, 3mo ago",
   },
   until: { kind: 'string', nonempty: true, placeholder: 'TIME', help: 'Before this time' },
   limit: { kind: 'integer', min: 1, placeholder: 'N', help: 'Maximum number of messages (default: 100)' },
@@ -24,13 +23,13 @@ export type RangeValues = Omit<MessageValues, 'narrow' | 'apply_markdown'> & Val
 const plainLimit = 100;
 
 /**
- * The range that the options ask for; `now` is what `7d` counts back from (docs/apis.md, Paging).
+ * The range that the options ask for (docs/apis.md, Paging).
  * @throws Failure usage for each exclusion and limit of the API
  */
-export function rangeOf(values: RangeValues, now: Milliseconds): Range {
+export function rangeOf(values: RangeValues, context: TimeReading): Range {
   checkExclusions(values);
   if (values.message_ids !== undefined) return { kind: 'ids', ids: readIds(values.message_ids) };
-  if (values.since !== undefined || values.until !== undefined) return timesOf(values, now);
+  if (values.since !== undefined || values.until !== undefined) return timesOf(values, context);
   const anchor = values.use_first_unread_anchor ? 'first_unread' : values.anchor && readAnchor(values.anchor);
   const inclusion = values.include_anchor === undefined ? {} : { include_anchor: values.include_anchor };
   if (values.num_before !== undefined || values.num_after !== undefined) {
@@ -81,16 +80,12 @@ function flag(name: keyof typeof messageParameters): string {
   return `--${flagOf(name, messageParameters[name])}`;
 }
 
-function timesOf({ since, until, limit }: RangeValues, now: Milliseconds): Range {
-  const from = since === undefined ? undefined : readTime('--since', since, now);
-  const to = until === undefined ? undefined : readTime('--until', until, now);
+function timesOf({ since, until, limit }: RangeValues, context: TimeReading): Range {
+  const from = since === undefined ? undefined : readTime('--since', since, context);
+  const to = until === undefined ? undefined : readTime('--until', until, context);
   if (from !== undefined && to !== undefined && from >= to)
     throw usage(`--since ${since ?? ''} is not before --until ${until ?? ''}`);
   return { kind: 'times', since: from, until: to, limit };
-}
-
-function readTime(label: string, text: string, now: Milliseconds): Milliseconds {
-  return labelled(label, () => parseMoment(text, now));
 }
 
 function checkCounts({ num_before, num_after, include_anchor }: CheckedRange): void {

@@ -1,8 +1,8 @@
-import type { Milliseconds } from '../../core/duration.ts';
 import type { MessageSelection } from '../../jobs/messages/selection.ts';
 import type { Fields, Values } from '../../schema/field.ts';
 import { messageParameters } from '../../schema/messages.ts';
 import { narrowOperators } from '../../schema/narrow.ts';
+import type { TimeReading } from '../typed-time.ts';
 import { narrowOf } from './narrow.ts';
 import { rangeOf, rangeOptions } from './range.ts';
 
@@ -26,14 +26,14 @@ export const selectionOptions = {
 export type SelectionValues = Values<typeof selectionOptions>;
 
 /**
- * The typed values as one selection; `now` is what `--since 7d` counts back from.
+ * The typed values as one selection.
  * @throws Failure usage
  */
-export function selectionOf(values: SelectionValues, now: Milliseconds): MessageSelection {
+export function selectionOf(values: SelectionValues, context: TimeReading): MessageSelection {
   const { not = [], narrow, raw_content, client_gravatar, allow_empty_topic_name } = values;
   return {
     narrow: narrowOf(values, not, narrow),
     form: { client_gravatar, allow_empty_topic_name, apply_markdown: raw_content ? false : undefined },
-    range: rangeOf(values, now),
+    range: rangeOf(values, context),
   };
 }

@@ -8,7 +8,6 @@ import { timeText, type Topic, type TopicSurvey } from '../../jobs/topic/survey-
 import { each } from '../../jobs/work/each.ts';
 import { foldName, topicLevels } from '../../schema/topic.ts';
 import { command } from '../command.ts';
-import type { Time } from '../context.ts';
 import {
   checkNaming,
   isSeveral,
@@ -87,27 +86,27 @@ export default command({
   async *run({ channel: text, confirm, max_messages, missing_ok, include_hidden, ...typed }, context) {
     const place = await readPlace(text, context);
     const named = withLinked(place, typed);
-    checkNaming(named);
+    const before = checkNaming(named, context);
     const [chat, account] = [context.chat(), await context.chatAccount()];
     await checkAllowed(chat, named, account);
     const channel = await findChannel(chat, place.channel);
-    const naming = await readNaming(named, context);
+    const naming = await readNaming({ ...named, before }, context);
     const purge = openPurge(chat, typed, account, context);
     const run = await purge.openRun(channel, naming);
     try {
-      const names = await topicNames(chat, channel, naming, run.begun, context);
+      const names = await topicNames(chat, channel, naming, run.begun);
       const allowed = { missing_ok, include_hidden, isBegun: begunBy(purge, run) };
       const found = await surveyTopics(chat, channel, names, allowed);
-      const surveys = found.map((survey) => withoutNewer(survey, naming, run, context));
+      const surveys = found.map((survey) => withoutNewer(survey, naming, run));
       await describeTopics(chat, account, surveys, typed.files ? 'archived' : 'not archived', context);
       const budget = budgetOf(surveys, max_messages);
       if (context.options.dry_run) {
-        yield* each(surveys, nameOf, checked(naming, context, planner(chat)));
+        yield* each(surveys, nameOf, checked(naming, planner(chat)));
         return;
       }
       const isNumber = surveys.length > 1 || isSeveral(naming) || named.from !== undefined;
       if (surveys.some(hasMessages)) await confirmTopics(surveys, isNumber ? 'number' : 'name', confirm, context);
-      const purgeOne = checked(naming, context, purger(purge, run, budget, missing_ok));
+      const purgeOne = checked(naming, purger(purge, run, budget, missing_ok));
       yield* each(surveys, nameOf, purgeOne, (survey) => partly(survey, purge));
       await run.finish();
     } finally {
@@ -131,9 +130,9 @@ export default command({
 
 const nameOf = ({ topic_name }: Topic): string => topic_name;
 
-function checked<T>(naming: Naming, time: Pick<Time, 'now'>, work: (survey: Doomed) => Promise<T>) {
+function checked<T>(naming: Naming, work: (survey: Doomed) => Promise<T>) {
   return async (survey: Doomed): Promise<T> => {
-    refuseNewer(survey, naming, time);
+    refuseNewer(survey, naming);
     return work(survey);
   };
 }

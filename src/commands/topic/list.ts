@@ -6,6 +6,7 @@ import { listTopics, type TopicSummary } from '../../jobs/topic/list-topics.ts';
 import { timeText } from '../../jobs/topic/survey-topic.ts';
 import { isSameName } from '../../schema/topic.ts';
 import { command } from '../command.ts';
+import { ageOption, readAge } from '../typed-time.ts';
 import { channelArgument, readPlace } from './place.ts';
 
 export default command({
@@ -22,7 +23,7 @@ export default command({
       placeholder: 'GLOB',
       help: 'Only names that match: * is any text, ? any character, in any case',
     },
-    older_than: { kind: 'duration', help: 'Only topics whose newest message is older than this, such as 90d' },
+    ...ageOption,
     resolved: { kind: 'boolean', help: 'Only resolved topics, whose names begin with ✔' },
     unresolved: { kind: 'boolean', help: 'Only topics that are not resolved' },
   },
@@ -34,6 +35,7 @@ export default command({
 
   async *run({ channel: text, ...filter }, context) {
     if (filter.resolved && filter.unresolved) throw usage('--resolved and --unresolved exclude each other');
+    const before = readAge(filter.older_than, context);
     const chat = context.chat();
     const place = await readPlace(text, context);
     const channel = await lookUpChannel(chat, place.channel);
@@ -42,7 +44,7 @@ export default command({
     if (isLimited)
       context.warn('the history is cut by the plan of the organization: older messages exist that are not counted');
     for (const topic of topics) {
-      if (!isWanted(topic, { ...filter, topic: place.topic }, context.now())) continue;
+      if (!isWanted(topic, { ...filter, before, topic: place.topic })) continue;
       const { first_timestamp, last_timestamp, topic_name, messages, resolved } = topic;
       const times = { first_time: timeText(first_timestamp), last_time: timeText(last_timestamp) };
       yield { stream_id: channel.stream_id, channel: channel.name, topic_name, messages, ...times, resolved };
@@ -63,19 +65,15 @@ interface Filter {
   /** The only topic, of a pasted link. */
   readonly topic: string | undefined;
   readonly match?: string;
-  readonly older_than?: Milliseconds;
+  readonly before: Milliseconds | undefined;
   readonly resolved?: boolean;
   readonly unresolved?: boolean;
 }
 
-function isWanted(
-  topic: TopicSummary,
-  { topic: only, match, older_than, resolved, unresolved }: Filter,
-  now: Milliseconds,
-): boolean {
+function isWanted(topic: TopicSummary, { topic: only, match, before, resolved, unresolved }: Filter): boolean {
   if (only !== undefined && !isSameName(only, topic.topic_name)) return false;
   if (match !== undefined && !matchesGlob(match.toLowerCase(), topic.topic_name.toLowerCase())) return false;
-  if (older_than !== undefined && topic.last_timestamp * 1000 > now - older_than) return false;
+  if (before !== undefined && topic.last_timestamp * 1000 > before) return false;
   if (resolved) return topic.resolved;
   return !(unresolved && topic.resolved);
 }

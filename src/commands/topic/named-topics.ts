@@ -8,7 +8,8 @@ import type { PurgeRun } from '../../jobs/topic/purge-run.ts';
 import { timeText, type TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { foldName, isSameName } from '../../schema/topic.ts';
 import type { Fields, Values } from '../../schema/field.ts';
-import type { Disk, Time } from '../context.ts';
+import type { Disk } from '../context.ts';
+import { ageOption, readAge, type TimeReading } from '../typed-time.ts';
 import type { NamedPlace } from './place.ts';
 
 /** The ways to name the topics of a command, beside arguments. */
@@ -25,10 +26,7 @@ export const namingOptions = {
     placeholder: 'GLOB',
     help: 'Every topic whose name matches: * is any text, ? any character, in any case',
   },
-  older_than: {
-    kind: 'duration',
-    help: 'With --match: only topics whose newest message is older than this, such as 90d',
-  },
+  ...ageOption,
 } as const satisfies Fields;
 
 export interface NamedTopics extends Values<typeof namingOptions> {
@@ -47,16 +45,23 @@ export function withLinked({ topic: linked }: Pick<NamedPlace, 'topic'>, named: 
   return named.topic === undefined || named.topic.length === 0 ? { ...named, topic: [linked] } : named;
 }
 
-/** Refuses a line that names its topics in no way or in two. @throws Failure usage */
-export function checkNaming({ topic = [], from, match, older_than }: NamedTopics): void {
+/**
+ * Refuses a line that names its topics in no way or in two; the moment of --older-than.
+ * @throws Failure usage
+ */
+export function checkNaming(
+  { topic = [], from, match, older_than }: NamedTopics,
+  context: TimeReading,
+): Milliseconds | undefined {
   const ways = [topic.length > 0, from !== undefined, match !== undefined].filter((isUsed) => isUsed).length;
   if (ways !== 1) throw usage('name the topics in one way: as arguments, with --from FILE, or with --match GLOB');
   if (older_than !== undefined && match === undefined) throw usage('--older-than needs --match');
+  return readAge(older_than, context);
 }
 
 /** What names the topics: their names, or a pattern. */
 export type Naming =
-  { readonly names: readonly string[] } | { readonly match: string; readonly older_than: Milliseconds | undefined };
+  { readonly names: readonly string[] } | { readonly match: string; readonly before: Milliseconds | undefined };
 
 /** Whether more than one topic may be meant, spellings of one topic counted once. */
 export function isSeveral(naming: Naming): boolean {
@@ -65,11 +70,11 @@ export function isSeveral(naming: Naming): boolean {
 
 /** @throws Failure usage for an empty file */
 export async function readNaming(
-  { topic = [], from, match, older_than }: NamedTopics,
+  { topic = [], from, match, before }: NamedTopics & { readonly before: Milliseconds | undefined },
   { read }: Pick<Disk, 'read'>,
 ): Promise<Naming> {
   if (from !== undefined) return { names: namesIn(from, await read(from)) };
-  return match === undefined ? { names: topic } : { match, older_than };
+  return match === undefined ? { names: topic } : { match, before };
 }
 
 /**
@@ -81,14 +86,12 @@ export async function topicNames(
   channel: Channel,
   naming: Naming,
   begun: readonly string[],
-  { now }: Pick<Time, 'now'>,
 ): Promise<readonly string[]> {
   if ('names' in naming) return naming.names;
-  const { match, older_than } = naming;
+  const { match, before = Infinity } = naming;
   const { topics } = await listTopics(chat, channel);
   const matched = topics.filter(({ topic_name }) => matchesGlob(match.toLowerCase(), topic_name.toLowerCase()));
-  const newestBefore = older_than === undefined ? Infinity : now() - older_than;
-  const old = matched.filter(({ last_timestamp }) => last_timestamp * 1000 <= newestBefore);
+  const old = matched.filter(({ last_timestamp }) => last_timestamp * 1000 <= before);
   if (old.length + begun.length > 0) return [...begun, ...old.map(({ topic_name }) => topic_name)];
   const count = matched.length === 1 ? '1 topic matches' : `${matched.length} topics match`;
   const what = matched.length > 0 ? `${count} '${match}', none is that old` : `no topic matches '${match}'`;
@@ -101,20 +104,15 @@ export async function topicNames(
  * What a run over a pattern deletes of a topic now: nothing of one that an earlier run deleted to its end, and that has a message since
  * that is younger than --older-than.
  */
-export function withoutNewer<S extends TopicSurvey>(
-  survey: S,
-  naming: Naming,
-  run: PurgeRun,
-  time: Pick<Time, 'now'>,
-): S {
+export function withoutNewer<S extends TopicSurvey>(survey: S, naming: Naming, run: PurgeRun): S {
   const isEnded = run.endOf(survey.topic_name) !== undefined;
-  if (!isEnded || !isNewer(survey, naming, time)) return survey;
+  if (!isEnded || !isNewer(survey, naming)) return survey;
   return { ...survey, ids: [], first_timestamp: null, last_timestamp: null, spellings: [], isLimited: false };
 }
 
 /** @throws Failure incomplete where a topic has a message that is younger than --older-than, and its purge began before it arrived */
-export function refuseNewer(survey: TopicSurvey, naming: Naming, time: Pick<Time, 'now'>): void {
-  if (!isNewer(survey, naming, time)) return;
+export function refuseNewer(survey: TopicSurvey, naming: Naming): void {
+  if (!isNewer(survey, naming)) return;
   const { topic_name, last_timestamp } = survey;
   throw new Failure(
     'incomplete',
@@ -123,9 +121,9 @@ export function refuseNewer(survey: TopicSurvey, naming: Naming, time: Pick<Time
   );
 }
 
-function isNewer({ last_timestamp }: TopicSurvey, naming: Naming, { now }: Pick<Time, 'now'>): boolean {
-  if ('names' in naming || naming.older_than === undefined || last_timestamp === null) return false;
-  return last_timestamp * 1000 > now() - naming.older_than;
+function isNewer({ last_timestamp }: TopicSurvey, naming: Naming): boolean {
+  if ('names' in naming || naming.before === undefined || last_timestamp === null) return false;
+  return last_timestamp * 1000 > naming.before;
 }
 
 function namesIn(file: string, text: string): string[] {

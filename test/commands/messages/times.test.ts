@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest';
+import { idsBetween, openChatServer, topicOf } from '../../helpers/chat-server.ts';
+import { inZone } from '../../helpers/zone.ts';
+
+/** A message each hour, from eight days before the run to its beginning. */
+const hourly = (now: number) => topicOf('log', idsBetween(1, 193), { begins: now / 1000 - 8 * 86_400, every: 3600 });
+
+test.each([
+  ['America/New_York', '2026-03-08T20:00Z', 'the clock went forward today'],
+  ['Europe/Berlin', '2026-10-26T02:00Z', 'the clock went back yesterday'],
+  ['Australia/Lord_Howe', '2026-04-05T14:00Z', 'the clock went back half an hour'],
+  ['Pacific/Apia', '2012-01-03T02:00Z', 'the Friday was skipped'],
+  ['America/Sao_Paulo', '2018-11-05T15:00Z', 'Sunday had no midnight'],
+  ['America/Havana', '2025-11-03T15:00Z', 'Sunday had two'],
+])('%s at %s, where %s: --since a weekday begins with what -o text shows under it', async (TZ, text, _what) => {
+  const now = Date.parse(text);
+  inZone(TZ);
+  const server = await openChatServer({ messages: hourly(now) });
+  const shown = async (line: string): Promise<string> =>
+    (await server.run(`messages fetch ${line} -o text`, { now, env: { TZ } })).stdout;
+  const days = [...(await shown('--all')).matchAll(/^#kitchen > log — (\w+) .*$/gm)];
+  // The oldest day may be cut, and the latest of each name is meant.
+  const latest = new Map(days.slice(1).map(([heading, weekday]) => [weekday, heading]));
+
+  expect(latest.size).toBe(TZ === 'Pacific/Apia' ? 6 : 7);
+  for (const [weekday, heading] of latest) {
+    const since = await shown(`--since ${weekday?.toLowerCase() ?? ''}`);
+    expect(since.startsWith(`${heading}\n`)).toBe(true);
+    const first = /^(\d\d:\d\d)/m.exec(since.slice(heading.length))?.[1];
+    expect(await shown('--all')).toContain(`${heading}\n\n${first ?? ''}`);
+  }
+});
+
+describe('the moment that was understood', () => {
+  const words = 'messages fetch --since yesterday --until 2026-03-01T09:30 -o ndjson';
+
+  test('is on standard error, with its zone', async () => {
+    inZone('America/New_York');
+    const server = await openChatServer({ messages: [] });
+
+    expect((await server.run(words, { env: { TZ: 'America/New_York' } })).lines).toEqual([
+      '--since yesterday: Saturday 2026-02-28T00:00:00-05:00',
+      '--until 2026-03-01T09:30: Sunday 2026-03-01T09:30:00-05:00',
+    ]);
+  });
+
+  test('is not under --quiet', async () => {
+    const server = await openChatServer({ messages: [] });
+
+    expect((await server.run(`${words} -q`)).stderr).toBe('');
+  });
+});
+
+test('a TZ that names no zone is exit 2, and nothing is sent', async () => {
+  const server = await openChatServer({ messages: [] });
+
+  const ran = await server.run('messages fetch --since today -o json', { env: { TZ: 'Nowhere/Town' } });
+
+  expect({ exitCode: ran.exitCode, message: ran.error?.message, seen: server.seen }).toEqual({
+    exitCode: 2,
+    message: "--since: TZ names no time zone: 'Nowhere/Town'",
+    seen: [],
+  });
+});
+
+describe('--older-than', () => {
+  const now = Date.UTC(2026, 2, 1, 12);
+  const ages = [1, 20, 40, 100, 400].map((days) => ({ days, at: now / 1000 - days * 86_400 }));
+  const messages = ages.flatMap(({ days, at }) => topicOf(`${days} days`, [1000 - days], { begins: at }));
+
+  test.each([
+    ['yesterday', ['20 days', '40 days', '100 days', '400 days']],
+    ['saturday', ['20 days', '40 days', '100 days', '400 days']],
+    ['2w', ['20 days', '40 days', '100 days', '400 days']],
+    ['1mo', ['40 days', '100 days', '400 days']],
+    ['3mo', ['100 days', '400 days']],
+    ['1y', ['400 days']],
+    ['2026-01-01', ['100 days', '400 days']],
+    ['86401s', ['20 days', '40 days', '100 days', '400 days']],
+  ])('%s in topic list and topic delete', async (age, names) => {
+    const server = await openChatServer({ messages, isAdmin: true });
+
+    const listed = await server.run(['topic', 'list', '5', '--older-than', age, '-o', 'json']);
+    const planned = await server.run(`topic delete 5 --match '*' --older-than ${age} --dry-run -o json`);
+
+    const rows = JSON.parse(listed.stdout) as { topic_name: string }[];
+    expect(rows.map(({ topic_name }) => topic_name).toSorted()).toEqual(names.toSorted());
+    const bodies = (JSON.parse(planned.stdout) as { body: string }[]).map(({ body }) => body);
+    expect(bodies.toSorted()).toEqual(names.map((name) => `topic_name=${name.replace(' ', '+')}`).toSorted());
+  });
+
+  test.each(['topic list 5', "topic delete 5 --match '*'"])('%s refuses minutes, which may be months', async (line) => {
+    const server = await openChatServer({ messages });
+
+    const { exitCode, error } = await server.run(`${line} --older-than 3m -o json`);
+
+    expect(exitCode).toBe(2);
+    expect(error).toMatchObject({
+      message: '--older-than 3m: minutes or months?',
+      hint: 'Write 3mo for months, 180s for minutes.',
+    });
+    expect(server.seen).toEqual([]);
+  });
+});
