@@ -29,13 +29,3 @@ export function oneMessage(call: UserCall) {
     ...ignoredField(call.level, ignoredSince.others, ignored),
   };
 }
-
-/** DELETE /messages/{message_id}: administrators any, others their own. @throws Refusal */
-export function deleteMessage(call: UserCall) {
-  const message = accessMessage(call);
-  if (call.user.role !== 'administrator' && message.sender_id !== call.user.user_id) {
-    throw new Refusal("You don't have permission to delete this message");
-  }
-  call.state.messages.remove(message.id);
-  return {};
-}

@@ -53,10 +53,12 @@ export const jsonValue: Reader<unknown> = (name, text) => {
   }
 };
 
-/** A number with a point or an exponent becomes one that is no integer: the server's parser keeps `5.0` and `5` apart. */
+/** What each number with a point or an exponent is read as: the server's parser keeps `5.0` and `5` apart. */
+const fraction = 0.5;
+
 function markFractions(text: string): string {
   const token = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-  return text.replace(token, (found) => (/^-?\d+(?:\.|[eE])/.test(found) ? '0.5' : found));
+  return text.replace(token, (found) => (/^-?\d+(?:\.|[eE])/.test(found) ? String(fraction) : found));
 }
 
 /** `null` means that the parameter is not given. */
@@ -70,26 +72,25 @@ export const boolean: Reader<boolean> = (name, text) => {
   return value;
 };
 
-export const integer: Reader<number> = (name, text) => {
-  const value = jsonValue(name, text);
-  if (typeof value !== 'number' || !/^\s*-?\d+\s*$/.test(text)) throw new Refusal(`${name} is not an integer`);
-  return value;
-};
+export const integer: Reader<number> = (name, text) => integerOf(name, jsonValue(name, text));
 
-export const natural: Reader<number> = (name, text) => {
-  const value = integer(name, text);
-  if (value < 0) throw new Refusal(`${name} is too small`);
+function integerOf(name: string, value: unknown): number {
+  if (typeof value !== 'number' || value === fraction) throw new Refusal(`${name} is not an integer`);
   return value;
-};
+}
+
+export const natural: Reader<number> = (name, text) => naturalOf(name, jsonValue(name, text));
+
+function naturalOf(name: string, value: unknown): number {
+  const number = integerOf(name, value);
+  if (number < 0) throw new Refusal(`${name} is too small`);
+  return number;
+}
 
 export const naturals: Reader<readonly number[]> = (name, text) => {
   const value = jsonValue(name, text);
   if (!Array.isArray(value)) throw new Refusal(`${name} is not a list`);
-  return value.map((item: unknown, index) => {
-    if (typeof item !== 'number' || !Number.isInteger(item)) throw new Refusal(`${name}[${index}] is not an integer`);
-    if (item < 0) throw new Refusal(`${name}[${index}] is too small`);
-    return item;
-  });
+  return value.map((item: unknown, index) => naturalOf(`${name}[${index}]`, item));
 };
 
 /** A string that had to be sent as JSON by early levels. */

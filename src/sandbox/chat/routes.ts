@@ -1,18 +1,17 @@
 import { aboutServer } from './about.ts';
 import type { Endpoint, ChatRoute, UserCall, CallOutcome } from './call.ts';
 import { findChannel, listChannels, listSubscriptions, listTopics } from './channels.ts';
-import { editMessage } from './edit-message.ts';
-import { lackingRoute } from './lacking.ts';
+import { lacking, lackingRoute } from './lacking.ts';
 import { levels } from './levels.ts';
 import { fetchMessages } from './messages.ts';
-import { deleteMessage, oneMessage } from './one-message.ts';
+import { oneMessage } from './one-message.ts';
 import { postMessage } from './post.ts';
 import { changeSettings } from './settings.ts';
-import { createSnippet, deleteSnippet, editSnippet, listSnippets } from './snippets.ts';
+import { createSnippet, deleteSnippet, listSnippets } from './snippets.ts';
 import { deleteTopic } from './topics.ts';
 import { uploadAddress, uploadContent } from './uploads.ts';
-import { aboutMe, listUsers, oneUser } from './users.ts';
-import { changeView, createView, deleteView, listViews } from './views.ts';
+import { aboutMe, listUsers } from './users.ts';
+import { changeView, listViews } from './views.ts';
 
 /** Open to every account. */
 const any = (run: (call: UserCall) => CallOutcome): Endpoint => ({ who: 'accounts', run });
@@ -27,13 +26,12 @@ const routes: readonly ChatRoute[] = [
   { pattern: /^\/api\/v1\/users\/me$/, methods: { GET: any(aboutMe) } },
   { pattern: /^\/api\/v1\/users\/me\/subscriptions$/, methods: { GET: any(listSubscriptions) } },
   { pattern: /^\/api\/v1\/users\/me\/([0-9]+)\/topics$/, methods: { GET: any(listTopics) } },
-  { pattern: /^\/api\/v1\/users\/([0-9]+)$/, methods: { GET: any(oneUser) } },
   { pattern: /^\/api\/v1\/streams$/, methods: { GET: any(listChannels) } },
   { pattern: /^\/api\/v1\/get_stream_id$/, methods: { GET: any(findChannel) } },
   { pattern: /^\/api\/v1\/messages$/, methods: { GET: any(fetchMessages), POST: any(postMessage) } },
   {
     pattern: /^\/api\/v1\/messages\/([0-9]+)$/,
-    methods: { GET: any(oneMessage), PATCH: any(editMessage), DELETE: any(deleteMessage) },
+    methods: { GET: any(oneMessage), PATCH: lacking, DELETE: lacking },
   },
   {
     pattern: /^\/api\/v1\/settings(\/display|\/notifications)?$/,
@@ -46,12 +44,12 @@ const routes: readonly ChatRoute[] = [
   {
     pattern: /^\/api\/v1\/navigation_views$/,
     since: levels.navigationViews,
-    methods: { GET: any(listViews), POST: any(createView) },
+    methods: { GET: any(listViews), POST: lacking },
   },
   {
     pattern: /^\/api\/v1\/navigation_views\/(.+)$/s,
     since: levels.navigationViews,
-    methods: { PATCH: any(changeView), DELETE: any(deleteView) },
+    methods: { PATCH: any(changeView), DELETE: lacking },
   },
   {
     pattern: /^\/api\/v1\/saved_snippets$/,
@@ -61,7 +59,7 @@ const routes: readonly ChatRoute[] = [
   {
     pattern: /^\/api\/v1\/saved_snippets\/([0-9]+)$/,
     since: levels.snippetEditing,
-    methods: { DELETE: any(deleteSnippet), PATCH: any(editSnippet) },
+    methods: { DELETE: any(deleteSnippet), PATCH: lacking },
   },
   {
     pattern: /^\/api\/v1\/saved_snippets\/([0-9]+)$/,

@@ -35,15 +35,6 @@ export function createSnippet({ state, user, request, level, clock }: UserCall) 
   return { saved_snippet_id: id, ...ignoredField(level, ignoredSince.others, ignored) };
 }
 
-/** PATCH /saved_snippets/{id}. @throws Refusal */
-export function editSnippet(call: UserCall) {
-  const { values, ignored } = readParameters(call.request, signature);
-  const snippet = ownSnippet(call);
-  const { title = snippet.title, content = snippet.content } = values;
-  call.state.snippets.put(snippet.id, { ...snippet, title, content });
-  return ignoredField(call.level, ignoredSince.others, ignored);
-}
-
 /** DELETE /saved_snippets/{id}: a repeated delete is a 404; ignored parameters are never named (docs/apis.md, Saved snippets). @throws Refusal */
 export function deleteSnippet(call: UserCall) {
   call.state.snippets.remove(ownSnippet(call).id);

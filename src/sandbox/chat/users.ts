@@ -5,7 +5,6 @@ import { avatarOf } from './avatar.ts';
 import type { UserCall } from './call.ts';
 import { ignoredField, ignoredSince } from './ignored.ts';
 import { boolean, readParameters } from './parameters.ts';
-import { Refusal } from './refusal.ts';
 
 const signature = { client_gravatar: boolean, include_custom_profile_fields: boolean };
 
@@ -26,17 +25,6 @@ export function listUsers({ user, request, level, state }: UserCall) {
   const { values, ignored } = readParameters(request, signature);
   const members = state.users.rows().map((row) => showOther(user, row, values));
   return { members, ...ignoredField(level, ignoredSince.others, ignored) };
-}
-
-/** GET /users/{user_id}. @throws Refusal */
-export function oneUser({ user, request, level, state, segment }: UserCall) {
-  const { values, ignored } = readParameters(request, signature);
-  const wanted = state.users.get(Number(segment));
-  if (!wanted) throw new Refusal('No such user');
-  return {
-    user: showOther(user, wanted, values),
-    ...ignoredField(level, ignoredSince.others, ignored),
-  };
 }
 
 function showOther(

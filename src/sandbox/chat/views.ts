@@ -3,7 +3,7 @@ import type { ViewRecord } from '../records.ts';
 import type { State } from '../state.ts';
 import type { UserCall } from './call.ts';
 import { ignoredField, ignoredSince } from './ignored.ts';
-import { boolean, plain, readParameters, required } from './parameters.ts';
+import { boolean, plain, readParameters } from './parameters.ts';
 import { absent, Refusal } from './refusal.ts';
 import { strip } from './strip.ts';
 
@@ -36,31 +36,6 @@ export function changeView({ state, user, segment, request, level }: UserCall) {
   const next = { ...view, name: name ?? view.name, is_pinned: values.is_pinned ?? view.is_pinned };
   if (next.name !== view.name || next.is_pinned !== view.is_pinned) state.views.put(key, next);
   return ignoredField(level, ignoredSince.others, ignored);
-}
-
-/** POST /navigation_views: a built-in view too gets its row by this. @throws Refusal */
-export function createView({ state, user, request, level }: UserCall) {
-  const { values, ignored } = readParameters(request, { fragment: plain, is_pinned: boolean, name: plain });
-  const fragment = strip(required('fragment', values.fragment));
-  const is_pinned = required('is_pinned', values.is_pinned);
-  if (fragment === '') throw new Refusal('fragment cannot be blank');
-  const name = values.name === undefined ? null : strip(values.name);
-  if (builtIn.has(fragment) && name !== null) throw new Refusal('Built-in views cannot have a custom name.');
-  if (!builtIn.has(fragment) && !name) throw new Refusal('Custom views must have a valid name.');
-  const own = viewsOf(state, user.user_id);
-  if (own.some((view) => view.fragment === fragment || (name !== null && view.name === name))) {
-    throw new Refusal('Navigation view already exists.');
-  }
-  state.views.put(viewKey(user.user_id, fragment), { user_id: user.user_id, fragment, is_pinned, name });
-  return ignoredField(level, ignoredSince.others, ignored);
-}
-
-/** DELETE /navigation_views/{fragment}; ignored parameters are never named. @throws Refusal */
-export function deleteView({ state, user, segment }: UserCall) {
-  const key = viewKey(user.user_id, segment);
-  if (!state.views.get(key)) throw absent('Navigation view does not exist.');
-  state.views.remove(key);
-  return {};
 }
 
 export function viewKey(user: number, fragment: string): string {

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, 
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { realClock } from '../../../src/cli/clock.ts';
+import type { MessageRecord } from '../../../src/sandbox/records.ts';
 import type { LogEntry } from '../../../src/sandbox/serve.ts';
 import { readFaults } from '../../../src/sandbox/faults.ts';
 import { headOf } from '../../helpers/archive.ts';
@@ -358,9 +359,10 @@ describe('archive pull --recheck', () => {
     const [first = 0, second = 0, third = 0, fourth = 0, fifth = 0, sixth = 0] = ids.filter(
       (_, index) => index % 410 === 5,
     );
-    for (const id of [first, second, third]) await changed(service, 'PATCH', id, `content=edited ${id}`);
-    for (const id of [fourth, fifth]) await changed(service, 'DELETE', id);
-    await changed(service, 'PATCH', sixth, 'topic=elsewhere');
+    for (const id of [first, second, third])
+      changed(service, id, { content: `edited ${id}`, rendered: `<p>edited ${id}</p>`, last_edit_timestamp: 1 });
+    for (const id of [fourth, fifth]) changed(service, id);
+    changed(service, sixth, { subject: 'elsewhere', last_moved_timestamp: 1 });
     const before = contentOf(folder);
 
     const { stdout, stderr } = await service.run(`archive pull ${folder} --recheck -o json`);
@@ -381,17 +383,13 @@ describe('archive pull --recheck', () => {
   });
 });
 
-/** Changes a message over the sandbox's own endpoints, as its sender. */
-async function changed({ sandbox }: RunningSandbox, method: string, id: number, form?: string): Promise<void> {
-  const account = sandbox.chat.accounts.find(({ email }) => email.startsWith('release-bot'));
-  const authorization = `Basic ${Buffer.from(`${account?.email}:${account?.api_key}`).toString('base64')}`;
-  const body = form === undefined ? {} : { body: new URLSearchParams(form) };
-  const answer = await fetch(`${sandbox.chat.site}/api/v1/messages/${id}`, {
-    method,
-    headers: { authorization },
-    ...body,
+/** A message as its sender's edit or move leaves it; without a change it is deleted. */
+function changed({ sandbox }: RunningSandbox, id: number, change?: Partial<MessageRecord>): void {
+  sandbox.state.change(({ messages }) => {
+    const message = messages.get(id);
+    if (message && change) messages.put(id, { ...message, ...change });
+    else messages.remove(id);
   });
-  expect(await answer.json()).toMatchObject({ result: 'success' });
 }
 
 describe('archive pull of answers that no server should give', () => {
