@@ -102,7 +102,7 @@ const casts: readonly string[] = [
   'cli/values.ts: GlobalValues',
   'sandbox/chat/parameters.ts: Read<S>',
   // The sandbox plays back its own log.
-  'sandbox/table.ts: T',
+  'sandbox/state.ts: T',
   // What a program text evaluates to, which the build wrote.
   'cli/launch/launch.ts: Program',
   'cli/launch/launch.ts: PackedChunks',

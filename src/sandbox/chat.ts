@@ -1,11 +1,18 @@
 import { posix } from 'node:path';
 import type { Verdict } from './allowance.ts';
 import { empty, html, json, unknownPage, type SandboxAnswer } from './answer.ts';
-import { identify, requireAdministrator, requirePerson } from './chat/caller.ts';
-import { requireHost } from './chat/host.ts';
-import type { ChatCall, ChatWorld, Endpoint, CallOutcome } from './chat/call.ts';
+import {
+  identify,
+  requireAdministrator,
+  requirePerson,
+  requireHost,
+  type ChatCall,
+  type ChatWorld,
+  type Endpoint,
+  type CallOutcome,
+} from './chat/call.ts';
 import { chatRoutes } from './chat/routes.ts';
-import { fallbackOrganization } from './chat/organization.ts';
+import { sampleOrganization } from './sample/organization.ts';
 import type { Organization } from './records.ts';
 import { rateLimitMessage, Refusal, tooMany } from './chat/refusal.ts';
 import type { SandboxRequest } from './request.ts';
@@ -15,7 +22,7 @@ import { levels } from './chat/levels.ts';
  * The answer of the chat service. The proxy merges double slashes and resolves dot segments before (docs/apis.md, Navigation views). Order of the checks: route, method, credentials, rate limit, role, parameters (docs/apis.md, Envelope and errors). What an endpoint changed before it refused stays changed, as there.
  */
 export function answerChat(world: ChatWorld, request: SandboxRequest): SandboxAnswer {
-  const organization = world.state.organization.get('chat') ?? fallbackOrganization;
+  const organization = world.state.organization.get('chat') ?? sampleOrganization;
   const method = methodOf(request);
   const path = posix.normalize(request.path);
   const matches = chatRoutes(world.level).flatMap((route) => {

@@ -1,5 +1,5 @@
 import type { Clock } from '../core/world.ts';
-import { addMessage } from './chat/new-message.ts';
+import { addMessage } from './chat/post.ts';
 import type {
   Activation,
   ChannelRecord,

@@ -2,18 +2,15 @@ import type { Milliseconds } from '../core/duration.ts';
 import type { Clock } from '../core/world.ts';
 import type { Allowance } from './allowance.ts';
 import { empty, html, json, unknownPage, type SandboxAnswer } from './answer.ts';
-import { newLicenseCode } from './licensing/codes.ts';
-import { errorBody } from './licensing/error-shapes.ts';
-import { readLicense, sentName, Unacceptable, type LicenseInput } from './licensing/input.ts';
-import type { Lag } from './licensing/lag.ts';
-import { listLicenses } from './licensing/list.ts';
-import { bodyOf } from './licensing/license-body.ts';
-import type { Motion } from './licensing/motion.ts';
-import type { LicenseShape } from './licensing/shape.ts';
+import { newLicenseCode, sampleApps } from './sample/organization.ts';
+import { errorBody, bodyOf } from './licensing/license-body.ts';
 import { writeShapeOf } from './licensing/write-shapes.ts';
+import { readLicense, sentName, Unacceptable, type LicenseInput } from './licensing/input.ts';
+import { type Lag, listLicenses } from './licensing/list.ts';
+import type { Motion } from './licensing/list-shapes.ts';
+import type { LicenseShape } from './licensing/options.ts';
 import type { LicenseRecord } from './records.ts';
 import type { SandboxRequest } from './request.ts';
-import { sampleApps } from './sample/licenses.ts';
 import type { State } from './state.ts';
 
 export interface LicensingWorld {

@@ -4,12 +4,11 @@ import type { Clock } from '../core/world.ts';
 import { proxyPage, unknownPage, type SandboxAnswer } from './answer.ts';
 import { answerChat } from './chat.ts';
 import type { ChatWorld } from './chat/call.ts';
-import { batchSize } from './chat/topics.ts';
-import { finish, send } from './exchange.ts';
-import { ownError, type Api } from './fault-answers.ts';
+import { batchSize } from './chat/channels.ts';
+import { finish, send, ownError, type Api } from './exchange.ts';
 import type { SandboxFault, Faults } from './faults.ts';
 import { answerLicensing, type LicensingWorld } from './licensing.ts';
-import type { Transaction } from './persistence.ts';
+import type { Transaction } from './state.ts';
 import { readRequest, type SandboxRequest } from './request.ts';
 
 /** What happened to a request. Holds no credential, no query and no body; a license code in the path is hidden. */

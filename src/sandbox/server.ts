@@ -6,21 +6,19 @@ import type { Clock } from '../core/world.ts';
 import { createAllowance } from './allowance.ts';
 import type { Faults } from './faults.ts';
 import { inspect, type Inspection } from './inspection.ts';
-import { createLag } from './licensing/lag.ts';
-import { createMotion } from './licensing/motion.ts';
-import type { LicenseShape } from './licensing/shape.ts';
-import { createTransaction, type Persistence } from './persistence.ts';
+import { createLag } from './licensing/list.ts';
+import { createMotion } from './licensing/list-shapes.ts';
+import type { LicenseShape } from './licensing/options.ts';
+import { createTransaction, type Persistence, createStore, type State } from './state.ts';
 import type { User } from './records.ts';
-import { sampleApps } from './sample/licenses.ts';
+import { sampleApps, samplePeople } from './sample/organization.ts';
 import { addExtras, addSample, hideHistory, type Extras } from './sample/sample.ts';
-import { samplePeople } from './sample/organization.ts';
 import { serve, type LogEntry, type SandboxServices } from './serve.ts';
 import { defaultLevel } from './chat/levels.ts';
-import { createStore, type State } from './state.ts';
 
-export type { Persistence } from './persistence.ts';
+export type { Persistence } from './state.ts';
 export type { LogEntry } from './serve.ts';
-export type { LicenseShape } from './licensing/shape.ts';
+export type { LicenseShape } from './licensing/options.ts';
 
 export interface SandboxOptions extends Extras {
   /** 0 or none: any free port. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { commandTable } from '../../src/commands/index.ts';
 import { displayWidth } from '../../src/output/width.ts';
-import { licenseCode } from '../../src/sandbox/licensing/codes.ts';
+import { licenseCode } from '../../src/sandbox/sample/organization.ts';
 import { expectGolden } from '../helpers/golden.ts';
 import { emptyHome, openSandbox } from '../helpers/run.ts';
 import { fixedClock } from '../helpers/clock.ts';

@@ -1,7 +1,6 @@
 import { parse as parseCsv } from 'csv-parse/sync';
 import { parse as parseYaml } from 'yaml';
-import { faultKinds, type FaultKind } from '../../src/sandbox/fault-kinds.ts';
-import { readFaults } from '../../src/sandbox/faults.ts';
+import { faultKinds, type FaultKind, readFaults } from '../../src/sandbox/faults.ts';
 import { startSandbox, type LogEntry, type Sandbox } from '../../src/sandbox/server.ts';
 import { runAgainst, type Ran } from '../helpers/run.ts';
 import { linkedClocks } from '../helpers/clock.ts';

@@ -1,4 +1,4 @@
-import { licenseCode } from '../../src/sandbox/licensing/codes.ts';
+import { licenseCode } from '../../src/sandbox/sample/organization.ts';
 import type { Sandbox } from '../../src/sandbox/server.ts';
 import {
   broke,

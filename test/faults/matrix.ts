@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import type { FaultKind } from '../../src/sandbox/fault-kinds.ts';
+import type { FaultKind } from '../../src/sandbox/faults.ts';
 import type { LogEntry, Sandbox } from '../../src/sandbox/server.ts';
 import { isWhole, seed } from '../helpers/extent.ts';
 import { emptyHome } from '../helpers/run.ts';

@@ -1,7 +1,6 @@
 import { request } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import { faultKinds, type FaultKind } from '../../src/sandbox/fault-kinds.ts';
-import { readFaults, type SandboxFault } from '../../src/sandbox/faults.ts';
+import { faultKinds, type FaultKind, readFaults, type SandboxFault } from '../../src/sandbox/faults.ts';
 import { started, type Running } from './start.ts';
 
 const kinds = (faults: readonly (SandboxFault | undefined)[]) => faults.map((fault) => fault?.kind ?? '-');

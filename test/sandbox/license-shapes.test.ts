@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import type { errorShapes } from '../../src/sandbox/licensing/error-shapes.ts';
-import { listShapes } from '../../src/sandbox/licensing/list-shapes.ts';
-import type { nameChanges } from '../../src/sandbox/licensing/name-changes.ts';
+import type { errorShapes, nameChanges } from '../../src/sandbox/licensing/license-body.ts';
 import type { writeShapes } from '../../src/sandbox/licensing/write-shapes.ts';
+import { listShapes } from '../../src/sandbox/licensing/list-shapes.ts';
 import { readFaults } from '../../src/sandbox/faults.ts';
 import { started, type Reply } from './start.ts';
 

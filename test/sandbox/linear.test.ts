@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isAddress } from '../../src/sandbox/chat/email.ts';
+import { isAddress } from '../../src/sandbox/chat/identity.ts';
 import { render } from '../../src/sandbox/chat/render.ts';
 import { highlight, searchTest } from '../../src/sandbox/chat/search.ts';
 import { readMultipart } from '../../src/sandbox/multipart.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { addMessage } from '../../src/sandbox/chat/new-message.ts';
+import { addMessage } from '../../src/sandbox/chat/post.ts';
 import type { State } from '../../src/sandbox/state.ts';
 
 /** One exchange with a real server of level 372: what was asked, and what it answered. */

@@ -1,5 +1,6 @@
 import type { ChannelRecord, MessageRecord, User } from '../records.ts';
 import type { State } from '../state.ts';
+import { policyKey } from './topic-names.ts';
 
 /** Whether the message was delivered to the user: personal history is made of these rows (docs/apis.md, Narrow operators). */
 export function received(user: User, message: MessageRecord, state: State): boolean {
@@ -28,4 +29,36 @@ export function canRead(user: User, message: MessageRecord, state: State): boole
   if (received(user, message, state)) return true;
   const channel = message.stream_id === undefined ? undefined : state.channels.get(message.stream_id);
   return channel !== undefined && seesHistory(user, channel);
+}
+
+/** Whether the user muted the message's channel or topic; a followed topic is heard in a muted channel too. */
+export function isMuted(user: User, message: MessageRecord, state: State): boolean {
+  const policy = policyOf(user, message, state);
+  if (policy) return policy === 'muted';
+  if (message.stream_id === undefined) return false;
+  return state.channels.get(message.stream_id)?.muted_by.includes(user.user_id) ?? false;
+}
+
+/** Whether the user muted the message's topic, whatever holds for its channel. */
+export function isTopicMuted(user: User, message: MessageRecord, state: State): boolean {
+  return policyOf(user, message, state) === 'muted';
+}
+
+export function policyOf(
+  { user_id }: User,
+  { stream_id, subject }: MessageRecord,
+  state: State,
+): 'muted' | 'followed' | undefined {
+  if (stream_id === undefined) return undefined;
+  return state.topicPolicies.get(policyKey({ user_id, stream_id, topic: subject }))?.policy;
+}
+
+/** The caller's flags for a message; shared history that was never delivered is read and historical (docs/apis.md, Messages). */
+export function flagsOf(user: User, message: MessageRecord, state: State): readonly string[] {
+  if (!received(user, message, state)) return ['read', 'historical'];
+  return message.flags[user.user_id] ?? ['read'];
+}
+
+export function isUnread(user: User, message: MessageRecord, state: State): boolean {
+  return !flagsOf(user, message, state).includes('read');
 }

@@ -1,8 +1,7 @@
 import type { Edit, MessageRecord, Reaction, User } from '../records.ts';
-import { addressOf, showsAddress } from './address.ts';
-import { avatarOf } from './avatar.ts';
+import { addressOf, showsAddress, avatarOf } from './users.ts';
 import type { UserCall } from './call.ts';
-import { flagsOf } from './flags.ts';
+import { flagsOf } from './access.ts';
 import { shownTopic } from './topic-names.ts';
 import { escapeHtml } from './render.ts';
 import { highlight } from './search.ts';

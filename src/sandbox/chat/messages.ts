@@ -1,16 +1,15 @@
 import { rowsWhere } from '../../core/table-names.ts';
 import { maxMessages, newestAnchor } from '../../schema/messages.ts';
-import { readAnchor, type Anchor } from './anchor.ts';
+import type { MessageRecord } from '../records.ts';
+import { readAnchor, type Anchor, window } from './window.ts';
 import type { UserCall } from './call.ts';
-import { ignoredField, ignoredSince } from './ignored.ts';
+import { ignoredField, ignoredSince, levels } from './levels.ts';
 import { showMessage, type MessageLook } from './message-view.ts';
 import { narrowReader, type Term } from './narrow-terms.ts';
-import { narrowed, searchOf, type Narrowed } from './narrow.ts';
+import { narrowed, searchOf, type Narrowed, resolveWith } from './narrow.ts';
 import { boolean, natural, naturals, orNull, plain, readParameters, required, type Signature } from './parameters.ts';
-import { window } from './window.ts';
 import { Refusal } from './refusal.ts';
-import { resolveWith } from './with-operator.ts';
-import { levels } from './levels.ts';
+import { canRead } from './access.ts';
 
 const signature = {
   anchor: plain,
@@ -122,4 +121,28 @@ interface MessageRange {
 function byRange(call: UserCall, found: Narrowed, range: MessageRange, look: MessageLook) {
   const { rows, ...flags } = window(call, found, range);
   return { ...flags, messages: rows.map((row) => showMessage(call, row, look)) };
+}
+
+/** The message of the URL, if the caller may read it. @throws Refusal */
+function accessMessage({ state, user, segment, organization }: UserCall): MessageRecord {
+  const message = state.messages.get(Number(segment));
+  const isVisible = message !== undefined && message.id >= organization.first_visible_message_id;
+  if (!isVisible || !canRead(user, message, state)) throw new Refusal('Invalid message(s)');
+  return message;
+}
+
+/** GET /messages/{message_id}. @throws Refusal */
+export function oneMessage(call: UserCall) {
+  const { values, ignored } = readParameters(call.request, {
+    apply_markdown: boolean,
+    allow_empty_topic_name: boolean,
+  });
+  const message = accessMessage(call);
+  const { apply_markdown = true, allow_empty_topic_name = false } = values;
+  const look = { apply_markdown, allow_empty_topic_name, client_gravatar: true, search: undefined };
+  return {
+    message: showMessage(call, message, look),
+    raw_content: message.content,
+    ...ignoredField(call.level, ignoredSince.others, ignored),
+  };
 }

@@ -1,11 +1,9 @@
 import type { ChannelRecord, MessageRecord, User } from '../records.ts';
-import { userOfAddress } from './address.ts';
-import { badNarrow } from './bad-narrow.ts';
+import { userOfAddress } from './users.ts';
+import { badNarrow, serverError } from './refusal.ts';
 import type { UserCall } from './call.ts';
-import { flagsOf } from './flags.ts';
-import { isMuted, policyOf } from './muted.ts';
+import { flagsOf, isMuted, policyOf } from './access.ts';
 import { shown, type Operand } from './narrow-terms.ts';
-import { serverError } from './refusal.ts';
 import { searchTest } from './search.ts';
 import { sameTopic, storedTopic } from './topic-names.ts';
 import { levels } from './levels.ts';

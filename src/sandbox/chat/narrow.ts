@@ -1,10 +1,9 @@
 import type { ChannelRecord, MessageRecord } from '../records.ts';
-import { isSubscribed, received, seesHistory } from './access.ts';
-import { badNarrow } from './bad-narrow.ts';
+import { isSubscribed, received, seesHistory, canRead } from './access.ts';
+import { badNarrow, serverError, Refusal } from './refusal.ts';
 import type { UserCall } from './call.ts';
 import { channelNamed, operators, type Predicate } from './narrow-operators.ts';
 import type { Term } from './narrow-terms.ts';
-import { serverError } from './refusal.ts';
 import { levels } from './levels.ts';
 
 /** What a narrow lets through: all messages ascending by id, and the test that each has to pass. */
@@ -94,5 +93,54 @@ function searchesHistory(call: UserCall, terms: readonly Term[]): boolean {
       !negated &&
       ((operand === 'public' && user.role !== 'guest') ||
         (operand === 'web-public' && level >= levels.emptyWithoutAccess)),
+  );
+}
+
+/** What a `with` term replaces. */
+const channelPlaces: ReadonlySet<string> = new Set(['channel', 'stream', 'topic']);
+const directPlaces: ReadonlySet<string> = new Set(['dm', 'pm-with', 'pm_with']);
+
+/**
+ * Replaces a `with` term, and the conversation that the other terms name, by the present conversation of its message; a message
+ * that cannot be read is passed over if the rest names a conversation (docs/apis.md, Narrow operators).
+ * @throws Refusal BAD_NARROW
+ */
+export function resolveWith(call: UserCall, terms: readonly Term[]): readonly Term[] {
+  const withTerms = terms.filter(({ operator }) => operator === 'with');
+  const [first] = withTerms;
+  if (!first || call.level < levels.withOperator) return terms;
+  if (withTerms.length > 1) throw duplicates();
+  const rest = terms.filter((term) => term !== first);
+  const id = typeof first.operand === 'boolean' ? Number(first.operand) : first.operand;
+  if (!/^\d+$/.test(String(id))) throw badNarrow("Invalid 'with' operator");
+  const message = call.state.messages.get(Number(id));
+  if (message && canRead(call.user, message, call.state))
+    return [...withoutConversation(rest), ...conversationOf(message)];
+  if (namesConversation(rest)) return rest;
+  throw badNarrow("Invalid 'with' operator");
+}
+
+function duplicates(): Refusal {
+  const desc = "Duplicate 'with' operators.";
+  return new Refusal(`Invalid narrow operator combination: ${desc}`, { code: 'BAD_NARROW', extra: { desc } });
+}
+
+function withoutConversation(terms: readonly Term[]): Term[] {
+  return terms.filter(({ operator }) => !channelPlaces.has(operator) && !directPlaces.has(operator));
+}
+
+function conversationOf({ stream_id, subject, people }: MessageRecord): Term[] {
+  if (stream_id === undefined) return [{ operator: 'pm-with', operand: people ?? [], negated: false }];
+  return [
+    { operator: 'stream', operand: stream_id, negated: false },
+    { operator: 'topic', operand: subject, negated: false },
+  ];
+}
+
+function namesConversation(terms: readonly Term[]): boolean {
+  const names = new Set(terms.map(({ operator }) => operator));
+  return (
+    (names.has('topic') && (names.has('channel') || names.has('stream'))) ||
+    [...directPlaces].some((name) => names.has(name))
   );
 }

@@ -6,7 +6,7 @@ export type Reader<T> = (name: string, text: string) => T;
 export type Signature = Readonly<Record<string, Reader<unknown>>>;
 type Read<S extends Signature> = { readonly [K in keyof S]?: ReturnType<S[K]> };
 
-export interface Arguments<S extends Signature> {
+interface Arguments<S extends Signature> {
   readonly values: Read<S>;
   /** Sorted names that were sent and that the endpoint does not know (docs/apis.md, Feature levels). */
   readonly ignored: readonly string[];
@@ -111,4 +111,13 @@ export function among<T>(read: Reader<T>, choices: readonly T[]): Reader<T> {
 
 export function invalid(name: string, reason: string): Refusal {
   return new Refusal(`Invalid ${name}: Value error, ${reason}`);
+}
+
+/** Without blanks at both ends, as Python's `str.strip` sees them: other than `trim` it leaves U+FEFF and takes U+001C to U+001F and U+0085. */
+export function strip(text: string): string {
+  const isBlank = (at: number) => /^[\s\x1c-\x1f\x85]$/.test(text.charAt(at)) && text.charAt(at) !== '\ufeff';
+  let [start, end] = [0, text.length];
+  while (start < end && isBlank(start)) start += 1;
+  while (end > start && isBlank(end - 1)) end -= 1;
+  return text.slice(start, end);
 }

@@ -1,20 +1,45 @@
-import { aboutServer } from './about.ts';
-import type { Endpoint, ChatRoute, UserCall, CallOutcome } from './call.ts';
-import { findChannel, listChannels, listSubscriptions, listTopics } from './channels.ts';
-import { lacking, lackingRoute } from './lacking.ts';
+import type { Endpoint, ChatRoute, UserCall, CallOutcome, ChatCall } from './call.ts';
+import { findChannel, listChannels, listSubscriptions, listTopics, deleteTopic } from './channels.ts';
 import { levels } from './levels.ts';
-import { fetchMessages } from './messages.ts';
-import { oneMessage } from './one-message.ts';
+import { fetchMessages, oneMessage } from './messages.ts';
 import { postMessage } from './post.ts';
 import { changeSettings } from './settings.ts';
 import { createSnippet, deleteSnippet, listSnippets } from './snippets.ts';
-import { deleteTopic } from './topics.ts';
 import { uploadAddress, uploadContent } from './uploads.ts';
 import { aboutMe, listUsers } from './users.ts';
 import { changeView, listViews } from './views.ts';
+import { Refusal } from './refusal.ts';
 
 /** Open to every account. */
 const any = (run: (call: UserCall) => CallOutcome): Endpoint => ({ who: 'accounts', run });
+
+/** Endpoints of the real service that clients of other makers call and that the sandbox does not have. */
+const names = [
+  'register',
+  'events',
+  'messages/(?:flags(?:/narrow)?|render|matches_narrow|[0-9]+/(?:reactions|history|read_receipts|typing))',
+  'mark_all_as_read|mark_stream_as_read|mark_topic_as_read',
+  'streams/[0-9]+(?:/(?:members|email_address))?',
+  'users/me/(?:presence|status|alert_words|muted_topics|muted_users/[0-9]+|apns_device_token|android_gcm_reg_id)',
+  'users/(?:[0-9]+(?:/(?:subscriptions/[0-9]+|presence|status))?|[^/]+@[^/]+(?:/presence)?)',
+  'realm(?:/.*)?',
+  'user_groups(?:/.*)?|user_topics|user_uploads(?:/.*)?|attachments(?:/[0-9]+)?',
+  'drafts(?:/[0-9]+)?|scheduled_messages(?:/[0-9]+)?|reminders(?:/[0-9]+)?|typing|invites(?:/.*)?|channel_folders(?:/.*)?',
+  'fetch_api_key|dev_fetch_api_key|dev_list_users|jwt/fetch_api_key|bots(?:/.*)?|default_streams|calls/.*|zcommand',
+];
+
+/** Says in JSON what a client misses, instead of the page of an unknown URL. */
+const lacking: Endpoint = {
+  who: 'accounts',
+  run: ({ request: { method, path } }) => {
+    throw new Refusal(`The sandbox does not have this endpoint: ${method} ${path}`, { code: 'NOT_IN_SANDBOX' });
+  },
+};
+
+const lackingRoute: ChatRoute = {
+  pattern: new RegExp(`^/api/v1/(?:${names.join('|')})$`),
+  methods: { GET: lacking, POST: lacking, PUT: lacking, PATCH: lacking, DELETE: lacking },
+};
 
 /**
  * Every URL of the chat service, with the level that brought it; the first that fits serves the request. The specification has
@@ -77,4 +102,44 @@ const routes: readonly ChatRoute[] = [
 /** The routes that a server of that level has. */
 export function chatRoutes(level: number): readonly ChatRoute[] {
   return routes.filter(({ since = 0 }) => level >= since);
+}
+
+/** Releases by the level that they brought (docs/apis.md, Feature levels). */
+const releases: readonly (readonly [level: number, version: string])[] = [
+  [481, '12.2'],
+  [460, '12.0'],
+  [421, '11.4'],
+  [372, '10.4'],
+  [371, '10.0'],
+  [277, '9.4'],
+  [237, '8.5'],
+  [185, '7.5'],
+  [148, '6.2'],
+  [115, '5.7'],
+  [65, '4.11'],
+  [27, '3.4'],
+  [1, '3.0'],
+  [0, '2.1.8'],
+];
+
+/** GET /server_settings: needs no credentials; levels below 1 do not name themselves (docs/apis.md, Feature levels). */
+function aboutServer({ level, request: { origin }, organization }: ChatCall) {
+  const version = releases.find(([since]) => level >= since)?.[1] ?? '2.1.8';
+  return {
+    authentication_methods: { password: true, email: true, ldap: false, google: false, github: false, saml: false },
+    zulip_version: version,
+    ...(level >= levels.levelIsNamed ? { zulip_feature_level: level } : {}),
+    ...(level >= levels.mergeBase ? { zulip_merge_base: version } : {}),
+    push_notifications_enabled: false,
+    is_incompatible: false,
+    email_auth_enabled: true,
+    require_email_format_usernames: true,
+    realm_uri: origin,
+    ...(level >= levels.realmUrl ? { realm_url: origin } : {}),
+    realm_name: organization.name,
+    realm_icon: `${origin}/static/icon.png`,
+    realm_description: organization.description,
+    ...(level >= levels.webPublicAccess ? { realm_web_public_access_enabled: false } : {}),
+    external_authentication_methods: [],
+  };
 }

@@ -2,12 +2,19 @@ import { identitySettings, unifiedSettingsLevel } from '../../schema/settings.ts
 import type { User } from '../records.ts';
 import type { UserCall } from './call.ts';
 import { changeEmail, changeName, changePassword } from './identity.ts';
-import { ignoredField, ignoredSince } from './ignored.ts';
+import { ignoredField, ignoredSince } from './levels.ts';
 import { readParameters } from './parameters.ts';
 import { Refusal, serverError } from './refusal.ts';
-import { defaultSettings, languages, settingsAt, sounds, type SettingValue } from './settings-at.ts';
-import { usersToChange, type TargetUsers } from './target-users.ts';
-import { canonicalZone } from './time-zones.ts';
+import {
+  usersToChange,
+  type TargetUsers,
+  defaultSettings,
+  languages,
+  settingsAt,
+  sounds,
+  type SettingValue,
+  canonicalZone,
+} from './settings-at.ts';
 
 type SettingValues = Readonly<Record<string, SettingValue>>;
 

@@ -1,9 +1,8 @@
 import type { SavedSnippet } from '../records.ts';
 import type { UserCall } from './call.ts';
-import { ignoredField, ignoredSince } from './ignored.ts';
-import { readParameters, required, type Reader } from './parameters.ts';
+import { ignoredField, ignoredSince } from './levels.ts';
+import { readParameters, required, type Reader, strip } from './parameters.ts';
 import { absent, Refusal } from './refusal.ts';
-import { strip } from './strip.ts';
 
 /** Text of a limited length, stripped. */
 function words(maxChars: number): Reader<string> {

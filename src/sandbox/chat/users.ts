@@ -1,9 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { User } from '../records.ts';
-import { addressOf, showsAddress } from './address.ts';
 import { received } from './access.ts';
-import { avatarOf } from './avatar.ts';
 import type { UserCall } from './call.ts';
-import { ignoredField, ignoredSince } from './ignored.ts';
+import { ignoredField, ignoredSince } from './levels.ts';
 import { boolean, readParameters } from './parameters.ts';
 
 const signature = { client_gravatar: boolean, include_custom_profile_fields: boolean };
@@ -61,4 +60,26 @@ function maySeeAddress(caller: User, user: User): boolean {
   if (caller.user_id === user.user_id || visibility === 1) return true;
   if (visibility === 2) return caller.role !== 'guest';
   return visibility !== 4 && caller.role === 'administrator';
+}
+
+/** Whether everybody may see the user's address; then a client can compute the picture's URL from it. */
+export function showsAddress({ settings }: User): boolean {
+  return (settings['email_address_visibility'] ?? 1) === 1;
+}
+
+/** The address under which the API knows the user, for everybody: a made-up one where the real one is hidden (docs/apis.md, Narrow operators). */
+export function addressOf(user: User): string {
+  return showsAddress(user) ? user.email : `user${user.user_id}@${user.email.slice(user.email.lastIndexOf('@') + 1)}`;
+}
+
+/** The user whom the API knows under the address. */
+export function userOfAddress(users: readonly User[], address: string): User | undefined {
+  const wanted = address.trim().toLowerCase();
+  return users.find((user) => addressOf(user).toLowerCase() === wanted);
+}
+
+/** The user's own picture, or the one that belongs to the address, as the server computes it. */
+export function avatarOf({ email, avatar_url }: User): string {
+  const hash = createHash('md5').update(email.toLowerCase()).digest('hex');
+  return avatar_url ?? `https://secure.gravatar.com/avatar/${hash}?d=identicon&version=1`;
 }

@@ -2,10 +2,9 @@ import { builtInViews } from '../../schema/view.ts';
 import type { ViewRecord } from '../records.ts';
 import type { State } from '../state.ts';
 import type { UserCall } from './call.ts';
-import { ignoredField, ignoredSince } from './ignored.ts';
-import { boolean, plain, readParameters } from './parameters.ts';
+import { ignoredField, ignoredSince } from './levels.ts';
+import { boolean, plain, readParameters, strip } from './parameters.ts';
 import { absent, Refusal } from './refusal.ts';
-import { strip } from './strip.ts';
 
 /** They have a row only after somebody made one (docs/apis.md, Navigation views). */
 const builtIn: ReadonlySet<string> = new Set(builtInViews);

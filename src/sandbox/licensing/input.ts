@@ -3,8 +3,8 @@ import { licenseFields } from '../../schema/license.ts';
 import type { SandboxAnswer } from '../answer.ts';
 import type { LicenseRecord } from '../records.ts';
 import type { SandboxRequest } from '../request.ts';
-import { storedName } from './name-changes.ts';
-import type { LicenseShape } from './shape.ts';
+import { storedName } from './license-body.ts';
+import type { LicenseShape } from './options.ts';
 
 export type LicenseInput = Pick<LicenseRecord, 'remote_user' | 'app_code' | 'size_allowance'>;
 

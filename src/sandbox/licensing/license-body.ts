@@ -1,6 +1,5 @@
 import type { LicenseRecord } from '../records.ts';
-import type { ErrorShapeName } from './error-shapes.ts';
-import { shownNames, type NameChangeName } from './name-changes.ts';
+import { namesIn } from '../../core/table-names.ts';
 
 /** How one license, or the error about it, looks in an answer. */
 export interface BodyShape {
@@ -32,4 +31,105 @@ export function rowOf(license: LicenseRecord, shape: BodyShape): unknown {
 function named(license: LicenseRecord, { keyField = 'license_code', names }: BodyShape): Record<string, unknown> {
   const { license_code, ...fields } = license;
   return { [keyField]: license_code, ...fields, ...shownNames(license, names) };
+}
+
+interface NameChange {
+  readonly means: string;
+  /** The name as the server keeps it. */
+  readonly stored: (name: string) => string;
+  /** What answers show in place of the license's own fields. */
+  readonly shown?: (license: LicenseRecord) => Readonly<Record<string, unknown>>;
+}
+
+/** Characters that remain of a name that is cut. */
+const cutAt = 30;
+
+/** Every change of names that can be asked for; `sandbox serve --help` and the manual show them. */
+export const nameChanges = {
+  lower: { means: 'names are kept in lower case', stored: (name) => name.toLowerCase() },
+  upper: { means: 'names are kept in upper case', stored: (name) => name.toUpperCase() },
+  domain: {
+    means: 'what follows an @ is kept in lower case',
+    stored: (name) => name.replace(/@.*/, (domain) => domain.toLowerCase()),
+  },
+  blanks: { means: 'blanks are removed', stored: (name) => name.replaceAll(' ', '') },
+  plus: { means: '+ becomes a blank', stored: (name) => name.replaceAll('+', ' ') },
+  tags: { means: 'what looks like a tag is removed', stored: (name) => name.replace(/<[^>]*>/g, '') },
+  dot: { means: 'a final dot is removed', stored: (name) => name.replace(/\.$/, '') },
+  decimal: {
+    means: 'zeros at the end of a decimal are removed: 1.50 is 1.5',
+    stored: (name) => (/^\d+\.\d+$/.test(name) ? String(Number(name)) : name),
+  },
+  'cut-20': { means: 'names are cut to 20 characters', stored: (name) => name.slice(0, 20) },
+  'cut-64': { means: 'names are cut to 64 characters', stored: (name) => name.slice(0, 64) },
+  trim: { means: 'blanks at both ends of a name are removed', stored: (name) => name.trim() },
+  collapse: {
+    means: 'each run of blanks in a name becomes one blank',
+    stored: (name) => name.replace(/\s{2,}/g, ' '),
+  },
+  cut: { means: `names are cut to ${cutAt} characters`, stored: (name) => name.slice(0, cutAt) },
+  number: {
+    means: 'a name of digits becomes a number: 007 is 7',
+    stored: (name) => (isNumber(name) ? String(Number(name)) : name),
+    shown: ({ remote_user }) => (isNumber(remote_user) ? { remote_user: Number(remote_user) } : {}),
+  },
+  'text-codes': {
+    means: 'names are kept, and app_code is answered as text',
+    stored: (name) => name,
+    shown: ({ app_code }) => ({ app_code: String(app_code) }),
+  },
+} as const satisfies Readonly<Record<string, NameChange>>;
+
+type NameChangeName = keyof typeof nameChanges;
+
+export const nameChangeNames = namesIn(nameChanges);
+
+/** The name under which a server with that change keeps it. */
+export function storedName(name: string, change: NameChangeName | undefined): string {
+  return change === undefined ? name : nameChanges[change].stored(name);
+}
+
+/** The fields that answers of a server with that change show in another form. */
+function shownNames(license: LicenseRecord, change: NameChangeName | undefined): Readonly<Record<string, unknown>> {
+  const row: NameChange | undefined = change && nameChanges[change];
+  return row?.shown?.(license) ?? {};
+}
+
+function isNumber(name: string): boolean {
+  return /^[0-9]{1,15}$/.test(name);
+}
+
+interface ErrorShape {
+  readonly means: string;
+  readonly body: (reason: string) => unknown;
+}
+
+/** Every form of an error under status 200 that can be asked for; `sandbox serve --help` and the manual show them. */
+export const errorShapes = {
+  detail: shape('detail', (detail) => ({ detail })),
+  'error-results': shape('error beside an empty array results', (error) => ({ error, results: [] })),
+  'errors-data': shape('errors beside an empty array data', (reason) => ({ data: [], errors: [reason] })),
+  'success-items': shape('success false beside an empty array items', () => ({ success: false, items: [] })),
+  'status-licenses': shape('status error beside an empty array licenses', (message) => ({
+    ...{ status: 'error', message, licenses: [] },
+  })),
+  'result-failed': shape('result failed beside a reason', (reason) => ({ result: 'failed', reason })),
+  'non-field-errors': shape('non_field_errors alone', (reason) => ({ non_field_errors: [reason] })),
+  'code-number': shape('error beside the code 403', (error) => ({ code: 403, error })),
+  'code-word': shape('a message beside the code BAD_REQUEST', (message) => ({ code: 'BAD_REQUEST', message })),
+  'request-id': shape('error beside a request_id', (error) => ({ error, request_id: 'req-7f3a' })),
+  text: { means: 'a JSON string', body: (reason) => reason },
+} as const satisfies Readonly<Record<string, ErrorShape>>;
+
+export type ErrorShapeName = keyof typeof errorShapes;
+
+export const errorShapeNames = namesIn(errorShapes);
+
+/** The body that says this reason; without a name the form that Django REST framework has. */
+export function errorBody(reason: string, name: ErrorShapeName = 'detail'): unknown {
+  return errorShapes[name].body(reason);
+}
+
+function shape(means: string, body: ErrorShape['body']): ErrorShape {
+  return { means: `an object with ${means}`, body };
 }

@@ -1,11 +1,10 @@
 import { namesIn } from '../../core/table-names.ts';
 import { empty, html, json, type SandboxAnswer } from '../answer.ts';
 import type { LicenseRecord } from '../records.ts';
-import { errorBody } from './error-shapes.ts';
-import { bodyOf, type BodyShape } from './license-body.ts';
+import { errorBody, bodyOf, type BodyShape } from './license-body.ts';
 
 /** What a POST, PUT or PATCH did. */
-export interface Write {
+interface Write {
   /** 201 after a POST, else 200. */
   readonly status: 200 | 201;
   /** Undefined after a POST. */

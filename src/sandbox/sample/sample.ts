@@ -1,15 +1,19 @@
 import { topicLevels } from '../../schema/topic.ts';
-import { addMessage } from '../chat/new-message.ts';
+import { addMessage } from '../chat/post.ts';
 import { render } from '../chat/render.ts';
-import { fallbackOrganization } from '../chat/organization.ts';
 import type { MessageRecord } from '../records.ts';
 import type { State } from '../state.ts';
-import { licenseCode } from '../licensing/codes.ts';
 import { policyKey } from '../chat/topic-names.ts';
 import { viewKey } from '../chat/views.ts';
+import {
+  sampleOrganization,
+  licenseCode,
+  addSampleLicenses,
+  sampleApps,
+  sampleChannels,
+  samplePeople,
+} from './organization.ts';
 import { calibrationLog, nightlyBuilds, sampleConversations, type Conversation } from './conversations.ts';
-import { addSampleLicenses, sampleApps } from './licenses.ts';
-import { sampleChannels, samplePeople } from './organization.ts';
 
 /** More of the same, for tests of size. */
 export interface Extras {
@@ -29,7 +33,7 @@ export interface Extras {
 /** Everything that a sandbox begins with. The same at every start, and never written to a log. */
 export function addSample(state: State, level: number): void {
   addSampleLicenses(state);
-  state.organization.put('chat', fallbackOrganization);
+  state.organization.put('chat', sampleOrganization);
   for (const user of samplePeople) state.users.put(user.user_id, user);
   for (const { members, channel } of sampleChannels) {
     state.channels.put(channel.stream_id, {
@@ -138,7 +142,7 @@ function addSnippets(state: State): void {
 
 /** Hides all but the newest messages, as plans do (docs/apis.md, Limited history). */
 export function hideHistory(state: State, shown: number): void {
-  const organization = state.organization.get('chat') ?? fallbackOrganization;
+  const organization = state.organization.get('chat') ?? sampleOrganization;
   const first_visible_message_id = state.messages.rows().at(-shown)?.id ?? 0;
   state.organization.put('chat', { ...organization, first_visible_message_id });
 }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readFaults } from '../../../src/sandbox/faults.ts';
-import type { LicenseShape } from '../../../src/sandbox/licensing/shape.ts';
+import type { LicenseShape } from '../../../src/sandbox/licensing/options.ts';
 import type { LogEntry } from '../../../src/sandbox/server.ts';
 import { linkedClocks } from '../../helpers/clock.ts';
 import { Failure } from '../../../src/core/failure.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { listShapeNames } from '../../../src/sandbox/licensing/list-shapes.ts';
-import type { LicenseShape } from '../../../src/sandbox/licensing/shape.ts';
+import type { LicenseShape } from '../../../src/sandbox/licensing/options.ts';
 import type { LogEntry } from '../../../src/sandbox/server.ts';
 import { linkedClocks } from '../../helpers/clock.ts';
 import { openSandbox } from '../../helpers/run.ts';
