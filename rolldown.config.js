@@ -112,7 +112,6 @@ const packed = [
   'src/api/http/transport.ts',
   'src/commands/license/list.ts',
   'src/output/json.ts',
-  'src/output/ndjson.ts',
   'src/output/tsv.ts',
 ].map(here);
 

@@ -8,7 +8,7 @@ import { errorShapes, nameChanges } from '../../src/sandbox/licensing/license-bo
 import { writeShapes } from '../../src/sandbox/licensing/write-shapes.ts';
 import { listShapes } from '../../src/sandbox/licensing/list-shapes.ts';
 import { filterRules } from '../../src/sandbox/licensing/options.ts';
-import { globalOptions, negatedTwinOf, twinOf, variables, withoutTwin } from '../../src/schema/environment.ts';
+import { globalOptions, negatedTwinOf, twinOf, variables, withoutTwin } from '../../src/commands/environment.ts';
 import type { Field } from '../../src/schema/field.ts';
 import { licenseRules } from '../../src/schema/license.ts';
 import { variablesOf } from '../../src/schema/profile.ts';

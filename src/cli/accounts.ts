@@ -1,4 +1,4 @@
-import type { Accounts, GlobalValues, Keys } from '../commands/context.ts';
+import type { Accounts, Keys } from '../commands/context.ts';
 import { Secret } from '../core/secret.ts';
 import { namesIn } from '../core/table-names.ts';
 import type { Clock } from '../core/world.ts';
@@ -13,14 +13,8 @@ import type { Messages } from './messages.ts';
 import { isInteractive } from './prompt.ts';
 import { shortened, type Redactor } from './redactor.ts';
 import type { EmbeddedSandbox } from './sandbox.ts';
+import type { Options } from './values.ts';
 import type { World } from './world.ts';
-
-export interface Options extends GlobalValues {
-  /** Whether --profile was typed, and is not its twin in the environment. */
-  readonly profileTyped: boolean;
-  /** The options of the output that were typed, and are not their twins in the environment. */
-  readonly typedLooks: readonly ('output' | 'fields' | 'jq' | 'sort')[];
-}
 
 export interface Holding {
   readonly world: World;
@@ -40,7 +34,7 @@ export function openAccounts(holding: Holding): Accounts & Omit<Keys, 'keyFromIn
   const profiles = openProfiles(machine, clock);
   const runKeyCommand = keyCommandRunner(holding);
   const credentials = openCredentials(machine, clock, profiles, runKeyCommand, signal);
-  const chosen = { profile: options.profile, typed: options.profileTyped };
+  const chosen = { profile: options.profile, typed: options.typed.has('profile') };
   return {
     licensingAccount: async (choice = {}) =>
       options.sandbox

@@ -1,6 +1,6 @@
 import { commandTable, hiddenTable, nouns, type CommandEntry } from '../commands/index.ts';
 import { usage, type Failure } from '../core/failure.ts';
-import { globalOptions } from '../schema/environment.ts';
+import { globalOptions } from '../commands/environment.ts';
 import { flagOf, type Field } from '../schema/field.ts';
 import { nearest } from '../schema/nearest.ts';
 

@@ -22,16 +22,17 @@ import { checkZone } from '../core/moment.ts';
 import { foldersOf } from '../store/disk/folders.ts';
 import { keyFrom } from '../store/account/key-text.ts';
 import type { JournalHeader } from '../store/journal.ts';
-import { openAccounts, type Options } from './accounts.ts';
-import type { FieldCheck } from './fields.ts';
+import { openAccounts } from './accounts.ts';
 import { openConnections, type Connections } from './connections.ts';
 import { readBytes, readInputLine, readText, type InputReading } from './input.ts';
 import { openLedgers } from './ledgers.ts';
 import type { Messages } from './messages.ts';
+import type { FieldCheck } from './presentation.ts';
 import { openProgress } from './progress.ts';
 import { isInteractive, openPrompt } from './prompt.ts';
 import type { Redactor } from './redactor.ts';
 import { embeddedSandbox, sandboxControl } from './sandbox.ts';
+import type { Options } from './values.ts';
 import type { World } from './world.ts';
 
 /** The real context of one command, and what the run needs of it afterwards. */

@@ -2,7 +2,7 @@ import type { AnyCommand } from '../commands/command.ts';
 import { commandTable, nounGroups, nouns, type CommandEntry } from '../commands/index.ts';
 import { failures, nameOf } from '../core/failure.ts';
 import { namesIn } from '../core/table-names.ts';
-import { globalOptions } from '../schema/environment.ts';
+import { globalOptions } from '../commands/environment.ts';
 import { licenseRules } from '../schema/license.ts';
 import { argumentEntries, optionEntries, synopsis, textOptions, type HelpEntry } from './entries.ts';
 

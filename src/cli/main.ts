@@ -1,10 +1,9 @@
-import { rowOf } from '../schema/formats.ts';
 import { Failure } from '../core/failure.ts';
-import { guarded, readerGone } from '../output/sink.ts';
-import type { Options } from './accounts.ts';
+import { rowOf } from '../output/formats.ts';
+import { guarded, readerGone, streamSink } from '../output/sink.ts';
+import { hasColor } from '../output/style.ts';
 import { openEnding } from './ending.ts';
 import { fillFromInput } from './input.ts';
-import { hasColor, openSink } from './look.ts';
 import { openMessages, type Messages, type MessageStyle } from './messages.ts';
 import { readCommandLine, type CommandRequest } from './program.ts';
 import { openRedactor, type Redactor } from './redactor.ts';
@@ -24,7 +23,7 @@ export async function main(argv: readonly string[], world: World): Promise<numbe
   try {
     const request = await readCommandLine(argv, world);
     if ('command' in request) return await perform(request, started, world);
-    await guarded(openSink(world, world.interrupt)).write(request.text);
+    await guarded(streamSink(world.stdout, world.alarm, world.interrupt)).write(request.text);
     return 0;
   } catch (cause) {
     if (cause === readerGone || isClosedPipe(cause)) return 0;
@@ -52,16 +51,9 @@ async function perform(request: CommandRequest, started: Started, world: World):
   const words = await fillFromInput(request.words, request.command.args ?? {}, world, waiting);
   started.given.push(...Object.values(words).flat());
   const values = readValues(request.command, words, request.flags);
-  const options = { ...request.options, ...typedIn(request.flags) };
   // Help needs nothing of what runs a command.
   const { runCommand } = await import('./run.ts');
-  return runCommand(request.command, values, { options, world, messages, redactor, signal });
-}
-
-/** What was typed, and is not its twin in the environment. */
-function typedIn(flags: Readonly<Record<string, unknown>>): Pick<Options, 'profileTyped' | 'typedLooks'> {
-  const typedLooks = (['output', 'fields', 'jq', 'sort'] as const).filter((name) => flags[name] !== undefined);
-  return { profileTyped: flags['profile'] !== undefined, typedLooks };
+  return runCommand(request.command, values, { options: request.options, world, messages, redactor, signal });
 }
 
 async function report(cause: unknown, messages: Messages, typed: Typed): Promise<number> {
@@ -87,7 +79,7 @@ function styleOf({ options, flags }: CommandRequest, world: World): MessageStyle
     quiet: options.quiet ?? false,
     verbose: (options.verbose ?? false) || (options.trace ?? false),
     get color() {
-      return hasColor(options, world, world.stderr);
+      return hasColor({ when: options.color, terminal: world.stderr.isTTY === true, env: world.machine.env });
     },
   };
 }
@@ -105,7 +97,7 @@ function guessedStyle(argv: readonly string[], world: World): MessageStyle {
     quiet: false,
     verbose: false,
     get color() {
-      return hasColor({}, world, world.stderr);
+      return hasColor({ when: undefined, terminal: world.stderr.isTTY === true, env: world.machine.env });
     },
   };
 }

@@ -2,14 +2,13 @@ import { Command, CommanderError, Option } from 'commander';
 import { commandTable, hiddenTable, nouns, type CommandEntry } from '../commands/index.ts';
 import type { AnyCommand } from '../commands/command.ts';
 import type { Environment } from '../core/world.ts';
-import { globalOptions } from '../schema/environment.ts';
+import { globalOptions } from '../commands/environment.ts';
 import { flagOf, type Field, type Fields } from '../schema/field.ts';
-import type { GlobalValues } from '../commands/context.ts';
 import { commandWords, withoutHelpWords } from './command-words.ts';
 import { synopsis } from './entries.ts';
 import { commandHelp, helpWidth, nounHelp, programHelp } from './help.ts';
 import type { LinePlace } from './mistakes.ts';
-import { readGlobals, type Texts } from './values.ts';
+import { readGlobals, type Options, type Texts } from './values.ts';
 import type { World } from './world.ts';
 
 /** What a command line asks for: a text to print, or a command to run. */
@@ -19,7 +18,7 @@ export interface CommandRequest {
   readonly command: AnyCommand;
   readonly words: Texts;
   readonly flags: Texts;
-  readonly options: GlobalValues;
+  readonly options: Options;
 }
 
 /**

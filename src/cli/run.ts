@@ -1,12 +1,13 @@
+import { Planned, type PlannedCall, type PlannedRequest } from '../api/http/call.ts';
 import type { AnyCommand } from '../commands/command.ts';
-import { usage } from '../core/failure.ts';
-import type { JsonFilter } from '../output/show.ts';
-import type { Options } from './accounts.ts';
+import { Failure, usage } from '../core/failure.ts';
+import type { JsonFilter, Presentation } from '../output/presentation.ts';
+import { regardless, streamSink, type Sink } from '../output/sink.ts';
+import { writeResult } from '../output/write.ts';
 import { openSession, type Running } from './context.ts';
-import { asksForCurl, planColumns, printDry } from './dry-run.ts';
-import { fieldCheck } from './fields.ts';
-import { looksFor } from './looks.ts';
-import { print } from './print.ts';
+import { presentationOf } from './presentation.ts';
+import type { Redactor } from './redactor.ts';
+import type { Options } from './values.ts';
 import type { World } from './world.ts';
 
 /** Runs a command and prints its result, or the requests of its dry run; the exit code. */
@@ -16,20 +17,18 @@ export async function runCommand(
   given: Running,
 ): Promise<number> {
   const { world, messages } = given;
-  const looks = looksFor(command, given.options);
-  const options = looks.jq === undefined ? looks : { ...looks, output: 'json' as const };
-  const wantsCurl = asksForCurl(options);
-  const printsPlan = options.dry_run && (!command.plans || wantsCurl);
-  const checkFields = fieldCheck(command, options, printsPlan ? planColumns : []);
-  const running = { ...given, options, filter: await filterOf(options, world) };
+  const { options, result, plan, checkFields } = presentationOf(command, given.options, world);
+  const running = { ...given, options };
+  const printed = { note: messages.note, filter: await filterOf(options, world) };
   if (options.sandbox && world.machine.env['CHATELAINE_SANDBOX'])
     messages.warn('CHATELAINE_SANDBOX is set: running against the embedded sandbox');
-  if (options.sandbox && options.profileTyped) throw usage('--sandbox and --profile exclude each other');
+  if (options.sandbox && options.typed.has('profile')) throw usage('--sandbox and --profile exclude each other');
   if (command.fieldsFromFile === undefined || values[command.fieldsFromFile] !== true) checkFields([]);
   const session = openSession(running, checkFields);
+  const print = printer(command, { ...result, ...printed }, running);
   try {
     const outcome = command.run(values, session.context);
-    await (printsPlan ? printDry(outcome, command, session.planned, running) : print(outcome, command, running));
+    await (plan ? printDry(outcome, print, { ...plan, ...printed }, session.planned, running) : print(outcome));
     return 0;
   } finally {
     for (const line of session.conclusions) messages.note(line);
@@ -46,4 +45,125 @@ async function filterOf({ jq }: Options, { blocking }: World): Promise<JsonFilte
   const { openFilter } = await import('../output/jq.ts');
   const filter = await openFilter(jq);
   return (json) => blocking(() => filter(json));
+}
+
+type Print = (outcome: unknown) => Promise<void>;
+
+/** Prints what a command returned, or the rows that it yields. */
+function printer(
+  { result, dryRun }: Pick<AnyCommand, 'result' | 'dryRun'>,
+  presentation: Presentation,
+  running: Running,
+): Print {
+  const open = sinkOf(running);
+  // Rows of writes are outcomes: a reader that has gone ends the output, and not the work.
+  const sink = dryRun?.includes('requests') && !presentation.isText ? regardless(open) : open;
+  return async (outcome) => {
+    if (!isRows(outcome)) await writeResult({ one: await outcome }, presentation, sink);
+    else if (result === 'one') await printFirst(outcome, presentation, sink);
+    else await writeResult({ many: await begun(outcome) }, presentation, sink);
+  };
+}
+
+/** Standard output; on a terminal the line of progress is taken away first, or a row would continue it. */
+function sinkOf({ world, messages, signal }: Running): Sink {
+  const sink = streamSink(world.stdout, world.alarm, signal);
+  if (!world.stdout.isTTY) return sink;
+  return {
+    write(piece) {
+      messages.status(undefined);
+      return sink.write(piece);
+    },
+  };
+}
+
+async function printFirst(rows: AsyncIterable<unknown>, presentation: Presentation, sink: Sink): Promise<void> {
+  let isFirst = true;
+  for await (const row of rows) {
+    if (isFirst) await writeResult({ one: row }, presentation, sink);
+    isFirst = false;
+  }
+}
+
+/**
+ * The rows, once the first is there: a command that fails before it prints nothing at all, where an empty document would pass for
+ * an answer. A list that was begun and is known to be incomplete is a document.
+ */
+async function begun(rows: AsyncIterable<unknown>): Promise<AsyncIterable<unknown>> {
+  const iterator = rows[Symbol.asyncIterator]();
+  try {
+    return continued(await iterator.next(), iterator);
+  } catch (cause) {
+    if (cause instanceof Failure && (cause.kind === 'incomplete' || cause.kind === 'differences'))
+      return failing(cause);
+    throw cause;
+  }
+}
+
+/** Not a generator, which makes three more promises of each row. */
+function continued(first: IteratorResult<unknown>, rest: AsyncIterator<unknown>): AsyncIterable<unknown> {
+  let ahead: IteratorResult<unknown> | undefined = first;
+  const next = (): Promise<IteratorResult<unknown>> => {
+    if (!ahead) return rest.next();
+    const step = Promise.resolve(ahead);
+    ahead = undefined;
+    return step;
+  };
+  const stop = async (): Promise<IteratorResult<unknown>> =>
+    (await rest.return?.()) ?? { done: true, value: undefined };
+  return { [Symbol.asyncIterator]: () => ({ next, return: stop }) };
+}
+
+async function* failing(failure: Failure): AsyncGenerator {
+  throw failure;
+  yield;
+}
+
+function isRows(outcome: unknown): outcome is AsyncIterable<unknown> {
+  return typeof outcome === 'object' && outcome !== null && Symbol.asyncIterator in outcome;
+}
+
+/** The requests that would have been sent; where there are none, what the command says itself. */
+async function printDry(
+  outcome: unknown,
+  print: Print,
+  plan: Presentation,
+  planned: readonly PlannedCall[],
+  running: Running,
+): Promise<void> {
+  const { value, error } = await settled(outcome);
+  if (plan.isText || planned.length > 0)
+    await writeResult({ one: planRows(plan, planned, running) }, plan, sinkOf(running));
+  else if (error === undefined || (Array.isArray(value) && value.length > 0)) await print(value);
+  if (error !== undefined && !(error instanceof Planned)) throw error;
+}
+
+async function settled(outcome: unknown): Promise<{ value: unknown; error?: Error }> {
+  const rows: unknown[] = [];
+  try {
+    if (!isRows(outcome)) return { value: await outcome };
+    for await (const row of outcome) rows.push(row);
+    return { value: rows };
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return { value: rows, error };
+  }
+}
+
+/** The exact requests, without the values of passwords; or their lines of curl, so that bash can run what is printed. */
+function planRows(
+  { isText }: Presentation,
+  planned: readonly PlannedCall[],
+  { messages, redactor }: Running,
+): readonly unknown[] {
+  if (!isText) return planned.map(({ request }) => cleaned(request, redactor));
+  const setup = [...new Set(planned.flatMap((call) => call.setup))];
+  if (planned.length === 0) messages.note('no request would be sent');
+  else if (setup.length > 0) messages.note(`set the variables of these lines first: ${setup.join('; ')}`);
+  return planned.map(({ curl }) => `${redactor.clean(curl)}\n`);
+}
+
+/** Value by value: a password may be a word or a sign of JSON itself. */
+function cleaned(request: PlannedRequest, redactor: Redactor): object {
+  return Object.fromEntries(Object.entries<string>({ ...request }).map(([name, text]) => [name, redactor.clean(text)]));
 }

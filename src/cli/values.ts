@@ -1,10 +1,17 @@
 import type { AnyCommand } from '../commands/command.ts';
 import type { GlobalValues } from '../commands/context.ts';
+import { globalOptions, negatedTwinOf, twinOf, withoutTwin, type GlobalOption } from '../commands/environment.ts';
 import { Failure, usage } from '../core/failure.ts';
+import { namesIn } from '../core/table-names.ts';
 import { variable, type Environment } from '../core/world.ts';
-import { globalOptions, negatedTwinOf, twinOf, withoutTwin } from '../schema/environment.ts';
-import { rowOf } from '../schema/formats.ts';
+import { rowOf } from '../output/formats.ts';
 import { collect, flagOf, readField, type Field } from '../schema/field.ts';
+
+/** The options of every command, as this run has them. */
+export interface Options extends GlobalValues {
+  /** Which of them were typed, and are not their twins in the environment. */
+  readonly typed: ReadonlySet<GlobalOption>;
+}
 
 /** Texts as they were typed, by name. */
 export type Texts = Readonly<Record<string, unknown>>;
@@ -62,11 +69,15 @@ function readOne(label: string, field: Field, text: unknown): unknown {
 export function readGlobals(
   typed: Texts,
   env: Environment,
-  { options: own = {}, show, writes }: Pick<AnyCommand, 'options' | 'show' | 'writes'>,
-): GlobalValues {
+  { options: own = {}, format, dryRun }: Pick<AnyCommand, 'options' | 'format' | 'dryRun'>,
+): Options {
   const output = {
     ...globalOptions.output,
-    choices: [...globalOptions.output.choices, ...(show?.formats ?? []), ...(writes ? ['curl'] : [])],
+    choices: [
+      ...globalOptions.output.choices,
+      ...(format ? [format] : []),
+      ...(dryRun?.includes('requests') ? ['curl'] : []),
+    ],
   };
   const read = collect(Object.entries<Field>({ ...globalOptions, output }), ([name, field]) => {
     if (name in own) return typed[camel(`no-${name}`)] === true ? [[name, false] as const] : [];
@@ -79,7 +90,13 @@ export function readGlobals(
     values.json === true &&
     typed['output'] === undefined &&
     (typed['json'] === true || variable(env, twinOf('output')) === undefined);
-  return { ...values, ...(asJson ? { output: 'json' as const } : {}) };
+  const isTyped = (name: GlobalOption): boolean =>
+    !(name in own) && !isAbsent(typed[camel(flagOf(name, globalOptions[name]))]);
+  return {
+    ...values,
+    ...(asJson ? { output: 'json' as const } : {}),
+    typed: new Set(namesIn(globalOptions).filter(isTyped)),
+  };
 }
 
 function twin(name: string, field: Field, env: Environment): unknown {

@@ -1,5 +1,5 @@
 import type { JsonRows } from '../output/json-rows.ts';
-import type { Show } from '../output/show.ts';
+import type { Show } from '../output/presentation.ts';
 import type { Fields, Values } from '../schema/field.ts';
 import type { Context } from './context.ts';
 import type { CommandSurface, InputSample } from './surface.ts';
@@ -25,14 +25,9 @@ export interface Command<A extends Fields, O extends Fields, R> {
   readonly options?: O;
   /** Whole command lines; a test runs each against the sandbox. */
   readonly examples: readonly string[];
-  /** It sends requests that change something: a dry run shows them, with -o curl as lines of curl. */
-  readonly writes?: true;
-  /** With --dry-run its own rows say what would be done; it sends no request that changes anything. */
-  readonly plans?: true;
-  /** The first row is the whole result and is shown at once; the generator then works on without a result. */
-  readonly single?: true;
-  /** The rows are outcomes of writes that must not stop because nobody reads them: a closed pipe ends only the output. */
-  readonly toTheEnd?: true;
+  readonly dryRun?: CommandSurface['dryRun'];
+  readonly result?: CommandSurface['result'];
+  readonly format?: CommandSurface['format'];
   /** What rows may hold beside the columns. With them it is the closed list of `--fields` and `--sort`, checked before `run`. */
   readonly fields?: readonly string[];
   /** The option with which a file adds fields: `run` then passes them to `checkFields` before it sends anything. */
@@ -44,9 +39,6 @@ export interface Command<A extends Fields, O extends Fields, R> {
 
 /** A command with its types erased: what the table of commands and the program deal with. */
 export interface AnyCommand extends CommandSurface {
-  readonly plans?: true;
-  readonly single?: true;
-  readonly toTheEnd?: true;
   readonly fieldsFromFile?: string;
   readonly run: (values: Readonly<Record<string, unknown>>, context: Context) => unknown;
 }

@@ -1,7 +1,7 @@
 import { failures, nameOf } from '../core/failure.ts';
-import { globalOptions, negatedTwinOf, twinOf, withoutTwin } from '../schema/environment.ts';
 import { flagOf, type Field, type Fields } from '../schema/field.ts';
 import { namesIn } from '../core/table-names.ts';
+import { globalOptions, negatedTwinOf, twinOf, withoutTwin } from './environment.ts';
 import { command } from './command.ts';
 import type { CommandSurface } from './surface.ts';
 
@@ -34,7 +34,8 @@ function describeCommand({
   options = {},
   show,
   fields = [],
-  writes,
+  format,
+  dryRun,
   examples,
 }: CommandSurface): CommandRow {
   const rows = Object.entries(args).map(([argument, field]) => ({ name: argument, ...rulesOf(field) }));
@@ -43,7 +44,7 @@ function describeCommand({
     summary,
     arguments: rows,
     options: optionRows(options),
-    formats: [...(show?.formats ?? []), ...(writes ? ['curl'] : [])],
+    formats: [...(format ? [format] : []), ...(dryRun?.includes('requests') ? ['curl'] : [])],
     fields: [...new Set([...(show?.columns ?? []), ...fields])],
     examples,
   };

@@ -34,5 +34,5 @@ export default command({
     yield completionScripts[shell];
   },
 
-  show: { text: true },
+  result: 'text',
 });

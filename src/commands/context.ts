@@ -1,5 +1,4 @@
-import type { Format } from '../schema/formats.ts';
-import type { globalOptions } from '../schema/environment.ts';
+import type { Format } from '../output/formats.ts';
 import type { Values } from '../schema/field.ts';
 import type { ChatApi } from '../api/chat/chat.ts';
 import type { Reach } from '../api/http/proxy.ts';
@@ -17,6 +16,7 @@ import type { Calendar } from '../core/moment.ts';
 import type { Ledger } from '../store/ledger/ledger.ts';
 import type { Claims } from '../store/claims.ts';
 import type { licensingOptions } from '../sandbox/licensing/options.ts';
+import type { globalOptions } from './environment.ts';
 import type { CommandSurface } from './surface.ts';
 
 /**

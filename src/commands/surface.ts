@@ -1,4 +1,5 @@
-import type { Show } from '../output/show.ts';
+import type { OwnFormat } from '../output/formats.ts';
+import type { Show } from '../output/presentation.ts';
 import type { Fields } from '../schema/field.ts';
 
 /** A few lines of a file, shown in help and manual. */
@@ -18,8 +19,18 @@ export interface CommandSurface {
   readonly args?: Fields;
   readonly options?: Fields;
   readonly examples: readonly string[];
-  /** It sends requests that change something, which a dry run shows, with -o curl as lines of curl. */
-  readonly writes?: true;
+  /**
+   * What shows in a dry run what it would change: the requests, with -o curl as lines of curl; or rows of its own, for which it sends
+   * no request that changes anything. Absent: it changes nothing.
+   */
+  readonly dryRun?: readonly ('requests' | 'rows')[];
+  /**
+   * What `run` gives where it is neither a value nor rows of a list: `one` row, shown at once, after which the generator works on;
+   * pieces of a `text`, which are printed unchanged; those of a `json text`, which --jq filters.
+   */
+  readonly result?: 'one' | 'text' | 'json text';
+  /** A format that it offers beside those of every command, and a terminal gets where no format and no fields are asked for. */
+  readonly format?: OwnFormat;
   readonly fields?: readonly string[];
   readonly show?: Show<unknown>;
 }

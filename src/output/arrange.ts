@@ -5,9 +5,9 @@ export interface ColumnSize {
   /** Its widest cell, the header included. */
   readonly wanted: number;
   /** Fewer are not worth reading: it goes before it gets narrower. */
-  readonly least: number;
+  readonly minWidth: number;
   /** Never cut, and goes last: a key, a user, a name, an address. */
-  readonly whole: boolean;
+  readonly untruncated: boolean;
   /** All its cells are alike. */
   readonly constant: boolean;
   /** Of two columns the one with the lower number goes first, of two equal ones the later. */
@@ -22,7 +22,7 @@ export interface Arrangement {
 
 /**
  * Fits columns into `room` columns of a terminal: constant ones go first, then cells are shortened, then the columns of least
- * priority go. Undefined where not even the whole columns fit: then each row is a record.
+ * priority go. Undefined where not even the untruncated columns fit: then each row is a record.
  */
 export function arrange(columns: readonly ColumnSize[], room: number): Arrangement | undefined {
   const order = columns.map((_column, index) => index).sort((one, other) => goesFirst(columns, one, other));
@@ -35,10 +35,10 @@ export function arrange(columns: readonly ColumnSize[], room: number): Arrangeme
     }
   };
   drop(
-    ({ constant, whole }) => constant && !whole,
+    ({ constant, untruncated }) => constant && !untruncated,
     ({ wanted }) => wanted,
   );
-  drop(({ whole }) => !whole, leastOf);
+  drop(({ untruncated }) => !untruncated, leastOf);
   drop(({ constant }) => constant, leastOf);
   if (width(leastOf) > room) return undefined;
   const left = sizes(columns, shown);
@@ -60,6 +60,6 @@ function sizes(columns: readonly ColumnSize[], indexes: readonly number[]): Colu
   return indexes.flatMap((index) => columns[index] ?? []);
 }
 
-function leastOf({ whole, wanted, least }: ColumnSize): number {
-  return whole ? wanted : Math.min(wanted, least);
+function leastOf({ untruncated, wanted, minWidth }: ColumnSize): number {
+  return untruncated ? wanted : Math.min(wanted, minWidth);
 }

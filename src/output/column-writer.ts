@@ -1,8 +1,7 @@
 import type { Arrangement, ColumnSize } from './arrange.ts';
 import { drawGrid, drawLine, lineWidth, type Cell } from './grid.ts';
-import type { Look, Show } from './show.ts';
-import { cellOf, type TableParts, type TableValue } from './table-values.ts';
-import type { TableWriter } from './table-writer.ts';
+import type { Presentation } from './presentation.ts';
+import { cellOf, type TableParts, type TableValue, type TableWriter } from './table-values.ts';
 import { displayWidth, shorten } from './width.ts';
 
 /** Minimum width of a column of text, in terminal columns. */
@@ -14,20 +13,19 @@ type Rows = readonly (readonly TableValue[])[];
 export function columnSizes(
   names: readonly string[],
   rows: Rows,
-  show: Show<unknown> | undefined,
-  look: Look,
+  { show, header }: Presentation,
 ): readonly ColumnSize[] {
   return Array.from({ length: Math.max(1, names.length) }, (_, index) => {
     const name = names[index] ?? '';
     const values = rows.flatMap((row) => row[index] ?? []);
     const widest = values.reduce((most, { width }) => Math.max(most, width), 1);
     const fixed = values.reduce((most, value) => (value.fixed ? Math.max(most, value.width) : most), 0);
-    const wanted = look.header ? Math.max(widest, cellOf(name).width) : widest;
-    const { least = minTextWidth, priority = 0 } = show?.layout?.[name] ?? {};
+    const wanted = header ? Math.max(widest, cellOf(name).width) : widest;
+    const { minWidth = minTextWidth, priority = 0 } = show.layout?.[name] ?? {};
     return {
       wanted,
-      least: Math.max(fixed, Math.min(wanted, least)),
-      whole: show?.whole?.includes(name) ?? false,
+      minWidth: Math.max(fixed, Math.min(wanted, minWidth)),
+      untruncated: show.untruncated?.includes(name) ?? false,
       constant: values.length > 1 && values.every(({ shown }) => shown === values[0]?.shown),
       priority,
     };
@@ -41,19 +39,23 @@ export interface Columns {
 }
 
 /** Rows as lines of columns, of which some may be left out. */
-export function columnWriter(columns: Columns, look: Look, { bold, fold }: TableParts): TableWriter {
+export function columnWriter(
+  columns: Columns,
+  { header, terminal, width }: Presentation,
+  { bold, fold }: TableParts,
+): TableWriter {
   const { names, sizes, arrangement } = columns;
   const { shown, widths } = arrangement;
-  const leftOut = leftOutColumns(columns, (text) => fold?.(text, Math.max(20, look.width - 2)) ?? [text]);
-  const whole = shown.map((index) => sizes[index]?.whole ?? false);
+  const leftOut = leftOutColumns(columns, (text) => fold?.(text, Math.max(20, width - 2)) ?? [text]);
+  const untruncated = shown.map((index) => sizes[index]?.untruncated ?? false);
   const fit = (cells: readonly Cell[]): readonly Cell[] => {
     const chosen = shown.length === sizes.length ? cells : shown.flatMap((index) => cells[index] ?? []);
-    return look.terminal && look.width > 0 ? fitted(chosen, arrangement, whole, look.width) : chosen;
+    return terminal && width > 0 ? fitted(chosen, arrangement, untruncated, width) : chosen;
   };
   return {
     first(rows) {
       rows.forEach(leftOut.look);
-      const head = look.header && names.length > 0 ? [fit(names.map((name) => cellOf(name, bold)))] : [];
+      const head = header && names.length > 0 ? [fit(names.map((name) => cellOf(name, bold)))] : [];
       return drawGrid([...head, ...rows.map(fit)], widths);
     },
     next(row) {
@@ -64,17 +66,17 @@ export function columnWriter(columns: Columns, look: Look, { bold, fold }: Table
   };
 }
 
-/** Shortens cells until their line fits into `room`; not those of whole columns, and none where the line fits already. */
+/** Shortens cells until their line fits into `room`; not those of untruncated columns, and none where the line fits already. */
 function fitted(
   cells: readonly Cell[],
   { widths }: Arrangement,
-  whole: readonly boolean[],
+  untruncated: readonly boolean[],
   room: number,
 ): readonly Cell[] {
   const needed = cells.map(({ width }, index) => Math.max(width, widths[index] ?? 0));
   if (lineWidth(needed) <= room) return cells;
   return cells.map((cell, index) => {
-    if (whole[index]) return cell;
+    if (untruncated[index]) return cell;
     const shown = shorten(cell.shown, widths[index] ?? cell.width);
     return { ...cell, shown, width: displayWidth(shown) };
   });

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, writeJson } from '../core/json.ts';
-import type { Show } from './show.ts';
+import type { Presentation, Show } from './presentation.ts';
 
 /** A row as an object of JSON; undefined where it is a scalar or a list. */
 export function asObject(value: unknown, show?: Show<unknown>): JsonObject | undefined {
@@ -11,17 +11,13 @@ export function asObject(value: unknown, show?: Show<unknown>): JsonObject | und
  * The columns of a list, decided by its first row: those asked for, else those of the command, then the row's other scalars.
  * None where rows are not objects.
  */
-export function columnsOf(
-  first: unknown,
-  show: Show<unknown> | undefined,
-  fields: readonly string[] | undefined,
-): readonly string[] {
+export function columnsOf(first: unknown, { show, fields }: Pick<Presentation, 'show' | 'fields'>): readonly string[] {
   const row = asObject(first, show);
   if (!row) return [];
   if (fields) return fields;
-  const named = show?.columns ?? [];
-  if (show?.columns && !show.others) return named;
-  const shown = new Set([...named, ...(show?.consumed?.(first) ?? [])]);
+  const named = show.columns ?? [];
+  if (show.columns && !show.others) return named;
+  const shown = new Set([...named, ...(show.consumed?.(first) ?? [])]);
   const keys = Object.keys(row).filter((key) => !shown.has(key));
   const scalars = keys.filter((key) => typeof row[key] !== 'object' || row[key] === null);
   const columns = [...named, ...scalars];

@@ -1,28 +1,30 @@
 import { stringify } from 'csv-stringify/sync';
 import { cellText } from './columns.ts';
-import type { Form } from './form.ts';
 import { plainLines } from './plain.ts';
-import { records } from './records.ts';
-import type { Look, Show } from './show.ts';
+import type { Formatter, Presentation } from './presentation.ts';
+import { records, type RecordChoices } from './tsv.ts';
 
 /**
  * RFC 4180 with the line ends of Unix tools. With `--csv-safe` a text that a spreadsheet would take for a formula begins with an
  * apostrophe; numbers stay numbers.
  */
-export function csv(show: Show<unknown> | undefined, look: Look): Form {
-  return records(show, look, (cells) =>
-    stringify([cells.map((value) => cell(value, look))], {
+export function csv(choices: CsvChoices): Formatter {
+  return records(choices, (cells) =>
+    stringify([cells.map((value) => cell(value, choices))], {
       // An empty line would not be read back as a record of one empty cell.
       quoted_empty: cells.length === 1,
     }),
   );
 }
 
+/** What csv reads of a presentation; an export of an archive has no more. */
+export type CsvChoices = RecordChoices & Pick<Presentation, 'csvSafe' | 'terminal'>;
+
 /** Numbers stay numbers here, because a minus sign makes only a text harmful. */
-function cell(value: unknown, look: Look): string | number | bigint {
+function cell(value: unknown, { terminal, csvSafe }: CsvChoices): string | number | bigint {
   if (typeof value === 'number' || typeof value === 'bigint') return value;
-  const text = look.terminal ? plainLines(cellText(value)) : cellText(value);
-  return look.csvSafe && formula.test(text) ? `'${text}` : text;
+  const text = terminal ? plainLines(cellText(value)) : cellText(value);
+  return csvSafe && formula.test(text) ? `'${text}` : text;
 }
 
 /** What a spreadsheet may take for a formula: its signs, also in full width, and the blanks that it skips before them. */

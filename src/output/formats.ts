@@ -1,22 +1,97 @@
 import type { ChalkInstance } from 'chalk';
-import type { Format } from '../schema/formats.ts';
+import { namesIn } from '../core/table-names.ts';
 import { asObject } from './columns.ts';
-import { picking } from './fields.ts';
-import type { Form } from './form.ts';
 import { plainLines } from './plain.ts';
-import { sentencesOf } from './sentences.ts';
-import type { JsonFilter, Look, Show } from './show.ts';
+import type { FormatRow, Formatter, JsonFilter, Presentation } from './presentation.ts';
 import type { TableParts } from './table-values.ts';
 
-/** The form that a look asks for; its module, and with it a library, is loaded only now. */
-export async function formOf(show: Show<unknown> | undefined, look: Look): Promise<Form> {
-  if (look.filter) return filtered(await formOf(show, { ...asDocument(look), filter: undefined }), look.filter, look);
-  if (show?.text) return pieces(look);
-  return sentencesOf(show, look) ?? loadForm(show, look);
+/** Every format, in the order of help, with what loads its module and a library. */
+export const formats = {
+  table: {
+    general: true,
+    forPeople: true,
+    load: async (presentation) => (await import('./table.ts')).table(presentation, await loadParts(presentation)),
+  },
+  json: {
+    general: true,
+    whole: true,
+    isJson: true,
+    load: async (presentation) => picked((await import('./json.ts')).json(presentation), presentation),
+  },
+  ndjson: {
+    general: true,
+    whole: true,
+    isJson: true,
+    load: async (presentation) => picked((await import('./json.ts')).ndjson(presentation), presentation),
+  },
+  csv: { general: true, load: async (presentation) => (await import('./csv.ts')).csv(presentation) },
+  tsv: { general: true, load: async (presentation) => (await import('./tsv.ts')).tsv(presentation) },
+  yaml: {
+    general: true,
+    whole: true,
+    load: async (presentation) => picked((await import('./yaml.ts')).yaml(), presentation),
+  },
+  text: {
+    forPeople: true,
+    load: async (presentation) => {
+      const { conversation } = await import('./messages/conversation.ts');
+      return withUrls(conversation(presentation, await loadPaint(presentation)), presentation);
+    },
+  },
+  html: {},
+  markdown: {},
+  curl: {},
+} as const satisfies Readonly<Record<string, FormatRow>>;
+
+export type Format = keyof typeof formats;
+export type OwnFormat = { [F in Format]: (typeof formats)[F] extends { general: true } ? never : F }[Format];
+
+/** The formats of every command. */
+export const generalFormats: readonly Format[] = namesIn(formats).filter((name) => rowOf(name)?.general);
+
+/** The formats whose rows are whole values, as a hint names them. */
+export const wholeFormats: readonly Format[] = namesIn(formats).filter((name) => rowOf(name)?.whole);
+
+/** The row of a format; undefined for a word that is none. */
+export function rowOf(name: string | undefined): FormatRow | undefined {
+  const rows: Readonly<Record<string, FormatRow>> = formats;
+  return name !== undefined && Object.hasOwn(rows, name) ? rows[name] : undefined;
+}
+
+/** Words in a sentence: `json, ndjson or yaml`. */
+export function alternatives(words: readonly string[]): string {
+  return words.join(', ').replace(/, ([^,]*)$/, ' or $1');
+}
+
+/** What writes a result; its module, and with it a library, is loaded only now. */
+export async function formatterOf(presentation: Presentation): Promise<Formatter> {
+  const { filter, format, isText, sentence, terminal } = presentation;
+  if (filter) {
+    const document = await formatterOf({ ...presentation, filter: undefined, terminal: false });
+    return filtered(document, filter, presentation);
+  }
+  if (isText) return pieces(presentation);
+  if (sentence) return sentences(sentence);
+  if (!format.load) throw new Error(`no formatter writes this format on a ${terminal ? 'terminal' : 'pipe'}`);
+  return format.load(presentation);
+}
+
+/** The whole document of a formatter through a filter; the rows of a list are held until they end. */
+function filtered(formatter: Formatter, filter: JsonFilter, { terminal }: Presentation): Formatter {
+  const shown = (json: string): string => (terminal ? plainLines(filter(json)) : filter(json));
+  let document = '';
+  return {
+    one: (value) => shown(formatter.one(value)),
+    row(row) {
+      document += formatter.row(row);
+      return '';
+    },
+    end: () => shown(document + formatter.end()),
+  };
 }
 
 /** A terminal gets text that is harmless, and ends with a line break: the prompt of the shell is on a line of its own. */
-function pieces({ terminal }: Look): Form {
+function pieces({ terminal }: Presentation): Formatter {
   if (!terminal) return { one: String, row: String, end: () => '' };
   let isWhole = true;
   const row = (piece: unknown): string => {
@@ -27,68 +102,48 @@ function pieces({ terminal }: Look): Form {
   return { one: (text) => `${row(text)}${isWhole ? '' : '\n'}`, row, end: () => (isWhole ? '' : '\n') };
 }
 
-function asDocument(look: Look): Look {
-  return { ...look, format: 'json', terminal: false };
-}
-
-/** The whole document of a form through a filter; the rows of a list are held until they end. */
-function filtered(form: Form, filter: JsonFilter, { terminal }: Look): Form {
-  const shown = (json: string): string => (terminal ? plainLines(filter(json)) : filter(json));
-  let document = '';
-  return {
-    one: (value) => shown(form.one(value)),
-    row(row) {
-      document += form.row(row);
-      return '';
-    },
-    end: () => shown(document + form.end()),
+function sentences(textOf: (row: unknown) => string): Formatter {
+  const row = (value: unknown): string => {
+    const text = textOf(value);
+    return text === '' ? '' : `${text}\n`;
   };
+  return { one: (value) => (value === undefined || value === null ? '' : row(value)), row, end: () => '' };
 }
 
-/** What writes a format: a row for each of every command, and for each that a result of rows has besides. */
-const forms: Readonly<Record<Exclude<Format, DocumentOnly>, (show: AnyShow, look: Look) => Promise<Form>>> = {
-  json: async (show, look) => picked((await import('./json.ts')).json(look), show, look),
-  ndjson: async (show, look) => picked((await import('./ndjson.ts')).ndjson(look), show, look),
-  yaml: async (show, look) => picked((await import('./yaml.ts')).yaml(), show, look),
-  csv: async (show, look) => (await import('./csv.ts')).csv(show, look),
-  tsv: async (show, look) => (await import('./tsv.ts')).tsv(show, look),
-  table: async (show, look) => (await import('./table.ts')).table(show, look, await loadParts(show, look)),
-  text: async (show, look) =>
-    withUrls((await import('./messages/conversation.ts')).conversation(look, await loadPaint(look)), show),
-};
-
-type AnyShow = Show<unknown> | undefined;
-
-/** Texts, and documents of messages, which are no form of rows. */
-type DocumentOnly = 'html' | 'markdown' | 'curl';
-
-function loadForm(show: AnyShow, look: Look): Promise<Form> {
-  const { format } = look;
-  if (format === 'html' || format === 'markdown' || format === 'curl') throw new Error(`no form writes ${format}`);
-  return forms[format](show, look);
+/** A formatter of objects that get only the fields asked for; a column of the command counts where the row has no such key. */
+function picked(formatter: Formatter, { show, fields }: Presentation): Formatter {
+  if (!fields) return show.data ? reading(formatter, show.data) : formatter;
+  const { texts: _, ...other } = formatter;
+  return reading(other, (row) => {
+    const object = asObject(row, show);
+    if (!object) return row;
+    const pairs = fields.map((field) => [
+      field,
+      Object.hasOwn(object, field) ? object[field] : show.cell?.(row, field),
+    ]);
+    return Object.fromEntries(pairs.filter(([, value]) => value !== undefined));
+  });
 }
 
-/** A form of messages that each have their own URL as a field. */
-function withUrls(form: Form, show: Show<unknown> | undefined): Form {
-  const withUrl = (row: unknown): unknown => ({ ...asObject(row, show), url: show?.cell?.(row, 'url') });
-  return { one: (value) => form.one(withUrl(value)), row: (row) => form.row(withUrl(row)), end: () => form.end() };
+/** A formatter of messages that each have their own URL as a field. */
+function withUrls(formatter: Formatter, { show }: Presentation): Formatter {
+  return reading(formatter, (row) => ({ ...asObject(row, show), url: show.cell?.(row, 'url') }));
 }
 
-function picked(form: Form, show: Show<unknown> | undefined, look: Look): Form {
-  if (look.fields) return picking(form, show, look.fields);
-  const data = show?.data;
-  return data ? { ...form, one: (value) => form.one(data(value)), row: (row) => form.row(data(row)) } : form;
+/** A formatter that gets something made of each row in its place; JSON texts are rows already. */
+function reading(formatter: Formatter, read: (row: unknown) => unknown): Formatter {
+  return { ...formatter, one: (value) => formatter.one(read(value)), row: (row) => formatter.row(read(row)) };
 }
 
-async function loadParts(show: Show<unknown> | undefined, look: Look): Promise<TableParts> {
-  const hasMessages = Object.values(show?.layout ?? {}).some(({ as }) => as === 'message');
+async function loadParts(presentation: Presentation): Promise<TableParts> {
+  const hasMessages = Object.values(presentation.show.layout ?? {}).some(({ as }) => as === 'message');
   return {
-    bold: (await loadPaint(look))?.bold,
-    fold: look.terminal ? (await import('./wrap.ts')).folded : undefined,
+    bold: (await loadPaint(presentation))?.bold,
+    fold: presentation.terminal ? (await import('./wrap.ts')).folded : undefined,
     messageText: hasMessages ? (await import('./messages/message-text.ts')).messageText() : undefined,
   };
 }
 
-async function loadPaint(look: Look): Promise<ChalkInstance | undefined> {
-  return look.color ? (await import('./paint.ts')).painter(1) : undefined;
+async function loadPaint({ color }: Presentation): Promise<ChalkInstance | undefined> {
+  return color ? (await import('./paint.ts')).painter(1) : undefined;
 }

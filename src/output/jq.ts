@@ -1,6 +1,6 @@
 import { loadJq } from 'jq-wasm';
 import { Failure, usage } from '../core/failure.ts';
-import type { JsonFilter } from './show.ts';
+import type { JsonFilter } from './presentation.ts';
 
 /**
  * Compiles a jq expression without running it. The filter takes the text of a JSON document and gives each result on a line:

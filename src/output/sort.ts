@@ -1,5 +1,5 @@
 import { asObject, cellsOf } from './columns.ts';
-import type { Show } from './show.ts';
+import type { Show } from './presentation.ts';
 
 /** How a list is sorted: `--sort FIELD`, or `--sort=-FIELD` for the other way round. */
 export interface Order {
@@ -18,7 +18,7 @@ export function orderOf(text: string): Order {
 export async function inOrder(
   rows: AsyncIterable<unknown>,
   { field, descending }: Order,
-  show: Show<unknown> | undefined,
+  show: Show<unknown>,
 ): Promise<AsyncIterable<unknown>> {
   const all: { readonly row: unknown; readonly value: unknown }[] = [];
   const failures: unknown[] = [];

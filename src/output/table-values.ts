@@ -1,11 +1,10 @@
 import { asObject, cellsOf, cellText } from './columns.ts';
 import type { Cell } from './grid.ts';
-import { localMoments, momentIn } from './moments.ts';
 import { plain } from './plain.ts';
-import type { Look, Show } from './show.ts';
+import type { Presentation } from './presentation.ts';
 import { displayWidth } from './width.ts';
 
-/** What a table needs of heavier modules; absent where the look or the command does not need it. */
+/** What a table needs of heavier modules; absent where the presentation does not need it. */
 export interface TableParts {
   readonly bold?: ((text: string) => string) | undefined;
   /** The text of a message, for a column with the layout `message`. */
@@ -19,17 +18,17 @@ export interface TableValue extends Cell {
   readonly fixed: boolean;
 }
 
-export type ReadValues = (row: unknown, columns: readonly string[]) => readonly TableValue[];
+type ReadValues = (row: unknown, columns: readonly string[]) => readonly TableValue[];
 
 /** Reads the cells of a row for people: dates in local time, messages as plain text. */
-export function valueReader(show: Show<unknown> | undefined, look: Look, { messageText }: TableParts): ReadValues {
-  const writeMoment = localMoments(look.timeZone);
+export function valueReader({ show, timeZone }: Presentation, { messageText }: TableParts): ReadValues {
+  const writeMoment = localMoments(timeZone);
   const read = (value: unknown, column: string, row: unknown): TableValue => {
-    const shape = show?.layout?.[column]?.as;
+    const shape = show.layout?.[column]?.as;
     if (shape === 'message' && messageText) return flowing(messageText(asObject(row, show) ?? {}));
-    const moment = show?.whole?.includes(column) ? undefined : momentOf(value, shape);
+    const moment = show.untruncated?.includes(column) ? undefined : momentOf(value, shape);
     if (moment) return fixed(writeMoment(moment));
-    const text = value === '' ? (show?.layout?.[column]?.empty ?? '') : cellText(value);
+    const text = value === '' ? (show.layout?.[column]?.empty ?? '') : cellText(value);
     return isExact(value) ? fixed(text) : flowing(text);
   };
   return (row, columns) => cellsOf(row, columns, show).map((value, index) => read(value, columns[index] ?? '', row));
@@ -60,4 +59,56 @@ function flowing(text: string): TableValue {
 export function cellOf(text: string, paint?: (text: string) => string): Cell {
   const shown = plain(text);
   return { shown, width: displayWidth(shown), ...(paint && { paint }) };
+}
+
+/** One way to draw the rows of a table, once its first rows are known. */
+export interface TableWriter {
+  /** The header, if there is one, and the first rows. */
+  first(rows: readonly (readonly TableValue[])[]): string;
+  /** One row more. */
+  next(row: readonly TableValue[]): string;
+  /** Which columns were left out. */
+  remark(): string | undefined;
+}
+
+/** Writes moments in the reader's own time, as `2026-03-01 13:05`; the zone is an IANA name, the system's own where undefined. */
+function localMoments(timeZone: string | undefined): (date: Date) => string {
+  return timeZone === undefined ? ownMoment : momentsIn(timeZone);
+}
+
+/** In the system's own zone, which a Date knows: without the 10 ms that a formatter takes to be made. */
+function ownMoment(date: Date): string {
+  const year = String(date.getFullYear()).padStart(4, '0');
+  const day = `${year}-${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())}`;
+  return `${day} ${twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}`;
+}
+
+function twoDigits(part: number): string {
+  return part < 10 ? `0${part}` : String(part);
+}
+
+function momentsIn(timeZone: string): (date: Date) => string {
+  const format = new Intl.DateTimeFormat('en-GB', {
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+    timeZone,
+  });
+  return (date) => {
+    const parts = new Map(format.formatToParts(date).map(({ type, value }) => [type, value]));
+    const [year, month, day, hour, minute] = (['year', 'month', 'day', 'hour', 'minute'] as const).map((type) =>
+      parts.get(type),
+    );
+    return `${year}-${month}-${day} ${hour}:${minute}`;
+  };
+}
+
+/** The moment that a text says as RFC 3339 does, with a time and its offset; undefined for any other text. */
+function momentIn(text: string): Date | undefined {
+  if (!/^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/.test(text)) return undefined;
+  const date = new Date(text);
+  return Number.isNaN(date.getTime()) ? undefined : date;
 }

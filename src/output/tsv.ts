@@ -1,16 +1,34 @@
-import { cellText } from './columns.ts';
-import type { Form } from './form.ts';
+import { cellText, cellsOf, columnsOf } from './columns.ts';
 import { plain } from './plain.ts';
-import { records } from './records.ts';
-import type { Look, Show } from './show.ts';
+import type { Formatter, Presentation } from './presentation.ts';
 
 /** One record a line, cells parted by tabs; a tab, line end or backslash inside a cell is `\t`, `\n`, `\r`, `\\`. */
-export function tsv(show: Show<unknown> | undefined, look: Look): Form {
+export function tsv(presentation: Presentation): Formatter {
   const cell = (value: unknown): string => {
     const text = cellText(value).replace(/[\t\n\r\\]/g, (character) => escapes[character] ?? character);
-    return look.terminal ? plain(text) : text;
+    return presentation.terminal ? plain(text) : text;
   };
-  return records(show, look, (cells) => `${cells.map(cell).join('\t')}\n`);
+  return records(presentation, (cells) => `${cells.map(cell).join('\t')}\n`);
 }
 
 const escapes: Readonly<Record<string, string>> = { '\t': '\\t', '\n': '\\n', '\r': '\\r', '\\': '\\\\' };
+
+/** What decides the cells of a record. */
+export type RecordChoices = Pick<Presentation, 'show' | 'fields' | 'header'>;
+
+/** A formatter of one record a row below a header: what csv and tsv share. A list without rows still shows a header that is known. */
+export function records(choices: RecordChoices, write: (cells: readonly unknown[]) => string): Formatter {
+  const { show, fields } = choices;
+  let columns: readonly string[] | undefined;
+  const header = (names: readonly string[]): string => (choices.header && names.length > 0 ? write(names) : '');
+  const row = (value: unknown): string => {
+    if (columns) return write(cellsOf(value, columns, show));
+    columns = columnsOf(value, choices);
+    return header(columns) + write(cellsOf(value, columns, show));
+  };
+  return {
+    one: (value) => (value === undefined || value === null ? '' : row(value)),
+    row,
+    end: () => (columns ? '' : header(fields ?? show.columns ?? [])),
+  };
+}

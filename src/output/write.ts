@@ -1,32 +1,24 @@
-import { rowOf } from '../schema/formats.ts';
 import { Failure } from '../core/failure.ts';
 import { writeJson } from '../core/json.ts';
-import { batched, type Batch } from './batch.ts';
-import type { Form } from './form.ts';
-import { formOf } from './formats.ts';
+import { formatterOf } from './formats.ts';
 import { JsonRows, singly } from './json-rows.ts';
-import type { Look, Show, Sink } from './show.ts';
+import type { Formatter, Presentation, Show } from './presentation.ts';
+import { batched, guarded, readerGone, type Batch, type Sink } from './sink.ts';
 import { inOrder, orderOf } from './sort.ts';
-import { guarded, readerGone } from './sink.ts';
 
 export type Result = { readonly many: AsyncIterable<unknown> } | { readonly one: unknown };
 
 /**
- * Writes a result in the look's format; an array is a list. What the rows throw is thrown on when the document is closed, so
+ * Writes a result as it is presented; an array is a list. What the rows throw is thrown on when the document is closed, so
  * that what came before is whole. When nobody reads any longer (EPIPE), the rows are asked to end and this resolves.
  * @throws Failure incomplete when the sink fails
  */
-export async function writeResult(
-  result: Result,
-  show: Show<unknown> | undefined,
-  look: Look,
-  sink: Sink,
-): Promise<void> {
+export async function writeResult(result: Result, presentation: Presentation, sink: Sink): Promise<void> {
   const target = guarded(sink);
   try {
-    if ('many' in result) await writeRows(result.many, show, look, target);
-    else if (Array.isArray(result.one)) await writeRows(listed(result.one), show, look, target);
-    else await writeText(result.one, await formOf(show, look), target, show);
+    if ('many' in result) await writeRows(result.many, presentation, target);
+    else if (Array.isArray(result.one)) await writeRows(listed(result.one), presentation, target);
+    else await writeText(result.one, await formatterOf(presentation), target, presentation.show);
   } catch (error) {
     if (error !== readerGone) throw error;
   }
@@ -36,12 +28,12 @@ export async function writeResult(
  * Writes one value; where formatting it fails, it is written as JSON: a license that was created just now exists nowhere else.
  * @throws Failure after that: the one of the format, else incomplete
  */
-async function writeText(value: unknown, form: Form, sink: Sink, show: Show<unknown> | undefined): Promise<void> {
+async function writeText(value: unknown, formatter: Formatter, sink: Sink, show: Show<unknown>): Promise<void> {
   let text: string;
   try {
-    text = form.one(value);
+    text = formatter.one(value);
   } catch (cause) {
-    await sink.write(`${writeJson(show?.data ? show.data(value) : value)}\n`);
+    await sink.write(`${writeJson(show.data ? show.data(value) : value)}\n`);
     const why = cause instanceof Error ? cause.message : String(cause);
     const kind = cause instanceof Failure ? cause.kind : 'incomplete';
     throw new Failure(kind, `The result could not be formatted, and is written as JSON: ${why}`, {
@@ -55,10 +47,9 @@ async function writeText(value: unknown, form: Form, sink: Sink, show: Show<unkn
 
 async function sorted(
   rows: AsyncIterable<unknown>,
-  show: Show<unknown> | undefined,
-  { sort }: Look,
+  { sort, isText, show }: Presentation,
 ): Promise<AsyncIterable<unknown>> {
-  return sort === undefined || show?.text ? rows : inOrder(singly(rows), orderOf(sort), show);
+  return sort === undefined || isText ? rows : inOrder(singly(rows), orderOf(sort), show);
 }
 
 function listed(values: readonly unknown[]): AsyncIterable<unknown> {
@@ -66,21 +57,16 @@ function listed(values: readonly unknown[]): AsyncIterable<unknown> {
   return { [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve(rest.next()) }) };
 }
 
-async function writeRows(
-  rows: AsyncIterable<unknown>,
-  show: Show<unknown> | undefined,
-  look: Look,
-  sink: Sink,
-): Promise<void> {
-  const form = await formOf(show, look);
+async function writeRows(rows: AsyncIterable<unknown>, presentation: Presentation, sink: Sink): Promise<void> {
+  const { format, show, terminal, note } = presentation;
+  const formatter = await formatterOf(presentation);
   const batch = batched(sink);
-  const source = watched(await sorted(rows, show, look));
+  const source = watched(await sorted(rows, presentation));
   const remark = (count: number): void => {
-    const isForPeople = look.terminal && rowOf(look.format)?.forPeople === true;
-    const line = count === 0 && isForPeople ? show?.none : form.remark?.();
-    if (line !== undefined) look.note?.(line);
+    const line = count === 0 && terminal && format.forPeople ? show.none : formatter.remark?.();
+    if (line !== undefined) note?.(line);
   };
-  const pouring = pour(source, form, batch, remark);
+  const pouring = pour(source, formatter, batch, remark);
   try {
     await Promise.race([pouring, batch.broken]);
   } catch (error) {
@@ -94,18 +80,18 @@ async function writeRows(
 /** Writes rows to the sink and then always closes the document. What the rows threw is thrown on, not what closing threw. */
 async function pour(
   rows: AsyncIterable<unknown>,
-  form: Form,
+  formatter: Formatter,
   batch: Batch,
   remark: (count: number) => void,
 ): Promise<void> {
   let count = 0;
   const close = async (): Promise<void> => {
-    await batch.add(form.end());
+    await batch.add(formatter.end());
     await batch.flush();
     if (count > 0) remark(count);
   };
   try {
-    for await (const row of rows) count += await add(row, form, batch);
+    for await (const row of rows) count += await add(row, formatter, batch);
   } catch (error) {
     await Promise.allSettled([close()]);
     throw error;
@@ -115,13 +101,13 @@ async function pour(
 }
 
 /** Adds a row, or rows that are JSON texts; how many. */
-async function add(row: unknown, form: Form, batch: Batch): Promise<number> {
+async function add(row: unknown, formatter: Formatter, batch: Batch): Promise<number> {
   if (!(row instanceof JsonRows)) {
-    await batch.add(form.row(row));
+    await batch.add(formatter.row(row));
     return 1;
   }
-  if (form.texts) await batch.add(form.texts(row.texts));
-  else for (const one of row) await batch.add(form.row(one));
+  if (formatter.texts) await batch.add(formatter.texts(row.texts));
+  else for (const one of row) await batch.add(formatter.row(one));
   return row.texts.length;
 }
 

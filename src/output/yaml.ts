@@ -1,13 +1,13 @@
 import { Document, isScalar, visit } from 'yaml';
 import { isObject } from '../core/json.ts';
-import type { Form } from './form.ts';
+import type { Formatter } from './presentation.ts';
 import { harmful } from './plain.ts';
 
 /**
  * One document; a list is a sequence, written row by row. It reads back the same by YAML 1.1 and 1.2, and holds no character
  * that YAML forbids or a terminal obeys, since double-quoted strings can name them all.
  */
-export function yaml(): Form {
+export function yaml(): Formatter {
   let started = false;
   return {
     one: write,

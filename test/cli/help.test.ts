@@ -3,7 +3,7 @@ import { argumentEntries, optionEntries, textOptions } from '../../src/cli/entri
 import { groupsOf, wrap } from '../../src/cli/help.ts';
 import { commandTable, nouns } from '../../src/commands/index.ts';
 import { failures } from '../../src/core/failure.ts';
-import { globalOptions } from '../../src/schema/environment.ts';
+import { globalOptions } from '../../src/commands/environment.ts';
 import { expectGolden } from '../helpers/golden.ts';
 import { fakeService, run } from '../helpers/run.ts';
 

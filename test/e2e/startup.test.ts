@@ -47,6 +47,7 @@ test('help behind another word loads that one command, and no storage, server or
   expect(modules.filter((name) => /^(store|sandbox|jobs)\/|transport/.test(name))).toEqual([]);
   expect(modules.filter((name) => /^commands\/(?!license\/)/.test(name))).toEqual([
     'commands/command.ts',
+    'commands/environment.ts',
     'commands/index.ts',
   ]);
   expect(modules.length).toBeLessThanOrEqual(44);

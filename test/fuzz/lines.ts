@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { globalOptions } from '../../src/schema/environment.ts';
+import { globalOptions } from '../../src/commands/environment.ts';
 import { flagOf, type Field } from '../../src/schema/field.ts';
 import { commandTable } from '../../src/commands/index.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';

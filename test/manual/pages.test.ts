@@ -8,7 +8,7 @@ import { commandTable } from '../../src/commands/index.ts';
 import { failures, nameOf } from '../../src/core/failure.ts';
 import { namesIn } from '../../src/core/table-names.ts';
 import { faultKinds } from '../../src/sandbox/faults.ts';
-import { globalOptions } from '../../src/schema/environment.ts';
+import { globalOptions } from '../../src/commands/environment.ts';
 import { flagOf, type Field } from '../../src/schema/field.ts';
 import { settings } from '../../src/schema/settings.ts';
 import { stale } from '../helpers/golden.ts';

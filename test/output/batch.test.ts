@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { batched } from '../../src/output/batch.ts';
+import { batched } from '../../src/output/sink.ts';
 
 /** A sink that notes what it was given when a write ends. */
 function slow() {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Failure, usage } from '../../src/core/failure.ts';
 import { failureJson, failureText } from '../../src/output/errors.ts';
-import { warningJson, warningText } from '../../src/output/warnings.ts';
+import { warningJson, warningText } from '../../src/cli/messages.ts';
 
 const look = { terminal: true, color: false, verbose: false };
 

@@ -1,7 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import type { Sink } from '../../src/output/show.ts';
-import { regardless } from '../../src/output/sink.ts';
+import { regardless, type Sink } from '../../src/output/sink.ts';
 import { writeResult } from '../../src/output/write.ts';
 import { failing, look } from './looks.ts';
 
@@ -45,7 +44,7 @@ describe('when nobody reads any longer', () => {
     for (const format of ['ndjson', 'json', 'csv', 'tsv', 'yaml', 'table'] as const) {
       const { rows, wasEnded } = endless();
       const sink = closing(1);
-      await writeResult({ many: rows }, undefined, look(format), sink);
+      await writeResult({ many: rows }, look(format), sink);
       await turn();
       expect([wasEnded(), sink.attempts]).toEqual([true, 2]);
     }
@@ -67,12 +66,12 @@ describe('when nobody reads any longer', () => {
         },
       }),
     };
-    await writeResult({ many: rows }, undefined, look('ndjson'), closing(0));
+    await writeResult({ many: rows }, look('ndjson'), closing(0));
     expect(returned).toBe(true);
   });
 
   test('one value works too', async () => {
-    await expect(writeResult({ one: { a: 1 } }, undefined, look('json'), closing(0))).resolves.toBeUndefined();
+    await expect(writeResult({ one: { a: 1 } }, look('json'), closing(0))).resolves.toBeUndefined();
   });
 
   test('writes that must not stop continue to the end', async () => {
@@ -84,28 +83,28 @@ describe('when nobody reads any longer', () => {
       }
     }
     const sink = closing(1);
-    await writeResult({ many: rows() }, undefined, look('ndjson'), regardless(sink));
+    await writeResult({ many: rows() }, look('ndjson'), regardless(sink));
     expect(done).toBe(500);
     expect([sink.pieces.length, sink.attempts]).toEqual([1, 2]);
   });
 
   test('what such writes end with is still reported', async () => {
     const error = new Error('row 2 failed');
-    await expect(
-      writeResult({ many: failing([{ a: 1 }], error) }, undefined, look('json'), regardless(closing(0))),
-    ).rejects.toBe(error);
+    await expect(writeResult({ many: failing([{ a: 1 }], error) }, look('json'), regardless(closing(0)))).rejects.toBe(
+      error,
+    );
   });
 
   test('a closed pipe among the rows is not mistaken for the reader', async () => {
     const error = refusal('EPIPE');
-    await expect(writeResult({ many: failing([], error) }, undefined, look('json'), closing(9))).rejects.toBe(error);
+    await expect(writeResult({ many: failing([], error) }, look('json'), closing(9))).rejects.toBe(error);
   });
 });
 
 test('a full disk is a failure that says so', async () => {
   const full = closing(0, Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' }));
   const { rows, wasEnded } = endless();
-  await expect(writeResult({ many: rows }, undefined, look('ndjson'), full)).rejects.toMatchObject({
+  await expect(writeResult({ many: rows }, look('ndjson'), full)).rejects.toMatchObject({
     kind: 'incomplete',
     message: 'The result could not be written: ENOSPC: no space left on device, write',
     retryable: false,
@@ -124,7 +123,7 @@ test('a row is shown while the next is awaited', async () => {
     await gate;
     yield { id: 3 };
   }
-  const writing = writeResult({ many: rows() }, undefined, look('ndjson'), {
+  const writing = writeResult({ many: rows() }, look('ndjson'), {
     write: (text) => Promise.resolve(void pieces.push(String(text))),
   });
   // The formats are modules that load when first needed.
@@ -166,7 +165,7 @@ describe('memory', () => {
           held = Math.max(held, text.length + (produced - received) * 60);
         },
       };
-      await writeResult({ many: source() }, undefined, look(format), sink);
+      await writeResult({ many: source() }, look(format), sink);
       expect(received).toBe(rows);
       expect(mostWriting).toBe(1);
       expect(held).toBeLessThan(400_000);

@@ -235,5 +235,5 @@ test.each([
   ['nor after nothing', true, [''], ''],
   ['a pipe gets the text as it is', false, ['{"a":1}'], '{"a":1}'],
 ])('%s', async (_what, terminal, pieces, expected) => {
-  expect(await written(many(...pieces), look('json', { terminal }), { text: true })).toBe(expected);
+  expect(await written(many(...pieces), look('json', { terminal, isText: true }))).toBe(expected);
 });

@@ -45,16 +45,16 @@ test('where the expression fails on the document, the failure is not one of usag
 test('rows are one array, cut off or not, and stay exact', async () => {
   const filter = await openFilter('length, .[0].id');
   const rows = [{ id: parseJson('98765432109876543210') }, { id: 2 }];
-  expect(await written(many(...rows), look('table', { filter }))).toBe('2\n98765432109876543210\n');
-  const cut = written({ many: failing(rows, new Failure('incomplete', 'cut')) }, look('csv', { filter }));
+  expect(await written(many(...rows), look('json', { filter }))).toBe('2\n98765432109876543210\n');
+  const cut = written({ many: failing(rows, new Failure('incomplete', 'cut')) }, look('json', { filter }));
   await expect(cut).rejects.toThrow('cut');
-  expect(await written(many(), look('tsv', { filter }))).toBe('0\nnull\n');
+  expect(await written(many(), look('json', { filter }))).toBe('0\nnull\n');
 });
 
 test('a terminal shows no control characters', async () => {
   const filter = await openFilter('.');
-  expect(await written({ one: 'a\u001b[31m\nb' }, look('table', { filter, terminal: true }))).toBe('a\\x1b[31m\nb\n');
-  expect(await written({ one: 'a\u001b[31m' }, look('table', { filter }))).toBe('a\u001b[31m\n');
+  expect(await written({ one: 'a\u001b[31m\nb' }, look('json', { filter, terminal: true }))).toBe('a\\x1b[31m\nb\n');
+  expect(await written({ one: 'a\u001b[31m' }, look('json', { filter }))).toBe('a\u001b[31m\n');
 });
 
 test.each(['-o tsv', '-o table', '-o yaml', '-q', '--fields name', ''])('%s gives way to --jq', async (others) => {

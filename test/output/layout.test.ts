@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { arrange } from '../../src/output/arrange.ts';
 import { lineWidth } from '../../src/output/grid.ts';
-import type { Look, Show } from '../../src/output/show.ts';
+import { formats } from '../../src/output/formats.ts';
+import type { Presentation, Show } from '../../src/output/presentation.ts';
 import { look, many, written } from './looks.ts';
 
 const key = 'k'.repeat(30);
@@ -16,12 +17,12 @@ const rows = [
   },
   { license_code: `${key}2`, remote_user: 'bob@example.com', app_code: 4711, size: 12, remark: 'another one' },
 ];
-const show: Show<unknown> = { whole: ['license_code', 'remote_user'], none: 'no licenses match' };
+const show: Show<unknown> = { untruncated: ['license_code', 'remote_user'], none: 'no licenses match' };
 
 async function shownAt(
   width: number,
   result: Parameters<typeof written>[0] = many(...rows),
-  rest: Partial<Look> = {},
+  rest: Partial<Presentation> = {},
 ): Promise<{ lines: string[]; notes: string[] }> {
   const notes: string[] = [];
   const note = (line: string): void => void notes.push(line.replaceAll('\n', ' '));
@@ -74,7 +75,7 @@ describe('a table on a terminal', () => {
 
   test('says so where it is empty, and only where people read', async () => {
     expect(await shownAt(80, many())).toEqual({ lines: [], notes: ['no licenses match'] });
-    expect((await shownAt(80, many(), { format: 'json' })).notes).toEqual([]);
+    expect((await shownAt(80, many(), { format: formats.json })).notes).toEqual([]);
     expect((await shownAt(80, many(), { terminal: false })).notes).toEqual([]);
   });
 
@@ -102,11 +103,11 @@ describe('a table on a terminal', () => {
   });
 });
 
-test('whatever the columns, what is shown fits, and whole columns are whole', () => {
+test('whatever the columns, what is shown fits, and untruncated columns are whole', () => {
   const size = fc.record({
     wanted: fc.integer({ min: 1, max: 60 }),
-    least: fc.integer({ min: 1, max: 20 }),
-    whole: fc.boolean(),
+    minWidth: fc.integer({ min: 1, max: 20 }),
+    untruncated: fc.boolean(),
     constant: fc.boolean(),
     priority: fc.integer({ min: 0, max: 2 }),
   });
@@ -116,11 +117,11 @@ test('whatever the columns, what is shown fits, and whole columns are whole', ()
       if (!arrangement) return;
       expect(lineWidth(arrangement.widths)).toBeLessThanOrEqual(room);
       for (const [place, index] of arrangement.shown.entries()) {
-        const { whole, wanted = 0, least = 0 } = sizes[index] ?? {};
-        expect(arrangement.widths[place]).toBeGreaterThanOrEqual(whole ? wanted : Math.min(wanted, least));
+        const { untruncated, wanted = 0, minWidth = 0 } = sizes[index] ?? {};
+        expect(arrangement.widths[place]).toBeGreaterThanOrEqual(untruncated ? wanted : Math.min(wanted, minWidth));
       }
       const isLeftOut = (index: number): boolean => !arrangement.shown.includes(index);
-      const cutWhole = sizes.some(({ whole, constant }, index) => whole && !constant && isLeftOut(index));
+      const cutWhole = sizes.some(({ untruncated, constant }, index) => untruncated && !constant && isLeftOut(index));
       expect(cutWhole).toBe(false);
     }),
     { seed: 1 },
@@ -147,7 +148,7 @@ test('one row of a list that does not fit is a record', async () => {
 test('a table of which one column would be left is records', async () => {
   const long = { name: 'a-name-of-thirty-characters-ok', help: 'some words of help', kind: 'integer' };
   const text = await written(many(long, { ...long, kind: 'string' }), look('table', { terminal: true, width: 36 }), {
-    whole: ['name'],
+    untruncated: ['name'],
   });
   expect(text.split('\n').slice(0, 4)).toEqual([
     'name  a-name-of-thirty-characters-ok',

@@ -1,14 +1,16 @@
-import type { Look, Show, Sink } from '../../src/output/show.ts';
+import { rowOf, type Format } from '../../src/output/formats.ts';
+import type { Presentation, Show } from '../../src/output/presentation.ts';
+import type { Sink } from '../../src/output/sink.ts';
 import { writeResult, type Result } from '../../src/output/write.ts';
 
-/** A pipe's look with the format named; the rest as a test needs it. */
-export function look(format: Look['format'], rest: Partial<Look> = {}): Look {
+/** A pipe's presentation in the format named; the rest as a test needs it. */
+export function look(format: Format, rest: Partial<Presentation> = {}): Presentation {
   return {
-    format,
+    show: {},
+    format: rowOf(format) ?? {},
     fields: undefined,
     header: true,
     csvSafe: false,
-    quiet: false,
     color: false,
     terminal: false,
     width: 0,
@@ -17,10 +19,10 @@ export function look(format: Look['format'], rest: Partial<Look> = {}): Look {
 }
 
 /** What a result looks like as one text. */
-export async function written(result: Result, wanted: Look, show?: Show<unknown>): Promise<string> {
+export async function written(result: Result, wanted: Presentation, show?: Show<unknown>): Promise<string> {
   const pieces: string[] = [];
   const sink: Sink = { write: (text) => Promise.resolve(void pieces.push(String(text))) };
-  await writeResult(result, show, wanted, sink);
+  await writeResult(result, show ? { ...wanted, show } : wanted, sink);
   return pieces.join('');
 }
 

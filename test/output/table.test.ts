@@ -73,7 +73,7 @@ describe('a table of more than two hundred rows', () => {
   test('holds its first two hundred rows only', async () => {
     const pieces: number[] = [];
     const { writeResult } = await import('../../src/output/write.ts');
-    await writeResult(many(...numbered(20_000)), undefined, look('table'), {
+    await writeResult(many(...numbered(20_000)), look('table'), {
       write: (text) => Promise.resolve(void pieces.push(text.length)),
     });
     expect(pieces.length).toBeGreaterThan(3);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../../src/core/failure.ts';
-import type { Format } from '../../src/schema/formats.ts';
-import type { Look, Show } from '../../src/output/show.ts';
+import type { Format } from '../../src/output/formats.ts';
+import type { Show } from '../../src/output/presentation.ts';
 import { writeResult } from '../../src/output/write.ts';
 import { failing, look, many, written } from './looks.ts';
 
@@ -195,31 +195,6 @@ describe('fields', () => {
   });
 });
 
-describe('quiet and sentences', () => {
-  const rows = [{ id: 'k\x1b1' }, { id: 'k2' }];
-  const quiet: Show<unknown> = { quiet: (row) => (row as { id: string }).id };
-  const line: Show<unknown> = { line: (row) => `Deleted ${(row as { id: string }).id}.\nDone.` };
-  const cases: [string, Look, Show<unknown>, string][] = [
-    ['-q prints the one thing, as it is in a pipe', look('tsv', { quiet: true }), quiet, 'k\x1b1\nk2\n'],
-    ['-q on a terminal is harmless', look('table', { quiet: true, terminal: true }), quiet, 'k\\x1b1\nk2\n'],
-    ['-q leaves ndjson alone', look('ndjson', { quiet: true }), quiet, '{"id":"k\\u001b1"}\n{"id":"k2"}\n'],
-    ['without -q the format is written', look('tsv'), quiet, 'id\nk\x1b1\nk2\n'],
-    ['some are always quiet', look('csv'), { ...quiet, alwaysQuiet: true }, 'k\x1b1\nk2\n'],
-    ['a table is sentences', look('table'), line, 'Deleted k\\x1b1.\nDone.\nDeleted k2.\nDone.\n'],
-    ['fields ask for a table', look('table', { fields: ['id'] }), line, 'id\nk\\x1b1\nk2\n'],
-    ['tsv has no sentences', look('tsv'), line, 'id\nk\x1b1\nk2\n'],
-    ['-q wins over sentences', look('table', { quiet: true }), { ...line, ...quiet }, 'k\x1b1\nk2\n'],
-  ];
-  test.each(cases)('%s', async (_name, wanted, shown, text) => {
-    expect(await written(many(...rows), wanted, shown)).toBe(text);
-  });
-
-  test('one value is one sentence, and nothing is none', async () => {
-    expect(await written({ one: { id: 'x' } }, look('table'), line)).toBe('Deleted x.\nDone.\n');
-    expect(await written({ one: undefined }, look('table'), line)).toBe('');
-  });
-});
-
 describe('rows that end by throwing', () => {
   const failure = new Failure('incomplete', 'page 3 failed');
   test.each<[Format, string]>([
@@ -232,16 +207,16 @@ describe('rows that end by throwing', () => {
   ])('%s is closed, and the failure is thrown on', async (format, text) => {
     const pieces: string[] = [];
     const sink = { write: (piece: string) => Promise.resolve(void pieces.push(piece)) };
-    await expect(
-      writeResult({ many: failing([{ a: 1 }, { a: 2 }], failure) }, undefined, look(format), sink),
-    ).rejects.toBe(failure);
+    await expect(writeResult({ many: failing([{ a: 1 }, { a: 2 }], failure) }, look(format), sink)).rejects.toBe(
+      failure,
+    );
     expect(pieces.join('')).toBe(text);
   });
 
   test('a list that fails at once is an empty document', async () => {
     const pieces: string[] = [];
     const sink = { write: (piece: string) => Promise.resolve(void pieces.push(piece)) };
-    await expect(writeResult({ many: failing([], failure) }, undefined, look('json'), sink)).rejects.toBe(failure);
+    await expect(writeResult({ many: failing([], failure) }, look('json'), sink)).rejects.toBe(failure);
     expect(pieces.join('')).toBe('[]\n');
   });
 });

@@ -16,12 +16,12 @@ export default command({
     'chatelaine api chat PATCH navigation_views/inbox -F is_pinned=true',
   ],
 
-  writes: true,
+  dryRun: ['requests'],
 
   async *run(values, context) {
     const request = await rawRequest('chat', values, context);
     yield* printed(answersTo(request, values, context.raw('chat')), values, context);
   },
 
-  show: { text: true, filterable: true },
+  result: 'json text',
 });

@@ -15,12 +15,12 @@ export default command({
     'chatelaine api licensing PATCH license/4f1c9a/ -F size_allowance=6 --dry-run',
   ],
 
-  writes: true,
+  dryRun: ['requests'],
 
   async *run(values, context) {
     const request = await rawRequest('licensing', values, context);
     yield* printed(answersTo(request, values, context.raw('licensing')), values, context);
   },
 
-  show: { text: true, filterable: true },
+  result: 'json text',
 });

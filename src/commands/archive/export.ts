@@ -57,7 +57,7 @@ export default command({
     'chatelaine archive export kitchen -o ndjson --raw-content',
   ],
 
-  plans: true,
+  dryRun: ['rows'],
 
   async *run({ folder, output, to, raw_content, pages }, { options, note, warn, signal }) {
     if (options.fields !== undefined && output !== 'csv')
@@ -89,7 +89,7 @@ export default command({
 
   fields: messageFields,
 
-  show: { text: true },
+  result: 'text',
 });
 
 /** A browser takes a minute for a page of 100,000 messages, and a second for each of several. */

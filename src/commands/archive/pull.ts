@@ -47,7 +47,7 @@ export default command({
     'chatelaine archive pull january --channel general --since 2026-01-01 --until 2026-02-01',
   ],
 
-  plans: true,
+  dryRun: ['rows'],
 
   async run({ folder, both, recheck, files, max_file_size = defaultMegabytes, ...values }, context) {
     const { raw_content, ...typed } = values;

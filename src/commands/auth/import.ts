@@ -22,7 +22,7 @@ export default command({
   },
   examples: ['chatelaine auth import zuliprc --name work --no-check'],
 
-  plans: true,
+  dryRun: ['rows'],
 
   async run({ file, name, check, ...settings }, context) {
     const { site, email, key, notes } = readZuliprc(await context.read(file));

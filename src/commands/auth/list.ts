@@ -23,6 +23,6 @@ export default command({
 
   show: {
     columns: ['profile', 'kind', 'url', 'account', 'default', 'read_only', 'key'],
-    whole: ['profile', 'url', 'account'],
+    untruncated: ['profile', 'url', 'account'],
   },
 });

@@ -40,7 +40,7 @@ export default command({
     'chatelaine auth login chat --site https://chat.example.com --email ada@example.com --api-key-stdin',
   ],
 
-  plans: true,
+  dryRun: ['rows'],
 
   async run({ kind, name, check, api_key_stdin, api_key_file, key_command, ...typed }, context) {
     const chosen = kind ?? (await askKind(context));

@@ -6,7 +6,7 @@ export default command({
   },
   examples: ['chatelaine auth logout old'],
 
-  plans: true,
+  dryRun: ['rows'],
 
   async run({ name }, { profiles, options }) {
     await profiles().remove(name);

@@ -39,8 +39,8 @@ export default command({
 
   show: {
     columns: ['profile', 'kind', 'url', 'account', 'status', 'detail'],
-    whole: ['profile', 'url', 'account', 'status'],
-    layout: { detail: { priority: 2, least: 20 } },
+    untruncated: ['profile', 'url', 'account', 'status'],
+    layout: { detail: { priority: 2, minWidth: 20 } },
     none: 'no profiles are stored: run chatelaine auth login',
   },
 });

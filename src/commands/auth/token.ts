@@ -20,7 +20,7 @@ export default command({
     return { profile: profile ?? 'environment', api_key: key.reveal() };
   },
 
-  show: { columns: ['profile', 'api_key'], quiet: ({ api_key }) => api_key, alwaysQuiet: true },
+  show: { columns: ['profile', 'api_key'], text: ({ api_key }) => api_key },
 });
 
 async function credentialFor(

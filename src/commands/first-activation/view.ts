@@ -48,7 +48,7 @@ export default command({
 
   show: {
     ...licenseShow,
-    whole: ['mac_address', ...licenseShow.whole],
+    untruncated: ['mac_address', ...licenseShow.untruncated],
     columns: ['mac_address', ...licenseShow.columns],
     data: ({ mac_address, fields }) => ({ mac_address, ...fields }),
   },

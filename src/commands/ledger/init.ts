@@ -14,7 +14,7 @@ export default command({
   options: {},
   examples: ['chatelaine ledger init --dry-run'],
 
-  plans: true,
+  dryRun: ['rows'],
 
   async run(_values, { options, ledger, anyLedger }) {
     if (options.dry_run) return { sql: (await (await anyLedger())?.plan()) ?? upgradeScript(0) };
@@ -25,7 +25,6 @@ export default command({
 
   show: {
     columns: ['ledger', 'version', 'status'],
-    quiet: (row) => ('sql' in row ? row.sql.trimEnd() : `${row.ledger}: ${row.status}`),
-    alwaysQuiet: true,
+    text: (row) => ('sql' in row ? row.sql.trimEnd() : `${row.ledger}: ${row.status}`),
   },
 });

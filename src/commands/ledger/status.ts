@@ -14,7 +14,7 @@ export default command({
 
   show: {
     columns: ['target', 'host', 'pid', 'state', 'since', 'users', 'sending', 'until'],
-    whole: ['target', 'host'],
+    untruncated: ['target', 'host'],
     none: 'Nobody holds a claim.',
   },
 });

@@ -1,4 +1,4 @@
-import { rowOf } from '../../schema/formats.ts';
+import { rowOf } from '../../output/formats.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import { severalWarning } from '../../jobs/license/decide.ts';
 import { dryRow, type DryRow, type Plan } from '../../jobs/license/plan-roster.ts';

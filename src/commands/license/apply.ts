@@ -86,12 +86,10 @@ export default command({
     'chatelaine license apply - --input-format csv -o ndjson < roster.csv',
   ],
 
-  plans: true,
-  toTheEnd: true,
   fields: ['license', 'change', 'error'],
   fieldsFromFile: 'keep_columns',
 
-  writes: true,
+  dryRun: ['rows', 'requests'],
 
   async *run(values, context) {
     const file = values.file ?? values.file_option;
@@ -123,8 +121,8 @@ export default command({
   },
 
   show: {
-    whole: ['license_code', 'remote_user', 'status'],
-    layout: { error: { priority: 1, least: 20 }, change: { priority: 1 } },
+    untruncated: ['license_code', 'remote_user', 'status'],
+    layout: { error: { priority: 1, minWidth: 20 }, change: { priority: 1 } },
     columns: applyColumns,
     data: (row) => ({ ...row, license: row.license?.fields ?? null }),
     cell: (row, column) => (column === 'license_code' && row.license ? row.license.key : undefined),

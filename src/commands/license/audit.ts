@@ -50,8 +50,8 @@ export default command({
   fields: ['license'],
 
   show: {
-    whole: ['finding', 'license_code', 'remote_user'],
-    layout: { detail: { priority: 1, least: 20 } },
+    untruncated: ['finding', 'license_code', 'remote_user'],
+    layout: { detail: { priority: 1, minWidth: 20 } },
     columns: ['finding', 'remote_user', 'app_code', 'license_code', 'detail'],
     data: (row) => ({ ...row, license: row.license?.fields ?? null }),
     cell: (row, column) => (column === 'license_code' && row.license ? row.license.key : undefined),

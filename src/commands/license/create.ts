@@ -20,9 +20,9 @@ export default command({
     'chatelaine license create --remote-user ada --size-allowance 4 --dry-run -o curl',
   ],
 
-  writes: true,
+  dryRun: ['requests'],
 
-  single: true,
+  result: 'one',
 
   async *run({ settle = defaultSettle, remote_user, size_allowance, ...typed }, context) {
     const app_code = await appCodeOf(context, typed.app_code);

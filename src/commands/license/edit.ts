@@ -20,7 +20,7 @@ export default command({
     'chatelaine license view --remote-user physio-7731 -q | chatelaine license edit - --size-allowance 6',
   ],
 
-  writes: true,
+  dryRun: ['requests'],
 
   async run({ license_code, replace, ...fields }, { licensing }) {
     if (Object.keys(fields).length === 0)

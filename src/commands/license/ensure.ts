@@ -1,4 +1,4 @@
-import { alternatives, wholeFormats } from '../../schema/formats.ts';
+import { alternatives, wholeFormats } from '../../output/formats.ts';
 import { ensureLicense } from '../../jobs/license/ensure-license.ts';
 import { noClaims } from '../../jobs/license/claim-users.ts';
 import { licenseFields, licenseRules, soughtUser, licenseExtras } from '../../schema/license.ts';
@@ -39,9 +39,9 @@ export default command({
   },
   examples: ['chatelaine license ensure --remote-user ada --size-allowance 4'],
 
-  writes: true,
+  dryRun: ['requests'],
 
-  single: true,
+  result: 'one',
 
   async *run({ settle = defaultSettle, allow_similar, send_again, remote_user, size_allowance, ...typed }, context) {
     const app_code = await appCodeOf(context, typed.app_code);
@@ -66,5 +66,5 @@ export default command({
 
   fields: licenseExtras,
 
-  show: { ...licenseShow, quiet: createdKey, alwaysQuiet: true },
+  show: { ...licenseShow, text: createdKey },
 });

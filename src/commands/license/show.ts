@@ -1,14 +1,14 @@
 import { keyOf } from '../../api/licensing/license-key.ts';
 import type { License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
-import type { Show } from '../../output/show.ts';
+import type { Show } from '../../output/presentation.ts';
 import { licenseColumns } from '../../schema/license.ts';
 
 /** How licenses look: the key first, whatever the server calls its field; machine formats print what the server sent. */
 export const licenseShow = {
   columns: licenseColumns,
   others: true,
-  whole: ['license_code', 'remote_user'],
+  untruncated: ['license_code', 'remote_user'],
   none: 'no licenses match',
   data: (license) => license.fields,
   cell: (license, column) => (column === 'license_code' ? license.key : undefined),

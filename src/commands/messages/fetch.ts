@@ -51,18 +51,18 @@ export default command({
 
   fields: [...messageFields, 'time', 'url'],
 
+  format: 'text',
+
   show: {
-    formats: ['text'],
-    terminalFormat: 'text',
     data: ({ message }) => message,
     columns: ['id', 'timestamp', 'sender_full_name', 'display_recipient', 'subject', 'content'],
-    whole: ['sender_full_name', 'url'],
+    untruncated: ['sender_full_name', 'url'],
     layout: {
       id: { priority: -2 },
       timestamp: { as: 'seconds', priority: 1 },
-      display_recipient: { priority: -1, least: 60 },
-      subject: { least: 60, empty: '(empty topic)' },
-      content: { as: 'message', priority: 2, least: 24 },
+      display_recipient: { priority: -1, minWidth: 60 },
+      subject: { minWidth: 60, empty: '(empty topic)' },
+      content: { as: 'message', priority: 2, minWidth: 24 },
     },
     none: 'no messages match (a topic is named whole: topic list CHANNEL shows the names)',
     cell: ({ message, site }, column) => {

@@ -3,7 +3,7 @@ import { command } from '../command.ts';
 export default command({
   examples: ['chatelaine sandbox reset'],
 
-  plans: true,
+  dryRun: ['rows'],
 
   async run(_values, { options, sandbox }) {
     if (options.dry_run) return { data: sandbox().file(), status: 'would reset' };

@@ -1,6 +1,6 @@
 import { writeJson } from '../../core/json.ts';
 import { licensingOptions } from '../../sandbox/licensing/options.ts';
-import { rowOf } from '../../schema/formats.ts';
+import { rowOf } from '../../output/formats.ts';
 import { consentVariable, isExposed } from '../../schema/url.ts';
 import { command } from '../command.ts';
 import type { SandboxAddress } from '../context.ts';
@@ -93,10 +93,10 @@ export default command({
       .serve({ ...options, ready: ready_file === undefined ? undefined : { file: ready_file, text } });
   },
 
-  single: true,
+  result: 'one',
   fields: ['licensing', 'chat'],
 
-  show: { quiet: exportsOf, alwaysQuiet: true },
+  show: { text: exportsOf },
 });
 
 function exportsOf({ licensing, chat }: SandboxAddress): string {

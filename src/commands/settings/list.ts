@@ -22,8 +22,8 @@ export default command({
   show: {
     columns: settingColumns,
     cell: settingCell,
-    whole: ['name'],
-    layout: { values: { priority: 1, least: 20 }, help: { priority: 2, least: 20 } },
+    untruncated: ['name'],
+    layout: { values: { priority: 1, minWidth: 20 }, help: { priority: 2, minWidth: 20 } },
     none: 'no settings match',
   },
 });

@@ -49,7 +49,7 @@ export default command({
     'chatelaine settings set timezone=Europe/Berlin --dry-run',
   ],
 
-  writes: true,
+  dryRun: ['requests'],
 
   async *run({ setting: words = [], from, raw = [] }, context) {
     const entries = from === undefined ? [] : await readSettingsFile(from, await context.read(from));
@@ -57,7 +57,7 @@ export default command({
     yield* changeSettings(context.chat(), await askSecrets(values, context), (text) => context.note(text));
   },
 
-  show: { columns: ['name', 'value', 'value_name', 'status'], whole: ['name'] },
+  show: { columns: ['name', 'value', 'value_name', 'status'], untruncated: ['name'] },
 });
 
 async function askSecrets(values: readonly Assignment[], terminal: Pick<Terminal, 'secret'>): Promise<Assignment[]> {

@@ -12,7 +12,7 @@ export default command({
   ],
   examples: ['chatelaine snippet rm 2', 'chatelaine snippet rm 2 3 --missing-ok'],
 
-  writes: true,
+  dryRun: ['requests'],
 
   run: ({ saved_snippet_id: ids, missing_ok }, { chat }) => {
     const api = chat();

@@ -81,7 +81,7 @@ export default command({
     "chatelaine topic delete general --match 'calibration*' --older-than 7d --dry-run",
   ],
 
-  writes: true,
+  dryRun: ['requests'],
 
   async *run({ channel: text, confirm, max_messages, missing_ok, include_hidden, ...typed }, context) {
     const place = await readPlace(text, context);
@@ -114,11 +114,10 @@ export default command({
     }
   },
 
-  toTheEnd: true,
   fields: ['first_time', 'last_time', 'spellings', 'arrived', 'deeper'],
 
   show: {
-    whole: ['channel', 'topic_name'],
+    untruncated: ['channel', 'topic_name'],
     columns: ['stream_id', 'channel', 'topic_name', 'messages', 'deleted', 'status'],
     line: ({ topic_name, messages, deleted, status }) => {
       if (status === 'missing') return `Topic '${topic_name}': no messages`;

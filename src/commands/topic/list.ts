@@ -55,7 +55,7 @@ export default command({
 
   show: {
     columns: ['topic_name', 'messages', 'first_time', 'last_time', 'resolved'],
-    whole: ['topic_name'],
+    untruncated: ['topic_name'],
     layout: { topic_name: { empty: '(empty topic)' } },
     none: 'no topics match',
   },

@@ -6,7 +6,7 @@ export default command({
   about: [aboutBuiltIn],
   args: fragmentArgs,
   examples: ['chatelaine view hide narrow/is/starred', "chatelaine view hide inbox '#narrow/is/starred'"],
-  writes: true,
+  dryRun: ['requests'],
 
   run: ({ fragment }, context) => setPinned(context, fragment, { is_pinned: false }),
   show: pinShow,

@@ -6,7 +6,7 @@ export default command({
   about: [aboutBuiltIn],
   args: fragmentArgs,
   examples: ['chatelaine view pin narrow/is/starred', "chatelaine view pin inbox '#narrow/is/starred'"],
-  writes: true,
+  dryRun: ['requests'],
 
   run: ({ fragment }, context) => setPinned(context, fragment, { is_pinned: true }),
   show: pinShow,

@@ -31,7 +31,7 @@ export default command({
   },
   examples: ["chatelaine view rename narrow/is/alerted 'My words' --pin"],
 
-  writes: true,
+  dryRun: ['requests'],
 
   async *run({ renaming, pin, hide }, { chat, chatAccount, read }) {
     if (pin && hide) throw usage('--pin and --hide exclude each other');

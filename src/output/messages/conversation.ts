@@ -1,8 +1,7 @@
 import type { ChalkInstance } from 'chalk';
 import { asObject, cellText } from '../columns.ts';
-import type { Form } from '../form.ts';
+import type { Formatter, Presentation } from '../presentation.ts';
 import { plain, plainLines } from '../plain.ts';
-import type { Look } from '../show.ts';
 import { wrapped } from '../wrap.ts';
 import { htmlReader } from './html-text.ts';
 import {
@@ -19,14 +18,16 @@ import {
 
 const indent = '  ';
 
+type ConversationChoices = Pick<Presentation, 'width' | 'timeZone'>;
+
 /**
  * Messages as a conversation for people: a heading where the topic or the day changes, then local time, sender and the text,
  * wrapped to the terminal. Made for eyes: it may change from version to version.
  */
-export function conversation(look: Look, paint: ChalkInstance | undefined): Form {
+export function conversation(choices: ConversationChoices, paint: ChalkInstance | undefined): Formatter {
   let heading = '';
   let base = '';
-  const clock = clockOf(look.timeZone);
+  const clock = clockOf(choices.timeZone);
   const readHtml = htmlReader({
     strong: surroundings(paint?.bold),
     faint: surroundings(paint?.dim),
@@ -40,10 +41,10 @@ export function conversation(look: Look, paint: ChalkInstance | undefined): Form
     const content = textOf(message['content']);
     const text = isHtml(message) ? readHtml(content) : plainLines(content.trimEnd());
     const next = headingOf(message, clock);
-    const title = wrapped(next, look.width, '').map((line) => bold(line, paint));
+    const title = wrapped(next, choices.width, '').map((line) => bold(line, paint));
     const lines = next === heading ? [] : [...(heading === '' ? [] : ['']), ...title, ''];
     heading = next;
-    return [...lines, ...linesOf(message, text, look, clock, paint), ''].join('\n');
+    return [...lines, ...linesOf(message, text, choices, clock, paint), ''].join('\n');
   };
   return { one: (value) => (value === undefined || value === null ? '' : row(value)), row, end: () => '' };
 }
@@ -81,7 +82,7 @@ function headingOf(message: MessageFields, clock: LocalClock): string {
 function linesOf(
   message: MessageFields,
   text: string,
-  look: Look,
+  choices: ConversationChoices,
   clock: LocalClock,
   paint: ChalkInstance | undefined,
 ): string[] {
@@ -97,9 +98,9 @@ function linesOf(
   const body = isAction ? `* ${sender}${text.slice('/me'.length)}` : text;
   const reactions = reactionsOf(message).map(({ emoji, count }) => `${plain(emoji)} ${count}`);
   return [
-    ...wrapped(head, look.width, ''),
-    ...wrapped(body, look.width, indent),
-    ...(reactions.length > 0 ? wrapped(reactions.join('  '), look.width, indent) : []),
+    ...wrapped(head, choices.width, ''),
+    ...wrapped(body, choices.width, indent),
+    ...(reactions.length > 0 ? wrapped(reactions.join('  '), choices.width, indent) : []),
   ];
 }
 

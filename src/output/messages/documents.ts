@@ -1,5 +1,4 @@
-import type { Form } from '../form.ts';
-import type { Show } from '../show.ts';
+import type { Formatter, Show } from '../presentation.ts';
 import type { PageForm } from './page.ts';
 import type { PageHead } from './page-shell.ts';
 
@@ -25,16 +24,17 @@ export async function documentForm(
   head: PageHead,
   options: DocumentOptions,
   show: Show<unknown>,
-): Promise<Form> {
-  const look = {
-    ...({ format: 'csv', sort: undefined, quiet: false, color: false, terminal: false, width: 0 } as const),
+): Promise<Formatter> {
+  const choices = {
+    show,
+    terminal: false,
     fields: options.fields?.split(',').map((name) => name.trim()),
     header: options.header ?? true,
     csvSafe: options.csv_safe ?? false,
   };
   switch (format) {
     case 'csv':
-      return (await import('../csv.ts')).csv(show, look);
+      return (await import('../csv.ts')).csv(choices);
     case 'markdown':
       return (await import('./markdown.ts')).markdown(head);
     case 'html':

@@ -1,6 +1,6 @@
 import { withUploadsAt } from '../../schema/upload.ts';
 import { asObject } from '../columns.ts';
-import type { Form } from '../form.ts';
+import type { Formatter } from '../presentation.ts';
 import { changesOf, conversationOf, senderOf, sentAt, textOf, widgetOf } from './message-parts.ts';
 import type { LinkTargets } from './sanitize.ts';
 
@@ -15,7 +15,7 @@ export interface MarkdownHead {
 }
 
 /** Messages in source form as one Markdown document: a heading for each topic and day, then sender, time and text. Written message by message. */
-export function markdown({ title, notes, warnings, links }: MarkdownHead): Form {
+export function markdown({ title, notes, warnings, links }: MarkdownHead): Formatter {
   let conversation: string | undefined;
   let day: string | undefined;
   const open = (): string => {

@@ -1,5 +1,5 @@
 import { asObject } from '../columns.ts';
-import type { Form } from '../form.ts';
+import type { Formatter } from '../presentation.ts';
 import {
   changesOf,
   conversationOf,
@@ -16,7 +16,7 @@ import { escaped, navigation, opening, type PageHead } from './page-shell.ts';
 import { sanitizer } from './sanitize.ts';
 
 /** A page whose rows are messages. */
-export interface PageForm extends Form {
+export interface PageForm extends Formatter {
   /** The conversations so far, each with the name of its first message in the page. */
   readonly conversations: ReadonlyMap<string, string>;
 }

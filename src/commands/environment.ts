@@ -1,5 +1,5 @@
-import type { Fields } from './field.ts';
-import { alternatives, generalFormats } from './formats.ts';
+import { alternatives, generalFormats } from '../output/formats.ts';
+import type { Fields } from '../schema/field.ts';
 
 /** Options of every command (docs/architecture.md, Output). `twin`: CHATELAINE_… in the environment does the same. */
 export const globalOptions = {

@@ -1,0 +1,206 @@
+import type { AnyCommand } from '../commands/command.ts';
+import { twinOf } from '../commands/environment.ts';
+import { usage } from '../core/failure.ts';
+import { variable } from '../core/world.ts';
+import { cellsOf, cellText } from '../output/columns.ts';
+import { alternatives, formats, rowOf, wholeFormats } from '../output/formats.ts';
+import { plainLines } from '../output/plain.ts';
+import type { FormatRow, Presentation, Show } from '../output/presentation.ts';
+import { hasColor } from '../output/style.ts';
+import type { Options } from './values.ts';
+import type { World } from './world.ts';
+
+/** How a run prints, decided before it begins. */
+export interface RunPresentation {
+  /** What the command sees of its options: without those that do not apply to what it prints. */
+  readonly options: Options;
+  readonly result: Presentation;
+  /** Of the requests that a dry run does not send; absent where the command's own rows are printed. */
+  readonly plan: Presentation | undefined;
+  readonly checkFields: FieldCheck;
+}
+
+/** What the looks need of the world. */
+export interface PrintedTo {
+  readonly machine: Pick<World['machine'], 'env'>;
+  readonly stdout: Pick<World['stdout'], 'isTTY' | 'columns'>;
+}
+
+/** A check of the names that were asked for; `fromFile` are the fields that the command's input file adds. @throws Failure usage */
+export type FieldCheck = (fromFile: readonly string[]) => void;
+
+/**
+ * How a command prints (docs/architecture.md, Output): nothing else decides it.
+ * @throws Failure usage where an option was typed that does not apply to what the command prints
+ */
+export function presentationOf(command: AnyCommand, typed: Options, world: PrintedTo): RunPresentation {
+  const applying = applicable(command, typed);
+  const options = applying.jq === undefined ? applying : { ...applying, output: 'json' as const };
+  const isCurl = asksForCurl(options);
+  const hasPlan = options.dry_run === true && (isCurl || command.dryRun?.includes('rows') !== true);
+  return {
+    options,
+    result: presented(command, options, world),
+    plan: hasPlan ? planPresented(options, world) : undefined,
+    checkFields: fieldCheck(command, options, hasPlan ? planColumns : []),
+  };
+}
+
+/** The environment holds for all commands, so what it sets is ignored where it does not apply. */
+function applicable(command: AnyCommand, options: Options): Options {
+  if (command.result === 'text' || command.result === 'json text') return applicableToText(command, options);
+  return command.show?.text ? applicableToValue(command, options) : options;
+}
+
+/** A text has no order; columns only where the command names their fields; and a filter only where it is JSON. */
+function applicableToText({ name, result, fields: own }: AnyCommand, options: Options): Options {
+  const { jq, fields, sort: _, ...others } = options;
+  const isJson = result === 'json text';
+  const applies = { output: true, fields: own !== undefined, jq: isJson, sort: false };
+  const strange = looks.find((look) => options.typed.has(look) && !applies[look]);
+  if (strange !== undefined)
+    throw usage(
+      `${name} prints its text unchanged: --${strange} does not apply`,
+      isJson ? 'Use --jq EXPR on JSON.' : 'Leave it out.',
+    );
+  return {
+    ...others,
+    ...(applies.jq && jq !== undefined && { jq }),
+    ...(applies.fields && fields !== undefined && { fields }),
+  };
+}
+
+const looks = ['output', 'fields', 'jq', 'sort'] as const;
+
+/** A text without a header is printed, unless the whole value is asked for. */
+function applicableToValue({ name }: AnyCommand, options: Options): Options {
+  const { fields, ...others } = options;
+  const { output, jq, typed } = options;
+  const isWhole = jq !== undefined || output === 'curl' || rowOf(output)?.whole;
+  const strange = looks.find((look) => typed.has(look) && (look === 'fields' || (look === 'output' && !isWhole)));
+  if (strange !== undefined)
+    throw usage(
+      `${name} prints text without columns: --${strange} ${(strange === 'fields' ? fields : output) ?? ''} does not apply`,
+      `Leave it out, or choose -o ${alternatives(wholeFormats)} for all fields.`,
+    );
+  return others;
+}
+
+/** @throws Failure usage where the lines of a dry run are asked for without one */
+function asksForCurl({ output, dry_run, typed, fields }: Options): boolean {
+  if (output !== 'curl') return false;
+  if (typed.has('output') && !dry_run) throw usage('-o curl shows the requests of a dry run', 'Add --dry-run.');
+  if (typed.has('fields') && fields !== undefined)
+    throw usage('-o curl shows command lines, which have no fields', 'Leave out --fields.');
+  return dry_run === true;
+}
+
+function presented({ show = {}, format: own, result }: Presented, options: Options, world: PrintedTo): Presentation {
+  const { machine, stdout } = world;
+  const terminal = stdout.isTTY === true;
+  const fields = options.fields === undefined ? undefined : namesIn(options.fields);
+  const format = formatOf(options, stdout, own);
+  return {
+    show,
+    format,
+    isText: result === 'text' || result === 'json text',
+    sentence: sentenceOf(show, format, { fields, terminal, quiet: options.quiet ?? false }),
+    fields,
+    sort: options.sort,
+    header: options.header ?? true,
+    csvSafe: options.csv_safe ?? false,
+    color: hasColor({ when: options.color, terminal, env: machine.env }),
+    terminal,
+    width: stdout.columns ?? 0,
+    timeZone: timeZoneOf(world),
+  };
+}
+
+type Presented = Pick<AnyCommand, 'show' | 'format' | 'result'>;
+
+/** A result that does not offer the command's own format, such as the requests of a dry run, has its usual one. */
+function formatOf({ output, fields }: Options, { isTTY }: PrintedTo['stdout'], own: AnyCommand['format']): FormatRow {
+  if (output !== undefined && (output === own || rowOf(output)?.general)) return formats[output];
+  if (!isTTY) return formats.tsv;
+  return formats[(fields === undefined && own) || 'table'];
+}
+
+/** The text that is printed for each row in place of its format, where there is one. */
+function sentenceOf(
+  { text, quiet, line }: Show<unknown>,
+  format: FormatRow,
+  chosen: Pick<Presentation, 'fields' | 'terminal'> & { readonly quiet: boolean },
+): Presentation['sentence'] {
+  if (format.whole) return undefined;
+  const alone = text ?? (chosen.quiet ? quiet : undefined);
+  if (alone) return chosen.terminal ? (row) => plainLines(alone(row)) : alone;
+  return line && format === formats.table && !chosen.fields ? (row) => plainLines(line(row)) : undefined;
+}
+
+/** The zone of TZ; undefined, which is the system's own, where TZ is unset or is no name that the platform knows. */
+function timeZoneOf({ machine }: PrintedTo): string | undefined {
+  const timeZone = variable(machine.env, 'TZ')?.replace(/^:/, '');
+  try {
+    return timeZone && new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone;
+  } catch (cause) {
+    if (cause instanceof RangeError) return undefined;
+    throw cause;
+  }
+}
+
+/** The requests of a dry run: rows of their own fields, or with -o curl lines of curl, which bash can run. */
+function planPresented(options: Options, world: PrintedTo): Presentation {
+  if (options.output === 'curl') return presented({ result: 'text' }, options, world);
+  const { fields: asked, ...others } = options;
+  const fields = namesIn(asked).filter((name) => planColumns.includes(name));
+  const chosen = { ...others, quiet: false, ...(fields.length > 0 && { fields: fields.join(',') }) };
+  return presented({ show: planShow }, chosen, world);
+}
+
+/** The fields of a planned request. */
+const planColumns: readonly string[] = ['method', 'url', 'content_type', 'body'];
+
+/** Whole on a terminal too: a request that is cut is not the exact one. */
+const planShow: Show<unknown> = {
+  columns: planColumns,
+  others: true,
+  line: (row) =>
+    cellsOf(row, [...planColumns, 'headers'], undefined)
+      .map((cell) => cellText(cell))
+      .filter((text) => text !== '')
+      .join(' '),
+};
+
+/**
+ * The check of `--fields` and `--sort` against the closed list of a command; it is the only one, and comes before anything is sent.
+ * `others` are fields that are no error either, such as those of a planned request.
+ * @throws Failure usage for fields of a format that has none
+ */
+function fieldCheck(command: AnyCommand, options: Options, others: readonly string[]): FieldCheck {
+  const { show, fields: beside } = command;
+  if (options.output === 'text' && options.fields !== undefined)
+    throw usage('-o text shows conversations, which have no fields', 'Leave out --fields, or use -o table.');
+  const sorted = options.sort === undefined ? [] : [options.sort.replace(/^-/, '')];
+  const asked = [...new Set([...namesIn(options.fields), ...sorted])];
+  return (fromFile) => {
+    const own = [...new Set([...(show?.columns ?? []), ...(beside ?? []), ...fromFile])];
+    const strange = asked.filter((name) => !own.includes(name) && !others.includes(name));
+    if (strange.length === 0) return;
+    throw usage(
+      strange.map((name) => `There is no field '${name}' in the result.`),
+      `${whereFrom(options)}Its fields are ${own.join(', ')}.${show?.others ? ' Other fields that a server sends: -o json, or --jq.' : ''}`,
+    );
+  };
+}
+
+/** Names the variables, which hold for all commands and are easily forgotten. */
+function whereFrom({ fields, sort, typed }: Options): string {
+  const given = { fields, sort };
+  const set = (['fields', 'sort'] as const).filter((look) => given[look] !== undefined && !typed.has(look));
+  return set.length === 0 ? '' : `See ${set.map(twinOf).join(' and ')} in the environment. `;
+}
+
+/** The names of `--fields`. */
+function namesIn(fields: string | undefined): readonly string[] {
+  return fields?.split(',').map((name) => name.trim()) ?? [];
+}

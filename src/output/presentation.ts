@@ -1,0 +1,99 @@
+import type { JsonElement } from '../core/json-elements.ts';
+
+/** How the rows of a command look; the machine formats print the value itself (docs/architecture.md, Output). */
+export interface Show<T> {
+  /** Columns of table, csv and tsv under their wire names; absent: the scalar keys of the first row. */
+  readonly columns?: readonly string[];
+  /** The object that machine formats print and columns are read from, where the row holds more; absent: the row itself. */
+  readonly data?: (row: T) => unknown;
+  /** The value of a column that is not simply the row's own key of that name; undefined leaves it to the row. */
+  readonly cell?: (row: T, column: string) => unknown;
+  /** Whether the other scalar keys of the first row follow `columns`; keys that `cell` consumed are named in `consumed`. */
+  readonly others?: boolean;
+  /** Keys that are never shown as other columns, because a column of another name shows them. */
+  readonly consumed?: (row: T) => readonly string[];
+  /** Columns that a terminal never truncates, and leaves out last: a key, a user, a name, an address. */
+  readonly untruncated?: readonly string[];
+  /** How columns look in a table, by their name. */
+  readonly layout?: Readonly<Record<string, ColumnLayout>>;
+  /** Whether a terminal shows each row as a record, one field a line. */
+  readonly records?: boolean;
+  /** What stderr says where a list is empty, on a terminal. */
+  readonly none?: string;
+  /** One sentence in place of the table. */
+  readonly line?: (row: T) => string;
+  /** The one thing that `-q` prints, one line a row, unless the format prints whole values. */
+  readonly quiet?: (row: T) => string;
+  /** The one text that is printed in place of columns, with `-q` or without, unless the format prints whole values. */
+  readonly text?: (row: T) => string;
+}
+
+export interface ColumnLayout {
+  /** The column of the lowest number is the first to go where the room is small (default: 0); of two, the one further right. */
+  readonly priority?: number;
+  /** Narrower, the column is not worth reading and goes (default: 10). */
+  readonly minWidth?: number;
+  /** Seconds since 1970 shown as a date; the content of a message shown as plain text. */
+  readonly as?: 'seconds' | 'message';
+  /** The text shown in place of an empty one. */
+  readonly empty?: string;
+}
+
+/** How one result is printed: what the command says of its rows, what the user chose, and what standard output is. */
+export interface Presentation {
+  readonly show: Show<unknown>;
+  readonly format: FormatRow;
+  /** The rows are pieces of a text, which is written unchanged in place of any format. */
+  readonly isText?: boolean;
+  /** One text for each row, on a line of its own, in place of any format. */
+  readonly sentence?: ((row: unknown) => string) | undefined;
+  /** What the JSON document goes through before it is written. */
+  readonly filter?: JsonFilter | undefined;
+  /** Columns, or keys of JSON objects, that were asked for by name. */
+  readonly fields: readonly string[] | undefined;
+  /** The field that a list is sorted by, after a dash for the other way round. */
+  readonly sort?: string | undefined;
+  readonly header: boolean;
+  readonly csvSafe: boolean;
+  /** Whether escape sequences for colour may be written to stdout. */
+  readonly color: boolean;
+  /** Whether stdout is a terminal: text is made harmless and fitted. */
+  readonly terminal: boolean;
+  /** Columns of the terminal; 0 where unknown. */
+  readonly width: number;
+  /** One line to stderr after the result, such as which columns were left out. */
+  readonly note?: ((line: string) => void) | undefined;
+  /** The IANA name of the reader's time zone; the system's own where absent. */
+  readonly timeZone?: string | undefined;
+}
+
+/** What the program knows of a format of results. */
+export interface FormatRow {
+  /** Every result has it. Absent: a command offers it, and set in the environment it is ignored by every other one. */
+  readonly general?: true;
+  /** It prints whole values: -q, and commands that print one text, leave it alone. */
+  readonly whole?: true;
+  /** It is read by a person, who needs no more rows than are worth a look. */
+  readonly forPeople?: true;
+  /** Errors and addresses are JSON beside it. */
+  readonly isJson?: true;
+  /** Loads what writes rows in it; absent for documents and lines of curl, which are made of text. */
+  readonly load?: (presentation: Presentation) => Promise<Formatter>;
+}
+
+/** Writes one result: text for one value, or for rows as they come. A formatter serves one result. */
+export interface Formatter {
+  /** A result that is no list. */
+  one(value: unknown): string;
+  /** What the next row of a list adds, with what is before the first. */
+  row(row: unknown): string;
+  /** What the next rows add where they are JSON texts already, valid until the next call; absent where they cannot be taken unchanged. */
+  texts?(texts: readonly JsonElement[]): Uint8Array;
+  /** What is left to write when the rows end, also by throwing: with it the document is whole. */
+  end(): string;
+  /** What the reader must know beside the result, when it ends; undefined where there is nothing. */
+  remark?(): string | undefined;
+}
+
+/** Turns the text of a JSON document into the text that is written. @throws Failure rejected where it does not apply */
+export type JsonFilter = (json: string) => string;
