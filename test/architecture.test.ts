@@ -39,7 +39,6 @@ const homes: Readonly<Record<string, string | readonly string[]>> = {
 /** Dynamic imports beside those of commands/index.ts: each puts off a heavy package, a server, or what help does not need. */
 const lateImports = [
   'api/http/attempt.ts: ./transport.ts',
-  'api/http/attempt.ts: ./route.ts',
   'cli/accounts.ts: ../store/account/key-command.ts',
   'api/licensing/list-page.ts: ./long-list.ts',
   'cli/connections.ts: ../store/disk/spool.ts',

@@ -1,8 +1,8 @@
 import { Failure } from '../core/failure.ts';
 import { accept } from './chat/chat-answer.ts';
 import { nextMessages, refuseTwoWays } from './chat/next-messages.ts';
-import { incompleteAfter, isSuccess } from './http/answer.ts';
-import type { Answer, Call, Parameters, Send } from './http/call.ts';
+import { type Answer, incompleteAfter, isSuccess } from './http/answer.ts';
+import type { Call, Parameters, Send } from './http/call.ts';
 import { encodeParameters } from './http/request.ts';
 import { refuse } from './licensing/license-answer.ts';
 import { pageEnd } from './licensing/page-end.ts';

@@ -47,7 +47,7 @@ function entryOf(event: WireEvent): Readonly<Record<string, string | number>> | 
       const { method, url, attempt, answer, took } = event;
       return { event: 'answer', method, url, attempt, status: answer.status, took_ms: Math.round(took) };
     }
-    case 'trouble': {
+    case 'failure': {
       const { method, url, attempt, message } = event;
       return { event: 'trouble', method, url, attempt, message };
     }

@@ -45,7 +45,7 @@ function briefly(event: TracedEvent): string[] {
       return [];
     case 'answer':
       return [`${event.method} ${event.url}: ${event.answer.status} in ${formatDuration(event.took)}`];
-    case 'trouble':
+    case 'failure':
       return [`${event.method} ${event.url}: ${event.message}`];
     case 'wait':
       return [`waiting ${formatDuration(event.span)}: ${event.why}`];
@@ -65,7 +65,7 @@ function traced(event: TracedEvent): string {
         body,
       );
     }
-    case 'trouble':
+    case 'failure':
       return `* ${event.method} ${event.url}: ${event.message}`;
     case 'wait':
       return `* waiting ${formatDuration(event.span)}: ${event.why}`;

@@ -1,6 +1,6 @@
-import type { Answer, Call } from '../../src/api/http/call.ts';
+import { Answer } from '../../src/api/http/answer.ts';
+import type { Call } from '../../src/api/http/call.ts';
 import { licensingApi, type LicensingApi } from '../../src/api/licensing/licensing.ts';
-import { parseJson } from '../../src/core/json.ts';
 
 /** The licensing API of a server on loopback, over a real connection, each call sent once. */
 export function licensingAt(port: number, random = () => 0.5): LicensingApi {
@@ -13,24 +13,7 @@ async function sendOnce(port: number, { method, path, query = [], json }: Call):
   const body =
     json === undefined ? {} : { body: JSON.stringify(json), headers: { 'content-type': 'application/json' } };
   const response = await fetch(url, { method, redirect: 'manual', ...body });
-  const text = await response.text();
   const http = { method, url, status: response.status };
-  return {
-    status: response.status,
-    headers: Object.fromEntries(response.headers),
-    bytes: Buffer.from(text),
-    text,
-    body: bodyOf(text),
-    http,
-    afterUnconfirmed: false,
-    release: () => undefined,
-  };
-}
-
-function bodyOf(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
+  const bytes = Buffer.from(await response.arrayBuffer());
+  return new Answer(http, Object.fromEntries(response.headers), { bytes, spool: undefined });
 }

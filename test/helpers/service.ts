@@ -1,6 +1,6 @@
 import { MockAgent } from 'undici';
 import { expect } from 'vitest';
-import { Unconnected } from '../../src/api/http/fault.ts';
+import { connectError } from '../../src/api/http/transport-error.ts';
 
 /** The two services as the tests' profiles know them. */
 export const licensingUrl = 'https://licenses.test';
@@ -126,7 +126,7 @@ const connecting =
 
 function failureOf(code: string): Error {
   const cause = Object.assign(new Error(`fake ${code}`), { code });
-  return connecting.test(code) ? new Unconnected(cause) : cause;
+  return connecting.test(code) ? connectError(cause, 'fake.test') : cause;
 }
 
 function bodyOf(body: unknown, headers: Headers): { body: string; headers: Headers } {

@@ -54,12 +54,22 @@ describe('while connecting', () => {
     expect(connections()).toBe(line === create ? 4 : 2);
   });
 
-  test('a proxy that closes, or answers nonsense, is a connection that was not made', async () => {
-    const { port } = await listen((socket, count) => socket.end(count === 1 ? '' : 'nonsense\r\n\r\n'));
+  test.each([
+    [
+      'closes',
+      '',
+      (port: number) => `the proxy 127.0.0.1:${port} closed the tunnel to licenses.test before it was open`,
+    ],
+    [
+      'answers nonsense',
+      'nonsense\r\n\r\n',
+      (port: number) => `no connection to licenses.test through the proxy 127.0.0.1:${port} (unknown error)`,
+    ],
+  ])('a proxy that %s is a connection that was not made', async (_what, said, message) => {
+    const { port } = await listen((socket) => socket.end(said));
     const env = { HTTPS_PROXY: `http://127.0.0.1:${port}` };
     const { error } = await at('https://licenses.test', `${create} --retries 1`, { env });
-    expect(error).toMatchObject({ exit: 7 });
-    expect(error?.message).toContain(`no connection to licenses.test through the proxy 127.0.0.1:${port}`);
+    expect(error).toMatchObject({ exit: 7, message: message(port) });
   });
 
   test('Ctrl-C ends it, and says nothing of a request that was not sent', async () => {

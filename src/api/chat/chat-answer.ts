@@ -1,7 +1,6 @@
 import { Failure, type FailureKind } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
-import { foreignBody, isSuccess, redirected, bounded, wordsOf } from '../http/answer.ts';
-import type { Answer } from '../http/call.ts';
+import { type Answer, bounded, foreignBody, isSuccess, redirected, wordsOf } from '../http/answer.ts';
 
 /**
  * Takes an answer as success.

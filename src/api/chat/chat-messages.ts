@@ -1,6 +1,7 @@
 import { Failure } from '../../core/failure.ts';
 import { isObject, type JsonObject, writeJson } from '../../core/json.ts';
-import type { Answer, Call, Parameters } from '../http/call.ts';
+import type { Answer } from '../http/answer.ts';
+import type { Call, Parameters } from '../http/call.ts';
 import { path } from '../http/request.ts';
 import { accept } from './chat-answer.ts';
 

@@ -4,8 +4,8 @@ import { Secret } from '../../core/secret.ts';
 import type { Assignment } from '../../schema/field.ts';
 import { snippetLevel } from '../../schema/snippet.ts';
 import { viewLevel } from '../../schema/view.ts';
-import { isSuccess } from '../http/answer.ts';
-import type { Answer, Call } from '../http/call.ts';
+import { type Answer, isSuccess } from '../http/answer.ts';
+import type { Call } from '../http/call.ts';
 import { path } from '../http/request.ts';
 import { accept, acceptOnce, isMissingRoute, refusal, routeMissing } from './chat-answer.ts';
 

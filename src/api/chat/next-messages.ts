@@ -1,6 +1,7 @@
 import { Failure, usage } from '../../core/failure.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
-import type { Answer, Parameters } from '../http/call.ts';
+import type { Answer } from '../http/answer.ts';
+import type { Parameters } from '../http/call.ts';
 
 /**
  * The parameters of the messages after those of an answer, in the direction of the first request; undefined after the last page, and

@@ -1,8 +1,7 @@
 import type { JsonElement } from '../../core/json-elements.ts';
 import { elementsOf, type JsonEnvelope } from '../../core/json-reader.ts';
 import { parseJson } from '../../core/json.ts';
-import { withBody } from '../http/answer.ts';
-import type { Answer } from '../http/call.ts';
+import type { Answer } from '../http/answer.ts';
 import { accept } from './chat-answer.ts';
 import { isMessageId, notMessages, pageWith, type MessageHead, type MessagePage } from './chat-messages.ts';
 
@@ -57,11 +56,12 @@ export function rawPageOf(answer: Answer): MessagePage<RawMessage> {
     accept(answer);
     throw notMessages(answer);
   }
-  const envelope = withBody(answer, parseJson(scanned.rest));
-  const { ignored } = accept(envelope);
+  answer.readAs(parseJson(scanned.rest));
+  const { ignored } = accept(answer);
   const messages = scanned.elements.map((element) => messageIn(element, answer));
+  const page = pageWith(messages, answer.body, ignored);
   answer.release();
-  return pageWith(messages, envelope.body, ignored);
+  return page;
 }
 
 /** Undefined for anything but JSON with messages: an error of the server, a page of a proxy, a cut body. */

@@ -1,7 +1,8 @@
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import type { UploadPath } from '../../schema/upload.ts';
-import type { Answer, Call, Send } from '../http/call.ts';
+import type { Answer } from '../http/answer.ts';
+import type { Call, Send } from '../http/call.ts';
 import { path } from '../http/request.ts';
 import { accept } from './chat-answer.ts';
 

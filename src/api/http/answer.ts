@@ -1,20 +1,33 @@
 import { Failure, type FailureKind } from '../../core/failure.ts';
 import { isTooDeep, parseJson } from '../../core/json.ts';
 import type { Spool } from '../../core/spool.ts';
-import type { Answer } from './call.ts';
+
+/** The request as it may be shown in an error, and the status that it was answered with. */
+export interface AnsweredRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly status: number;
+}
+
+export interface ReadBody {
+  readonly bytes: Uint8Array;
+  /** Where the whole body is, if it is too long for memory; `bytes` are its beginning. */
+  readonly spool: Spool | undefined;
+}
 
 /** An answer as it came. A class, since V8 defines the getters of an object literal again for each object, which takes longer than reading a small body. */
-export class ReceivedAnswer implements Answer {
+export class Answer {
   readonly status: number;
-  readonly headers: Answer['headers'];
-  readonly http: Answer['http'];
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly http: AnsweredRequest;
   readonly spool: Spool | undefined;
+  /** Whether an earlier attempt is unconfirmed: it may have been processed, and its answer was lost. */
   afterUnconfirmed = false;
   #bytes: Uint8Array;
   #text: string | undefined;
   #parsed: { readonly value: unknown } | undefined;
 
-  constructor(http: Answer['http'], headers: Answer['headers'], { bytes, spool }: Pick<Answer, 'bytes' | 'spool'>) {
+  constructor(http: AnsweredRequest, headers: Answer['headers'], { bytes, spool }: ReadBody) {
     this.status = http.status;
     this.headers = headers;
     this.http = http;
@@ -30,10 +43,17 @@ export class ReceivedAnswer implements Answer {
     return (this.#text ??= utf8().decode(this.#bytes));
   }
 
+  /** The body as data, parsed when it is first asked for; undefined where it is no JSON. */
   get body(): unknown {
     return (this.#parsed ??= { value: this.spool ? undefined : jsonIn(this.text) }).value;
   }
 
+  /** Makes this the `body`: the caller has read it from the bytes or the spool. */
+  readAs(body: unknown): void {
+    this.#parsed = { value: body };
+  }
+
+  /** Gives up the body, which its reader has used: V8 frees the objects of a request late, and what they refer to with them. */
   release(): void {
     this.#bytes = new Uint8Array();
     this.#text = undefined;
@@ -58,25 +78,6 @@ function jsonIn(text: string): unknown {
 
 export function isSuccess({ status }: Answer): boolean {
   return status >= 200 && status < 300;
-}
-
-/** The same answer, whose body the caller has read from its bytes. */
-export function withBody(answer: Answer, body: unknown): Answer {
-  const { status, headers, http, afterUnconfirmed } = answer;
-  return {
-    status,
-    headers,
-    http,
-    afterUnconfirmed,
-    body,
-    release: () => answer.release(),
-    get bytes() {
-      return answer.bytes;
-    },
-    get text() {
-      return answer.text;
-    },
-  };
 }
 
 /** Maximum length of a server's words that is kept: far more than an error shows. */

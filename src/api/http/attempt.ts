@@ -1,16 +1,14 @@
-import type { Dispatcher } from 'undici';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import type { ReceivedAnswer } from './answer.ts';
-import { TooLarge, Unconnected, barrier, endingOfError } from './fault.ts';
-import type { Answer, BodyLimits, Call, Connection, TransportSurroundings } from './call.ts';
+import type { Answer } from './answer.ts';
+import type { BodyLimits, Call, Connection } from './call.ts';
 import type { Request } from './request.ts';
-import { endingOf, type AttemptEnding } from './retry.ts';
+import { endingOf, sentError, type AttemptEnding } from './transport-error.ts';
 import type * as Transport from './transport.ts';
 
-/** What one attempt came to. */
+/** One attempt: what it proves, and its answer or why there is none. */
 export type Attempt =
-  | { readonly ending: AttemptEnding; readonly answer: ReceivedAnswer; readonly failure?: undefined }
+  | { readonly ending: AttemptEnding; readonly answer: Answer; readonly failure?: undefined }
   | { readonly ending: AttemptEnding; readonly answer?: undefined; readonly failure: Failure };
 
 /** Sends a request once. `attempt`: of its call, counted from 1. @throws what the signal aborts with */
@@ -20,23 +18,27 @@ export async function attemptOnce(
   request: Request,
   attempt: number,
 ): Promise<Attempt> {
-  const { clock, observe } = connection;
+  const { clock, observe, sealed } = connection;
   const { method, shown: url, headers, shownBody: body } = request;
   observe({ kind: 'request', method, url, attempt, headers: () => shownHeaders(headers), body });
   const start = clock.now();
   try {
     const answer = await followInside(connection, call, request);
-    observe({ kind: 'answer', method, url, attempt, answer, sealed: connection.sealed, took: clock.now() - start });
+    observe({ kind: 'answer', method, url, attempt, answer, sealed, took: clock.now() - start });
     return { ending: endingOf(answer.status), answer };
   } catch (cause) {
     if (connection.signal.aborted) throw interrupted(connection.signal, call, request, cause);
-    if (cause instanceof TooLarge && call.maxBytes !== undefined)
-      return { ending: 'barred', failure: new Failure('rejected', `it is larger than ${call.maxBytes} bytes`) };
-    const ending = endingOfError(cause);
-    const failure = barrier(cause, { method, url }, connection.surroundings.env, timeoutOf(connection, call));
-    observe({ kind: 'trouble', method, url, attempt, message: failure.message });
-    return { ending, failure };
+    const lost = withoutAnswer(cause, { method, url }, timeoutOf(connection, call));
+    observe({ kind: 'failure', method, url, attempt, message: lost.failure.message });
+    return lost;
   }
+}
+
+function withoutAnswer(cause: unknown, http: { method: string; url: string }, timeout: Milliseconds) {
+  // A file of ours, such as that of the authorities, is the same the next time.
+  if (cause instanceof Failure) return { ending: { request: 'unprocessed', again: 'never' }, failure: cause } as const;
+  const error = sentError(cause);
+  return { ending: error.ending, failure: error.failure(http, timeout) };
 }
 
 /** The longest time of a request that has no limit of its own. */
@@ -54,51 +56,25 @@ function shownHeaders({ authorization, ...headers }: Record<string, string>): Re
 
 const mostRedirects = 5;
 
+let loading: Promise<typeof Transport> | undefined;
+
 /** Redirects of reads inside the origin are followed; any other is an answer that the caller judges. */
-async function followInside(connection: Connection, call: Call, request: Request): Promise<ReceivedAnswer> {
-  const transport = await loadTransport();
-  const dispatcher = connection.dispatcher ?? (await dispatcherFor(connection));
+async function followInside(connection: Connection, call: Call, request: Request): Promise<Answer> {
+  // Loaded once: each `import` resolves the path again.
+  const { exchange } = await (loading ??= import('./transport.ts'));
+  const limits = { timeout: timeoutOf(connection, call), body: bodyLimitsOf(connection, call) };
   let url = request.url;
   for (let hops = 0; ; hops += 1) {
-    const answer = await transport.exchange(dispatcher, {
-      // Written out: V8 takes a slow path for a copy by spread.
-      method: request.method,
-      url,
-      shown: request.shown,
-      headers: request.headers,
-      body: request.body,
-      timeout: timeoutOf(connection, call),
-      alarm: connection.alarm,
-      bodyLimits: limitsOf(connection, call),
-      signal: connection.signal,
-    });
+    const answer = await exchange(connection, request, url, limits);
     const next = call.method === 'GET' ? redirectTarget(answer, url) : undefined;
     if (next === undefined || new URL(next).origin !== new URL(url).origin || hops === mostRedirects) return answer;
     url = next;
   }
 }
 
-function limitsOf({ bodyLimits }: Connection, { isLong, maxBytes }: Call): BodyLimits {
-  const { usual, long } = bodyLimits;
+function bodyLimitsOf({ bodyLimits: { usual, long } }: Connection, { isLong, maxBytes }: Call): BodyLimits {
   if (maxBytes === undefined) return isLong ? long : usual;
-  return { ...long, spool: long.spool && { ...long.spool, limit: maxBytes } };
-}
-
-let loading: Promise<typeof Transport> | undefined;
-
-/** Loaded once: each `import` resolves the path again. */
-function loadTransport(): Promise<typeof Transport> {
-  return (loading ??= import('./transport.ts'));
-}
-
-/** One set of connections for the process, made at the first request. */
-const opened = new WeakMap<TransportSurroundings, Promise<Dispatcher>>();
-
-function dispatcherFor({ surroundings, signal }: Connection): Promise<Dispatcher> {
-  const known =
-    opened.get(surroundings) ?? import('./route.ts').then((route) => route.openDispatcher(surroundings, signal));
-  opened.set(surroundings, known);
-  return known;
+  return { ...long, spool: long.spool && { ...long.spool, limit: maxBytes }, isOfFile: true };
 }
 
 function redirectTarget(answer: Answer, url: string): string | undefined {
@@ -110,7 +86,7 @@ function redirectTarget(answer: Answer, url: string): string | undefined {
 /** A write that was sent when the command was ended may have happened: the message says so. */
 function interrupted(signal: AbortSignal, call: Call, { method, shown: url }: Request, cause: unknown): unknown {
   const reason: unknown = signal.reason;
-  const isSafe = !['if unprocessed', 'once'].includes(call.repeat) || cause instanceof Unconnected;
+  const isSafe = !['if unprocessed', 'once'].includes(call.repeat) || sentError(cause).ending.request === 'unprocessed';
   if (!(reason instanceof Failure) || isSafe) return reason;
   const kind = reason.kind === 'unavailable' ? 'unknown' : reason.kind;
   return new Failure(kind, `${reason.message}; the request may or may not have been carried out`, {

@@ -3,6 +3,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Alarm, Clock, Environment } from '../../core/world.ts';
 import type { Spool } from '../../core/spool.ts';
+import type { Answer } from './answer.ts';
 import type { Gate, Repeat } from './retry.ts';
 
 /** A URL path below the API's base: only `path` of request.ts makes one. `shown` hides what must not appear in traces and errors. */
@@ -30,30 +31,14 @@ export interface Call {
   readonly maxBytes?: number;
 }
 
-export interface Answer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly bytes: Uint8Array;
-  /** The body as text. */
-  readonly text: string;
-  /** The body as data, parsed when it is first asked for; undefined where it is no JSON. */
-  readonly body: unknown;
-  /** Gives up the body, which its reader has used: V8 frees the objects of a request late, and what they refer to with them. */
-  release(): void;
-  /** Where the whole body is, if it is too long for memory; `bytes` and `text` are its beginning, `body` is undefined. */
-  readonly spool?: Spool | undefined;
-  /** The request as it may be shown in an error. */
-  readonly http: { readonly method: string; readonly url: string; readonly status: number };
-  /** Whether an earlier attempt is unconfirmed: it may have been processed, and its answer was lost. */
-  readonly afterUnconfirmed: boolean;
-}
-
 /** How much of a body is taken, counted after decompression. */
 export interface BodyLimits {
   /** Bytes that are held in memory. */
   readonly memory: number;
   /** What takes the bytes of a longer body, up to that many in all; absent: a longer body is refused. */
   readonly spool?: { readonly open: () => Promise<Spool>; readonly limit: number } | undefined;
+  /** Whether the limit is that of one attached file. */
+  readonly isOfFile?: true;
 }
 
 export type Send = (call: Call) => Promise<Answer>;
@@ -88,42 +73,35 @@ export interface KeyVariable {
 /** Ends a write of a dry run before it is sent. */
 export class Planned extends Error {}
 
-/** What happens on the wire, for `--verbose`, `--trace`, `--log` and a person who waits. URLs are shown without license codes. */
+interface AttemptEvent {
+  readonly method: string;
+  /** Without license codes. */
+  readonly url: string;
+  /** Of its call, counted from 1. */
+  readonly attempt: number;
+}
+
+interface RequestEvent extends AttemptEvent {
+  readonly kind: 'request';
+  /** Without secrets; made when they are shown. */
+  readonly headers: () => Record<string, string>;
+  readonly body: string | undefined;
+}
+
+interface AnswerEvent extends AttemptEvent {
+  readonly kind: 'answer';
+  readonly answer: Answer;
+  readonly sealed: boolean;
+  readonly took: Milliseconds;
+}
+
+/** What happens on the wire, for `--verbose`, `--trace`, `--log` and a person who waits. */
 export type WireEvent =
-  | {
-      readonly kind: 'request';
-      readonly method: string;
-      readonly url: string;
-      /** Of its call, counted from 1. */
-      readonly attempt: number;
-      /** Without secrets; made when they are shown. */
-      readonly headers: () => Record<string, string>;
-      readonly body: string | undefined;
-    }
-  | {
-      readonly kind: 'answer';
-      readonly method: string;
-      readonly url: string;
-      readonly attempt: number;
-      readonly answer: Answer;
-      readonly sealed: boolean;
-      readonly took: Milliseconds;
-    }
-  | {
-      readonly kind: 'trouble';
-      readonly method: string;
-      readonly url: string;
-      readonly attempt: number;
-      readonly message: string;
-    }
-  | {
-      readonly kind: 'wait';
-      /** Of the request that waits to be sent again. */
-      readonly method: string;
-      readonly url: string;
-      readonly span: Milliseconds;
-      readonly why: string;
-    }
+  | RequestEvent
+  | AnswerEvent
+  | (AttemptEvent & { readonly kind: 'failure'; readonly message: string })
+  /** A request waits to be sent again. */
+  | (Omit<AttemptEvent, 'attempt'> & { readonly kind: 'wait'; readonly span: Milliseconds; readonly why: string })
   /** A call waits: its first attempt for ten seconds, or a later one, `attempt` of at most `of`. */
   | { readonly kind: 'slow'; readonly host: string; readonly attempt: number; readonly of: number }
   /** A slow call has ended. */

@@ -1,10 +1,10 @@
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { attemptOnce, type Attempt } from './attempt.ts';
-import type { Answer, Call, Connection, Send } from './call.ts';
-import { guardTls, guardWrite } from './guard.ts';
-import { wireRequest, type Request } from './request.ts';
-import { backoff, decide, holdBack, longestHold, retryAfter } from './retry.ts';
+import type { Answer } from './answer.ts';
+import type { Call, Connection, Send } from './call.ts';
+import { guard, wireRequest, type Request } from './request.ts';
+import { backoff, holdBack, longestHold, nextStep, retryAfter } from './retry.ts';
 
 /**
  * What every call of both services goes through: one call in, status and parsed body out, repeated as `retry.ts` says.
@@ -14,8 +14,7 @@ import { backoff, decide, holdBack, longestHold, retryAfter } from './retry.ts';
 export function connect(connection: Connection): Send {
   return async (call) => {
     const request = wireRequest(connection, call);
-    if (call.method !== 'GET') guardWrite(connection, request, call);
-    guardTls(connection, request);
+    guard(connection, request, call);
     const slowness = watchSlowness(connection);
     try {
       return await repeatUntilDone(connection, call, request, slowness);
@@ -34,24 +33,24 @@ async function repeatUntilDone(
   const { clock, signal } = connection;
   const holds: Milliseconds[] = [];
   let afterUnconfirmed = false;
-  for (let failures = 0; ;) {
+  for (let retries = 0; ;) {
     await passGate(connection, request, call);
-    const attempt = await attemptOnce(connection, call, request, failures + holds.length + 1);
-    const decision = decide(call.repeat, attempt.ending);
-    if (decision === 'take') return answerOf(attempt, { afterUnconfirmed });
-    if (decision === 'leave unconfirmed') throw unconfirmed(request, attempt);
-    if (decision === 'wait') {
+    const attempt = await attemptOnce(connection, call, request, retries + holds.length + 1);
+    const step = nextStep(call.repeat, attempt.ending, attempt.answer ? 'an answer' : 'no answer');
+    if (step === 'end') return answerOf(attempt, { afterUnconfirmed });
+    if (step === 'leave unconfirmed') throw unconfirmed(request, attempt);
+    if (step === 'wait') {
       holds.push(holdBack(askedWait(attempt, clock.now()), holds.length, clock.random()));
       closeGate(connection, request, holds);
       continue;
     }
-    if (attempt.ending === 'unconfirmed' || attempt.ending === 'overloaded') afterUnconfirmed = true;
-    const wait = backoff(failures, clock.random());
-    const isLast = failures >= connection.retries || !fitsDeadline(connection, wait);
-    if (decision === 'give up' || isLast) return answerOf(attempt, { afterUnconfirmed });
-    failures += 1;
+    if (attempt.ending.request === 'unknown') afterUnconfirmed = true;
+    const wait = backoff(retries, clock.random());
+    if (retries >= connection.retries || !fitsDeadline(connection, wait))
+      return answerOf(attempt, { afterUnconfirmed });
+    retries += 1;
     slowness.nextAttempt();
-    reportWait(connection, request, wait, `retry ${failures} of ${connection.retries}`);
+    reportWait(connection, request, wait, `retry ${retries} of ${connection.retries}`);
     await clock.sleep(wait, signal);
   }
 }
@@ -109,11 +108,11 @@ function beyondWait({ method, shown: url }: Request, wait: Milliseconds): Failur
   });
 }
 
-function unconfirmed(request: Request, attempt: Attempt): Failure {
-  const what = attempt.failure?.message ?? `the server answered ${attempt.answer?.status ?? 0}`;
+function unconfirmed({ method, shown: url }: Request, { answer, failure }: Attempt): Failure {
+  const what = failure?.message ?? `the server answered ${answer?.status ?? 0}`;
   return new Failure('unknown', `${what}; the request may or may not have been carried out`, {
-    http: httpOf(request, attempt),
-    cause: attempt.failure,
+    http: { method, url, ...(answer === undefined ? {} : { status: answer.status }) },
+    cause: failure,
     retryable: false,
   });
 }
@@ -123,10 +122,6 @@ function answerOf({ answer, failure }: Attempt, { afterUnconfirmed }: Pick<Answe
   if (failure) throw failure;
   answer.afterUnconfirmed = afterUnconfirmed;
   return answer;
-}
-
-function httpOf({ method, shown }: Request, { answer }: Attempt): { method: string; url: string; status?: number } {
-  return { method, url: shown, ...(answer === undefined ? {} : { status: answer.status }) };
 }
 
 /** How long a person waits without asking what happens; longer where nothing failed. */

@@ -1,6 +1,7 @@
 import type { Milliseconds } from '../../core/duration.ts';
 import { isObject } from '../../core/json.ts';
 import type { Clock } from '../../core/world.ts';
+import type { AttemptEnding } from './transport-error.ts';
 
 /**
  * How far a call may be repeated (docs/apis.md, Retries): `safe` has the same effect twice as once; `if unprocessed` only where
@@ -9,50 +10,16 @@ import type { Clock } from '../../core/world.ts';
  */
 export type Repeat = 'safe' | 'if unprocessed' | 'once' | 'by caller';
 
-/** What one attempt came to, as far as repeating goes. */
-export type AttemptEnding =
-  /** An answer that says something of the call itself. */
-  | 'answered'
-  /** 429: refused before it was processed. */
-  | 'held back'
-  /** 502, 503, 504: somebody on the way gave up. */
-  | 'overloaded'
-  /** 500 and other faults inside the server. */
-  | 'broke'
-  /** Certainly never reached the service: name not found, connection refused. */
-  | 'unsent'
-  /** Never reached the service, and will not the next time either: certificate, proxy password. */
-  | 'barred'
-  /** Sent, and no whole answer came: reset, time-out, cut body. */
-  | 'unconfirmed';
+/** What follows an attempt; at its `end` the answer, or the failure, is the caller's. */
+export type NextStep = 'end' | 'repeat' | 'wait' | 'leave unconfirmed';
 
-export type RetryDecision = 'take' | 'repeat' | 'wait' | 'leave unconfirmed' | 'give up';
-
-const decisions: Record<AttemptEnding, Record<Repeat, RetryDecision>> = {
-  answered: { safe: 'take', 'if unprocessed': 'take', once: 'take', 'by caller': 'take' },
-  'held back': { safe: 'wait', 'if unprocessed': 'wait', once: 'wait', 'by caller': 'wait' },
-  overloaded: { safe: 'repeat', 'if unprocessed': 'leave unconfirmed', once: 'take', 'by caller': 'take' },
-  broke: { safe: 'take', 'if unprocessed': 'leave unconfirmed', once: 'take', 'by caller': 'take' },
-  unsent: { safe: 'repeat', 'if unprocessed': 'repeat', once: 'repeat', 'by caller': 'repeat' },
-  barred: { safe: 'give up', 'if unprocessed': 'give up', once: 'give up', 'by caller': 'give up' },
-  unconfirmed: {
-    safe: 'repeat',
-    'if unprocessed': 'leave unconfirmed',
-    once: 'leave unconfirmed',
-    'by caller': 'give up',
-  },
-};
-
-/** What to do after an attempt. */
-export function decide(repeat: Repeat, ending: AttemptEnding): RetryDecision {
-  return decisions[ending][repeat];
-}
-
-/** What an answer with this status means for repeating the call. */
-export function endingOf(status: number): AttemptEnding {
-  if (status === 429) return 'held back';
-  if (status === 502 || status === 503 || status === 504) return 'overloaded';
-  return status >= 500 ? 'broke' : 'answered';
+/** What follows an attempt that ended so, and whose answer came or not. */
+export function nextStep(repeat: Repeat, { request, again }: AttemptEnding, last: 'an answer' | 'no answer'): NextStep {
+  if (again === 'after the wait asked for') return 'wait';
+  if (request === 'unknown' && repeat === 'if unprocessed') return 'leave unconfirmed';
+  if (request === 'unknown' && repeat === 'once' && last === 'no answer') return 'leave unconfirmed';
+  const isHarmless = request === 'unprocessed' || repeat === 'safe';
+  return again === 'after a backoff' && isHarmless ? 'repeat' : 'end';
 }
 
 const firstBackoff: Milliseconds = 500;

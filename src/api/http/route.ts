@@ -5,16 +5,25 @@ import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { Failure, messageOf } from '../../core/failure.ts';
 import { readFileText } from '../../core/read.ts';
 import { variable, type Environment } from '../../core/world.ts';
-import { ProxyRefusal, Unconnected } from './fault.ts';
 import type { TransportSurroundings } from './call.ts';
 import { proxyOf } from './proxy.ts';
+import { connectError, TransportError } from './transport-error.ts';
+
+/** One set of connections for the process, made at the first request. */
+const opened = new WeakMap<TransportSurroundings, Promise<Dispatcher>>();
+
+/** @throws Failure config for an unreadable CA file or a wrong proxy variable */
+export function dispatcherFor(surroundings: TransportSurroundings, signal: AbortSignal): Promise<Dispatcher> {
+  const known = opened.get(surroundings) ?? openDispatcher(surroundings, signal);
+  opened.set(surroundings, known);
+  return known;
+}
 
 /**
  * The one place where connections are made: by undici's connector and kept by its agent, directly or through the proxy of the environment. No
- * step has a time limit of its own: TCP, CONNECT and TLS end when their request is cancelled. The error of each is an `Unconnected`.
- * @throws Failure config for an unreadable CA file or a wrong proxy variable
+ * step has a time limit of its own: TCP, CONNECT and TLS end when their request is cancelled. What ends one of them is a `connectError`.
  */
-export async function openDispatcher(surroundings: TransportSurroundings, signal: AbortSignal): Promise<Dispatcher> {
+async function openDispatcher(surroundings: TransportSurroundings, signal: AbortSignal): Promise<Dispatcher> {
   const { env } = surroundings;
   // A wrong variable is reported before the first connection.
   proxyOf('https://example.com', { ...env, NO_PROXY: '', no_proxy: '' });
@@ -65,18 +74,20 @@ export function dispatchFor(cancellation: Cancellation, dispatch: () => void): v
 function routed(env: Environment, connect: Connect): buildConnector.connector {
   return (options, callback) => {
     const cancellation = dispatching;
+    const host = options.host ?? options.hostname;
+    const proxy = proxyOf(`${options.protocol}//${host}`, env);
+    const fail = (cause: unknown): void => callback(connectError(cause, options.hostname, proxy?.host), null);
     const done: buildConnector.Callback = (...[cause, socket]) => {
-      if (cause) callback(new Unconnected(cause), null);
+      if (cause) fail(cause);
       else callback(null, socket);
     };
-    const proxy = proxyOf(`${options.protocol}//${options.host ?? options.hostname}`, env);
     if (!proxy) {
       open(connect, options, cancellation, done);
       return;
     }
     openTunnel(connect, proxy, options, cancellation).then(
       (httpSocket) => open(connect, { ...options, httpSocket }, cancellation, done),
-      (cause: unknown) => callback(new Unconnected(cause), null),
+      fail,
     );
   };
 }
@@ -122,11 +133,22 @@ function openTunnel(
             return;
           }
           socket.destroy();
-          reject(new ProxyRefusal(status));
+          reject(refusal(status));
         },
-        onResponseError: (_controller, cause) => reject(cause),
+        onResponseError(_controller, cause) {
+          const isClosed = 'code' in cause && cause.code === 'UND_ERR_SOCKET';
+          reject(isClosed ? new TransportError('proxy hangs up', { at: proxy.host, cause }) : cause);
+        },
       },
     );
+  });
+}
+
+/** What the status with which a proxy answers CONNECT means. */
+function refusal(status: number): TransportError {
+  if (status === 407) return new TransportError('proxy asks for a password');
+  return new TransportError(status >= 500 ? 'proxy does not reach the server' : 'proxy refuses', {
+    detail: `${status}`,
   });
 }
 

@@ -1,6 +1,5 @@
 import { Failure } from '../../core/failure.ts';
-import { foreignBody, redirected } from '../http/answer.ts';
-import type { Answer } from '../http/call.ts';
+import { type Answer, foreignBody, redirected } from '../http/answer.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { saysError } from './answer-error.ts';
 import { differencesFrom, type License } from './license.ts';

@@ -1,7 +1,7 @@
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
-import { foreignBody } from '../http/answer.ts';
-import type { Answer, Path } from '../http/call.ts';
+import { type Answer, foreignBody } from '../http/answer.ts';
+import type { Path } from '../http/call.ts';
 import { saysError } from './answer-error.ts';
 import { differencesFrom, textOf, type EditedFields, type License } from './license.ts';
 import { errorInside, findLicense, isNothing, refuse, type LicensingLine } from './license-answer.ts';

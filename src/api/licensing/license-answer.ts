@@ -1,8 +1,8 @@
 import { Failure } from '../../core/failure.ts';
 import { licenseFields } from '../../schema/license.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
-import { foreignBody, isSuccess, redirected, bounded, wordsOf } from '../http/answer.ts';
-import type { Answer, Send } from '../http/call.ts';
+import { type Answer, bounded, foreignBody, isSuccess, redirected, wordsOf } from '../http/answer.ts';
+import type { Send } from '../http/call.ts';
 import { saysError, type AnswerSubject } from './answer-error.ts';
 import type { License } from './license.ts';
 import { licenseFrom, licenseFromKey } from './license-key.ts';

@@ -1,6 +1,7 @@
 import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
-import type { Answer, Parameters } from '../http/call.ts';
+import type { Answer } from '../http/answer.ts';
+import type { Parameters } from '../http/call.ts';
 import { encodeParameters } from '../http/request.ts';
 import { identityOf, type License } from './license.ts';
 import type { LicensingLine } from './license-answer.ts';

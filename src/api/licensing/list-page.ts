@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../core/json.ts';
 import type { Spool } from '../../core/spool.ts';
-import { foreignBody, incompleteAfter, withBody } from '../http/answer.ts';
-import type { Answer, Parameters } from '../http/call.ts';
+import { type Answer, foreignBody, incompleteAfter } from '../http/answer.ts';
+import type { Parameters } from '../http/call.ts';
 import { path } from '../http/request.ts';
 import type { License } from './license.ts';
 import { refuse, refuseError, rowOf, unreadable, type LicensingLine } from './license-answer.ts';
@@ -36,9 +36,9 @@ async function longPage(answer: Answer, spool: Spool, line: LicensingLine): Prom
   try {
     refuse(answer);
     const { body, rowsOf } = await readLongPage(spool);
-    const known = withBody(answer, body);
-    const { count, each } = rowsOf(rowsIn(known));
-    return { ...pageEnd(known), rows: licensesFrom(each, known, line), count, answer };
+    answer.readAs(body);
+    const { count, each } = rowsOf(rowsIn(answer));
+    return { ...pageEnd(answer), rows: licensesFrom(each, answer, line), count, answer };
   } catch (cause) {
     await spool.close();
     throw cause instanceof SyntaxError ? foreignBody(answer, 'the licensing API') : cause;

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, parseJson } from '../../core/json.ts';
-import type { Answer } from '../http/call.ts';
+import type { Answer } from '../http/answer.ts';
 import { linkedNext } from './link-header.ts';
 
 /** What a page of a list says of the rows after it (docs/exactly-once.md, Whole lists). */

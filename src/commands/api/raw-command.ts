@@ -1,5 +1,5 @@
-import { isSuccess } from '../../api/http/answer.ts';
-import type { Answer, Parameters } from '../../api/http/call.ts';
+import { type Answer, isSuccess } from '../../api/http/answer.ts';
+import type { Parameters } from '../../api/http/call.ts';
 import { typedPath, type Service } from '../../api/raw-path.ts';
 import type { RawAnswer, RawRequest } from '../../api/raw.ts';
 import { usage } from '../../core/failure.ts';

@@ -1,20 +1,11 @@
 import { expect, test } from 'vitest';
 import { accept, acceptOnce } from '../../../src/api/chat/chat-answer.ts';
-import type { Answer } from '../../../src/api/http/call.ts';
+import { Answer } from '../../../src/api/http/answer.ts';
 import { Failure } from '../../../src/core/failure.ts';
 
 function answer(status: number, body: unknown, headers = {}): Answer {
   const http = { method: 'PATCH', url: 'https://chat.test/api/v1/settings', status };
-  return {
-    status,
-    headers,
-    text: JSON.stringify(body),
-    bytes: Buffer.from(JSON.stringify(body)),
-    body,
-    http,
-    afterUnconfirmed: false,
-    release: () => undefined,
-  };
+  return new Answer(http, headers, { bytes: Buffer.from(JSON.stringify(body)), spool: undefined });
 }
 
 function kindOf(work: () => unknown): string {

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { chatApi } from '../../../src/api/chat/chat.ts';
-import type { Answer } from '../../../src/api/http/call.ts';
+import { Answer } from '../../../src/api/http/answer.ts';
 
 const page = {
   result: 'success',
@@ -9,20 +9,12 @@ const page = {
   found_newest: true,
 };
 
-/** What a server answered, and what was done with its body: how often it was parsed whole, and given up. */
+/** What a server answered, and what was done with its body: how often its whole text was read, and it was given up. */
 function answerOf(status: number, value: unknown) {
-  const done = { parses: 0, releases: 0 };
-  const text = JSON.stringify(value);
-  const answer: Answer = {
-    ...{ status, headers: {}, text, bytes: Buffer.from(text), afterUnconfirmed: false },
-    http: { method: 'GET', url: 'https://chat.test/api/v1/messages', status },
-    release: () => void (done.releases += 1),
-    get body() {
-      done.parses += 1;
-      return value;
-    },
-  };
-  return { answer, done };
+  const http = { method: 'GET', url: 'https://chat.test/api/v1/messages', status };
+  const answer = new Answer(http, {}, { bytes: Buffer.from(JSON.stringify(value)), spool: undefined });
+  const [text, release] = [vi.spyOn(answer, 'text', 'get'), vi.spyOn(answer, 'release')];
+  return { answer, done: () => ({ reads: text.mock.calls.length, releases: release.mock.calls.length }) };
 }
 
 const narrow = [{ operator: 'channel', operand: 'general' }];
@@ -44,5 +36,5 @@ test.each([
     [8, { id: 8 }],
   ]);
   expect(found_newest).toBe(true);
-  expect(done).toEqual({ parses: 0, releases: 1 });
+  expect(done()).toEqual({ reads: 0, releases: 1 });
 });

@@ -2,55 +2,42 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   backoff,
-  decide,
-  endingOf,
   holdBack,
+  nextStep,
   openGate,
   retryAfter,
-  type RetryDecision,
-  type AttemptEnding,
+  type NextStep,
   type Repeat,
 } from '../../../src/api/http/retry.ts';
+import { connectError, endingOf, sentError, type AttemptEnding } from '../../../src/api/http/transport-error.ts';
 import { sleptClock } from '../../helpers/clock.ts';
+
+const coded = (code: string): Error => Object.assign(new Error(code), { code });
+const connectEnding = (code: string): AttemptEnding => connectError(coded(code), 'licenses.test').ending;
+const sentEnding = (code: string): AttemptEnding => sentError(coded(code)).ending;
 
 const seed = { seed: 20_260_301 };
 
-describe('what a status is', () => {
-  test.each<[number, AttemptEnding]>([
-    [200, 'answered'],
-    [204, 'answered'],
-    [301, 'answered'],
-    [400, 'answered'],
-    [401, 'answered'],
-    [403, 'answered'],
-    [404, 'answered'],
-    [408, 'answered'],
-    [429, 'held back'],
-    [500, 'broke'],
-    [501, 'broke'],
-    [502, 'overloaded'],
-    [503, 'overloaded'],
-    [504, 'overloaded'],
-    [520, 'broke'],
-  ])('%d: %s', (status, ending) => expect(endingOf(status)).toBe(ending));
-});
-
 /** The contract's section 5, row by row. */
 describe('what happens next', () => {
-  test.each<[AttemptEnding, RetryDecision, RetryDecision, RetryDecision]>([
-    // ending, every GET and PATCH of absolute values, a POST that must not happen twice, delete_topic
-    ['answered', 'take', 'take', 'take'],
-    ['held back', 'wait', 'wait', 'wait'],
-    ['overloaded', 'repeat', 'leave unconfirmed', 'take'],
-    ['broke', 'take', 'leave unconfirmed', 'take'],
-    ['unsent', 'repeat', 'repeat', 'repeat'],
-    ['barred', 'give up', 'give up', 'give up'],
-    ['unconfirmed', 'repeat', 'leave unconfirmed', 'give up'],
-  ])('%s', (ending, safe, once, byCaller) => {
-    const decisions = (['safe', 'if unprocessed', 'by caller'] as const satisfies Repeat[]).map((repeat) =>
-      decide(repeat, ending),
-    );
-    expect(decisions).toEqual([safe, once, byCaller]);
+  test.each<[string, AttemptEnding, 'an answer' | 'no answer', NextStep, NextStep, NextStep, NextStep]>([
+    // every GET and PATCH of absolute values, a POST that must not happen twice, api, delete_topic
+    ['200', endingOf(200), 'an answer', 'end', 'end', 'end', 'end'],
+    ['429', endingOf(429), 'an answer', 'wait', 'wait', 'wait', 'wait'],
+    ['503', endingOf(503), 'an answer', 'repeat', 'leave unconfirmed', 'end', 'end'],
+    ['500', endingOf(500), 'an answer', 'end', 'leave unconfirmed', 'end', 'end'],
+    ['refused', connectEnding('ECONNREFUSED'), 'no answer', 'repeat', 'repeat', 'repeat', 'repeat'],
+    ['no such name', connectEnding('ENOTFOUND'), 'no answer', 'end', 'end', 'end', 'end'],
+    ['reset', sentEnding('ECONNRESET'), 'no answer', 'repeat', 'leave unconfirmed', 'leave unconfirmed', 'end'],
+    [
+      'headers too large',
+      sentEnding('UND_ERR_HEADERS_OVERFLOW'),
+      'no answer',
+      ...(['end', 'leave unconfirmed', 'leave unconfirmed', 'end'] as const),
+    ],
+  ])('%s', (_what, ending, last, safe, unprocessed, once, byCaller) => {
+    const repeats = ['safe', 'if unprocessed', 'once', 'by caller'] as const satisfies Repeat[];
+    expect(repeats.map((repeat) => nextStep(repeat, ending, last))).toEqual([safe, unprocessed, once, byCaller]);
   });
 });
 

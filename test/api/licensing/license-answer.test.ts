@@ -1,21 +1,11 @@
 import { expect, test } from 'vitest';
-import type { Answer } from '../../../src/api/http/call.ts';
+import { Answer } from '../../../src/api/http/answer.ts';
 import { refuse } from '../../../src/api/licensing/license-answer.ts';
 import { Failure } from '../../../src/core/failure.ts';
 
 function refusalOf(status: number, missing?: string): string {
   const http = { method: 'GET', url: 'https://licenses.test/v1/license/K/', status };
-  const body = { detail: 'no' };
-  const answer: Answer = {
-    status,
-    headers: {},
-    text: JSON.stringify(body),
-    bytes: Buffer.from(JSON.stringify(body)),
-    body,
-    http,
-    afterUnconfirmed: false,
-    release: () => undefined,
-  };
+  const answer = new Answer(http, {}, { bytes: Buffer.from('{"detail":"no"}'), spool: undefined });
   try {
     refuse(answer, missing);
   } catch (cause) {

@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest';
+import {
+  connectError,
+  endingOf,
+  sentError,
+  TransportError,
+  type AttemptEnding,
+} from '../../../src/api/http/transport-error.ts';
+
+const coded = (code: string, extra: object = {}): Error => Object.assign(new Error(`fake ${code}`), { code, ...extra });
+const connecting = (code: string, extra: object = {}): TransportError =>
+  connectError(coded(code, extra), 'licenses.test');
+const http = { method: 'GET', url: 'https://licenses.test:8443/v1/license/' };
+
+const unprocessed: AttemptEnding = { request: 'unprocessed', again: 'after a backoff' };
+const prevented: AttemptEnding = { request: 'unprocessed', again: 'never' };
+const unconfirmed: AttemptEnding = { request: 'unknown', again: 'after a backoff' };
+const unusable: AttemptEnding = { request: 'unknown', again: 'never' };
+
+describe('what a status proves', () => {
+  test.each<[number, AttemptEnding]>([
+    ...[200, 204, 301, 400, 401, 403, 404, 408].map((status): [number, AttemptEnding] => [
+      status,
+      { request: 'answered', again: 'never' },
+    ]),
+    [429, { request: 'unprocessed', again: 'after the wait asked for' }],
+    ...[502, 503, 504].map((status): [number, AttemptEnding] => [status, unconfirmed]),
+    ...[500, 501, 520].map((status): [number, AttemptEnding] => [status, unusable]),
+  ])('%d', (status, ending) => expect(endingOf(status)).toEqual(ending));
+});
+
+describe('what an error proves', () => {
+  test.each<[string, TransportError, AttemptEnding]>([
+    ['refused', connecting('ECONNREFUSED'), unprocessed],
+    ['no route', connecting('EHOSTUNREACH'), unprocessed],
+    ['no network', connecting('ENETUNREACH'), unprocessed],
+    ['late connection', connectError(new TransportError('timeout'), 'licenses.test'), unprocessed],
+    [
+      'several addresses, each refused',
+      connectError(new AggregateError([coded('ECONNREFUSED'), coded('ECONNREFUSED')]), 'licenses.test'),
+      unprocessed,
+    ],
+    [
+      'a cause that was refused',
+      connectError(new Error('x', { cause: coded('ECONNREFUSED') }), 'licenses.test'),
+      unprocessed,
+    ],
+    ['no such name', connecting('ENOTFOUND'), prevented],
+    ['no answer of the name service', connecting('EAI_AGAIN'), unprocessed],
+    ['certificate', connecting('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), prevented],
+    ['expired certificate', connecting('CERT_HAS_EXPIRED'), prevented],
+    ['another name in the certificate', connecting('ERR_TLS_CERT_ALTNAME_INVALID'), prevented],
+    ['no TLS at the other end', connecting('ERR_SSL_WRONG_VERSION_NUMBER'), prevented],
+    ['proxy without a password', new TransportError('proxy asks for a password'), prevented],
+    ['proxy that refuses', new TransportError('proxy refuses'), prevented],
+    ['proxy that cannot connect', new TransportError('proxy does not reach the server'), unprocessed],
+    ['proxy that closes', new TransportError('proxy hangs up'), unprocessed],
+    ['reset while connecting', connecting('ECONNRESET'), unprocessed],
+    ['refused after connecting', sentError(coded('ECONNREFUSED')), unconfirmed],
+    ['no route after connecting', sentError(coded('EHOSTUNREACH')), unconfirmed],
+    ['no network after connecting', sentError(coded('ENETUNREACH')), unconfirmed],
+    ['TLS error after connecting', sentError(coded('EPROTO')), unconfirmed],
+    ['reset', sentError(coded('ECONNRESET')), unconfirmed],
+    ['closed', sentError(coded('UND_ERR_SOCKET')), unconfirmed],
+    ['pipe', sentError(coded('EPIPE')), unconfirmed],
+    ['network time-out after connecting', sentError(coded('ETIMEDOUT')), unconfirmed],
+    ['no whole answer in time', new TransportError('timeout'), unconfirmed],
+    ['headers that Node does not take', sentError(coded('UND_ERR_HEADERS_OVERFLOW')), unusable],
+    ['too large', new TransportError('body too large'), unconfirmed],
+    ['anything else', sentError(new Error('?')), unconfirmed],
+    ['what is no error', sentError('text'), unconfirmed],
+  ])('%s', (_what, error, ending) => expect(error.ending).toMatchObject(ending));
+});
+
+test('codes of the HTTP library are not repeated: they are no words for a reader', () => {
+  const { message } = sentError(coded('UND_ERR_SOCKET')).failure(http, 1000);
+
+  expect(message).toBe('the connection to licenses.test:8443 broke before a whole answer came');
+  expect(sentError(coded('ECONNRESET')).failure(http, 1000).message).toBe(`${message} (ECONNRESET)`);
+});
+
+describe('the failure names what prevented the request', () => {
+  test.each<[string, TransportError, RegExp, RegExp]>([
+    [
+      'DNS',
+      connecting('ENOTFOUND', { hostname: 'licenses.test' }),
+      /^DNS: no address for licenses\.test/,
+      /URL of the profile/,
+    ],
+    ['DNS of the proxy', connecting('ENOTFOUND', { hostname: 'proxy.test' }), /no address for proxy\.test/, /proxy/],
+    [
+      'TLS',
+      connecting('SELF_SIGNED_CERT_IN_CHAIN'),
+      /^TLS: .*licenses\.test:8443/,
+      /--ca-file FILE or NODE_EXTRA_CA_CERTS/,
+    ],
+    ['time-out', new TransportError('timeout'), /^timeout: .*licenses\.test:8443 within 30s/, /--timeout/],
+    ['refused', connecting('ECONNREFUSED'), /^no connection to licenses\.test:8443 \(ECONNREFUSED\)/, /service runs/],
+    ['proxy', new TransportError('proxy asks for a password'), /proxy asks for a name and password/, /HTTPS_PROXY/],
+    [
+      'proxy that closes',
+      new TransportError('proxy hangs up', { at: 'proxy.test:3128' }),
+      /^the proxy proxy\.test:3128 closed the tunnel to licenses\.test:8443/,
+      /HTTPS_PROXY/,
+    ],
+    [
+      'late connection',
+      connectError(new TransportError('timeout'), 'licenses.test'),
+      /^timeout: no connection to licenses\.test:8443 within 30s$/,
+      /service runs/,
+    ],
+    ['plain port', connecting('ERR_SSL_WRONG_VERSION_NUMBER'), /does not speak TLS on this port/, /port of the URL/],
+    ['reset', sentError(coded('ECONNRESET')), /broke before a whole answer came \(ECONNRESET\)/, /again/],
+    ['headers', sentError(coded('UND_ERR_HEADERS_OVERFLOW')), /headers .* larger than Node takes/, /--max-http-header/],
+    ['too large', new TransportError('body too large'), /larger than any answer/, /URL of the profile/],
+  ])('%s', (_what, error, message, hint) => {
+    const failure = error.failure(http, 30_000);
+
+    expect(failure.kind).toBe('unavailable');
+    expect(failure.message).toMatch(message);
+    expect(failure.details.hint).toMatch(hint);
+    expect(failure.details.http).toEqual(http);
+    expect(failure.cause).toBe(error);
+  });
+
+  test.each([
+    ['with a proxy', 'proxy.test:3128', ' through the proxy proxy.test:3128'],
+    ['without one', undefined, ''],
+  ])('%s', (_what, proxy, through) => {
+    const { message } = connectError(coded('ECONNREFUSED'), 'licenses.test', proxy).failure(http, 30_000);
+
+    expect(message).toBe(`no connection to licenses.test:8443${through} (ECONNREFUSED)`);
+  });
+});
