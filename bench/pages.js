@@ -4,15 +4,16 @@ import { createServer } from 'node:http';
 
 const count = Number(process.argv[2] ?? 20_000);
 const pageSize = 1000;
-const content = 'Measurement stored, battery at 81 percent, signal strong, next look in an hour. '.repeat(5);
-/** @param {string} id */
-const message = (id) =>
-  `{"id":${id},"sender_id":13,"content":"<p>${content.trim()}</p>","recipient_id":21,"timestamp":1773388800,"client":"load","subject":"load","topic_links":[],"is_me_message":false,"reactions":[],"submessages":[],"flags":["read"],"sender_full_name":"Release Bot","sender_email":"release-bot@harbour.example","sender_realm_str":"harbour","display_recipient":"general","type":"stream","stream_id":1,"avatar_url":null,"content_type":"text/html","edit_history":[{"timestamp":1773388900,"user_id":13,"prev_content":"Measurement stored"}],"last_edit_timestamp":1773388900}`;
+const content = 'Measurement stored, battery at 81 percent, signal strong, next look in an hour. '.repeat(5).trim();
+const senders = ['Release Bot', 'Ada Sigurds', 'Harbour Bot'];
+/** Of one length, and unlike its neighbours in what differs between messages of a topic. @param {string} id @param {number} index */
+const message = (id, index) =>
+  `{"id":${id},"sender_id":${13 + (index % 3)},"content":"<p>${content.slice(index % 80)}${content.slice(0, index % 80)}</p>","recipient_id":21,"timestamp":${1773388800 + index * 37},"client":"load","subject":"load","topic_links":[],"is_me_message":false,"reactions":[],"submessages":[],"flags":["read"],"sender_full_name":"${senders[index % 3]}","sender_email":"release-bot@harbour.example","sender_realm_str":"harbour","display_recipient":"general","type":"stream","stream_id":1,"avatar_url":null,"content_type":"text/html","edit_history":[{"timestamp":1773388900,"user_id":13,"prev_content":"Measurement stored"}],"last_edit_timestamp":1773388900}`;
 const firstId = 10_000_001;
 const template = Buffer.from(
-  Array.from({ length: pageSize }, (_, index) => message(String(firstId + index))).join(','),
+  Array.from({ length: pageSize }, (_, index) => message(String(firstId + index), index)).join(','),
 );
-const step = message(String(firstId)).length + 1;
+const step = message(String(firstId), 0).length + 1;
 const idAt = '{"id":'.length;
 
 const server = createServer((request, response) => {

@@ -1,14 +1,13 @@
 import { parseJson } from './json.ts';
 import {
   endOfBlanks,
-  endOfPlain,
   endOfString,
   endOfValue,
-  isAt,
+  integerOf,
+  isRepeated,
   passSign,
   sign,
   startInside,
-  startOfValue,
   textOf,
 } from './json-syntax.ts';
 
@@ -67,7 +66,8 @@ export class JsonElement {
     const { document, names, places } = this.#page;
     const at = this.#at + 2 + 2 * names.indexOf(name);
     const [start = 0, end = 0] = [places[at], places[at + 1]];
-    return end === 0 ? undefined : parseJson(textOf(document, start, end));
+    if (end === 0) return undefined;
+    return integerOf(document, start, end) ?? parseJson(textOf(document, start, end));
   }
 
   /** The whole object. */
@@ -100,13 +100,14 @@ export interface FoundElements extends Pick<JsonElements, 'places' | 'count'> {
   readonly isEnded: boolean;
 }
 
-/** The elements that are whole, where the next one begins, and whether the array ends there. With `members` each is an object. */
+/** The elements that are whole, where the next one begins, and whether the array ends there. With `names` each is an object. */
 export function readElements(
   { bytes, at: start, isWhole }: { readonly bytes: Uint8Array; readonly at: number; readonly isWhole: boolean },
   depth: number,
-  members: MemberNames | undefined,
+  names: readonly string[] | undefined,
 ): FoundElements {
-  const rowSize = rowSizeOf(members?.flat() ?? []);
+  const rowSize = rowSizeOf(names ?? []);
+  const members: Members | undefined = names && { names, known: [] };
   let places = new Int32Array(usualElements * rowSize);
   let count = 0;
   let next = endOfBlanks(bytes, start);
@@ -136,25 +137,51 @@ function twice(places: Int32Array): Int32Array<ArrayBuffer> {
   return larger;
 }
 
-/** Writes the places of the named members of the object that begins at `start`; where the object ends. */
+/** A member as the last element that has it holds it. */
+interface Member {
+  /** Which of the noted names it has, or -1. */
+  readonly index: number;
+  /** From the beginning of its name to behind the colon. */
+  readonly nameLength: number;
+  /** Where its name begins. */
+  at: number;
+  /** From the beginning of its name to the end of its value. */
+  length: number;
+}
+
+/** More members than a message has; of an object with more, those beyond are read each time. */
+const mostKnown = 64;
+
+/** What is known of the elements before, in the order in which it came. */
+interface Members {
+  readonly names: readonly string[];
+  readonly known: Member[];
+}
+
+/**
+ * Writes the places of the named members of the object that begins at `start`; where the object ends. Messages that follow one another
+ * have the same members, and the same values in most of them: bytes that are those of an element before are not read again. Without
+ * this a page of messages takes 1.7 times as long.
+ */
 function endOfElement(
   bytes: Uint8Array,
   start: number,
   depth: number,
-  members: MemberNames,
+  { names, known }: Members,
   places: Int32Array,
   row: number,
 ): number {
   let at = startInside(bytes, start, sign.openObject, depth);
+  let expected = 0;
   for (let isOpen = bytes[at] !== sign.closeObject; isOpen;) {
-    const plainEnd = endOfPlain(bytes, at + 1);
-    const nameEnd = endOfString(bytes, at, plainEnd);
-    const value = startOfValue(bytes, nameEnd);
-    const end = endOfValue(bytes, value, depth + 1);
-    const index = indexOfName(bytes, at, plainEnd, nameEnd, members);
-    if (index >= 0) {
-      places[row + 2 + index * 2] = value;
-      places[row + 3 + index * 2] = end;
+    const place = placeOfMember(bytes, at, known, expected);
+    const member = known[place] ?? readMember(bytes, at, depth, names);
+    if (place === known.length && place < mostKnown) known.push(member);
+    expected = place + 1;
+    const end = endOfMember(bytes, at, depth, member);
+    if (member.index >= 0) {
+      places[row + 2 + member.index * 2] = endOfBlanks(bytes, at + member.nameLength);
+      places[row + 3 + member.index * 2] = end;
     }
     at = endOfBlanks(bytes, end);
     isOpen = bytes[at] === sign.comma;
@@ -163,25 +190,29 @@ function endOfElement(
   return passSign(bytes, at, sign.closeObject);
 }
 
-/** Names of members, by their number of bytes: most members of an element have a length that none of them has. */
-export type MemberNames = readonly (readonly { readonly name: Buffer; readonly index: number }[])[];
-
-export function namesByLength(names: readonly string[]): MemberNames {
-  const all = names.map((name, index) => ({ name: Buffer.from(name), index }));
-  const longest = Math.max(0, ...all.map(({ name }) => name.length));
-  return Array.from({ length: longest + 1 }, (_, length) => all.filter(({ name }) => name.length === length));
+/** Which known member has the name that begins at `at`, first the expected one; the number of those that are known where none has. */
+function placeOfMember(bytes: Uint8Array, at: number, known: readonly Member[], expected: number): number {
+  for (let count = 0; count < known.length; count += 1) {
+    const place = (expected + count) % known.length;
+    const member = known[place];
+    if (member && isRepeated(bytes, at, member.at, member.nameLength)) return place;
+  }
+  return known.length;
 }
 
-/** Which of the names the string is that begins at `start`, or -1; `plainEnd` is before its end where it has an escape. */
-function indexOfName(bytes: Uint8Array, start: number, plainEnd: number, end: number, names: MemberNames): number {
-  if (plainEnd + 1 < end) {
-    const name = Buffer.from(String(parseJson(textOf(bytes, start, end))));
-    return names[name.length]?.find((one) => one.name.equals(name))?.index ?? -1;
-  }
-  const some = names[end - start - 2];
-  for (let at = 0; some && at < some.length; at += 1) {
-    const candidate = some[at];
-    if (candidate && isAt(bytes, start + 1, candidate.name)) return candidate.index;
-  }
-  return -1;
+/** The end of the member at `at`, whose name is known; its value is remembered. */
+function endOfMember(bytes: Uint8Array, at: number, depth: number, member: Member): number {
+  const { nameLength, at: earlier, length } = member;
+  // The byte behind the value too: a number might go on there.
+  const isKnown = isRepeated(bytes, at + nameLength, earlier + nameLength, length - nameLength + 1);
+  if (!isKnown) member.length = endOfValue(bytes, endOfBlanks(bytes, at + nameLength), depth + 1) - at;
+  member.at = at;
+  return at + member.length;
+}
+
+function readMember(bytes: Uint8Array, at: number, depth: number, names: readonly string[]): Member {
+  const nameEnd = endOfString(bytes, at);
+  const index = names.indexOf(String(parseJson(textOf(bytes, at, nameEnd))));
+  const value = passSign(bytes, endOfBlanks(bytes, nameEnd), sign.colon);
+  return { index, nameLength: value - at, at, length: endOfValue(bytes, endOfBlanks(bytes, value), depth + 1) - at };
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { parseJson } from './json.ts';
-import { JsonElement, namesByLength, readElements, type JsonElements } from './json-elements.ts';
+import { JsonElement, readElements, type JsonElements } from './json-elements.ts';
 import {
   broken,
   endOfBlanks,
@@ -183,7 +183,7 @@ type ArrayPlace = Pick<JsonRun, 'array' | 'index'> & { readonly depth: number };
 function* readArray(input: JsonInput, sought: Sought, { array, index, depth }: ArrayPlace): JsonWork<void, JsonRun> {
   yield* keep(input, (bytes, at) => startInside(bytes, at, sign.open, depth));
   const { names } = sought;
-  const members = sought.array === undefined ? undefined : namesByLength(names);
+  const members = sought.array === undefined ? undefined : names;
   let isOpen = input.bytes[input.at] !== sign.close;
   if (!isOpen) yield { array, index, document: input.bytes, names, places: [], count: 0 };
   while (isOpen) {

@@ -37,23 +37,63 @@ export function endOfValue(bytes: Uint8Array, start: number, depth: number): num
 }
 
 /**
- * The end of the string that begins at `start`; `plainEnd` is where its first characters end.
+ * The end of the string that begins at `start`.
  * @throws SyntaxError for control characters and unknown escapes
  */
-export function endOfString(bytes: Uint8Array, start: number, plainEnd = endOfPlain(bytes, start + 1)): number {
+export function endOfString(bytes: Uint8Array, start: number): number {
   if (bytes[start] !== quote) throw broken(start);
-  let at = plainEnd;
+  let at = endOfPlain(bytes, start + 1);
   while (bytes[at] === backslash) at = endOfPlain(bytes, at + escapeLength(bytes, at));
   return passSign(bytes, at, quote);
 }
 
 /** The first place from `start` on that is no ordinary character of a string: a quotation mark, backslash or control character. */
-export function endOfPlain(bytes: Uint8Array, start: number): number {
+function endOfPlain(bytes: Uint8Array, start: number): number {
   let at = start;
-  let byte = bytes[at] ?? 0;
-  // Comparisons are twice as fast as a table of 256.
-  while (byte >= space && byte !== quote && byte !== backslash) byte = bytes[(at += 1)] ?? 0;
+  for (const end = start + shortText; at < end; at += 1) if (!isPlain(bytes[at] ?? 0)) return at;
+  const words = wordsOf(bytes);
+  for (const last = bytes.length - 4; at <= last && isPlainWord(words.getInt32(at));) at += 4;
+  while (isPlain(bytes[at] ?? 0)) at += 1;
   return at;
+}
+
+/** A longer string is read by four bytes at a time: byte by byte a page of messages takes 1.25 times as long. */
+const shortText = 24;
+
+/** Comparisons are twice as fast as a table of 256. */
+function isPlain(byte: number): boolean {
+  return byte >= space && byte !== quote && byte !== backslash;
+}
+
+/** Whether four bytes are plain: where one is below n, `word - n` in each byte borrows from a highest bit that the byte lacks. */
+function isPlainWord(word: number): boolean {
+  const quotes = word ^ 0x22222222;
+  const backslashes = word ^ 0x5c5c5c5c;
+  const found =
+    ((word - 0x20202020) & ~word) | ((quotes - 0x01010101) & ~quotes) | ((backslashes - 0x01010101) & ~backslashes);
+  return (found & 0x80808080) === 0;
+}
+
+/** Whether the `length` bytes at `at` are those that are at `earlier` too. */
+export function isRepeated(bytes: Uint8Array, at: number, earlier: number, length: number): boolean {
+  if (at + length > bytes.length) return false;
+  const words = wordsOf(bytes);
+  let done = 0;
+  for (; done + 4 <= length; done += 4) if (words.getInt32(at + done) !== words.getInt32(earlier + done)) return false;
+  while (done < length && bytes[at + done] === bytes[earlier + done]) done += 1;
+  return done === length;
+}
+
+let words = new DataView<ArrayBufferLike>(new ArrayBuffer(0));
+let wordsBytes: Uint8Array = new Uint8Array();
+
+/** The same bytes, four at a time. A page is read by many calls: its view is made at the first. */
+function wordsOf(bytes: Uint8Array): DataView {
+  if (wordsBytes !== bytes) {
+    wordsBytes = bytes;
+    words = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  }
+  return words;
 }
 
 /** The first place from `start` on that is no blank; the end of the document where there is none. */
@@ -132,6 +172,18 @@ function endOfDigits(bytes: Uint8Array, start: number): number {
   return at;
 }
 
+/** The integer that is written here, if it has at most 15 digits and nothing else: `JSON.parse` takes ten times as long. */
+export function integerOf(bytes: Uint8Array, start: number, end: number): number | undefined {
+  if (end - start > 15) return undefined;
+  let value = 0;
+  for (let at = start; at < end; at += 1) {
+    const byte = bytes[at] ?? 0;
+    if (!isDigit(byte)) return undefined;
+    value = value * 10 + byte - zero;
+  }
+  return value;
+}
+
 function isDigit(byte: number): boolean {
   return byte >= zero && byte <= nine;
 }
@@ -143,7 +195,7 @@ function endOfKeyword(bytes: Uint8Array, start: number): number {
 }
 
 /** Whether these bytes are at `start`. */
-export function isAt(bytes: Uint8Array, start: number, wanted: Uint8Array): boolean {
+function isAt(bytes: Uint8Array, start: number, wanted: Uint8Array): boolean {
   let at = 0;
   while (at < wanted.length && wanted[at] === bytes[start + at]) at += 1;
   return at === wanted.length;

@@ -20,10 +20,14 @@ const problemIn = (read: () => unknown): string | undefined => {
 };
 
 const json = fc.jsonValue({ maxDepth: 2 });
-const row = fc.dictionary(fc.oneof(fc.constantFrom('id', 'name', '__proto__'), fc.string()), json, {
-  maxKeys: 4,
-});
-const document = fc.record({ before: json, rows: fc.array(row, { maxLength: 4 }), after: json });
+/** Elements repeat the names and values of those before them, or nearly: numbers that go on, strings of more than a few words. */
+const alike = fc.constantFrom(1, 12, 1.5, null, [], 'x'.repeat(23), 'x'.repeat(24), `${'x'.repeat(40)}é"\n€`);
+const row = fc.dictionary(
+  fc.oneof(fc.constantFrom('id', 'name', '__proto__'), fc.string()),
+  fc.oneof({ arbitrary: alike, weight: 3 }, json),
+  { maxKeys: 4 },
+);
+const document = fc.record({ before: json, rows: fc.array(row, { maxLength: 6 }), after: json });
 const indent = fc.constantFrom(undefined, 1, '\t', '\r\n');
 
 describe('elementsOf', () => {
@@ -95,6 +99,21 @@ describe('elementsOf', () => {
     expect(elements.map((one) => ({ id: one.read('id'), name: one.read('name') }))).toEqual(rows);
   });
 
+  test('elements may differ in their blanks', () => {
+    const { elements } = scanned(
+      '{"rows":[{"id":1,"name":2},{"id": 1 , "name":2},{"id" :1,"name": 2},{ "id": 12,"name":2}]}',
+    );
+    expect(elements.map((one) => [one.read('id'), one.read('name')])).toEqual([1, 1, 1, 12].map((id) => [id, 2]));
+  });
+
+  test('finds the members of objects with more names than are remembered, in any order', () => {
+    const wide = Array.from({ length: 200 }, (_, index) => [`member ${index}`, index] as const);
+    const rows = [wide, wide.toReversed(), wide].map((members, id) => ({ ...Object.fromEntries(members), id }));
+    const { elements } = scanned(JSON.stringify({ rows }));
+    expect(elements.map((one) => one.parse())).toEqual(rows);
+    expect(elements.map((one) => one.read('id'))).toEqual([0, 1, 2]);
+  });
+
   test('the last of two arrays of that name counts', () => {
     expect(scanned('{"rows":[{"id":1}],"rows":[{"id":2}]}').texts).toEqual(['{"id":2}']);
   });
@@ -112,6 +131,7 @@ describe('elementsOf', () => {
     ['{"rows":{}}', 'byte 9'],
     ['{"row":[]}', "no 'rows'"],
     ['{"rows":[{"id":1},]}', 'byte 19'],
+    ['{"rows":[{"name":"12345678"},{"name":"12', 'byte 41'],
     ['{"rows":[]} x', 'byte 13'],
     ['{"rows":[]}\u0000', 'byte 12'],
     ['{"rows":[{"a":"\n"}]}', 'byte 16'],
