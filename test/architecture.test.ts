@@ -32,7 +32,7 @@ const homes: Readonly<Record<string, string | readonly string[]>> = {
   'sanitize-html': 'output/messages/sanitize.ts',
   'jq-wasm': 'output/jq.ts',
   undici: 'api/http/route.ts',
-  'wrap-ansi': 'output/wrap.ts',
+  'fast-wrap-ansi': 'output/wrap.ts',
   yaml: ['output/yaml.ts', 'store/settings/yaml.ts'],
 };
 

@@ -1,4 +1,4 @@
-import wrapAnsi from 'wrap-ansi';
+import { wrapAnsi } from 'fast-wrap-ansi';
 
 /** Narrower than this, text is unreadable when it is wrapped by words. */
 const minColumns = 10;
