@@ -1,6 +1,10 @@
+import { setImmediate } from 'node:timers/promises';
+import { incompleteWith } from '../api/http/answer.ts';
 import { Planned, type PlannedCall, type PlannedRequest } from '../api/http/call.ts';
 import type { AnyCommand } from '../commands/command.ts';
+import { abortReason } from '../core/abort-reason.ts';
 import { Failure, usage } from '../core/failure.ts';
+import type { Clock } from '../core/world.ts';
 import type { JsonFilter, Presentation } from '../output/presentation.ts';
 import { regardless, streamSink, type Sink } from '../output/sink.ts';
 import { writeResult } from '../output/write.ts';
@@ -19,7 +23,11 @@ export async function runCommand(
   const { world, messages } = given;
   const { options, result, plan, checkFields } = presentationOf(command, given.options, world);
   const running = { ...given, options };
-  const printed = { note: messages.note, filter: await filterOf(options, world) };
+  const printed = {
+    note: messages.note,
+    filter: await filterOf(options, world),
+    turn: turner(given.signal, world.clock),
+  };
   if (options.sandbox && world.machine.env['CHATELAINE_SANDBOX'])
     messages.warn('CHATELAINE_SANDBOX is set: running against the embedded sandbox');
   if (options.sandbox && options.typed.has('profile')) throw usage('--sandbox and --profile exclude each other');
@@ -46,6 +54,19 @@ async function filterOf({ jq }: Options, { blocking }: World): Promise<JsonFilte
   const filter = await openFilter(jq);
   return (json) => blocking(() => filter(json));
 }
+
+/** Turns the event loop where its last turn is so long ago that a user would notice. */
+function turner(signal: AbortSignal, { elapsed }: Clock): () => Promise<void> | undefined {
+  let last = elapsed();
+  const turn = async (): Promise<void> => {
+    await setImmediate();
+    last = elapsed();
+    if (signal.aborted) throw incompleteWith('not all rows were written', abortReason(signal));
+  };
+  return () => (elapsed() - last > moment ? turn() : undefined);
+}
+
+const moment = 100;
 
 type Print = (outcome: unknown) => Promise<void>;
 

@@ -63,6 +63,11 @@ export interface Presentation {
   readonly width: number;
   /** One line to stderr after the result, such as which columns were left out. */
   readonly note?: ((line: string) => void) | undefined;
+  /**
+   * Called between rows that take long to render: lets the event loop turn, without which no signal is heard and no deadline passes.
+   * @throws the reason of Ctrl-C, SIGTERM or the deadline
+   */
+  readonly turn?: (() => Promise<void> | undefined) | undefined;
   /** The IANA name of the reader's time zone; the system's own where absent. */
   readonly timeZone?: string | undefined;
 }

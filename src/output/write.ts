@@ -58,7 +58,7 @@ function listed(values: readonly unknown[]): AsyncIterable<unknown> {
 }
 
 async function writeRows(rows: AsyncIterable<unknown>, presentation: Presentation, sink: Sink): Promise<void> {
-  const { format, show, terminal, note } = presentation;
+  const { format, show, terminal, note, turn } = presentation;
   const formatter = await formatterOf(presentation);
   const batch = batched(sink);
   const source = watched(await sorted(rows, presentation));
@@ -66,7 +66,7 @@ async function writeRows(rows: AsyncIterable<unknown>, presentation: Presentatio
     const line = count === 0 && terminal && format.forPeople ? show.none : formatter.remark?.();
     if (line !== undefined) note?.(line);
   };
-  const pouring = pour(source, formatter, batch, remark);
+  const pouring = pour(source, { formatter, batch, turn: format.forPeople && turn }, remark);
   try {
     await Promise.race([pouring, batch.broken]);
   } catch (error) {
@@ -78,12 +78,8 @@ async function writeRows(rows: AsyncIterable<unknown>, presentation: Presentatio
 }
 
 /** Writes rows to the sink and then always closes the document. What the rows threw is thrown on, not what closing threw. */
-async function pour(
-  rows: AsyncIterable<unknown>,
-  formatter: Formatter,
-  batch: Batch,
-  remark: (count: number) => void,
-): Promise<void> {
+async function pour(rows: AsyncIterable<unknown>, target: PourTarget, remark: (count: number) => void): Promise<void> {
+  const { formatter, batch } = target;
   let count = 0;
   const close = async (): Promise<void> => {
     await batch.add(formatter.end());
@@ -91,7 +87,7 @@ async function pour(
     if (count > 0) remark(count);
   };
   try {
-    for await (const row of rows) count += await add(row, formatter, batch);
+    for await (const row of rows) count += await add(row, target);
   } catch (error) {
     await Promise.allSettled([close()]);
     throw error;
@@ -100,15 +96,24 @@ async function pour(
   if (count === 0) remark(count);
 }
 
+interface PourTarget extends Pick<Presentation, 'turn'> {
+  readonly formatter: Formatter;
+  readonly batch: Batch;
+}
+
 /** Adds a row, or rows that are JSON texts; how many. */
-async function add(row: unknown, formatter: Formatter, batch: Batch): Promise<number> {
-  if (!(row instanceof JsonRows)) {
-    await batch.add(formatter.row(row));
-    return 1;
+async function add(row: unknown, { formatter, batch, turn }: PourTarget): Promise<number> {
+  if (row instanceof JsonRows && formatter.texts) {
+    await batch.add(formatter.texts(row.texts));
+    return row.texts.length;
   }
-  if (formatter.texts) await batch.add(formatter.texts(row.texts));
-  else for (const one of row) await batch.add(formatter.row(one));
-  return row.texts.length;
+  let count = 0;
+  for (const one of row instanceof JsonRows ? row : [row]) {
+    await batch.add(formatter.row(one));
+    await turn?.();
+    count += 1;
+  }
+  return count;
 }
 
 interface Watched extends AsyncIterable<unknown> {

@@ -56,28 +56,74 @@ test.skipIf(process.platform === 'win32')('a FIFO in the place of any file that 
   });
 });
 
-test.each(['text', 'table'])('a message with a hostile table does not hold -o %s', async (format) => {
-  const content = '<table><tr><td colspan=20000 rowspan=1000000>seen</td></tr></table>'.repeat(5);
+const nested = (open: string, close: string, size: number): string =>
+  open.repeat(30) + 'seen'.padEnd(size, '<br>x') + close.repeat(30);
+
+/** Content that takes long to render. */
+const hostile: Readonly<Record<string, string>> = {
+  'a table of wide cells': '<table><tr><td colspan=20000 rowspan=1000000>seen</td></tr></table>'.repeat(5),
+  'a table of 20,000 cells': `<table>${`<tr>${'<td>seen</td>'.repeat(100)}</tr>`.repeat(200)}</table>`,
+  'one long word': 'seen'.repeat(50_000),
+  'tags that are not closed': `seen${'<b>'.repeat(100_000)}`,
+  'spoilers in spoilers': nested('<div class="spoiler-content">', '</div>', 300_000),
+};
+
+/** An organization whose messages all have one content: the environment that points to it, and when it is first asked. */
+async function chatOf(content: string, count: number) {
   const message = {
-    id: 1,
-    type: 'stream',
-    stream_id: 1,
-    display_recipient: 'general',
-    subject: 't',
-    sender_full_name: 'Eve',
+    ...{ type: 'stream', stream_id: 1, display_recipient: 'general', subject: 't', timestamp: 1, content },
+    ...{ sender_id: 2, sender_full_name: 'Eve', sender_email: 'eve@chat.test', content_type: 'text/html' },
   };
-  const body = JSON.stringify({
-    ...{ result: 'success', msg: '', found_oldest: true, found_newest: true, history_limited: false, anchor: 1 },
-    messages: [
-      { ...message, sender_id: 2, sender_email: 'eve@chat.test', content_type: 'text/html', timestamp: 1, content },
-    ],
+  const messages = Array.from({ length: count }, (_, index) => ({ ...message, id: index + 1 }));
+  const head = {
+    result: 'success',
+    msg: '',
+    found_oldest: true,
+    found_newest: true,
+    history_limited: false,
+    anchor: 1,
+  };
+  const body = JSON.stringify({ ...head, messages });
+  let answer = (): void => undefined;
+  const asked = new Promise<void>((resolve) => (answer = resolve));
+  const { port } = await openOrigin(({ url }) => {
+    answer();
+    return { body: url.includes('/messages') ? body : '{}' };
   });
-  const { port } = await openOrigin(() => ({ body }));
   const env = {
     CHATELAINE_CHAT_SITE: `http://127.0.0.1:${port}`,
     CHATELAINE_CHAT_EMAIL: 'ada@chat.test',
     CHATELAINE_CHAT_API_KEY: 'key-of-the-test-123',
   };
-  const { code, stdout } = await start(`messages fetch -o ${format} --deadline 20s`, { env }).ended;
-  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('seen') as string });
+  return { env, asked };
+}
+
+test.each(Object.entries(hostile))('%s holds neither a fetch nor an export', async (_what, content) => {
+  const { env } = await chatOf(content, 2);
+  const { ended, home } = start('archive pull kept --channel id:1 --both', { env });
+  await ended;
+  const lines = ['messages fetch -o text', 'messages fetch -o table', 'archive export kept -o html'];
+  for (const line of lines) {
+    const { code, stdout } = await start(line, { env, home }).ended;
+    expect({ line, code, stdout }).toEqual({ line, code: 0, stdout: expect.stringContaining('seen') as string });
+    expect(stdout.includes('more characters are not shown]')).toBe(content.length > 150_000);
+  }
+  const { code, stdout } = await start('archive export kept -o markdown', { home }).ended;
+  expect([code, stdout.includes(content)]).toEqual([0, true]);
 });
+
+test.each(['text', 'table'])(
+  'rendering that takes minutes ends by the deadline and by SIGTERM: -o %s',
+  async (format) => {
+    const content = nested('<blockquote>', '</blockquote>', 100_000);
+    const { env } = await chatOf(content, 190);
+    const again = await chatOf(content, 190);
+    const late = await start(`messages fetch -o ${format} --deadline 3s`, { env }).ended;
+    expect([7, 8]).toContain(late.code);
+    expect(late.stderr).toContain('the deadline of 3s was reached');
+    const run = start(`messages fetch -o ${format}`, { env: again.env });
+    await again.asked;
+    run.child.kill('SIGTERM');
+    expect((await run.ended).code).toBe(143);
+  },
+);

@@ -14,28 +14,41 @@ export async function* archivedMessages(
   form: ArchiveForm,
   signal?: AbortSignal,
 ): AsyncGenerator<ArchivedMessage> {
-  for (const part of archive.parts) yield* heeding(signal, (await wholePart(archive, part, form)).messages);
+  for (const part of archive.parts) yield* heeding(signal, (await wholePart(archive, part, form)).messages, sizeOf);
 }
 
 /** The same messages as lines of JSON, byte for byte as they were archived. @throws as archivedMessages */
 export async function* archivedLines(archive: Archive, form: ArchiveForm, signal: AbortSignal): AsyncGenerator<string> {
   for (const part of archive.parts)
-    for await (const line of heeding(signal, (await wholePart(archive, part, form)).lines)) yield `${line}\n`;
+    for await (const line of heeding(signal, (await wholePart(archive, part, form)).lines, ({ length }) => length))
+      yield `${line}\n`;
 }
 
-/** Messages between two turns of the event loop: without a turn, no signal is heard and no deadline passes. */
-const portion = 100;
+/** Characters between two turns of the event loop: without a turn, no signal is heard and no deadline passes. */
+const portion = 50_000;
 
-async function* heeding<T>(signal: AbortSignal | undefined, items: Iterable<T>): AsyncGenerator<T> {
-  let count = 0;
+/** Characters of a document around the content of a message. */
+const frame = 500;
+
+async function* heeding<T>(
+  signal: AbortSignal | undefined,
+  items: Iterable<T>,
+  sizeOf: (item: T) => number,
+): AsyncGenerator<T> {
+  let size = portion;
   for (const item of items) {
-    if (count % portion === 0) {
+    if (size >= portion) {
       await setImmediate();
       signal?.throwIfAborted();
+      size = 0;
     }
-    count += 1;
+    size += sizeOf(item) + frame;
     yield item;
   }
+}
+
+function sizeOf({ content }: ArchivedMessage): number {
+  return typeof content === 'string' ? content.length : 0;
 }
 
 async function wholePart(archive: Archive, part: ArchivePart, form: ArchiveForm) {

@@ -9,6 +9,7 @@ import {
   conversationOf,
   isHtml,
   reactionsOf,
+  renderedOf,
   senderOf,
   sentAt,
   textOf,
@@ -38,8 +39,9 @@ export function conversation(choices: ConversationChoices, paint: ChalkInstance 
     const message = asObject(value);
     if (!message) return `${plain(cellText(value))}\n`;
     base = textOf(message['url']);
-    const content = textOf(message['content']);
-    const text = isHtml(message) ? readHtml(content) : plainLines(content.trimEnd());
+    const { content, mark } = renderedOf(message);
+    const read = isHtml(message) ? readHtml(content) : plainLines(content.trimEnd());
+    const text = mark === undefined ? read : `${read}\n${mark}`;
     const next = headingOf(message, clock);
     const title = wrapped(next, choices.width, '').map((line) => bold(line, paint));
     const lines = next === heading ? [] : [...(heading === '' ? [] : ['']), ...title, ''];

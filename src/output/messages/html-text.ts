@@ -29,7 +29,7 @@ const marked = [strongOn, strongOff, faintOn, faintOff];
 const marks = /[\ufdd0-\ufdd3]/g;
 
 /** Deeper nesting than any message has would exhaust the stack. */
-const maxDepth = 100;
+const maxDepth = 40;
 
 function optionsFor(style: TextStyle): HtmlToTextOptions {
   return {

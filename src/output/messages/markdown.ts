@@ -1,7 +1,7 @@
 import { withUploadsAt } from '../../schema/upload.ts';
 import { asObject } from '../columns.ts';
 import type { Formatter } from '../presentation.ts';
-import { changesOf, conversationOf, senderOf, sentAt, textOf, widgetOf } from './message-parts.ts';
+import { changesOf, conversationOf, senderOf, sentAt, widgetOf } from './message-parts.ts';
 import type { LinkTargets } from './sanitize.ts';
 
 /** The head of a Markdown document, above its messages. */
@@ -33,7 +33,8 @@ export function markdown({ title, notes, warnings, links }: MarkdownHead): Forma
     const isDay = isNext || sent.slice(0, 10) !== day;
     [conversation, day] = [next, sent.slice(0, 10)];
     const headings = [...(isNext ? [`## ${escaped(next)}`] : []), ...(isDay && day !== '' ? [`### ${day}`] : [])];
-    const content = withUploadsAt(textOf(message['content']), links.fileAt);
+    const source = message['content'];
+    const content = withUploadsAt(typeof source === 'string' ? source : '', links.fileAt);
     const marks = [...changesOf(message), widgetOf(message)].filter((mark) => mark !== undefined);
     const by = [`**${escaped(senderOf(message))}**`, sent.slice(11, 16), ...marks.map((mark) => `(${escaped(mark)})`)];
     return `${head}${[...headings, by.join(' '), content].join('\n\n')}\n\n`;

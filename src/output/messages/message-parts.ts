@@ -16,7 +16,7 @@ export function conversationOf(message: MessageFields): string {
 /** The people of a direct conversation; undefined for a message of a channel. */
 export function recipientsOf({ display_recipient: recipient }: MessageFields): string | undefined {
   if (!Array.isArray(recipient)) return undefined;
-  return recipient.map((user: unknown) => nameOf(asObject(user))).join(', ');
+  return textOf(recipient.map((user: unknown) => nameOf(asObject(user))).join(', '));
 }
 
 function nameOf(user: MessageFields | undefined): string {
@@ -46,8 +46,11 @@ export function reactionsOf({ reactions }: MessageFields): readonly ReactionCoun
     const emoji = emojiOf(asObject(item) ?? {});
     counts.set(emoji, (counts.get(emoji) ?? 0) + 1);
   }
-  return [...counts].map(([emoji, count]) => ({ emoji, count }));
+  return [...counts].slice(0, mostReactions).map(([emoji, count]) => ({ emoji, count }));
 }
+
+/** More emoji than any message has. */
+const mostReactions = 200;
 
 function emojiOf({ reaction_type: type, emoji_code: code, emoji_name: name }: MessageFields): string {
   const character = type === 'unicode_emoji' ? characterOf(textOf(code)) : undefined;
@@ -79,6 +82,19 @@ export function isHtml({ content_type: type }: MessageFields): boolean {
   return type !== 'text/x-markdown';
 }
 
+/** Characters of a text that are rendered: the slowest markup of that length takes about a second, in which no signal is heard. */
+const mostRendered = 150_000;
+
+/** A message's content as far as it is rendered, and the mark that follows where the rest is cut. */
+export function renderedOf({ content }: MessageFields): {
+  readonly content: string;
+  readonly mark: string | undefined;
+} {
+  const cut = typeof content === 'string' ? content.length - mostRendered : 0;
+  return { content: textOf(content), mark: cut > 0 ? `[cut: ${cut} more characters are not shown]` : undefined };
+}
+
+/** A text or a number of a message for people, as far as it is rendered. */
 export function textOf(value: unknown): string {
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+  return typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, mostRendered) : '';
 }

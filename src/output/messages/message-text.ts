@@ -1,5 +1,5 @@
 import { htmlReader } from './html-text.ts';
-import { isHtml, textOf, type MessageFields } from './message-parts.ts';
+import { isHtml, renderedOf, type MessageFields } from './message-parts.ts';
 
 /** Reads the text of a message as one line without style, from HTML or from its Markdown source. */
 export function messageText(): (message: MessageFields) => string {
@@ -10,7 +10,7 @@ export function messageText(): (message: MessageFields) => string {
     time: (moment) => moment,
   });
   return (message) => {
-    const content = textOf(message['content']);
-    return (isHtml(message) ? readHtml(content) : content).replace(/\s+/g, ' ').trim();
+    const { content, mark = '' } = renderedOf(message);
+    return `${isHtml(message) ? readHtml(content) : content} ${mark}`.replace(/\s+/g, ' ').trim();
   };
 }

@@ -5,6 +5,7 @@ import {
   conversationOf,
   isHtml,
   reactionsOf,
+  renderedOf,
   senderOf,
   sentAt,
   textOf,
@@ -91,9 +92,10 @@ function articleOf(id: string, message: MessageFields, look: ArticleLook): strin
 }
 
 function contentOf(message: MessageFields, sender: string, { sanitized }: ArticleLook): string {
-  const content = textOf(message['content']);
-  if (!isHtml(message)) return `<div class="content" dir="auto"><p class="source">${escaped(content)}</p></div>`;
-  const html = sanitized(content);
+  const { content, mark } = renderedOf(message);
+  const rest = mark === undefined ? '' : `<p>${mark}</p>`;
+  if (!isHtml(message)) return `<div class="content" dir="auto"><p class="source">${escaped(content)}</p>${rest}</div>`;
+  const html = sanitized(content) + rest;
   const isAction = message['is_me_message'] === true;
   const shown = isAction ? html.replace(/^<p>\/me/, `<p>* ${escaped(sender)}`) : html;
   return `<div class="content${isAction ? ' action' : ''}" dir="auto">${shown}</div>`;
