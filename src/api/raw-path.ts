@@ -1,4 +1,4 @@
-import { usage } from '../core/failure.ts';
+import { Failure, usage } from '../core/failure.ts';
 import type { Parameters, Path } from './http/call.ts';
 import { path } from './http/request.ts';
 
@@ -25,15 +25,24 @@ export function typedPath(service: Service, typed: string): TypedPath {
   const isPlain = typed !== '' && !typed.includes('#') && !/^\/\/|^[a-z][a-z\d+.-]*:|\\|[\s\p{Cc}]/iu.test(place);
   if (!isPlain) throw outside(typed, service);
   const below = withoutPrefix(place.replace(/^\//, ''), prefixes[service]);
-  const segments = below
-    .replace(/\/$/, '')
-    .split('/')
-    .map((segment) => decoded(segment) ?? leave(typed, service));
+  const segments = below.replace(/\/$/, '').split('/').map(decoded);
+  if (!segments.every((segment) => segment !== undefined)) throw outside(typed, service);
   return {
     path: joined(service, segments, below.endsWith('/') ? [path`/`] : []),
     query: question === undefined ? [] : [...new URLSearchParams(search)],
     isItem: segments.length > 1 || segments[0] === 'first-activation',
   };
+}
+
+/** The path of a URL that a server names; undefined where it is not one of the API. */
+export function pathBelow(service: Service, pathname: string): Path | undefined {
+  if (!pathname.startsWith(`/${prefixes[service]}/`)) return undefined;
+  try {
+    return typedPath(service, pathname).path;
+  } catch (cause) {
+    if (cause instanceof Failure) return undefined;
+    throw cause;
+  }
 }
 
 function withoutPrefix(place: string, prefix: string): string {
@@ -45,10 +54,6 @@ function outside(typed: string, service: Service): Error {
     `'${typed}' is no path of the API`,
     `Give a path below /${prefixes[service]}, such as ${service === 'chat' ? 'messages' : 'license/'}.`,
   );
-}
-
-function leave(typed: string, service: Service): never {
-  throw outside(typed, service);
 }
 
 /** Undefined for a segment that a server or proxy may take for another path, decoded however often. */

@@ -1,12 +1,12 @@
-import { Failure } from '../core/failure.ts';
+import { Failure, usage } from '../core/failure.ts';
+import { isObject, type JsonObject } from '../core/json.ts';
 import { accept } from './chat/chat-answer.ts';
-import { nextMessages, refuseTwoWays } from './chat/next-messages.ts';
 import { type Answer, incompleteAfter, isSuccess } from './http/answer.ts';
-import type { Call, Parameters, Send } from './http/call.ts';
-import { encodeParameters } from './http/request.ts';
+import type { Call, Parameters, Path, Send } from './http/call.ts';
+import { encodeParameters, shownParameters } from './http/request.ts';
 import { refuse } from './licensing/license-answer.ts';
 import { pageEnd } from './licensing/page-end.ts';
-import type { Service, TypedPath } from './raw-path.ts';
+import { pathBelow, type Service, type TypedPath } from './raw-path.ts';
 
 export interface RawRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -17,6 +17,8 @@ export interface RawRequest {
   readonly json?: unknown;
   /** Of the chat API. */
   readonly form?: Parameters | undefined;
+  /** The body as it is sent; of the chat API `form` says what it holds. */
+  readonly input?: { readonly file: string; readonly bytes: Buffer } | undefined;
 }
 
 /** An answer as it came, and what its status means: undefined for a success. */
@@ -35,35 +37,58 @@ export async function sendRaw(service: Service, send: Send, request: RawRequest)
 }
 
 /**
- * The answers of a list, page after page. Of a `next` only the query is used, on our own URL.
- * @throws Failure usage for messages in both directions; incomplete where a later page fails, or was read before
+ * The answers of a list, page after page, all of our own origin.
+ * @throws Failure usage for messages in both directions; incomplete where a later page fails, was read before, or cannot be asked for
  */
 export async function* sendPages(service: Service, send: Send, request: RawRequest): AsyncGenerator<RawAnswer> {
   const seen = new Set<string>();
-  let query: Parameters | undefined = [...request.at.query, ...(request.query ?? [])];
-  if (service === 'chat') refuseTwoWays(query);
-  while (query) {
-    seen.add(encodeParameters(query));
-    const page: RawAnswer = await readPage(
-      service,
-      send,
-      { ...request, at: { ...request.at, query: [] }, query },
-      seen,
-    );
+  let next: RawRequest | undefined = {
+    ...request,
+    at: { ...request.at, query: [] },
+    query: [...request.at.query, ...(request.query ?? [])],
+  };
+  if (service === 'chat') refuseTwoWays(next.query ?? []);
+  while (next) {
+    seen.add(placeOf(next));
+    const page: RawAnswer = await readPage(service, send, next, seen);
     yield page;
-    query = page.failure ? undefined : nextQuery(service, query, page.answer);
-    if (query && seen.has(encodeParameters(query)))
-      throw new Failure('incomplete', 'the server names a page as next that was read before', {
-        http: page.answer.http,
-        retryable: false,
-      });
+    next = page.failure ? undefined : nextOf(service, next, page.answer);
+    if (next && seen.has(placeOf(next))) throw endsEarly('the server names a page as next that was read before', page);
   }
 }
 
-function nextQuery(service: Service, query: Parameters, answer: Answer): Parameters | undefined {
-  if (service === 'chat') return nextMessages(query, answer);
-  const { next } = pageEnd(answer);
-  return next === undefined ? undefined : [...new URL(next, 'http://page.invalid').searchParams];
+function placeOf({ at, query = [] }: RawRequest): string {
+  return `${at.path.sent}?${encodeParameters(query)}`;
+}
+
+function endsEarly(message: string, { answer: { http } }: Pick<RawAnswer, 'answer'>): Failure {
+  return new Failure('incomplete', message, { http, retryable: false });
+}
+
+function nextOf(service: Service, request: RawRequest, answer: Answer): RawRequest | undefined {
+  if (service === 'chat') {
+    const query = nextMessages(request.query ?? [], answer);
+    return query && { ...request, query };
+  }
+  const { nextPath, next = nextPath, more } = pageEnd(answer);
+  if (next === undefined) {
+    if (more !== undefined) throw endsEarly(`the server has more rows and names no URL for them: ${more}`, { answer });
+    return undefined;
+  }
+  const { path, url } = addressOf(service, request, next, answer);
+  if (!path && url.search === '')
+    throw endsEarly('the server names a next page that is not below the URL of the profile', { answer });
+  return { ...request, at: { ...request.at, path: path ?? request.at.path }, query: [...url.searchParams] };
+}
+
+/** Where a `next` leads. Its path counts only below the URL of the profile: a server behind a proxy often tells another host or folder. */
+function addressOf(service: Service, { at }: RawRequest, next: string, { http }: Answer): { path?: Path; url: URL } {
+  const base = new URL(http.url.replace(/\?.*/, '').slice(0, -at.path.shown.length));
+  const start = base.pathname.replace(/\/$/, '');
+  const url = new URL(next, new URL(start + at.path.sent, base));
+  const isOurs = url.origin === base.origin && url.pathname.startsWith(start);
+  const path = isOurs ? pathBelow(service, url.pathname.slice(start.length)) : undefined;
+  return { url, ...(path && { path }) };
 }
 
 async function readPage(
@@ -81,7 +106,7 @@ async function readPage(
   }
 }
 
-function callOf(service: Service, { method, at, query, json, form }: RawRequest): Call {
+function callOf(service: Service, { method, at, query, json, form, input }: RawRequest): Call {
   // A license that is set to the same values twice is the same license; of other writes nothing is known.
   const isSafe = method === 'GET' || (service === 'licensing' && (method === 'PUT' || method === 'PATCH'));
   return {
@@ -90,6 +115,11 @@ function callOf(service: Service, { method, at, query, json, form }: RawRequest)
     query: [...at.query, ...(query ?? [])],
     ...(json === undefined ? {} : { json }),
     ...(form === undefined ? {} : { form }),
+    input: input && {
+      ...input,
+      contentType: service === 'chat' ? 'application/x-www-form-urlencoded' : 'application/json',
+      shown: form ? shownParameters(form) : input.bytes.toString('utf8'),
+    },
     repeat: isSafe ? 'safe' : 'once',
   };
 }
@@ -110,4 +140,43 @@ function failureOf(service: Service, { method, at }: RawRequest, answer: Answer)
 function unconfirmed(cause: Failure): Failure {
   const message = `${cause.message}; the request may or may not have been carried out`;
   return cause.as('unknown', message, { hint: undefined, retryable: false });
+}
+
+/**
+ * The parameters of the messages after those of an answer, in the direction of the first request; undefined after the last page, and
+ * for an answer without messages (docs/apis.md, Paging).
+ * @throws Failure incomplete where the server has more messages and names none
+ */
+function nextMessages(query: Parameters, answer: Answer): Parameters | undefined {
+  const { body, http } = answer;
+  if (!isObject(body) || !Array.isArray(body['messages']) || has(query, 'message_ids')) return undefined;
+  const end = isPositive(query, 'num_after') ? 'found_newest' : 'found_oldest';
+  const messages: readonly unknown[] = body['messages'];
+  if (isLast(body, end, messages.length)) return undefined;
+  const edge = end === 'found_newest' ? messages.at(-1) : messages[0];
+  if (!isObject(edge) || typeof edge['id'] !== 'number')
+    throw new Failure('incomplete', 'the server says that there are more messages, and sends none', { http });
+  const others = query.filter(([name]) => name !== 'anchor' && name !== 'include_anchor');
+  return [['anchor', String(edge['id'])], ...others, ['include_anchor', 'false']];
+}
+
+/** @throws Failure usage where both numbers ask for messages: the pages after such a page go two ways */
+function refuseTwoWays(query: Parameters): void {
+  if (isPositive(query, 'num_before') && isPositive(query, 'num_after'))
+    throw usage('--paginate goes one way', 'Give 0 as num_before or as num_after.');
+}
+
+function isLast(body: JsonObject, end: 'found_newest' | 'found_oldest', count: number): boolean {
+  const isLimited = body['history_limited'] === true;
+  if (isLimited && count === 0) return true;
+  // Where the plan hides messages, `found_newest` counts hidden ones (docs/apis.md, Limited history).
+  return body[end] === true && !(isLimited && end === 'found_newest');
+}
+
+function has(query: Parameters, wanted: string): boolean {
+  return query.some(([name]) => name === wanted);
+}
+
+function isPositive(query: Parameters, wanted: string): boolean {
+  return query.some(([name, text]) => name === wanted && Number(text) > 0);
 }

@@ -139,10 +139,11 @@ interface Came {
   readonly origin: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | null;
+  readonly body?: string | Uint8Array | null;
 }
 
-function wireOf({ method, origin, path, headers, body }: Came): Wire {
+function wireOf({ method, origin, path, headers, body: sent }: Came): Wire {
+  const body = sent instanceof Uint8Array ? Buffer.from(sent).toString() : sent;
   return {
     method,
     url: ordinary(`${origin}${path}`),

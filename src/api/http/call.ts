@@ -15,12 +15,24 @@ export interface Path {
 /** Names and texts of a query or form, in the order in which they are sent. */
 export type Parameters = readonly (readonly [name: string, text: string | Secret])[];
 
+/** The bytes of a file that a person gave as body. */
+export interface TypedBody {
+  readonly bytes: Uint8Array;
+  /** `-` is standard input. */
+  readonly file: string;
+  readonly contentType: string;
+  /** The text without its secrets. */
+  readonly shown: string;
+}
+
 export interface Call {
   readonly method: Dispatcher.HttpMethod;
   readonly path: Path;
   readonly query?: Parameters;
   readonly json?: unknown;
   readonly form?: Parameters;
+  /** A body that is sent as it is, in place of `json` and `form`. */
+  readonly input?: TypedBody | undefined;
   readonly repeat: Repeat;
   readonly timeout?: Milliseconds;
   /** Called right before each attempt; where it fails the call ends with its failure, and that attempt is not sent. */

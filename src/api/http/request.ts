@@ -20,7 +20,7 @@ export interface Request {
   readonly url: string;
   readonly shown: string;
   readonly headers: Record<string, string>;
-  readonly body: string | undefined;
+  readonly body: string | Uint8Array | undefined;
   /** The body as it may be shown: without secrets. */
   readonly shownBody: string | undefined;
 }
@@ -51,11 +51,12 @@ const acceptedEncodings = 'gzip, br';
 
 interface Body {
   readonly contentType: string | undefined;
-  readonly body: string | undefined;
+  readonly body: string | Uint8Array | undefined;
   readonly shownBody: string | undefined;
 }
 
-function encodeBody({ json, form }: Call): Body {
+function encodeBody({ input, json, form }: Call): Body {
+  if (input) return { contentType: input.contentType, body: input.bytes, shownBody: input.shown };
   if (json !== undefined) {
     const body = writeJson(json);
     return { contentType: 'application/json', body, shownBody: body };
@@ -73,7 +74,8 @@ export function encodeParameters(parameters: Parameters): string {
   ).toString();
 }
 
-function shownParameters(parameters: Parameters): string {
+/** The same without secrets. */
+export function shownParameters(parameters: Parameters): string {
   return parameters
     .map(([name, text]) => (text instanceof Secret ? `${name}=${String(text)}` : encodeParameters([[name, text]])))
     .join('&');
@@ -131,7 +133,6 @@ function guardTls({ surroundings }: Connection, { method, url, shown }: Request)
  */
 function curlLine(request: PlannedRequest, call: Call, key: KeyVariable, caFile: string | undefined): string {
   const { method, url, content_type, headers = '', body } = request;
-  const data = call.form ? formWords(call.form) : body === undefined ? [] : [`--data-raw ${shellWord(body)}`];
   return [
     'curl --globoff --fail-with-body',
     ...(caFile === undefined ? [] : [`--cacert ${shellWord(caFile)}`]),
@@ -140,7 +141,7 @@ function curlLine(request: PlannedRequest, call: Call, key: KeyVariable, caFile:
     "--header 'Accept: application/json'",
     ...(content_type === undefined ? [] : [`--header ${shellWord(`Content-Type: ${content_type}`)}`]),
     ...headers.split('\n').flatMap((line) => (line === '' ? [] : [`--header ${shellWord(line)}`])),
-    ...data,
+    ...bodyWords(call, body),
   ].join(' ');
 }
 
@@ -153,6 +154,12 @@ function settingUp({ form = [] }: Call, { setup }: KeyVariable): string[] {
 function keyWords({ variable, user }: KeyVariable): string {
   if (user !== undefined) return `--user ${shellWord(user)}:"$${variable}"`;
   return `--header @<(printf 'Authorization: Token %s' "$${variable}")`;
+}
+
+function bodyWords({ input, form }: Call, shown: string | undefined): string[] {
+  if (input) return [`--data-binary @${shellWord(input.file)}`];
+  if (form) return formWords(form);
+  return shown === undefined ? [] : [`--data-raw ${shellWord(shown)}`];
 }
 
 /** curl joins the parts with `&`, in their order. */

@@ -4,8 +4,10 @@ import { linkedNext } from './link-header.ts';
 
 /** What a page of a list says of the rows after it (docs/exactly-once.md, Whole lists). */
 export interface PageEnd {
-  /** The URL of the next page; of a URL only the query is used. */
+  /** The URL of the next page, told apart by its query. */
   readonly next: string | undefined;
+  /** The URL of a next page without a query: its path says which page it is. */
+  readonly nextPath: string | undefined;
   /** A sign of more rows that cannot be followed, such as a number, a token or a flag, in words. */
   readonly more: string | undefined;
   /** How many rows there are in all; 0 where the server does not say it. */
@@ -53,10 +55,12 @@ export function pageEnd({ status, headers, body }: Answer): PageEnd {
   const valuesOf = (name: RegExp): unknown[] =>
     entries.flatMap((entry) => (name.test(entry.name) ? [entry.value] : []));
   const links = valuesOf(nextName).filter(isSaid);
+  const urls = links.flatMap((link) => urlOf(link) ?? []);
   const partial = status === 206 && rangeTotal(headers['content-range']) === undefined;
   const signs = [...links, ...valuesOf(moreName).filter(isSaid), ...(partial ? ['206'] : [])];
   return {
-    next: links.map(urlOf).find((url) => url !== undefined),
+    next: urls.find((url) => url.includes('?')),
+    nextPath: urls.find((url) => !url.includes('?') && /^(https?:\/)?\//i.test(url)),
     more: signs.length > 0 ? `it answers ${JSON.stringify(signs[0])} for the rows after these` : undefined,
     total: highest(valuesOf(totalName)),
     pages: highest(valuesOf(pagesName)),
@@ -126,10 +130,10 @@ function hrefOf(link: JsonObject): unknown {
   return ['href', 'url', 'uri'].map((name) => link[name]).find((value) => value !== undefined);
 }
 
-/** A URL is followed by its query; a text without one is a token that we cannot send back. */
+/** A text with neither a query nor a path is a token, which we cannot send back. */
 function urlOf(value: unknown): string | undefined {
   const url = isObject(value) ? hrefOf(value) : value;
-  return typeof url === 'string' && url.includes('?') && URL.canParse(url, 'http://page.invalid') ? url : undefined;
+  return typeof url === 'string' && URL.canParse(url, 'http://page.invalid') ? url : undefined;
 }
 
 /** Numbers, also written as text or as `{ "value": 30 }`; 0 where there is none. */

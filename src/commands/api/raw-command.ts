@@ -32,7 +32,12 @@ export const rawOptions = {
     placeholder: 'NAME=JSON',
     help: 'A parameter as JSON: a number, true, a list',
   },
-  input: { kind: 'string', nonempty: true, placeholder: 'FILE', help: 'The body from a file; - is standard input' },
+  input: {
+    kind: 'string',
+    nonempty: true,
+    placeholder: 'FILE',
+    help: 'The body from a file, byte for byte; - is standard input',
+  },
   include: { kind: 'boolean', short: 'i', help: 'Print status and headers before each answer' },
   paginate: {
     kind: 'boolean',
@@ -57,13 +62,13 @@ export interface RawValues {
   readonly paginate?: boolean | undefined;
 }
 
-type Parts = Pick<Invocation, 'options'> & Pick<Keys, 'hide'> & Pick<Disk, 'read'>;
+type Parts = Pick<Invocation, 'options'> & Pick<Keys, 'hide'> & Pick<Disk, 'readBytes'>;
 
 /** @throws Failure usage */
 export async function rawRequest(
   service: Service,
   values: RawValues,
-  { options, read, hide }: Parts,
+  { options, readBytes, hide }: Parts,
 ): Promise<RawRequest> {
   const { method, path, input, include, paginate } = values;
   if (paginate && method !== 'GET') throw usage('--paginate applies to GET only');
@@ -73,9 +78,10 @@ export async function rawRequest(
   if (input === undefined) return { method, at, ...placed(service, method, pairs, hide) };
   if (method === 'GET') throw usage('--input: a GET has no body');
   if (pairs.length > 0) throw usage('--input excludes -f and -F: both are the body');
-  const text = await read(input);
-  if (service === 'licensing') return { method, at, json: readField('--input', { kind: 'json', help: '' }, text) };
-  return { method, at, form: sealed([...new URLSearchParams(text.replace(/\r?\n$/, ''))], hide) };
+  const bytes = await readBytes(input);
+  // A form is read for its passwords alone, which are not shown.
+  const form = service === 'chat' ? sealed([...new URLSearchParams(bytes.toString('utf8'))], hide) : undefined;
+  return { method, at, form, input: { file: input, bytes } };
 }
 
 interface RawPair {

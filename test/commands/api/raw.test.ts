@@ -1,7 +1,12 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { emptyHome, fakeService, openSandbox, run } from '../../helpers/run.ts';
+import { buffer } from 'node:stream/consumers';
+import { expect, onTestFinished, test } from 'vitest';
+import { emptyHome, fakeService, openSandbox, run, runAlone } from '../../helpers/run.ts';
+import { keys } from '../../helpers/service.ts';
 
 const odd = '{ "id" : 12345678901234567890,\t"a":1.50 }\n\n';
 
@@ -62,12 +67,48 @@ test.each([
   fake.done();
 });
 
+test.each([
+  ['licensing', 'POST', 'license/', 'application/json', '\ufeff{ "remote_user": "ada" }\r\n'],
+  ['licensing', 'POST', 'license/', 'application/json', 'no JSON\n'],
+  ['chat', 'PATCH', 'settings', 'application/x-www-form-urlencoded', 'status=a+b&status=%20\n'],
+])('api %s %s %s --input is sent byte for byte as %s: %j', async (api, method, at, type, text) => {
+  const bytes = Buffer.concat([Buffer.from(text), Buffer.from([0xff, 0x00, 0x0d, 0x0a])]);
+  const bodies: Buffer[] = [];
+  const types: (string | undefined)[] = [];
+  const server = createServer((request, response) => {
+    types.push(request.headers['content-type']);
+    void buffer(request).then((body) => {
+      bodies.push(body);
+      response.end('{}');
+    });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const home = emptyHome();
+  writeFileSync(join(home, 'body'), bytes);
+  const url = `http://127.0.0.1:${port}`;
+  const env = { CHATELAINE_BASE_URL: url, CHATELAINE_CHAT_SITE: url };
+  const words = ['api', api, method, at, '--input', join(home, 'body')];
+
+  expect((await runAlone(words, { env: { ...keys, ...env } })).exitCode).toBe(0);
+
+  expect({ types, bodies }).toEqual({ types: [type], bodies: [bytes] });
+});
+
 test('--input is the body, from a file or standard input', async () => {
   const home = emptyHome();
   writeFileSync(join(home, 'body.json'), '{ "remote_user": "ada" }\n');
   const service = fakeService();
   service.expect({ method: 'POST', path: '/v1/license/', json: { remote_user: 'ada' } }).reply(201, 'x');
-  service.expect({ method: 'PATCH', path: '/api/v1/settings', form: { status: 'a b' } }).reply(200, 'y');
+  service
+    .expect({
+      method: 'PATCH',
+      path: '/api/v1/settings',
+      body: 'status=a+b\n',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    })
+    .reply(200, 'y');
   await run(service, ['api', 'licensing', 'POST', 'license/', '--input', join(home, 'body.json')]);
   const { stdout } = await run(service, 'api chat PATCH settings --input -', { stdin: 'status=a+b\n' });
   expect(stdout).toBe('y');
@@ -128,6 +169,35 @@ test('--paginate follows the pages of a list on our own origin', async () => {
     .reply(200, { results: [2], next: null });
   const { exitCode, stdout } = await run(service, 'api licensing GET license/?a=1 --paginate --jq .results[]');
   expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '1\n2\n' });
+  service.done();
+});
+
+test.each([
+  ['a path', '/v1/license/page/2/', '/v1/license/page/2/'],
+  ['a path with a query', '/v1/license/page/2?size=9', '/v1/license/page/2?size=9'],
+  ['a URL of our own', 'https://licenses.test/v1/license/page/2/', '/v1/license/page/2/'],
+  ['a path of another folder, with a query', '/behind/license/?page=2', '/v1/license/?page=2'],
+])('--paginate follows a next that is %s', async (_what, next, path) => {
+  const service = fakeService();
+  service.expect('GET /v1/license/').reply(200, { results: [1], next });
+  service.expect({ method: 'GET', path }).reply(200, { results: [2], next: null });
+  const { exitCode, stdout } = await run(service, 'api licensing GET license/ --paginate --jq .results[]');
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '1\n2\n' });
+  service.done();
+});
+
+test.each([
+  ['a cursor', { next_cursor: 'c2' }],
+  ['a number', { next_page: 2 }],
+  ['a flag', { has_more: true }],
+  ['a path outside the API', { next: '/login' }],
+  ['a path that climbs out', { next: '/v1/license/%2e%2e/%2e%2e/login' }],
+  ['a path of another origin', { next: 'https://evil.test/v1/license/page/2/' }],
+])('--paginate ends with 8 after a page whose next is %s', async (_what, end) => {
+  const service = fakeService();
+  service.expect('GET /v1/license/').reply(200, { results: [1], ...end });
+  const { exitCode, stdout } = await run(service, 'api licensing GET license/ --paginate --jq .results[]');
+  expect({ exitCode, stdout }).toEqual({ exitCode: 8, stdout: '1\n' });
   service.done();
 });
 
