@@ -155,6 +155,17 @@ describe('compressed answers', () => {
 });
 
 describe('hostile answers', () => {
+  test('headers that Node does not take are asked for once, and named', async () => {
+    const { port, seen } = await openOrigin(() => ({ headers: { 'x-long': 'x'.repeat(20_000) } }));
+    const { error } = await at(`http://127.0.0.1:${port}`, 'license list');
+    expect(error).toMatchObject({
+      exit: 7,
+      message: `the headers of the answer of 127.0.0.1:${port} are larger than Node takes`,
+      hint: 'If they are right, set NODE_OPTIONS=--max-http-header-size=65536, in bytes.',
+    });
+    expect(seen).toHaveLength(1);
+  });
+
   test.each([
     ['a megabyte of [', '['.repeat(1_000_000)],
     ['arrays 10,000 deep', '['.repeat(10_000) + ']'.repeat(10_000)],
