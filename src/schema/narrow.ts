@@ -1,7 +1,5 @@
-import { usage } from '../core/failure.ts';
 import type { Fields } from './field.ts';
 import { operandLevels } from './levels.ts';
-import { narrowLink } from './narrow-link.ts';
 
 /** Operators of a narrow that have an option of their own (docs/apis.md, Narrow operators). `integers`: digits are sent as a number. */
 export const narrowOperators = {
@@ -9,7 +7,7 @@ export const narrowOperators = {
     kind: 'string',
     many: true,
     placeholder: 'NAME|ID',
-    help: 'Messages of this channel; #name and a #narrow/… link as pasted',
+    help: 'Messages of this channel; a link, #narrow/… or #name as pasted',
   },
   channels: {
     kind: 'string',
@@ -102,7 +100,6 @@ export function narrowTerm(operator: string, text: string): NarrowTerm {
     const ids = users.filter((user) => typeof user === 'number');
     return { operator, operand: ids.length === users.length ? ids : users.join(',') };
   }
-  if (operator === 'channel') return { operator, operand: readChannel(text) };
   if (named.has(operator)) return { operator, operand: readName(text) };
   return { operator, operand: numeric.has(operator) && /^\d{1,15}$/.test(text) ? Number(text) : text };
 }
@@ -112,30 +109,6 @@ export function readName(text: string): number | string {
   const id = /^(?:id:)?(0|[1-9]\d{0,14})$/.exec(text)?.[1];
   if (id !== undefined) return Number(id);
   return text.startsWith('name:') ? text.slice('name:'.length) : text;
-}
-
-/** A channel as typed, or as pasted: `#kitchen` is a name, and a link names its id. */
-export function readChannel(text: string): number | string {
-  const link = narrowLink(text);
-  if (link) return link.channel;
-  return /^#./.test(text) ? text.slice(1) : readName(text);
-}
-
-/**
- * The term of `--not OPERATOR=VALUE`.
- * @throws Failure usage where the server drops the negation or ignores the term
- */
-export function negatedTerm(word: string): NarrowTerm {
-  const at = word.indexOf('=');
-  if (at < 1) throw usage(`--not: expected OPERATOR=VALUE, not '${word}'`);
-  const operator = word.slice(0, at).replaceAll('_', '-');
-  const text = word.slice(at + 1);
-  if (notNegatable.has(operator)) throw usage(`--not: the server cannot negate ${operator}`);
-  if (operator === 'in' && text === 'all')
-    throw usage('--not in=all: the server ignores it, and every message matches');
-  if (operator === 'channel' && narrowLink(text)?.topic !== undefined)
-    throw usage(`--not channel: the link '${text}' is of a topic`, 'Give the link of the channel.');
-  return { ...narrowTerm(operator, text), negated: true };
 }
 
 /** A term and the feature level of the server that it needs. */

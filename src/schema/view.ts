@@ -1,6 +1,6 @@
-import { usage } from '../core/failure.ts';
+import { labelled, usage } from '../core/failure.ts';
 import type { Fields } from './field.ts';
-import { fragmentOf, isUrl } from './pasted-url.ts';
+import { fragmentOf, isUrl } from './link.ts';
 
 /** The level that brought navigation views (docs/apis.md, Navigation views). */
 export const viewLevel = 390;
@@ -36,7 +36,9 @@ export const viewFields = {
  * @throws Failure usage
  */
 export function readFragment(text: string, site?: string): string {
-  const fragment = decoded(isUrl(text) ? fragmentOf('fragment', text, site) : text.trim().replace(/^\/?#/, ''));
+  const fragment = decoded(
+    isUrl(text) ? labelled(`fragment '${text}'`, () => fragmentOf(text, site)) : text.trim().replace(/^\/?#/, ''),
+  );
   const segments = fragment.split('/');
   if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) {
     throw usage(

@@ -9,7 +9,8 @@ import type { OpenArchive } from '../../store/archive/archive.ts';
 import type { ArchiveForm } from '../../store/archive/archive-head.ts';
 import { command } from '../command.ts';
 import type { Terminal } from '../context.ts';
-import { selectionOf, selectionOptions, type SelectionValues } from '../messages/selection.ts';
+import type { AccountFacts } from '../messages/narrow.ts';
+import { factsFor, selectionOf, selectionOptions, type SelectionValues } from '../messages/selection.ts';
 import type { TimeReading } from '../typed-time.ts';
 import { folderArgument } from './folder.ts';
 import { limitedHistory } from './limited-history.ts';
@@ -53,10 +54,11 @@ export default command({
     const { raw_content, ...typed } = values;
     refuseOneRequest(typed);
     const { site, email: account } = await context.chatAccount();
+    const facts = await factsFor(typed, context);
     const order = {
       ...{ site: context.options.sandbox ? 'http://127.0.0.1' : site, account },
       options: typed,
-      selection: () => wholeSelection(typed, context),
+      selection: () => wholeSelection(typed, facts, context),
       forms: formsOf(both, raw_content),
       files,
     };
@@ -126,10 +128,10 @@ function messagesText(count: number): string {
 }
 
 /** Without a range, an archive is of everything. */
-function wholeSelection(values: SelectionValues, context: TimeReading): MessageSelection {
+function wholeSelection(values: SelectionValues, facts: AccountFacts, context: TimeReading): MessageSelection {
   const { limit, message_ids, since, until } = values;
   const isRange = [limit, message_ids, since, until].some((value) => value !== undefined);
-  const { range, narrow, form } = selectionOf(isRange ? values : { ...values, all: true }, context);
+  const { range, narrow, form } = selectionOf(isRange ? values : { ...values, all: true }, facts, context);
   return { range, narrow, form };
 }
 

@@ -5,7 +5,7 @@ import { fetchMessages } from '../../jobs/messages/fetch-messages.ts';
 import { messageFields } from '../../schema/messages.ts';
 import { JsonRows } from '../../output/json-rows.ts';
 import { command } from '../command.ts';
-import { selectionOf, selectionOptions } from './selection.ts';
+import { factsFor, selectionOf, selectionOptions } from './selection.ts';
 
 export default command({
   about: [
@@ -20,8 +20,17 @@ export default command({
       'gives the first N from --since on, or the last N before --until. The messages are found by their ids, which a server gives out in ' +
       'the order of time; messages that were imported with dates of their own may be missed.',
   ],
+  args: {
+    link: {
+      kind: 'string',
+      nonempty: true,
+      placeholder: 'LINK',
+      help: 'A link of the web app, whole or from # on: its conversation, and from its message on where it leads to one',
+    },
+  },
   options: selectionOptions,
   examples: [
+    "chatelaine messages fetch '#narrow/channel/1-general/topic/Lunch'",
     'chatelaine messages fetch --channel general --topic lunch --raw-content',
     'chatelaine messages fetch --channel general --all -o ndjson',
     'chatelaine messages fetch --channel general --since 2026-01-26 --until 2026-01-27',
@@ -30,7 +39,7 @@ export default command({
   ],
 
   async *run(values, context) {
-    const selection = selectionOf(values, context);
+    const selection = selectionOf(values, await factsFor(values, context), context);
     const chat = context.chat();
     let count = 0;
     const pages = fetchMessages({ ...chat.raw, level: chat.level }, selection, context);

@@ -1,32 +1,71 @@
 import { usage } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { namesIn } from '../../core/table-names.ts';
-import { narrowLink } from '../../schema/narrow-link.ts';
-import { narrowOperators, narrowTerm, negatedTerm, type NarrowTerm } from '../../schema/narrow.ts';
+import { readLink } from '../../schema/link.ts';
+import { narrowOperators, narrowTerm, notNegatable, type NarrowTerm } from '../../schema/narrow.ts';
+
+/** What a selection needs to know of the account. */
+export interface AccountFacts {
+  /** The site of which whole URLs have to be. */
+  readonly site?: string | undefined;
+  /** Whom `me` means. */
+  readonly me?: string | number | undefined;
+}
+
+interface NarrowParts {
+  /** The terms of a link. */
+  readonly linked: readonly NarrowTerm[];
+  readonly not: readonly string[];
+  readonly json: unknown;
+  readonly facts: AccountFacts;
+}
 
 /** The values of the operator options, by name. */
 export type NarrowValues = { readonly [K in keyof typeof narrowOperators]?: readonly (string | number)[] };
 
 /**
- * One narrow from the operator options, or from --narrow.
+ * One narrow from a link and the operator options, or from --narrow.
  * @throws Failure usage
  */
-export function narrowOf(values: NarrowValues, not: readonly string[], json: unknown): readonly unknown[] {
+export function narrowOf(values: NarrowValues, { linked, not, json, facts }: NarrowParts): readonly unknown[] {
   const terms = namesIn(narrowOperators).flatMap((name) =>
-    (values[name] ?? []).flatMap((text) => termsOf(name.replaceAll('_', '-'), String(text))),
+    (values[name] ?? []).flatMap((text) => termsOf(name.replaceAll('_', '-'), String(text), facts)),
   );
-  const all = [...terms, ...not.map(negatedTerm)];
+  const all = [...linked, ...terms, ...not.map((word) => negatedTerm(word, facts))];
   if (json === undefined) return all;
   if (all.length > 0)
     throw usage('--narrow excludes the options that are parts of a narrow', 'Write everything into the JSON.');
   return checkedNarrow(json);
 }
 
-/** The link of a topic is pasted as a channel: it is two terms. */
-function termsOf(operator: string, text: string): readonly NarrowTerm[] {
-  const term = narrowTerm(operator, text);
-  const topic = operator === 'channel' ? narrowLink(text)?.topic : undefined;
-  return topic === undefined ? [term] : [term, narrowTerm('topic', topic)];
+/** Operators whose operand is one user, whom `me` may name. */
+const people: ReadonlySet<string> = new Set(['sender', 'mentions', 'dm-including']);
+
+/** A link is pasted as a channel: that of a topic is two terms. */
+function termsOf(operator: string, text: string, { site, me }: AccountFacts): readonly NarrowTerm[] {
+  const link = operator === 'channel' ? readLink(text, site) : undefined;
+  if (link) return link.terms;
+  return me !== undefined && text === 'me' && people.has(operator)
+    ? [{ operator, operand: me }]
+    : [narrowTerm(operator, text)];
+}
+
+/**
+ * The term of `--not OPERATOR=VALUE`.
+ * @throws Failure usage where the server drops the negation or ignores the term
+ */
+function negatedTerm(word: string, facts: AccountFacts): NarrowTerm {
+  const at = word.indexOf('=');
+  if (at < 1) throw usage(`--not: expected OPERATOR=VALUE, not '${word}'`);
+  const operator = word.slice(0, at).replaceAll('_', '-');
+  const text = word.slice(at + 1);
+  if (notNegatable.has(operator)) throw usage(`--not: the server cannot negate ${operator}`);
+  if (operator === 'in' && text === 'all')
+    throw usage('--not in=all: the server ignores it, and every message matches');
+  const [term, ...more] = termsOf(operator, text, facts);
+  if (!term || more.length > 0)
+    throw usage(`--not ${operator}: the link is of more than a channel`, 'Give the link of the channel.');
+  return { ...term, negated: true };
 }
 
 /** What the server takes: objects of operator and operand, or pairs of strings (docs/apis.md, Narrow operators). */

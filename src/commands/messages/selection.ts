@@ -1,9 +1,12 @@
+import { usage } from '../../core/failure.ts';
 import type { MessageSelection } from '../../jobs/messages/selection.ts';
 import type { Fields, Values } from '../../schema/field.ts';
+import { isUrl, readLink } from '../../schema/link.ts';
 import { messageParameters } from '../../schema/messages.ts';
 import { narrowOperators } from '../../schema/narrow.ts';
+import type { Accounts, Services } from '../context.ts';
 import type { TimeReading } from '../typed-time.ts';
-import { narrowOf } from './narrow.ts';
+import { narrowOf, type AccountFacts } from './narrow.ts';
 import { rangeOf, rangeOptions } from './range.ts';
 
 const { apply_markdown: _, ...parameters } = messageParameters;
@@ -25,15 +28,45 @@ export const selectionOptions = {
 
 export type SelectionValues = Values<typeof selectionOptions>;
 
+/** The facts that the values need: without a URL or `me` among them, nothing is looked up. */
+export async function factsFor(
+  { link, channel = [], sender = [], mentions = [], dm_including = [], not = [] }: SelectionValues & LinkValue,
+  { chat, chatAccount }: Pick<Services, 'chat'> & Pick<Accounts, 'chatAccount'>,
+): Promise<AccountFacts> {
+  const isPasted = [link ?? '', ...channel, ...not].some((text) => isUrl(text.replace(/^channel=/, '')));
+  const isOwn = [...sender, ...mentions, ...dm_including, ...not].some((text) => /(?:^|=)me$/.test(text));
+  if (!isPasted && !isOwn) return {};
+  const { site, email } = await chatAccount();
+  // An organization that hides addresses knows the account by its id alone.
+  const id = isOwn ? (await chat().ownUser())?.['user_id'] : undefined;
+  return { site, me: typeof id === 'number' ? id : email };
+}
+
+interface LinkValue {
+  /** A link whose conversation is selected, and whose message is the anchor unless another range is typed. */
+  readonly link?: string | undefined;
+}
+
 /**
  * The typed values as one selection.
  * @throws Failure usage
  */
-export function selectionOf(values: SelectionValues, context: TimeReading): MessageSelection {
+export function selectionOf(
+  { link: text, ...values }: SelectionValues & LinkValue,
+  facts: AccountFacts,
+  context: TimeReading,
+): MessageSelection {
   const { not = [], narrow, raw_content, client_gravatar, allow_empty_topic_name } = values;
+  const link = text === undefined ? undefined : readLink(text, facts.site);
+  if (text !== undefined && !link)
+    throw usage(`'${text}' is no link`, 'For a channel write --channel NAME, for words in messages --search WORDS.');
+  const isElsewhere = placing.some((name) => values[name] !== undefined);
   return {
-    narrow: narrowOf(values, not, narrow),
+    narrow: narrowOf(values, { linked: link?.terms ?? [], not, json: narrow, facts }),
     form: { client_gravatar, allow_empty_topic_name, apply_markdown: raw_content ? false : undefined },
-    range: rangeOf(values, context),
+    range: rangeOf(link?.near === undefined || isElsewhere ? values : { ...values, anchor: link.near }, context),
   };
 }
+
+/** Options beside which the message of a link is no anchor. */
+const placing = ['anchor', 'since', 'until', 'message_ids', 'use_first_unread_anchor'] as const;

@@ -1,6 +1,5 @@
 import { usage } from '../../core/failure.ts';
-import { narrowLink } from '../../schema/narrow-link.ts';
-import { fragmentOf, isUrl } from '../../schema/pasted-url.ts';
+import { isUrl, readLink } from '../../schema/link.ts';
 import type { Accounts } from '../context.ts';
 
 /** The channel as an argument of the topic commands. */
@@ -22,12 +21,17 @@ export interface NamedPlace {
 /**
  * A channel as typed, or as pasted: a link to a channel or topic, or its whole URL. The account is read only where a URL has to be of its
  * site.
- * @throws Failure usage for a link to something else, and for a URL of another site
+ * @throws Failure usage for a link to something else, and for a URL of another host
  */
 export async function readPlace(text: string, { chatAccount }: Pick<Accounts, 'chatAccount'>): Promise<NamedPlace> {
-  const fragment = isUrl(text) ? `#${fragmentOf('channel', text, (await chatAccount()).site)}` : text.trim();
-  const link = narrowLink(fragment);
-  if (link) return { channel: `id:${link.channel}`, topic: link.topic };
-  if (!isUrl(text) && !fragment.startsWith('#narrow/')) return { channel: text };
-  throw usage(`channel '${text}': the link is of no channel`, 'Copy it while a channel or a topic is shown.');
+  const link = readLink(text, isUrl(text) ? (await chatAccount()).site : undefined);
+  if (!link) return { channel: text };
+  const named = (wanted: string) =>
+    link.terms.find(({ operator, negated }) => operator === wanted && !negated)?.operand;
+  const [channel, topic] = [named('channel'), named('topic')];
+  if (channel === undefined) throw usage('the link is of no channel', 'Copy it while a channel or a topic is shown.');
+  return {
+    channel: `${typeof channel === 'number' ? 'id' : 'name'}:${String(channel)}`,
+    topic: topic === undefined ? undefined : String(topic),
+  };
 }

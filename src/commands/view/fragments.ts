@@ -1,5 +1,5 @@
 import { collect } from '../../schema/field.ts';
-import { isUrl } from '../../schema/pasted-url.ts';
+import { isUrl } from '../../schema/link.ts';
 import { builtInViews, readFragment } from '../../schema/view.ts';
 import type { Accounts } from '../context.ts';
 

@@ -2,7 +2,7 @@ import type { ChatApi } from '../../api/chat/chat.ts';
 import type { Message, MessageHead, MessagePage } from '../../api/chat/chat-messages.ts';
 import { onlyMessage } from '../../api/chat/message-pages.ts';
 import { Failure, usage } from '../../core/failure.ts';
-import { readChannel } from '../../schema/narrow.ts';
+import { readName } from '../../schema/narrow.ts';
 import { isSameName } from '../../schema/topic.ts';
 
 /** A channel of the server, its name in the server's spelling; without one where the account sees no message of it. */
@@ -27,7 +27,7 @@ export async function findChannel(chat: Pick<ChatApi, 'messages'>, text: string)
 
 /** The same; undefined for the name of a channel of which the account sees no message. */
 export async function lookUpChannel(chat: Pick<ChatApi, 'messages'>, text: string): Promise<Channel | undefined> {
-  const wanted = readChannel(text);
+  const wanted = readName(text);
   const found = await newestOf(chat, wanted);
   if (!found) throw await noChannel(chat, text);
   const channel = channelOf(wanted, found.message);

@@ -53,11 +53,11 @@ describe('a fragment as it is pasted', () => {
   });
 
   test.each([
-    ['https://other.test/#inbox', 'the URL is of https://other.test, the account of https://chat.test'],
-    ['https://chat.test@other.test/#inbox', 'the URL is of https://other.test, the account of https://chat.test'],
-    ['http://chat.test/#inbox', 'the URL is of http://chat.test, the account of https://chat.test'],
-    ['https://chat.test/inbox', 'the URL has no #'],
-    ['https://#inbox', 'not a URL'],
+    ['https://other.test/#inbox', 'the link is of other.test, and the account is of chat.test'],
+    ['https://chat.test@other.test/#inbox', 'the link is of other.test, and the account is of chat.test'],
+    ['https://chat.test:8443/#inbox', 'the link is of chat.test:8443, and the account is of chat.test'],
+    ['https://chat.test/inbox', 'the link has no # with a conversation or view'],
+    ['https://#inbox', 'the link is not a URL'],
     ['#', "empty, '.' and '..' segments are not allowed"],
     ['/narrow/is/starred', "empty, '.' and '..' segments are not allowed"],
     ['#narrow//starred', "empty, '.' and '..' segments are not allowed"],

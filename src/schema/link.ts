@@ -1,0 +1,93 @@
+import { usage } from '../core/failure.ts';
+import { isLoopback } from '../core/loopback.ts';
+import { narrowTerm, type NarrowTerm } from './narrow.ts';
+
+/** What a link of the web app selects. */
+export interface Link {
+  readonly terms: readonly NarrowTerm[];
+  /** The message that it leads to. */
+  readonly near?: string | undefined;
+}
+
+/**
+ * What was copied from the web app: the URL of a conversation or search, of `site`; what follows its host, as in
+ * `#narrow/channel/31-bulk/topic/every.20shape/near/256002`; or a mention of a channel or topic, `#bulk` or `#**bulk>every shape**`.
+ * Undefined for any other text (docs/apis.md, Links).
+ * @throws Failure usage for the link of another host, or of no conversation
+ */
+export function readLink(text: string, site: string | undefined): Link | undefined {
+  const fragment = isUrl(text) ? `#${fragmentOf(text, site)}` : text.trim();
+  const path = /^#?narrow\/(.*)$/.exec(fragment)?.[1];
+  if (path !== undefined) return narrowOfPath(path);
+  if (isUrl(text)) throw usage('the link is of no conversation', 'Copy it while a channel, topic or message is shown.');
+  const [, quoted, topic, plain] = /^#(?:\*\*([^>]+?)(?:>(.*?))?(?:@\d+)?\*\*|(.+))$/.exec(fragment) ?? [];
+  const channel = quoted ?? plain;
+  if (channel === undefined) return undefined;
+  return {
+    terms: [{ operator: 'channel', operand: channel }, ...(topic === undefined ? [] : [narrowTerm('topic', topic)])],
+  };
+}
+
+/** Operators by the names that older versions of the web app gave them. */
+const olderNames: Readonly<Record<string, string>> = {
+  stream: 'channel',
+  streams: 'channels',
+  subject: 'topic',
+  'pm-with': 'dm',
+  'group-pm-with': 'dm-including',
+  from: 'sender',
+};
+/** Operators whose operand begins with ids, and goes on with names for the reader: `31-bulk`, `9,10-group`. */
+const withIds: ReadonlySet<string> = new Set(['channel', 'dm', 'dm-including', 'sender', 'mentions']);
+
+/** Operators and operands alternate; a last operator without one is left out. */
+function narrowOfPath(path: string): Link {
+  const parts = path.split('/');
+  const pairs = parts.flatMap((part, index) => {
+    const operand = parts[index + 1];
+    return index % 2 === 1 || operand === undefined ? [] : [[part, decodeHash(operand)] as const];
+  });
+  const terms = pairs.flatMap(([name, text]): NarrowTerm[] => {
+    const word = name.replace(/^-/, '');
+    const operator = olderNames[word] ?? word;
+    const operand = withIds.has(operator) ? text.replace(/^(\d{1,15}(?:,\d{1,15})*)-.*$/s, '$1') : text;
+    return operator === 'near'
+      ? []
+      : [{ ...narrowTerm(operator, operand), ...(word === name ? {} : { negated: true }) }];
+  });
+  if (terms.length === 0) throw usage('the link is of no conversation');
+  const near = pairs.find(([name, text]) => name === 'near' && /^\d{1,15}$/.test(text))?.[1];
+  return { terms, near };
+}
+
+/** Zulip's encoding of a part of a link's hash, whose dots are percent signs. @throws Failure usage where it is none */
+function decodeHash(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('.', '%'));
+  } catch (cause) {
+    if (cause instanceof URIError) throw usage('the link is cut or changed: a part of it cannot be decoded');
+    throw cause;
+  }
+}
+
+/** Whether a text is a whole URL, as the address bar of the web app has it. */
+export function isUrl(text: string): boolean {
+  return /^\s*https?:\/\//i.test(text);
+}
+
+/**
+ * What follows `#` in a URL of the account's own site. Servers on this machine count as one, since a sandbox changes its port.
+ * @throws Failure usage for a URL of another host, or without `#`
+ */
+export function fragmentOf(url: string, site: string | undefined): string {
+  if (!URL.canParse(url)) throw usage('the link is not a URL');
+  const { host, hostname, hash } = new URL(url);
+  const own = new URL(site ?? url);
+  if (host !== own.host && !(isLoopback(hostname) && isLoopback(own.hostname)))
+    throw usage(
+      `the link is of ${host}, and the account is of ${own.host}`,
+      'Choose a profile of that host with --profile; auth list shows them.',
+    );
+  if (hash.length < 2) throw usage('the link has no # with a conversation or view', 'Copy it while the page is shown.');
+  return url.trim().slice(url.trim().indexOf('#') + 1);
+}
