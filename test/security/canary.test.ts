@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { isWhole, seed } from '../helpers/extent.ts';
+import { isWhole, onesFor, seed } from '../helpers/extent.ts';
 import { openOrigin, type Reply, type Respond, type Seen } from '../helpers/origin.ts';
 import { emptyHome, runAlone, type Ran, type RunOptions } from '../helpers/run.ts';
 
@@ -172,9 +172,8 @@ function found(scans: readonly Scan[], needles: readonly string[]): string[] {
 const allFlags = ['--trace -o json', '--verbose -o table', '--dry-run -v -o yaml'];
 
 /** Each line is run with one of the flags for each shape of answer; the seed decides with which. */
-function flagsFor(shape: string, index: number): string[] {
-  const turn = Object.keys(replies).indexOf(shape) + index + seed;
-  return isWhole ? allFlags : allFlags.filter((_flags, at) => at === turn % allFlags.length);
+function flagsFor(shape: string, index: number): readonly string[] {
+  return onesFor(Object.keys(replies).indexOf(shape) + index, allFlags);
 }
 
 test.each(Object.entries(replies))(

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { isWhole, onesFor, seed } from '../helpers/extent.ts';
 import { openOrigin, type Respond } from '../helpers/origin.ts';
 import { runAlone, type Ran } from '../helpers/run.ts';
 
@@ -39,10 +40,13 @@ const lines = [
   'auth status',
 ];
 
-test.each(Object.entries(replies))('a terminal is not at the mercy of %s', async (_name, respond) => {
+const allFlags = ['', '--verbose', '--trace', '-o json', '--color always'];
+const title = `a terminal is not at the mercy of %s${isWhole ? '' : ` (seed ${seed})`}`;
+
+test.each(Object.entries(replies))(title, async (name, respond) => {
   const { port } = await openOrigin(respond);
-  for (const line of lines) {
-    for (const flags of ['', '--verbose', '--trace', '-o json', '--color always']) {
+  for (const [index, line] of lines.entries()) {
+    for (const flags of onesFor(Object.keys(replies).indexOf(name) + index, allFlags)) {
       const { stdout, stderr } = await runAt(port, `${line} ${flags} --retries 0`);
       expect(`${line} ${flags}: ${controls.exec(stdout + stderr)?.[0] ?? 'harmless'}`).toBe(
         `${line} ${flags}: harmless`,

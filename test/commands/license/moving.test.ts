@@ -3,6 +3,7 @@ import { listShapeNames } from '../../../src/sandbox/licensing/list-shapes.ts';
 import type { LicenseShape } from '../../../src/sandbox/licensing/options.ts';
 import type { LogEntry } from '../../../src/sandbox/server.ts';
 import { linkedClocks } from '../../helpers/clock.ts';
+import { isWhole } from '../../helpers/extent.ts';
 import { openSandbox } from '../../helpers/run.ts';
 
 const moving = listShapeNames.filter((name) => name.startsWith('moving-'));
@@ -62,7 +63,8 @@ describe.each(moving)('%s', (list) => {
 
   test('ensure finds each user on a server that ignores the filter', async () => {
     const { run, held } = await service({ list, filters: 'ignored' });
-    for (const user of users) {
+    // Of each page some, so that every place of a page is looked for.
+    for (const user of users.filter((_user, index) => isWhole || index % 3 === 0)) {
       const ran = await run(`license ensure --remote-user ${user} --size-allowance 4`);
       expect(`${user} ${ran.exitCode} ${ran.stdout}`).toBe(`${user} 0 K-${users.indexOf(user)}\n`);
     }
