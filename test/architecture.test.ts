@@ -18,7 +18,7 @@ const floors: Readonly<Record<string, number>> = {
 
 /** The one file that each package is loaded by; yaml writes and reads, and has one for each, as csv has with two packages. */
 const homes: Readonly<Record<string, string | readonly string[]>> = {
-  '@inquirer/password': 'cli/hidden.ts',
+  '@inquirer/password': 'cli/prompt.ts',
   busboy: 'sandbox/multipart.ts',
   chalk: 'output/paint.ts',
   'cli-table3': 'output/grid.ts',
@@ -45,6 +45,7 @@ const lateImports = [
   'cli/context.ts: ../api/raw.ts',
   'cli/context.ts: ../api/http/proxy.ts',
   'cli/context.ts: ../store/archive/archive.ts',
+  'cli/context.ts: ./prompt.ts',
   'cli/context.ts: ../store/journal.ts',
   'cli/input.ts: ../core/read.ts',
   'cli/ledgers.ts: ../store/ledger/ledger.ts',
@@ -53,7 +54,6 @@ const lateImports = [
   'cli/main.ts: ./typed.ts',
   'cli/messages.ts: ../output/errors.ts',
   'cli/program.ts: ./mistakes.ts',
-  'cli/prompt.ts: ./hidden.ts',
   'cli/run.ts: ../output/jq.ts',
   'cli/sandbox.ts: ../sandbox/server.ts',
   'cli/sandbox.ts: ../store/sandbox-log.ts',
@@ -206,7 +206,6 @@ test('files are read through three doors, which a FIFO does not hold; the rest r
   const reading = /import \{[^}]*\b(?:readFile|readFileSync|createReadStream)\b[^}]*\} from 'node:fs/;
   expect(sources.filter(({ text }) => reading.test(text)).map(({ name }) => name)).toEqual([
     'cli/completion/process.ts',
-    'cli/launch/help-text.ts',
     'cli/launch/launch.ts',
     'core/read.ts',
     'store/disk/owner.ts',

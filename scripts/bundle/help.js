@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 
-/** The widths of a pipe and of the usual terminals; src/cli/launch/help-text.ts reads them. */
+/** The widths of a pipe and of the usual terminals; src/cli/launch/launch.ts reads them. */
 const widths = [80, 100];
 
 /**

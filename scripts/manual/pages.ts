@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { argumentEntries, optionEntries, synopsis } from '../../src/cli/entries.ts';
+import { argumentEntries, optionEntries, synopsis } from '../../src/cli/help.ts';
 import type { AnyCommand } from '../../src/commands/command.ts';
 import { commandTable } from '../../src/commands/index.ts';
 import { failuresOf } from './exits.ts';

@@ -1,5 +1,5 @@
 import { variablesOf } from '../../src/schema/profile.ts';
-import type { HelpEntry } from '../../src/cli/entries.ts';
+import type { HelpEntry } from '../../src/cli/help.ts';
 import type { Chapter } from './roff.ts';
 
 const licensing = Object.entries(variablesOf('licensing'));

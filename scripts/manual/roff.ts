@@ -1,5 +1,4 @@
-import type { HelpEntry } from '../../src/cli/entries.ts';
-import { wrap } from '../../src/cli/help.ts';
+import { type HelpEntry, wrap } from '../../src/cli/help.ts';
 
 /** A manual page before it is written; the order is the reader's. */
 export interface ManualPage {

@@ -1,8 +1,7 @@
 import { commandTable, nouns } from '../../src/commands/index.ts';
 import { failures, nameOf, type FailureKind } from '../../src/core/failure.ts';
 import { namesIn } from '../../src/core/table-names.ts';
-import { optionEntries, textOptions, type HelpEntry } from '../../src/cli/entries.ts';
-import { groupsOf, twins } from '../../src/cli/help.ts';
+import { optionEntries, textOptions, type HelpEntry, groupsOf, twins } from '../../src/cli/help.ts';
 import { faultKinds, kindOf, type FaultKind } from '../../src/sandbox/faults.ts';
 import { errorShapes, nameChanges } from '../../src/sandbox/licensing/license-body.ts';
 import { writeShapes } from '../../src/sandbox/licensing/write-shapes.ts';

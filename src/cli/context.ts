@@ -24,12 +24,11 @@ import { keyFrom } from '../store/account/key-text.ts';
 import type { JournalHeader } from '../store/journal.ts';
 import { openAccounts } from './accounts.ts';
 import { openConnections, type Connections } from './connections.ts';
-import { readBytes, readInputLine, readText, type InputReading } from './input.ts';
+import { isInteractive, readBytes, readInputLine, readText, type InputReading } from './input.ts';
 import { openLedgers } from './ledgers.ts';
 import type { Messages } from './messages.ts';
 import type { FieldCheck } from './presentation.ts';
 import { openProgress } from './progress.ts';
-import { isInteractive, openPrompt } from './prompt.ts';
 import type { Redactor } from './redactor.ts';
 import { embeddedSandbox, sandboxControl } from './sandbox.ts';
 import type { Options } from './values.ts';
@@ -160,12 +159,17 @@ function questions({
   Pick<Disk, 'read' | 'readBytes'> &
   Pick<Keys, 'keyFromInput'> {
   const reading: InputReading = { signal, note: messages.note };
-  const prompt = openPrompt(world, () => isInteractive(world, options), signal);
+  const prompt = once(async () => {
+    const { openPrompt } = await import('./prompt.ts');
+    return openPrompt(world, () => isInteractive(world, options), signal);
+  });
   return {
     interactive: () => isInteractive(world, options),
-    confirm: async (question) => (options.yes ? undefined : prompt.confirm(question)),
-    ask: (question) => prompt.line(question),
-    secret: async (question) => redactor.watch(await prompt.hidden(question)),
+    async confirm(question) {
+      if (!options.yes) await (await prompt()).confirm(question);
+    },
+    ask: async (question) => (await prompt()).line(question),
+    secret: async (question) => redactor.watch(await (await prompt()).hidden(question)),
     read: (file) => readText(world, reading, file),
     readBytes: (file) => readBytes(world, reading, file),
     keyFromInput: async () => redactor.watch(keyFrom(await readInputLine(world, reading), 'standard input')),

@@ -1,3 +1,4 @@
+import type { GlobalValues } from '../commands/context.ts';
 import { usage } from '../core/failure.ts';
 import type { ReadLimits } from '../core/read.ts';
 import type { Field, Fields } from '../schema/field.ts';
@@ -9,6 +10,11 @@ export interface InputReading {
   readonly signal: AbortSignal;
   /** Says to a person at a terminal that the program waits for typed input. */
   readonly note: (text: string) => void;
+}
+
+/** Whether there is a person to ask: questions are read from one terminal and written to another. */
+export function isInteractive({ stdin, stderr }: World, { input }: GlobalValues): boolean {
+  return input !== false && stdin.isTTY === true && stderr.isTTY === true;
 }
 
 /** A string of Node holds half a gigabyte, and what is read becomes several times larger. */

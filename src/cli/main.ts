@@ -2,7 +2,7 @@ import { Failure } from '../core/failure.ts';
 import { rowOf } from '../output/formats.ts';
 import { guarded, readerGone, streamSink } from '../output/sink.ts';
 import { hasColor } from '../output/style.ts';
-import { openEnding } from './ending.ts';
+import { formatDuration, type Milliseconds } from '../core/duration.ts';
 import { fillFromInput } from './input.ts';
 import { openMessages, type Messages, type MessageStyle } from './messages.ts';
 import { readCommandLine, type CommandRequest } from './program.ts';
@@ -104,4 +104,22 @@ function guessedStyle(argv: readonly string[], world: World): MessageStyle {
 
 function isClosedPipe(cause: unknown): boolean {
   return cause instanceof Error && 'code' in cause && cause.code === 'EPIPE';
+}
+
+/** What ends a command early. */
+interface Ending {
+  /** Aborted by Ctrl-C, SIGTERM and the deadline, with a Failure as reason. */
+  readonly signal: AbortSignal;
+  /** Cancels the timer of the deadline, for which the process would wait. */
+  readonly release: () => void;
+}
+
+function openEnding({ interrupt, alarm }: World, deadline: Milliseconds | undefined): Ending {
+  if (deadline === undefined) return { signal: interrupt, release: () => undefined };
+  const late = new AbortController();
+  const reached = new Failure('unavailable', `the deadline of ${formatDuration(deadline)} was reached`, {
+    hint: 'Run the command again, or give --deadline more.',
+  });
+  const release = alarm(deadline, () => late.abort(reached));
+  return { signal: AbortSignal.any([interrupt, late.signal]), release };
 }

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import type { GlobalValues } from '../commands/context.ts';
+import password from '@inquirer/password';
 import { Failure, usage } from '../core/failure.ts';
 import { Secret } from '../core/secret.ts';
 import { plain } from '../output/plain.ts';
@@ -37,11 +37,6 @@ export function openPrompt(world: World, interactive: () => boolean, signal: Abo
   };
 }
 
-/** Whether there is a person to ask: questions are read from one terminal and written to another. */
-export function isInteractive({ stdin, stderr }: World, { input }: GlobalValues): boolean {
-  return input !== false && stdin.isTTY === true && stderr.isTTY === true;
-}
-
 /** readline's question never settles when its input closes: the closing ends it here (dependencies.md, section 8). */
 async function readLine(world: World, question: string, signal: AbortSignal): Promise<string> {
   const lines = createInterface({ input: world.stdin, output: world.stderr });
@@ -59,10 +54,11 @@ async function readLine(world: World, question: string, signal: AbortSignal): Pr
   }
 }
 
+/** The package rejects with an error named …Prompt… on Ctrl-C and on a closed input. */
 async function readHidden(world: World, question: string, signal: AbortSignal): Promise<Secret> {
-  const { askHidden } = await import('./hidden.ts');
   try {
-    return new Secret(await askHidden(question, world.stdin, world.stderr, signal));
+    const streams = { input: world.stdin, output: world.stderr, signal, clearPromptOnDone: false };
+    return new Secret(await password({ message: question, mask: false }, streams));
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
     if (cause instanceof Error && /Prompt/.test(cause.name))

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { incompleteWith } from '../api/http/answer.ts';
 import { Planned, type PlannedCall, type PlannedRequest } from '../api/http/call.ts';
 import type { AnyCommand } from '../commands/command.ts';
-import { abortReason } from '../core/abort-reason.ts';
+import { abortReason } from '../core/abort.ts';
 import { Failure, usage } from '../core/failure.ts';
 import type { Clock } from '../core/world.ts';
 import type { JsonFilter, Presentation } from '../output/presentation.ts';

@@ -1,6 +1,79 @@
 import { namesIn } from '../core/table-names.ts';
 import { command } from './command.ts';
-import { completionScripts } from './completion-scripts.ts';
+
+/**
+ * One script for each shell. On TAB it asks `chatelaine __complete`, whose first line says what the word can be (words, open words
+ * that continue after `=`, files, folders) and whose other lines are the words. What was typed is passed on as text: nothing in it is
+ * expanded or run.
+ */
+const completionScripts = {
+  bash: `# Completion of chatelaine for bash, with and without the package bash-completion.
+_chatelaine() {
+  local line kind=
+  COMPREPLY=()
+  while IFS= read -r line; do
+    if [ -z "$kind" ]; then kind=$line; else COMPREPLY+=("$line"); fi
+  done < <(command chatelaine __complete bash "$COMP_WORDBREAKS" "\${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
+  case $kind in
+    open) compopt -o nospace ;;
+    files) compopt -o default ;;
+    folders) compopt -o dirnames ;;
+  esac 2>/dev/null
+}
+if type compopt >/dev/null 2>&1; then
+  complete -F _chatelaine chatelaine
+else # bash 3
+  complete -o default -F _chatelaine chatelaine
+fi
+`,
+
+  zsh: `#compdef chatelaine
+# Completion of chatelaine for zsh: a function in a folder of fpath, or a file to source.
+_chatelaine() {
+  local kind
+  local -a offers
+  offers=("\${(@f)$(command chatelaine __complete zsh "\${(@Q)words[2,CURRENT-1]}" "\${(Q)PREFIX}" 2>/dev/null)}")
+  kind=$offers[1]
+  shift offers
+  case $kind in
+    files|folders)
+      [[ $PREFIX == --*=* ]] && { IPREFIX+=\${PREFIX%%=*}=; PREFIX=\${PREFIX#*=} }
+      if [[ $kind == folders ]]; then _files -/; else _files; fi ;;
+    open) _describe -V chatelaine offers -S '' ;;
+    words) (( $#offers )) && _describe -V chatelaine offers ;;
+  esac
+}
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
+  _chatelaine "$@"
+else
+  (( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i }
+  compdef _chatelaine chatelaine
+fi
+`,
+
+  fish: `# Completion of chatelaine for fish.
+function __chatelaine_complete
+    set -l words (commandline -opc)
+    set -e words[1]
+    set -l current (commandline -ct)
+    set -l offers (command chatelaine __complete fish $words "$current" 2>/dev/null)
+    set -l kind $offers[1]
+    set -e offers[1]
+    set -l prefix (string match -r '^--[a-z-]+=' -- "$current")
+    set -l path (string replace -r '^--[a-z-]+=' '' -- "$current")
+    switch "$kind"
+        case files
+            __fish_complete_path "$path" | string replace -r '^' -- "$prefix"
+        case folders
+            __fish_complete_directories "$path" | string replace -r '^' -- "$prefix"
+        case '*'
+            printf '%s\\n' $offers
+    end
+end
+complete -c chatelaine -e
+complete -c chatelaine -f -k -a '(__chatelaine_complete)'
+`,
+} as const;
 
 export default command({
   about: [

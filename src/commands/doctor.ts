@@ -4,9 +4,7 @@ import { urlOf } from '../schema/profile.ts';
 import type { ChatCredential, LicensingCredential } from '../store/account/credentials.ts';
 import { checkCredential } from './auth/account.ts';
 import { command } from './command.ts';
-import type { Accounts, Disk, Invocation, Ledgers, Services } from './context.ts';
-import { attempt, type Examined } from './examined.ts';
-import { examineLedgers } from './ledger/examine-ledgers.ts';
+import type { Accounts, Disk, Invocation, Ledgers, Services, ConfiguredLedger } from './context.ts';
 
 export default command({
   about: [
@@ -142,4 +140,72 @@ function clockCheck(subject: string, skew: number): Examined {
   if (Math.abs(skew) <= mostSkew)
     return { row: { check: 'clock', subject, status: 'ok', detail: 'agrees with the server', advice: null } };
   return { row: { check: 'clock', subject, status: 'note', detail: off, advice: 'Set the clock of this machine.' } };
+}
+
+/** Whether each configured ledger can be reached and used. */
+async function* examineLedgers({ ledgers }: Ledgers): AsyncGenerator<Examined> {
+  let configured: readonly ConfiguredLedger[];
+  try {
+    configured = await ledgers();
+  } catch (cause) {
+    if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
+    yield problem('ledger', 'CHATELAINE_LEDGER', cause);
+    return;
+  }
+  for (const { source, ledger } of configured) {
+    yield* attempt(
+      'ledger',
+      source,
+      () => ledger.examine(),
+      () => 'reached',
+    );
+  }
+}
+
+/** One thing that was looked at. */
+interface Check {
+  readonly check:
+    'configuration' | 'environment' | 'key' | 'network' | 'clock' | 'credential' | 'feature level' | 'ledger';
+  /** The profile, file or host that it is about. */
+  readonly subject: string;
+  readonly status: 'ok' | 'note' | 'problem';
+  readonly detail: string;
+  /** What to do. */
+  readonly advice: string | null;
+}
+
+/** A thing that was looked at, with the failure where it is a problem. */
+interface Examined {
+  readonly row: Check;
+  readonly failure?: Failure;
+}
+
+/** Looks at something, and yields what came of it. Returns what was found; undefined where it is a problem. @throws Failure of an interruption */
+async function* attempt<T>(
+  check: Check['check'],
+  subject: string,
+  look: () => Promise<T>,
+  tell: (found: T) => string,
+): AsyncGenerator<Examined, T | undefined> {
+  try {
+    const found = await look();
+    yield { row: { check, subject, status: 'ok', detail: tell(found), advice: null } };
+    return found;
+  } catch (cause) {
+    if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
+    yield problem(check, subject, cause);
+    return undefined;
+  }
+}
+
+/** A row of a problem. */
+function problem(check: Check['check'], subject: string, failure: Failure): Examined {
+  const row = {
+    check,
+    subject,
+    status: 'problem',
+    detail: failure.message,
+    advice: failure.details.hint ?? null,
+  } as const;
+  return { row, failure };
 }

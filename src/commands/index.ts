@@ -82,7 +82,9 @@ export const commandTable: readonly CommandEntry[] = [
   entry('topic list', 'List the topics of a channel', () => import('./topic/list.ts')),
   entry('topic delete', 'Delete topics with all their messages', () => import('./topic/delete.ts')),
   entry('view pin', 'Pin navigation views', () => import('./view/pin.ts')),
-  entry('view hide', 'Hide navigation views in the menu', () => import('./view/hide.ts')),
+  entry('view hide', 'Hide navigation views in the menu', async () => ({
+    default: (await import('./view/pin.ts')).hide,
+  })),
   entry('view rename', 'Rename a custom navigation view', () => import('./view/rename.ts')),
   entry('snippet rm', 'Delete saved snippets', () => import('./snippet/rm.ts')),
   entry(

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { isatty, ReadStream } from 'node:tty';
 import { promisify } from 'node:util';
-import { abortReason } from './abort-reason.ts';
+import { abortReason } from './abort.ts';
 
 export interface ReadLimits {
   /** Ends the reading with its reason, also while nothing comes. */

@@ -1,5 +1,4 @@
-import type { Arrangement, ColumnSize } from './arrange.ts';
-import { drawGrid, drawLine, lineWidth, type Cell } from './grid.ts';
+import { type Arrangement, type ColumnSize, drawGrid, drawLine, lineWidth, type Cell } from './grid.ts';
 import type { Presentation } from './presentation.ts';
 import { cellOf, type TableParts, type TableValue, type TableWriter } from './table-values.ts';
 import { displayWidth, shorten } from './width.ts';

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { abortReason } from '../core/abort-reason.ts';
+import { abortReason } from '../core/abort.ts';
 import { Failure } from '../core/failure.ts';
 import type { Alarm } from '../core/world.ts';
 

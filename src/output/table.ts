@@ -1,9 +1,8 @@
-import { arrange } from './arrange.ts';
+import { arrange, type Cell } from './grid.ts';
 import { columnSizes, columnWriter } from './column-writer.ts';
 import { asObject, columnsOf } from './columns.ts';
 import type { Formatter, Presentation } from './presentation.ts';
 import { valueReader, type TableParts, type TableValue, type TableWriter, cellOf } from './table-values.ts';
-import type { Cell } from './grid.ts';
 import { displayWidth } from './width.ts';
 
 /**

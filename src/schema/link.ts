@@ -1,5 +1,5 @@
 import { usage } from '../core/failure.ts';
-import { isLoopback } from '../core/loopback.ts';
+import { isLoopback } from './url.ts';
 import { narrowTerm, type NarrowTerm } from './narrow.ts';
 
 /** What a link of the web app selects. */

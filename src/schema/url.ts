@@ -1,5 +1,4 @@
 import { Failure, usage } from '../core/failure.ts';
-import { isLoopback } from '../core/loopback.ts';
 import { variable, type Environment } from '../core/world.ts';
 
 /**
@@ -70,4 +69,9 @@ function parse(label: string, text: string): URL {
   if (isClean && URL.canParse(text)) return new URL(text);
   const shown = /[@\p{Cc}]/u.test(text) ? '' : ` '${text}'`;
   throw usage(`${label}${shown} is not a URL`, 'Write it as in https://example.com.');
+}
+
+/** Whether a URL's host is this machine by its very name: what is sent there does not leave it. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host);
 }

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { argumentEntries, optionEntries, textOptions } from '../../src/cli/entries.ts';
-import { groupsOf, wrap } from '../../src/cli/help.ts';
+import { argumentEntries, optionEntries, textOptions, groupsOf, wrap } from '../../src/cli/help.ts';
 import { commandTable, nouns } from '../../src/commands/index.ts';
 import { failures } from '../../src/core/failure.ts';
 import { globalOptions } from '../../src/commands/environment.ts';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { arrange } from '../../src/output/arrange.ts';
-import { lineWidth } from '../../src/output/grid.ts';
+import { arrange, lineWidth } from '../../src/output/grid.ts';
 import { formats } from '../../src/output/formats.ts';
 import type { Presentation, Show } from '../../src/output/presentation.ts';
 import { look, many, written } from './looks.ts';

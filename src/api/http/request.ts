@@ -1,9 +1,9 @@
 import type { Dispatcher } from 'undici';
 import { Failure, usage } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
-import { isLoopback } from '../../core/loopback.ts';
 import { Secret } from '../../core/secret.ts';
 import { shellWord } from '../../core/shell-word.ts';
+import { isLoopback } from '../../schema/url.ts';
 import {
   Planned,
   type Call,

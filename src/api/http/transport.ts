@@ -1,7 +1,7 @@
 import { pipeline, Readable, type Duplex } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
-import { abortReason } from '../../core/abort-reason.ts';
+import { abortReason } from '../../core/abort.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import type { Spool } from '../../core/spool.ts';
 import { Answer } from './answer.ts';

@@ -5,9 +5,10 @@ import type { RawAnswer, RawRequest } from '../../api/raw.ts';
 import { usage } from '../../core/failure.ts';
 import { parseJson } from '../../core/json.ts';
 import { collect, readField, type Fields } from '../../schema/field.ts';
+import { command, type NamelessCommand } from '../command.ts';
 import type { Disk, Invocation, Keys, RawApi } from '../context.ts';
 
-export const rawArguments = {
+const rawArguments = {
   method: {
     kind: 'string',
     required: true,
@@ -17,7 +18,7 @@ export const rawArguments = {
   path: { kind: 'string', required: true, help: 'Path of the API, with or without its prefix; may have a query' },
 } as const satisfies Fields;
 
-export const rawOptions = {
+const rawOptions = {
   raw_field: {
     kind: 'string',
     short: 'f',
@@ -45,14 +46,33 @@ export const rawOptions = {
   },
 } as const satisfies Fields;
 
-export const rawRules = [
+const rawRules = [
   'The answer is printed untouched, whatever -o says; --jq filters it. An answer other than 2xx is printed too, and ends with the exit ' +
     'code of its error; under --jq only the error is shown. A 2xx is a success whatever its body says.',
   'The command uses the same credential, time limits, and redaction as every other command. A read-only profile refuses everything ' +
     'but GET, and --dry-run shows the request of a write. A path that leaves the server or the API is refused.',
 ] as const;
 
-export interface RawValues {
+/** The command that sends a request of one service as it is typed: what `about` adds is of that service alone. */
+export function rawCommand(
+  service: Service,
+  { about, examples }: { readonly about: string; readonly examples: readonly string[] },
+): NamelessCommand {
+  return command({
+    about: [...rawRules, about],
+    args: rawArguments,
+    options: rawOptions,
+    examples,
+    dryRun: ['requests'],
+    async *run(values, context) {
+      const request = await rawRequest(service, values, context);
+      yield* printed(answersTo(request, values, context.raw(service)), values, context);
+    },
+    result: 'json text',
+  });
+}
+
+interface RawValues {
   readonly method: RawRequest['method'];
   readonly path: string;
   readonly raw_field?: readonly string[] | undefined;
@@ -65,7 +85,7 @@ export interface RawValues {
 type Parts = Pick<Invocation, 'options'> & Pick<Keys, 'hide'> & Pick<Disk, 'readBytes'>;
 
 /** @throws Failure usage */
-export async function rawRequest(
+async function rawRequest(
   service: Service,
   values: RawValues,
   { options, readBytes, hide }: Parts,
@@ -125,7 +145,7 @@ function sealed(texts: readonly (readonly [string, string])[], hide: Keys['hide'
 }
 
 /** One answer, or with --paginate one for each page. */
-export function answersTo(request: RawRequest, { paginate }: RawValues, api: RawApi): AsyncIterable<RawAnswer> {
+function answersTo(request: RawRequest, { paginate }: RawValues, api: RawApi): AsyncIterable<RawAnswer> {
   return paginate ? api.pages(request) : api.one(request);
 }
 
@@ -133,7 +153,7 @@ export function answersTo(request: RawRequest, { paginate }: RawValues, api: Raw
  * Each answer as it is printed, then the failure that its status means.
  * @throws Failure of an answer other than 2xx
  */
-export async function* printed(
+async function* printed(
   answers: AsyncIterable<RawAnswer>,
   { include }: RawValues,
   { options }: Pick<Invocation, 'options'>,

@@ -5,7 +5,7 @@ import type { UploadPath } from '../../schema/upload.ts';
 import type { Archive } from '../../store/archive/archive.ts';
 import type { ArchiveChange } from '../../store/archive/archive-change.ts';
 import { isKept } from '../../store/archive/kept-file.ts';
-import { limitedHistory } from './limited-history.ts';
+import { limitedHistory } from './folder.ts';
 
 /** Where a document of an archive is, and where its links lead. */
 export interface DocumentPlace {

@@ -6,3 +6,7 @@ export const folderArgument = {
   placeholder: 'DIR',
   help: 'Folder of the archive',
 } as const;
+
+/** The warning of every command that shows an archive of a limited history. */
+export const limitedHistory =
+  'the history is cut by the plan of the organization: older messages exist that the archive does not hold';

@@ -12,8 +12,7 @@ import type { Terminal } from '../context.ts';
 import type { AccountFacts } from '../messages/narrow.ts';
 import { factsFor, selectionOf, selectionOptions, type SelectionValues } from '../messages/selection.ts';
 import type { TimeReading } from '../typed-time.ts';
-import { folderArgument } from './folder.ts';
-import { limitedHistory } from './limited-history.ts';
+import { folderArgument, limitedHistory } from './folder.ts';
 
 /** As much as a server takes by default is less. */
 const defaultMegabytes = 100;

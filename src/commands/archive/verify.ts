@@ -7,8 +7,7 @@ import { isKeptAside } from '../../store/archive/damaged-file.ts';
 import { isKept } from '../../store/archive/kept-file.ts';
 import { problemsOf, strangeFile, type ArchiveProblem } from '../../store/archive/verify-archive.ts';
 import { command } from '../command.ts';
-import { folderArgument } from './folder.ts';
-import { limitedHistory } from './limited-history.ts';
+import { folderArgument, limitedHistory } from './folder.ts';
 
 export default command({
   about: [

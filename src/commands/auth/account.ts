@@ -1,10 +1,12 @@
 import { refuseOtherApplication } from '../../api/licensing/application.ts';
-import { usage } from '../../core/failure.ts';
+import { usage, Failure } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
-import type { ChatCredential, LicensingCredential } from '../../store/account/credentials.ts';
-import type { Keys, Services, Terminal } from '../context.ts';
+import { type ChatCredential, type LicensingCredential, credentialFrom } from '../../store/account/credentials.ts';
+import type { Keys, Services, Terminal, Accounts, Invocation } from '../context.ts';
+import { urlOf, userOf, type Profile } from '../../schema/profile.ts';
+import type { CandidateProfile } from '../../store/account/profiles.ts';
 
-export interface KeySource {
+interface KeySource {
   readonly api_key_stdin?: boolean;
   readonly api_key_file?: string;
   readonly key_command?: string;
@@ -44,4 +46,73 @@ export async function checkCredential(
 /** The host as a profile name. */
 export function hostName(url: string): string {
   return new URL(url).host.replaceAll(/[^A-Za-z0-9._-]/g, '-');
+}
+
+type Storing = Pick<Services, 'licensingAs' | 'chatAs'> &
+  Pick<Accounts, 'profiles'> &
+  Pick<Terminal, 'note' | 'confirm'> &
+  Pick<Invocation, 'options'>;
+
+/**
+ * The profile as it will be stored, with the settings of a stored one of its name that are not typed; an empty text takes a setting
+ * away. Another account under that name is replaced only when the user agrees.
+ * @throws Failure config where the configuration is unsafe, cancelled on no, usage where nobody can be asked or a value is wrong
+ */
+export async function inPlaceOf(
+  candidate: CandidateProfile,
+  { profiles, note, confirm, options }: Storing,
+): Promise<Profile> {
+  const profile = profiles().check(withoutEmpty(candidate));
+  const stored = await profiles().find(profile.name);
+  const merged =
+    stored?.kind === profile.kind
+      ? profiles().check(withoutEmpty({ ...keptOf(stored, profile), ...candidate }))
+      : profile;
+  profiles().refuseExposed(merged);
+  if (!stored) return profile;
+  if (accountOf(stored) === accountOf(profile))
+    note(`profile '${profile.name}' is stored already: its key ${options.dry_run ? 'would be' : 'is'} replaced`);
+  else await confirm(`Profile '${profile.name}' is ${accountOf(stored)}. Replace it by ${accountOf(profile)}?`);
+  return merged;
+}
+
+/** Consent to plain http is given for one server: it is not kept for another. */
+function keptOf({ key_command: _, allow_http, ...kept }: Profile, profile: Profile): object {
+  return { ...kept, ...(urlOf({ ...kept }) === urlOf(profile) && { allow_http }) };
+}
+
+function withoutEmpty({ kind, name, ...fields }: CandidateProfile): CandidateProfile {
+  const given = Object.entries<unknown>(fields).filter(([, value]) => value !== undefined && value !== '');
+  return { kind, name, ...Object.fromEntries(given) };
+}
+
+/**
+ * Asks the server whether it takes the key, unless that is not wanted, and stores the profile.
+ * @throws Failure of the check, saying that nothing was stored; config where it cannot be stored
+ */
+export async function storeProfile(
+  profile: Profile,
+  key: Secret,
+  check: boolean | undefined,
+  context: Storing,
+): Promise<{ readonly profile: string; readonly kind: Profile['kind']; readonly status: string }> {
+  if (check !== false) await checked(profile, key, context);
+  await context.profiles().save(profile, profile.key_command === undefined ? key : undefined);
+  const stored = context.options.dry_run ? 'would be stored' : 'stored';
+  return { profile: profile.name, kind: profile.kind, status: check === false ? `${stored} unchecked` : stored };
+}
+
+async function checked(profile: Profile, key: Secret, context: Storing): Promise<void> {
+  try {
+    await checkCredential(credentialFrom(profile, key), context);
+  } catch (cause) {
+    if (!(cause instanceof Failure)) throw cause;
+    const hint = ['Nothing was stored.', cause.details.hint].filter((text) => text !== undefined).join(' ');
+    throw cause.as(cause.kind, cause.message, { hint });
+  }
+}
+
+/** The account in words: two profiles of the same words are one credential. */
+function accountOf(profile: Profile): string {
+  return `${profile.kind === 'licensing' ? 'application ' : ''}${userOf(profile)} on ${urlOf(profile)}`;
 }

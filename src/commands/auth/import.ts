@@ -2,8 +2,7 @@ import { shellWord } from '../../core/shell-word.ts';
 import { profileSettings } from '../../schema/profile.ts';
 import { readZuliprc } from '../../store/account/zuliprc.ts';
 import { command } from '../command.ts';
-import { hostName } from './account.ts';
-import { inPlaceOf, storeProfile } from './store-profile.ts';
+import { hostName, inPlaceOf, storeProfile } from './account.ts';
 
 export default command({
   about: [

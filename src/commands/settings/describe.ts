@@ -1,6 +1,6 @@
-import { settingNamed } from '../../schema/setting-search.ts';
+import { settingNamed } from '../../schema/setting-text.ts';
 import { command } from '../command.ts';
-import { describe, settingCell, settingColumns } from './row.ts';
+import { describe, settingCell, settingColumns } from './list.ts';
 
 export default command({
   args: {

@@ -1,6 +1,8 @@
-import { settingsMatching } from '../../schema/setting-search.ts';
+import { settingsMatching } from '../../schema/setting-text.ts';
 import { command } from '../command.ts';
-import { describe, settingCell, settingColumns } from './row.ts';
+import type { Field } from '../../schema/field.ts';
+
+export const settingColumns = ['name', 'type', 'values', 'level', 'help'] as const;
 
 export default command({
   about: [
@@ -27,3 +29,32 @@ export default command({
     none: 'no settings match',
   },
 });
+
+/** A setting as data, for `settings list` and `settings describe`. */
+interface SettingDescription {
+  readonly name: string;
+  readonly type: string;
+  /** The values that are allowed, each with its name where it has one; empty where the type says all. */
+  readonly values: readonly { readonly value: string | number; readonly name?: string }[];
+  /** The feature level that brought it; null for those older than levels. */
+  readonly level: number | null;
+  readonly help: string;
+}
+
+export function describe(name: string, field: Field): SettingDescription {
+  return { name, type: field.kind, values: valuesOf(field), level: field.level ?? null, help: field.help };
+}
+
+function valuesOf(field: Field): SettingDescription['values'] {
+  if (field.kind === 'string') return (field.choices ?? []).map((value) => ({ value }));
+  if (field.kind !== 'integer') return [];
+  const names = new Map<number, string>();
+  for (const [name, value] of Object.entries(field.names ?? {})) if (!names.has(value)) names.set(value, name);
+  return [...names].map(([value, name]) => ({ value, name }));
+}
+
+/** The values as a cell of a table: `1 automatic, 2 dark, 3 light`. */
+export function settingCell(row: SettingDescription, column: string): unknown {
+  if (column !== 'values') return undefined;
+  return row.values.map(({ value, name }) => (name === undefined ? String(value) : `${value} ${name}`)).join(', ');
+}

@@ -2,8 +2,7 @@ import { Failure, usage } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import { collect, readField, type Assignment } from '../../schema/field.ts';
 import { suggestion } from '../../schema/nearest.ts';
-import { settingNamed } from '../../schema/setting-search.ts';
-import { readSetting } from '../../schema/setting-value.ts';
+import { settingNamed, readSetting } from '../../schema/setting-text.ts';
 import { identitySettings, settings } from '../../schema/settings.ts';
 import type { SettingEntry } from '../../store/settings/setting-entry.ts';
 

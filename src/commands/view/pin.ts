@@ -1,13 +1,86 @@
-import { command } from '../command.ts';
-import { fragmentArgs, pinShow, setPinned } from './change.ts';
-import { aboutBuiltIn } from './fragments.ts';
+import type { ChatApi } from '../../api/chat/chat.ts';
+import { Failure } from '../../core/failure.ts';
+import { each } from '../../jobs/work/each.ts';
+import { collect } from '../../schema/field.ts';
+import { isUrl } from '../../schema/link.ts';
+import { builtInViews, readFragment, viewFields } from '../../schema/view.ts';
+import { command, type NamelessCommand } from '../command.ts';
+import type { Accounts } from '../context.ts';
 
-export default command({
-  about: [aboutBuiltIn],
-  args: fragmentArgs,
-  examples: ['chatelaine view pin narrow/is/starred', "chatelaine view pin inbox '#narrow/is/starred'"],
-  dryRun: ['requests'],
+/** What the help of each command on views says. */
+export const aboutBuiltIn =
+  `Built-in views are ${builtInViews.join(', ')}; they can be pinned and hidden, not renamed. ` +
+  'A fragment may be pasted from the address bar: #inbox, narrow/is/starred, or the whole URL.';
 
-  run: ({ fragment }, context) => setPinned(context, fragment, { is_pinned: true }),
-  show: pinShow,
-});
+export default pinning({ is_pinned: true }, [
+  'chatelaine view pin narrow/is/starred',
+  "chatelaine view pin inbox '#narrow/is/starred'",
+]);
+
+export const hide = pinning({ is_pinned: false }, [
+  'chatelaine view hide narrow/is/starred',
+  "chatelaine view hide inbox '#narrow/is/starred'",
+]);
+
+/** The command that pins or hides views, one after another, each once. */
+function pinning(change: Pinned, examples: readonly string[]): NamelessCommand {
+  return command({
+    about: [aboutBuiltIn],
+    args: { fragment: { ...viewFields.fragment, many: true } },
+    examples,
+    dryRun: ['requests'],
+
+    async *run({ fragment: texts }, { chat, chatAccount }) {
+      const fragments = new Set(await readFragments(texts, { chatAccount }));
+      const api = chat();
+      yield* each(
+        [...fragments],
+        (fragment) => fragment,
+        async (fragment) => {
+          refuseIgnored((await pinned(api, fragment, change)).ignored);
+          return { fragment, ...change };
+        },
+      );
+    },
+
+    show: {
+      columns: ['fragment', 'is_pinned'],
+      line: ({ fragment, is_pinned }) => `${fragment} is ${is_pinned ? 'pinned' : 'hidden'}`,
+    },
+  });
+}
+
+interface Pinned {
+  readonly is_pinned: boolean;
+}
+
+/** What the server says of a view that is not there names none: this does, and says what a built-in one needs. */
+async function pinned(chat: ChatApi, fragment: string, change: Pinned): ReturnType<ChatApi['updateView']> {
+  try {
+    return await chat.updateView(fragment, change);
+  } catch (cause) {
+    if (!(cause instanceof Failure) || cause.kind !== 'not_found') throw cause;
+    const builtIn: readonly string[] = builtInViews;
+    const hint = builtIn.includes(fragment)
+      ? 'The server knows a built-in view once it was pinned or hidden in an app: do that once.'
+      : 'chatelaine pins, hides and renames views that the account has: an app adds one.';
+    throw cause.as(cause.kind, `the account has no view '${fragment}'`, { hint });
+  }
+}
+
+/** @throws Failure rejected where the server did not take what was sent */
+export function refuseIgnored(ignored: readonly string[]): void {
+  if (ignored.length > 0) throw new Failure('rejected', `the server ignored: ${ignored.join(', ')}`);
+}
+
+/**
+ * Fragments as they were pasted, in their order. The account is read only where a whole URL has to be of its site.
+ * @throws Failure usage naming every text that is no fragment
+ */
+export async function readFragments(
+  texts: readonly string[],
+  accounts: Pick<Accounts, 'chatAccount'>,
+): Promise<readonly string[]> {
+  const site = texts.some(isUrl) ? (await accounts.chatAccount()).site : undefined;
+  return collect(texts, (text) => readFragment(text, site));
+}

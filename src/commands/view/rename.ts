@@ -5,8 +5,8 @@ import { collect } from '../../schema/field.ts';
 import { readViewName } from '../../schema/view.ts';
 import { command } from '../command.ts';
 import type { Accounts, Disk } from '../context.ts';
-import { refuseIgnored } from './change.ts';
-import { aboutBuiltIn, readFragments } from './fragments.ts';
+import { refuseIgnored } from './pin.ts';
+import { aboutBuiltIn, readFragments } from './pin.ts';
 
 export default command({
   about: [

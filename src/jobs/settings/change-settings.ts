@@ -2,7 +2,7 @@ import type { ChatApi } from '../../api/chat/chat.ts';
 import { Planned } from '../../api/http/call.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Assignment, Fields } from '../../schema/field.ts';
-import { valueName } from '../../schema/setting-value.ts';
+import { valueName } from '../../schema/setting-text.ts';
 import { identitySettings, settings } from '../../schema/settings.ts';
 import { fitToLevel } from './fit-to-level.ts';
 

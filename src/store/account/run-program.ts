@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import type { Alarm, Environment, Machine } from '../../core/world.ts';
 import { codeOf } from '../disk/files.ts';
-import { abortReason } from '../../core/abort-reason.ts';
+import { abortReason } from '../../core/abort.ts';
 
 export interface ProgramOutcome {
   /** The exit code, or the name of the signal that ended it. */

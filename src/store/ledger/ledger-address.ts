@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
-import { isLoopback } from '../../core/loopback.ts';
+import { isLoopback } from '../../schema/url.ts';
 import type { Secret } from '../../core/secret.ts';
 import { variable, type Machine } from '../../core/world.ts';
 import { exists } from '../disk/files.ts';

@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
-import { orAborted } from '../../core/or-aborted.ts';
+import { orAborted } from '../../core/abort.ts';
 import type { Alarm } from '../../core/world.ts';
 import { readFile, storageFailure } from '../disk/files.ts';
 import type { LedgerAddress } from './ledger-address.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { complete } from '../../../src/cli/completion/complete.ts';
-import { answerFor, readBashLine } from '../../../src/cli/completion/shells.ts';
-import type { Surface } from '../../../src/cli/completion/surface.ts';
+import { answerFor, readBashLine } from '../../../src/cli/completion/process.ts';
+import type { Surface } from '../../../src/cli/completion/reading.ts';
 import { runAlone, words } from '../../helpers/run.ts';
 
 let surface: Surface = { groups: [], commands: [], options: [] };
