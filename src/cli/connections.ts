@@ -1,6 +1,6 @@
 import type { Connection, KeyVariable, PlannedCall, Send } from '../api/http/call.ts';
 import { connect } from '../api/http/connect.ts';
-import type { LicensingLine } from '../api/licensing/license-answer.ts';
+import type { LicensingConnection } from '../api/licensing/license-answer.ts';
 import { openGate } from '../api/http/retry.ts';
 import type { GlobalValues } from '../commands/context.ts';
 import type { Spool } from '../core/spool.ts';
@@ -15,13 +15,13 @@ import type { World } from './world.ts';
 
 /** How to send for each credential; all of a process share one rate gate. */
 export interface Connections {
-  licensing(credential: LicensingCredential): LicensingLine;
-  chat(credential: ChatCredential): ChatLine;
+  licensing(credential: LicensingCredential): LicensingConnection;
+  chat(credential: ChatCredential): ChatConnection;
   /** Without a credential, reads only. */
   open(origin: string): Send;
 }
 
-export interface ChatLine {
+export interface ChatConnection {
   readonly send: Send;
   /** For the one call that needs no account. */
   readonly sendUnauthenticated: Send;

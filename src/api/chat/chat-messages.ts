@@ -1,8 +1,10 @@
 import { Failure } from '../../core/failure.ts';
-import { isObject, type JsonObject, writeJson } from '../../core/json.ts';
+import { isObject, type JsonObject, parseJson, writeJson } from '../../core/json.ts';
 import type { Answer } from '../http/answer.ts';
 import type { Call, Parameters } from '../http/call.ts';
 import { path } from '../http/request.ts';
+import type { JsonElement } from '../../core/json-elements.ts';
+import { elementsOf, type JsonEnvelope } from '../../core/json-reader.ts';
 import { accept } from './chat-answer.ts';
 
 /** A message as the server sent it (docs/apis.md, Messages). */
@@ -99,4 +101,110 @@ export function pageWith<M extends MessageHead>(
 
 export function notMessages({ http }: Answer): Failure {
   return new Failure('unavailable', 'the chat server answered success without a list of messages', { http });
+}
+
+/**
+ * The address of a message in the web app of its organization, as the web app writes it itself; `site` is the organization's URL.
+ * Undefined where the message lacks an id, or does not say which conversation it is of.
+ */
+export function messageLink(message: JsonObject, site: string): string | undefined {
+  if (typeof message['id'] !== 'number') return undefined;
+  const conversation = Array.isArray(message['display_recipient'])
+    ? directPart(message['display_recipient'])
+    : channelPart(message);
+  return conversation && `${site.replace(/\/+$/, '')}/#narrow/${conversation}/near/${message['id']}`;
+}
+
+function channelPart({ stream_id: id, display_recipient: name, subject }: JsonObject): string | undefined {
+  if (typeof id !== 'number' || typeof name !== 'string' || typeof subject !== 'string') return undefined;
+  return `channel/${encodeHash(`${id}-${name.replaceAll(' ', '-')}`)}/topic/${encodeHash(subject)}`;
+}
+
+/** The ids of all who take part, ascending; more than two make a group. */
+function directPart(recipients: readonly unknown[]): string | undefined {
+  const ids = recipients.map((user) => (isObject(user) ? user['id'] : undefined));
+  if (ids.length === 0 || !ids.every((id) => typeof id === 'number')) return undefined;
+  return `dm/${ids.toSorted((one, other) => one - other).join(',')}-${ids.length > 2 ? 'group' : 'dm'}`;
+}
+
+/** Zulip's encoding of a part of a link's hash: percent signs become dots. Half a surrogate pair cannot be encoded. */
+function encodeHash(text: string): string {
+  return encodeURIComponent(text.replace(/\p{Cs}/gu, '\ufffd')).replace(/[.%()]/g, (sign) => hashSigns[sign] ?? sign);
+}
+
+const hashSigns: Readonly<Record<string, string>> = { '.': '.2E', '%': '.', '(': '.28', ')': '.29' };
+
+/** What is read of a message without parsing it. */
+const names = [
+  'id',
+  'timestamp',
+  'subject',
+  'stream_id',
+  'display_recipient',
+  'last_edit_timestamp',
+  'last_moved_timestamp',
+];
+
+/** A message as the text in which the server sent it. */
+export class RawMessage implements MessageHead {
+  readonly id: number;
+  readonly text: JsonElement;
+
+  constructor(id: number, text: JsonElement) {
+    this.id = id;
+    this.text = text;
+  }
+  get timestamp(): unknown {
+    return this.text.read('timestamp');
+  }
+  get subject(): unknown {
+    return this.text.read('subject');
+  }
+  get stream_id(): unknown {
+    return this.text.read('stream_id');
+  }
+  get display_recipient(): unknown {
+    return this.text.read('display_recipient');
+  }
+  get last_edit_timestamp(): unknown {
+    return this.text.read('last_edit_timestamp');
+  }
+  get last_moved_timestamp(): unknown {
+    return this.text.read('last_moved_timestamp');
+  }
+}
+
+/**
+ * The page in an answer, its messages as their own text; the whole answer is checked to be JSON. The answer gives up its body: a page is
+ * in memory as long as its messages are.
+ * @throws what `pageOf` throws
+ */
+export function rawPageOf(answer: Answer): MessagePage<RawMessage> {
+  const scanned = scan(answer);
+  if (!scanned) {
+    accept(answer);
+    throw notMessages(answer);
+  }
+  answer.readAs(parseJson(scanned.rest));
+  const { ignored } = accept(answer);
+  const messages = scanned.elements.map((element) => messageIn(element, answer));
+  const page = pageWith(messages, answer.body, ignored);
+  answer.release();
+  return page;
+}
+
+/** Undefined for anything but JSON with messages: an error of the server, a page of a proxy, a cut body. */
+function scan({ bytes }: Answer): JsonEnvelope | undefined {
+  try {
+    return elementsOf(bytes, 'messages', names);
+  } catch (cause) {
+    if (cause instanceof SyntaxError) return undefined;
+    throw cause;
+  }
+}
+
+function messageIn(element: JsonElement, answer: Answer): RawMessage {
+  const id = element.read('id');
+  if (!isMessageId(id)) throw notMessages(answer);
+  return new RawMessage(id, element);
 }

@@ -1,13 +1,17 @@
 import { Failure } from '../../core/failure.ts';
-import { isObject } from '../../core/json.ts';
+import { isObject, type JsonObject, writeJson } from '../../core/json.ts';
 import type { UploadPath } from '../../schema/upload.ts';
-import type { Send } from '../http/call.ts';
+import type { Call, Send } from '../http/call.ts';
 import { path } from '../http/request.ts';
-import { pageOf, type MessageQuery } from './chat-messages.ts';
-import { endpoints, type Level } from './endpoints.ts';
-import { asksInKnownWords } from './narrow-refusal.ts';
-import { rawPageOf } from './raw-message.ts';
+import { Secret } from '../../core/secret.ts';
+import type { Assignment } from '../../schema/field.ts';
+import { snippetLevel } from '../../schema/snippet.ts';
+import { viewLevel } from '../../schema/view.ts';
+import { type Answer, isSuccess } from '../http/answer.ts';
+import { type MessageQuery, pageOf, rawPageOf } from './chat-messages.ts';
+import { asksInKnownWords } from './narrow-words.ts';
 import { fetchUpload } from './uploads.ts';
+import { accept, acceptOnce, isMissingRoute, refusal, routeMissing } from './chat-answer.ts';
 
 /** The calls of the chat API, each a method. */
 export type ChatApi = ReturnType<typeof chatApi>;
@@ -64,4 +68,139 @@ async function readServer(send: Send): Promise<ServerFacts> {
     if (cause instanceof Failure && cause.kind === 'unavailable') return {};
     throw cause;
   }
+}
+
+/** A call as a row: what is sent, how it is repeated, and what its answer means. */
+interface EndpointRow<R> extends Call {
+  /** The result of an answer. @throws Failure where it is none */
+  readonly accepts: (answer: Answer, level: Level) => R | Promise<R>;
+}
+
+/** The feature level of the server; undefined where it does not say. */
+export type Level = () => Promise<number | undefined>;
+
+export interface ViewChange {
+  readonly is_pinned?: boolean | undefined;
+  readonly name?: string | undefined;
+}
+
+export interface View {
+  readonly fragment: string;
+  readonly is_pinned: boolean;
+  readonly name: string | null;
+}
+
+const deleteTimeout = 75_000;
+
+/** Makes a method of a row. */
+export type Caller = <V extends readonly unknown[], R>(
+  row: (...values: V) => EndpointRow<R>,
+) => (...values: V) => Promise<R>;
+
+/** The calls of the chat API, a row each; a new one is a row here, and a method of `ChatApi` with that. */
+export function endpoints(call: Caller) {
+  return {
+    updateSettings: call((values: readonly Assignment[], repeat: 'safe' | 'if unprocessed') => ({
+      method: 'PATCH',
+      path: path`/api/v1/settings`,
+      form: values.map(({ name, field, value }) => [name, formText(field.kind, value)] as const),
+      repeat,
+      accepts: repeat === 'safe' ? accept : acceptOnce,
+    })),
+
+    /** One request: whether the server says that all messages are gone. */
+    deleteTopic: call((stream_id: number, topic_name: string) => ({
+      method: 'POST',
+      path: path`/api/v1/streams/${stream_id}/delete_topic`,
+      form: [['topic_name', topic_name]],
+      repeat: 'by caller',
+      timeout: deleteTimeout,
+      accepts: deletion,
+    })),
+
+    updateView: call((fragment: string, change: ViewChange) => ({
+      method: 'PATCH',
+      path: path`/api/v1/navigation_views/${{ segments: fragment.split('/') }}`,
+      form: [
+        ...(change.is_pinned === undefined ? [] : [['is_pinned', String(change.is_pinned)] as const]),
+        ...(change.name === undefined ? [] : [['name', change.name] as const]),
+      ],
+      repeat: change.name === undefined ? 'safe' : 'if unprocessed',
+      accepts: async (answer, level) => {
+        await refuseMissingRoute(answer, 'navigation views', viewLevel, level);
+        const { ignored } = change.name === undefined ? accept(answer) : acceptOnce(answer);
+        return { ignored, afterUnconfirmed: answer.afterUnconfirmed };
+      },
+    })),
+
+    /** Undefined where the server has no such route. */
+    views: call(() => ({
+      method: 'GET',
+      path: path`/api/v1/navigation_views`,
+      repeat: 'safe',
+      accepts: viewsIn,
+    })),
+
+    /** One that is gone after an unconfirmed attempt counts as deleted. */
+    deleteSnippet: call((id: number) => ({
+      method: 'DELETE',
+      path: path`/api/v1/saved_snippets/${id}`,
+      repeat: 'safe',
+      accepts: snippetDeletion,
+    })),
+
+    /** To read back what a change did: undefined where it is not answered. */
+    ownUser: call(() => ({ method: 'GET', path: path`/api/v1/users/me`, repeat: 'safe', accepts: objectIn })),
+  };
+}
+
+/** Strings go as they are, everything else as JSON (docs/apis.md, Parameters). */
+function formText(kind: string, value: unknown): string | Secret {
+  if (value instanceof Secret) return value;
+  return kind === 'string' ? String(value) : writeJson(value);
+}
+
+/** @throws Failure rejected where the server ignored a part of the request */
+function deletion(answer: Answer): { readonly complete: boolean } {
+  if (isPartial(answer)) return { complete: false };
+  const { ignored } = accept(answer);
+  if (ignored.length > 0)
+    throw new Failure('rejected', `the server ignored: ${ignored.join(', ')}`, { http: answer.http });
+  return { complete: !isObject(answer.body) || answer.body['complete'] !== false };
+}
+
+async function refuseMissingRoute(answer: Answer, what: string, needed: number, level: Level): Promise<void> {
+  if (isMissingRoute(answer)) throw routeMissing(answer, what, needed, await level());
+}
+
+function viewsIn(answer: Answer): readonly View[] | undefined {
+  const views = objectIn(answer)?.['navigation_views'];
+  return Array.isArray(views) ? views.filter(isView) : undefined;
+}
+
+function objectIn(answer: Answer): JsonObject | undefined {
+  return isSuccess(answer) && isObject(answer.body) ? answer.body : undefined;
+}
+
+async function snippetDeletion(answer: Answer, level: Level): Promise<void> {
+  await refuseMissingRoute(answer, 'saved snippets', snippetLevel, level);
+  if (!isGoneSnippet(answer)) accept(answer);
+  else if (!answer.afterUnconfirmed) throw refusal(answer, 'not_found');
+}
+
+/** Levels 154 to 210 answer so when a timeout left messages (docs/apis.md, Deleting a topic). */
+function isPartial({ body }: Answer): boolean {
+  return isObject(body) && body['result'] === 'partially_completed';
+}
+
+/** 404 in fact, 400 BAD_REQUEST by the specification: only the words distinguish it from other faults (docs/apis.md, Saved snippets). */
+function isGoneSnippet({ status, body }: Answer): boolean {
+  if (!isObject(body) || body['result'] !== 'error') return false;
+  return status === 404 || (status === 400 && /does not exist/i.test(String(body['msg'])));
+}
+
+function isView(value: unknown): value is View {
+  if (!isObject(value)) return false;
+  const { fragment, is_pinned, name } = value;
+  return typeof fragment === 'string' && typeof is_pinned === 'boolean' && (name === null || typeof name === 'string');
 }

@@ -56,7 +56,7 @@ export function backward<M extends MessageHead>(
 }
 
 /** Up to this many pages are held to be reversed; more are fetched twice, so that memory stays flat. */
-const heldPages = 5;
+const maxBuffered = 5;
 
 /** The last `limit` messages up to the anchor, ascending. Where a page fails, those above it come first. */
 export async function* newestMessages<M extends MessageHead>(
@@ -64,7 +64,7 @@ export async function* newestMessages<M extends MessageHead>(
   query: MessageQuery,
   walk: Walk<M> & { readonly limit: number },
 ): AsyncGenerator<MessagePage<M>> {
-  const held: MessagePage<M>[] = [];
+  const buffered: MessagePage<M>[] = [];
   let start: M | undefined;
   let isFar = false;
   let isLimited = false;
@@ -72,14 +72,14 @@ export async function* newestMessages<M extends MessageHead>(
     for await (const page of backward(chat, query, walk)) {
       start = page.messages[0] ?? start;
       isLimited ||= page.history_limited;
-      isFar ||= held.push(page) > heldPages;
-      if (isFar) held.length = 0;
+      isFar ||= buffered.push(page) > maxBuffered;
+      if (isFar) buffered.length = 0;
     }
   } catch (cause) {
-    yield* held.reverse();
+    yield* buffered.reverse();
     throw cause;
   }
-  yield* held.reverse();
+  yield* buffered.reverse();
   if (!isFar || !start) return;
   // Only the page that reaches the oldest message says that the history is limited.
   for await (const page of forward(chat, query, { ...walk, anchor: String(start.id) }))

@@ -58,8 +58,8 @@ async function repeatUntilDone(
 /** Waits until the server wants requests again, and the caller this one; a wait that is too long is not begun, and nothing is sent. */
 async function passGate(connection: Connection, request: Request, { before }: Call): Promise<void> {
   const { clock, signal, gate } = connection;
-  const line = lineOf(connection);
-  for (let wait = gate.wait(line); wait > 0; wait = gate.wait(line)) {
+  const bucket = bucketOf(connection);
+  for (let wait = gate.wait(bucket); wait > 0; wait = gate.wait(bucket)) {
     if (!fits(connection, wait)) throw beyondWait(request, wait);
     await clock.sleep(wait, signal);
   }
@@ -70,7 +70,7 @@ async function passGate(connection: Connection, request: Request, { before }: Ca
 function closeGate(connection: Connection, request: Request, holds: readonly Milliseconds[]): void {
   const wait = holds.at(-1) ?? 0;
   const total = holds.reduce((sum, hold) => sum + hold, 0);
-  connection.gate.closeUntil(lineOf(connection), connection.clock.elapsed() + wait);
+  connection.gate.closeUntil(bucketOf(connection), connection.clock.elapsed() + wait);
   if (connection.retries === 0 || !fits(connection, wait, total)) throw beyondWait(request, wait);
   reportWait(connection, request, wait, 'the server asks to wait (429)');
 }
@@ -80,7 +80,7 @@ function reportWait({ observe }: Connection, { method, shown: url }: Request, sp
 }
 
 /** A server counts those without credentials apart. */
-function lineOf({ base, authorization }: Connection): string {
+function bucketOf({ base, authorization }: Connection): string {
   return `${base} ${authorization === undefined ? 'open' : 'signed in'}`;
 }
 

@@ -64,18 +64,18 @@ function secondsOf(value: unknown, now: Milliseconds): Milliseconds | undefined 
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** Holds all workers of the process back after a 429: those of the same line, a server together with who asks it. */
+/** Holds all workers of the process back after a 429. A bucket is what a server counts together: the requests of one account. */
 export interface Gate {
-  /** No request on this line before this moment of the clock `elapsed`. */
-  closeUntil(line: string, moment: Milliseconds): void;
+  /** No request of this bucket before this moment of the clock `elapsed`. */
+  closeUntil(bucket: string, moment: Milliseconds): void;
   /** How long no request may go yet. */
-  wait(line: string): Milliseconds;
+  wait(bucket: string): Milliseconds;
 }
 
 export function openGate(clock: Pick<Clock, 'elapsed'>): Gate {
   const opens = new Map<string, Milliseconds>();
   return {
-    closeUntil: (line, moment) => void opens.set(line, Math.max(opens.get(line) ?? -Infinity, moment)),
-    wait: (line) => Math.max(0, (opens.get(line) ?? -Infinity) - clock.elapsed()),
+    closeUntil: (bucket, moment) => void opens.set(bucket, Math.max(opens.get(bucket) ?? -Infinity, moment)),
+    wait: (bucket) => Math.max(0, (opens.get(bucket) ?? -Infinity) - clock.elapsed()),
   };
 }

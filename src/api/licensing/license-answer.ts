@@ -1,21 +1,19 @@
 import { Failure } from '../../core/failure.ts';
-import { licenseFields } from '../../schema/license.ts';
+import { errorFields, licenseFields } from '../../schema/license.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { type Answer, bounded, foreignBody, isSuccess, redirected, wordsOf } from '../http/answer.ts';
 import type { Send } from '../http/call.ts';
-import { saysError, type AnswerSubject } from './answer-error.ts';
-import type { License } from './license.ts';
-import { licenseFrom, licenseFromKey } from './license-key.ts';
+import { innerObject, isLicense, type License, licenseFrom, licenseFromKey } from './license.ts';
 
 /** How to reach one application, found out when the first call is made. */
-export interface LicensingLine {
+export interface LicensingConnection {
   readonly send: Send;
   /** The profile's name for the field that holds the key. */
   readonly key_field?: string | undefined;
 }
 
 /** @throws Failure unavailable where the row is neither an object nor a key */
-export function rowOf(row: unknown, answer: Answer, { key_field }: LicensingLine): License {
+export function rowOf(row: unknown, answer: Answer, { key_field }: LicensingConnection): License {
   const license = isObject(row) ? licenseFrom(row, key_field) : licenseFromKey(row);
   if (!license) throw unreadable(answer, 'a row that is no license');
   return license;
@@ -25,7 +23,7 @@ export function rowOf(row: unknown, answer: Answer, { key_field }: LicensingLine
  * The license that an answer shows, alone or inside another object.
  * @throws Failure unavailable naming the fields where it shows none
  */
-export function licenseOf(answer: Answer, { key_field }: LicensingLine): License {
+export function licenseOf(answer: Answer, { key_field }: LicensingConnection): License {
   const license = findLicense(answer.body, key_field);
   if (license) return license;
   throw answer.body === undefined ? foreignBody(answer, 'the licensing API') : unreadable(answer, 'no license');
@@ -134,4 +132,36 @@ export function unreadable(answer: Answer, what: string): Failure {
     http: answer.http,
     retryable: false,
   });
+}
+
+/** What is asked for: beside rows the words of an error count always, beside a license they do not. */
+export type AnswerSubject = 'list' | 'license' | 'first activation';
+
+/** Whether the body of a 2xx says that the request failed (docs/exactly-once.md, Errors inside 200). */
+export function saysError(body: unknown, subject: AnswerSubject): boolean {
+  if (!isObject(body) || !hasErrorWords(body)) return false;
+  if (subject === 'list') return true;
+  return ![body, innerObject(body)].some((object) => object !== undefined && isAnswered(object, subject));
+}
+
+function isAnswered(object: JsonObject, subject: AnswerSubject): boolean {
+  if (isLicense(object)) return true;
+  return subject === 'first activation' && ['mac_address', 'license'].some((name) => isSaid(object[name]));
+}
+
+const statusFields = ['status', 'result'] as const;
+const errorWords: ReadonlySet<unknown> = new Set(['error', 'fail', 'failed', 'failure']);
+
+function hasErrorWords(body: JsonObject): boolean {
+  return (
+    errorFields.some((name) => isSaid(body[name])) ||
+    body['success'] === false ||
+    statusFields.some((name) => errorWords.has(body[name]))
+  );
+}
+
+/** Anything but null, false, an empty text, an empty list and an empty object. */
+function isSaid(value: unknown): boolean {
+  if (value === undefined || value === null || value === false || value === '') return false;
+  return typeof value !== 'object' || Object.keys(value).length > 0;
 }

@@ -4,8 +4,8 @@ import type { Answer } from '../http/answer.ts';
 import type { Parameters } from '../http/call.ts';
 import { encodeParameters } from '../http/request.ts';
 import { identityOf, type License } from './license.ts';
-import type { LicensingLine } from './license-answer.ts';
-import { likenessOfApp } from './license-names.ts';
+import type { LicensingConnection } from './license-answer.ts';
+import { likenessOfApp } from './user-licenses.ts';
 import { readPage, type Page } from './list-page.ts';
 
 export interface LicenseFilter {
@@ -35,16 +35,16 @@ export interface ListSize {
  * @throws Failure incomplete after the rows where the list is not whole; rejected where it says error; unavailable where it is no list
  */
 export async function* listRows(
-  open: () => Promise<LicensingLine>,
+  open: () => Promise<LicensingConnection>,
   filter: LicenseFilter,
   extent: Extent,
   heard?: (size: ListSize) => void,
 ): AsyncGenerator<License> {
-  const line = await open();
+  const connection = await open();
   const moves = watchMoves();
   let reading: ReadingPlace | undefined = firstReading(filter);
   while (reading) {
-    const page: Page = await readPage(line, reading.query, reading.pages - 1);
+    const page: Page = await readPage(connection, reading.query, reading.pages - 1);
     const isOnly = extent === 'part' || (reading.pages === 1 && page.next === undefined);
     heard?.(sizeOf(page, reading));
     const place: ReadingPlace = { ...reading, ...textOf(page, reading), received: reading.received + page.count };

@@ -1,5 +1,12 @@
-import type { LicenseFields } from '../../schema/license.ts';
-import { writeJson, type JsonObject } from '../../core/json.ts';
+import {
+  errorFields,
+  guessedKeyFields,
+  type LicenseFields,
+  licenseIdentity,
+  namedKeyFields,
+} from '../../schema/license.ts';
+import { isObject, type JsonObject, writeJson } from '../../core/json.ts';
+import { Failure } from '../../core/failure.ts';
 
 /** A license: the object as the server sent it, and the key that was found in it. */
 export interface License {
@@ -69,4 +76,123 @@ export function differencesFrom(asked: EditedFields, license: License): string[]
 
 function quoted(value: string | number): string {
   return typeof value === 'number' || /^\d+$/.test(value) ? String(value) : `'${value}'`;
+}
+
+/**
+ * The key of a license.
+ * @throws Failure unavailable naming the fields where none of them can be recognised as the key
+ */
+export function keyOf({ key, fields }: License): string {
+  if (key !== undefined) return key;
+  const names = Object.keys(fields).join(', ');
+  throw new Failure(
+    'unavailable',
+    `no field of the license can be recognised as its key; its fields are: ${names === '' ? 'none' : names}`,
+    {
+      hint: 'Name the field in the profile: chatelaine auth login licensing … --key-field FIELD.',
+      retryable: false,
+    },
+  );
+}
+
+/**
+ * The license that an object shows (docs/apis.md, Finding the key).
+ * @param key_field the profile's name for the field of the key
+ */
+export function licenseFrom(object: JsonObject, key_field: string | undefined): License {
+  const inner = wrappedIn(object, key_field);
+  const fields = inner ?? object;
+  return { key: keyIn(fields, key_field) ?? (inner ? namedKeyIn(object, key_field) : undefined), fields };
+}
+
+/** A bare text or number as a license; undefined where it cannot be a key. */
+export function licenseFromKey(value: unknown): License | undefined {
+  const isShortWord = typeof value !== 'string' || (value.length < maxGuessedChars && !/\s/.test(value));
+  const key = isShortWord ? keyText(value) : undefined;
+  return key === undefined ? undefined : { key, fields: { license_code: value } };
+}
+
+/** Whether the object has a field that only licenses have; a list in its place says what is wrong with the field. */
+export function isLicense(object: JsonObject): boolean {
+  return licenseIdentity.some((name) => {
+    const value = object[name];
+    return value !== undefined && value !== null && !Array.isArray(value);
+  });
+}
+
+/** The only object inside another one; what is under the name of an error is not wrapped, but part of the error. */
+export function innerObject(object: JsonObject): JsonObject | undefined {
+  const named = Object.entries(object).filter(([name]) => !errorFields.some((field) => field === name));
+  const [inner, ...others] = named.map(([, value]) => value).filter((value) => isObject(value));
+  return others.length === 0 ? inner : undefined;
+}
+
+/** The license inside an object that is itself no license. */
+function wrappedIn(object: JsonObject, key_field: string | undefined): JsonObject | undefined {
+  const isNamed = key_field !== undefined && keyText(object[key_field]) !== undefined;
+  const inner = isNamed || isLicense(object) ? undefined : innerObject(object);
+  return inner && (isLicense(inner) || keyIn(object, key_field) === undefined) ? inner : undefined;
+}
+
+function keyIn(object: JsonObject, key_field: string | undefined): string | undefined {
+  const named = namedKeyIn(object, key_field);
+  if (named !== undefined || key_field !== undefined) return named;
+  if (!repeatsLicense(object) && Object.keys(object).length > 1) return undefined;
+  const guessed = guessedKeyFields.map((name) => keyText(object[name])).find((key) => key !== undefined);
+  if (guessed !== undefined) return guessed;
+  const [only, ...others] = Object.entries(object).filter(([name, value]) => mayBeKey(name, value, object));
+  return others.length === 0 ? keyText(only?.[1]) : undefined;
+}
+
+/** The key under a name that says so. */
+function namedKeyIn(object: JsonObject, key_field: string | undefined): string | undefined {
+  const names = key_field === undefined ? namedKeyFields : [key_field, ...namedKeyFields];
+  return names.map((name) => keyText(object[name])).find((key) => key !== undefined);
+}
+
+/** Beside a field of the license `code` is its key; in any other object it may be the code of an error. */
+function repeatsLicense(object: JsonObject): boolean {
+  return ['remote_user', 'app_code', 'size_allowance', 'mac_address'].some((name) => object[name] !== undefined);
+}
+
+/** A guessed key has fewer characters: a longer text says something. */
+const maxGuessedChars = 200;
+
+/** Fields that are never the key, whatever their text is. */
+const explained: ReadonlySet<string> = new Set([
+  'remote_user',
+  'app_code',
+  'size_allowance',
+  'mac_address',
+  'detail',
+  'status',
+  'state',
+  'type',
+  'error',
+  'errors',
+  'message',
+  'msg',
+  'result',
+  'reason',
+  'title',
+  'request_id',
+  'trace_id',
+  'correlation_id',
+]);
+
+/** A date, a URL, a sentence and the user's name once more explain themselves: they are no key. */
+function mayBeKey(name: string, value: unknown, { remote_user }: JsonObject): boolean {
+  return (
+    typeof value === 'string' &&
+    value !== '' &&
+    value !== remote_user &&
+    value.length < maxGuessedChars &&
+    !explained.has(name) &&
+    !/^(\d{4}-\d\d-\d\d|https?:\/\/)|\s/.test(value)
+  );
+}
+
+function keyText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value === '' ? undefined : value;
+  return (typeof value === 'number' || typeof value === 'bigint') && value > 0 ? String(value) : undefined;
 }

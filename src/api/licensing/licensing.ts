@@ -2,10 +2,9 @@ import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { path } from '../http/request.ts';
 import type { Path } from '../http/call.ts';
-import { creationFrom, unanswered, type Creation } from './creation.ts';
-import { editLicense } from './edit-license.ts';
+import { type Creation, creationFrom, editLicense, unanswered } from './license-writes.ts';
 import type { EditedFields, License, LicenseHolder, UserLicenses } from './license.ts';
-import { isNothing, licenseOf, refuse, refuseError, type LicensingLine } from './license-answer.ts';
+import { isNothing, licenseOf, refuse, refuseError, type LicensingConnection } from './license-answer.ts';
 import { listRows, matches, parametersOf, type Extent, type LicenseFilter, type ListSize } from './license-list.ts';
 import { licenses } from './list-page.ts';
 import { licensesOfUser } from './user-licenses.ts';
@@ -38,13 +37,13 @@ export interface LicensingApi {
  * Each licensing URL, and the meaning of its answers (docs/apis.md, Licensing answers).
  * @param random uniform in [0, 1): for a name that no user has
  */
-export function licensingApi(open: () => Promise<LicensingLine>, random: () => number): LicensingApi {
+export function licensingApi(open: () => Promise<LicensingConnection>, random: () => number): LicensingApi {
   const view = async (code: string): Promise<License> => {
-    const line = await open();
-    const answer = await line.send({ method: 'GET', path: licensePath(code), repeat: 'safe' });
+    const connection = await open();
+    const answer = await connection.send({ method: 'GET', path: licensePath(code), repeat: 'safe' });
     refuse(answer, 'no license has this code');
     refuseError(answer, 'license');
-    return licenseOf(answer, line);
+    return licenseOf(answer, connection);
   };
   const editing = { open, view, pathOf: licensePath };
   return {
@@ -64,13 +63,13 @@ export function licensingApi(open: () => Promise<LicensingLine>, random: () => n
 
     async firstActivation({ mac_address, app_code }) {
       const query = parametersOf({ mac_address, app_code });
-      const line = await open();
-      const answer = await line.send({ method: 'GET', path: path`/v1/first-activation/`, query, repeat: 'safe' });
+      const connection = await open();
+      const answer = await connection.send({ method: 'GET', path: path`/v1/first-activation/`, query, repeat: 'safe' });
       const missing = `no license has activated the sensor ${mac_address}`;
       refuse(answer, missing);
       refuseError(answer, 'first activation');
       if (isNothing(answer)) throw new Failure('not_found', missing, { http: answer.http });
-      return licenseOf(answer, line);
+      return licenseOf(answer, connection);
     },
   };
 }
@@ -80,13 +79,19 @@ function licensePath(code: string): Path {
 }
 
 async function createOn(
-  line: LicensingLine,
+  connection: LicensingConnection,
   fields: LicenseFields,
   before: (() => Promise<void>) | undefined,
 ): Promise<Creation> {
   try {
-    const answer = await line.send({ method: 'POST', path: licenses, json: fields, repeat: 'if unprocessed', before });
-    return creationFrom(answer, fields, line);
+    const answer = await connection.send({
+      method: 'POST',
+      path: licenses,
+      json: fields,
+      repeat: 'if unprocessed',
+      before,
+    });
+    return creationFrom(answer, fields, connection);
   } catch (cause) {
     if (cause instanceof Failure && cause.kind === 'unknown') return unanswered(cause);
     throw cause;

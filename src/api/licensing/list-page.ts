@@ -4,7 +4,7 @@ import { type Answer, foreignBody, incompleteAfter } from '../http/answer.ts';
 import type { Parameters } from '../http/call.ts';
 import { path } from '../http/request.ts';
 import type { License } from './license.ts';
-import { refuse, refuseError, rowOf, unreadable, type LicensingLine } from './license-answer.ts';
+import { refuse, refuseError, rowOf, unreadable, type LicensingConnection } from './license-answer.ts';
 import { pageEnd, type PageEnd } from './page-end.ts';
 
 export const licenses = path`/v1/license/`;
@@ -18,12 +18,12 @@ export interface Page extends PageEnd {
 }
 
 /** @throws Failure of the first page as it is; of a later one incomplete, but an interruption */
-export async function readPage(line: LicensingLine, query: Parameters, pagesBefore: number): Promise<Page> {
+export async function readPage(connection: LicensingConnection, query: Parameters, pagesBefore: number): Promise<Page> {
   try {
-    const answer = await line.send({ method: 'GET', path: licenses, query, repeat: 'safe', isLong: true });
-    if (answer.spool) return await longPage(answer, answer.spool, line);
+    const answer = await connection.send({ method: 'GET', path: licenses, query, repeat: 'safe', isLong: true });
+    if (answer.spool) return await longPage(answer, answer.spool, connection);
     refuse(answer);
-    const rows = rowsIn(answer).map((row) => rowOf(row, answer, line));
+    const rows = rowsIn(answer).map((row) => rowOf(row, answer, connection));
     return { ...pageEnd(answer), rows, count: rows.length, answer };
   } catch (cause) {
     throw pagesBefore === 0 ? cause : incompleteAfter(pagesBefore, cause);
@@ -31,14 +31,14 @@ export async function readPage(line: LicensingLine, query: Parameters, pagesBefo
 }
 
 /** The same for a page that is too long for memory. The spool is closed by whoever reads the rows. */
-async function longPage(answer: Answer, spool: Spool, line: LicensingLine): Promise<Page> {
+async function longPage(answer: Answer, spool: Spool, connection: LicensingConnection): Promise<Page> {
   const { readLongPage } = await import('./long-list.ts');
   try {
     refuse(answer);
     const { body, rowsOf } = await readLongPage(spool);
     answer.readAs(body);
     const { count, each } = rowsOf(rowsIn(answer));
-    return { ...pageEnd(answer), rows: licensesFrom(each, answer, line), count, answer };
+    return { ...pageEnd(answer), rows: licensesFrom(each, answer, connection), count, answer };
   } catch (cause) {
     await spool.close();
     throw cause instanceof SyntaxError ? foreignBody(answer, 'the licensing API') : cause;
@@ -48,9 +48,9 @@ async function longPage(answer: Answer, spool: Spool, line: LicensingLine): Prom
 async function* licensesFrom(
   rows: AsyncIterable<readonly unknown[]>,
   answer: Answer,
-  line: LicensingLine,
+  connection: LicensingConnection,
 ): AsyncGenerator<readonly License[]> {
-  for await (const some of rows) yield some.map((row) => rowOf(row, answer, line));
+  for await (const some of rows) yield some.map((row) => rowOf(row, answer, connection));
 }
 
 function rowsIn(answer: Answer): readonly unknown[] {

@@ -1,6 +1,5 @@
 import { isObject, type JsonObject, parseJson } from '../../core/json.ts';
 import type { Answer } from '../http/answer.ts';
-import { linkedNext } from './link-header.ts';
 
 /** What a page of a list says of the rows after it (docs/exactly-once.md, Whole lists). */
 export interface PageEnd {
@@ -143,4 +142,18 @@ function highest(values: readonly unknown[]): number {
     return typeof said === 'string' && /^\d+$/.test(said) ? Number(said) : said;
   });
   return Math.max(0, ...numbers.filter((value) => typeof value === 'number'));
+}
+
+/** One link of the header (RFC 8288): a URL in angle brackets, and parameters, whose quoted values may hold commas. */
+const oneLink = /<([^>]*)>((?:\s*;\s*[^\s=;,"'<>]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s;,"'<>]*))?)*)/g;
+const relation = /;\s*rel\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;,"']*))/i;
+
+/** The URLs that a Link header names as next page. */
+export function linkedNext(header: string | readonly string[] | undefined): string[] {
+  const text = typeof header === 'string' ? header : (header ?? []).join(',');
+  return [...text.matchAll(oneLink)].flatMap(([, url = '', parameters = '']) => {
+    const [, double, single, bare] = relation.exec(parameters) ?? [];
+    const names = (double ?? single ?? bare ?? '').toLowerCase().split(/\s+/);
+    return names.includes('next') ? [url] : [];
+  });
 }

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { messageLink } from '../../api/chat/message-link.ts';
+import { messageLink } from '../../api/chat/chat-messages.ts';
 import { incompleteWith } from '../../api/http/answer.ts';
 import { usage } from '../../core/failure.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';

@@ -1,5 +1,4 @@
-import { keyOf } from '../../api/licensing/license-key.ts';
-import type { License } from '../../api/licensing/license.ts';
+import { keyOf, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Show } from '../../output/presentation.ts';
 import { licenseColumns } from '../../schema/license.ts';

@@ -1,5 +1,4 @@
-import { asMessage, type Message } from '../../api/chat/chat-messages.ts';
-import { messageLink } from '../../api/chat/message-link.ts';
+import { asMessage, type Message, messageLink } from '../../api/chat/chat-messages.ts';
 import { isObject } from '../../core/json.ts';
 import { fetchMessages } from '../../jobs/messages/fetch-messages.ts';
 import { messageFields } from '../../schema/messages.ts';

@@ -1,5 +1,5 @@
 import type { License } from '../../api/licensing/license.ts';
-import { plainName } from '../../api/licensing/license-names.ts';
+import { plainName } from '../../api/licensing/user-licenses.ts';
 import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import { licenseFields, type LicenseFields } from '../../schema/license.ts';

@@ -1,4 +1,4 @@
-import type { AnsweredCreation, Creation } from '../../api/licensing/creation.ts';
+import type { AnsweredCreation, Creation } from '../../api/licensing/license-writes.ts';
 import { identityOf, type License, type UserLicenses } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';

@@ -1,4 +1,4 @@
-import type { AnsweredCreation } from '../../api/licensing/creation.ts';
+import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
 import { textOf, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import { shellWord } from '../../core/shell-word.ts';

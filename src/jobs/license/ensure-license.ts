@@ -1,5 +1,4 @@
-import { keyOf } from '../../api/licensing/license-key.ts';
-import type { License, UserLicenses } from '../../api/licensing/license.ts';
+import { keyOf, type License, type UserLicenses } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';

@@ -1,5 +1,5 @@
 import { textOf, type License } from '../../api/licensing/license.ts';
-import { foldName, likeness, minCutChars } from '../../api/licensing/license-names.ts';
+import { foldName, likeness, minCutChars } from '../../api/licensing/user-licenses.ts';
 
 /** The users for whom the list shows licenses of near names alone, and those licenses. */
 export function nearMatches(

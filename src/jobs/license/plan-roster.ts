@@ -1,7 +1,6 @@
 import { Planned } from '../../api/http/call.ts';
-import type { License } from '../../api/licensing/license.ts';
-import { keyOf } from '../../api/licensing/license-key.ts';
-import { plainName } from '../../api/licensing/license-names.ts';
+import { keyOf, type License } from '../../api/licensing/license.ts';
+import { plainName } from '../../api/licensing/user-licenses.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';

@@ -1,4 +1,4 @@
-import type { AnsweredCreation } from '../../api/licensing/creation.ts';
+import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
 import type { License } from '../../api/licensing/license.ts';
 import { Failure, type FailureKind } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';

@@ -1,6 +1,5 @@
-import type { Creation } from '../../api/licensing/creation.ts';
-import { keyOf } from '../../api/licensing/license-key.ts';
-import { identityOf, type License } from '../../api/licensing/license.ts';
+import type { Creation } from '../../api/licensing/license-writes.ts';
+import { identityOf, keyOf, type License } from '../../api/licensing/license.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, type FailureKind } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';

@@ -1,5 +1,5 @@
 import { distinct, textOf, type License, type UserLicenses } from '../../api/licensing/license.ts';
-import { likeness } from '../../api/licensing/license-names.ts';
+import { likeness } from '../../api/licensing/user-licenses.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import { pool } from '../work/pool.ts';

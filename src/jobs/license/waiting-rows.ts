@@ -1,4 +1,4 @@
-import type { AnsweredCreation } from '../../api/licensing/creation.ts';
+import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
 import { identityOf, type License } from '../../api/licensing/license.ts';
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import type { Failure } from '../../core/failure.ts';

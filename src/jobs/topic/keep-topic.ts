@@ -1,6 +1,5 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import { asMessage, type MessageHead } from '../../api/chat/chat-messages.ts';
-import type { RawMessage } from '../../api/chat/raw-message.ts';
+import { asMessage, type MessageHead, type RawMessage } from '../../api/chat/chat-messages.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { pageSize } from '../../schema/messages.ts';

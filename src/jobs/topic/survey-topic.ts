@@ -1,7 +1,6 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { MessageHead, MessagePage, MessageQuery } from '../../api/chat/chat-messages.ts';
+import type { MessageHead, MessagePage, MessageQuery, RawMessage } from '../../api/chat/chat-messages.ts';
 import { backward, forward } from '../../api/chat/message-pages.ts';
-import type { RawMessage } from '../../api/chat/raw-message.ts';
 import { isSameName } from '../../schema/topic.ts';
 import type { UploadPath } from '../../schema/upload.ts';
 import { uploadsOf } from '../../store/archive/part.ts';

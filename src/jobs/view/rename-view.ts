@@ -1,5 +1,4 @@
-import type { ChatApi } from '../../api/chat/chat.ts';
-import type { View, ViewChange } from '../../api/chat/endpoints.ts';
+import type { ChatApi, View, ViewChange } from '../../api/chat/chat.ts';
 import { Failure } from '../../core/failure.ts';
 
 /** How often a rename that the list of views does not show is sent again. */

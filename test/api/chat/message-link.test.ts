@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { messageLink } from '../../../src/api/chat/message-link.ts';
+import { messageLink } from '../../../src/api/chat/chat-messages.ts';
 
 const site = 'https://chat.example.com';
 

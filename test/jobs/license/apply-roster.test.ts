@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { realClock } from '../../../src/cli/clock.ts';
-import type { Creation } from '../../../src/api/licensing/creation.ts';
+import type { Creation } from '../../../src/api/licensing/license-writes.ts';
 import type { License } from '../../../src/api/licensing/license.ts';
 import type { LicensingApi } from '../../../src/api/licensing/licensing.ts';
 import { Failure } from '../../../src/core/failure.ts';

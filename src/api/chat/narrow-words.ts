@@ -5,8 +5,7 @@ import { narrowLevels } from '../../schema/levels.ts';
 import type { Answer } from '../http/answer.ts';
 import type { Send } from '../http/call.ts';
 import { refusal } from './chat-answer.ts';
-import { messagesCall, type MessageQuery } from './chat-messages.ts';
-import { legacyNarrow } from './legacy.ts';
+import { type MessageQuery, messagesCall } from './chat-messages.ts';
 
 /**
  * GET /messages in the words that the server knows: the newest, until it proves to be older.
@@ -70,4 +69,25 @@ function namesAddress(narrow: readonly unknown[]): boolean {
 function partsOf(term: unknown): readonly [unknown, unknown] {
   if (Array.isArray(term)) return [term[0], term[1]];
   return isObject(term) ? [term['operator'], term['operand']] : [undefined, undefined];
+}
+
+/** Operators of old servers (docs/apis.md, Narrow operators); the new servers take these too. */
+const operators: Readonly<Record<string, string>> = { channel: 'stream', channels: 'streams', dm: 'pm-with' };
+
+/** The same narrow in the words of a server of that level. */
+export function legacyNarrow(narrow: readonly unknown[] | undefined, level: number): readonly unknown[] | undefined {
+  if (level >= narrowLevels.channel) return narrow;
+  return narrow?.map((term) => {
+    if (Array.isArray(term)) return legacyWords(term[0], term[1], level);
+    if (!isObject(term)) return term;
+    const [operator, operand] = legacyWords(term['operator'], term['operand'], level);
+    return { ...term, operator, operand };
+  });
+}
+
+function legacyWords(operator: unknown, operand: unknown, level: number): readonly [unknown, unknown] {
+  if (operator === 'is' && operand === 'dm') return [operator, 'private'];
+  if (operator === 'id' && typeof operand === 'number' && level < narrowLevels.integerId)
+    return [operator, String(operand)];
+  return [typeof operator === 'string' && Object.hasOwn(operators, operator) ? operators[operator] : operator, operand];
 }
