@@ -70,7 +70,7 @@ function isMessage(row: unknown): row is Message {
   return isObject(row) && isMessageId(row['id']);
 }
 
-export function isMessageId(value: unknown): value is number {
+function isMessageId(value: unknown): value is number {
   return Number.isSafeInteger(value);
 }
 
@@ -82,7 +82,7 @@ export function pageOf(answer: Answer): MessagePage {
 }
 
 /** A page of these messages, each once, with what the body of the answer says beside them. */
-export function pageWith<M extends MessageHead>(
+function pageWith<M extends MessageHead>(
   messages: readonly M[],
   body: unknown,
   ignored: readonly string[],
@@ -99,7 +99,7 @@ export function pageWith<M extends MessageHead>(
   };
 }
 
-export function notMessages({ http }: Answer): Failure {
+function notMessages({ http }: Answer): Failure {
   return new Failure('unavailable', 'the chat server answered success without a list of messages', { http });
 }
 

@@ -77,7 +77,7 @@ interface EndpointRow<R> extends Call {
 }
 
 /** The feature level of the server; undefined where it does not say. */
-export type Level = () => Promise<number | undefined>;
+type Level = () => Promise<number | undefined>;
 
 export interface ViewChange {
   readonly is_pinned?: boolean | undefined;
@@ -93,12 +93,12 @@ export interface View {
 const deleteTimeout = 75_000;
 
 /** Makes a method of a row. */
-export type Caller = <V extends readonly unknown[], R>(
+type Caller = <V extends readonly unknown[], R>(
   row: (...values: V) => EndpointRow<R>,
 ) => (...values: V) => Promise<R>;
 
 /** The calls of the chat API, a row each; a new one is a row here, and a method of `ChatApi` with that. */
-export function endpoints(call: Caller) {
+function endpoints(call: Caller) {
   return {
     updateSettings: call((values: readonly Assignment[], repeat: 'safe' | 'if unprocessed') => ({
       method: 'PATCH',

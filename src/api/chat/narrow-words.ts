@@ -75,7 +75,7 @@ function partsOf(term: unknown): readonly [unknown, unknown] {
 const operators: Readonly<Record<string, string>> = { channel: 'stream', channels: 'streams', dm: 'pm-with' };
 
 /** The same narrow in the words of a server of that level. */
-export function legacyNarrow(narrow: readonly unknown[] | undefined, level: number): readonly unknown[] | undefined {
+function legacyNarrow(narrow: readonly unknown[] | undefined, level: number): readonly unknown[] | undefined {
   if (level >= narrowLevels.channel) return narrow;
   return narrow?.map((term) => {
     if (Array.isArray(term)) return legacyWords(term[0], term[1], level);

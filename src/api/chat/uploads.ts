@@ -7,7 +7,7 @@ import { path } from '../http/request.ts';
 import { accept } from './chat-answer.ts';
 
 /** An attached file as the server gave it, or its reason for not giving it. */
-export type Upload =
+type Upload =
   | { readonly content: AsyncIterable<Uint8Array>; readonly refused?: undefined }
   | { readonly content?: undefined; readonly refused: string };
 

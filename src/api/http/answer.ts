@@ -3,13 +3,13 @@ import { isTooDeep, parseJson } from '../../core/json.ts';
 import type { Spool } from '../../core/spool.ts';
 
 /** The request as it may be shown in an error, and the status that it was answered with. */
-export interface AnsweredRequest {
+interface AnsweredRequest {
   readonly method: string;
   readonly url: string;
   readonly status: number;
 }
 
-export interface ReadBody {
+interface ReadBody {
   readonly bytes: Uint8Array;
   /** Where the whole body is, if it is too long for memory; `bytes` are its beginning. */
   readonly spool: Spool | undefined;

@@ -16,7 +16,7 @@ export interface Path {
 export type Parameters = readonly (readonly [name: string, text: string | Secret])[];
 
 /** The bytes of a file that a person gave as body. */
-export interface TypedBody {
+interface TypedBody {
   readonly bytes: Uint8Array;
   /** `-` is standard input. */
   readonly file: string;

@@ -16,7 +16,7 @@ export function proxyOf(url: string, env: Environment): URL | undefined {
 }
 
 /** Host and port of that proxy, for messages: without its password. Undefined where there is none, or none that can be used. */
-export function proxyFor(url: string, env: Environment): string | undefined {
+function proxyFor(url: string, env: Environment): string | undefined {
   try {
     return proxyOf(url, env)?.host;
   } catch (cause) {

@@ -182,7 +182,7 @@ export interface Hidden {
 }
 
 /** Several segments whose slashes are part of the value. */
-export interface Segments {
+interface Segments {
   readonly segments: readonly string[];
 }
 

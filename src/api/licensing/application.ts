@@ -30,7 +30,7 @@ export async function refuseOtherApplication(
   if (codes.size > 0) throw otherApplication(codes, app_code);
 }
 
-export interface OwnListing {
+interface OwnListing {
   /** The application that the credential says that the key is of; undefined where it does not say. */
   readonly app_code: number | undefined;
   readonly extent: Extent;

@@ -135,7 +135,7 @@ export function unreadable(answer: Answer, what: string): Failure {
 }
 
 /** What is asked for: beside rows the words of an error count always, beside a license they do not. */
-export type AnswerSubject = 'list' | 'license' | 'first activation';
+type AnswerSubject = 'list' | 'license' | 'first activation';
 
 /** Whether the body of a 2xx says that the request failed (docs/exactly-once.md, Errors inside 200). */
 export function saysError(body: unknown, subject: AnswerSubject): boolean {

@@ -22,7 +22,7 @@ export interface AnsweredCreation {
 }
 
 /** No answer came, or one of something else than the API, or an error inside a 2xx: a list settles it, and it may be sent again. */
-export interface UnansweredCreation {
+interface UnansweredCreation {
   readonly state: 'unanswered';
   /** Whether the server may be gone: nothing of the API was heard. */
   readonly heard: 'nothing' | 'an error';
@@ -101,7 +101,7 @@ function uncertain(message: string, details: Failure['details']): Failure {
   return new Failure('unknown', message, { ...details, hint: undefined, retryable: false });
 }
 
-export interface Editing {
+interface Editing {
   readonly open: () => Promise<LicensingConnection>;
   readonly view: (code: string) => Promise<License>;
   readonly pathOf: (code: string) => Path;

@@ -4,7 +4,7 @@ import { readerOf, type JsonRun } from '../../core/json-reader.ts';
 import type { Spool } from '../../core/spool.ts';
 
 /** A page of a list that is too long for memory. */
-export interface LongPage {
+interface LongPage {
   /** The document, with the first rows alone. */
   readonly body: unknown;
   /** How many rows that array of `body` has in all, and each of them. */

@@ -149,7 +149,7 @@ const oneLink = /<([^>]*)>((?:\s*;\s*[^\s=;,"'<>]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[
 const relation = /;\s*rel\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;,"']*))/i;
 
 /** The URLs that a Link header names as next page. */
-export function linkedNext(header: string | readonly string[] | undefined): string[] {
+function linkedNext(header: string | readonly string[] | undefined): string[] {
   const text = typeof header === 'string' ? header : (header ?? []).join(',');
   return [...text.matchAll(oneLink)].flatMap(([, url = '', parameters = '']) => {
     const [, double, single, bare] = relation.exec(parameters) ?? [];

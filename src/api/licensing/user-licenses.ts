@@ -2,7 +2,7 @@ import { Failure } from '../../core/failure.ts';
 import { gather } from '../../core/gather.ts';
 import { distinct, identityOf, type License, type LicenseHolder, textOf, type UserLicenses } from './license.ts';
 
-export interface LookUp {
+interface LookUp {
   /** Every row that the server answers to these filters, whole. @throws Failure incomplete */
   readonly rows: (filter: LicenseHolder) => AsyncIterable<License>;
   /** Uniform in [0, 1). */
@@ -88,7 +88,7 @@ function randomName(random: () => number): string {
 }
 
 /** How a listed license relates to the user and the application that were asked for. */
-export type Likeness = 'exact' | 'near' | 'other';
+type Likeness = 'exact' | 'near' | 'other';
 
 /**
  * Judges a row of a list without filters. `near`: the name differs only by case, blanks, Unicode form or leading zeros, or is the
@@ -111,7 +111,7 @@ export function likenessOfApp(license: License, app_code: number | undefined): L
 }
 
 /** The less certain of two judgements. */
-export function weaker(one: Likeness, two: Likeness): Likeness {
+function weaker(one: Likeness, two: Likeness): Likeness {
   if (one === 'other' || two === 'other') return 'other';
   return one === 'near' || two === 'near' ? 'near' : 'exact';
 }
@@ -146,7 +146,7 @@ export function plainName(name: string): string {
 }
 
 /** What servers make of a name when they store it: lower case, blanks collapsed, no leading zeros; only forms that differ from it. */
-export function storedForms(name: string): string[] {
+function storedForms(name: string): string[] {
   const collapsed = name.trim().replace(/\s+/g, ' ');
   const withoutZeros = collapsed.replace(/^0+(?=.)/, '');
   const forms = new Set([name.toLowerCase(), collapsed, withoutZeros, withoutZeros.toLowerCase()]);
