@@ -6,7 +6,7 @@ import { Failure } from '../../core/failure.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
 import type { ArchiveHead } from '../../store/archive/archive-head.ts';
 import type { StoredMessage } from '../../store/archive/part.ts';
-import { ahead } from '../work/ahead.ts';
+import { ahead } from '../work/pool.ts';
 import { missingPages } from './archive-pages.ts';
 import { formsOf } from './part-forms.ts';
 import { headFor, type PullOrder } from './pull-order.ts';

@@ -2,7 +2,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, type FailureKind } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { Claims, OpenAnswer, PastPosts, ReleasedUser } from '../../store/claims.ts';
-import { sequence } from '../work/workers.ts';
+import { limiter } from '../work/pool.ts';
 
 /** One user of one application. */
 export type LicenseUser = Pick<LicenseFields, 'app_code' | 'remote_user'>;
@@ -196,7 +196,7 @@ export function claimedRows({ claims, elapsed, warn }: ClaimingRoster): ClaimedR
   let claimed = 0;
   let last: Milliseconds | undefined;
   // One group after another: two at once would wait for each other's lock.
-  const inOrder = sequence();
+  const inOrder = limiter(1);
   const note = (row: LicenseUser, record: Omit<ReleasedUser, 'remote_user'>): void =>
     void records.set(userKey(row), { ...records.get(userKey(row)), ...record });
   const warned = new Set<string>();

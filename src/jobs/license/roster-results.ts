@@ -2,7 +2,7 @@ import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
 import type { License } from '../../api/licensing/license.ts';
 import { Failure, type FailureKind } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import { InOrder } from '../work/in-order.ts';
+import { InOrder } from '../work/pool.ts';
 import { openAnswer, sendAgainHint } from './decide.ts';
 import type { RecordedStatus } from './past.ts';
 import { inWords, type PlannedRow } from './plan-roster.ts';

@@ -1,6 +1,6 @@
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import { until, workOn } from '../work/workers.ts';
+import { pool } from '../work/pool.ts';
 import { watchAvailability } from './availability.ts';
 import { isCreation, planRoster, type Plan, type PlannedRow } from './plan-roster.ts';
 import { endsRun, isUnchanged, newTally, RosterResults, type Applying, type RowResult } from './roster-results.ts';
@@ -114,8 +114,10 @@ class RosterRun {
   }
 
   async #each(rows: readonly PlannedRow[]): Promise<void> {
-    const open = until(rows, () => this.#isOver());
-    await workOn(open, this.#applying.concurrency + ahead, (planned) => this.#work.apply(planned));
+    const apply = async (planned: PlannedRow): Promise<void> => {
+      if (!this.#isOver()) await this.#work.apply(planned);
+    };
+    for await (const _ of pool(rows, this.#applying.concurrency + ahead, apply)) continue;
     await this.#results.written();
   }
 

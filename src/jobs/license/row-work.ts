@@ -3,7 +3,7 @@ import { identityOf, keyOf, type License } from '../../api/licensing/license.ts'
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, type FailureKind } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import { limiter, sequence } from '../work/workers.ts';
+import { limiter } from '../work/pool.ts';
 import type { Availability } from './availability.ts';
 import { decide, openInWords, severalWarning, type Decision } from './decide.ts';
 import { earlierOutcome, lastPost, openAnswerOf } from './past.ts';
@@ -39,7 +39,7 @@ export class RowWork {
   readonly #run: WorkingRun;
   readonly #limit: ReturnType<typeof limiter>;
   /** Rows are claimed in their order, so that they are recorded and sent in it. */
-  readonly #inOrder = sequence();
+  readonly #inOrder = limiter(1);
   readonly unlooked: (Failure | undefined)[] = [];
 
   constructor(run: WorkingRun) {

@@ -3,7 +3,7 @@ import type { MessageHead, MessagePage, MessageSource } from '../../api/chat/cha
 import { forward, newestMessages } from '../../api/chat/message-pages.ts';
 import { incompleteAfter } from '../../api/http/answer.ts';
 import { Failure } from '../../core/failure.ts';
-import { ahead } from '../work/ahead.ts';
+import { ahead } from '../work/pool.ts';
 import { messagesByIds } from './messages-by-ids.ts';
 import { messagesByTime } from './messages-by-time.ts';
 import type { MessageSelection } from './selection.ts';

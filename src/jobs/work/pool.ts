@@ -38,3 +38,74 @@ export async function* pool<I, T>(items: Iterable<I>, size: number, work: (item:
   }
   if (failed) throw failed.error;
 }
+
+/**
+ * Lets `size` pieces of work be in progress at once; others wait for their turn, in the order in which they came, whether or not one
+ * before them throws. With 1 they are steps one after another.
+ */
+export function limiter(size: number): <T>(work: () => T | Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let free = size;
+  const pass = (): void => {
+    const next = waiting.shift();
+    if (next) next();
+    else free += 1;
+  };
+  return (work) => {
+    const turn = free > 0 ? Promise.resolve() : new Promise<void>((resolve) => void waiting.push(resolve));
+    if (free > 0) free -= 1;
+    const ending = turn.then(work);
+    // Whoever awaits this piece goes on before the next one begins.
+    ending.then(pass, pass);
+    return ending;
+  };
+}
+
+/**
+ * The same items, where each is asked for while the one before it is used: two are on their way at most. What the source throws is
+ * thrown in its place. When the user stops, the source is asked to end, and what is on its way is not waited for.
+ */
+export async function* ahead<T>(source: AsyncGenerator<T>): AsyncGenerator<T> {
+  let next = begun(source);
+  try {
+    for (let item = await next; !item.done; item = await next) {
+      next = begun(source);
+      yield item.value;
+    }
+  } finally {
+    void Promise.allSettled([source.return(undefined)]);
+  }
+}
+
+/** A failure waits until somebody awaits it. */
+function begun<T>(source: AsyncGenerator<T>): Promise<IteratorResult<T>> {
+  const next = source.next();
+  next.catch(() => undefined);
+  return next;
+}
+
+/** Results that come in any order and are taken in the order of their keys, by one reader; a key is an object. */
+export class InOrder<K extends object, T> {
+  readonly #results = new Map<K, T>();
+  #isClosed = false;
+  #wake = (): void => undefined;
+
+  put(key: K, result: T): void {
+    this.#results.set(key, result);
+    this.#wake();
+  }
+
+  /** No more results come. */
+  close(): void {
+    this.#isClosed = true;
+    this.#wake();
+  }
+
+  /** Resolves when the result is there; undefined where it never comes. */
+  async take(key: K): Promise<T | undefined> {
+    while (!this.#results.has(key) && !this.#isClosed) await new Promise<void>((resolve) => (this.#wake = resolve));
+    const result = this.#results.get(key);
+    this.#results.delete(key);
+    return result;
+  }
+}

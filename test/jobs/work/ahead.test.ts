@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { gather } from '../../../src/core/gather.ts';
-import { ahead } from '../../../src/jobs/work/ahead.ts';
+import { ahead } from '../../../src/jobs/work/pool.ts';
 
 /** Notes when each item is asked for. */
 function source(count: number, failAt = Infinity) {

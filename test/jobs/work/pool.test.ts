@@ -1,9 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { gather } from '../../../src/core/gather.ts';
-import { InOrder } from '../../../src/jobs/work/in-order.ts';
-import { pool } from '../../../src/jobs/work/pool.ts';
-import { limiter, sequence, until, workOn } from '../../../src/jobs/work/workers.ts';
+import { InOrder, limiter, pool } from '../../../src/jobs/work/pool.ts';
 
 /** Work that takes so many turns of the event loop. */
 async function after(turns: number): Promise<number> {
@@ -57,27 +55,6 @@ describe('pool', () => {
     }
 
     expect(ended).toEqual([1, 5]);
-  });
-});
-
-describe('workers', () => {
-  test('take items one after another, so many at a time, until they are over', async () => {
-    const ended: number[] = [];
-    const isOver = () => ended.length >= 3;
-    await workOn(until([2, 1, 3, 1, 1, 1], isOver), 2, async (turns) => void ended.push(await after(turns)));
-
-    expect(ended).toEqual([1, 2, 1, 3]);
-  });
-
-  test('take nothing after an error, which is thrown when all have ended', async () => {
-    const ended: number[] = [];
-    const working = workOn([1, 4, 5, 5], 2, async (turns) => {
-      if (turns === 1) throw new Error('one');
-      ended.push(await after(turns));
-    });
-
-    await expect(working).rejects.toThrow('one');
-    expect(ended).toEqual([4]);
   });
 });
 
@@ -141,8 +118,8 @@ describe('limiter', () => {
   });
 });
 
-test('steps of a sequence run one after another, also after one that throws', async () => {
-  const inOrder = sequence();
+test('with a limit of 1, steps run one after another, also after one that throws', async () => {
+  const inOrder = limiter(1);
   const seen: string[] = [];
   const step = (name: string) => () => void seen.push(name);
 
