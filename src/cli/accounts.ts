@@ -7,7 +7,7 @@ import { openCredentials } from '../store/account/credentials.ts';
 import { readKeyFile } from '../store/account/key-text.ts';
 import { openProfiles, type Profiles } from '../store/account/profiles.ts';
 import { unitOf } from '../store/account/unit.ts';
-import { serverOf } from '../store/account/server.ts';
+import { serverOf } from '../store/account/profile.ts';
 import { canOthersRead } from '../store/disk/files.ts';
 import { isInteractive } from './input.ts';
 import type { Messages } from './messages.ts';

@@ -3,7 +3,7 @@ import { holdsMessage } from '../../jobs/archive/archived-messages.ts';
 import type { PageHead } from '../../output/messages/page-shell.ts';
 import type { UploadPath } from '../../schema/upload.ts';
 import type { Archive } from '../../store/archive/archive.ts';
-import type { ArchiveChange } from '../../store/archive/archive-change.ts';
+import type { ArchiveChange } from '../../store/archive/archive-lists.ts';
 import { isKept } from '../../store/archive/kept-file.ts';
 import { limitedHistory } from './folder.ts';
 

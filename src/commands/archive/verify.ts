@@ -1,11 +1,16 @@
 import { Failure } from '../../core/failure.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import { attachedFiles } from '../../jobs/archive/attached-files.ts';
-import { inspectArchive, type Archive } from '../../store/archive/archive.ts';
+import {
+  inspectArchive,
+  type Archive,
+  problemsOf,
+  strangeFile,
+  type ArchiveProblem,
+} from '../../store/archive/archive.ts';
 import { headHint, manifestFile } from '../../store/archive/archive-head.ts';
-import { isKeptAside } from '../../store/archive/damaged-file.ts';
+import { isKeptAside } from '../../store/archive/archive-lists.ts';
 import { isKept } from '../../store/archive/kept-file.ts';
-import { problemsOf, strangeFile, type ArchiveProblem } from '../../store/archive/verify-archive.ts';
 import { command } from '../command.ts';
 import { folderArgument, limitedHistory } from './folder.ts';
 

@@ -4,7 +4,7 @@ import { collect, readField, type Assignment } from '../../schema/field.ts';
 import { suggestion } from '../../schema/nearest.ts';
 import { settingNamed, readSetting } from '../../schema/setting-text.ts';
 import { identitySettings, settings } from '../../schema/settings.ts';
-import type { SettingEntry } from '../../store/settings/setting-entry.ts';
+import type { SettingEntry } from '../../store/settings/yaml.ts';
 
 /** The value of a secret that is asked for when everything else is found right. */
 export const toBeAsked = Symbol('to be asked');

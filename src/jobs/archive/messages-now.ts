@@ -1,13 +1,15 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { MessageHead, MessageSource } from '../../api/chat/chat-messages.ts';
-import type { ReasonGone } from '../../store/archive/archive-change.ts';
+import type { MessageHead, MessageSource, MessageQuery } from '../../api/chat/chat-messages.ts';
+import type { ReasonGone } from '../../store/archive/archive-lists.ts';
 import type { ArchiveForm } from '../../store/archive/archive-head.ts';
-import { findsByIds, inChannel, inPublicChannels, messagesOfIds, received } from '../messages/known-messages.ts';
+import { findsByIds, inChannel, inPublicChannels, messagesOfIds, received } from '../messages/messages-by-ids.ts';
 import type { MessageSelection } from '../messages/selection.ts';
+import { onlyMessage } from '../../api/chat/message-pages.ts';
+import { Failure } from '../../core/failure.ts';
 import { markdownOf, messagesBetween } from './part-forms.ts';
 
 /** Messages that were archived before, and where they were then. */
-export interface Known {
+interface Known {
   /** Ascending. */
   readonly ids: readonly number[];
   /** The channel that a message was in; undefined for a direct message. */
@@ -17,7 +19,7 @@ export interface Known {
 }
 
 /** The archived messages as they are on the server. */
-export interface MessagesNow<M> {
+interface MessagesNow<M> {
   readonly shown: ReadonlyMap<number, M>;
   /** Those that the server no longer shows anywhere. */
   readonly gone: ReadonlyMap<number, ReasonGone>;
@@ -71,4 +73,54 @@ function scopesOf(ids: readonly number[], channelOf: Known['channelOf']): Scope[
     { narrow: inPublicChannels, holds: (id) => channelOf(id) !== undefined },
     { narrow: received, holds: () => true },
   ];
+}
+
+/** What the account sees in a narrow. */
+interface Visibility {
+  /** Whether the plan of the organization hides messages of the narrow. */
+  readonly isLimited: boolean;
+  /** The lowest id that is visible; undefined where nothing is. */
+  readonly lowest: number | undefined;
+}
+
+/**
+ * Looks what is visible in a narrow: a request for messages by ids says nothing of a limited history, the oldest page does
+ * (docs/apis.md, Limited history). A channel that the server does not name to the account counts as one where nothing is visible.
+ * @throws Failure unavailable for an empty answer that does not say that nothing is there
+ */
+export async function visibilityOf(chat: MessageSource<MessageHead>, narrow: readonly unknown[]): Promise<Visibility> {
+  const first = async (anchor: string) => {
+    const query: MessageQuery = { narrow, anchor, num_before: 0, num_after: 1 };
+    const page = await chat.messages(query);
+    return { isLimited: page.history_limited, lowest: onlyMessage(page, 'found_newest')?.id };
+  };
+  try {
+    const oldest = await first('oldest');
+    return oldest.isLimited ? { isLimited: true, lowest: (await first('1')).lowest } : oldest;
+  } catch (cause) {
+    if (cause instanceof Failure && cause.details.server?.code === 'BAD_NARROW')
+      return { isLimited: false, lowest: undefined };
+    throw cause;
+  }
+}
+
+/** Says why messages that are not shown where they were are gone (docs/archive-format.md, Changes); each narrow is looked at once. */
+export function reasons(chat: MessageSource<MessageHead>) {
+  const known = new Map<string, Promise<Visibility>>();
+  const look = (narrow: readonly unknown[]): Promise<Visibility> => {
+    const key = JSON.stringify(narrow);
+    const visibility = known.get(key) ?? visibilityOf(chat, narrow);
+    known.set(key, visibility);
+    return visibility;
+  };
+  /** `channel`: where the message was; undefined for a direct message. */
+  return async (id: number, channel: number | undefined): Promise<ReasonGone> => {
+    const home = await look(channel === undefined ? received : inChannel(channel));
+    if (home.isLimited) {
+      // Whatever narrow it is seen in, a visible message is above the limit.
+      const seen = [home, await look(inPublicChannels), await look(received)].map(({ lowest = Infinity }) => lowest);
+      return id < Math.min(...seen) ? 'limit' : 'unknown';
+    }
+    return channel !== undefined && home.lowest === undefined ? 'no-access' : 'unknown';
+  };
 }

@@ -7,14 +7,17 @@ import type { OpenArchive } from '../../store/archive/archive.ts';
 import type { ArchiveHead } from '../../store/archive/archive-head.ts';
 import type { StoredMessage } from '../../store/archive/part.ts';
 import { ahead } from '../work/pool.ts';
-import { missingPages } from './archive-pages.ts';
+import { forward } from '../../api/chat/message-pages.ts';
+import { pagesOf } from '../messages/fetch-messages.ts';
+import { messagesByIds } from '../messages/messages-by-ids.ts';
+import { within } from '../messages/messages-by-time.ts';
+import type { MessageSelection } from '../messages/selection.ts';
 import { formsOf } from './part-forms.ts';
-import { headFor, type PullOrder } from './pull-order.ts';
+import { headFor, type PullOrder, channelsIn, refuseOtherMessages, selectionIn } from './pull-order.ts';
 import { refuseLosses, repairArchive } from './repair-archive.ts';
-import { channelsIn, refuseOtherMessages, selectionIn } from './selected.ts';
-import { visibilityOf } from './visibility.ts';
+import { visibilityOf } from './messages-now.ts';
 
-export interface Pulling<M extends StoredMessage> {
+interface Pulling<M extends StoredMessage> {
   note(text: string): void;
   /** Called after each part with the number of messages that this pull has added. */
   added?(count: number): void;
@@ -26,7 +29,7 @@ export interface Pulling<M extends StoredMessage> {
   now?(): Milliseconds;
 }
 
-export interface Pulled {
+interface Pulled {
   readonly head: ArchiveHead;
   /** Messages that this pull added. */
   readonly added: number;
@@ -133,4 +136,60 @@ function interrupted(added: number, cause: unknown): unknown {
     hint: 'Run the same command again: it continues.',
     retryable: true,
   });
+}
+
+/** How far an archive is: everything of its selection up to the last message is in it. */
+interface Reached {
+  readonly count: number;
+  readonly last: number | undefined;
+}
+
+/**
+ * The pages of a selection that an archive lacks, ascending: they always continue what is there, so that an interrupted pull leaves no
+ * gap. A page without messages is only the sign of a limited history.
+ */
+function missingPages<M extends MessageHead>(
+  chat: MessageSource<M> & Pick<ChatApi, 'level'>,
+  selection: MessageSelection,
+  { count, last }: Reached,
+): AsyncGenerator<MessagePage<M>> {
+  return last === undefined ? firstPages(chat, selection) : laterPages(chat, selection, count, last);
+}
+
+async function* firstPages<M extends MessageHead>(
+  chat: MessageSource<M> & Pick<ChatApi, 'level'>,
+  selection: MessageSelection,
+): AsyncGenerator<MessagePage<M>> {
+  const { range } = selection;
+  const isBackward = range.kind === 'newest' || (range.kind === 'times' && range.since === undefined && range.limit);
+  if (!isBackward) {
+    yield* pagesOf(chat, selection);
+    return;
+  }
+  // These are found backward. An archive grows forward only, so the first of them is looked up, and the rest is fetched from there.
+  let start: M | undefined;
+  for await (const page of pagesOf(chat, selection)) {
+    start ??= page.messages[0];
+    if (page.history_limited) yield { ...page, messages: [] };
+  }
+  if (start) yield* laterPages(chat, selection, 0, start.id - 1);
+}
+
+async function* laterPages<M extends MessageHead>(
+  chat: MessageSource<M> & Pick<ChatApi, 'level'>,
+  { narrow, form, range }: MessageSelection,
+  count: number,
+  last: number,
+): AsyncGenerator<MessagePage<M>> {
+  const query = { narrow, ...form };
+  if (range.kind === 'ids') {
+    const ids = range.ids.filter((id) => id > last);
+    if (ids.length > 0) yield* messagesByIds(chat, query, ids);
+    return;
+  }
+  const limit =
+    'limit' in range && range.kind !== 'newest' && range.limit !== undefined ? range.limit - count : undefined;
+  if (limit !== undefined && limit <= 0) return;
+  const span = range.kind === 'times' ? within(range) : {};
+  yield* forward(chat, { ...query, include_anchor: false }, { anchor: String(last), limit, ...span });
 }

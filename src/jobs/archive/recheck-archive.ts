@@ -2,12 +2,11 @@ import type { ChatApi } from '../../api/chat/chat.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
-import type { ArchiveChange, ReasonGone } from '../../store/archive/archive-change.ts';
+import type { ArchiveChange, ReasonGone } from '../../store/archive/archive-lists.ts';
 import type { ArchiveForm, ArchiveHead } from '../../store/archive/archive-head.ts';
 import { readPart, type ArchivedMessage } from '../../store/archive/part.ts';
-import { messagesNow } from './messages-now.ts';
-import { selectionIn } from './selected.ts';
-import { reasons } from './visibility.ts';
+import { messagesNow, reasons } from './messages-now.ts';
+import { selectionIn } from './pull-order.ts';
 
 /** What a recheck saw. */
 export interface Rechecked {

@@ -4,7 +4,7 @@ import { backoff } from '../../api/http/retry.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { topicLevels } from '../../schema/topic.ts';
-import type { CallEnd, LookStep } from '../../store/archive/purge-record.ts';
+import type { CallEnd, LookStep } from '../../store/archive/line-file.ts';
 import type { Keeper } from './keep-topic.ts';
 import type { Standings } from './standings.ts';
 import { newerPages, newestPages, type TopicSurvey } from './survey-topic.ts';

@@ -3,12 +3,11 @@ import { asMessage, type MessageHead, type RawMessage } from '../../api/chat/cha
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { pageSize } from '../../schema/messages.ts';
-import { readArchive, type OpenArchive } from '../../store/archive/archive.ts';
-import type { ArchiveChange } from '../../store/archive/archive-change.ts';
+import { readArchive, type OpenArchive, problemsOf } from '../../store/archive/archive.ts';
+import type { ArchiveChange } from '../../store/archive/archive-lists.ts';
 import { archiveForms } from '../../store/archive/archive-head.ts';
 import { readPart, type ArchivePart } from '../../store/archive/part.ts';
-import type { PurgeStep } from '../../store/archive/purge-record.ts';
-import { problemsOf } from '../../store/archive/verify-archive.ts';
+import type { PurgeStep } from '../../store/archive/line-file.ts';
 import { holdsMessage } from '../archive/archived-messages.ts';
 import { fetchFiles } from '../archive/attached-files.ts';
 import { formsOf } from '../archive/part-forms.ts';

@@ -1,7 +1,7 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { MessageHead } from '../../api/chat/chat-messages.ts';
 import { Failure } from '../../core/failure.ts';
-import { findsByIds, inChannel, inPublicChannels, messagesOfIds, received } from '../messages/known-messages.ts';
+import { findsByIds, inChannel, inPublicChannels, messagesOfIds, received } from '../messages/messages-by-ids.ts';
 import { deleteRounds, lookAt, type PurgeState, type Purging } from './delete-rounds.ts';
 import { openStandings, statusOf, type Deeper, type PurgeStatus, type StandingCounts } from './standings.ts';
 import type { TopicSurvey } from './survey-topic.ts';

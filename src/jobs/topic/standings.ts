@@ -1,4 +1,4 @@
-import type { CallEnd, IdSpan, LookStep, PurgeStep } from '../../store/archive/purge-record.ts';
+import type { CallEnd, IdSpan, LookStep, PurgeStep } from '../../store/archive/line-file.ts';
 
 /**
  * What is known of one message of a purge (docs/apis.md, What a purge knows of a message):

@@ -3,13 +3,12 @@ import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import { readPrivate, storageFailure, writePrivate } from '../disk/files.ts';
-import { makePrivateFolder } from '../disk/private-folder.ts';
+import { makePrivateFolder, refuseUnsafeFolder } from '../disk/private-folder.ts';
 import { foldersOf } from '../disk/folders.ts';
-import { refuseUnsafeFolder } from '../disk/trusted-folder.ts';
 import { withLock, type Surroundings } from '../lock/lock.ts';
 
 /** The two files of the configuration folder, without `.json`. */
-export type ConfigurationFile = 'config' | 'credentials';
+type ConfigurationFile = 'config' | 'credentials';
 
 /** A file's content; keys that this version does not know are kept when it is written again. */
 export type Content = Readonly<Record<string, unknown>>;

@@ -15,10 +15,9 @@ import {
 } from '../../schema/profile.ts';
 import { refuseExposed } from '../../schema/url.ts';
 import { foldersOf } from '../disk/folders.ts';
-import { appOf, defaultOf, profileNamed } from './choose-profile.ts';
+import { appOf, defaultOf, profileNamed, originOfProfile, type ProfileSource } from './profile.ts';
 import { readConfiguration, type Content } from './configuration.ts';
 import { keyFrom, readKeyFile } from './key-text.ts';
-import { originOfProfile, type ProfileSource } from './profile.ts';
 import { appCodeOf, unitOf, type UnitKey } from './unit.ts';
 
 interface Holder {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Failure } from '../../core/failure.ts';
+import { Failure, labelled } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Clock, Machine } from '../../core/world.ts';
 import { isObject } from '../../core/json.ts';
@@ -8,7 +8,7 @@ import { refuseExposed } from '../../schema/url.ts';
 import { foldersOf } from '../disk/folders.ts';
 import { changeConfiguration, readConfiguration, type Content, type Files } from './configuration.ts';
 import { keyEntry } from './credentials.ts';
-import { inFile, originOfProfile, parseProfile, type ProfileSource } from './profile.ts';
+import { originOfProfile, parseProfile, type ProfileSource } from './profile.ts';
 
 export interface Profiles extends ProfileSource {
   /**
@@ -128,7 +128,7 @@ async function removeKey(files: Files, name: string): Promise<void> {
 }
 
 function profileIn(path: string, name: string, stored: unknown): Profile | undefined {
-  return inFile(`${path}: profile '${name}'`, () => parseProfile(name, stored));
+  return labelled(`${path}: profile '${name}'`, () => parseProfile(name, stored), 'config');
 }
 
 function known(path: string, config: Content, name: string): Profile {

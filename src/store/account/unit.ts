@@ -15,7 +15,7 @@ export type UnitKey =
   { readonly variable: string; readonly text: string } | { readonly variable: string; readonly file: string };
 
 /** A complete credential of the environment. */
-export interface Unit<K extends Kind> {
+interface Unit<K extends Kind> {
   readonly values: CredentialValues<K>;
   readonly key: UnitKey;
 }

@@ -1,7 +1,7 @@
-import { readdir, rmdir } from 'node:fs/promises';
+import { readdir, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure, usage } from '../../core/failure.ts';
-import { codeOf, exists, isMissing, storageFailure } from '../disk/files.ts';
+import { codeOf, exists, isMissing, storageFailure, openFile, writeWhole } from '../disk/files.ts';
 import { makeFolder } from '../disk/private-folder.ts';
 import { acquireLock, type Surroundings } from '../lock/lock.ts';
 
@@ -36,7 +36,8 @@ function ignoreUsed(cause: unknown): void {
   if (!['ENOTEMPTY', 'EEXIST', 'ENOENT', 'EBUSY', 'EPERM'].includes(codeOf(cause) ?? '')) throw cause;
 }
 
-async function makeArchiveFolder(folder: string): Promise<void> {
+/** A folder of mode 0700 for an archive or its documents, where there is none yet. @throws Failure config */
+export async function makeArchiveFolder(folder: string): Promise<void> {
   try {
     await makeFolder(folder);
   } catch (cause) {
@@ -71,4 +72,71 @@ export async function namesIn(folder: string): Promise<string[]> {
     if (isMissing(cause)) return [];
     throw storageFailure(`cannot list the folder ${folder}`, cause);
   }
+}
+
+/** Bytes at the beginning of a file among which its mark is looked for. */
+const headBytes = 1024;
+
+/**
+ * The files of a folder that are all documents of one kind: each has a name of the kind and bears its mark; names that begin with a dot
+ * are passed over. None where the folder is missing. @throws Failure usage naming the first other file
+ */
+export async function documentsIn(
+  folder: string,
+  kind: { readonly name: RegExp; readonly mark: string },
+): Promise<string[]> {
+  const names = (await namesIn(folder)).filter((name) => !name.startsWith('.')).sort();
+  for (const name of names) {
+    if (kind.name.test(name) && (await beginningOf(join(folder, name))).includes(kind.mark)) continue;
+    throw usage(
+      `${folder} holds ${name}, which is not of an earlier export`,
+      'Name a new or an empty folder, or move that file away.',
+    );
+  }
+  return names;
+}
+
+async function beginningOf(path: string): Promise<string> {
+  try {
+    const file = await openFile(path);
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0);
+      return buffer.toString('utf8', 0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  } catch (cause) {
+    throw storageFailure(`cannot read ${path}`, cause);
+  }
+}
+
+/** Whether a path names a folder: it ends with a slash, or a folder is there. */
+export async function isFolder(path: string): Promise<boolean> {
+  if (/[/\\]$/.test(path)) return true;
+  try {
+    return (await stat(path)).isDirectory();
+  } catch (cause) {
+    if (isMissing(cause)) return false;
+    throw storageFailure(`cannot look at ${path}`, cause);
+  }
+}
+
+/** Characters that are gathered before they are written. */
+const portion = 262_144;
+
+/**
+ * Writes a text that comes in pieces to a file of mode 0600, which appears whole or not at all.
+ * @throws what the pieces throw; Failure config where the file cannot be written, unavailable where the disk is full
+ */
+export function writeTextFile(path: string, pieces: AsyncIterable<string> | Iterable<string>): Promise<void> {
+  return writeWhole(path, async (file) => {
+    let gathered = '';
+    for await (const piece of pieces) {
+      gathered += piece;
+      if (gathered.length < portion) continue;
+      await file.writeFile(gathered);
+      gathered = '';
+    }
+    await file.writeFile(gathered);
+  });
 }

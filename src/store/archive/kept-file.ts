@@ -1,9 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { open, rename } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isObject } from '../../core/json.ts';
 import type { UploadPath } from '../../schema/upload.ts';
-import { hashOf, isMissing, openFile, remove, storageFailure, syncFolder } from '../disk/files.ts';
+import { hashOf, isMissing, openFile, storageFailure, writeWhole } from '../disk/files.ts';
 import { makeFolder } from '../disk/private-folder.ts';
 
 /** What is known of an attached file: a line of files.ndjson (docs/archive-format.md, Attached files). */
@@ -66,32 +66,21 @@ export async function writeKeptFile(
 ): Promise<KeptFile> {
   const file = fileNameOf(path);
   const target = join(folder, file);
-  const draft = join(folder, filesFolder, `.${basename(file)}.${randomBytes(6).toString('hex')}.tmp`);
   try {
     await makeFolder(dirname(target));
-    const written = await writeDraft(draft, content);
-    await rename(draft, target);
-    await syncFolder(dirname(target));
-    return { path, file, ...written };
+    return { path, file, ...(await writeWhole(target, (opened) => copyInto(opened, content))) };
   } catch (cause) {
-    await remove(draft);
     throw storageFailure(`cannot write ${target}`, cause);
   }
 }
 
-async function writeDraft(draft: string, content: AsyncIterable<Uint8Array>) {
+async function copyInto(target: FileHandle, content: AsyncIterable<Uint8Array>) {
   const hash = createHash('sha256');
   let bytes = 0;
-  const target = await open(draft, 'wx', 0o600);
-  try {
-    for await (const chunk of content) {
-      hash.update(chunk);
-      bytes += chunk.length;
-      await target.writeFile(chunk);
-    }
-    await target.sync();
-  } finally {
-    await target.close();
+  for await (const chunk of content) {
+    hash.update(chunk);
+    bytes += chunk.length;
+    await target.writeFile(chunk);
   }
   return { bytes, sha256: hash.digest('hex') };
 }

@@ -1,11 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import { join } from 'node:path';
 import type { UploadPath } from '../../schema/upload.ts';
-import type { ArchiveChange } from './archive-change.ts';
-import { writeManifest, type ArchiveHead, type Manifest } from './archive-head.ts';
-import { noState, sealedLists, stampOf, type ArchiveState, type ListName } from './archive-state.ts';
+import type { ArchiveChange } from './archive-lists.ts';
+import {
+  writeManifest,
+  type ArchiveHead,
+  type Manifest,
+  noState,
+  sealedLists,
+  stampOf,
+  type ArchiveState,
+  type ListName,
+} from './archive-head.ts';
 import { isKept, problemOfKept, writeKeptFile, type FileRecord, type KeptFile } from './kept-file.ts';
-import { appending, type LineFile } from './line-file.ts';
+import { appending, type LineFile, openPurge, type PurgeRecord } from './line-file.ts';
 import { lostLine, partInFiles } from './part-list.ts';
 import {
   archiveForms,
@@ -18,7 +26,6 @@ import {
   type ReadPart,
   type StoredMessage,
 } from './part.ts';
-import { openPurge, type PurgeRecord } from './purge-record.ts';
 
 /** An archive that this process alone changes; a new one has no head. Every call but `mark` resolves when its work is on disk. */
 export interface OpenArchive {
@@ -56,7 +63,7 @@ export interface OpenArchive {
 }
 
 /** What an archive was when it was opened. */
-export interface Opened {
+interface Opened {
   readonly manifest: Manifest | undefined;
   readonly parts: readonly ArchivePart[];
   readonly changes: readonly ArchiveChange[];

@@ -28,27 +28,37 @@ export async function exists(path: string): Promise<boolean> {
   }
 }
 
+/** Replaces a file whole, as `writeWhole` does. */
+export function writePrivate(path: string, ...parts: readonly (string | Uint8Array)[]): Promise<void> {
+  return writeWhole(path, async (file) => {
+    for (const part of parts) await file.writeFile(part);
+  });
+}
+
 /**
- * Replaces a file whole: readers see the old text or the new one, also after a crash. Mode 0600 whatever the umask.
- * @throws Failure config when it cannot be written, unavailable when the disk is full
+ * Gives a path the file that `write` fills: readers see what was there before or the whole file, also after a crash. Mode 0600 whatever
+ * the umask.
+ * @throws what `write` throws; Failure config where it cannot be written, unavailable where the disk is full
  */
-export async function writePrivate(path: string, ...parts: readonly (string | Uint8Array)[]): Promise<void> {
+export async function writeWhole<T>(path: string, write: (file: FileHandle) => Promise<T>): Promise<T> {
   const draft = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
   try {
-    await writeDraft(draft, parts);
+    const written = await writeDraft(draft, write);
     await rename(draft, path);
     await syncFolder(dirname(path));
+    return written;
   } catch (cause) {
     await remove(draft);
     throw storageFailure(`cannot write ${path}`, cause);
   }
 }
 
-async function writeDraft(draft: string, parts: readonly (string | Uint8Array)[]): Promise<void> {
+async function writeDraft<T>(draft: string, write: (file: FileHandle) => Promise<T>): Promise<T> {
   const file = await open(draft, 'wx', 0o600);
   try {
-    for (const part of parts) await file.writeFile(part);
+    const written = await write(file);
     await file.sync();
+    return written;
   } finally {
     await file.close();
   }

@@ -1,5 +1,5 @@
 import { usage } from '../../core/failure.ts';
-import type { SettingEntry } from './setting-entry.ts';
+import type { SettingEntry } from './yaml.ts';
 
 /** More than all settings of the specification take, and few enough to parse at once (docs/apis.md, Limits on input). */
 const mostChars = 50_000;

@@ -1,6 +1,5 @@
 import { isMap, isScalar, LineCounter, parseDocument, type Scalar, type YAMLError } from 'yaml';
 import { usage } from '../../core/failure.ts';
-import type { SettingEntry } from './setting-entry.ts';
 
 /** How many errors of one text are named. */
 const mostErrors = 20;
@@ -49,4 +48,14 @@ function scalarText(name: string, value: unknown): string {
 
 function sourceOf(scalar: Scalar): string {
   return scalar.source ?? String(scalar.value);
+}
+
+/** One setting as it is written in a file. */
+export interface SettingEntry {
+  /** File and line: `team.yaml:3`. */
+  readonly place: string;
+  /** As written, dashes included. */
+  readonly name: string;
+  /** Undefined for a name without a value. @throws Failure usage where the value is no single text, number or boolean */
+  readonly text: () => string | undefined;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { openStandings, statusOf, type Standing } from '../../../src/jobs/topic/standings.ts';
-import type { PurgeStep } from '../../../src/store/archive/purge-record.ts';
+import type { PurgeStep } from '../../../src/store/archive/line-file.ts';
 import { idsBetween } from '../../helpers/chat-server.ts';
 
 const time = '2026-03-01T12:00:00.000Z';
