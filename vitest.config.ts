@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { programs } from './scripts/programs.js';
-import { shippedUndici } from './test/helpers/shipped-undici.js';
+import { shippedPackages } from './test/helpers/shipped-packages.js';
 
 export default defineConfig({
   test: {
@@ -18,7 +18,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        plugins: [shippedUndici()],
+        plugins: [shippedPackages()],
         test: {
           name: 'source',
           include: ['test/**/*.test.ts'],

@@ -13,10 +13,7 @@ const gap = '  ';
 /** More lines than that are drawn one by one: cli-table3 is superlinear, and takes a quarter of a millisecond for each of 200 lines. */
 const mostLines = 200;
 
-/**
- * Lines of plain columns, drawn by cli-table3 unless they are many. The library measures by an old Unicode, so it lays out placeholders
- * of the right width, which the cells then replace.
- */
+/** Lines of plain columns, drawn by cli-table3 unless they are many. The build lets it measure as we do (rolldown.config.js). */
 export function drawGrid(lines: readonly (readonly Cell[])[], widths: readonly number[]): string {
   if (lines.length > mostLines) return lines.map((cells) => drawLine(cells, widths)).join('');
   const table = new Table({
@@ -24,13 +21,16 @@ export function drawGrid(lines: readonly (readonly Cell[])[], widths: readonly n
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
     colWidths: [...widths],
   });
-  table.push(...lines.map((cells) => cells.map(({ width }) => standIn.repeat(width))));
-  const cells = lines
-    .flat()
-    .filter(({ width }) => width > 0)
-    .values();
-  const outline = table.toString().replace(/ +$/gm, '');
-  return `${outline.replace(/x+/g, () => paintedText(cells.next().value))}\n`;
+  table.push(...lines.map((cells) => cells.map(paintedText)));
+  const drawn = table.toString().split('\n');
+  return lines.map((cells, index) => `${withoutPadding(drawn[index] ?? '', cells, widths)}\n`).join('');
+}
+
+/** A line up to the end of its last cell, whose own blanks stay. */
+function withoutPadding(line: string, cells: readonly Cell[], widths: readonly number[]): string {
+  const last = cells.findLastIndex(({ width }) => width > 0);
+  const end = last < 0 ? 0 : (cells[last]?.width ?? 0) + lineWidth(widths.slice(0, last)) + (last > 0 ? gap.length : 0);
+  return line.slice(0, line.length - (lineWidth(widths) - end));
 }
 
 /** The same look line by line, for tables of any length; a cell wider than its column moves the rest of its line. */
@@ -70,8 +70,6 @@ export function fitWidths(wanted: readonly number[], room: number, least: readon
   });
 }
 
-const standIn = 'x';
-
 const noBorders = {
   top: '',
   'top-mid': '',
@@ -89,9 +87,9 @@ const noBorders = {
   'right-mid': '',
 };
 
-function paintedText(cell: Cell | undefined): string {
-  if (!cell || cell.width === 0) return '';
-  return cell.paint ? cell.paint(cell.shown) : cell.shown;
+function paintedText({ shown, width, paint }: Cell): string {
+  if (width === 0) return '';
+  return paint ? paint(shown) : shown;
 }
 
 /** A column before it is known whether it is shown; widths are columns of the terminal. */
