@@ -85,6 +85,12 @@ export function dayAndMoment(moment: Milliseconds): string {
   return `${weekday.charAt(0).toUpperCase()}${weekday.slice(1)} ${momentText(moment)}`;
 }
 
+/** UTC seconds of a server as RFC 3339; null for what is no number, and for what is beyond all calendars. */
+export function utcText(seconds: unknown): string | null {
+  const date = new Date(typeof seconds === 'number' ? seconds * 1000 : NaN);
+  return Number.isNaN(date.getTime()) ? null : date.toISOString().replace('.000Z', 'Z');
+}
+
 /** @throws Failure usage where TZ names no time zone: the platform takes UTC for it */
 export function checkZone(env: Environment): void {
   const zone = variable(env, 'TZ')?.replace(/^:?(?:\/.*\/zoneinfo\/|posix\/)?/, '');

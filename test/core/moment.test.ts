@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkZone, dayAndMoment, parseMoment } from '../../src/core/moment.ts';
+import { checkZone, dayAndMoment, parseMoment, utcText } from '../../src/core/moment.ts';
 import { inZone } from '../helpers/zone.ts';
 
 /** What a text means at a moment of a zone. */
@@ -145,4 +145,13 @@ test.each([
   'EST5EDT',
 ])('TZ=%s is a zone', (TZ) => {
   expect(() => checkZone({ TZ })).not.toThrow();
+});
+
+test.each([
+  [1_772_000_000, '2026-02-25T06:13:20Z'],
+  [null, null],
+  [Infinity, null],
+  [1e300, null],
+])('%s seconds are %s', (seconds, text) => {
+  expect(utcText(seconds)).toBe(text);
 });

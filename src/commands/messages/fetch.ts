@@ -1,3 +1,4 @@
+import { utcText } from '../../core/moment.ts';
 import { asMessage, type Message, messageLink } from '../../api/chat/chat-messages.ts';
 import { isObject } from '../../core/json.ts';
 import { fetchMessages } from '../../jobs/messages/fetch-messages.ts';
@@ -73,19 +74,13 @@ export default command({
       content: { as: 'message', priority: 2, minWidth: 24 },
     },
     none: 'no messages match (a topic is named whole: topic list CHANNEL shows the names)',
-    cell: ({ message, site }, column) => {
+    cell: ({ message, message: { timestamp }, site }, column) => {
       if (column === 'display_recipient') return recipients(message);
-      if (column === 'time') return timeOf(message);
+      if (column === 'time') return utcText(timestamp) ?? undefined;
       return column === 'url' ? messageLink(message, site) : undefined;
     },
   },
 });
-
-/** The time of sending as RFC 3339 in UTC, beside the server's own seconds. */
-function timeOf({ timestamp }: Message): string | undefined {
-  const date = typeof timestamp === 'number' ? new Date(timestamp * 1000) : undefined;
-  return date && !Number.isNaN(date.getTime()) ? date.toISOString().replace('.000Z', 'Z') : undefined;
-}
 
 function recipients({ display_recipient }: Message): unknown {
   if (!Array.isArray(display_recipient)) return undefined;

@@ -1,10 +1,11 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Planned } from '../../api/http/call.ts';
 import { Failure } from '../../core/failure.ts';
+import { utcText } from '../../core/moment.ts';
 import { findChannel } from '../../jobs/topic/find-channel.ts';
 import type { PurgeRun } from '../../jobs/topic/purge-run.ts';
 import type { PurgeOutcome } from '../../jobs/topic/purge-topic.ts';
-import { timeText, type Topic, type TopicSurvey } from '../../jobs/topic/survey-topic.ts';
+import type { Topic, TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { each } from '../../jobs/work/each.ts';
 import { foldName, topicLevels } from '../../schema/topic.ts';
 import { command } from '../command.ts';
@@ -201,7 +202,7 @@ function rowOf<S extends string>(
   { arrived, deeper }: Pick<PurgeOutcome, 'arrived' | 'deeper'> = { arrived: 0, deeper: [] },
 ) {
   const { channel, topic_name, ids, first_timestamp, last_timestamp, spellings } = survey;
-  const times = { first_time: timeText(first_timestamp), last_time: timeText(last_timestamp) };
+  const times = { first_time: utcText(first_timestamp), last_time: utcText(last_timestamp) };
   const place = { stream_id: channel.stream_id, channel: channel.name, topic_name };
   return { ...place, messages: ids.length, deleted, ...times, spellings, arrived, deeper, status };
 }

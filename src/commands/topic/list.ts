@@ -1,9 +1,9 @@
 import type { Milliseconds } from '../../core/duration.ts';
+import { utcText } from '../../core/moment.ts';
 import { usage } from '../../core/failure.ts';
 import { matchesGlob } from '../../core/glob.ts';
 import { lookUpChannel } from '../../jobs/topic/find-channel.ts';
 import { listTopics, type TopicSummary } from '../../jobs/topic/list-topics.ts';
-import { timeText } from '../../jobs/topic/survey-topic.ts';
 import { isSameName } from '../../schema/topic.ts';
 import { command } from '../command.ts';
 import { ageOption, readAge } from '../typed-time.ts';
@@ -46,7 +46,7 @@ export default command({
     for (const topic of topics) {
       if (!isWanted(topic, { ...filter, before, topic: place.topic })) continue;
       const { first_timestamp, last_timestamp, topic_name, messages, resolved } = topic;
-      const times = { first_time: timeText(first_timestamp), last_time: timeText(last_timestamp) };
+      const times = { first_time: utcText(first_timestamp), last_time: utcText(last_timestamp) };
       yield { stream_id: channel.stream_id, channel: channel.name, topic_name, messages, ...times, resolved };
     }
   },

@@ -1,11 +1,12 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { Milliseconds } from '../../core/duration.ts';
+import { utcText } from '../../core/moment.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { matchesGlob } from '../../core/glob.ts';
 import type { Channel } from '../../jobs/topic/find-channel.ts';
 import { listTopics } from '../../jobs/topic/list-topics.ts';
 import type { PurgeRun } from '../../jobs/topic/purge-run.ts';
-import { timeText, type TopicSurvey } from '../../jobs/topic/survey-topic.ts';
+import type { TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { foldName, isSameName } from '../../schema/topic.ts';
 import type { Fields, Values } from '../../schema/field.ts';
 import type { Disk } from '../context.ts';
@@ -116,7 +117,7 @@ export function refuseNewer(survey: TopicSurvey, naming: Naming): void {
   const { topic_name, last_timestamp } = survey;
   throw new Failure(
     'incomplete',
-    `topic '${topic_name}' has a message of ${timeText(last_timestamp)}, which is younger than --older-than: nothing more of it is deleted`,
+    `topic '${topic_name}' has a message of ${utcText(last_timestamp)}, which is younger than --older-than: nothing more of it is deleted`,
     { hint: 'Look at it; the topic can be deleted by its name.', retryable: false },
   );
 }

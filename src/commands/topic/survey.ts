@@ -1,8 +1,9 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure, usage } from '../../core/failure.ts';
+import { utcText } from '../../core/moment.ts';
 import type { Channel } from '../../jobs/topic/find-channel.ts';
 import { nearTopics } from '../../jobs/topic/list-topics.ts';
-import { surveyTopic, timeText, type Topic, type TopicSurvey } from '../../jobs/topic/survey-topic.ts';
+import { surveyTopic, type Topic, type TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { foldName } from '../../schema/topic.ts';
 import type { Terminal } from '../context.ts';
 
@@ -103,7 +104,7 @@ function describeTopic({
   isLimited,
   isBegun,
 }: Doomed): string {
-  const day = (seconds: number | null): string => timeText(seconds)?.slice(0, 10) ?? '?';
+  const day = (seconds: number | null): string => utcText(seconds)?.slice(0, 10) ?? '?';
   const dates = ids.length === 0 ? '' : ` from ${day(first_timestamp)} to ${day(last_timestamp)}`;
   const others = spellings.some((name) => name !== topic_name)
     ? `; spelled ${spellings.map((name) => `'${name}'`).join(', ')}`

@@ -104,9 +104,3 @@ export function isIn({ channel, topic_name }: Topic, { stream_id, display_recipi
   const isNamed = channel.name === undefined || isSameName(String(display_recipient), channel.name);
   return stream_id === channel.stream_id && isNamed && isSameName(String(subject), topic_name);
 }
-
-/** A message's UTC seconds as RFC 3339; null for none, and for what is beyond all calendars. */
-export function timeText(seconds: number | null): string | null {
-  const date = new Date((seconds ?? NaN) * 1000);
-  return Number.isNaN(date.getTime()) ? null : date.toISOString().replace('.000Z', 'Z');
-}

@@ -1,3 +1,4 @@
+import { utcText } from '../../core/moment.ts';
 import { asObject } from '../columns.ts';
 import type { Formatter } from '../presentation.ts';
 import {
@@ -70,10 +71,9 @@ interface ArticleLook {
 
 function articleOf(id: string, message: MessageFields, look: ArticleLook): string {
   const sender = senderOf(message);
-  const date = sentAt(message);
   const url = look.head.urlOf(message);
   const marks = [...changesOf(message), widgetOf(message)].filter((mark) => mark !== undefined);
-  const moment = date?.toISOString().replace('.000Z', 'Z') ?? '';
+  const moment = utcText(message['timestamp']) ?? '';
   const by = [
     `<b><bdi>${escaped(sender)}</bdi></b>`,
     `<a href="#${escaped(id)}"><time datetime="${moment}">${moment.slice(11, 16)}</time></a>`,
