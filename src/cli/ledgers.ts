@@ -3,6 +3,7 @@ import type { Accounts, ConfiguredLedger, Ledgers, GlobalValues } from '../comma
 import { Failure, labelled } from '../core/failure.ts';
 import type { LicensingProfile } from '../schema/profile.ts';
 import { jointClaims } from '../store/joint-claims.ts';
+import type { LicensingCredential } from '../store/account/credentials.ts';
 import { readLedgerUrl } from '../schema/ledger-url.ts';
 import type { Ledger } from '../store/ledger/ledger.ts';
 import type { Messages } from './messages.ts';
@@ -41,10 +42,14 @@ export function openLedgers(wiring: LedgerWiring, accounts: Accounts): OpenLedge
     return openLedger(url, { machine, clock, alarm, signal, caFile: options.ca_file, watch: redactor.watch });
   };
   const typed = (): string | undefined => ledgerOf(world.machine.env[variableName]);
+  const targetOf = (account: LicensingCredential, app_code: number): string =>
+    `${accounts.identityOf(account)} ${app_code}`;
+  const urlFor = (account: LicensingCredential): string | undefined =>
+    options.sandbox ? undefined : (typed() ?? account.ledger);
   const ledgers: Ledgers = {
     async claims(account, app_code, settle) {
-      const target = `${accounts.identityOf(account)} ${app_code}`;
-      const url = options.sandbox ? undefined : (typed() ?? account.ledger);
+      const target = targetOf(account, app_code);
+      const url = urlFor(account);
       const claiming = { settle, signal, note: messages.note };
       const { openClaims } = await import('../store/lock/claims.ts');
       const local = await openClaims(target, world, claiming);
@@ -52,6 +57,20 @@ export function openLedgers(wiring: LedgerWiring, accounts: Accounts): OpenLedge
       const requestLimit = options.timeout ?? defaultTimeout;
       const shared = await (await open(url)).claims(target, { ...claiming, requestLimit });
       return jointClaims(local, shared, () => world.clock.elapsed());
+    },
+    async openAnswers(account, app_code, users) {
+      const target = targetOf(account, app_code);
+      const url = urlFor(account);
+      const { openAnswersOf } = await import('../store/lock/claims.ts');
+      const local = await openAnswersOf(target, users, world);
+      if (url === undefined) return local;
+      try {
+        return new Map([...local, ...(await (await open(url)).openAnswers(target, users))]);
+      } catch (cause) {
+        if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
+        messages.warn(`${cause.message}; what was answered to other machines is not known`);
+        return local;
+      }
     },
     async anyLedger() {
       const url = typed() ?? (await profileInUse(accounts, options.profile))?.ledger;

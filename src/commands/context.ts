@@ -14,7 +14,7 @@ import type { Journal, JournalHeader } from '../store/journal.ts';
 import type { Milliseconds } from '../core/duration.ts';
 import type { Calendar } from '../core/moment.ts';
 import type { Ledger } from '../store/ledger/ledger.ts';
-import type { Claims } from '../store/claims.ts';
+import type { Claims, OpenAnswer } from '../store/claims.ts';
 import type { licensingOptions } from '../sandbox/licensing/options.ts';
 import type { globalOptions } from './environment.ts';
 import type { CommandSurface } from './surface.ts';
@@ -156,6 +156,16 @@ export interface Ledgers {
    * @throws Failure unavailable or auth where a configured ledger cannot be reached; what else is wrong with it shows at the first claim
    */
   claims(account: LicensingCredential, app_code: number, settle: Milliseconds): Promise<Claims>;
+  /**
+   * What POSTs for users of one application were answered whose license no list has shown. Claims nothing, and waits for nobody; a
+   * ledger that cannot be asked is a warning.
+   * @throws Failure config where the file of claims is damaged
+   */
+  openAnswers(
+    account: LicensingCredential,
+    app_code: number,
+    users: readonly string[],
+  ): Promise<ReadonlyMap<string, OpenAnswer>>;
   /** The ledger of this run. @throws Failure config where none is configured */
   ledger(): Promise<Ledger>;
   /** The same; undefined where none is configured. */

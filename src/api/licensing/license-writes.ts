@@ -12,13 +12,13 @@ export type Creation = AnsweredCreation | UnansweredCreation;
 /** The server said that it carried the request out: it is never sent again, and only a list confirms it. */
 export interface AnsweredCreation {
   readonly state: 'answered';
-  readonly status: number;
+  readonly http: Answer['http'];
   /** The license in the answer; undefined where there was none. */
   readonly license: License | undefined;
   /** `as asked`: it has a key, and nothing of it differs from what was asked for. */
   readonly license_is: 'as asked' | 'another' | 'without a key';
-  /** What to throw where no list shows the license: kind `unknown`. */
-  readonly failure: Failure;
+  /** What a redirect says, in place of an answer. */
+  readonly redirect?: string;
 }
 
 /** No answer came, or one of something else than the API, or an error inside a 2xx: a list settles it, and it may be sent again. */
@@ -56,9 +56,9 @@ export function unanswered(failure: Failure): UnansweredCreation {
 /** Servers redirect inside their own origin to what they have made; a portal or a new address is elsewhere. */
 function redirection(answer: Answer): Creation {
   const { message, details } = redirected(answer);
-  const failure = uncertain(message, details);
-  if (!isInside(answer)) return unanswered(failure);
-  return { state: 'answered', status: answer.status, license: undefined, license_is: 'without a key', failure };
+  if (!isInside(answer)) return unanswered(uncertain(message, details));
+  const { http } = answer;
+  return { state: 'answered', http, license: undefined, license_is: 'without a key', redirect: message };
 }
 
 /** A redirect that names no URL may be one inside the origin. */
@@ -67,19 +67,15 @@ function isInside({ headers: { location }, http }: Answer): boolean {
   return new URL(location, http.url).origin === new URL(http.url).origin;
 }
 
-/** The failure is made where it is read: 100,000 answers wait for their list, and one for each took 37 MiB. */
-function answered(license: License | undefined, { http, status }: Answer, asked: LicenseFields): AnsweredCreation {
+function answered(license: License | undefined, { http }: Answer, asked: LicenseFields): AnsweredCreation {
   const differs = license !== undefined && differencesFrom(asked, license).length > 0;
   const asAsked = license?.key === undefined ? 'without a key' : 'as asked';
-  return {
-    state: 'answered',
-    status,
-    license,
-    license_is: differs ? 'another' : asAsked,
-    get failure() {
-      return uncertain(answerInWords(license, status, asked), { http });
-    },
-  };
+  return { state: 'answered', http, license, license_is: differs ? 'another' : asAsked };
+}
+
+/** What to throw where no list shows the license of an answer: kind `unknown`. Made when it is needed, since a roster has many answers. */
+export function notShown({ license, http, redirect }: AnsweredCreation, asked: LicenseFields): Failure {
+  return uncertain(redirect ?? answerInWords(license, http.status, asked), { http });
 }
 
 function answerInWords(license: License | undefined, status: number, asked: LicenseFields): string {

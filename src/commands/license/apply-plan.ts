@@ -2,6 +2,7 @@ import { Failure, usage } from '../../core/failure.ts';
 import {
   changesIn,
   creationsIn,
+  isOpen,
   planInWords,
   planRequests,
   twinsIn,
@@ -27,7 +28,7 @@ interface ShownPlan {
  */
 export async function* planned(
   plan: Plan,
-  planning: Planning,
+  planning: Pick<Planning, 'licensing' | 'similar'>,
   { targets, tellsChanges, limits }: ShownPlan,
   { conclude, warn, options }: Pick<ApplyingParts, 'conclude' | 'warn' | 'options'>,
 ): AsyncGenerator<DryRow> {
@@ -35,8 +36,11 @@ export async function* planned(
   if (options.output === 'curl') await planRequests(plan, planning);
   else yield* plannedRows(plan, warn);
   conclude(`${planInWords(plan)} on ${inTargets(targets)}`);
-  const refused = plan.rows.filter(({ decision }) => decision.step === 'refused').length;
-  if (refused > 0) throw new Failure('incomplete', `${refused} of ${plan.rows.length} rows cannot be applied`);
+  const refused = plan.rows.flatMap(({ decision }) => (decision.step === 'refused' ? [decision] : []));
+  if (refused.length > 0) {
+    const { hint } = refused.find(isOpen)?.failure.details ?? {};
+    throw new Failure('incomplete', `${refused.length} of ${plan.rows.length} rows cannot be applied`, { hint });
+  }
   const changes = changesIn(plan);
   if (tellsChanges && changes > 0) throw new Failure('differences', `${changes} licenses would change`);
 }

@@ -5,6 +5,7 @@ import {
   creationsIn,
   planClaimed,
   planInWords,
+  answersBefore,
   planToShow,
   type Plan,
   type Planning,
@@ -18,7 +19,7 @@ import { apiOfEachApp, defaultConcurrency, keepOptions, rosterOptions, workerOpt
 import { planned, refusePlan, warnOfNames, type PlanLimits } from './apply-plan.ts';
 import { commandLine, isShown, type ApplyingParts } from './apply-rows.ts';
 import { applyColumns, keptColumns, readLicenseRoster } from './roster.ts';
-import { claimsOf, inTargets, profilesOf, targetsOf, type Target } from './target.ts';
+import { answersOf, claimsOf, inTargets, profilesOf, targetsOf, type Target } from './target.ts';
 import {
   defaultSettle,
   refuseReadOnly,
@@ -109,14 +110,15 @@ export default command({
       licensing: apiOfEachApp(context, values.app_code),
       concurrency: values.concurrency ?? defaultConcurrency,
       similar: similarOf(values.allow_similar),
+      sendAgain,
       elapsed: context.elapsed,
     };
     const { changed, journal, settle = defaultSettle } = values;
     const resume = commandLine(file, values, context.options);
     const shown = { targets, tellsChanges: values.exit_code, limits };
     const all = context.options.dry_run
-      ? planned(await planToShow(rows, planning), planning, shown, context)
-      : applied({ rows, targets, input, journal, settle, sendAgain, resume, limits }, planning, context);
+      ? planned(await lookFirst(rows, planning, targets, context), planning, shown, context)
+      : applied({ rows, targets, input, journal, settle, resume, limits }, planning, context);
     for await (const row of all) if (isShown(row, { changed }, context.options)) yield kept(row);
   },
 
@@ -138,13 +140,25 @@ interface Job {
   readonly input: string;
   readonly journal: string | undefined;
   readonly settle: number;
-  readonly sendAgain: ReadonlySet<string>;
   /** The command that resumes the job. */
   readonly resume: string;
   readonly limits: PlanLimits;
 }
 
-async function* applied(job: Job, planning: Planning, context: ApplyingParts): AsyncGenerator<RowResult> {
+/** A plan is made before its claims are taken. */
+type Unclaimed = Omit<Planning, 'answerOf'>;
+
+async function lookFirst(
+  rows: readonly LicenseFields[],
+  planning: Unclaimed,
+  targets: readonly Target[],
+  context: ApplyingParts,
+): Promise<Plan> {
+  const answerOf = await answersBefore(rows, answersOf(targets, context));
+  return planToShow(rows, { ...planning, answerOf });
+}
+
+async function* applied(job: Job, planning: Unclaimed, context: ApplyingParts): AsyncGenerator<RowResult> {
   const { rows, targets, input, settle } = job;
   for (const { account } of targets) refuseReadOnly(account);
   const target = targets.map(({ app_code, origin }) => ({ app_code, origin }));
@@ -154,11 +168,12 @@ async function* applied(job: Job, planning: Planning, context: ApplyingParts): A
     const journal = licenseJournal(opened, context);
     const asked = await askAboutPlan(job, planning, journal, context);
     const own = await claimsOf(targets, settle, context);
-    const { plan, claims } = await planClaimed(rows, planning, { ...context, claims: own });
+    const claiming = { ...context, journal, claims: own, openAnswers: answersOf(targets, context) };
+    const { plan, claims, answerOf } = await planClaimed(rows, planning, claiming);
     try {
       refusePlan(plan, planning, job.limits);
       if (creationsIn(plan) > asked) await ask(plan, targets, context);
-      yield* carriedOut(plan, { ...planning, journal, claims }, job, context);
+      yield* carriedOut(plan, { ...planning, answerOf, journal, claims }, job, context);
     } finally {
       await claims.releaseAll();
     }
@@ -195,7 +210,6 @@ async function* carriedOut(
     signal,
     conclude,
     where,
-    sendAgain: job.sendAgain,
     resume: job.resume,
     finished: () => progress.step(),
   };
@@ -214,12 +228,12 @@ async function* carriedOut(
  */
 async function askAboutPlan(
   { rows, targets, limits }: Job,
-  planning: Planning,
+  planning: Unclaimed,
   journal: LicenseJournal,
   context: ApplyingParts,
 ): Promise<number> {
   if (!context.interactive() || context.options.yes || journal.isResumed) return Infinity;
-  const plan = await planToShow(rows, planning);
+  const plan = await lookFirst(rows, planning, targets, context);
   refusePlan(plan, planning, limits);
   const creations = creationsIn(plan);
   if (creations > 0 || changesIn(plan) > manyChanges) await ask(plan, targets, context);

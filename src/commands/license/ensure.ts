@@ -49,13 +49,15 @@ export default command({
     refuseReadOnly(account);
     const { options, elapsed, note } = context;
     const isAgain = sendAgainOf(send_again, (user) => user === remote_user).size > 0;
-    const claims = options.dry_run ? noClaims : await context.claims(account, app_code, settle);
+    const claims = options.dry_run
+      ? noClaims(await context.openAnswers(account, app_code, [remote_user]))
+      : await context.claims(account, app_code, settle);
     const ensuring = {
       ...settlingOf(context, settle),
       claims,
       elapsed,
       similar: similarOf(allow_similar),
-      afterAnswer: isAgain ? ('send again' as const) : ('send nothing' as const),
+      isAgain,
     };
     const fields = { remote_user, app_code, size_allowance };
     const { outcome, license, failure } = await ensureLicense(context.licensing(typed), fields, ensuring);

@@ -1,4 +1,5 @@
 import type { LicenseUser } from '../../jobs/license/claim-users.ts';
+import type { ReadAnswers } from '../../jobs/license/plan-roster.ts';
 import type { Claims } from '../../store/claims.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';
 import type { Accounts, Ledgers } from '../context.ts';
@@ -51,4 +52,13 @@ export async function claimsOf(
   const opened = new Map<number, Claims>();
   for (const { app_code, account } of targets) opened.set(app_code, await claims(account, app_code, settle));
   return opened;
+}
+
+/** What is open of each application, without a claim. */
+export function answersOf(targets: readonly Target[], { openAnswers }: Pick<Ledgers, 'openAnswers'>): ReadAnswers {
+  const accounts = new Map(targets.map(({ app_code, account }) => [app_code, account]));
+  return async (app_code, users) => {
+    const account = accounts.get(app_code);
+    return account ? openAnswers(account, app_code, users) : new Map();
+  };
 }

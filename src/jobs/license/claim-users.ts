@@ -105,13 +105,11 @@ async function orWarn(work: Promise<void>, then: string, warn: (text: string) =>
   }
 }
 
-/** The claims of a dry run, which writes nothing. */
-export const noClaims: Claims = {
-  take: () => Promise.resolve({ posted: new Map(), answers: new Map() }),
-  answered: () => Promise.resolve(),
-  posting: () => Promise.resolve(),
-  release: () => Promise.resolve(),
-};
+/** The claims of a dry run, which writes nothing; `answers`: what is open. */
+export function noClaims(answers: PastPosts['answers']): Claims {
+  const nothing = (): Promise<void> => Promise.resolve();
+  return { take: async () => ({ posted: new Map(), answers }), answered: nothing, posting: nothing, release: nothing };
+}
 
 /** The users of a roster, kept from other processes until their outcome is known. */
 export interface RosterClaims {
@@ -157,8 +155,8 @@ export interface ClaimingRoster extends Pick<ClaimingUser, 'elapsed' | 'warn'> {
  */
 export async function claimRoster(rows: readonly LicenseUser[], claiming: ClaimingRoster): Promise<RosterClaims> {
   const posts = new Map<number, PastPosts>();
-  for (const [app_code, own] of claiming.claims)
-    posts.set(app_code, await own.take(rows.filter((row) => row.app_code === app_code).map((row) => row.remote_user)));
+  const usersOf = (app_code: number) => rows.flatMap((row) => (row.app_code === app_code ? [row.remote_user] : []));
+  for (const [app_code, own] of claiming.claims) posts.set(app_code, await own.take(usersOf(app_code)));
   const claimed = claimedRows(claiming);
   for (const row of rows) claimed.add(row);
   return {
@@ -177,7 +175,7 @@ export function pastIn(taken: PastPosts | undefined, user: string): UserPast {
   return { posted: taken?.posted.get(user), answer: taken?.answers.get(user) };
 }
 
-/** Rows that are claimed, and how they are given back. */
+/** Rows that are claimed, and how they are given back; each is known as the object that was added. */
 export interface ClaimedRows extends Pick<RosterClaims, 'posted' | 'answered' | 'shown' | 'release' | 'releaseAll'> {
   add(row: LicenseUser): void;
   /** Gives all rows back but those, at once. */
@@ -189,16 +187,15 @@ const groupEvery: Milliseconds = 2000;
 const maxGroups = 10;
 
 export function claimedRows({ claims, elapsed, warn }: ClaimingRoster): ClaimedRows {
-  const held = new Map<string, LicenseUser>();
-  const records = new Map<string, Omit<ReleasedUser, 'remote_user'>>();
+  const held = new Set<LicenseUser>();
+  const posts = new Map<LicenseUser, Milliseconds>();
+  const shown = new Set<LicenseUser>();
   const answers = new Set<Promise<void>>();
   const done: LicenseUser[] = [];
   let claimed = 0;
   let last: Milliseconds | undefined;
   // One group after another: two at once would wait for each other's lock.
   const inOrder = limiter(1);
-  const note = (row: LicenseUser, record: Omit<ReleasedUser, 'remote_user'>): void =>
-    void records.set(userKey(row), { ...records.get(userKey(row)), ...record });
   const warned = new Set<string>();
   const warnOnce = (text: string): void => void (warned.has(text) || warn(text), warned.add(text));
   /** Answers go first: what is given back is free for other runs. */
@@ -207,10 +204,13 @@ export function claimedRows({ claims, elapsed, warn }: ClaimingRoster): ClaimedR
     for (const [app_code, own] of claims) {
       const released = users
         .filter((user) => user.app_code === app_code)
-        .map((user) => ({ remote_user: user.remote_user, ...records.get(userKey(user)) }));
+        .map((user) => ({ remote_user: user.remote_user, posted: posts.get(user), isShown: shown.has(user) }));
       if (released.length > 0) await releaseOrWarn(own, released, warn);
     }
-    for (const user of users) records.delete(userKey(user));
+    for (const user of users) {
+      posts.delete(user);
+      shown.delete(user);
+    }
   };
   const flushSometimes = async (): Promise<void> => {
     last ??= elapsed();
@@ -220,18 +220,18 @@ export function claimedRows({ claims, elapsed, warn }: ClaimingRoster): ClaimedR
     await inOrder(() => flush(group));
   };
   const giveBack = async (kept: readonly LicenseUser[]): Promise<void> => {
-    const keys = new Set(kept.map(userKey));
-    const rest = [...done.splice(0), ...[...held.values()].filter((row) => !keys.has(userKey(row)))];
-    for (const row of rest) held.delete(userKey(row));
+    const staying = new Set(kept);
+    const rest = [...done.splice(0), ...[...held].filter((row) => !staying.has(row))];
+    for (const row of rest) held.delete(row);
     await inOrder(() => flush(rest));
   };
   return {
     add(row) {
       claimed += 1;
-      held.set(userKey(row), row);
+      held.add(row);
     },
-    posted: (row, posted) => note(row, { posted }),
-    shown: (row) => note(row, { isShown: true }),
+    posted: (row, time) => void posts.set(row, time),
+    shown: (row) => void shown.add(row),
     async answered(row, answer) {
       const own = claims.get(row.app_code);
       if (!own) return;
@@ -240,7 +240,7 @@ export function claimedRows({ claims, elapsed, warn }: ClaimingRoster): ClaimedR
       await recording.finally(() => answers.delete(recording));
     },
     async release(row) {
-      if (!held.delete(userKey(row))) return;
+      if (!held.delete(row)) return;
       done.push(row);
       await flushSometimes();
     },

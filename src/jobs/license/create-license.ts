@@ -1,4 +1,4 @@
-import type { AnsweredCreation, Creation } from '../../api/licensing/license-writes.ts';
+import { notShown, type AnsweredCreation, type Creation } from '../../api/licensing/license-writes.ts';
 import { identityOf, type License, type UserLicenses } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
@@ -67,7 +67,7 @@ export async function createLicense(
     const look = await lookAfter(api, fields, { before });
     if (look.shows === 'it') return { license: look.license, list: 'shows it' };
     if (look.shows !== 'nothing') throw unsettled(fields, failure, look.why);
-    if (posts > retries) throw unsettled(fields, failure, `sent ${times(posts)}, and the list does not show it`);
+    if (posts > retries) throw unsettled(fields, failure, `sent ${times(posts)}, and ${look.why}`);
     note(`the license of ${fields.remote_user} was not created: sending the request again`);
   }
 }
@@ -92,14 +92,17 @@ const unknownBefore = 'the licenses that were there before are not known';
 async function confirm(
   api: CreatingApi,
   fields: LicenseFields,
-  { license, license_is, failure }: AnsweredCreation,
+  creation: AnsweredCreation,
   creating: Creating,
 ): Promise<CreatedLicense> {
+  const { license, license_is } = creation;
+  const isAsAsked = license_is === 'as asked';
   const { before, warn } = creating;
-  if (!before && license_is !== 'as asked') throw unsettled(fields, failure, unknownBefore);
+  const failure = notShown(creation, fields);
+  if (!before && !isAsAsked) throw unsettled(fields, failure, unknownBefore);
   try {
     let look = await lookAfter(api, fields, { before, answered: license });
-    if (look.shows === 'no answer' && license && license_is === 'as asked') {
+    if (look.shows === 'no answer' && license && isAsAsked) {
       warn(`the license was created, as the server answered, and could not be confirmed: ${look.why}`);
       return { license, list: 'unseen' };
     }
@@ -107,23 +110,20 @@ async function confirm(
       await waitForList(fields, failure, creating);
       look = await lookAfter(api, fields, { before, answered: license });
     }
-    if (look.shows === 'it')
-      return { license: license_is === 'as asked' ? (license ?? look.license) : look.license, list: 'shows it' };
-    const why = look.shows === 'nothing' ? 'the list does not show it' : look.why;
-    throw failure.as('unknown', `${failure.message}; ${why}`, { hint: sendAgainHint(fields), retryable: false });
+    if (look.shows === 'it') return { license: (isAsAsked && license) || look.license, list: 'shows it' };
+    const why = `${failure.message}; ${look.why}`;
+    throw failure.as('unknown', why, { hint: sendAgainHint(fields), retryable: false });
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
-    if (license && license_is === 'as asked') return { license, list: 'open', failure: cause };
-    throw cause.message.startsWith(failure.message)
-      ? cause
-      : cause.as(cause.kind, `${failure.message}; ${cause.message}`);
+    if (license && isAsAsked) return { license, list: 'open', failure: cause };
+    if (cause.message.startsWith(failure.message)) throw cause;
+    throw cause.as(cause.kind, `${failure.message}; ${cause.message}`);
   }
 }
 
 type LookAfter =
   | { readonly shows: 'it'; readonly license: License }
-  | { readonly shows: 'nothing' }
-  | { readonly shows: 'something else' | 'a part' | 'no answer'; readonly why: string };
+  | { readonly shows: 'nothing' | 'something else' | 'a part' | 'no answer'; readonly why: string };
 
 /** Whether the list shows the license of a POST. Where the licenses before are not known, only its answered key tells it. */
 async function lookAfter(
@@ -141,7 +141,8 @@ async function lookAfter(
     if (only && others.length === 0 && isOfSize) return { shows: 'it', license: only };
     if (only) return { shows: 'something else', why: `the list shows ${described(added)} that was not there before` };
     const similar = near.find((license) => !known.has(identityOf(license)));
-    return similar ? { shows: 'something else', why: similarTo(similar, remote_user) } : { shows: 'nothing' };
+    if (similar) return { shows: 'something else', why: similarTo(similar, remote_user) };
+    return { shows: 'nothing', why: 'the list does not show it' };
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
     return { shows: cause.kind === 'incomplete' ? 'a part' : 'no answer', why: `the list failed: ${cause.message}` };

@@ -10,29 +10,50 @@ import type { Sight } from './sight.ts';
 /** Whether a license of a near name lets a new one be created (`--allow-similar`). */
 export type SimilarNames = 'refuse' | 'allow';
 
-/** What has to happen so that a user has one license of the asked size. */
+/** What is known of a user beside the look, and allowed by the command line. */
+export interface KnownUser {
+  readonly similar: SimilarNames;
+  /** The answer to an earlier POST, whose license no list has shown. */
+  readonly answer?: OpenAnswer | undefined;
+  /** Whether a POST is sent although that one was answered (`--send-again`). */
+  readonly isAgain?: boolean;
+}
+
+/** What has to happen so that a user has one license of the asked size. `answer`: an open one, after which nothing may be sent. */
 export type Decision =
+  /** `near`: similar names, which are allowed. */
   | { readonly step: 'create'; readonly near?: readonly License[] }
-  /** To be created, once a look-up of the user alone shows nothing either; `near`: similar names, which are allowed. */
-  | { readonly step: 'look up'; readonly near?: readonly License[] }
+  /** To be created, once a look-up of the user alone shows nothing either. */
+  | { readonly step: 'look up'; readonly near?: readonly License[]; readonly answer?: OpenAnswer }
   | { readonly step: 'unchanged'; readonly license: License; readonly hasSeveral: boolean }
   | { readonly step: 'resize'; readonly license: License; readonly hasSeveral: boolean }
   /** `similar`: a similar name is the reason, in words. */
-  | { readonly step: 'refused'; readonly failure: Failure; readonly similar?: string };
+  | { readonly step: 'refused'; readonly failure: Failure; readonly similar?: string; readonly answer?: OpenAnswer };
 
 const create: Decision = { step: 'create' };
 const lookUpFirst: Decision = { step: 'look up' };
 
 /** Never a second license: of several, the one of the asked size is kept, else the first listed is resized. */
-export function decide(sight: Sight, asked: LicenseFields, similar: SimilarNames): Decision {
+export function decide(sight: Sight, asked: LicenseFields, { similar, answer, isAgain = false }: KnownUser): Decision {
   if (sight.shows === 'gap') return { step: 'refused', failure: sight.failure };
-  if (sight.shows === 'nothing') return sight.as === 'proof' ? create : lookUpFirst;
-  if (sight.shows === 'near')
-    return similar === 'allow' ? { step: 'look up', near: sight.licenses } : similarName(sight.licenses[0], asked);
-  const [first, ...others] = sight.licenses;
-  if (!first) return create;
-  const fitting = sight.licenses.find((license) => sizeOf(license) === asked.size_allowance);
-  return { step: fitting ? 'unchanged' : 'resize', license: fitting ?? first, hasSeveral: others.length > 0 };
+  if (sight.shows === 'licenses') return keepOne(sight.licenses, asked);
+  const isHint = sight.shows === 'nothing' && sight.as === 'hint';
+  if (answer && !isAgain) return isHint ? { step: 'look up', answer } : stillOpen(asked, answer, sight);
+  if (sight.shows === 'nothing') return isHint ? lookUpFirst : create;
+  // A near name is what the server may have made of the license that was answered: who sends again has looked at it.
+  if (answer) return { step: 'create', near: sight.licenses };
+  return similar === 'allow' ? { step: 'look up', near: sight.licenses } : similarName(sight.licenses[0], asked);
+}
+
+function keepOne(licenses: readonly [License, ...License[]], { size_allowance }: LicenseFields): Decision {
+  const fitting = licenses.find((license) => sizeOf(license) === size_allowance);
+  const hasSeveral = licenses.length > 1;
+  return { step: fitting ? 'unchanged' : 'resize', license: fitting ?? licenses[0], hasSeveral };
+}
+
+function stillOpen(asked: LicenseFields, answer: OpenAnswer, sight: Sight): Decision {
+  const details = { hint: sendAgainHint(asked), retryable: false };
+  return { step: 'refused', failure: new Failure('unknown', openInWords(asked, answer, sight), details), answer };
 }
 
 /** The size of a license; undefined where it does not have one. */
@@ -68,8 +89,8 @@ export function times(count: number): string {
 }
 
 /** What is recorded of an answer: no license code, but enough to find the license. */
-export function openAnswer({ status, license }: AnsweredCreation, time: number): OpenAnswer {
-  return { status, time, key_end: license?.key?.slice(-4) };
+export function openAnswer({ http, license }: AnsweredCreation, time: number): OpenAnswer {
+  return { status: http.status, time, key_end: license?.key?.slice(-4) };
 }
 
 /** Says of an earlier POST that it was answered, and that no list shows the license. */

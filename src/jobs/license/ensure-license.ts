@@ -5,13 +5,13 @@ import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { whileClaimed, type ClaimedUser, type ClaimingUser } from './claim-users.ts';
 import { createLicense, type CreatedLicense, type CreatingApi, type Settling } from './create-license.ts';
-import { decide, openInWords, sendAgainHint, severalWarning, similarTo, type SimilarNames } from './decide.ts';
+import { decide, openInWords, severalWarning, similarTo, type SimilarNames } from './decide.ts';
 import { sightOf } from './sight.ts';
 
 export interface Ensuring extends Settling, ClaimingUser {
   readonly similar: SimilarNames;
   /** Whether a POST is sent although an earlier one was answered. */
-  readonly afterAnswer: 'send nothing' | 'send again';
+  readonly isAgain: boolean;
 }
 
 export interface EnsuredLicense {
@@ -39,8 +39,8 @@ async function ensure(
   ensuring: Ensuring,
 ): Promise<EnsuredLicense> {
   const listed = await look(api, fields, user, ensuring);
-  const sight = sightOf(listed);
-  const decision = decide(sight, fields, ensuring.similar);
+  const { similar, isAgain } = ensuring;
+  const decision = decide(sightOf(listed), fields, { similar, isAgain, answer: user.past.answer });
   if ('license' in decision) {
     user.shown();
     if (decision.hasSeveral) ensuring.warn(severalWarning(fields));
@@ -48,12 +48,7 @@ async function ensure(
     const { size_allowance } = fields;
     return { outcome: 'resized', license: await api.update(keyOf(decision.license), { size_allowance }) };
   }
-  const { answer } = user.past;
-  const isAgain = answer !== undefined && ensuring.afterAnswer === 'send again';
-  if (answer && !isAgain)
-    throw new Failure('unknown', openInWords(fields, answer, sight), { hint: sendAgainHint(fields), retryable: false });
-  // A near name is what the server may have made of the license that was answered: who sends again has looked at it.
-  if (decision.step === 'refused' && !(isAgain && sight.shows === 'near')) throw decision.failure;
+  if (decision.step === 'refused') throw decision.failure;
   const { license, failure } = await post(api, fields, listed, user, ensuring);
   return { outcome: 'created', license, failure };
 }

@@ -1,4 +1,5 @@
 import type { Milliseconds } from '../../core/duration.ts';
+import { identityOf, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { OpenAnswer } from '../../store/claims.ts';
@@ -6,27 +7,29 @@ import type { Journal } from '../../store/journal.ts';
 import { isObject } from '../../core/json.ts';
 import type { Clock } from '../../core/world.ts';
 import { userKey, type LicenseUser, type RosterClaims } from './claim-users.ts';
+import { similarTo, times } from './decide.ts';
 
 /**
- * What earlier runs of a job recorded of a row (docs/exactly-once.md, What a POST needs). `posted`: when the last POST ended, on the clock
+ * What is known of earlier POSTs for a user (docs/exactly-once.md, What a POST needs). `posted`: when the last one ended, on the clock
  * `elapsed`; Infinity where its end is not recorded, as after a kill.
  */
 export type Past =
   | { readonly is: 'untouched' }
-  | { readonly is: 'resized' }
-  | { readonly is: 'asked'; readonly posted: Milliseconds }
+  /** A license of the asked size was shown, after a request of this job. */
+  | { readonly is: 'done'; readonly as: 'created' | 'resized' }
+  /** `posts`: how many of them were not answered. */
+  | { readonly is: 'asked'; readonly posted: Milliseconds; readonly posts: number }
   | { readonly is: 'answered'; readonly posted: Milliseconds; readonly answer: OpenAnswer };
 
-/** What an earlier run did for a row whose license is as it was asked for; undefined: it did not touch it. */
-export function earlierOutcome({ is }: Past): 'created' | 'resized' | undefined {
-  if (is === 'asked' || is === 'answered') return 'created';
-  return is === 'resized' ? is : undefined;
+/** Whether a POST may have created a license that no list has shown. */
+export function wasAsked(past: Past): past is Extract<Past, { readonly posted: Milliseconds }> {
+  return 'posted' in past;
 }
 
 /** What is recorded of requests: by this job and its earlier runs, and by all jobs that share its claims. */
 export interface RequestRecords {
   readonly journal: LicenseJournal;
-  readonly claims: RosterClaims;
+  readonly claims: Pick<RosterClaims, 'past'>;
 }
 
 /**
@@ -40,7 +43,7 @@ export function lastPost(
   { journal, claims }: RequestRecords,
 ): Milliseconds {
   const past = journal.past(row);
-  const recorded = journal.isDamaged ? Infinity : 'posted' in past ? past.posted : -Infinity;
+  const recorded = journal.isDamaged ? Infinity : wasAsked(past) ? past.posted : -Infinity;
   return Math.max(Math.min(recorded, listedAt), claims.past(row).posted ?? -Infinity);
 }
 
@@ -50,7 +53,51 @@ export function openAnswerOf(row: LicenseFields, { journal, claims }: RequestRec
   return past.is === 'answered' ? past.answer : claims.past(row).answer;
 }
 
-export type RecordedStatus = 'resized' | 'failed' | 'unknown' | 'not sent';
+/** A row that another look decides (docs/exactly-once.md, States of a row). `posted`: when its last POST ended, on the clock `elapsed`. */
+export type WaitingRow = { readonly row: LicenseFields; readonly posted: Milliseconds } & (
+  | /** An earlier run, or another one, asked for it. */ { readonly is: 'asked' }
+    /** A POST of this run ended without an answer of the API; `failure` is undefined where an interruption cut it. */
+  | {
+      readonly is: 'unanswered';
+      readonly posts: number;
+      readonly failure: Failure | undefined;
+      /** The licenses of near names that were there before. */
+      readonly near: ReadonlySet<string>;
+    }
+  /** A POST of this run was answered, and a list is to confirm it. */
+  | { readonly is: 'answered'; readonly looks: 'none yet' | 'one' }
+);
+
+export type UnansweredRow = Extract<WaitingRow, { readonly is: 'unanswered' }>;
+
+/** Whether a POST of this job, in this run or an earlier one, may have created the license. */
+export function wasPosted(
+  row: LicenseFields,
+  waiting: WaitingRow | undefined,
+  { journal }: Pick<RequestRecords, 'journal'>,
+): boolean {
+  return (waiting !== undefined && waiting.is !== 'asked') || wasAsked(journal.past(row));
+}
+
+/** Why a POST without an answer is not sent again; undefined where it is. `near`: the licenses of near names that a look shows. */
+export function endOfRepeats(
+  { row, posts, near: before }: UnansweredRow,
+  near: readonly License[],
+  retries: number,
+): string | undefined {
+  const added = near.find((license) => !before.has(identityOf(license)));
+  if (added) return similarTo(added, row.remote_user);
+  return posts > retries ? `sent ${times(posts)}, and the list does not show it` : undefined;
+}
+
+/** Why a row may have a license; what was answered is said by its result. */
+export function sentBefore(waiting: WaitingRow | undefined): string | undefined {
+  if (waiting?.is === 'answered') return undefined;
+  if (waiting?.is !== 'unanswered') return 'an earlier run asked for a license';
+  return waiting.failure?.message ?? 'the request was not answered';
+}
+
+export type RecordedStatus = 'created' | 'resized' | 'failed' | 'unknown' | 'not sent';
 
 /** The steps of an application of a roster, on disk before and after each request (docs/exactly-once.md, Journal). */
 export interface LicenseJournal {
@@ -103,8 +150,7 @@ const untouched: Past = { is: 'untouched' };
 interface Entry extends LicenseUser {
   readonly size_allowance?: number;
   readonly step?: 'create' | 'resize';
-  /** The first version of journals has `created` and `acknowledged` in place of `answered`. */
-  readonly status?: RecordedStatus | 'answered' | 'created' | 'acknowledged';
+  readonly status?: RecordedStatus | 'answered';
   /** The HTTP status of an answer. */
   readonly answered?: number;
   readonly key_end?: string | undefined;
@@ -125,16 +171,20 @@ function replay({ path, records }: Pick<Journal, 'path' | 'records'>, ahead: Mil
 function afterEntry(known: Past, { step, status, answered = 201, key_end, time }: Entry, posted: Milliseconds): Past {
   switch (status) {
     case 'answered':
-    case 'created':
-    case 'acknowledged':
       return { is: 'answered', posted, answer: { status: answered, time, key_end } };
+    case 'created':
+      return { is: 'done', as: 'created' };
     case 'resized':
-      return known.is === 'answered' || known.is === 'asked' ? known : { is: 'resized' };
+      return {
+        is: 'done',
+        as: wasAsked(known) || (known.is === 'done' && known.as === 'created') ? 'created' : 'resized',
+      };
     case 'unknown':
-      return 'posted' in known ? { ...known, posted } : known;
+      return wasAsked(known) ? { ...known, posted } : known;
     case 'failed':
-    case 'not sent':
       return known.is === 'asked' ? untouched : known;
+    case 'not sent':
+      return known.is === 'asked' ? unsent(known, posted) : known;
     default:
       return step === 'create' ? asking(known) : known;
   }
@@ -142,14 +192,16 @@ function afterEntry(known: Past, { step, status, answered = 201, key_end, time }
 
 /** A POST that is sent although an earlier one was answered may end without an answer: the earlier answer stays. */
 function asking(known: Past): Past {
-  return known.is === 'answered' ? { ...known, posted: Infinity } : { is: 'asked', posted: Infinity };
+  if (known.is === 'answered') return { ...known, posted: Infinity };
+  return { is: 'asked', posted: Infinity, posts: known.is === 'asked' ? known.posts + 1 : 1 };
+}
+
+function unsent({ posts }: Extract<Past, { readonly is: 'asked' }>, posted: Milliseconds): Past {
+  return posts > 1 ? { is: 'asked', posted, posts: posts - 1 } : untouched;
 }
 
 const steps: readonly unknown[] = [undefined, 'create', 'resize'];
-const statuses: readonly unknown[] = [
-  ...['resized', 'failed', 'unknown', 'not sent', 'answered', 'created', 'acknowledged'],
-  undefined,
-];
+const statuses: readonly unknown[] = ['created', 'resized', 'failed', 'unknown', 'not sent', 'answered', undefined];
 
 function isEntry(record: unknown): record is Entry {
   if (!isObject(record)) return false;

@@ -5,10 +5,11 @@ import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import { areShared, type SharedClaims } from '../../store/claims.ts';
+import { areShared, type OpenAnswer, type SharedClaims } from '../../store/claims.ts';
 import { pool } from '../work/pool.ts';
 import { claimRoster, userKey, type ClaimingRoster, type RosterClaims } from './claim-users.ts';
-import { decide, sizeOf, type Decision, type SimilarNames } from './decide.ts';
+import { decide, sizeOf, type Decision, type KnownUser, type SimilarNames } from './decide.ts';
+import { openAnswerOf, type LicenseJournal } from './past.ts';
 import { shareRoster, type SharingRoster } from './share-roster.ts';
 import { lookAtUsers, lookUp, type Sight } from './sight.ts';
 
@@ -29,6 +30,10 @@ export interface Planning {
   readonly licensing: (app_code: number) => LicensingApi;
   readonly concurrency: number;
   readonly similar: SimilarNames;
+  /** Users whose POST is sent, once, although an earlier one was answered. */
+  readonly sendAgain: ReadonlySet<string>;
+  /** What an earlier POST was answered, whose license no list has shown. */
+  readonly answerOf: (row: LicenseFields) => OpenAnswer | undefined;
   /** A clock that nobody sets. */
   readonly elapsed: () => Milliseconds;
 }
@@ -38,26 +43,32 @@ export interface Planning {
  * @throws Failure of a list that cannot be read
  */
 export async function planRoster(rows: readonly LicenseFields[], planning: Planning): Promise<Plan> {
-  const { licensing, concurrency, similar, elapsed } = planning;
+  const { licensing, concurrency, elapsed } = planning;
   const listedAt = elapsed();
   const sights = new Map<number, (user: string) => Sight>();
   for (const [app_code, users] of usersOfEachApp(rows))
     sights.set(app_code, await lookAtUsers(licensing(app_code), app_code, users, concurrency));
   const planned = rows.flatMap((row) => {
     const sight = sights.get(row.app_code)?.(row.remote_user);
-    return sight ? [{ row, decision: decide(sight, row, similar) }] : [];
+    return sight ? [{ row, decision: decide(sight, row, knownOf(row, planning)) }] : [];
   });
   return { rows: planned, listedAt };
 }
 
+/** What is known of a row beside the look. */
+export function knownOf(row: LicenseFields, planning: Pick<Planning, 'similar' | 'sendAgain' | 'answerOf'>): KnownUser {
+  const { similar, sendAgain, answerOf } = planning;
+  return { similar, answer: answerOf(row), isAgain: sendAgain.has(row.remote_user) };
+}
+
 /** The same plan for people: each user whom only a hint shows without a license is looked up. @throws Failure of a look-up */
 export async function planToShow(rows: readonly LicenseFields[], planning: Planning): Promise<Plan> {
-  const { licensing, concurrency, similar } = planning;
+  const { licensing, concurrency } = planning;
   const plan = await planRoster(rows, planning);
   const decisions = new Map<LicenseFields, Decision>();
   const look = async ({ row }: PlannedRow): Promise<readonly [LicenseFields, Decision]> => {
     const { sight } = await lookUp(licensing(row.app_code), row);
-    return [row, decide(sight, row, similar)];
+    return [row, decide(sight, row, knownOf(row, planning))];
   };
   const open = plan.rows.filter(({ decision }) => decision.step === 'look up');
   for await (const [row, decision] of pool(open, concurrency, look)) decisions.set(row, decision);
@@ -74,9 +85,25 @@ function usersOfEachApp(rows: readonly LicenseFields[]): Map<number, string[]> {
   return users;
 }
 
-export type ClaimingPlan = ClaimingRoster & Pick<SharingRoster, 'elapsed' | 'sleep' | 'note'>;
+export interface ClaimingPlan extends ClaimingRoster, Pick<SharingRoster, 'sleep' | 'note'> {
+  readonly journal: LicenseJournal;
+  /** Open answers of these users, without claiming them. */
+  readonly openAnswers: ReadAnswers;
+}
 
-export interface ClaimedPlan {
+export type ReadAnswers = (app_code: number, users: readonly string[]) => Promise<ReadonlyMap<string, OpenAnswer>>;
+
+/** What was answered before, for a plan of which nothing is claimed. @throws Failure of the claims */
+export async function answersBefore(
+  rows: readonly LicenseFields[],
+  read: ReadAnswers,
+): Promise<(row: LicenseFields) => OpenAnswer | undefined> {
+  const answers = new Map<number, ReadonlyMap<string, OpenAnswer>>();
+  for (const [app_code, users] of usersOfEachApp(rows)) answers.set(app_code, await read(app_code, users));
+  return ({ app_code, remote_user }) => answers.get(app_code)?.get(remote_user);
+}
+
+export interface ClaimedPlan extends Pick<Planning, 'answerOf'> {
   readonly plan: Plan;
   readonly claims: RosterClaims;
 }
@@ -88,21 +115,27 @@ export interface ClaimedPlan {
  */
 export async function planClaimed(
   rows: readonly LicenseFields[],
-  planning: Planning,
+  planning: Omit<Planning, 'answerOf'>,
   claiming: ClaimingPlan,
 ): Promise<ClaimedPlan> {
+  const { journal, openAnswers } = claiming;
   const shared = sharedOf(claiming);
   if (shared) {
     // A ledger that cannot be used is known before anything is listed or changed.
     const before = new Map<number, Milliseconds>();
     for (const [app_code, own] of shared) before.set(app_code, (await own.takeFree([])).now);
-    const plan = await planRoster(rows, planning);
-    const created = plan.rows.flatMap(({ row, decision }) => (isCreation(decision) ? [row] : []));
-    return { plan, claims: shareRoster(created, { ...claiming, claims: shared, listedAt: plan.listedAt, before }) };
+    const answered = await answersBefore(rows, openAnswers);
+    const unclaimed = { past: (row: LicenseFields) => ({ answer: answered(row) }) };
+    const answerOf = (row: LicenseFields) => openAnswerOf(row, { journal, claims: unclaimed });
+    const plan = await planRoster(rows, { ...planning, answerOf });
+    const sent = plan.rows.flatMap(({ row, decision }) => (isCreation(decision) || isOpen(decision) ? [row] : []));
+    const claims = shareRoster(sent, { ...claiming, claims: shared, listedAt: plan.listedAt, before });
+    return { plan, claims, answerOf: (row) => openAnswerOf(row, { journal, claims }) };
   }
   const claims = await claimRoster(rows, claiming);
+  const answerOf = (row: LicenseFields): OpenAnswer | undefined => openAnswerOf(row, { journal, claims });
   try {
-    return { plan: await planRoster(rows, planning), claims };
+    return { plan: await planRoster(rows, { ...planning, answerOf }), claims, answerOf };
   } catch (cause) {
     await claims.releaseAll();
     throw cause;
@@ -120,8 +153,13 @@ function sharedOf({ claims }: ClaimingPlan): ReadonlyMap<number, SharedClaims> |
 }
 
 /** Whether a license is to be created, at once or after a look-up. */
-export function isCreation({ step }: Decision): boolean {
-  return step === 'create' || step === 'look up';
+export function isCreation(decision: Decision): boolean {
+  return (decision.step === 'create' || decision.step === 'look up') && !isOpen(decision);
+}
+
+/** Whether nothing may be sent, since an earlier POST was answered. */
+export function isOpen(decision: Decision): boolean {
+  return 'answer' in decision;
 }
 
 /** Asks for each request of the plan, in the order of the rows: a dry run notes it and sends nothing. */

@@ -1,24 +1,22 @@
-import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
+import { notShown, type AnsweredCreation } from '../../api/licensing/license-writes.ts';
 import type { License } from '../../api/licensing/license.ts';
-import { Failure, type FailureKind } from '../../core/failure.ts';
+import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { InOrder } from '../work/pool.ts';
-import { openAnswer, sendAgainHint } from './decide.ts';
-import type { RecordedStatus } from './past.ts';
-import { inWords, type PlannedRow } from './plan-roster.ts';
-import type { LookingAgain } from './waiting-rows.ts';
+import type { RosterClaims } from './claim-users.ts';
+import type { Settling } from './create-license.ts';
+import { openAnswer } from './decide.ts';
+import type { LicenseJournal, RecordedStatus } from './past.ts';
+import type { PlannedRow, Planning } from './plan-roster.ts';
 
 /** What carrying out a plan needs. */
-export interface Applying extends LookingAgain {
-  /** Users whose POST is sent, once, although an earlier one was answered. */
-  readonly sendAgain: ReadonlySet<string>;
-  /** How often the POST of one row may be repeated. */
-  readonly retries: number;
+export interface Applying extends Planning, Pick<Settling, 'settle' | 'retries' | 'now' | 'sleep' | 'note' | 'warn'> {
+  readonly journal: LicenseJournal;
+  readonly claims: RosterClaims;
   /** Aborted by Ctrl-C, SIGTERM and the deadline. */
   readonly signal: AbortSignal;
   /** Takes the counts, which are for below the rows. */
   readonly conclude: (text: string) => void;
-  readonly warn: (text: string) => void;
   /** Host and applications, for the summary. */
   readonly where: string;
   /** The command that resumes the run. */
@@ -41,14 +39,8 @@ export function isUnchanged({ row, decision }: PlannedRow, { journal }: Pick<App
   return decision.step === 'unchanged' && !decision.hasSeveral && journal.past(row).is === 'untouched';
 }
 
-/** A result without its row. */
-export type Outcome = Pick<RowResult, 'status' | 'license' | 'error'>;
-
-/** Written out, since a copy by spread of an object that is a key of a Map takes 600 bytes: 60 MB for 100,000 rows. */
-function outcomeOf(row: LicenseFields, { status, license, error }: Outcome): RowResult {
-  const { remote_user, app_code, size_allowance } = row;
-  return { remote_user, app_code, size_allowance, status, license, error };
-}
+/** Outcomes that are recorded while others are reached; beyond, whoever reaches one waits. */
+const maxUnwritten = 500;
 
 /** The results of the rows, on their way to the journal and then to the reader. */
 export class RosterResults {
@@ -59,14 +51,21 @@ export class RosterResults {
   readonly #answered = new Map<LicenseFields, AnsweredCreation>();
   /** Rows that only `--send-again` goes on with. */
   readonly open: LicenseFields[] = [];
+  readonly #unlooked: (Failure | undefined)[] = [];
 
   constructor(applying: Pick<Applying, 'journal' | 'claims' | 'now' | 'finished' | 'warn'>) {
     this.#applying = applying;
   }
 
   /** Records an outcome, then reports it. The worker continues meanwhile; what it records next shares the sync. */
-  end(row: LicenseFields, outcome: Outcome, status: RecordedStatus): void {
-    this.#inBackground(this.record(row, status).then(() => this.finish(row, outcome)));
+  async end(
+    row: LicenseFields,
+    status: Exclude<RowResult['status'], 'unchanged'>,
+    license: License | null,
+    error: string | null = null,
+  ): Promise<void> {
+    this.#inBackground(this.record(row, status).then(() => this.finish(row, status, license, error)));
+    if (this.#writing.size > maxUnwritten) await this.written();
   }
 
   /** Records that the server answered a POST: its row is reported once a list has confirmed it. */
@@ -80,38 +79,55 @@ export class RosterResults {
     this.#inBackground(claims.answered(row, answer).then(() => orBroken(journal.answered(row, answer))));
   }
 
-  fail(row: LicenseFields, status: 'failed' | 'unknown', error: string): void {
-    this.end(row, { status, license: null, error }, status);
+  /** Looks are over, and none shows the license of a POST that was answered, by this run or an earlier one. */
+  async leaveOpen(row: LicenseFields, error: string): Promise<void> {
+    this.open.push(row);
+    await this.end(row, 'unknown', null, error);
   }
 
-  /** Looks are over, and none shows the license of a POST that was answered, by this run or an earlier one. */
-  leaveOpen(row: LicenseFields, error: string): void {
-    this.open.push(row);
-    this.fail(row, 'unknown', error);
+  /** Where no look was answered, what the server said counts. */
+  async trust(row: LicenseFields, why: Failure | undefined): Promise<void> {
+    const { license, license_is } = this.#answered.get(row) ?? {};
+    if (license_is !== 'as asked' || !license) return this.end(row, 'unknown', null, why?.message ?? '');
+    this.#unlooked.push(why);
+    await this.finish(row, 'created', license);
+  }
+
+  warnOfUnlooked(): void {
+    const [why] = this.#unlooked;
+    const count = this.#unlooked.length;
+    if (count === 0) return;
+    const said = `${count} ${count === 1 ? 'license was' : 'licenses were'} created, as the server answered`;
+    this.#applying.warn(`${said}; no list confirmed it: ${why?.message ?? 'none was read'}`);
   }
 
   /** Reports an outcome that needs no record. */
-  async finish(row: LicenseFields, reached: Outcome): Promise<void> {
-    const outcome = this.#withAnswer(row, reached);
-    this.#ready.put(row, outcomeOf(row, outcome));
+  async finish(
+    row: LicenseFields,
+    status: RowResult['status'],
+    license: License | null,
+    error: string | null = null,
+  ): Promise<void> {
+    const result = this.#withAnswer(row, resultOf(row, status, license, error));
+    this.#ready.put(row, result);
     if (!this.#answered.delete(row)) this.#applying.finished();
     // A row whose request is unconfirmed is given back at the end, with the time of that request.
-    if (outcome.status !== 'unknown') await this.#applying.claims.release(row);
+    if (result.status !== 'unknown') await this.#applying.claims.release(row);
   }
 
   /** What a POST of this run was answered is not `failed` unless a list shows the license, and the answered key is printed in every case. */
-  #withAnswer(row: LicenseFields, { status, license, error }: Outcome): Outcome {
+  #withAnswer(row: LicenseFields, result: RowResult): RowResult {
     const creation = this.#answered.get(row);
-    if (!creation) return { status, license, error };
-    const { license_is, license: answered, failure } = creation;
+    if (!creation) return result;
+    const { status, license, error } = result;
+    const { license_is, license: answered } = creation;
     const printed = license_is === 'as asked' ? (answered ?? license) : license;
-    if (error === null && answered?.key !== undefined && answered.key !== printed?.key)
-      this.#applying.warn(failure.message);
-    return {
-      status: status === 'failed' && !license ? 'unknown' : status,
-      license: printed,
-      error: error === null ? null : [failure.message, error].filter(Boolean).join('; '),
-    };
+    const isPrinted = answered?.key === undefined || answered.key === printed?.key;
+    if (error === null && isPrinted) return resultOf(row, status, printed, null);
+    const { message } = notShown(creation, row);
+    if (error === null) this.#applying.warn(message);
+    const why = error === null ? null : [message, error].filter(Boolean).join('; ');
+    return resultOf(row, status === 'failed' && !license ? 'unknown' : status, printed, why);
   }
 
   async record(row: LicenseFields, status: RecordedStatus, time = this.#applying.now()): Promise<void> {
@@ -132,7 +148,7 @@ export class RosterResults {
   of(planned: PlannedRow): RowResult | Promise<RowResult | undefined> {
     const { row, decision } = planned;
     if (decision.step === 'unchanged' && isUnchanged(planned, this.#applying))
-      return outcomeOf(row, { status: 'unchanged', license: decision.license, error: null });
+      return resultOf(row, 'unchanged', decision.license, null);
     return this.#ready.take(row);
   }
 
@@ -146,6 +162,16 @@ export class RosterResults {
   }
 }
 
+/** Written out, since a copy by spread of an object that is a key of a Map takes 600 bytes: 60 MB for 100,000 rows. */
+function resultOf(
+  { remote_user, app_code, size_allowance }: LicenseFields,
+  status: RowResult['status'],
+  license: License | null,
+  error: string | null,
+): RowResult {
+  return { remote_user, app_code, size_allowance, status, license, error };
+}
+
 /** What cannot be recorded was done all the same; `journal.broken` says so, and ends the run. */
 async function orBroken(recording: Promise<void>): Promise<void> {
   try {
@@ -153,90 +179,4 @@ async function orBroken(recording: Promise<void>): Promise<void> {
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
   }
-}
-
-/** Counts outcomes, and says how the run ended. */
-export interface Tally {
-  add(row: RowResult): void;
-  /** The counts in words; `total` rows were wanted. */
-  summary(total: number): string;
-  /**
-   * The failure that the run ends with; undefined where each row has its license.
-   * @param open rows whose answer is open: of those that are unknown, only these stay so when the command is repeated
-   */
-  verdict(total: number, stopped: Failure | undefined, open: readonly LicenseFields[]): Failure | undefined;
-}
-
-/** These end a run. */
-const fatal: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'internal', 'usage', 'cancelled', 'terminated']);
-
-/** Whether a failure of one row ends the run: a refused key, a full disk, lost claims and an interruption do. */
-export function endsRun(cause: Failure, { journal, claims, signal }: Applying): boolean {
-  return fatal.has(cause.kind) || cause === journal.broken() || cause === claims.lost() || signal.aborted;
-}
-
-/** These end a run with their own exit code, whatever was done before. */
-const ownVerdicts: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'internal', 'usage']);
-
-const maxNamedUsers = 20;
-
-/**
- * @param where the host and the applications, for the summary
- * @param resume the command that resumes the run
- */
-export function newTally(where: string, resume: string): Tally {
-  const counts = { created: 0, resized: 0, unchanged: 0, failed: 0, unknown: 0 };
-  const failed: string[] = [];
-  const unknown: string[] = [];
-  const inAll = (): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
-  const summary = (total: number): string => {
-    const rows = Object.entries(counts).map(([status, count]) => [count, status] as const);
-    return `${inWords([...rows, [total - inAll(), 'not done']])} on ${where}`;
-  };
-  return {
-    add({ status, remote_user }) {
-      counts[status] += 1;
-      if (status === 'failed') failed.push(remote_user);
-      if (status === 'unknown') unknown.push(remote_user);
-    },
-    summary,
-    verdict(total, stopped, open) {
-      if (!stopped && counts.failed + counts.unknown + total - inAll() === 0) return undefined;
-      if (stopped && ownVerdicts.has(stopped.kind)) return stopped;
-      const answered = new Set(open.map(({ remote_user }) => remote_user));
-      const parts = [
-        named(
-          'answered, and shown by no list',
-          unknown.filter((user) => answered.has(user)),
-        ),
-        named(
-          'sent, and not yet known to be carried out',
-          unknown.filter((user) => !answered.has(user)),
-        ),
-        named('failed', failed),
-      ];
-      const message = [stopped?.message, summary(total), ...parts].filter(Boolean).join('; ');
-      const kind = counts.unknown > 0 ? 'unknown' : 'incomplete';
-      const retryable =
-        stopped !== undefined || open.length < total - counts.created - counts.resized - counts.unchanged;
-      const resumes = retryable ? `The same command resumes where this run stopped: ${resume}` : undefined;
-      const details = { hint: [resumes, wayOut(open)].filter(Boolean).join('. '), retryable };
-      if (!stopped) return new Failure(kind, message, details);
-      return stopped.as(stopped.isInterruption ? stopped.kind : kind, message, details);
-    },
-  };
-}
-
-/** How to go on with rows whose answer is open. */
-function wayOut([first, ...others]: readonly LicenseFields[]): string | undefined {
-  if (!first) return undefined;
-  const rest =
-    others.length > 0 ? ` The same holds for ${others.length} more, each with its own --send-again USER.` : '';
-  return `${sendAgainHint(first)}${rest}`;
-}
-
-function named(what: string, users: readonly string[]): string | undefined {
-  if (users.length === 0) return undefined;
-  const rest = users.length - maxNamedUsers;
-  return `${what}: ${users.slice(0, maxNamedUsers).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }

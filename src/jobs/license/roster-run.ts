@@ -1,11 +1,12 @@
 import { Failure } from '../../core/failure.ts';
+import { formatDuration } from '../../core/duration.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { pool } from '../work/pool.ts';
-import { watchAvailability } from './availability.ts';
-import { isCreation, planRoster, type Plan, type PlannedRow } from './plan-roster.ts';
-import { endsRun, isUnchanged, newTally, RosterResults, type Applying, type RowResult } from './roster-results.ts';
+import { inWords, isCreation, planRoster, type Plan, type PlannedRow } from './plan-roster.ts';
+import { wasPosted, type WaitingRow } from './past.ts';
+import { isUnchanged, RosterResults, type Applying, type RowResult } from './roster-results.ts';
 import { RowWork } from './row-work.ts';
-import { postedAt, WaitingRows, wasPosted } from './waiting-rows.ts';
+import { endsRun, newTally, watchAvailability } from './run-end.ts';
 
 /**
  * Carries out a plan: one license of the asked size for each row, never two (docs/exactly-once.md, States of a row). Yields the rows
@@ -47,7 +48,8 @@ class RosterRun {
   readonly #results: RosterResults;
   readonly #work: RowWork;
   readonly #server = watchAvailability();
-  readonly #waiting = new WaitingRows();
+  /** The rows that wait for another look. */
+  readonly #waiting = new Map<LicenseFields, WaitingRow>();
   #stop: Failure | undefined;
   #isAbandoned = false;
 
@@ -78,7 +80,7 @@ class RosterRun {
       this.#stop ??= cause;
     }
     await this.#leaveOpen();
-    this.#warnOfUnlooked();
+    this.#results.warnOfUnlooked();
   }
 
   /** Nothing more is begun. */
@@ -126,14 +128,21 @@ class RosterRun {
    * it out. False: no row is left.
    */
   async #lookAgain(): Promise<boolean> {
-    const { claims } = this.#applying;
-    const waiting = this.#waiting.all().map(({ row }) => row);
-    const held = this.#waiting.areAnswered() ? await claims.othersDone(waiting) : [];
-    const answered = this.#waiting.unlooked().map(({ row }) => row);
+    const waiting = [...this.#waiting.values()];
+    const areAnswered = waiting.every(({ is }) => is === 'answered');
+    const held = areAnswered ? await this.#applying.claims.othersDone(waiting.map(({ row }) => row)) : [];
+    const answered = this.#unlooked();
     if (answered.length + held.length > 0) await this.#lookAtOnce(answered, held);
-    else if (this.#waiting.isEmpty()) return false;
-    else await this.#each((await this.#waiting.lookAgain(this.#applying)).rows);
+    else if (waiting.length === 0) return false;
+    else await this.#each(await this.#whenSettled(waiting));
     return true;
+  }
+
+  /** Rows that no list was read for since they were answered: a look at once confirms most of them. */
+  #unlooked(): LicenseFields[] {
+    return [...this.#waiting.values()].flatMap((one) =>
+      one.is === 'answered' && one.looks === 'none yet' ? [one.row] : [],
+    );
   }
 
   async #lookAtOnce(answered: readonly LicenseFields[], held: readonly LicenseFields[]): Promise<void> {
@@ -147,35 +156,49 @@ class RosterRun {
       await this.#each(rows);
     } catch (cause) {
       if (!(cause instanceof Failure) || endsRun(cause, this.#applying)) throw cause;
-      for (const waiting of this.#waiting.unlooked()) {
-        this.#waiting.take(waiting.row);
-        await this.#work.trust(waiting, cause);
+      for (const row of this.#unlooked()) {
+        this.#waiting.delete(row);
+        await this.#results.trust(row, cause);
       }
       if (held.length > 0) throw cause;
     }
   }
 
-  #warnOfUnlooked(): void {
-    const [why] = this.#work.unlooked;
-    const count = this.#work.unlooked.length;
-    if (count === 0) return;
-    const said = `${count} ${count === 1 ? 'license was' : 'licenses were'} created, as the server answered`;
-    this.#applying.warn(`${said}; no list confirmed it: ${why?.message ?? 'none was read'}`);
+  /** Waits until a look can decide all rows, and plans them by it. @throws Failure of the look, or of an interruption */
+  async #whenSettled(waiting: readonly WaitingRow[]): Promise<readonly PlannedRow[]> {
+    const { settle, elapsed, sleep, note } = this.#applying;
+    const latest = waiting.reduce((last, { posted }) => Math.max(last, posted), -Infinity);
+    const wait = latest + settle - elapsed();
+    note(`${this.#inKinds(waiting)}: listing again${wait > 0 ? ` in ${formatDuration(wait)}` : ''}`);
+    if (wait > 0) await sleep(wait);
+    const rows = waiting.map(({ row }) => row);
+    return (await planRoster(rows, this.#applying)).rows;
+  }
+
+  /** How many rows wait, by what was asked for and by whom. */
+  #inKinds(waiting: readonly WaitingRow[]): string {
+    const own = waiting.filter((one) => wasPosted(one.row, one, this.#applying));
+    const answered = own.filter(({ is }) => is === 'answered').length;
+    return inWords([
+      [own.length - answered, 'unconfirmed'],
+      [answered, 'answered and not listed yet'],
+      [waiting.length - own.length, 'asked for by other runs'],
+    ]);
   }
 
   /** The next run settles these first; its wait counts from their last request. */
   async #leaveOpen(): Promise<void> {
-    for (const waiting of this.#waiting.all()) {
-      const { row } = waiting;
+    const { journal, elapsed, now } = this.#applying;
+    for (const waiting of this.#waiting.values()) {
+      const { row, posted } = waiting;
       if (waiting.is === 'answered') {
-        if (waiting.looks === 'none yet') await this.#work.trust(waiting, this.stopped());
-        else this.#results.fail(row, 'unknown', '');
+        if (waiting.looks === 'none yet') await this.#results.trust(row, this.stopped());
+        else await this.#results.end(row, 'unknown', null, '');
       } else if (wasPosted(row, waiting, this.#applying)) {
-        if (!this.#applying.journal.broken())
-          await this.#results.record(row, 'unknown', postedAt(waiting, this.#applying));
+        if (!journal.broken()) await this.#results.record(row, 'unknown', posted - elapsed() + now());
         const failure = waiting.is === 'unanswered' ? waiting.failure : undefined;
         const error = failure?.message ?? this.stopped()?.message ?? 'the request was not answered';
-        await this.#results.finish(row, { status: 'unknown', license: null, error });
+        await this.#results.finish(row, 'unknown', null, error);
       }
     }
     await this.#results.written();

@@ -1,13 +1,12 @@
 import { distinct, textOf, type License, type UserLicenses } from '../../api/licensing/license.ts';
-import { likeness } from '../../api/licensing/user-licenses.ts';
+import { foldName, likeness, minCutChars } from '../../api/licensing/user-licenses.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import { pool } from '../work/pool.ts';
-import { nearMatches } from './near-names.ts';
 
 /** What a look at the server shows of one user (docs/exactly-once.md, What a POST needs). */
 export type Sight =
-  | { readonly shows: 'licenses'; readonly licenses: readonly License[] }
+  | { readonly shows: 'licenses'; readonly licenses: readonly [License, ...License[]] }
   /** Licenses of names that the server may have made of the user's, and none of that name itself. */
   | { readonly shows: 'near'; readonly licenses: readonly [License, ...License[]] }
   /** `hint`: pages were read one after another, and the user may have been on none of them. */
@@ -86,8 +85,11 @@ export async function lookUp(
   }
 }
 
-export function sightOf({ exact, near: [near, ...others] }: Pick<UserLicenses, 'exact' | 'near'>): Sight {
-  if (exact.length > 0) return { shows: 'licenses', licenses: exact };
+export function sightOf({
+  exact: [one, ...more],
+  near: [near, ...others],
+}: Pick<UserLicenses, 'exact' | 'near'>): Sight {
+  if (one) return { shows: 'licenses', licenses: [one, ...more] };
   return near ? { shows: 'near', licenses: [near, ...others] } : proof;
 }
 
@@ -131,7 +133,7 @@ async function readList(
   users: readonly string[],
   longest = tooLong * users.length,
 ): Promise<ListReading | Failure> {
-  const found = new Map<string, License[]>();
+  const found = new Map<string, [License, ...License[]]>();
   const others: License[] = [];
   const wanted = new Set(users);
   let size = { page: 1, told: 0, hasNext: false };
@@ -152,7 +154,7 @@ async function readList(
 }
 
 function sightsOf(
-  found: ReadonlyMap<string, readonly License[]>,
+  found: ReadonlyMap<string, readonly [License, ...License[]]>,
   others: readonly License[],
   app_code: number,
   users: readonly string[],
@@ -160,10 +162,56 @@ function sightsOf(
   const unseen = users.filter((user) => !found.has(user));
   const sights = new Map<string, Sight>();
   for (const [user, near] of nearMatches(others, app_code, unseen)) sights.set(user, sightOf({ exact: [], near }));
-  for (const [user, licenses] of found) sights.set(user, { shows: 'licenses', licenses: distinct(licenses) });
+  for (const [user, licenses] of found)
+    sights.set(
+      user,
+      licenses.length > 1 ? sightOf({ exact: distinct(licenses), near: [] }) : { shows: 'licenses', licenses },
+    );
   return sights;
 }
 
 function unusable(why: string): Failure {
   return new Failure('incomplete', `the list of the application is not used: ${why}`);
+}
+
+/** The users for whom the list shows licenses of near names alone, and those licenses. */
+function nearMatches(licenses: readonly License[], app_code: number, users: readonly string[]): Map<string, License[]> {
+  const near = new Map<string, License[]>();
+  if (licenses.length === 0) return near;
+  const candidatesOf = nameIndex(users);
+  for (const license of licenses)
+    for (const remote_user of candidatesOf(textOf(license, 'remote_user') ?? ''))
+      if (likeness(license, { remote_user, app_code }) === 'near' && !near.get(remote_user)?.push(license))
+        near.set(remote_user, [license]);
+  return near;
+}
+
+/** Finds the users whom a listed name may mean, without comparing it with each of them. */
+function nameIndex(users: readonly string[]): (name: string) => Iterable<string> {
+  const folded = new Map<string, string[]>();
+  for (const user of users) {
+    const key = foldName(user);
+    const same = folded.get(key);
+    if (same) same.push(user);
+    else folded.set(key, [user]);
+  }
+  const sorted = [...folded.keys()].sort();
+  return function* (name) {
+    const key = foldName(name);
+    yield* folded.get(key) ?? [];
+    if (name.length < minCutChars) return;
+    for (let at = firstAfter(sorted, key); sorted[at]?.startsWith(key); at += 1)
+      yield* folded.get(sorted[at] ?? '') ?? [];
+  };
+}
+
+/** The place of the first text above `key` in a sorted array. */
+function firstAfter(sorted: readonly string[], key: string): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] ?? '') <= key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -63,7 +63,7 @@ function isOfOurs(folder: string): boolean {
  * @throws Failure config when it is a link, someone else's, or open to others
  */
 export async function makeFolderAmongOthers(shared: string, machine: Machine): Promise<string> {
-  const folder = join(shared, `chatelaine-${machine.uid ?? 'user'}`);
+  const folder = folderAmongOthers(shared, machine);
   try {
     await mkdir(folder, { mode: 0o700 });
   } catch (cause) {
@@ -75,6 +75,11 @@ export async function makeFolderAmongOthers(shared: string, machine: Machine): P
   throw new Failure('config', `${folder} is not a private folder of this user`, {
     hint: `Remove it, or set XDG_STATE_HOME to a folder that can be written.`,
   });
+}
+
+/** Where that folder is. */
+export function folderAmongOthers(shared: string, machine: Machine): string {
+  return join(shared, `chatelaine-${machine.uid ?? 'user'}`);
 }
 
 /**

@@ -1,10 +1,17 @@
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { writeJson } from '../../core/json.ts';
+import { isObject, writeJson } from '../../core/json.ts';
 import type { Clock } from '../../core/world.ts';
-import type { ClaimOptions, OpenAnswer, PastPosts, SharedClaims, TakenUsers } from '../claims.ts';
+import {
+  isOpenAnswer,
+  type BusyUsers,
+  type ClaimOptions,
+  type OpenAnswer,
+  type PastPosts,
+  type SharedClaims,
+  type TakenUsers,
+} from '../claims.ts';
 import type { LedgerSession } from './ledger-session.ts';
-import { busyIn, takenFrom } from './taken-users.ts';
 
 export interface LedgerClaimOptions extends ClaimOptions {
   /** The longest time of one POST. */
@@ -162,4 +169,48 @@ function stillHeld(holder: string): Failure {
   return new Failure('unavailable', `${holder} is creating licenses of the same users`, {
     hint: 'Run the command again when it has ended; chatelaine ledger status shows who holds what.',
   });
+}
+
+/** Reads what `chatelaine.take` answers; `users` are the names behind those of the ledger, in base64. @throws Failure unavailable where it is something else */
+function takenFrom(answer: unknown, users: ReadonlyMap<string, string>): TakenUsers {
+  const { now, past, held, holder } = isObject(answer) ? answer : {};
+  if (typeof now !== 'number' || !Array.isArray(past) || !Array.isArray(held)) throw notClaims();
+  const nameOf = (who: unknown): string => users.get(String(who)) ?? '';
+  const posted = new Map<string, Milliseconds>();
+  for (const [who, time] of rowsIn(past)) if (typeof time === 'number') posted.set(nameOf(who), time);
+  const answers = answersIn(
+    rowsIn(past).map(([who, , answer]) => [who, answer]),
+    users,
+  );
+  return { now, posted, answers, held: held.map(nameOf), holder: holderIn(holder) };
+}
+
+/** Reads users with their open answers; null: there is none. @throws Failure unavailable where it is something else */
+export function answersIn(rows: unknown, users: ReadonlyMap<string, string>): Map<string, OpenAnswer> {
+  const answers = new Map<string, OpenAnswer>();
+  for (const [who, answer] of rowsIn(rows)) {
+    if (isOpenAnswer(answer)) answers.set(users.get(String(who)) ?? '', answer);
+    else if (answer !== null) throw notClaims();
+  }
+  return answers;
+}
+
+function rowsIn(rows: unknown): (readonly unknown[])[] {
+  if (!Array.isArray(rows)) throw notClaims();
+  return rows.map((row: unknown): readonly unknown[] => (Array.isArray(row) ? row : []));
+}
+
+/** Reads what `chatelaine.busy` answers. @throws Failure unavailable where it is something else */
+function busyIn(answer: unknown): BusyUsers & { readonly now: Milliseconds } {
+  const { now, count, holder } = isObject(answer) ? answer : {};
+  if (typeof now !== 'number' || typeof count !== 'number') throw notClaims();
+  return { now, count, holder: holderIn(holder) };
+}
+
+function holderIn(holder: unknown): string | undefined {
+  return isObject(holder) ? `process ${String(holder['pid'])} on ${String(holder['host'])}` : undefined;
+}
+
+function notClaims(): Failure {
+  return new Failure('unavailable', 'the ledger answered with something else than claims');
 }

@@ -60,9 +60,13 @@ export async function openSession(connect: () => Promise<Database>, opening: Ope
         throw lost;
       }
     },
-    whoIs: (target, user) => sha256(key, sha256(`${target}\0${user}`)),
+    whoIs: (target, user) => whoIs(key, target, user),
     lost: () => lost ?? database.lost(),
   };
+}
+
+export function whoIs(salt: Buffer, target: string, user: string): Buffer {
+  return sha256(salt, sha256(`${target}\0${user}`));
 }
 
 /** Each run has a connection of its own: where the server takes no more, one is free when another run ends. */

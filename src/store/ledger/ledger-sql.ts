@@ -1,21 +1,28 @@
 /** The first number of every advisory lock of a ledger ("CHtL"); the second is that of a session, or 0 while the schema changes. */
 export const lockSpace = 0x4348744c;
 
+/** A plan for the users that are given: a plan for any number of them compares each with each. */
+const definer = `LANGUAGE plpgsql SECURITY DEFINER SET plan_cache_mode = force_custom_plan SET search_path = pg_catalog, chatelaine, pg_temp`;
+
 /**
- * The first step of a ledger: who creates licenses for which users, on any number of machines. Sessions call the functions alone, which run with the rights of the role that
- * created them, so a role needs no more than USAGE on the schema (docs/exactly-once.md, The shared ledger).
+ * The schema of a ledger: who creates licenses for which users, on any number of machines. Sessions call the functions alone, which run with
+ * the rights of the role that created them, so a role needs no more than USAGE on the schema (docs/exactly-once.md, The shared ledger).
+ *
+ * Why there is no deadlock: a transaction waits only while it inserts missing users, in the order of `who`, and until then it has locked
+ * nothing but such users. Every other row that it locks is of its own session, of an ended session that it alone sweeps, or free and skipped
+ * where another one has it.
  */
-export const firstLedgerSql = `
+export const ledgerSql = `
 CREATE SCHEMA IF NOT EXISTS chatelaine;
 
-CREATE TABLE IF NOT EXISTS chatelaine.ledger (
+CREATE TABLE chatelaine.ledger (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
   version integer NOT NULL,
   salt bytea NOT NULL DEFAULT sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8'))
 );
 
 -- A session is valid while its connection holds the advisory lock (${lockSpace}, id).
-CREATE TABLE IF NOT EXISTS chatelaine.session (
+CREATE TABLE chatelaine.session (
   id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   backend integer NOT NULL,
   host text NOT NULL,
@@ -25,25 +32,26 @@ CREATE TABLE IF NOT EXISTS chatelaine.session (
 );
 
 -- A licensing server with the code of an application.
-CREATE TABLE IF NOT EXISTS chatelaine.target (
+CREATE TABLE chatelaine.target (
   id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   name text NOT NULL UNIQUE
 );
 
-CREATE TABLE IF NOT EXISTS chatelaine.claim (
+CREATE TABLE chatelaine.claim (
   who bytea PRIMARY KEY,    -- the salted hash of a user of a target
   target integer NOT NULL,
   session integer,          -- who holds it; null: nobody
   since timestamptz,
   posted timestamptz,       -- when the last POST ended
   sending timestamptz,      -- a POST is recorded without its end: when it will have ended at the latest
-  forget timestamptz        -- when posted may be forgotten
+  forget timestamptz,       -- when posted may be forgotten
+  answer json               -- what a POST was answered whose license no list has shown
 );
-CREATE INDEX IF NOT EXISTS claim_session ON chatelaine.claim (session) WHERE session IS NOT NULL;
-CREATE INDEX IF NOT EXISTS claim_forget ON chatelaine.claim (forget) WHERE session IS NULL;
+CREATE INDEX claim_session ON chatelaine.claim (session) WHERE session IS NOT NULL;
+CREATE INDEX claim_forget ON chatelaine.claim (forget) WHERE session IS NULL;
 
--- Gives back what sessions held whose connection has ended. A session that is just being opened is not visible before it holds its lock.
-CREATE OR REPLACE FUNCTION chatelaine.sweep(me integer) RETURNS void
+-- Gives back what sessions held whose connection has ended; removes no row, since a claim may be about to be taken on it.
+CREATE FUNCTION chatelaine.sweep(me integer) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, chatelaine, pg_temp AS $$
 DECLARE
   dead integer[];
@@ -54,15 +62,28 @@ BEGIN
       AND l.classid = ${lockSpace} AND l.objid = s.id AND l.objsubid = 2) THEN false
     ELSE pg_try_advisory_xact_lock(${lockSpace}, s.id) END;
   IF dead IS NULL THEN RETURN; END IF;
-  DELETE FROM claim c WHERE c.session = ANY (dead) AND c.posted IS NULL AND c.sending IS NULL;
   UPDATE claim c SET session = NULL, since = NULL, posted = greatest(c.posted, c.sending), sending = NULL,
-    forget = greatest(c.forget, coalesce(c.sending, clock_timestamp()) + s.remember)
+    forget = CASE WHEN coalesce(c.posted, c.sending) IS NULL THEN clock_timestamp()
+      ELSE greatest(c.forget, coalesce(c.sending, clock_timestamp()) + s.remember) END
     FROM session s WHERE s.id = c.session AND c.session = ANY (dead);
   DELETE FROM session s WHERE s.id = ANY (dead);
 END $$;
 
--- Opens a session for this connection, or makes sure that the connection is still that of the session.
-CREATE OR REPLACE FUNCTION chatelaine.enter(asked_version integer, me integer, host text, pid integer, remember_ms float8) RETURNS integer
+-- Opens a session for this connection. Returns its number, and the salt with which it hashes users.
+CREATE FUNCTION chatelaine.open(asked_version integer, host text, pid integer, remember_ms float8) RETURNS json
+${definer} AS $$
+DECLARE
+  me integer;
+BEGIN
+  me := enter(asked_version, NULL, host, pid, remember_ms);
+  -- The server hears within 30 s that a machine has vanished, also where it has sent it an answer.
+  PERFORM set_config(s.name, v.value, false) FROM pg_settings s JOIN (VALUES ('tcp_user_timeout', '30000'), ('idle_session_timeout', '0'),
+    ('default_transaction_isolation', 'read committed')) AS v (name, value) USING (name);
+  RETURN (SELECT json_build_object('session', me, 'salt', encode(l.salt, 'hex')) FROM ledger l);
+END $$;
+
+-- Users that a session opened and gave back before anything was sent are removed here.
+CREATE FUNCTION chatelaine.enter(asked_version integer, me integer, host text, pid integer, remember_ms float8) RETURNS integer
 LANGUAGE plpgsql SET search_path = pg_catalog, chatelaine, pg_temp AS $$
 DECLARE
   known integer;
@@ -78,98 +99,127 @@ BEGIN
     INSERT INTO session (backend, host, pid, remember)
       VALUES (pg_backend_pid(), host, pid, remember_ms * interval '1 millisecond') RETURNING id INTO me;
     PERFORM pg_advisory_lock(${lockSpace}, me);
-    DELETE FROM claim c WHERE c.who IN
-      (SELECT o.who FROM claim o WHERE o.session IS NULL AND o.forget < clock_timestamp() LIMIT 5000 FOR UPDATE SKIP LOCKED);
+    DELETE FROM claim c WHERE c.who IN (SELECT o.who FROM claim o
+      WHERE o.session IS NULL AND o.answer IS NULL AND o.forget < clock_timestamp() LIMIT 5000 FOR UPDATE SKIP LOCKED);
   ELSIF NOT EXISTS (SELECT FROM session s WHERE s.id = me AND s.backend = pg_backend_pid()) THEN
     RAISE EXCEPTION 'session % does not belong to this connection', me USING ERRCODE = 'CH002';
   END IF;
   RETURN me;
 END $$;
 
--- Claims those of the users that no other session holds. Returns the session, the places of users that others hold with one of the
--- holders, the time, and for claimed users when their last POST ended (later than now: it may run until then), in milliseconds.
-CREATE OR REPLACE FUNCTION chatelaine.take(asked_version integer, me integer, host text, pid integer, remember_ms float8, target_name text, users bytea[]) RETURNS json
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, chatelaine, pg_temp AS $$
+-- Claims those of the users that nobody else holds. Returns the time, the users that others hold with one of the holders, and for claimed users
+-- what is known of earlier POSTs: when the last one ended (later than now: it may run until then) and its open answer.
+CREATE FUNCTION chatelaine.take(asked_version integer, me integer, target_name text, users bytea[]) RETURNS json
+${definer} AS $$
 DECLARE
-  salt bytea;
   here integer;
   answer json;
 BEGIN
-  me := enter(asked_version, me, host, pid, remember_ms);
-  PERFORM sweep(me);
-  SELECT l.salt INTO STRICT salt FROM ledger l;
+  PERFORM enter(asked_version, me, '', 0, 0);
   INSERT INTO target (name) VALUES (target_name) ON CONFLICT DO NOTHING;
   SELECT t.id INTO STRICT here FROM target t WHERE t.name = target_name;
-  WITH wanted AS MATERIALIZED (
-    SELECT u.place - 1 AS place, sha256(salt || u.hash) AS who FROM unnest(users) WITH ORDINALITY AS u (hash, place)
+  INSERT INTO claim (who, target, forget) SELECT u.who, here, clock_timestamp() FROM unnest(users) AS u (who)
+    WHERE NOT EXISTS (SELECT FROM claim c WHERE c.who = u.who) ORDER BY u.who ON CONFLICT DO NOTHING;
+  PERFORM sweep(me);
+  WITH free AS MATERIALIZED (
+    SELECT c.who FROM claim c WHERE c.who = ANY (users) AND (c.session IS NULL OR c.session = me) ORDER BY c.who FOR UPDATE SKIP LOCKED
   ), taken AS (
-    INSERT INTO claim AS c (who, target, session, since) SELECT w.who, here, me, clock_timestamp() FROM wanted w ORDER BY w.who
-    ON CONFLICT (who) DO UPDATE SET session = me, since = clock_timestamp() WHERE c.session IS NULL OR c.session = me
-    RETURNING c.who, c.posted
+    UPDATE claim c SET session = me, since = clock_timestamp() FROM free f WHERE c.who = f.who RETURNING c.who, c.posted, c.answer
   ), held AS (
-    SELECT w.place, w.who FROM wanted w WHERE w.who NOT IN (SELECT t.who FROM taken t)
+    SELECT u.who FROM unnest(users) AS u (who) WHERE u.who NOT IN (SELECT t.who FROM taken t)
   )
   SELECT json_build_object(
-    'session', me,
     'now', extract(epoch FROM clock_timestamp()) * 1000,
-    'posted', (SELECT coalesce(json_agg(json_build_array(w.place, extract(epoch FROM t.posted) * 1000)), '[]')
-      FROM wanted w JOIN taken t ON t.who = w.who WHERE t.posted IS NOT NULL),
-    'held', (SELECT coalesce(json_agg(h.place), '[]') FROM held h),
+    'past', (SELECT coalesce(json_agg(json_build_array(encode(t.who, 'base64'), extract(epoch FROM t.posted) * 1000, t.answer)), '[]')
+      FROM taken t WHERE t.posted IS NOT NULL OR t.answer IS NOT NULL),
+    'held', (SELECT coalesce(json_agg(encode(h.who, 'base64')), '[]') FROM held h),
     'holder', (SELECT json_build_object('host', s.host, 'pid', s.pid)
       FROM held h JOIN claim c ON c.who = h.who JOIN session s ON s.id = c.session LIMIT 1)
   ) INTO answer;
   RETURN answer;
 END $$;
 
--- Records, right before it is sent, that a POST for each of the users will have ended in so many milliseconds.
-CREATE OR REPLACE FUNCTION chatelaine.sending(asked_version integer, me integer, within_ms float8, users bytea[]) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, chatelaine, pg_temp AS $$
+-- For how many of the users another session may still send a POST, with one of those sessions; the time is before that look.
+CREATE FUNCTION chatelaine.busy(asked_version integer, me integer, users bytea[]) RETURNS json
+${definer} AS $$
 DECLARE
-  salt bytea;
-  written integer;
+  before timestamptz := clock_timestamp();
+  others integer[];
 BEGIN
-  PERFORM enter(asked_version, coalesce(me, 0), '', 0, 0);
-  SELECT l.salt INTO STRICT salt FROM ledger l;
-  UPDATE claim c SET sending = greatest(c.sending, clock_timestamp() + within_ms * interval '1 millisecond')
-    WHERE c.session = me AND c.who IN (SELECT sha256(salt || u.hash) FROM unnest(users) AS u (hash));
-  GET DIAGNOSTICS written = ROW_COUNT;
+  PERFORM enter(asked_version, me, '', 0, 0);
+  PERFORM sweep(me);
+  others := ARRAY(SELECT c.session FROM claim c WHERE c.who = ANY (users) AND c.session <> me AND c.answer IS NULL);
+  RETURN (SELECT json_build_object('now', extract(epoch FROM before) * 1000, 'count', cardinality(others), 'holder',
+    (SELECT json_build_object('host', s.host, 'pid', s.pid) FROM session s WHERE s.id = others[1])));
+END $$;
+
+-- The users of the session, or an error where it does not hold one of them.
+CREATE FUNCTION chatelaine.refuse_unless(written integer, users bytea[], me integer) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, chatelaine, pg_temp AS $$
+BEGIN
   IF written <> cardinality(users) THEN
     RAISE EXCEPTION 'session % holds % of % users', me, written, cardinality(users) USING ERRCODE = 'CH002';
   END IF;
 END $$;
 
--- Gives users back. A POST that was sent for a user counts as ended now; false: none was sent, or it was refused.
-CREATE OR REPLACE FUNCTION chatelaine.release(asked_version integer, me integer, users bytea[], were_sent boolean[]) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, chatelaine, pg_temp AS $$
+-- Records, right before it is sent, that a POST for each of the users will have ended in so many milliseconds.
+CREATE FUNCTION chatelaine.sending(asked_version integer, me integer, within_ms float8, users bytea[]) RETURNS void
+${definer} AS $$
 DECLARE
-  salt bytea;
+  written integer;
 BEGIN
   PERFORM enter(asked_version, coalesce(me, 0), '', 0, 0);
-  SELECT l.salt INTO STRICT salt FROM ledger l;
-  WITH back AS MATERIALIZED (
-    SELECT sha256(salt || u.hash) AS who, CASE WHEN u.was_sent THEN clock_timestamp() END AS ended
-    FROM unnest(users, were_sent) AS u (hash, was_sent)
-  )
-  UPDATE claim c SET session = NULL, since = NULL, sending = NULL, posted = greatest(c.posted, b.ended),
-    forget = greatest(c.posted, b.ended, clock_timestamp()) + (SELECT s.remember FROM session s WHERE s.id = me)
-    FROM back b WHERE c.who = b.who AND c.session = me;
-  DELETE FROM claim c WHERE c.session IS NULL AND c.posted IS NULL
-    AND c.who IN (SELECT sha256(salt || u.hash) FROM unnest(users) AS u (hash));
+  UPDATE claim c SET sending = greatest(c.sending, clock_timestamp() + within_ms * interval '1 millisecond')
+    WHERE c.session = me AND c.who = ANY (users);
+  GET DIAGNOSTICS written = ROW_COUNT;
+  PERFORM refuse_unless(written, users, me);
 END $$;
 
--- The version, and the clock of the database in milliseconds.
-CREATE OR REPLACE FUNCTION chatelaine.about() RETURNS json
-LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, chatelaine, pg_temp AS $$
-  SELECT json_build_object('version', l.version, 'now', extract(epoch FROM clock_timestamp()) * 1000) FROM ledger l
+-- Records what POSTs were answered; kept until a list has shown the license.
+CREATE FUNCTION chatelaine.answered(asked_version integer, me integer, users bytea[], answers text[]) RETURNS void
+${definer} AS $$
+DECLARE
+  written integer;
+BEGIN
+  PERFORM enter(asked_version, me, '', 0, 0);
+  UPDATE claim c SET answer = u.answer::json FROM unnest(users, answers) AS u (who, answer) WHERE c.session = me AND c.who = u.who;
+  GET DIAGNOSTICS written = ROW_COUNT;
+  PERFORM refuse_unless(written, users, me);
+END $$;
+
+-- Gives users back. Where a POST was sent, it counts as ended now; an answer whose license a list has shown is forgotten.
+CREATE FUNCTION chatelaine.release(asked_version integer, me integer, users bytea[], sent bytea[], shown bytea[]) RETURNS void
+${definer} AS $$
+BEGIN
+  PERFORM enter(asked_version, me, '', 0, 0);
+  UPDATE claim c SET answer = NULL WHERE c.session = me AND c.who = ANY (shown);
+  UPDATE claim c SET posted = greatest(c.posted, clock_timestamp()) WHERE c.session = me AND c.who = ANY (sent);
+  DELETE FROM claim c WHERE c.session = me AND c.who = ANY (users) AND c.posted IS NULL AND c.answer IS NULL;
+  UPDATE claim c SET session = NULL, since = NULL, sending = NULL,
+    forget = greatest(c.posted, clock_timestamp()) + (SELECT s.remember FROM session s WHERE s.id = me)
+    WHERE c.session = me AND c.who = ANY (users);
+END $$;
+
+-- The version, the clock of the database in milliseconds, and the salt with which a reader hashes users.
+CREATE FUNCTION chatelaine.about() RETURNS json
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, chatelaine, pg_temp AS $$
+  SELECT json_build_object('version', l.version, 'now', extract(epoch FROM clock_timestamp()) * 1000, 'salt', encode(l.salt, 'hex')) FROM ledger l
 $$;
 
--- What each session holds, without the users.
-CREATE OR REPLACE FUNCTION chatelaine.status() RETURNS TABLE (target text, host text, pid integer, state text, since timestamptz, users bigint, sending bigint)
+-- The open answers of users, whoever holds them; claims nothing.
+CREATE FUNCTION chatelaine.open_answers(users bytea[]) RETURNS json
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, chatelaine, pg_temp AS $$
+  SELECT coalesce(json_agg(json_build_array(encode(c.who, 'base64'), c.answer)), '[]') FROM claim c
+    WHERE c.who = ANY (users) AND c.answer IS NOT NULL
+$$;
+
+-- What each session holds, without the users; until: when the last of its recorded requests will have ended.
+CREATE FUNCTION chatelaine.status() RETURNS TABLE (target text, host text, pid integer, state text, since timestamptz, users bigint, sending bigint, until timestamptz)
 LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, chatelaine, pg_temp AS $$
   SELECT t.name, s.host, s.pid,
     CASE WHEN EXISTS (SELECT FROM pg_locks l WHERE l.locktype = 'advisory' AND l.classid = ${lockSpace} AND l.objid = s.id AND l.objsubid = 2
       AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())) THEN 'active' ELSE 'ended' END,
-    min(c.since), count(*), count(c.sending)
+    min(c.since), count(*), count(c.sending), max(c.sending)
   FROM session s JOIN claim c ON c.session = s.id JOIN target t ON t.id = c.target
   GROUP BY t.name, s.id, s.host, s.pid ORDER BY min(c.since), s.id
 $$;

@@ -1,7 +1,6 @@
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
-import { firstLedgerSql, lockSpace } from './ledger-sql.ts';
-import { secondLedgerSql } from './second-step.ts';
+import { ledgerSql, lockSpace } from './ledger-sql.ts';
 
 /** One step of the schema: it brings a ledger of the version before it to its own. */
 export interface LedgerStep {
@@ -15,12 +14,7 @@ export interface LedgerStep {
  * ledgers that it created are out there (docs/exactly-once.md, The shared ledger).
  */
 export const ledgerSteps: readonly LedgerStep[] = [
-  { version: 1, what: 'sessions, claims, and the functions that runs call', sql: firstLedgerSql },
-  {
-    version: 2,
-    what: 'open answers, salted hashes, and locks that nobody waits for in a circle',
-    sql: secondLedgerSql,
-  },
+  { version: 1, what: 'sessions, claims, open answers, and the functions that runs call', sql: ledgerSql },
 ];
 
 /** The version that this program works with. */
@@ -47,9 +41,12 @@ export async function versionIn(rows: SendStatement): Promise<number> {
 }
 
 async function versionOf(rows: SendStatement): Promise<number> {
+  return Number((await about(rows))['version']);
+}
+
+async function about(rows: SendStatement): Promise<Readonly<Record<string, unknown>>> {
   const [row] = await rows('SELECT chatelaine.about() AS about');
-  const about = row?.['about'];
-  if (isObject(about)) return Number(about['version']);
+  if (isObject(row?.['about'])) return row['about'];
   throw new Failure('config', 'the table chatelaine.ledger has lost its only row, and with it the salt of all claims', {
     hint:
       'Restore that row from a backup. Without one, and only when no run has been working for --settle and the time limit of a request: ' +
@@ -57,11 +54,14 @@ async function versionOf(rows: SendStatement): Promise<number> {
   });
 }
 
-/** @throws Failure config where there is no ledger, or one of another version than this program works with */
-export async function refuseOtherVersion(rows: SendStatement): Promise<void> {
-  const version = await versionOf(rows);
-  if (missingSteps(version, ledgerSteps).length === 0) return;
-  throw new Failure('config', `the ledger has version ${version}, and this chatelaine needs ${ledgerVersion}`, {
+/**
+ * @returns the salt with which users are hashed
+ * @throws Failure config where there is no ledger, or one of another version than this program works with
+ */
+export async function refuseOtherVersion(rows: SendStatement): Promise<Buffer> {
+  const { version, salt } = await about(rows);
+  if (missingSteps(Number(version), ledgerSteps).length === 0) return Buffer.from(String(salt), 'hex');
+  throw new Failure('config', `the ledger has version ${String(version)}, and this chatelaine needs ${ledgerVersion}`, {
     hint: 'Upgrade it, once chatelaine is upgraded on all machines: chatelaine ledger init',
   });
 }

@@ -3,11 +3,11 @@ import { defined } from '../../core/defined.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Alarm } from '../../core/world.ts';
-import { rememberedFor, type SharedClaims } from '../claims.ts';
+import { rememberedFor, type OpenAnswer, type SharedClaims } from '../claims.ts';
 import type { Surroundings } from '../lock/lock.ts';
 import { ledgerAddress, type LedgerAddress } from './ledger-address.ts';
-import { sharedClaims, type LedgerClaimOptions } from './ledger-claims.ts';
-import { openSession, type LedgerSession } from './ledger-session.ts';
+import { answersIn, sharedClaims, type LedgerClaimOptions } from './ledger-claims.ts';
+import { openSession, whoIs, type LedgerSession } from './ledger-session.ts';
 import { refuseOtherVersion, upgradeLedger, upgradeScript, versionIn, type SendStatement } from './ledger-steps.ts';
 import { openDatabase, type Database } from './postgres.ts';
 
@@ -17,6 +17,8 @@ export interface Ledger {
   name(): Promise<string>;
   /** The claims of one application; all of a run belong to one session. */
   claims(target: string, options: LedgerClaimOptions): Promise<SharedClaims>;
+  /** The open answers of users of one application, whoever holds them; claims and changes nothing. */
+  openAnswers(target: string, users: readonly string[]): Promise<ReadonlyMap<string, OpenAnswer>>;
   /** Creates the schema where there is none, and upgrades an older one. @throws Failure config where it is newer than this program */
   init(): Promise<'created' | 'upgraded' | 'unchanged'>;
   /** The SQL that `init` would run; changes nothing. */
@@ -86,6 +88,13 @@ export function openLedger(url: string, world: LedgerWorld): Ledger {
       };
       session ??= openSession(connection, opening);
       return sharedClaims(await session, { target, clock }, options);
+    },
+    async openAnswers(target, users) {
+      const salt = await refuseOtherVersion(rowsOf);
+      const names = new Map(users.map((user) => [whoIs(salt, target, user).toString('base64'), user]));
+      const all = [...names.keys()].map((name) => Buffer.from(name, 'base64'));
+      const [row] = await rowsOf('SELECT chatelaine.open_answers($1) AS answer', [all]);
+      return answersIn(row?.['answer'], names);
     },
     init: () => upgradeLedger(rowsOf),
     plan: async () => upgradeScript(await versionIn(rowsOf)),

@@ -6,7 +6,7 @@ import { Failure } from '../../core/failure.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import type { Machine } from '../../core/world.ts';
 import { isOpenAnswer, type OpenAnswer } from '../claims.ts';
-import { readPrivateBytes, remove, storageFailure, syncFolder } from '../disk/files.ts';
+import { isMissing, readPrivateBytes, remove, storageFailure, syncFolder } from '../disk/files.ts';
 import { liveOwner, type Owner } from '../disk/owner.ts';
 import { readRecords, recordLine } from '../roster/ndjson.ts';
 
@@ -110,6 +110,7 @@ export async function logsOf(
 ): Promise<(Pick<LoggedAnswers, 'answers'> & { readonly path: string; readonly token: string })[]> {
   const beginning = `${basename(path)}.`;
   const names = await readdir(dirname(path)).catch((cause: unknown) => {
+    if (isMissing(cause)) return [];
     throw storageFailure(`cannot read ${dirname(path)}`, cause);
   });
   const logs = [];

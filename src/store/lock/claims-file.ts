@@ -3,9 +3,10 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject, parseJson, writeJson } from '../../core/json.ts';
 import { shellWord } from '../../core/shell-word.ts';
+import type { Machine } from '../../core/world.ts';
 import { readPrivate, writePrivate } from '../disk/files.ts';
 import { isOwner, type Owner } from '../disk/owner.ts';
-import { isAnswered, removeLogs, type AnswerLog, type Answered } from './answer-log.ts';
+import { isAnswered, logsOf, removeLogs, type AnswerLog, type Answered } from './answer-log.ts';
 import type { Surroundings } from './lock.ts';
 
 /** Users are kept as hashes: the file reveals no names. */
@@ -15,8 +16,8 @@ export interface ClaimsFile {
   readonly answers: readonly Answered[];
 }
 
-/** The version of that file; one without a version is the first, which kept no answers. */
-const fileVersion = 2;
+/** The version of that file. */
+const fileVersion = 1;
 
 export interface Claim {
   readonly owner: Owner;
@@ -42,8 +43,7 @@ export async function editClaims<T>(
   { machine, clock }: Surroundings,
   work: (file: ClaimsFile) => Promise<ClaimEdit<T>>,
 ): Promise<T> {
-  const text = await readPrivate(path, machine);
-  const known = text === undefined ? noClaims : parseFile(path, text);
+  const known = await readClaims(path, machine);
   const logged = await log.take(
     known.claims.map(({ owner }) => owner),
     machine,
@@ -59,6 +59,17 @@ export async function editClaims<T>(
     await removeLogs(logged);
   }
   return result;
+}
+
+/** The open answers, for a reader without the lock: a log is removed only after its answers are in the file, so logs are read first. */
+export async function readAnswers(path: string, machine: Machine): Promise<readonly Answered[]> {
+  const logs = await logsOf(path, machine);
+  return [...(await readClaims(path, machine)).answers, ...logs.flatMap(({ answers }) => answers)];
+}
+
+async function readClaims(path: string, machine: Machine): Promise<ClaimsFile> {
+  const text = await readPrivate(path, machine);
+  return text === undefined ? noClaims : parseFile(path, text);
 }
 
 const noClaims: ClaimsFile = { claims: [], posted: [], answers: [] };

@@ -12,9 +12,17 @@ import {
   type ReleasedUser,
 } from '../claims.ts';
 import { inWords, liveOwner, remedy, thisOwner, type LiveOwner, type Owner } from '../disk/owner.ts';
-import { editClaims, hashOf, type Claim, type ClaimEdit, type ClaimsFile, type Posted } from './claims-file.ts';
+import {
+  editClaims,
+  hashOf,
+  readAnswers,
+  type Claim,
+  type ClaimEdit,
+  type ClaimsFile,
+  type Posted,
+} from './claims-file.ts';
 import { AnswerLog } from './answer-log.ts';
-import { lockFolder, withLock, type Surroundings } from './lock.ts';
+import { lockFolder, lockFolders, withLock, type Surroundings } from './lock.ts';
 
 const longestWait: Milliseconds = 300_000;
 /** Keeps many processes that wait for one user from busy polling. */
@@ -23,7 +31,7 @@ const longestPause: Milliseconds = 400;
 /** The claims on the users of one application, named by its server and code. */
 export async function openClaims(name: string, world: Surroundings, options: ClaimOptions): Promise<LocalClaims> {
   const { clock, machine } = world;
-  const path = join(await lockFolder(machine), `${hashOf(name)}.claims`);
+  const path = join(await lockFolder(machine), fileOf(name));
   const me = await thisOwner(machine);
   const remember = rememberedFor(options.settle);
   const log = new AnswerLog(path, me, clock.elapsed);
@@ -73,6 +81,22 @@ export async function openClaims(name: string, world: Surroundings, options: Cla
       await edit((file) => Promise.resolve({ file: without(file, users, me, remember), result: undefined }));
     },
   };
+}
+
+function fileOf(name: string): string {
+  return `${hashOf(name)}.claims`;
+}
+
+/** The open answers of users of one application; claims nothing, and waits for nobody. @throws Failure config */
+export async function openAnswersOf(
+  name: string,
+  users: readonly string[],
+  { machine }: Pick<Surroundings, 'machine'>,
+): Promise<Map<string, OpenAnswer>> {
+  const wanted = new Map(users.map((user) => [hashOf(user), user]));
+  const found = [];
+  for (const folder of lockFolders(machine)) found.push(...(await readAnswers(join(folder, fileOf(name)), machine)));
+  return openOf(found, wanted);
 }
 
 /** Users of dead processes are remembered as posted now, so that a third process knows of them if this one dies too. */

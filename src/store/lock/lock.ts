@@ -4,7 +4,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Clock, Machine } from '../../core/world.ts';
 import { codeOf, isMissing, isWritable, readFile, remove, storageFailure } from '../disk/files.ts';
-import { makeFolderAmongOthers, makePrivateFolder } from '../disk/private-folder.ts';
+import { folderAmongOthers, makeFolderAmongOthers, makePrivateFolder } from '../disk/private-folder.ts';
 import { foldersOf } from '../disk/folders.ts';
 import { isOwner, liveOwner, remedy, thisOwner, type LiveOwner, type Owner } from '../disk/owner.ts';
 
@@ -63,7 +63,7 @@ export async function acquireLock(
 
 /** The folder of locks and claims: it works without a writable home too. */
 export async function lockFolder(machine: Machine): Promise<string> {
-  const folder = join(foldersOf(machine).state, 'locks');
+  const [folder] = lockFolders(machine);
   try {
     await makePrivateFolder(folder, machine);
     if (await isWritable(folder)) return folder;
@@ -71,6 +71,11 @@ export async function lockFolder(machine: Machine): Promise<string> {
     if (!(cause instanceof Failure)) throw cause;
   }
   return makeFolderAmongOthers(machine.temporary, machine);
+}
+
+/** Where that folder may be, for a reader that makes none. */
+export function lockFolders(machine: Machine): readonly [string, string] {
+  return [join(foldersOf(machine).state, 'locks'), folderAmongOthers(machine.temporary, machine)];
 }
 
 /** What is in the way of a lock: the lock itself, or that of whoever is just removing it. */

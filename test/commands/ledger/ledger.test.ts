@@ -92,7 +92,7 @@ describe('with a database', needs('postgresql'), () => {
     const again = await runAlone('ledger init -o json', { env: other });
     expect(JSON.parse(again.stdout)).toEqual({
       ledger: `socket:${cluster.port}/other`,
-      version: 2,
+      version: 1,
       status: 'unchanged',
     });
   });
@@ -106,7 +106,7 @@ describe('with a database', needs('postgresql'), () => {
     await cluster.query(script, [], 'planned');
     expect((await runAlone('ledger status', { env: planned })).exitCode).toBe(0);
     const again = await runAlone('ledger init --dry-run', { env: planned });
-    expect(again.stdout).toBe('-- The ledger has version 2: nothing is to be done.\n');
+    expect(again.stdout).toBe('-- The ledger has version 1: nothing is to be done.\n');
   });
 
   test('a ledger of a newer version is exit 3 for every command that uses it, and nothing is sent', async () => {

@@ -5,8 +5,8 @@ import type { Creation } from '../../../src/api/licensing/license-writes.ts';
 import type { License } from '../../../src/api/licensing/license.ts';
 import type { LicensingApi } from '../../../src/api/licensing/licensing.ts';
 import { Failure } from '../../../src/core/failure.ts';
-import { userKey } from '../../../src/jobs/license/claim-users.ts';
-import { licenseJournal } from '../../../src/jobs/license/past.ts';
+import { userKey, type RosterClaims } from '../../../src/jobs/license/claim-users.ts';
+import { licenseJournal, openAnswerOf } from '../../../src/jobs/license/past.ts';
 import { applyRoster } from '../../../src/jobs/license/roster-run.ts';
 import { planRoster } from '../../../src/jobs/license/plan-roster.ts';
 import type { Applying, RowResult } from '../../../src/jobs/license/roster-results.ts';
@@ -83,11 +83,12 @@ function world({
   const posted: Record<string, number> = {};
   const answers: Record<string, OpenAnswer> = {};
   const shown: string[] = [];
+  const past: RosterClaims['past'] = ({ remote_user }) => ({ posted: asked[remote_user], answer: open[remote_user] });
   const applying: Applying = {
     licensing: () => api,
     journal,
     claims: {
-      past: (row) => ({ posted: asked[row.remote_user], answer: open[row.remote_user] }),
+      past,
       answered: async (row, answer) => void (answers[row.remote_user] = answer),
       shown: ({ remote_user }) => void shown.push(remote_user),
       claim: async () => 'claimed',
@@ -104,6 +105,7 @@ function world({
     settle: 5000,
     retries: 5,
     sendAgain: new Set(sendAgain),
+    answerOf: (row) => openAnswerOf(row, { journal, claims: { past } }),
     ...clocks,
     sleep: clock.sleep,
     signal: new AbortController().signal,
@@ -131,14 +133,13 @@ async function outcome(applying: Applying): Promise<{ rows: RowResult[]; failure
 
 const lost: Creation = { state: 'unanswered', heard: 'nothing', failure: new Failure('unknown', 'reset') };
 
-function answeredWith(license: License): Creation {
+function answeredWith(license: License) {
   return {
     state: 'answered',
-    status: 201,
+    http: { method: 'POST', url: 'https://here.test/v1/license/', status: 201 },
     license,
     license_is: 'as asked',
-    failure: new Failure('unknown', `the server answered 201 with a license whose key ends with ${license.key ?? '?'}`),
-  };
+  } as const;
 }
 
 describe('a full disk', () => {
@@ -223,16 +224,16 @@ describe('a list that does not show a row is waited for, and read again, after',
     expect(printed.map(userKey)).toEqual(rows.map(userKey));
   });
 
-  test('a license that an earlier run recorded as created is never asked for again', async () => {
-    for (const status of ['acknowledged', 'created']) {
-      const { applying, posts } = world({ earlier: [step, ended(status, 999_000)] });
+  test('a license whose POST was answered is never asked for again, until a list has shown it', async () => {
+    const first = world({ earlier: [step, ended('answered', 999_000)] });
+    const { rows: printed, failure } = await outcome(first.applying);
+    expect(first.posts).not.toContain('user-3');
+    expect(printed.find(({ remote_user }) => remote_user === 'user-3')?.status).toBe('unknown');
+    expect(failure?.kind).toBe('unknown');
 
-      const { rows: printed, failure } = await outcome(applying);
-
-      expect(posts).not.toContain('user-3');
-      expect(printed.find(({ remote_user }) => remote_user === 'user-3')?.status).toBe('unknown');
-      expect(failure?.kind).toBe('unknown');
-    }
+    const shown = world({ earlier: [step, ended('answered', 900_000), ended('created', 901_000)] });
+    expect((await outcome(shown.applying)).failure).toBeUndefined();
+    expect(shown.posts).toContain('user-3');
   });
 });
 
@@ -301,7 +302,7 @@ describe('a row whose POST is unconfirmed', () => {
     'that is answered %s, and whose license no list shows, is never sent again',
     async (_what, license_is, key) => {
       const license = { key: 'K-9', fields: {} };
-      const creation: Creation = { ...answeredWith(license), state: 'answered', license_is, status: 201, license };
+      const creation: Creation = { ...answeredWith(license), license_is };
       const { applying, posts, slept, shown, answers, records } = world({
         answer: ({ remote_user }) => (remote_user === 'user-5' ? creation : undefined),
       });
@@ -511,14 +512,7 @@ describe('what was answered is not lost where something else fails', () => {
 
   test('the server keeps a smaller size: the license is printed, and the row says why it failed', async () => {
     const small = { key: 'K-ANSWERED', fields: { ...license.fields, size_allowance: 2 } };
-    const another: Creation = {
-      ...answered,
-      state: 'answered',
-      status: 201,
-      license: small,
-      license_is: 'another',
-      failure: new Failure('unknown', 'another license (K-ANSWERED): size_allowance 2 instead of 4'),
-    };
+    const another: Creation = { ...answered, license: small, license_is: 'another' };
     const { result, failure } = await run(
       { answer: () => another, look: async (posts) => (posts > 0 ? { exact: [small], near: [] } : nothing) },
       () => Promise.reject(new Failure('rejected', 'size_allowance 2 instead of 4')),

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { realAlarm, realClock } from '../../../src/cli/clock.ts';
 import { openLedger, type Ledger } from '../../../src/store/ledger/ledger.ts';
 import { ledgerAddress } from '../../../src/store/ledger/ledger-address.ts';
-import { ledgerSteps, ledgerVersion, upgradeScript } from '../../../src/store/ledger/ledger-steps.ts';
+import { ledgerVersion } from '../../../src/store/ledger/ledger-steps.ts';
 import { openDatabase } from '../../../src/store/ledger/postgres.ts';
 import type { SharedClaims } from '../../../src/store/claims.ts';
 import { startPostgres, type Cluster } from '../../helpers/postgres.ts';
@@ -325,30 +325,6 @@ describe('a ledger', needs('postgresql'), () => {
       'Upgrade chatelaine on this machine. Then run the same command again: it resumes.',
     ]);
     expect((await failureOf(() => claimsOf(ledgerOf(0, url)))).hint).toBe('Upgrade chatelaine on this machine.');
-  });
-
-  test.each([`take(1, NULL, 'old', 1, 0, 'target', '{}')`, `sending(1, 1, 1, '{}')`, `release(1, 1, '{}', '{}')`])(
-    'a program of the first version is refused as too old: %s',
-    async (call) => {
-      await expect(cluster.query(`SELECT chatelaine.${call}`)).rejects.toMatchObject({ code: 'CH003' });
-    },
-  );
-
-  test('a ledger of the first version is to be upgraded, with what it remembers', async () => {
-    await cluster.query('CREATE DATABASE first');
-    const url = cluster.url.replace('/postgres?', '/first?');
-    await cluster.query(upgradeScript(0, ledgerSteps.slice(0, 1)), [], 'first');
-    const yara = hash('sha256', `${target}\0yara`, 'buffer');
-    const old = (call: string, values: readonly unknown[]) =>
-      cluster.query(`SELECT chatelaine.${call}`, values, 'first');
-    await old(`take(1, NULL, 'old', 1, 60000, $1, $2)`, [target, [yara]]);
-    await cluster.query(`UPDATE chatelaine.claim SET posted = clock_timestamp(), session = NULL`, [], 'first');
-    expect((await failureOf(() => claimsOf(ledgerOf(0, url)))).hint).toBe(
-      'Upgrade it, once chatelaine is upgraded on all machines: chatelaine ledger init',
-    );
-    expect(await ledgerOf(0, url).init()).toBe('upgraded');
-    const posted = (await (await claimsOf(ledgerOf(0, url))).take(['yara', 'zoe'])).posted;
-    expect([...posted.keys()]).toEqual(['yara']);
   });
 
   test('a role that may not call the functions is told which right it lacks', async () => {

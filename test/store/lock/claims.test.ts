@@ -126,7 +126,7 @@ test('a file of an older version is read, one of a newer version is exit 3 and s
   const { posted } = JSON.parse(readFileSync(file, 'utf8')) as { posted: unknown };
   writeFileSync(file, JSON.stringify({ claims: [], posted }));
   expect([...(await claims.take(['ada'])).posted]).toEqual([['ada', 1_000_000]]);
-  const newer = JSON.stringify({ version: 3, claims: 'kept in another way' });
+  const newer = JSON.stringify({ version: 2, claims: 'kept in another way' });
   writeFileSync(file, newer);
   expect(await failureOf(() => claims.take(['ada']))).toMatchObject({
     kind: 'config',
@@ -181,7 +181,7 @@ test.each([
   ['of another kind', (file: string) => writeFileSync(file, 'hello\n')],
   ['null', (file: string) => writeFileSync(file, 'null\n')],
   ['a claim of null', (file: string) => writeFileSync(file, '{"claims":[null],"posted":[]}\n')],
-  ['an answer that is none', (file: string) => writeFileSync(file, '{"version":2,"claims":[],"answers":[["a",{}]]}\n')],
+  ['an answer that is none', (file: string) => writeFileSync(file, '{"version":1,"claims":[],"answers":[["a",{}]]}\n')],
   ['a time that is none', (file: string) => writeFileSync(file, '{"claims":[],"posted":[["a",null,1]]}\n')],
 ])('a file that is %s is exit 3 with the way out', async (_what, damage) => {
   const world = place();

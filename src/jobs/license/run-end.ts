@@ -1,0 +1,136 @@
+import { Failure, type FailureKind } from '../../core/failure.ts';
+import type { LicenseFields } from '../../schema/license.ts';
+import { sendAgainHint } from './decide.ts';
+import { inWords } from './plan-roster.ts';
+import type { Applying, RowResult } from './roster-results.ts';
+
+/** Counts outcomes, and says how the run ended. */
+export interface Tally {
+  add(row: RowResult): void;
+  /** The counts in words; `total` rows were wanted. */
+  summary(total: number): string;
+  /**
+   * The failure that the run ends with; undefined where each row has its license.
+   * @param open rows whose answer is open: of those that are unknown, only these stay so when the command is repeated
+   */
+  verdict(total: number, stopped: Failure | undefined, open: readonly LicenseFields[]): Failure | undefined;
+}
+
+/** These end a run. */
+const fatal: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'internal', 'usage', 'cancelled', 'terminated']);
+
+/** Whether a failure of one row ends the run: a refused key, a full disk, lost claims and an interruption do. */
+export function endsRun(cause: Failure, { journal, claims, signal }: Applying): boolean {
+  return fatal.has(cause.kind) || cause === journal.broken() || cause === claims.lost() || signal.aborted;
+}
+
+/** These end a run with their own exit code, whatever was done before. */
+const ownVerdicts: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'internal', 'usage']);
+
+const maxNamedUsers = 20;
+
+/**
+ * @param where the host and the applications, for the summary
+ * @param resume the command that resumes the run
+ */
+export function newTally(where: string, resume: string): Tally {
+  const counts = { created: 0, resized: 0, unchanged: 0, failed: 0, unknown: 0 };
+  const failed: string[] = [];
+  const unknown: string[] = [];
+  const inAll = (): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const summary = (total: number): string => {
+    const rows = Object.entries(counts).map(([status, count]) => [count, status] as const);
+    return `${inWords([...rows, [total - inAll(), 'not done']])} on ${where}`;
+  };
+  return {
+    add({ status, remote_user }) {
+      counts[status] += 1;
+      if (status === 'failed') failed.push(remote_user);
+      if (status === 'unknown') unknown.push(remote_user);
+    },
+    summary,
+    verdict(total, stopped, open) {
+      if (!stopped && counts.failed + counts.unknown + total - inAll() === 0) return undefined;
+      if (stopped && ownVerdicts.has(stopped.kind)) return stopped;
+      const answered = new Set(open.map(({ remote_user }) => remote_user));
+      const parts = [
+        named(
+          'answered, and shown by no list',
+          unknown.filter((user) => answered.has(user)),
+        ),
+        named(
+          'sent, and not yet known to be carried out',
+          unknown.filter((user) => !answered.has(user)),
+        ),
+        named('failed', failed),
+      ];
+      const message = [stopped?.message, summary(total), ...parts].filter(Boolean).join('; ');
+      const kind = counts.unknown > 0 ? 'unknown' : 'incomplete';
+      const retryable =
+        stopped !== undefined || open.length < total - counts.created - counts.resized - counts.unchanged;
+      const resumes = retryable ? `The same command resumes where this run stopped: ${resume}` : undefined;
+      const details = { hint: [resumes, wayOut(open)].filter(Boolean).join('. '), retryable };
+      if (!stopped) return new Failure(kind, message, details);
+      return stopped.as(stopped.isInterruption ? stopped.kind : kind, message, details);
+    },
+  };
+}
+
+/** How to go on with rows whose answer is open. */
+function wayOut([first, ...others]: readonly LicenseFields[]): string | undefined {
+  if (!first) return undefined;
+  const rest =
+    others.length > 0 ? ` The same holds for ${others.length} more, each with its own --send-again USER.` : '';
+  return `${sendAgainHint(first)}${rest}`;
+}
+
+function named(what: string, users: readonly string[]): string | undefined {
+  if (users.length === 0) return undefined;
+  const rest = users.length - maxNamedUsers;
+  return `${what}: ${users.slice(0, maxNamedUsers).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}
+
+/** Watches whether a server still answers, so that a run stops when it does not. */
+export interface Availability {
+  /** A request was answered. */
+  answered(): void;
+  /** A request found the server unavailable. */
+  failed(cause: Failure): void;
+  /** A POST got no answer. After `maxSilences` of them in a row, `prove` has to succeed before the next one is sent. */
+  unanswered(prove: () => Promise<unknown>): void;
+  /** Resolves when the next POST may be sent. */
+  ready(): Promise<void>;
+  /** Why the server is taken to be gone: it was unavailable `maxOutages` times in a row, or failed to prove that it is there. */
+  gone(): Failure | undefined;
+}
+
+const maxOutages = 3;
+const maxSilences = 20;
+
+/** A server is taken to be available until requests fail. */
+export function watchAvailability(): Availability {
+  let [outages, silences] = [0, 0];
+  let presence: Promise<void> = Promise.resolve();
+  let gone: Failure | undefined;
+  const proven = async (prove: () => Promise<unknown>): Promise<void> => {
+    try {
+      await prove();
+    } catch (cause) {
+      if (!(cause instanceof Failure)) throw cause;
+      gone ??= cause;
+    }
+  };
+  return {
+    answered: () => void ([outages, silences] = [0, 0]),
+    failed(cause) {
+      outages += 1;
+      if (outages >= maxOutages) gone ??= cause;
+    },
+    unanswered(prove) {
+      silences += 1;
+      if (silences % maxSilences === 0) presence = proven(prove);
+    },
+    ready: () => presence,
+    gone: () => gone,
+  };
+}
