@@ -95,20 +95,20 @@ async function confirm(
   creation: AnsweredCreation,
   creating: Creating,
 ): Promise<CreatedLicense> {
-  const { license, license_is } = creation;
-  const isAsAsked = license_is === 'as asked';
-  const { before, warn } = creating;
+  const { license } = creation;
+  const isAsAsked = creation.license_is === 'as asked';
   const failure = notShown(creation, fields);
-  if (!before && !isAsAsked) throw unsettled(fields, failure, unknownBefore);
+  const sought = { before: creating.before, answered: license };
+  if (!creating.before && !isAsAsked) throw unsettled(fields, failure, unknownBefore);
   try {
-    let look = await lookAfter(api, fields, { before, answered: license });
+    let look = await lookAfter(api, fields, sought);
     if (look.shows === 'no answer' && license && isAsAsked) {
-      warn(`the license was created, as the server answered, and could not be confirmed: ${look.why}`);
+      creating.warn(`the license was created, as the server answered, and could not be confirmed: ${look.why}`);
       return { license, list: 'unseen' };
     }
     if (look.shows === 'nothing' || look.shows === 'a part') {
       await waitForList(fields, failure, creating);
-      look = await lookAfter(api, fields, { before, answered: license });
+      look = await lookAfter(api, fields, sought);
     }
     if (look.shows === 'it') return { license: (isAsAsked && license) || look.license, list: 'shows it' };
     const why = `${failure.message}; ${look.why}`;
@@ -116,9 +116,12 @@ async function confirm(
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
     if (license && isAsAsked) return { license, list: 'open', failure: cause };
-    if (cause.message.startsWith(failure.message)) throw cause;
-    throw cause.as(cause.kind, `${failure.message}; ${cause.message}`);
+    throw cause.message.startsWith(failure.message) ? cause : saying(failure, cause);
   }
+}
+
+function saying({ message }: Failure, cause: Failure): Failure {
+  return cause.as(cause.kind, `${message}; ${cause.message}`);
 }
 
 type LookAfter =
