@@ -211,7 +211,8 @@ describe('what is refused before anything is sent', () => {
     [`--narrow '[{"operator":"channel"}]'`, /--narrow\[0\]: neither/],
     ['--narrow nonsense', /not valid JSON/],
     [`--narrow '[]' --channel general`, /--narrow excludes/],
-    ['extra', /too many arguments|argument/],
+    ['extra', /'extra' is no link/],
+    ['extra more', /takes one argument; 2 were given/],
     ['--nonsense', /unknown option/],
   ])('%s', async (line, message) => {
     const service = fakeService();
