@@ -1,17 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import { getEventListeners } from 'node:events';
+import { getEventListeners, once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import type { BodyLimits } from '../../../src/api/http/call.ts';
 import type { Answer } from '../../../src/api/http/answer.ts';
 import { exchange } from '../../../src/api/http/transport.ts';
 import { realAlarm } from '../../../src/cli/clock.ts';
 import { openOrigin } from '../../helpers/origin.ts';
 
-function client(port: number, signal: AbortSignal, memory = 1000) {
+function client(port: number, signal: AbortSignal, memory = 1000, spool?: BodyLimits['spool']) {
   const connection = { dispatcher: undefined, surroundings: { env: {}, caFile: undefined }, alarm: realAlarm, signal };
   const url = `http://127.0.0.1:${port}/`;
   const request = { method: 'GET', url, shown: url, headers: {}, body: undefined, shownBody: undefined } as const;
-  return (timeout = 5000): Promise<Answer> => exchange(connection, request, url, { timeout, body: { memory } });
+  return (timeout = 5000): Promise<Answer> => exchange(connection, request, url, { timeout, body: { memory, spool } });
 }
 
 test('a request that is done leaves nothing on the signal of the run', async () => {
@@ -111,4 +115,53 @@ test('of many long bodies, each used until the next one is there, most are freed
   }
   // V8 lets 30 MB of buffers wait for a collection.
   expect(most).toBeLessThan(60_000_000);
+});
+
+test('a reader that is slow holds the sender back', async () => {
+  const whole = 96 * 1024 * 1024;
+  const piece = Buffer.alloc(64 * 1024, 'x');
+  let sent = 0;
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-length': whole });
+    const send = (): void => {
+      while (sent < whole) {
+        sent += piece.length;
+        if (!response.write(piece)) return;
+      }
+      response.end();
+    };
+    send();
+    response.on('drain', send);
+  });
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  let read = (): void => undefined;
+  const reading = new Promise<void>((resolve) => (read = resolve));
+  let received = 0;
+  const spool = {
+    write: async (chunk: Uint8Array) => {
+      await reading;
+      received += chunk.length;
+    },
+    read: () => Readable.from([]),
+    close: () => Promise.resolve(),
+  };
+  const ask = client(port, new AbortController().signal, 1000, { open: () => Promise.resolve(spool), limit: whole });
+  const answer = ask(60_000);
+  answer.catch(() => undefined);
+
+  // The sender rests: ten looks at it in a row see the same number.
+  let looks: number[] = [];
+  const isResting = (): boolean => {
+    looks = [...looks, sent].slice(-10);
+    return looks.length === 10 && sent > 0 && looks.every((look) => look === sent);
+  };
+  await expect.poll(isResting, { timeout: 20_000 }).toBe(true);
+  // What the system holds on both sides of a connection on loopback.
+  expect(sent).toBeLessThan(whole / 2);
+
+  read();
+  await answer;
+  expect({ sent, received }).toEqual({ sent: whole, received: whole });
 });
