@@ -155,6 +155,16 @@ describe('compressed answers', () => {
 });
 
 describe('hostile answers', () => {
+  test('an interim answer is not the answer', async () => {
+    const { port } = await listen((socket) =>
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>; rel=preload\r\n\r\n');
+        socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n[]');
+      }),
+    );
+    expect(await at(`http://127.0.0.1:${port}`, 'license list')).toMatchObject({ exitCode: 0, stdout: '[]\n' });
+  });
+
   test('headers that Node does not take are asked for once, and named', async () => {
     const { port, seen } = await openOrigin(() => ({ headers: { 'x-long': 'x'.repeat(20_000) } }));
     const { error } = await at(`http://127.0.0.1:${port}`, 'license list');
