@@ -9,5 +9,5 @@ test('these tests send their requests with the undici that is in the program', a
   const env = { CHATELAINE_BASE_URL: `http://127.0.0.1:${port}`, ...unit };
   expect((await runAlone('license list', { env })).exitCode).toBe(0);
   const loaded = Object.keys(createRequire(import.meta.url).cache);
-  expect(loaded.filter((file) => file.endsWith('/.cache/undici/undici.cjs'))).toHaveLength(1);
+  expect(loaded.filter((file) => file.endsWith('/.cache/shipped/undici.cjs'))).toHaveLength(1);
 });
