@@ -84,9 +84,6 @@ const revealing = [
   'store/ledger/postgres.ts',
 ];
 
-/** Tables of the specification and the sample data: rows, not code. */
-const tables = ['schema/field.ts', 'schema/settings.ts', 'sandbox/sample/conversations.ts'];
-
 /** Where feature levels have their names. */
 const levelTables = ['sandbox/chat/levels.ts'];
 
@@ -107,22 +104,6 @@ const casts: readonly string[] = [
   'cli/launch/launch.ts: Chunk',
   // Types are erased where a command of any shape is called.
   'commands/command.ts: NamelessCommand',
-];
-
-/** Boolean parameters of functions that one file calls, with a variable of the same name; this list only gets shorter. */
-const flags: readonly string[] = [];
-
-const forbiddenWords = [
-  'utils',
-  'util',
-  'helpers',
-  'helper',
-  'common',
-  'manager',
-  'types',
-  'data',
-  'handle',
-  'handler',
 ];
 
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
@@ -151,7 +132,8 @@ test('imports go down a floor or stay in their room', () => {
     const to = roomOf(posix.join(posix.dirname(source.name), target));
     return from !== to && floorOf(to) >= floorOf(from);
   });
-  expect(wrong.map(({ at, target }) => `${at} imports ${target}`)).toEqual([]);
+  const found = wrong.map(({ at, target }) => `${at} imports ${target}`);
+  expect(found, 'move what is imported down to a floor that both may use').toEqual([]);
 });
 
 test('each package is loaded by one file, its home', () => {
@@ -159,13 +141,16 @@ test('each package is loaded by one file, its home', () => {
     .filter(({ target, typeOnly }) => !typeOnly && !target.startsWith('.') && !target.startsWith('node:'))
     .map(({ source, target }) => `${target}: ${source.name}`);
   const known = Object.entries(homes).flatMap(([name, files]) => [files].flat().map((file) => `${name}: ${file}`));
-  expect(sorted(loaded)).toEqual(sorted(known));
+  expect(sorted(loaded), 'use the package through its home, or name a new home in the table above').toEqual(
+    sorted(known),
+  );
 });
 
 test('dynamic imports are where they are worth it, and load modules of ours', () => {
   const late = importsOf(sources).filter(({ dynamic, source }) => dynamic && source.name !== 'commands/index.ts');
   const doors = late.map(({ source, target }) => `${source.name}: ${target}`);
-  expect(doors.filter((door) => !lateImports.includes(door))).toEqual([]);
+  const found = doors.filter((door) => !lateImports.includes(door));
+  expect(found, 'import it at the top, or add it to lateImports with what loading it costs').toEqual([]);
 });
 
 test('commands are loaded only when they are reached', () => {
@@ -173,28 +158,35 @@ test('commands are loaded only when they are reached', () => {
     .filter(({ dynamic, typeOnly }) => !dynamic && !typeOnly)
     .map(({ source, target }) => posix.join(posix.dirname(source.name), target));
   const commands = eager.filter((target) => target.startsWith('commands/'));
-  expect(sorted([...new Set(commands)])).toEqual(['commands/environment.ts', 'commands/index.ts']);
+  const tables = ['commands/environment.ts', 'commands/index.ts'];
+  expect(sorted([...new Set(commands)]), 'load the command by its row in commands/index.ts').toEqual(tables);
 });
 
 test('functions take the parts of the context that they use: only the type of a command and the program name the whole', () => {
   const whole = sources.filter(({ tree }) => find(tree, (node) => isTypeNamed(node, 'Context')).length > 0);
-  expect(whole.map(({ name }) => name)).toEqual(['cli/context.ts', 'commands/command.ts']);
+  const found = whole.map(({ name }) => name);
+  expect(found, 'take the parts that you use').toEqual(['cli/context.ts', 'commands/command.ts']);
 });
 
 test('nobody below src/cli names process', () => {
   const below = sources.filter((source) => roomOf(source.name) !== 'cli');
-  expect(places(below, (node) => isGlobal(node, 'process'))).toEqual([]);
+  const found = places(below, (node) => isGlobal(node, 'process'));
+  expect(found, 'take it from the world or the machine that cli hands down').toEqual([]);
 });
 
 test('nobody writes to the console; the process is ended in one file, which has waited for all output', () => {
-  expect(places(sources, (node) => isGlobal(node, 'console'))).toEqual([]);
+  const consoles = places(sources, (node) => isGlobal(node, 'console'));
+  expect(consoles, 'return it as the result, or use note() and warn()').toEqual([]);
   const ending = sources.filter(({ tree }) => find(tree, (node) => node.getText() === 'process.exit').length > 0);
-  expect(ending.map(({ name }) => name)).toEqual(['cli/process.ts']);
+  expect(
+    ending.map(({ name }) => name),
+    'throw a Failure: main makes the exit code of it',
+  ).toEqual(['cli/process.ts']);
 });
 
 test('timers are set in src/cli/clock.ts, in which a span of any length is right, and given to everybody else', () => {
   const elsewhere = sources.filter(({ name }) => name !== 'cli/clock.ts' && name !== 'cli/process.ts');
-  expect(places(elsewhere, setsTimer)).toEqual([]);
+  expect(places(elsewhere, setsTimer), 'take the clock or the alarm as a parameter').toEqual([]);
   const timers = importsOf(elsewhere).filter(({ target }) => /^(node:)?timers/.test(target));
   const named = timers.filter(
     ({ source, target }) => !source.text.includes(`import { setImmediate } from '${target}'`),
@@ -214,27 +206,27 @@ test('files are read through three doors, which a FIFO does not hold; the rest r
 
 test('the clock and chance are read in src/cli and given to everybody else', () => {
   const below = sources.filter((source) => roomOf(source.name) !== 'cli');
-  expect(places(below, readsClockOrChance)).toEqual([]);
+  expect(places(below, readsClockOrChance), 'take the clock as a parameter').toEqual([]);
 });
 
 test('no await and no import.meta at the top of a module, since the bundle is CommonJS', () => {
   const found = places(sources, (node) => ts.isMetaProperty(node) || (isAwait(node) && !isInFunction(node)));
-  expect(found).toEqual([]);
+  expect(found, 'put it into a function').toEqual([]);
 });
 
 test('secrets are revealed in four files', () => {
   const files = sources.filter(({ tree }) => find(tree, isReveal).length > 0).map(({ name }) => name);
-  expect(files).toEqual(revealing);
+  expect(files, 'pass the Secret on; whoever sends or keeps it reveals it').toEqual(revealing);
 });
 
 test('no any and no non-null assertion', () => {
   const found = places(sources, (node) => node.kind === ts.SyntaxKind.AnyKeyword || ts.isNonNullExpression(node));
-  expect(found).toEqual([]);
+  expect(found, 'use unknown and look at the value').toEqual([]);
 });
 
 test('no module imports itself through others, types included', () => {
   const circles = sources.filter(({ name }) => reached(name).has(name)).map(({ name }) => name);
-  expect(circles).toEqual([]);
+  expect(circles, 'move what both need into a module of its own').toEqual([]);
 });
 
 test('two folders do not import each other; a folder and those inside it count as one', () => {
@@ -245,7 +237,8 @@ test('two folders do not import each other; a folder and those inside it count a
     }),
   );
   const turned = (pair: string): string => pair.split(' imports ').toReversed().join(' imports ');
-  expect([...pairs].filter((pair) => pairs.has(turned(pair)))).toEqual([]);
+  const mutual = [...pairs].filter((pair) => pairs.has(turned(pair)));
+  expect(mutual, 'move what both need into one of the two, or down a floor').toEqual([]);
 });
 
 test('the name of a type is unique', () => {
@@ -256,46 +249,26 @@ test('the name of a type is unique', () => {
       declared.set(name, [...(declared.get(name) ?? []), placeOf(source, node)]);
     }
   }
-  expect([...declared].filter(([, declarations]) => declarations.length > 1)).toEqual([]);
+  const twice = [...declared].filter(([, declarations]) => declarations.length > 1);
+  expect(twice, 'rename one, or use the other').toEqual([]);
 });
 
 test('a feature level is a number in the tables only, where it has a name', () => {
   const code = sources.filter(({ name }) => roomOf(name) !== 'schema' && !levelTables.includes(name));
-  expect(places(code, isLevelInCode)).toEqual([]);
+  expect(places(code, isLevelInCode), 'name the level in schema/levels.ts').toEqual([]);
 });
 
 test('a cast is in the list of those that have a reason', () => {
   const found = sources.flatMap(({ name, tree }) => find(tree, isCast).map((node) => `${name}: ${castTo(node)}`));
-  expect(found.filter((cast) => !casts.includes(cast))).toEqual([]);
-  expect(casts.filter((cast) => !found.includes(cast))).toEqual([]);
+  const added = found.filter((cast) => !casts.includes(cast));
+  expect(added, 'write a guard, or a type that needs no cast').toEqual([]);
+  const gone = casts.filter((cast) => !found.includes(cast));
+  expect(gone, 'take it out of the list').toEqual([]);
 });
 
 test('no parameter is a boolean: a caller would read true or false and not its meaning', () => {
   const found = sources.flatMap(({ name, tree }) => find(tree, isFlag).map((node) => `${name}: ${functionName(node)}`));
-  expect(found.filter((flag) => !flags.includes(flag))).toEqual([]);
-  expect(flags.filter((flag) => !found.includes(flag))).toEqual([]);
-});
-
-test('files are named after what they hold', () => {
-  const words = (name: string): string[] => name.replace(/\.ts$/, '').split(/[/-]/);
-  const wrong = sources.filter(({ name }) => words(name).some((word) => forbiddenWords.includes(word)));
-  expect(wrong.map(({ name }) => name)).toEqual([]);
-  expect(sources.map(({ name }) => name).filter((name) => !/^[a-z0-9/-]+\.ts$/.test(name))).toEqual([]);
-});
-
-test('files stay within 250 lines, tables excepted', () => {
-  const long = sources.filter(({ name, text }) => !tables.includes(name) && linesOf(text) > 250);
-  expect(long.map(({ name }) => name)).toEqual([]);
-});
-
-test('functions stay within 30 lines, not counting the functions that they are made of', () => {
-  const code = sources.filter(({ name }) => !tables.includes(name));
-  const long = code.flatMap(({ name, tree }) =>
-    find(tree, isFunction)
-      .filter((node) => ownLines(node) > 30)
-      .map((node) => `${name}: ${functionName(node)}`),
-  );
-  expect(long).toEqual([]);
+  expect(found, 'take a word or an object whose field has a name').toEqual([]);
 });
 
 interface Import {
@@ -364,16 +337,6 @@ function isInFunction(node: ts.Node): boolean {
 
 function isFunction(node: ts.Node): boolean {
   return ts.isFunctionLike(node) && 'body' in node && node.body !== undefined;
-}
-
-/** Lines of a function, each function inside it counted as one. */
-function ownLines(node: ts.Node): number {
-  const inner = node.getChildren().flatMap(outermostFunctions);
-  return inner.reduce((lines, one) => lines - linesOf(one.getText()) + 1, linesOf(node.getText()));
-}
-
-function outermostFunctions(node: ts.Node): ts.Node[] {
-  return isFunction(node) ? [node] : node.getChildren().flatMap(outermostFunctions);
 }
 
 function functionName(node: ts.Node): string {
@@ -466,10 +429,6 @@ function floorOf(room: string): number {
   const floor = floors[room];
   if (floor === undefined) throw new Error(`src/${room} is not a room of the house: add it to the table of floors`);
   return floor;
-}
-
-function linesOf(text: string): number {
-  return text.trimEnd().split('\n').length;
 }
 
 function sorted(texts: readonly string[]): string[] {
