@@ -17,8 +17,8 @@ import type { World } from './world.ts';
 export interface Connections {
   licensing(credential: LicensingCredential): LicensingConnection;
   chat(credential: ChatCredential): ChatConnection;
-  /** Without a credential, reads only. */
-  open(origin: string): Send;
+  /** Without a credential; no body of an answer is shown. */
+  open(url: string, headers?: Readonly<Record<string, string>>): Send;
 }
 
 export interface ChatConnection {
@@ -78,7 +78,7 @@ export function openConnections(wiring: Wiring): Connections {
       send: signedIn(credential),
       sendUnauthenticated: connect({ ...unauthenticated, base: credential.site, headers: headersOf(credential) }),
     }),
-    open: (base) => connect({ ...unauthenticated, base, sealed: true, readOnly: true }),
+    open: (base, headers = {}) => connect({ ...unauthenticated, base, sealed: true, headers }),
   };
 }
 

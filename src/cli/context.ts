@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import type { PlannedCall, Send } from '../api/http/call.ts';
-import { chatApi } from '../api/chat/chat.ts';
+import { chatApi, fetchKey } from '../api/chat/chat.ts';
 import { licensingApi } from '../api/licensing/licensing.ts';
 import type { Service } from '../api/raw-path.ts';
 import { commandTable, nouns } from '../commands/index.ts';
@@ -19,6 +19,7 @@ import type {
 } from '../commands/context.ts';
 import { writeJson } from '../core/json.ts';
 import { checkZone } from '../core/moment.ts';
+import { headersOf } from '../schema/profile.ts';
 import { foldersOf } from '../store/disk/folders.ts';
 import { keyFrom } from '../store/account/key-text.ts';
 import type { JournalHeader } from '../store/journal.ts';
@@ -70,7 +71,7 @@ export function openSession(running: Running, checkFields: FieldCheck): Session 
     checkFields,
     surface: async () => ({ nouns, commands: await Promise.all(commandTable.map(({ load }) => load())) }),
     ...accounts,
-    ...services(accounts, connections, world),
+    ...services(accounts, connections, running),
     raw: rawApi(accounts, connections),
     ...questions(running),
     ...records(world, options, messages, signal),
@@ -101,7 +102,7 @@ function lines({ note, warn }: Messages, conclusions: string[]): Pick<Terminal, 
 function services(
   accounts: Accounts,
   connections: Connections,
-  { machine, clock }: World,
+  { world: { machine, clock }, redactor }: Running,
 ): Omit<Services, 'raw' | 'sandbox'> {
   return {
     licensing: (choice) =>
@@ -120,6 +121,10 @@ function services(
     chatAs(credential) {
       const { send, sendUnauthenticated } = connections.chat(credential);
       return chatApi(send, sendUnauthenticated);
+    },
+    async fetchKey(profile, password) {
+      const key = await fetchKey(connections.open(profile.site, headersOf(profile)), profile.email, password);
+      return redactor.watch(key);
     },
     async reach(url) {
       const { reach } = await import('../api/http/proxy.ts');

@@ -55,10 +55,13 @@ async function readLine(world: World, question: string, signal: AbortSignal): Pr
 }
 
 /** The package rejects with an error named …Prompt… on Ctrl-C and on a closed input. */
+/** Without the mark of success that it has by default: nobody has looked at the text yet. */
+const unmarked = { prefix: '' };
+
 async function readHidden(world: World, question: string, signal: AbortSignal): Promise<Secret> {
   try {
     const streams = { input: world.stdin, output: world.stderr, signal, clearPromptOnDone: false };
-    return new Secret(await password({ message: question, mask: false }, streams));
+    return new Secret(await password({ message: question, mask: false, theme: unmarked }, streams));
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
     if (cause instanceof Error && /Prompt/.test(cause.name))

@@ -6,7 +6,7 @@ import type { LicensingApi } from '../api/licensing/licensing.ts';
 import type { Service } from '../api/raw-path.ts';
 import type { RawAnswer, RawRequest } from '../api/raw.ts';
 import type { ChatCredential, LicensingCredential, StoredApp } from '../store/account/credentials.ts';
-import type { Kind } from '../schema/profile.ts';
+import type { ChatProfile, Kind } from '../schema/profile.ts';
 import type { Profiles } from '../store/account/profiles.ts';
 import type { Secret } from '../core/secret.ts';
 import type { LostLines, OpenArchive } from '../store/archive/archive.ts';
@@ -54,6 +54,8 @@ export interface Services {
   chatAs(credential: ChatCredential): ChatApi;
   /** Either service without interpretation, for requests that a person writes. */
   raw(service: Service): RawApi;
+  /** The key of a chat account by its password: one attempt. @throws Failure auth */
+  fetchKey(profile: ChatProfile, password: Secret): Promise<Secret>;
   /** Asks a server for anything, without a credential. @throws Failure unavailable naming the obstacle */
   reach(url: string): Promise<Reach>;
   sandbox(): SandboxControl;

@@ -93,9 +93,7 @@ export interface View {
 const deleteTimeout = 75_000;
 
 /** Makes a method of a row. */
-type Caller = <V extends readonly unknown[], R>(
-  row: (...values: V) => EndpointRow<R>,
-) => (...values: V) => Promise<R>;
+type Caller = <V extends readonly unknown[], R>(row: (...values: V) => EndpointRow<R>) => (...values: V) => Promise<R>;
 
 /** The calls of the chat API, a row each; a new one is a row here, and a method of `ChatApi` with that. */
 function endpoints(call: Caller) {
@@ -203,4 +201,26 @@ function isView(value: unknown): value is View {
   if (!isObject(value)) return false;
   const { fragment, is_pinned, name } = value;
   return typeof fragment === 'string' && typeof is_pinned === 'boolean' && (name === null || typeof name === 'string');
+}
+
+/**
+ * The key of an account by its password, in one attempt (docs/apis.md, Credentials). The answer holds the key: `send` shows no bodies.
+ * @throws Failure auth where the server does not take the password
+ */
+export async function fetchKey(send: Send, email: string, password: Secret): Promise<Secret> {
+  const form = [['username', email] as const, ['password', password] as const];
+  const answer = await send({ method: 'POST', path: path`/api/v1/fetch_api_key`, form, repeat: 'by caller' });
+  try {
+    accept(answer);
+  } catch (cause) {
+    if (!(cause instanceof Failure) || cause.kind !== 'auth') throw cause;
+    throw cause.as('auth', cause.message, {
+      hint: 'Check address and password. Where the organization signs in by other means, leave out --password and paste the key: in the app, Settings, Account & privacy, API key.',
+    });
+  }
+  const key = isObject(answer.body) ? answer.body['api_key'] : undefined;
+  if (typeof key === 'string' && key !== '') return new Secret(key);
+  throw new Failure('unavailable', 'the chat server took the password and answered without a key', {
+    http: answer.http,
+  });
 }

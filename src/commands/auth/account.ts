@@ -7,21 +7,38 @@ import { urlOf, userOf, type Profile } from '../../schema/profile.ts';
 import type { CandidateProfile } from '../../store/account/profiles.ts';
 
 interface KeySource {
+  readonly password?: boolean;
   readonly api_key_stdin?: boolean;
   readonly api_key_file?: string;
   readonly key_command?: string;
 }
 
+/** Where a person finds the key. */
+export const keyPlaces = {
+  licensing: 'The key is that of the application: in the dashboard, the credentials of the application.',
+  chat: 'The key is in the app: Settings, Account & privacy, API key. It is not your password; --password asks for that instead.',
+} as const;
+
 /**
  * The key of a new profile from wherever the user keeps it. A key command is run once, to see that it works.
  * @throws Failure usage, config
  */
-export async function readKey(source: KeySource, context: Keys & Pick<Terminal, 'secret'>): Promise<Secret> {
+export async function readKey(
+  source: KeySource,
+  profile: Profile,
+  context: Keys & Pick<Services, 'fetchKey'> & Pick<Terminal, 'secret' | 'note' | 'interactive'>,
+): Promise<Secret> {
   const given = Object.entries(source).filter(([, value]) => value !== undefined && value !== false);
-  if (given.length > 1) throw usage('give one of --api-key-stdin, --api-key-file and --key-command');
+  if (given.length > 1) throw usage('give one of --password, --api-key-stdin, --api-key-file and --key-command');
   if (source.key_command !== undefined) return context.runKeyCommand(source.key_command);
   if (source.api_key_file !== undefined) return context.keyFromFile(source.api_key_file);
   if (source.api_key_stdin) return context.keyFromInput();
+  if (source.password && profile.kind === 'chat') {
+    if (!context.interactive())
+      throw usage('--password asks for it on a terminal, and there is none', 'Give the key with --api-key-stdin.');
+    return context.fetchKey(profile, await context.secret(`Password of ${profile.email}:`));
+  }
+  if (context.interactive()) context.note(keyPlaces[profile.kind]);
   return context.secret('API key:');
 }
 
@@ -107,7 +124,10 @@ async function checked(profile: Profile, key: Secret, context: Storing): Promise
     await checkCredential(credentialFrom(profile, key), context);
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
-    const hint = ['Nothing was stored.', cause.details.hint].filter((text) => text !== undefined).join(' ');
+    const advice = /malformed api key/i.test(cause.details.server?.msg ?? '')
+      ? 'That is no key of the chat, which has 32 letters and digits. A password? Sign in with --password.'
+      : cause.details.hint;
+    const hint = ['Nothing was stored.', advice].filter((text) => text !== undefined).join(' ');
     throw cause.as(cause.kind, cause.message, { hint });
   }
 }

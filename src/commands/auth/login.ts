@@ -9,12 +9,14 @@ import {
   profileSettings,
   type Kind,
   kinds,
+  type Profile,
+  urlOf,
   type ProfileField,
 } from '../../schema/profile.ts';
 import type { CandidateProfile } from '../../store/account/profiles.ts';
 import { command } from '../command.ts';
 import type { Accounts, Terminal } from '../context.ts';
-import { hostName, readKey, inPlaceOf, storeProfile } from './account.ts';
+import { hostName, inPlaceOf, keyPlaces, readKey, storeProfile } from './account.ts';
 
 /** What a credential is for, as `auth login` takes it. */
 const kindField = {
@@ -35,6 +37,7 @@ export default command({
       'its default; auth use changes that.',
     'On a terminal everything that is not typed is asked for. A profile of the same name keeps ' +
       `${namesIn(profileSettings.licensing).join(', ')} unless they are typed, and an empty one is taken away; one of another account is replaced only when you agree, or with --yes.`,
+    `${keyPlaces.licensing} ${keyPlaces.chat}`,
     'The key is asked for without being shown, or comes from standard input, a file, or a command that is run at each use; no option ' +
       'takes the key itself. It is tried before anything is stored.',
     'Key commands of usual managers: pass show chatelaine/prod; secret-tool lookup service chatelaine account prod; ' +
@@ -44,6 +47,10 @@ export default command({
   options: {
     ...optional({ ...accountFields.licensing, ...accountFields.chat }),
     name: text('NAME', 'Name of the profile (default: app-CODE, or the host of the site)'),
+    password: {
+      kind: 'boolean',
+      help: 'Chat: ask for the password of the account, and fetch the key with it; the password is not kept',
+    },
     api_key_stdin: { kind: 'boolean', help: 'Read the key from standard input' },
     api_key_file: text('FILE', 'Read the key from the first line of a file that nobody else can read'),
     key_command: keyCommand,
@@ -53,21 +60,29 @@ export default command({
   examples: [
     'chatelaine auth login licensing --base-url https://licenses.example.com --app-code 4711 --key-command "pass show chatelaine/prod"',
     'chatelaine auth login chat --site https://chat.example.com --email ada@example.com --api-key-stdin',
+    'chatelaine auth login chat --site https://chat.example.com --email ada@example.com --password --dry-run',
   ],
 
   dryRun: ['rows'],
 
-  async run({ kind, name, check, api_key_stdin, api_key_file, key_command, ...typed }, context) {
+  async run({ kind, name, check, password, api_key_stdin, api_key_file, key_command, ...typed }, context) {
     const chosen = kind ?? (await askKind(context));
-    refuseForeign(chosen, typed);
+    refuseForeign(chosen, chosen === 'chat' ? typed : { ...typed, password });
     const values = { ...typed, ...(await askMissing(chosen, typed, context)) };
     const profile = await inPlaceOf(candidateOf(chosen, name, { ...values, key_command }), context);
-    const key = await readKey(defined({ api_key_stdin, api_key_file, key_command }), context);
-    return storeProfile(profile, key, check, context);
+    if (password && context.options.dry_run) return plannedSignIn(profile, context);
+    const source = defined({ password, api_key_stdin, api_key_file, key_command });
+    return storeProfile(profile, await readKey(source, profile, context), check, context);
   },
 
   show: { columns: ['profile', 'kind', 'status'], line: ({ profile, status }) => `Profile ${profile}: ${status}` },
 });
+
+/** A dry run asks for no password: it shows the call that would fetch the key. */
+function plannedSignIn(profile: Profile, { note }: Pick<Terminal, 'note'>) {
+  note(`would send: POST ${urlOf(profile)}/api/v1/fetch_api_key, with username and password`);
+  return { profile: profile.name, kind: profile.kind, status: 'would be stored' };
+}
 
 type ProfileInput = Readonly<Record<string, unknown>>;
 

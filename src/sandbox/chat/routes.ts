@@ -6,7 +6,7 @@ import { postMessage } from './post.ts';
 import { changeSettings } from './settings.ts';
 import { createSnippet, deleteSnippet, listSnippets } from './snippets.ts';
 import { uploadAddress, uploadContent } from './uploads.ts';
-import { aboutMe, listUsers } from './users.ts';
+import { aboutMe, giveKey, listUsers } from './users.ts';
 import { changeView, listViews } from './views.ts';
 import { Refusal } from './refusal.ts';
 
@@ -25,7 +25,7 @@ const names = [
   'realm(?:/.*)?',
   'user_groups(?:/.*)?|user_topics|user_uploads(?:/.*)?|attachments(?:/[0-9]+)?',
   'drafts(?:/[0-9]+)?|scheduled_messages(?:/[0-9]+)?|reminders(?:/[0-9]+)?|typing|invites(?:/.*)?|channel_folders(?:/.*)?',
-  'fetch_api_key|dev_fetch_api_key|dev_list_users|jwt/fetch_api_key|bots(?:/.*)?|default_streams|calls/.*|zcommand',
+  'dev_fetch_api_key|dev_list_users|jwt/fetch_api_key|bots(?:/.*)?|default_streams|calls/.*|zcommand',
 ];
 
 /** Says in JSON what a client misses, instead of the page of an unknown URL. */
@@ -47,6 +47,7 @@ const lackingRoute: ChatRoute = {
  */
 const routes: readonly ChatRoute[] = [
   { pattern: /^\/api\/v1\/server_settings$/, methods: { GET: { who: 'anybody', run: aboutServer } } },
+  { pattern: /^\/api\/v1\/fetch_api_key$/, methods: { POST: { who: 'anybody', run: giveKey } } },
   { pattern: /^\/api\/v1\/users$/, methods: { GET: any(listUsers) } },
   { pattern: /^\/api\/v1\/users\/me$/, methods: { GET: any(aboutMe) } },
   { pattern: /^\/api\/v1\/users\/me\/subscriptions$/, methods: { GET: any(listSubscriptions) } },

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { User } from '../records.ts';
 import { received } from './access.ts';
-import type { UserCall } from './call.ts';
+import type { ChatCall, UserCall } from './call.ts';
 import { ignoredField, ignoredSince } from './levels.ts';
-import { boolean, readParameters } from './parameters.ts';
+import { boolean, plain, readParameters, required } from './parameters.ts';
+import { Refusal } from './refusal.ts';
 
 const signature = { client_gravatar: boolean, include_custom_profile_fields: boolean };
 
@@ -17,6 +18,16 @@ export function aboutMe({ user, request, level, state }: UserCall) {
     max_message_id: state.messages.rows().findLast((row) => received(user, row, state))?.id ?? -1,
     ...ignoredField(level, ignoredSince.others, ignored),
   };
+}
+
+/** POST /fetch_api_key: the key of whoever knows the password. @throws Refusal */
+export function giveKey({ state, request }: ChatCall) {
+  const { values } = readParameters(request, { username: plain, password: plain });
+  const [username, password] = [required('username', values.username), required('password', values.password)];
+  const user = state.users.rows().find(({ email }) => email.toLowerCase() === username.trim().toLowerCase());
+  if (user?.active && user.password === password)
+    return { api_key: user.api_key, email: user.email, user_id: user.user_id };
+  throw new Refusal('Your username or password is incorrect', { status: 401, code: 'AUTHENTICATION_FAILED' });
 }
 
 /** GET /users. */

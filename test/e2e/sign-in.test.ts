@@ -1,0 +1,102 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/server.ts';
+import { realTime } from '../helpers/clock.ts';
+import { emptyHome, openTerminal } from './pty.ts';
+
+const password = 'sandbox-password-of-mara';
+
+interface SignedIn {
+  readonly exitCode: number | undefined;
+  /** All that the terminal showed. */
+  readonly output: string;
+  readonly requests: readonly string[];
+  /** All that was stored. */
+  readonly stored: string;
+}
+
+/** `auth login chat` on a terminal, at which that text is typed when it is asked for. */
+async function signIn(words: string, typed?: { readonly at: RegExp; readonly text: string }): Promise<SignedIn> {
+  const requests: string[] = [];
+  const log = ({ method, path }: { method: string; path: string }) => void requests.push(`${method} ${path}`);
+  const sandbox = await startSandbox({ clock: realTime, log });
+  onTestFinished(() => sandbox.close());
+  const home = emptyHome();
+  const terminal = openTerminal(
+    `chatelaine auth login chat --site ${sandbox.chat.site} --email mara@harbour.example --name work ${words}`,
+    { home },
+  );
+  if (typed) {
+    await terminal.shows(typed.at);
+    terminal.type(`${typed.text}\r`);
+  }
+  const { exitCode, output } = await terminal.ended;
+  const folder = join(home, '.config/chatelaine');
+  const files =
+    typed && exitCode === 0 ? readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8')) : [];
+  return { exitCode, output: output.replace(/\s+/g, ' '), requests, stored: files.join('\n') };
+}
+
+const atPassword = (text: string) => ({ at: /Password of mara@harbour.example:/, text });
+const atKey = (text: string) => ({ at: /API key:/, text });
+
+describe('--password', () => {
+  test('fetches the key, tries it, and keeps only that', async () => {
+    const { exitCode, requests, stored, output } = await signIn('--password --trace', atPassword(password));
+
+    expect({ exitCode, requests }).toEqual({
+      exitCode: 0,
+      requests: ['POST /api/v1/fetch_api_key', 'GET /api/v1/messages'],
+    });
+    expect(stored).toContain('SandboxKeyOfMara');
+    expect(stored).not.toContain(password);
+    expect(output).not.toMatch(/SandboxKeyOfMara|sandbox-password/);
+  });
+
+  test('that is wrong is exit 4, was sent once, and nothing is stored', async () => {
+    const { exitCode, requests, output } = await signIn('--password', atPassword('wrong horse'));
+
+    expect({ exitCode, requests }).toEqual({ exitCode: 4, requests: ['POST /api/v1/fetch_api_key'] });
+    expect(output).toContain('Your username or password is incorrect');
+    expect(output).toContain('paste the key: in the app, Settings, Account & privacy, API key');
+    expect(output).not.toContain('wrong horse');
+  });
+
+  test('is not asked for by a dry run, which shows the call', async () => {
+    const { exitCode, requests, output } = await signIn('--password --dry-run');
+
+    expect({ exitCode, requests }).toEqual({ exitCode: 0, requests: [] });
+    expect(output).toContain('Profile work: would be stored');
+    expect(output).toMatch(/would send: POST http:\S+\/api\/v1\/fetch_api_key, with username and password/);
+  });
+
+  test.each([
+    ['--password --api-key-stdin', 'give one of --password, --api-key-stdin, --api-key-file and --key-command'],
+    ['--password --no-input', '--password asks for it on a terminal, and there is none'],
+  ])('%s is exit 2', async (words, message) => {
+    const { exitCode, output, requests } = await signIn(words);
+
+    expect({ exitCode, requests }).toEqual({ exitCode: 2, requests: [] });
+    expect(output).toContain(message);
+  });
+});
+
+test('the prompt for a key says where the key is', async () => {
+  const { exitCode, output } = await signIn('', atKey('SandboxKeyOfMara0000000000000000'));
+
+  expect(exitCode).toBe(0);
+  expect(output).toContain('The key is in the app: Settings, Account & privacy, API key. It is not your password');
+  // Nobody has looked at the key before it is typed.
+  expect(output).not.toContain('✔');
+});
+
+test('a password that is typed as key is named as that', async () => {
+  const { exitCode, output } = await signIn('', atKey(password));
+
+  expect(exitCode).toBe(4);
+  expect(output).toContain(
+    'That is no key of the chat, which has 32 letters and digits. A password? Sign in with --password.',
+  );
+  expect(output).not.toContain(password);
+});
