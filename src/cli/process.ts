@@ -28,7 +28,7 @@ export async function start(version: string, { keepCode }: { keepCode: () => voi
   if (stderr) await flushed(stderr, interrupt.signal);
   interrupt.release();
   if (!interrupt.signal.aborted) keepCode();
-  leave(interrupt.signal);
+  endProcess(interrupt.signal);
 }
 
 /** node:os is loaded where a file of the user is needed. */
@@ -76,7 +76,7 @@ const moment = 100;
  * given up, a pipe that nobody reads. After a signal it ends at once. A name look-up occupies a thread that even process.exit waits for:
  * the signal's default action ends that too, and a shell reports the same exit code.
  */
-function leave({ aborted, reason }: AbortSignal): void {
+function endProcess({ aborted, reason }: AbortSignal): void {
   if (!aborted) return void setTimeout(() => process.exit(), moment).unref();
   if (process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap'))
     process.kill(process.pid, reason instanceof Failure && reason.kind === 'terminated' ? 'SIGTERM' : 'SIGINT');
