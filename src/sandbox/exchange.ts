@@ -6,6 +6,8 @@ import type { SandboxFault, FaultKind } from './faults.ts';
 import { type ErrorShapeName, errorBody } from './licensing/license-body.ts';
 import { rateLimitMessage } from './chat/refusal.ts';
 
+export type Api = 'licensing' | 'chat' | 'none';
+
 /** One request that waits for its end. */
 interface Exchange {
   readonly outgoing: ServerResponse;
@@ -21,29 +23,25 @@ interface Exchange {
   readonly carryOut: () => Promise<SandboxAnswer>;
 }
 
-/** Ends an exchange, with a fault if one was drawn; gives the status that was sent, null where nothing was. */
-export async function finish(exchange: Exchange, fault: SandboxFault | undefined): Promise<number | null> {
+/** Answers a request, with a fault if one was drawn; gives the status that was sent, null where nothing was. */
+export async function respond(exchange: Exchange, fault: SandboxFault | undefined): Promise<number | null> {
   if (!fault) return send(exchange, await exchange.carryOut());
   const { kind, argument } = fault;
   if (kind === 'delay-commit' || kind === 'delay-commit-504') return carryOutLater(exchange, fault);
-  const instead = answerInstead(exchange, fault);
+  const instead = faultAnswer(fault, exchange);
   if (kind.endsWith('-after') || kind === 'early-502') await exchange.carryOut();
   if (instead) return send(exchange, instead);
-  if (kind.startsWith('reset')) return reset(exchange);
+  if (kind.startsWith('reset')) return drop(exchange, 'resetAndDestroy');
   if (kind.startsWith('hang')) return null;
   if (kind === 'huge') return flood(exchange);
   if (kind === 'drop-before' || kind === 'drop-after') return drop(exchange);
   const answer = await exchange.carryOut();
-  return kind === 'early' ? send(exchange, answer) : spoil(exchange, answer, kind, Number(argument));
-}
-
-function answerInstead({ api, level, errorShape, clock }: Exchange, fault: SandboxFault): SandboxAnswer | undefined {
-  return faultAnswer(fault, { api, level, errorShape, now: clock.now() });
+  return kind === 'early' ? send(exchange, answer) : sendDamaged(exchange, answer, kind, Number(argument));
 }
 
 /** The client is turned away at once; closing the sandbox carries out what is still due, so that nothing is lost. */
 async function carryOutLater(exchange: Exchange, fault: SandboxFault): Promise<number | null> {
-  const page = answerInstead(exchange, fault);
+  const page = faultAnswer(fault, exchange);
   const status = page ? send(exchange, page) : drop(exchange);
   await pause(exchange, Number(fault.argument));
   await exchange.carryOut();
@@ -59,8 +57,8 @@ async function pause({ clock, closing }: Exchange, span: Milliseconds): Promise<
   }
 }
 
-/** An answer that was earned and does not arrive as it should. */
-function spoil(
+/** The service's answer, which does not arrive as it should. */
+function sendDamaged(
   exchange: Exchange,
   answer: SandboxAnswer,
   kind: SandboxFault['kind'],
@@ -80,13 +78,8 @@ export function send({ outgoing }: Pick<Exchange, 'outgoing'>, { status, headers
   return status;
 }
 
-function drop({ outgoing }: Exchange): null {
-  outgoing.socket?.destroy();
-  return null;
-}
-
-function reset({ outgoing }: Exchange): null {
-  outgoing.socket?.resetAndDestroy();
+function drop({ outgoing }: Exchange, how: 'destroy' | 'resetAndDestroy' = 'destroy'): null {
+  outgoing.socket?.[how]();
   return null;
 }
 
@@ -138,22 +131,10 @@ function drained(outgoing: ServerResponse): Promise<void> {
   });
 }
 
-export type Api = 'licensing' | 'chat' | 'none';
-
-/** What an answer depends on, besides the fault. */
-interface Setting {
-  readonly api: Api;
-  /** Of the chat service. */
-  readonly level: number;
-  /** Of an error of the licensing service under status 200. */
-  readonly errorShape: ErrorShapeName | undefined;
-  readonly now: Milliseconds;
-}
-
 /** The answer in place of the service's own, or undefined for faults of the connection. */
-function faultAnswer({ kind, argument }: SandboxFault, setting: Setting): SandboxAnswer | undefined {
-  const { api, errorShape } = setting;
-  if (kind.startsWith('429')) return tooMany(kind, Number(argument) / 1000, setting);
+function faultAnswer({ kind, argument }: SandboxFault, exchange: Exchange): SandboxAnswer | undefined {
+  const { api, errorShape } = exchange;
+  if (kind.startsWith('429')) return tooMany(kind, Number(argument) / 1000, exchange);
   if (kind === 'delay-commit-504') return proxyPage(504);
   if (kind === 'early-502') return proxyPage(502);
   if (kind === '500' || kind === '500-after') return ownError(api);
@@ -182,15 +163,16 @@ const loginPage =
   '<input name="user"><input name="password" type="password"></form></body></html>';
 
 /** Every form in which a wait was seen (docs/apis.md, Rate limits); `wait` in seconds. */
-function tooMany(kind: FaultKind, wait: number, setting: Setting): SandboxAnswer {
+function tooMany(kind: FaultKind, wait: number, exchange: Exchange): SandboxAnswer {
   if (kind === '429-html') return proxyPage(429);
-  if (kind === '429-null') return limited(setting, { field: null });
-  if (kind === '429-tiny') return limited(setting, { field: 0.008, header: '0.008' });
-  if (kind === '429-date') return limited(setting, { header: new Date(setting.now + wait * 1000).toUTCString() });
+  if (kind === '429-null') return limited(exchange, { field: null });
+  if (kind === '429-tiny') return limited(exchange, { field: 0.008, header: '0.008' });
+  if (kind === '429-date')
+    return limited(exchange, { header: new Date(exchange.clock.now() + wait * 1000).toUTCString() });
   if (kind === '429-int' || kind === '429-long')
-    return limited(setting, { field: Math.ceil(wait), header: String(Math.ceil(wait)) });
+    return limited(exchange, { field: Math.ceil(wait), header: String(Math.ceil(wait)) });
   const field = wait + 0.000_807_374_954_224;
-  return limited(setting, { field, header: String(field) });
+  return limited(exchange, { field, header: String(field) });
 }
 
 /** Null: the field is there and says nothing. */
@@ -199,7 +181,7 @@ interface Wait {
   readonly header?: string;
 }
 
-function limited({ api, level, now }: Setting, { field, header }: Wait): SandboxAnswer {
+function limited({ api, level, clock }: Exchange, { field, header }: Wait): SandboxAnswer {
   const headers = header === undefined ? {} : { 'retry-after': header };
   if (api !== 'chat') {
     const when = typeof field === 'number' ? ` Expected available in ${Math.ceil(field)} seconds.` : '';
@@ -208,7 +190,7 @@ function limited({ api, level, now }: Setting, { field, header }: Wait): Sandbox
   const limits = {
     'x-ratelimit-limit': '200',
     'x-ratelimit-remaining': '0',
-    'x-ratelimit-reset': String(Math.ceil(now / 1000 + (field ?? 0))),
+    'x-ratelimit-reset': String(Math.ceil(clock.now() / 1000 + (field ?? 0))),
   };
   const wait = field === undefined ? {} : { 'retry-after': field };
   const body = { result: 'error', msg: rateLimitMessage(level), ...wait, code: 'RATE_LIMIT_HIT' };

@@ -89,10 +89,7 @@ function run(world: LicensingWorld, request: SandboxRequest, { methods, allow }:
   const step = methods[request.method === 'HEAD' ? 'GET' : request.method];
   if (request.method === 'OPTIONS') return json(200, { name: 'License', renders: ['application/json'] }, { allow });
   if (!step) return json(405, { detail: `Method "${request.method}" not allowed.` }, { allow });
-  const { state, clock, shape, lag, motion, allowance, perMinute } = world;
-  // Written out: a copy by spread took a twentieth of the sandbox's time in a bulk write.
-  const call = { state, clock, shape, lag, motion, allowance, perMinute, request, app_code, code };
-  const { status, headers, body } = step(call);
+  const { status, headers, body } = step({ ...world, request, app_code, code });
   return { status, headers: { allow, vary: 'Accept', ...headers }, body };
 }
 

@@ -5,7 +5,7 @@ import { proxyPage, unknownPage, type SandboxAnswer } from './answer.ts';
 import { answerChat } from './chat.ts';
 import type { ChatWorld } from './chat/call.ts';
 import { batchSize } from './chat/channels.ts';
-import { finish, send, ownError, type Api } from './exchange.ts';
+import { respond, send, ownError, type Api } from './exchange.ts';
 import type { SandboxFault, Faults } from './faults.ts';
 import { answerLicensing, type LicensingWorld } from './licensing.ts';
 import type { Transaction } from './state.ts';
@@ -72,7 +72,7 @@ export async function serve(
       return outcome.answer;
     };
     const shapes = { level: services.chat.level, errorShape: services.licensing.shape.error };
-    end(await finish({ outgoing, api, ...shapes, clock, closing, carryOut }, fault));
+    end(await respond({ outgoing, api, ...shapes, clock, closing, carryOut }, fault));
   } catch (cause) {
     problem = cause instanceof Error ? cause.message : String(cause);
     end(breakDown(outgoing, api));

@@ -172,7 +172,7 @@ function addMessages(state: State, { channel, topic, count, chars }: NonNullable
   for (let index = 0; index < count; index += 1) {
     const { content, rendered } = texts[index % texts.length] ?? { content: '', rendered: '' };
     const [id, timestamp] = [first + index, begins + index * 60];
-    // One literal without a spread: rows of one shape take a tenth of the memory.
+    // Without a spread: rows of one shape let a million messages fit in memory.
     state.messages.play(id, {
       id,
       timestamp,
