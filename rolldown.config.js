@@ -153,7 +153,7 @@ const program = defineConfig({
   onLog: refuseUnresolved,
   input: { main: here('src/cli/process.ts'), help: here('src/cli/help-texts.ts') },
   platform: 'node',
-  plugins: [replace(replacedModules), lateBuiltins(), jqModule, httpParser, licences(), pack(packed)],
+  plugins: [replace(replacedModules), lateBuiltins(), httpParser, licences(['jq-wasm']), pack(packed)],
   // The entry may export to its chunks, so that what every run loads is one file.
   preserveEntrySignatures: 'allow-extension',
   output: {
@@ -173,6 +173,14 @@ const launcher = defineConfig({
   output: { dir: 'dist', format: 'cjs', entryFileNames: '[name].cjs', comments },
 });
 
+/** What a thread runs: a file of its own. */
+const jqWorker = defineConfig({
+  input: { 'jq-worker': here('src/output/jq-worker.cjs') },
+  platform: 'node',
+  plugins: [jqModule],
+  output: { dir: 'dist', format: 'cjs', entryFileNames: '[name].cjs', comments },
+});
+
 /** What TAB runs: a file of its own, which loads nothing of the program. */
 const completion = defineConfig({
   input: { complete: here('src/cli/completion/process.ts') },
@@ -181,7 +189,7 @@ const completion = defineConfig({
   output: { dir: 'dist', format: 'cjs', entryFileNames: '[name].cjs', comments },
 });
 
-export default [program, launcher, completion];
+export default [program, launcher, jqWorker, completion];
 
 /**
  * The name of its source for a chunk that is loaded lazily, else that of a module in it. All are in one folder: `./NAME` then means the

@@ -30,7 +30,6 @@ const homes: Readonly<Record<string, string | readonly string[]>> = {
   'html-to-text': 'output/messages/html-text.ts',
   pg: 'store/ledger/postgres.ts',
   'sanitize-html': 'output/messages/sanitize.ts',
-  'jq-wasm': 'output/jq.ts',
   undici: 'api/http/route.ts',
   'fast-wrap-ansi': 'output/wrap.ts',
   yaml: ['output/yaml.ts', 'store/settings/yaml.ts'],

@@ -4,14 +4,15 @@ import { join } from 'node:path';
 /**
  * Writes two files beside the bundle, about each package whose code is in it: THIRD-PARTY-LICENSES with the licence texts, and
  * bill-of-materials.cdx.json (CycloneDX), so that an audit sees packages that are not installed as dependencies.
+ * @param {readonly string[]} others packages whose code is in a bundle beside this one
  * @returns {import('rolldown').Plugin}
  */
-export function licences() {
+export function licences(others) {
   return {
     name: 'licences',
     generateBundle(_options, bundle) {
       const modules = Object.values(bundle).flatMap((part) => (part.type === 'chunk' ? part.moduleIds : []));
-      const folders = new Set(modules.flatMap(packageFolder));
+      const folders = new Set([...modules.flatMap(packageFolder), ...others.map((name) => join('node_modules', name))]);
       const packages = [...folders].map(describe).sort((a, b) => (a.name < b.name ? -1 : 1));
       const texts = packages.map(licenceText).join('');
       this.emitFile({ type: 'asset', fileName: 'THIRD-PARTY-LICENSES', source: heading + texts });

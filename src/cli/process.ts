@@ -3,7 +3,6 @@ import { Failure } from '../core/failure.ts';
 import type { Machine } from '../core/world.ts';
 import { realAlarm, realClock } from './clock.ts';
 import { main } from './main.ts';
-import type { World } from './world.ts';
 
 /** Runs the program in this process: the launcher's one call. `keepCode` lets it write the code cache, once all work is done. */
 export async function start(version: string, { keepCode }: { keepCode: () => void }): Promise<void> {
@@ -22,7 +21,6 @@ export async function start(version: string, { keepCode }: { keepCode: () => voi
       return (stderr ??= listened(process.stderr));
     },
     interrupt: interrupt.signal,
-    blocking: interrupt.blocking,
     version,
   });
   if (stderr) await flushed(stderr, interrupt.signal);
@@ -86,7 +84,6 @@ function endProcess({ aborted, reason }: AbortSignal): void {
 interface Interruption {
   readonly signal: AbortSignal;
   readonly release: () => void;
-  readonly blocking: World['blocking'];
 }
 
 /** The first signal ends the command cleanly; a second one of the same kind kills the process as if nobody listened. */
@@ -94,25 +91,13 @@ function interruption(): Interruption {
   const controller = new AbortController();
   const onInterrupt = (): void => controller.abort(new Failure('cancelled', 'interrupted'));
   const onTerminate = (): void => controller.abort(new Failure('terminated', 'ended by SIGTERM'));
-  const listen = (): void => {
-    process.once('SIGINT', onInterrupt);
-    process.once('SIGTERM', onTerminate);
-  };
-  const release = (): void => {
-    process.removeListener('SIGINT', onInterrupt);
-    process.removeListener('SIGTERM', onTerminate);
-  };
-  listen();
+  process.once('SIGINT', onInterrupt);
+  process.once('SIGTERM', onTerminate);
   return {
     signal: controller.signal,
-    release,
-    blocking(work) {
-      release();
-      try {
-        return work();
-      } finally {
-        if (!controller.signal.aborted) listen();
-      }
+    release() {
+      process.removeListener('SIGINT', onInterrupt);
+      process.removeListener('SIGTERM', onTerminate);
     },
   };
 }

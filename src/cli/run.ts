@@ -11,8 +11,6 @@ import { writeResult } from '../output/write.ts';
 import { openSession, type Running } from './context.ts';
 import { presentationOf } from './presentation.ts';
 import type { Redactor } from './redactor.ts';
-import type { Options } from './values.ts';
-import type { World } from './world.ts';
 
 /** Runs a command and prints its result, or the requests of its dry run; the exit code. */
 export async function runCommand(
@@ -25,7 +23,7 @@ export async function runCommand(
   const running = { ...given, options };
   const printed = {
     note: messages.note,
-    filter: await filterOf(options, world),
+    filter: await filterOf(running),
     turn: turner(given.signal, world.clock),
   };
   if (options.sandbox && world.machine.env['CHATELAINE_SANDBOX'])
@@ -44,15 +42,11 @@ export async function runCommand(
   }
 }
 
-/**
- * The filter of --jq. It runs when the command has done its work, and its expression may never end: a signal ends it.
- * @throws Failure usage for an expression that jq cannot compile
- */
-async function filterOf({ jq }: Options, { blocking }: World): Promise<JsonFilter | undefined> {
-  if (jq === undefined) return undefined;
+/** The filter of --jq. @throws Failure usage for an expression that jq cannot compile */
+async function filterOf({ options, world, signal }: Running): Promise<JsonFilter | undefined> {
+  if (options.jq === undefined) return undefined;
   const { openFilter } = await import('../output/jq.ts');
-  const filter = await openFilter(jq);
-  return (json) => blocking(() => filter(json));
+  return openFilter(options.jq, { signal, alarm: world.alarm });
 }
 
 /** Turns the event loop where its last turn is so long ago that a user would notice. */

@@ -15,8 +15,6 @@ export interface World {
   readonly stderr: Output;
   /** Aborted by Ctrl-C and SIGTERM, with a Failure as reason. */
   readonly interrupt: AbortSignal;
-  /** Runs work that blocks the event loop: meanwhile Ctrl-C and SIGTERM end the process at once, as no listener could run. */
-  readonly blocking: <T>(work: () => T) => T;
   readonly version: string;
   /** In place of real connections, in tests. */
   readonly dispatcher?: Dispatcher;

@@ -2,7 +2,7 @@ import type { ChalkInstance } from 'chalk';
 import { namesIn } from '../core/table-names.ts';
 import { asObject } from './columns.ts';
 import { plainLines } from './plain.ts';
-import type { FormatRow, Formatter, JsonFilter, Presentation } from './presentation.ts';
+import type { FormatRow, Formatter, Presentation } from './presentation.ts';
 import type { TableParts } from './table-values.ts';
 
 /** Every format, in the order of help, with what loads its module and a library. */
@@ -65,29 +65,11 @@ export function alternatives(words: readonly string[]): string {
 
 /** What writes a result; its module, and with it a library, is loaded only now. */
 export async function formatterOf(presentation: Presentation): Promise<Formatter> {
-  const { filter, format, isText, sentence, terminal } = presentation;
-  if (filter) {
-    const document = await formatterOf({ ...presentation, filter: undefined, terminal: false });
-    return filtered(document, filter, presentation);
-  }
+  const { format, isText, sentence, terminal } = presentation;
   if (isText) return pieces(presentation);
   if (sentence) return sentences(sentence);
   if (!format.load) throw new Error(`no formatter writes this format on a ${terminal ? 'terminal' : 'pipe'}`);
   return format.load(presentation);
-}
-
-/** The whole document of a formatter through a filter; the rows of a list are held until they end. */
-function filtered(formatter: Formatter, filter: JsonFilter, { terminal }: Presentation): Formatter {
-  const shown = (json: string): string => (terminal ? plainLines(filter(json)) : filter(json));
-  let document = '';
-  return {
-    one: (value) => shown(formatter.one(value)),
-    row(row) {
-      document += formatter.row(row);
-      return '';
-    },
-    end: () => shown(document + formatter.end()),
-  };
 }
 
 /** A terminal gets text that is harmless, and ends with a line break: the prompt of the shell is on a line of its own. */

@@ -1,31 +1,101 @@
-import { loadJq } from 'jq-wasm';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { abortReason } from '../core/abort.ts';
 import { Failure, usage } from '../core/failure.ts';
+import type { Alarm } from '../core/world.ts';
 import type { JsonFilter } from './presentation.ts';
+
+/** What ends an expression: the deadline, Ctrl-C or SIGTERM. */
+export interface FilterEnding {
+  readonly signal: AbortSignal;
+  readonly alarm: Alarm;
+}
 
 /**
  * Compiles a jq expression without running it. The filter takes the text of a JSON document and gives each result on a line:
- * strings raw, anything else as compact JSON; numbers keep their digits.
+ * strings raw, anything else as compact JSON; numbers keep their digits. It runs in a thread, which the signal ends.
  * @throws Failure usage for an expression that jq cannot compile; the filter throws Failure rejected where it fails on the document,
- * since the command has done its work by then
+ * exhausts its memory or is ended by the deadline, since the command has done its work by then; else the reason of the signal
  */
-export async function openFilter(expression: string): Promise<JsonFilter> {
-  const jq = await loadJq();
-  const run = (json: string): { stdout: string; stderr: string; exitCode: number } => jq.raw(json, expression, flags);
+export async function openFilter(expression: string, ending: FilterEnding): Promise<JsonFilter> {
+  const worker = new Worker(join(__dirname, 'jq-worker.cjs'), {
+    workerData: expression,
+    resourceLimits: { maxOldGenerationSizeMb },
+    // What WebAssembly says when it aborts is no message of ours.
+    stderr: true,
+  });
   // Without an input nothing is evaluated, so an expression that never ends does not end here.
-  const compiled = run('');
+  const compiled = await answerOf(worker, '', ending);
   if (compiled.exitCode !== 0) throw usage(`--jq: ${problemsIn(compiled.stderr)}`, 'The language is that of jq 1.8.');
-  return (json) => {
-    const { stdout, stderr, exitCode } = run(json);
+  return async (json) => {
+    const { stdout, stderr, exitCode } = await answerOf(worker, json, ending);
     if (exitCode === 0) return stdout === '' ? '' : stdout.split('\n').map(lineOf).join('');
-    throw new Failure('rejected', `--jq: ${problemsIn(stderr)}`, {
-      hint: 'What the command did stays done. Look at its result with -o json.',
-      retryable: false,
-    });
+    const problem = problemsIn(stderr);
+    throw failed(problem, hintFor(problem, json));
   };
 }
 
-/** The expression follows, and is no option even if it begins with a dash. Not raw: jq-wasm cuts blanks and empty lines off at both ends. */
-const flags = ['-c', '--'];
+/** Megabytes of results that the thread holds; jq itself has at most 256 MiB, a limit of its WebAssembly. */
+const maxOldGenerationSizeMb = 512;
+
+/** Milliseconds that an expression has when the command is ended before it began. */
+const moment = 200;
+
+interface JqAnswer {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number;
+}
+
+function answerOf(worker: Worker, json: string, { signal, alarm }: FilterEnding): Promise<JqAnswer> {
+  return new Promise<JqAnswer>((resolve, reject) => {
+    let cancel = (): void => undefined;
+    const end = (): void => reject(ended(signal));
+    const stop = (): void => void (cancel = alarm(moment, end));
+    const settle = (): void => {
+      signal.removeEventListener('abort', stop);
+      cancel();
+      worker.off('message', onAnswer).off('error', onError);
+      // A thread that nobody asks does not keep the process.
+      worker.unref();
+    };
+    const onAnswer = (answer: JqAnswer): void => {
+      settle();
+      resolve(answer);
+    };
+    const onError = (cause: NodeJS.ErrnoException): void => {
+      settle();
+      reject(cause.code === 'ERR_WORKER_OUT_OF_MEMORY' ? failed('the expression needs too much memory') : cause);
+    };
+    worker.once('message', onAnswer).once('error', onError);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+    worker.ref();
+    worker.postMessage(json);
+  }).catch(async (cause: unknown) => {
+    await worker.terminate();
+    throw cause;
+  });
+}
+
+function ended(signal: AbortSignal): Error {
+  const reason = abortReason(signal);
+  if (!(reason instanceof Failure) || reason.isInterruption) return reason;
+  return failed(`the expression did not end: ${reason.message}`);
+}
+
+function failed(problem: string, hint = ''): Failure {
+  return new Failure('rejected', `--jq: ${problem}`, {
+    hint: `What the command did stays done. Look at its result with -o json.${hint}`,
+    retryable: false,
+  });
+}
+
+/** Under -o ndjson people expect a row at a time. */
+function hintFor(problem: string, json: string): string {
+  const isList = json.startsWith('[') && problem.startsWith('Cannot index array with');
+  return isList ? ' jq gets a list as one array: .[] | …' : '';
+}
 
 function lineOf(json: string): string {
   const text: unknown = json.startsWith('"') ? JSON.parse(json) : json;

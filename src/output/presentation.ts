@@ -101,4 +101,4 @@ export interface Formatter {
 }
 
 /** Turns the text of a JSON document into the text that is written. @throws Failure rejected where it does not apply */
-export type JsonFilter = (json: string) => string;
+export type JsonFilter = (json: string) => Promise<string>;

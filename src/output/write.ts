@@ -2,7 +2,8 @@ import { Failure } from '../core/failure.ts';
 import { writeJson } from '../core/json.ts';
 import { formatterOf } from './formats.ts';
 import { JsonRows, singly } from './json-rows.ts';
-import type { Formatter, Presentation, Show } from './presentation.ts';
+import { plainJson, plainLines } from './plain.ts';
+import type { Formatter, JsonFilter, Presentation, Show } from './presentation.ts';
 import { batched, guarded, readerGone, type Batch, type Sink } from './sink.ts';
 import { inOrder, orderOf } from './sort.ts';
 
@@ -16,12 +17,42 @@ export type Result = { readonly many: AsyncIterable<unknown> } | { readonly one:
 export async function writeResult(result: Result, presentation: Presentation, sink: Sink): Promise<void> {
   const target = guarded(sink);
   try {
-    if ('many' in result) await writeRows(result.many, presentation, target);
-    else if (Array.isArray(result.one)) await writeRows(listed(result.one), presentation, target);
-    else await writeText(result.one, await formatterOf(presentation), target, presentation.show);
+    if (presentation.filter) await writeFiltered(result, presentation, presentation.filter, target);
+    else await writeDocument(result, presentation, target);
   } catch (error) {
     if (error !== readerGone) throw error;
   }
+}
+
+async function writeDocument(result: Result, presentation: Presentation, sink: Sink): Promise<void> {
+  if ('many' in result) await writeRows(result.many, presentation, sink);
+  else if (Array.isArray(result.one)) await writeRows(listed(result.one), presentation, sink);
+  else await writeText(result.one, await formatterOf(presentation), sink, presentation.show);
+}
+
+/**
+ * Writes what a filter makes of the whole document, which is held. Where the filter fails on one value, that value is written: a license
+ * that was created just now exists nowhere else. What the rows threw is thrown on, not what the filter threw.
+ */
+async function writeFiltered(
+  result: Result,
+  presentation: Presentation,
+  filter: JsonFilter,
+  sink: Sink,
+): Promise<void> {
+  const held: string[] = [];
+  const holding: Sink = { write: async (piece) => void held.push(Buffer.from(piece).toString()) };
+  const [written] = await Promise.allSettled([writeDocument(result, { ...presentation, terminal: false }, holding)]);
+  const document = held.join('');
+  try {
+    const text = await filter(document);
+    await sink.write(presentation.terminal ? plainLines(text) : text);
+  } catch (cause) {
+    if ('one' in result && !Array.isArray(result.one))
+      await sink.write(presentation.terminal ? plainJson(document) : document);
+    throw written.status === 'rejected' ? written.reason : cause;
+  }
+  if (written.status === 'rejected') throw written.reason;
 }
 
 /**

@@ -132,7 +132,6 @@ function job({ isTTY, total, columns = 80, options = {}, env = {} }: Job) {
     stdout: Object.assign(new PassThrough(), { isTTY }),
     stderr,
     interrupt: new AbortController().signal,
-    blocking: (work) => work(),
     version: '1',
   };
   const style = { json: false, quiet: options.quiet ?? false, color: false, verbose: false };

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } 
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openOrigin } from '../helpers/origin.ts';
-import { start, temporaryHome } from './program.ts';
+import { openService, start, temporaryHome } from './program.ts';
 
 const pull = '--sandbox archive pull kept --channel firmware --files';
 const apply = '--sandbox license apply roster.csv --yes';
@@ -127,3 +127,14 @@ test.each(['text', 'table'])(
     expect((await run.ended).code).toBe(143);
   },
 );
+
+test.each([
+  ['never ends', 'last(repeat(1))', '3s', 'did not end: the deadline of 3s was reached'],
+  ['recurses without end', 'def\tf:1+f;f', '2m', 'needs too much memory'],
+])('an expression of jq that %s is exit 6, and the key was written', async (_what, expression, deadline, problem) => {
+  const { env } = await openService();
+  const line = `license create --remote-user ada --size-allowance 3 --deadline ${deadline} --jq ${expression}`;
+  const { code, stdout, stderr } = await start(line, { env }).ended;
+  expect({ code, stderr }).toEqual({ code: 6, stderr: expect.stringContaining(problem) as string });
+  expect(JSON.parse(stdout)).toMatchObject({ remote_user: 'ada', license_code: expect.any(String) as string });
+});

@@ -147,7 +147,6 @@ async function runMain(
     stdout: stdout.stream,
     stderr: stderr.stream,
     interrupt: options.interrupt ?? new AbortController().signal,
-    blocking: (work) => work(),
     version: '9.9.9',
     ...(dispatcher === undefined ? {} : { dispatcher }),
     ...(options.bodyLimit === undefined ? {} : { bodyLimit: options.bodyLimit }),

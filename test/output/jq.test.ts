@@ -1,9 +1,14 @@
 import { expect, test } from 'vitest';
+import { realAlarm } from '../../src/cli/clock.ts';
 import { Failure } from '../../src/core/failure.ts';
 import { openFilter } from '../../src/output/jq.ts';
 import { parseJson } from '../../src/core/json.ts';
 import { fakeService, run, runAlone, sandboxed } from '../helpers/run.ts';
 import { failing, look, many, written } from './looks.ts';
+
+/** Nothing ends it. */
+const filterOf = (expression: string) =>
+  openFilter(expression, { signal: new AbortController().signal, alarm: realAlarm });
 
 test.each([
   ['strings raw, a result a line', '.[]', '["a b","\\u0022"]', 'a b\n"\n'],
@@ -21,11 +26,11 @@ test.each([
     'false\n/home/web_user\n',
   ],
 ])('jq prints %s', async (_what, expression, json, wanted) => {
-  expect((await openFilter(expression))(json)).toBe(wanted);
+  expect(await (await filterOf(expression))(json)).toBe(wanted);
 });
 
 test('an expression that never ends is compiled all the same', async () => {
-  await expect(openFilter('repeat(1)')).resolves.toBeTypeOf('function');
+  await expect(filterOf('repeat(1)')).resolves.toBeTypeOf('function');
 });
 
 test.each([
@@ -33,17 +38,28 @@ test.each([
   ['$x, $y', '$x is not defined at <top-level>, line 1, column 1; $y is not defined at <top-level>, line 1, column 5'],
   ['include "x"; .', 'module not found: x'],
 ])('%s is refused', async (expression, problem) => {
-  await expect(openFilter(expression)).rejects.toThrow(`--jq: ${problem}`);
+  await expect(filterOf(expression)).rejects.toThrow(`--jq: ${problem}`);
 });
 
 test('where the expression fails on the document, the failure is not one of usage', async () => {
-  const filter = await openFilter('.a');
-  expect(() => filter('[1]')).toThrow('--jq: Cannot index array with string ("a")');
-  expect(() => filter('[1]')).toThrow(expect.objectContaining({ kind: 'rejected' }) as Error);
+  await expect((await filterOf('.a'))('[1]')).rejects.toMatchObject({
+    kind: 'rejected',
+    message: '--jq: Cannot index array with string ("a")',
+  });
+});
+
+test.each([
+  ['recurses without end', 'def f: 1 + f; f'],
+  ['makes a text of a gigabyte', '"a" * (. * 1000000000)'],
+])('one that %s is rejected', async (_what, expression) => {
+  await expect((await filterOf(expression))('1')).rejects.toMatchObject({
+    kind: 'rejected',
+    message: '--jq: the expression needs too much memory',
+  });
 });
 
 test('rows are one array, cut off or not, and stay exact', async () => {
-  const filter = await openFilter('length, .[0].id');
+  const filter = await filterOf('length, .[0].id');
   const rows = [{ id: parseJson('98765432109876543210') }, { id: 2 }];
   expect(await written(many(...rows), look('json', { filter }))).toBe('2\n98765432109876543210\n');
   const cut = written({ many: failing(rows, new Failure('incomplete', 'cut')) }, look('json', { filter }));
@@ -52,7 +68,7 @@ test('rows are one array, cut off or not, and stay exact', async () => {
 });
 
 test('a terminal shows no control characters', async () => {
-  const filter = await openFilter('.');
+  const filter = await filterOf('.');
   expect(await written({ one: 'a\u001b[31m\nb' }, look('json', { filter, terminal: true }))).toBe('a\\x1b[31m\nb\n');
   expect(await written({ one: 'a\u001b[31m' }, look('json', { filter }))).toBe('a\u001b[31m\n');
 });
@@ -60,6 +76,12 @@ test('a terminal shows no control characters', async () => {
 test.each(['-o tsv', '-o table', '-o yaml', '-q', '--fields name', ''])('%s gives way to --jq', async (others) => {
   const { exitCode, stdout } = await runAlone(`settings list ${others} --jq .[0].name`);
   expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'full_name\n' });
+});
+
+test('under -o ndjson too, jq gets a list as one array, and the hint says so', async () => {
+  const { exitCode, stdout, stderr } = await runAlone('settings list -o ndjson --jq .name');
+  expect({ exitCode, stdout }).toEqual({ exitCode: 6, stdout: '' });
+  expect(stderr).toContain('jq gets a list as one array: .[] | …');
 });
 
 test('CHATELAINE_JQ is its twin', async () => {
