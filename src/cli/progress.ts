@@ -19,7 +19,8 @@ export function openProgress(
   const isTerminal = stderr.isTTY === true && world.machine.env['TERM'] !== 'dumb';
   // Rows that come one by one on the same terminal are progress enough.
   const rowsAreShown = stdout.isTTY === true && output !== undefined && output !== 'table';
-  if (quiet || total === 0 || rowsAreShown) return { step: () => undefined, upTo: () => undefined, end: () => undefined };
+  if (quiet || total === 0 || rowsAreShown)
+    return { step: () => undefined, upTo: () => undefined, end: () => undefined };
   const started = clock.now();
   let last = started;
   let done = 0;
