@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { json } from 'node:stream/consumers';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { readFaults } from '../../src/sandbox/faults.ts';
 import { openOrigin } from '../helpers/origin.ts';
 import { errorOf, openService, start, temporaryHome } from './program.ts';
@@ -120,9 +122,51 @@ describe.each(signals)('%s', (signal, exit) => {
     expect(own().toSorted()).toEqual(users.toSorted());
   });
 
+  test('while ten licenses are asked for: their answers are recorded, and no run sends one again', async () => {
+    const asked: { readonly user: string; readonly response: ServerResponse }[] = [];
+    const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+      if (request.method === 'GET') response.setHeader('content-type', 'application/json').end('[]');
+      else asked.push({ user: ((await json(request)) as { remote_user: string }).remote_user, response });
+    };
+    const server = createHttpServer((...exchange) => void answer(...exchange)).listen(0, '127.0.0.1');
+    onTestFinished(() => {
+      server.close();
+      server.closeAllConnections();
+    });
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const env = { CHATELAINE_BASE_URL: `http://127.0.0.1:${port}`, CHATELAINE_API_KEY: 'k', CHATELAINE_APP_CODE: '7' };
+    const home = temporaryHome();
+    const users = Array.from({ length: 30 }, (_unused, index) => `user+${index},3`);
+    writeFileSync(join(home, 'roster.csv'), ['remote_user,size_allowance', ...users].join('\n'));
+    const apply = 'license apply roster.csv --concurrency 10 --settle 10ms -o ndjson';
+
+    const run = start(apply, { env, home });
+    let said = '';
+    run.child.stderr?.on('data', (text) => (said += String(text)));
+    await until(() => asked.length === 10);
+    run.child.kill(signal);
+    await until(() => said.includes('the requests on their way'));
+    // The server keeps them under names that no list shows.
+    const first = asked.splice(0);
+    for (const { user, response } of first) {
+      response.writeHead(201, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ license_code: `K-${user}` }));
+    }
+    expect((await run.ended).code).toBe(exit);
+    expect(journalIn(home).match(/"answered"/g)?.length).toBeGreaterThanOrEqual(first.length);
+
+    const again = start(apply, { env, home });
+    await until(() => asked.length === 10);
+    again.child.kill('SIGKILL');
+    await again.ended;
+    expect(first).toHaveLength(10);
+    expect(asked.map(({ user }) => user)).not.toEqual(expect.arrayContaining([expect.stringMatching(/^user\+\d$/)]));
+  });
+
   test('during the POST of license create says that it may have happened', async () => {
     const { port, seen } = await openOrigin(({ method }) => (method === 'GET' ? { body: '[]' } : undefined));
-    const run = start('license create --remote-user ada --size-allowance 4 -o json', {
+    const run = start('license create --remote-user ada --size-allowance 4 --timeout 900ms -o json', {
       env: { CHATELAINE_BASE_URL: `http://127.0.0.1:${port}`, CHATELAINE_API_KEY: 'k', CHATELAINE_APP_CODE: '7' },
     });
     await until(() => seen.some(({ method }) => method === 'POST'));

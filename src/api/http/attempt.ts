@@ -62,7 +62,8 @@ let loading: Promise<typeof Transport> | undefined;
 async function followInside(connection: Connection, call: Call, request: Request): Promise<Answer> {
   // Loaded once: each `import` resolves the path again.
   const { exchange } = await (loading ??= import('./transport.ts'));
-  const limits = { timeout: timeoutOf(connection, call), body: bodyLimitsOf(connection, call) };
+  const { outlasts } = call;
+  const limits = { timeout: timeoutOf(connection, call), body: bodyLimitsOf(connection, call), outlasts };
   let url = request.url;
   for (let hops = 0; ; hops += 1) {
     const answer = await exchange(connection, request, url, limits);

@@ -40,6 +40,15 @@ export class Cancellation {
   #cancelled: { readonly reason: Error } | undefined;
   #stop: ((reason: Error) => void) | undefined;
 
+  /** Whether the request has its connection: what is written of it cannot be taken back. */
+  isSent = false;
+
+  /** As `whenCancelled`, for a request that is written from now on. */
+  whenSent(stop: (reason: Error) => void): void {
+    this.isSent = true;
+    this.whenCancelled(stop);
+  }
+
   /** The first reason counts. */
   cancel(reason: Error): void {
     if (this.#cancelled) return;

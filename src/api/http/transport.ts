@@ -5,7 +5,8 @@ import { abortReason } from '../../core/abort.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import type { Spool } from '../../core/spool.ts';
 import { Answer } from './answer.ts';
-import type { BodyLimits, Connection } from './call.ts';
+import { Failure } from '../../core/failure.ts';
+import type { BodyLimits, Call, Connection } from './call.ts';
 import type { Request } from './request.ts';
 import { Cancellation, dispatcherFor, dispatchFor } from './route.ts';
 import { TransportError } from './transport-error.ts';
@@ -14,6 +15,7 @@ interface ExchangeLimits {
   /** From the first packet of connecting to the last of the answer. */
   readonly timeout: Milliseconds;
   readonly body: BodyLimits;
+  readonly outlasts?: Call['outlasts'];
 }
 
 /**
@@ -24,14 +26,18 @@ export async function exchange(
   { dispatcher, surroundings, alarm, signal }: Pick<Connection, 'dispatcher' | 'surroundings' | 'alarm' | 'signal'>,
   request: Request,
   url: string,
-  { timeout, body: bodyLimits }: ExchangeLimits,
+  { timeout, body: bodyLimits, outlasts }: ExchangeLimits,
 ): Promise<Answer> {
   const way = dispatcher ?? (await dispatcherFor(surroundings, signal));
   await turn();
   if (signal.aborted) throw new TransportError('no connection', { cause: signal.reason });
   const cancellation = new Cancellation();
   const cancelAlarm = alarm(timeout, () => cancellation.cancel(new TransportError('timeout')));
-  const stop = (): void => cancellation.cancel(abortReason(signal));
+  const stop = (): void => {
+    const reason = abortReason(signal);
+    const isInterruption = reason instanceof Failure && reason.isInterruption;
+    if (!(outlasts === 'interruption' && isInterruption && cancellation.isSent)) cancellation.cancel(reason);
+  };
   signal.addEventListener('abort', stop);
   try {
     const { status, headers, body } = await receive(way, optionsOf(request, url), cancellation);
@@ -86,7 +92,7 @@ function receive(
   return new Promise((resolve, reject) => {
     let body: Readable | undefined;
     const handler: Dispatcher.DispatchHandler = {
-      onRequestStart: (controller) => cancellation.whenCancelled((reason) => controller.abort(reason)),
+      onRequestStart: (controller) => cancellation.whenSent((reason) => controller.abort(reason)),
       onResponseStart(controller, status, headers) {
         if (status < 200) return;
         body = new Readable({

@@ -89,6 +89,7 @@ async function createOn(
       path: licenses,
       json: fields,
       repeat: 'if unprocessed',
+      outlasts: 'interruption',
       before,
     });
     return creationFrom(answer, fields, connection);

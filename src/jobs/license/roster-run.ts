@@ -70,8 +70,13 @@ class RosterRun {
 
   /** Never rejects with a Failure: what ended the run is in `stopped`. */
   async carryOut(): Promise<void> {
-    const { journal, note } = this.#applying;
+    const { journal, note, signal } = this.#applying;
     if (journal.isResumed) note('Resuming an interrupted run');
+    const sayWait = (): void => {
+      if (this.#work.isSending)
+        note('Ending once the requests on their way are answered; the same signal again ends at once');
+    };
+    signal.addEventListener('abort', sayWait);
     try {
       await this.#each(await this.#releaseUnchanged());
       while (!this.#isOver() && (await this.#lookAgain()));
@@ -79,6 +84,7 @@ class RosterRun {
       if (!(cause instanceof Failure)) throw cause;
       this.#stop ??= cause;
     }
+    signal.removeEventListener('abort', sayWait);
     await this.#leaveOpen();
     this.#results.warnOfUnlooked();
   }

@@ -31,6 +31,7 @@ export class RowWork {
   readonly #limit: ReturnType<typeof limiter>;
   /** Rows are claimed in their order, so that they are recorded and sent in it. */
   readonly #inOrder = limiter(1);
+  #sending = 0;
 
   constructor(run: WorkingRun) {
     this.#listedAt = run.listedAt;
@@ -173,6 +174,11 @@ export class RowWork {
     return past.is === 'asked' ? Math.min(past.posts, this.#run.applying.retries) : 0;
   }
 
+  /** Whether a POST is on its way. */
+  get isSending(): boolean {
+    return this.#sending > 0;
+  }
+
   /** A request that an interruption cut may have been sent; before a request, an interruption is the reason of the signal itself. */
   async #send(
     row: LicenseFields,
@@ -180,6 +186,7 @@ export class RowWork {
     sent: Pick<UnansweredRow, 'posts' | 'near'>,
   ): Promise<Creation> {
     const { licensing, claims, signal, now, elapsed } = this.#run.applying;
+    this.#sending += 1;
     try {
       return await licensing(row.app_code).create(row, () => claims.posting(row));
     } catch (cause) {
@@ -189,6 +196,8 @@ export class RowWork {
         this.#run.waiting.set(row, { ...sent, is: 'unanswered', row, posted: elapsed(), failure: undefined });
       }
       throw cause;
+    } finally {
+      this.#sending -= 1;
     }
   }
 
