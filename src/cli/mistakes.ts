@@ -35,7 +35,9 @@ export function mistakeIn(mistake: Mistake, place: LinePlace): Failure {
     case 'commander.excessArguments':
       return usage(
         `${line} takes ${countOf(Number(numbers[1]))}; ${numbers[2] ?? 'more'} ${numbers[2] === '1' ? 'was' : 'were'} given`,
-        form,
+        line === 'chatelaine license list'
+          ? "For one user write --remote-user USER, for a part of names --match '*PART*'."
+          : form,
       );
     default:
       return usage('the command line cannot be read', help);
@@ -60,7 +62,12 @@ function unknownOption(typed: string, line: string, { options }: LinePlace): Fai
     return field.kind === 'boolean' && field.negatable ? [own, `--no-${flagOf(name, field)}`] : [own];
   });
   if (flags.includes(flag)) return usage(`${flag} takes no value`, keyAdvice(flag, options) ?? `See ${line} --help.`);
-  const hint = keyAdvice(flag, options) ?? partOf(flag, flags) ?? suggestion(flag, flags) ?? `See ${line} --help.`;
+  const hint =
+    (flag === '--format' ? 'Did you mean --output?' : undefined) ??
+    keyAdvice(flag, options) ??
+    partOf(flag, flags) ??
+    suggestion(flag, flags) ??
+    `See ${line} --help.`;
   return usage(`unknown option ${flag}`, hint);
 }
 

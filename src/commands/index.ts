@@ -50,6 +50,9 @@ const entry = (
 /** Commands that only say what to do instead; help and manual do not show them. */
 export const hiddenTable: readonly CommandEntry[] = [
   entry('license delete', 'The licensing API has no delete', () => import('./license/delete.ts')),
+  ...['rm', 'remove', 'revoke', 'undo'].map((verb) =>
+    entry(`license ${verb}`, 'The licensing API has no delete', () => import('./license/delete.ts')),
+  ),
   entry('settings get', 'The chat API cannot read settings', () => import('./settings/get.ts')),
 ];
 
@@ -85,7 +88,9 @@ export const commandTable: readonly CommandEntry[] = [
   entry('view hide', 'Hide navigation views in the menu', async () => ({
     default: (await import('./view/pin.ts')).hide,
   })),
+  entry('view list', 'List the navigation views of the account', () => import('./view/list.ts')),
   entry('view rename', 'Rename a custom navigation view', () => import('./view/rename.ts')),
+  entry('snippet list', 'List saved snippets', () => import('./snippet/list.ts')),
   entry('snippet rm', 'Delete saved snippets', () => import('./snippet/rm.ts')),
   entry(
     'ledger init',

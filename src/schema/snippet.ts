@@ -3,7 +3,14 @@ import type { Fields } from './field.ts';
 /** The level that brought saved snippets (docs/apis.md, Saved snippets). */
 export const snippetLevel = 297;
 
-/** DELETE /saved_snippets/{saved_snippet_id}. */
+/** Names a saved snippet. */
 export const snippetFields = {
-  saved_snippet_id: { kind: 'integer', required: true, min: 0, placeholder: 'ID', help: 'Id of the saved snippet' },
+  id: { kind: 'integer', min: 0, help: 'Id of the saved snippet' },
+  snippet: {
+    kind: 'string',
+    required: true,
+    nonempty: true,
+    placeholder: 'ID|TITLE',
+    help: 'Id or title of the saved snippet',
+  },
 } as const satisfies Fields;

@@ -139,6 +139,11 @@ function endpoints(call: Caller) {
       accepts: viewsIn,
     })),
 
+    /** What the account can see; undefined where the server does not tell. */
+    snippets: call(() => listing(path`/api/v1/saved_snippets`, 'saved_snippets')),
+    users: call(() => listing(path`/api/v1/users`, 'members')),
+    channels: call(() => listing(path`/api/v1/streams`, 'streams')),
+
     /** One that is gone after an unconfirmed attempt counts as deleted. */
     deleteSnippet: call((id: number) => ({
       method: 'DELETE',
@@ -149,6 +154,18 @@ function endpoints(call: Caller) {
 
     /** To read back what a change did: undefined where it is not answered. */
     ownUser: call(() => ({ method: 'GET', path: path`/api/v1/users/me`, repeat: 'safe', accepts: objectIn })),
+  };
+}
+
+function listing(route: Call['path'], name: string): EndpointRow<readonly JsonObject[] | undefined> {
+  return {
+    method: 'GET',
+    path: route,
+    repeat: 'safe',
+    accepts: (answer) => {
+      const rows = objectIn(answer)?.[name];
+      return Array.isArray(rows) ? rows.filter(isObject) : undefined;
+    },
   };
 }
 

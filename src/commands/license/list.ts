@@ -38,13 +38,15 @@ export default command({
     const licenses = all_apps
       ? ofEveryApp(context, ({ api, app_code }) => listOfApplication(api, filter, { app_code, extent }))
       : await ofChosenApp(filter, extent, context);
-    let left = limit ?? Infinity;
+    let count = 0;
     for await (const license of licenses) {
       if (match !== undefined && !matchesGlob(match, textOf(license, 'remote_user') ?? '')) continue;
       yield license;
-      left -= 1;
-      if (left === 0) return;
+      count += 1;
+      if (count === limit) return;
     }
+    if (count === 0 && match !== undefined && !/[*?]/.test(match))
+      context.note(`no user is named '${match}'; --match '*${match}*' finds it in names`);
   },
 
   fields: licenseExtras,

@@ -2,6 +2,7 @@ import { utcText } from '../../core/moment.ts';
 import { asMessage, type Message, messageLink } from '../../api/chat/chat-messages.ts';
 import { isObject } from '../../core/json.ts';
 import { fetchMessages } from '../../jobs/messages/fetch-messages.ts';
+import { withNearNames } from '../../jobs/topic/near.ts';
 import { messageFields } from '../../schema/messages.ts';
 import { JsonRows } from '../../output/json-rows.ts';
 import { command } from '../command.ts';
@@ -42,7 +43,8 @@ export default command({
     const selection = selectionOf(values, await factsFor(values, context), context);
     const chat = context.chat();
     let count = 0;
-    const pages = fetchMessages({ ...chat.raw, level: chat.level }, selection, context);
+    const found = fetchMessages({ ...chat.raw, level: chat.level }, selection, context);
+    const pages = withNearNames(found, selection.narrow, chat);
     for await (const messages of pages) {
       if (messages.length === 0) continue;
       count += messages.length;

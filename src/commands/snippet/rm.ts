@@ -1,12 +1,18 @@
-import { Failure } from '../../core/failure.ts';
+import type { ChatApi } from '../../api/chat/chat.ts';
+import { Failure, usage } from '../../core/failure.ts';
 import { each } from '../../jobs/work/each.ts';
+import { collect, readField } from '../../schema/field.ts';
+import { nearNames } from '../../schema/nearest.ts';
 import { snippetFields } from '../../schema/snippet.ts';
 import { command } from '../command.ts';
+import type { Terminal } from '../context.ts';
 
 export default command({
-  args: { saved_snippet_id: { ...snippetFields.saved_snippet_id, many: true } },
+  args: { snippet: { ...snippetFields.snippet, many: true } },
   options: { missing_ok: { kind: 'boolean', help: 'A snippet that does not exist is no failure' } },
   about: [
+    'Digits are an id, anything else is a title, as snippet list shows them. On a terminal the titles are shown, and it asks before it ' +
+      'deletes; --yes goes on.',
     'Ids may come from standard input, one a line: write - for them. An id that is given twice is deleted once. A snippet that does ' +
       'not exist, or is of another user, is exit code 5; with --missing-ok it is a row of status missing.',
   ],
@@ -14,9 +20,10 @@ export default command({
 
   dryRun: ['requests'],
 
-  run: ({ saved_snippet_id: ids, missing_ok }, { chat }) => {
-    const api = chat();
-    return each(
+  async *run({ snippet: words, missing_ok }, context) {
+    const api = context.chat();
+    const ids = await idsOf(words, api, context);
+    yield* each(
       [...new Set(ids)],
       (id) => String(id),
       async (id) => {
@@ -37,3 +44,48 @@ export default command({
     line: ({ saved_snippet_id, status }) => `Snippet ${saved_snippet_id}: ${status}`,
   },
 });
+
+/**
+ * The ids of what was typed, after a person at a terminal agreed to their titles.
+ * @throws Failure usage for a title of several snippets, not_found for one of none, cancelled on no
+ */
+async function idsOf(
+  words: readonly string[],
+  chat: Pick<ChatApi, 'snippets'>,
+  { interactive, confirm }: Pick<Terminal, 'interactive' | 'confirm'>,
+): Promise<readonly number[]> {
+  collect(words.filter(isNumber), (word) => readField('snippet', snippetFields.id, word));
+  const isListed = interactive() || !words.every(isNumber);
+  const known = (isListed ? await chat.snippets() : undefined) ?? [];
+  const ids = collect(words, (word) => idOf(word, known));
+  const titles = known
+    .filter(({ id }) => ids.includes(Number(id)))
+    .map(({ id, title }) => `${String(id)} '${String(title)}'`);
+  if (interactive() && titles.length > 0) await confirm(`Delete ${titles.join(', ')}?`);
+  return ids;
+}
+
+/** Also one that is no id: it is refused, and no title. */
+function isNumber(word: string): boolean {
+  return !Number.isNaN(Number(word)) || /^[\d_]+$/.test(word);
+}
+
+function idOf(word: string, known: readonly Readonly<Record<string, unknown>>[]): number {
+  if (isNumber(word)) return Number(word);
+  const titled = known.filter(({ title }) => String(title).toLowerCase() === word.toLowerCase());
+  const ids = titled.map(({ id }) => Number(id));
+  const [id, ...others] = ids;
+  if (id === undefined) throw noSnippet(word, known);
+  if (others.length > 0) throw usage(`'${word}' is the title of snippets ${ids.join(', ')}`, 'Give the id of one.');
+  return id;
+}
+
+function noSnippet(word: string, known: readonly Readonly<Record<string, unknown>>[]): Failure {
+  const near = nearNames(
+    word,
+    known.map(({ title }) => String(title)),
+  );
+  return new Failure('not_found', `no snippet '${word}'`, {
+    hint: near.length > 0 ? `Near: ${near.join(', ')}.` : 'chatelaine snippet list shows ids and titles.',
+  });
+}

@@ -55,7 +55,11 @@ export function checkNaming(
   context: TimeReading,
 ): Milliseconds | undefined {
   const ways = [topic.length > 0, from !== undefined, match !== undefined].filter((isUsed) => isUsed).length;
-  if (ways !== 1) throw usage('name the topics in one way: as arguments, with --from FILE, or with --match GLOB');
+  if (ways !== 1)
+    throw usage(
+      'name the topics in one way: as arguments, with --from FILE, or with --match GLOB',
+      ways === 0 ? 'The channel comes first: chatelaine topic delete CHANNEL TOPIC.' : undefined,
+    );
   if (older_than !== undefined && match === undefined) throw usage('--older-than needs --match');
   return readAge(older_than, context);
 }

@@ -4,6 +4,7 @@ import { onlyMessage } from '../../api/chat/message-pages.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { readName } from '../../schema/narrow.ts';
 import { isSameName } from '../../schema/topic.ts';
+import { nearChannels } from './near.ts';
 
 /** A channel of the server, its name in the server's spelling; without one where the account sees no message of it. */
 export interface Channel {
@@ -17,7 +18,7 @@ export interface Channel {
  * @throws Failure not_found, also for the name of a channel of which the account sees no message; usage for digits that are also the name
  * of another channel; unavailable where the server answers with messages of another channel
  */
-export async function findChannel(chat: Pick<ChatApi, 'messages'>, text: string): Promise<Channel> {
+export async function findChannel(chat: Pick<ChatApi, 'messages' | 'channels'>, text: string): Promise<Channel> {
   const channel = await lookUpChannel(chat, text);
   if (channel) return channel;
   throw new Failure('not_found', `the account sees no message of the channel '${text}' that shows its id`, {
@@ -26,7 +27,10 @@ export async function findChannel(chat: Pick<ChatApi, 'messages'>, text: string)
 }
 
 /** The same; undefined for the name of a channel of which the account sees no message. */
-export async function lookUpChannel(chat: Pick<ChatApi, 'messages'>, text: string): Promise<Channel | undefined> {
+export async function lookUpChannel(
+  chat: Pick<ChatApi, 'messages' | 'channels'>,
+  text: string,
+): Promise<Channel | undefined> {
   const wanted = readName(text);
   const found = await newestOf(chat, wanted);
   if (!found) throw await noChannel(chat, text);
@@ -68,11 +72,12 @@ function channelOf(wanted: number | string, message: Message | undefined): Chann
 }
 
 /** Digits are an id; where only a channel of that name is there, the error says how it is named. */
-async function noChannel(chat: Pick<ChatApi, 'messages'>, text: string): Promise<Failure> {
+async function noChannel(chat: Pick<ChatApi, 'messages' | 'channels'>, text: string): Promise<Failure> {
   const isNamed = /^\d+$/.test(text) && (await newestOf(chat, text)) !== undefined;
+  const near = isNamed ? undefined : await nearChannels(chat, text.replace(/^name:/, ''));
   return new Failure(
     'not_found',
-    isNamed ? `no channel has the id ${text}; a channel is named so` : `no channel '${text}'`,
+    isNamed ? `no channel has the id ${text}; a channel is named so` : `no channel '${text}'${near ?? ''}`,
     {
       hint: isNamed
         ? `Write name:${text} for the channel of that name.`

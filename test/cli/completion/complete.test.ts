@@ -26,8 +26,8 @@ function kindAt(line: string): string {
 describe('the word at the cursor', () => {
   test.each([
     ['lic', ['license']],
-    ['view ', ['pin', 'hide', 'rename']],
-    ['help view ', ['pin', 'hide', 'rename']],
+    ['view ', ['pin', 'hide', 'list', 'rename']],
+    ['help view ', ['pin', 'hide', 'list', 'rename']],
     ['-p prod --sandbox -o json view p', ['pin']],
     ['nonsense ', []],
     ['first-activation ', ['audit']],

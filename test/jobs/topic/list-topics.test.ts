@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nearNames } from '../../../src/jobs/topic/list-topics.ts';
+import { nearNames } from '../../../src/schema/nearest.ts';
 import { isSameName } from '../../../src/schema/topic.ts';
 
 test.each([
