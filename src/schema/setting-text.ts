@@ -1,6 +1,7 @@
-import { usage } from '../core/failure.ts';
+import { parseDuration } from '../core/duration.ts';
+import { labelled, usage } from '../core/failure.ts';
 import { type Field, type Fields, readField } from './field.ts';
-import { suggestion } from './nearest.ts';
+import { nearest, suggestion } from './nearest.ts';
 import { otherWords, removedSettings, settings } from './settings.ts';
 
 /** A setting by its wire name. */
@@ -11,10 +12,48 @@ interface NamedSetting {
 
 /** Settings whose name, values, help or other words contain every one of the words, in the order of the table. */
 export function settingsMatching(words: readonly string[]): NamedSetting[] {
-  const wanted = words.map(searchable);
+  return settingsMissing(wantedIn(words), 0);
+}
+
+/** Where none has all of the words: those with all words but one, else those whose name is nearest by spelling. */
+export function settingsNear(words: readonly string[]): NamedSetting[] {
+  const wanted = wantedIn(words);
+  const found = wanted.length > 1 ? settingsMissing(wanted, 1) : [];
+  if (found.length > 0) return found;
+  const names = nearest(wanted.join('_'), Object.keys(settings));
+  return names.map((name) => settingNamed(name));
+}
+
+/** Words that say nothing of a setting. */
+const idle: ReadonlySet<string> = new Set([
+  'a',
+  'an',
+  'by',
+  'for',
+  'i',
+  'in',
+  'me',
+  'my',
+  'of',
+  'on',
+  'the',
+  'to',
+  'when',
+  'with',
+]);
+
+function wantedIn(words: readonly string[]): readonly string[] {
+  const all = words.flatMap((word) => searchable(word).trim().split(' '));
+  const telling = all.filter((word) => !idle.has(word));
+  return telling.length > 0 ? telling : all;
+}
+
+function settingsMissing(wanted: readonly string[], most: number): NamedSetting[] {
   return Object.entries<Field>(settings).flatMap(([name, field]) => {
-    const text = searchable(textOf(name, field));
-    return wanted.every((word) => text.includes(word)) ? [{ name, field }] : [];
+    const text = ` ${searchable(textOf(name, field))}`;
+    // A part of a word is enough only where all words are found.
+    const lacking = wanted.filter((word) => !text.includes(most === 0 ? word : ` ${word}`));
+    return lacking.length <= most ? [{ name, field }] : [];
   });
 }
 
@@ -55,17 +94,23 @@ function textOf(name: string, field: Field): string {
   return [name, ...names, field.help, Object.hasOwn(others, name) ? others[name] : ''].join(' ');
 }
 
-/** Case, and blanks, dashes or underscores between words, make no difference. */
+/** Case, and blanks, dashes or underscores between words, make no difference; nor does the dash of e-mail. */
 function searchable(text: string): string {
-  return text.toLowerCase().replaceAll(/[-_\s]+/g, ' ');
+  return text
+    .toLowerCase()
+    .replaceAll(/[-_\s]+/g, ' ')
+    .replaceAll(/\be mail/g, 'email');
 }
 
 /**
- * Reads the text of one setting: `readField`, and what a server would refuse anyway. `True` is `true`, as `Dark` is `dark`.
+ * Reads the text of one setting: `readField`, and what a server would refuse anyway. `True`, `on` and `yes` are `true`, as `Dark` is
+ * `dark`; seconds may be a duration such as `5m`, a language its name.
  * @throws Failure usage with the rule that was broken
  */
 export function readSetting(name: string, field: Field, text: string): unknown {
-  if (field.kind === 'boolean' && /^(true|false)$/i.test(text)) return text.toLowerCase() === 'true';
+  if (field.kind === 'boolean' && /^(?:true|false|on|off|yes|no)$/i.test(text)) return /^(?:true|on|yes)$/i.test(text);
+  if (name.endsWith('_seconds') && /^\d+[a-z]+$/i.test(text)) return readField(name, field, secondsOf(name, text));
+  if (name === 'default_language') return readField(name, field, languageOf(text));
   const value = readField(name, field, text);
   if (name === 'timezone') return readTimeZone(text);
   if (name === 'email') refuseNoAddress(text);
@@ -76,6 +121,25 @@ export function readSetting(name: string, field: Field, text: string): unknown {
 export function valueName(field: Field, value: unknown): string | undefined {
   if (field.kind !== 'integer') return undefined;
   return Object.entries(field.names ?? {}).find(([, number]) => number === value)?.[0];
+}
+
+function secondsOf(name: string, text: string): string {
+  const seconds = labelled(name, () => parseDuration(text)) / 1000;
+  if (!Number.isInteger(seconds)) throw usage(`${name}: '${text}' is not a whole number of seconds`);
+  return String(seconds);
+}
+
+/** Languages of the web app; what is none of their names is sent as it is typed. */
+const languages =
+  'ar be bg bn ca cs cy da de en en-gb es fa fi fr gl gu hi hu id it ja ko lt lv ml mn nl pl pt pt-br pt-pt ro ru si sk sr sv ta tr uk uz vi zh-hans zh-hant zh-tw';
+
+function languageOf(text: string): string {
+  const wanted = text.toLowerCase();
+  const isNamed = (code: string): boolean =>
+    ['en', code].some(
+      (locale) => new Intl.DisplayNames(locale, { type: 'language' }).of(code)?.toLowerCase() === wanted,
+    );
+  return languages.split(' ').find((code) => code === wanted || isNamed(code)) ?? text;
 }
 
 function refuseNoAddress(text: string): void {

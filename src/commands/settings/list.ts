@@ -1,4 +1,4 @@
-import { settingsMatching } from '../../schema/setting-text.ts';
+import { settingsMatching, settingsNear } from '../../schema/setting-text.ts';
 import { command } from '../command.ts';
 import type { Field } from '../../schema/field.ts';
 
@@ -18,8 +18,13 @@ export default command({
     'chatelaine settings list --fields name,values',
   ],
 
-  run: ({ word: words = [] }) =>
-    Promise.resolve(settingsMatching(words).map(({ name, field }) => describe(name, field))),
+  run({ word: words = [] }, { note }) {
+    const matching = settingsMatching(words);
+    const found = matching.length > 0 ? matching : settingsNear(words);
+    if (matching.length === 0 && found.length > 0)
+      note(`no setting has all of these words; nearest: ${found.map(({ name }) => name).join(', ')}`);
+    return Promise.resolve(found.map(({ name, field }) => describe(name, field)));
+  },
 
   show: {
     columns: settingColumns,
