@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { realClock } from '../../src/cli/clock.ts';
+import { realAlarm, realClock } from '../../src/cli/clock.ts';
 import type { Clock } from '../../src/core/world.ts';
 import { openOrigin, type Origin, type Respond } from '../helpers/origin.ts';
 import { runAlone, type Ran, type RunOptions } from '../helpers/run.ts';
@@ -149,6 +149,37 @@ describe('what a 429 asks for', () => {
       'settings set color_scheme=dark',
     );
     expect(ran.exitCode).toBe(0);
+    expect(origin.seen.map(({ method }) => method)).toEqual(['GET', 'PATCH']);
+  });
+});
+
+describe('the level of the server, which a run can do without', () => {
+  test('is asked in one attempt of three seconds, whatever --timeout and --retries say', async () => {
+    const spans: number[] = [];
+    const { ran, origin } = await runAt(
+      ({ url }) => (url.includes('server_settings') ? undefined : { body: '{"result":"success","msg":""}' }),
+      'settings set color_scheme=dark --timeout 20s --retries 5',
+      {
+        alarm: (span, fire) => {
+          spans.push(span);
+          return realAlarm(span / 100, fire);
+        },
+      },
+    );
+    expect({ exit: ran.exitCode, requests: origin.seen.map(({ method }) => method) }).toEqual({
+      exit: 0,
+      requests: ['GET', 'PATCH'],
+    });
+    expect(spans).toEqual(expect.arrayContaining([3000, 20_000]));
+  });
+
+  test.each([[503], [429]])('%i is not asked a second time', async (status) => {
+    const { ran, origin } = await runAt(
+      ({ url }) =>
+        url.includes('server_settings') ? { status, body: '{}' } : { body: '{"result":"success","msg":""}' },
+      'settings set color_scheme=dark',
+    );
+    expect({ exit: ran.exitCode, slept: ran.slept }).toEqual({ exit: 0, slept: [] });
     expect(origin.seen.map(({ method }) => method)).toEqual(['GET', 'PATCH']);
   });
 });

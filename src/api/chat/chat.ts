@@ -54,8 +54,8 @@ async function readServer(send: Send): Promise<ServerFacts> {
     const { body, status } = await send({
       method: 'GET',
       path: path`/api/v1/server_settings`,
-      repeat: 'safe',
-      timeout: 10_000,
+      repeat: 'never',
+      timeout: 3000,
     });
     if (status !== 200 || !isObject(body) || body['result'] !== 'success') return {};
     const level = body['zulip_feature_level'];

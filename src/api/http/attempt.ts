@@ -44,8 +44,8 @@ function withoutAnswer(cause: unknown, http: { method: string; url: string }, ti
 /** The longest time of a request that has no limit of its own. */
 export const defaultTimeout: Milliseconds = 30_000;
 
-function timeoutOf(connection: Connection, call: Call): Milliseconds {
-  return connection.timeout ?? call.timeout ?? defaultTimeout;
+function timeoutOf({ timeout: chosen }: Connection, { timeout = defaultTimeout, repeat }: Call): Milliseconds {
+  return repeat === 'never' ? Math.min(chosen ?? timeout, timeout) : (chosen ?? timeout);
 }
 
 function shownHeaders({ authorization, ...headers }: Record<string, string>): Record<string, string> {

@@ -6,15 +6,16 @@ import type { AttemptEnding } from './transport-error.ts';
 /**
  * How far a call may be repeated (docs/apis.md, Retries): `safe` has the same effect twice as once; `if unprocessed` only where
  * the server certainly did nothing; `once` is the same, but the caller judges an answer of 5xx; `by caller` is repeated above, by
- * what the call has achieved.
+ * what the call has achieved; `never` is one attempt that no `--timeout` prolongs, for an answer that the run can do without.
  */
-export type Repeat = 'safe' | 'if unprocessed' | 'once' | 'by caller';
+export type Repeat = 'safe' | 'if unprocessed' | 'once' | 'by caller' | 'never';
 
 /** What follows an attempt; at its `end` the answer, or the failure, is the caller's. */
 export type NextStep = 'end' | 'repeat' | 'wait' | 'leave unconfirmed';
 
 /** What follows an attempt that ended so, and whose answer came or not. */
 export function nextStep(repeat: Repeat, { request, again }: AttemptEnding, last: 'an answer' | 'no answer'): NextStep {
+  if (repeat === 'never') return 'end';
   if (again === 'after the wait asked for') return 'wait';
   if (request === 'unknown' && repeat === 'if unprocessed') return 'leave unconfirmed';
   if (request === 'unknown' && repeat === 'once' && last === 'no answer') return 'leave unconfirmed';

@@ -38,6 +38,7 @@ describe('what happens next', () => {
   ])('%s', (_what, ending, last, safe, unprocessed, once, byCaller) => {
     const repeats = ['safe', 'if unprocessed', 'once', 'by caller'] as const satisfies Repeat[];
     expect(repeats.map((repeat) => nextStep(repeat, ending, last))).toEqual([safe, unprocessed, once, byCaller]);
+    expect(nextStep('never', ending, last)).toBe('end');
   });
 });
 
