@@ -4,7 +4,7 @@ import { changeSettings } from '../../jobs/settings/change-settings.ts';
 import type { Assignment } from '../../schema/field.ts';
 import { readSettingsFile } from '../../store/settings/settings-file.ts';
 import { command } from '../command.ts';
-import type { Terminal } from '../context.ts';
+import type { Invocation, Terminal } from '../context.ts';
 import { readSettings, toBeAsked } from './read-settings.ts';
 
 export default command({
@@ -54,11 +54,31 @@ export default command({
   async *run({ setting: words = [], from, raw = [] }, context) {
     const entries = from === undefined ? [] : await readSettingsFile(from, await context.read(from));
     const values = readSettings({ words, entries, raw }, (text) => context.hide(text));
+    await agreeToLoss(values, context);
     yield* changeSettings(context.chat(), await askSecrets(values, context), (text) => context.note(text));
   },
 
   show: { columns: ['name', 'value', 'value_name', 'status'], untruncated: ['name'] },
 });
+
+/** Asks on a terminal before drafts are lost; a script, and a dry run, has said what it wants and is warned. */
+async function agreeToLoss(
+  values: readonly Assignment[],
+  {
+    options,
+    interactive,
+    confirm,
+    warn,
+  }: Pick<Invocation, 'options'> & Pick<Terminal, 'interactive' | 'confirm' | 'warn'>,
+): Promise<void> {
+  const loses = values.some(
+    ({ name, value }) => name === 'enable_drafts_synchronization' && String(value).toLowerCase() === 'false',
+  );
+  if (!loses) return;
+  const loss = 'enable_drafts_synchronization=false deletes all drafts that the server keeps';
+  if (interactive() && !options.yes && !options.dry_run) await confirm(`${loss}. Go on?`);
+  else warn(loss);
+}
 
 async function askSecrets(values: readonly Assignment[], terminal: Pick<Terminal, 'secret'>): Promise<Assignment[]> {
   const asked: Assignment[] = [];

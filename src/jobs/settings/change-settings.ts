@@ -39,7 +39,8 @@ export async function* changeSettings(
     try {
       for (const row of await sendGroup(chat, group)) {
         done.push(row);
-        if (row.status === 'unchanged') note(`${row.name}: the account has this value already: nothing happens`);
+        const remark = remarks[row.status];
+        if (remark !== undefined) note(`${row.name}: ${remark}`);
         yield row;
       }
     } catch (cause) {
@@ -50,6 +51,11 @@ export async function* changeSettings(
   const ignored = namesOf(done, isIgnored);
   if (ignored.length > 0) throw notApplied(ignored, await chat.level());
 }
+
+const remarks: Partial<Record<SettingRow['status'], string>> = {
+  unchanged: 'the account has this value already: nothing happens',
+  confirmation_sent: 'a mail with a link goes to the new address; nothing has changed until the link is followed',
+};
 
 function groupsOf(values: readonly Assignment[]): Assignment[][] {
   const of = (names: readonly string[]): Assignment[] => values.filter(({ name }) => names.includes(name));

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { onesFor } from '../../helpers/extent.ts';
-import { emptyHome, fakeService, openSandbox, run } from '../../helpers/run.ts';
+import { emptyHome, fakeService, openSandbox, run, type RunOptions } from '../../helpers/run.ts';
 import type { FakeService } from '../../helpers/service.ts';
 
 const done = { result: 'success', msg: '' };
@@ -315,6 +315,45 @@ describe('a level decides what may be sent', () => {
   );
 });
 
+describe('enable_drafts_synchronization=false deletes drafts', () => {
+  const word = 'enable_drafts_synchronization=false';
+  const loss = 'enable_drafts_synchronization=false deletes all drafts that the server keeps';
+
+  test('no on a terminal sends nothing', async () => {
+    const service = fakeService();
+
+    const { exitCode, stderr } = await run(service, ['settings', 'set', word], { tty: true, stdin: 'n\n' });
+
+    expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 130, sent: [] });
+    expect(stderr).toContain(`${loss}. Go on? [y/N]`);
+  });
+
+  test.each<[string, readonly string[], RunOptions]>([
+    ['yes on a terminal', [], { tty: true, stdin: 'y\n' }],
+    ['-y', ['-y'], { tty: true }],
+    ['a script', ['-q'], {}],
+  ])('%s sends it, and says what it does', async (_who, options, world) => {
+    const service = serverAt(489);
+    expectSettings(service, { enable_drafts_synchronization: 'false' });
+
+    const { exitCode, stderr } = await run(service, ['settings', 'set', word, ...options], world);
+
+    service.done();
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain(loss);
+  });
+
+  test('to switch it on asks nothing', async () => {
+    const service = serverAt(489);
+    expectSettings(service, { enable_drafts_synchronization: 'true' });
+
+    const { exitCode, stderr } = await run(service, 'settings set enable_drafts_synchronization=true', { tty: true });
+
+    service.done();
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  });
+});
+
 describe('what the server did not take', () => {
   test('ignored settings are named, exit 6, and the data is printed', async () => {
     const service = serverAt(100);
@@ -389,7 +428,10 @@ describe('requests of their own', () => {
     });
 
     service.done();
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 0,
+      stderr: 'email: a mail with a link goes to the new address; nothing has changed until the link is followed\n',
+    });
     expect(JSON.parse(stdout)).toEqual([
       { name: 'old_password', value: '[secret]', status: 'set' },
       { name: 'new_password', value: '[secret]', status: 'set' },
