@@ -1,5 +1,5 @@
 import { Failure } from '../core/failure.ts';
-import { plainLines, plainJson } from '../output/plain.ts';
+import { indented, plainJson, plainLines } from '../output/plain.ts';
 import { shortened, type Redactor } from './redactor.ts';
 import type { World } from './world.ts';
 
@@ -72,11 +72,6 @@ function cleaned({ kind, message, details }: Failure, { clean }: Redactor): Fail
 /** A warning as lines without the last line end, harmless where a terminal shows it. */
 export function warningText(message: string, { terminal }: { readonly terminal: boolean }): string {
   return `warning: ${indented(terminal ? plainLines(message) : message)}`;
-}
-
-/** Further lines are indented: after a line break, a server's words must not look like a line of chatelaine. */
-function indented(text: string): string {
-  return text.replace(/\r\n|[\n\r\v\f\u0085\u2028\u2029]/g, '\n  ');
 }
 
 /** A warning as an object on one line without its end. */

@@ -2,6 +2,7 @@ import { isObject, parseJson } from '../core/json.ts';
 import type { WireEvent } from '../api/http/call.ts';
 import type { GlobalValues } from '../commands/context.ts';
 import { formatDuration } from '../core/duration.ts';
+import { indented, lineBreak } from '../output/plain.ts';
 import type { Messages } from './messages.ts';
 import type { World } from './world.ts';
 
@@ -15,7 +16,7 @@ export function observer(
   return (event) => {
     if (event.kind === 'slow' || event.kind === 'settled') reportSlow(event);
     else if (trace) messages.trace(traced(event));
-    else if (verbose) briefly(event).forEach((line) => messages.trace(line));
+    else if (verbose) briefly(event).forEach((line) => messages.trace(indented(line)));
   };
 }
 
@@ -66,9 +67,9 @@ function traced(event: TracedEvent): string {
       );
     }
     case 'failure':
-      return `* ${event.method} ${event.url}: ${event.message}`;
+      return indented(`* ${event.method} ${event.url}: ${event.message}`);
     case 'wait':
-      return `* waiting ${formatDuration(event.span)}: ${event.why}`;
+      return indented(`* waiting ${formatDuration(event.span)}: ${event.why}`);
   }
 }
 
@@ -83,9 +84,10 @@ function shownHeaders({ answer, sealed }: Extract<WireEvent, { kind: 'answer' }>
 const mostTraced = 10_000;
 
 function block(first: string, mark: string, headers: Readonly<Record<string, unknown>>, body: string): string {
-  const lines = Object.entries(headers).map(([name, value]) => `${mark}${name}: ${String(value)}`);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}`);
   const shown = body.length > mostTraced ? `${body.slice(0, mostTraced)}… (${body.length} characters)` : body;
-  return [first, ...lines, ...(shown === '' ? [] : shown.split('\n').map((line) => mark + line))].join('\n');
+  const marked = [...lines, ...(shown === '' ? [] : [shown])].flatMap((text) => text.split(lineBreak));
+  return [first, ...marked.map((line) => mark + line)].join('\n');
 }
 
 /** An answer of the licensing API as keys and types: any of its values may be a license key. */

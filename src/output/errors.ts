@@ -1,6 +1,6 @@
 import { nameOf, type Failure } from '../core/failure.ts';
 import { painter } from './paint.ts';
-import { plainJson, plainLines } from './plain.ts';
+import { indented, plainJson, plainLines } from './plain.ts';
 
 export interface ErrorLook {
   /** Whether stderr is a terminal: text is made harmless. */
@@ -15,22 +15,12 @@ export interface ErrorLook {
  */
 export function failureText(failure: Failure, { terminal, color, verbose }: ErrorLook): string {
   if (failure.kind === 'differences') return '';
-  const lines = [
-    headline(failure),
-    ...indented(reasons(failure)),
-    ...(verbose ? indented(background(failure)) : []),
-    ...(failure.details.hint === undefined ? [] : [failure.details.hint]),
-  ];
-  const text = lines.join('\n');
+  const { message, details } = failure;
+  const further = [...reasons(failure), ...(verbose ? background(failure) : [])];
+  const hint = details.hint === undefined ? '' : `\n${indented(details.hint)}`;
+  const text = indented([message, ...further].join('\n')) + hint;
   return `${painter(color ? 1 : 0).red('chatelaine:')} ${terminal ? plainLines(text) : text}`;
 }
-
-/** Our own messages may list problems line by line; a server's line break is escaped, or its words could pass for a line of chatelaine. */
-function headline({ message, details: { http, server } }: Failure): string {
-  return http || server ? message.replace(lineBreak, (end) => (end === '\r' ? '\\r' : '\\n')) : message;
-}
-
-const lineBreak = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g;
 
 /** The object of the error on one line without its end; what is not known is left out; '' for found differences. */
 export function failureJson(failure: Failure): string {
@@ -57,8 +47,4 @@ function background({ details: { http }, cause }: Failure): string[] {
 
 function causes(cause: unknown): string[] {
   return cause instanceof Error ? [`Cause: ${cause.name}: ${cause.message}`, ...causes(cause.cause)] : [];
-}
-
-function indented(lines: readonly string[]): string[] {
-  return lines.map((line) => `  ${line.replace(lineBreak, '\n  ')}`);
 }

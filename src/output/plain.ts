@@ -17,6 +17,14 @@ export function plainLines(text: string): string {
     .replace(harmful(), (character) => (character === '\n' ? character : visible(character)));
 }
 
+/** Lines of ours: further ones are indented, so that after a line break a server's words cannot pass for a line of chatelaine. */
+export function indented(text: string): string {
+  return text.replace(lineBreak, '\n  ');
+}
+
+/** What editors, terminals and viewers of logs begin a line at. */
+export const lineBreak = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g;
+
 /** JSON text that is harmless on a terminal and reads back as the same value: only strings hold such characters. */
 export function plainJson(json: string): string {
   return json.replace(harmful(), (character) => (character === '\n' ? character : utf16Escapes(character)));

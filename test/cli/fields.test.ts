@@ -52,7 +52,7 @@ test('a name that is none is refused with those that are', async () => {
   const { exitCode, stdout, stderr } = await runAlone('auth list --fields profile,x,y --sort=-y');
 
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-  expect(stderr).toContain("There is no field 'x' in the result.\nThere is no field 'y' in the result.\nIts");
+  expect(stderr).toContain("There is no field 'x' in the result.\n  There is no field 'y' in the result.\nIts");
   expect(stderr).toContain('Its fields are profile, kind, url, account, default, read_only, key.');
 });
 

@@ -200,14 +200,6 @@ describe('hostile answers', () => {
     }
   });
 
-  test('a line break in its words does not begin a line that looks like ours', async () => {
-    const detail = 'no\nchatelaine: license A created\r\nwarning: x\u2028chatelaine: y';
-    const { port } = await openOrigin(() => ({ status: 400, body: JSON.stringify({ detail }) }));
-    const { stderr, lines } = await at(`http://127.0.0.1:${port}`, 'license list -o csv');
-    expect(lines.filter((line) => /^(chatelaine:|warning:)/.test(line))).toHaveLength(1);
-    expect(stderr).toContain('no\\nchatelaine: license A created\\nwarning: x\\nchatelaine: y');
-  });
-
   test('the redirect of a POST is reported without the code of its target', async () => {
     const { port } = await openOrigin(({ method }) =>
       method === 'POST' ? { status: 302, headers: { location: '/v1/license/CANARY-CODE-1/' }, body: '' } : {},

@@ -42,7 +42,7 @@ describe('text', () => {
   });
 
   test('keeps all problems of one input', () => {
-    expect(failureText(usage(['line 2: a', 'line 9: b']), look)).toBe('chatelaine: line 2: a\nline 9: b');
+    expect(failureText(usage(['line 2: a', 'line 9: b']), look)).toBe('chatelaine: line 2: a\n  line 9: b');
   });
 
   test('colours its name only', () => {

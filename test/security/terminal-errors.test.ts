@@ -8,7 +8,7 @@ const hostile = 'no\u001b]0;owned\u0007\u001b[31m\u009b2J\u202eevil\u2066\r\u001
 
 const controls = /[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]|\u001b(?!\[\d*m)/u;
 
-const replies: Readonly<Record<string, Respond>> = {
+const repliesOf = (hostile: string): Readonly<Record<string, Respond>> => ({
   'an error of the licensing API': () => ({ status: 400, body: JSON.stringify({ detail: hostile }) }),
   'an error by field': () => ({ status: 400, body: JSON.stringify({ [hostile]: [hostile] }) }),
   'a page': () => ({ status: 502, body: `<html><title>${hostile}</title></html>` }),
@@ -26,7 +26,8 @@ const replies: Readonly<Record<string, Respond>> = {
     }),
   }),
   'fields of an unreadable answer': () => ({ body: JSON.stringify({ [hostile]: 1 }) }),
-};
+});
+const replies = repliesOf(hostile);
 
 const lines = [
   'license list',
@@ -55,16 +56,29 @@ test.each(Object.entries(replies))(title, async (name, respond) => {
   }
 });
 
+const breaking = 'x\nchatelaine: error: a\r\nwarning: b\rnote c\u2028* d\u0085chatelaine: e';
+
+test.each(Object.entries(repliesOf(breaking)))('no line of a server looks like ours: %s', async (_name, respond) => {
+  const { port } = await openOrigin(respond);
+  for (const line of lines) {
+    for (const flags of onesFor(lines.indexOf(line), ['', '--verbose', '--trace'])) {
+      const { stderr } = await runAt(port, `${line} ${flags} --retries 0`, false);
+      const begun = stderr.split(/\r\n|[\n\r\v\f\u0085\u2028\u2029]/);
+      expect(begun.filter((text) => /^(chatelaine: (error|e$)|warning: b|note c|\* d)/.test(text))).toEqual([]);
+    }
+  }
+});
+
 test('what was typed is made harmless too', async () => {
   const ran = await runAt(1, ['license', 'list', '--app-code', `7${hostile}`]);
   expect(ran.exitCode).toBe(2);
   expect(controls.exec(ran.stderr)).toBeNull();
 });
 
-function runAt(port: number, line: string | readonly string[]): Promise<Ran> {
+function runAt(port: number, line: string | readonly string[], tty = true): Promise<Ran> {
   const url = `http://127.0.0.1:${port}`;
   return runAlone(line, {
-    tty: true,
+    tty,
     env: {
       TERM: 'xterm-256color',
       CHATELAINE_BASE_URL: url,
