@@ -9,7 +9,7 @@ import { documentForm, documentFormats, type DocumentFormat } from '../../output
 import { recipientsOf } from '../../output/messages/message-parts.ts';
 import { messageFields } from '../../schema/messages.ts';
 import { readArchive, type Archive } from '../../store/archive/archive.ts';
-import type { ArchiveForm } from '../../store/archive/archive-head.ts';
+import type { ArchiveForm } from '../../store/archive/part.ts';
 import { isFolder, writeTextFile } from '../../store/archive/archive-folder.ts';
 import { exists } from '../../store/disk/files.ts';
 import { command } from '../command.ts';

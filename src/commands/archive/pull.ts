@@ -6,7 +6,7 @@ import { planPull } from '../../jobs/archive/pull-order.ts';
 import { recheckArchive, type Rechecked } from '../../jobs/archive/recheck-archive.ts';
 import type { MessageSelection } from '../../jobs/messages/selection.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
-import type { ArchiveForm } from '../../store/archive/archive-head.ts';
+import type { ArchiveForm } from '../../store/archive/part.ts';
 import { command } from '../command.ts';
 import type { Terminal } from '../context.ts';
 import type { AccountFacts } from '../messages/narrow.ts';

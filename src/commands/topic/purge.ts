@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { usage } from '../../core/failure.ts';
 import type { Channel } from '../../jobs/topic/find-channel.ts';
-import { nothingKept, topicKeeper, type Keeper } from '../../jobs/topic/keep-topic.ts';
-import { openPurgeRun, unrecordedRun, type PurgeRun } from '../../jobs/topic/purge-run.ts';
+import { topicKeeper, type Keeper } from '../../jobs/topic/keep-topic.ts';
+import { openPurgeRun, type PurgeRun } from '../../jobs/topic/purge-run.ts';
 import { openTopicPurge, type PurgeOutcome, type TopicPurge } from '../../jobs/topic/purge-topic.ts';
 import type { Topic, TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { isBegun, type Keeping } from '../../jobs/topic/topic-archives.ts';
@@ -76,12 +76,12 @@ export function openPurge(
     account: email,
     maxFileSize: files ? max_file_size * megabyte : undefined,
   };
-  const keeperFor = (total: number): Keeper =>
-    folder === false ? nothingKept : topicKeeper(chat, { ...place, ...keeping(context, total) });
+  const keeperFor = (total: number): Keeper | undefined =>
+    folder === false ? undefined : topicKeeper(chat, { ...place, ...keeping(context, total) });
   const opened = new Map<TopicSurvey, TopicPurge>();
   return {
     async openRun({ stream_id }, naming) {
-      if (!isSeveral(naming)) return unrecordedRun;
+      if (!isSeveral(naming)) return openPurgeRun();
       const header = { job: 'topic delete', site: place.site, account: email, stream_id, ...naming };
       return openPurgeRun({
         find: async () => ((await context.hasJournal(header)) ? context.journal(header) : undefined),
@@ -108,13 +108,13 @@ export function openPurge(
           deleted: outcome.tally.deleted,
           status: outcome.status === 'unseen' ? 'unseen' : undefined,
         });
-        await keeper.finish(outcome.tally);
-        await keeper.close();
+        await keeper?.finish(outcome.tally);
+        await keeper?.close();
         return outcome;
       } catch (cause) {
         deleting.end();
         // What ended the purge says more than an archive that cannot be closed after it.
-        await keeper.close().catch(() => undefined);
+        await keeper?.close().catch(() => undefined);
         throw cause;
       }
     },

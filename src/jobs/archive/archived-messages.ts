@@ -2,8 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Failure } from '../../core/failure.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import type { Archive } from '../../store/archive/archive.ts';
-import type { ArchiveForm } from '../../store/archive/archive-head.ts';
-import { readPart, type ArchivedMessage, type ArchivePart } from '../../store/archive/part.ts';
+import { readPart, type ArchivedMessage, type ArchiveForm, type ArchivePart } from '../../store/archive/part.ts';
 
 /**
  * Every message of an archive in one form, ascending; a part at a time is held, and compared with its hash first.
@@ -27,9 +26,6 @@ export async function* archivedLines(archive: Archive, form: ArchiveForm, signal
 /** Characters between two turns of the event loop: without a turn, no signal is heard and no deadline passes. */
 const portion = 50_000;
 
-/** Characters of a document around the content of a message. */
-const frame = 500;
-
 async function* heeding<T>(
   signal: AbortSignal | undefined,
   items: Iterable<T>,
@@ -42,7 +38,8 @@ async function* heeding<T>(
       signal?.throwIfAborted();
       size = 0;
     }
-    size += sizeOf(item) + frame;
+    // An export writes about as many around the content of a message.
+    size += sizeOf(item) + 500;
     yield item;
   }
 }

@@ -5,7 +5,7 @@ import { isKept, type FileRecord, type RefusedFile } from '../../store/archive/k
 import { pool } from '../work/pool.ts';
 
 /** What a fetch of attached files came to. */
-export interface FetchedFiles {
+interface FetchedFiles {
   /** Files that the archive holds now. */
   readonly kept: number;
   /** Files that this fetch added. */
@@ -52,15 +52,13 @@ export async function fetchFiles(
   };
   for await (const record of pool(paths, atOnce, look)) {
     counts.looked += 1;
-    if (record && !isSameRefusal(record, archive.files.get(record.path))) await archive.recordFile(record);
+    const known = record && archive.files.get(record.path);
+    const isKnown = known && !isKept(known) && !isKept(record) && known.refused === record.refused;
+    if (record && !isKnown) await archive.recordFile(record);
     if (isKept(record)) counts.fetched += 1;
     looked?.(counts.looked);
   }
   const records = paths.flatMap((path) => archive.files.get(path) ?? []);
   const refused = records.flatMap((record) => (isKept(record) ? [] : record));
   return { kept: records.length - refused.length, fetched: counts.fetched, refused };
-}
-
-function isSameRefusal(record: FileRecord, known: FileRecord | undefined): boolean {
-  return !isKept(record) && known !== undefined && !isKept(known) && known.refused === record.refused;
 }

@@ -1,7 +1,7 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { MessageHead, MessageSource, MessageQuery } from '../../api/chat/chat-messages.ts';
 import type { ReasonGone } from '../../store/archive/archive-lists.ts';
-import type { ArchiveForm } from '../../store/archive/archive-head.ts';
+import type { ArchiveForm } from '../../store/archive/part.ts';
 import { findsByIds, inChannel, inPublicChannels, messagesOfIds, received } from '../messages/messages-by-ids.ts';
 import type { MessageSelection } from '../messages/selection.ts';
 import { onlyMessage } from '../../api/chat/message-pages.ts';
@@ -18,23 +18,17 @@ interface Known {
   readonly reasonFor: (id: number, channel: number | undefined) => Promise<ReasonGone>;
 }
 
-/** The archived messages as they are on the server. */
-interface MessagesNow<M> {
-  readonly shown: ReadonlyMap<number, M>;
-  /** Those that the server no longer shows anywhere. */
-  readonly gone: ReadonlyMap<number, ReasonGone>;
-}
-
 /**
- * Asks for archived messages. Those that left the selection are searched in the channel that they were in, in all public channels, and among
- * those that the account received; what the plan hides is not searched, since no narrow shows it.
+ * Asks for archived messages: those that the server shows, and why others are gone. Those that left the selection are searched in the
+ * channel that they were in, in all public channels, and among those that the account received; what the plan hides is not searched,
+ * since no narrow shows it.
  */
 export async function messagesNow<M extends MessageHead>(
   chat: MessageSource<M> & Pick<ChatApi, 'level'>,
   selection: MessageSelection,
   { ids, channelOf, reasonFor }: Known,
   form: ArchiveForm,
-): Promise<MessagesNow<M>> {
+): Promise<{ readonly shown: ReadonlyMap<number, M>; readonly gone: ReadonlyMap<number, ReasonGone> }> {
   const shown = new Map<number, M>();
   const gone = new Map<number, ReasonGone>();
   const [first, last] = [ids[0], ids.at(-1)];
@@ -58,19 +52,12 @@ export async function messagesNow<M extends MessageHead>(
   return { shown, gone };
 }
 
-interface Scope {
-  readonly narrow: readonly unknown[];
-  readonly holds: (id: number) => boolean;
-}
-
-function scopesOf(ids: readonly number[], channelOf: Known['channelOf']): Scope[] {
+/** The narrows to search in, and which of the messages each may hold. */
+function scopesOf(ids: readonly number[], channelOf: Known['channelOf']) {
   const channels = [...new Set(ids.map(channelOf))].filter((channel) => channel !== undefined);
   return [
-    ...channels.map((channel) => ({
-      narrow: inChannel(channel),
-      holds: (id: number) => channelOf(id) === channel,
-    })),
-    { narrow: inPublicChannels, holds: (id) => channelOf(id) !== undefined },
+    ...channels.map((channel) => ({ narrow: inChannel(channel), holds: (id: number) => channelOf(id) === channel })),
+    { narrow: inPublicChannels, holds: (id: number) => channelOf(id) !== undefined },
     { narrow: received, holds: () => true },
   ];
 }

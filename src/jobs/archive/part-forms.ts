@@ -1,7 +1,7 @@
 import type { MessageHead, MessageSource } from '../../api/chat/chat-messages.ts';
 import { forward } from '../../api/chat/message-pages.ts';
 import { Failure } from '../../core/failure.ts';
-import type { ArchiveForm } from '../../store/archive/archive-head.ts';
+import type { ArchiveForm } from '../../store/archive/part.ts';
 import type { MessageSelection } from '../messages/selection.ts';
 
 /** A part of an archive: the same messages in each of its forms. */
@@ -26,7 +26,9 @@ export async function formsOf<M extends MessageHead>(
   for (let round = 0; round < maxRounds; round += 1) {
     if (round > 0) messages = await sameRange(chat, selection, page, form);
     const others = await sameRange(chat, selection, page, other);
-    if (isSame(messages, others)) return { [form]: messages, [other]: others };
+    // Edits and moves are compared too: two forms of two versions would contradict each other.
+    const isSame = messages.length === others.length && messages.every((one, at) => isSameVersion(one, others[at]));
+    if (isSame) return { [form]: messages, [other]: others };
   }
   const [first, last] = [page[0], page.at(-1)];
   throw new Failure(
@@ -70,12 +72,6 @@ export async function messagesBetween<M extends MessageHead>(
 /** The parameter that asks for a form. */
 export function markdownOf(form: ArchiveForm): { readonly apply_markdown?: false } {
   return form === 'source' ? { apply_markdown: false } : {};
-}
-
-/** Edits and moves are compared too: two forms of two versions would contradict each other. */
-function isSame(one: readonly MessageHead[], other: readonly MessageHead[]): boolean {
-  if (one.length !== other.length) return false;
-  return one.every((message, index) => isSameVersion(message, other[index]));
 }
 
 /** Whether both are the same message, with the same edits and moves. */

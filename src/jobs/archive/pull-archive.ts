@@ -54,7 +54,9 @@ export async function pullArchive<M extends StoredMessage>(
 ): Promise<Pulled> {
   const head = await headFor(chat, archive, order);
   const now = pulling.now?.();
-  const which = isDue(archive.state, now) ? 'all' : 'changed';
+  // A time in the future is of another clock.
+  const age = (now ?? NaN) - Date.parse(archive.state.checked ?? '');
+  const which = age >= 0 && age < trustedFor ? 'changed' : 'all';
   const repaired = await repairArchive(chat, archive, head, { which, note: pulling.note });
   if (which === 'all' && now !== undefined) archive.mark({ checked: new Date(now).toISOString() });
   let added = 0;
@@ -75,12 +77,6 @@ export async function pullArchive<M extends StoredMessage>(
 
 /** How long files that look unchanged are trusted. */
 const trustedFor: Milliseconds = 7 * 24 * 3_600_000;
-
-/** A time in the future is of another clock. */
-function isDue({ checked }: OpenArchive['state'], now: Milliseconds | undefined): boolean {
-  const age = now === undefined || checked === undefined ? NaN : now - Date.parse(checked);
-  return !(age >= 0 && age < trustedFor);
-}
 
 /** @throws Failure not_found for a new archive: nothing of it was written */
 async function lookAtChannels(
@@ -110,10 +106,12 @@ async function* addMissing<M extends StoredMessage>(
 ): AsyncGenerator<number> {
   const selection = selectionIn(head);
   const [first = 'rendered'] = head.forms;
-  const form = { ...selection.form, apply_markdown: first === 'source' ? false : undefined };
+  const asked = { ...selection, form: { ...selection.form, apply_markdown: first === 'source' ? false : undefined } };
   const count = archive.parts.reduce((sum, part) => sum + part.count, 0);
-  const reached = { count, last: archive.parts.at(-1)?.last };
-  for await (const page of ahead(missingPages(chat, { ...selection, form }, reached))) {
+  const last = archive.parts.at(-1)?.last;
+  // They continue what is there, so that an interrupted pull leaves no gap.
+  const pages = last === undefined ? firstPages(chat, asked) : laterPages(chat, asked, count, last);
+  for await (const page of ahead(pages)) {
     refuseOtherMessages(selection, page);
     check?.(page);
     const now = archive.head ?? head;
@@ -138,24 +136,7 @@ function interrupted(added: number, cause: unknown): unknown {
   });
 }
 
-/** How far an archive is: everything of its selection up to the last message is in it. */
-interface Reached {
-  readonly count: number;
-  readonly last: number | undefined;
-}
-
-/**
- * The pages of a selection that an archive lacks, ascending: they always continue what is there, so that an interrupted pull leaves no
- * gap. A page without messages is only the sign of a limited history.
- */
-function missingPages<M extends MessageHead>(
-  chat: MessageSource<M> & Pick<ChatApi, 'level'>,
-  selection: MessageSelection,
-  { count, last }: Reached,
-): AsyncGenerator<MessagePage<M>> {
-  return last === undefined ? firstPages(chat, selection) : laterPages(chat, selection, count, last);
-}
-
+/** The pages of a selection, ascending; one without messages is only the sign of a limited history. */
 async function* firstPages<M extends MessageHead>(
   chat: MessageSource<M> & Pick<ChatApi, 'level'>,
   selection: MessageSelection,
@@ -175,6 +156,7 @@ async function* firstPages<M extends MessageHead>(
   if (start) yield* laterPages(chat, selection, 0, start.id - 1);
 }
 
+/** The same above the message `last`, of which `count` messages and all of the selection before it are archived. */
 async function* laterPages<M extends MessageHead>(
   chat: MessageSource<M> & Pick<ChatApi, 'level'>,
   { narrow, form, range }: MessageSelection,

@@ -5,7 +5,9 @@ import { parseJson, writeJson, isObject } from '../../core/json.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import { readArchive, type OpenArchive } from '../../store/archive/archive.ts';
 import { refuseOtherFiles } from '../../store/archive/archive-folder.ts';
-import { archiveForms, readHead, type ArchiveForm, type ArchiveHead } from '../../store/archive/archive-head.ts';
+import { readHead, type ArchiveHead } from '../../store/archive/archive-head.ts';
+import { archiveForms, type ArchiveForm } from '../../store/archive/part.ts';
+import { ignoredSelection } from '../messages/fetch-messages.ts';
 import type { MessageSelection, Range } from '../messages/selection.ts';
 import type { MessageHead, MessagePage } from '../../api/chat/chat-messages.ts';
 import { isSameName } from '../../schema/topic.ts';
@@ -25,26 +27,20 @@ export interface PullOrder {
   readonly files?: boolean | undefined;
 }
 
-/** What a pull into a folder would begin with. */
-interface PlannedPull {
-  /** Messages that the archive holds. */
-  readonly messages: number;
-  readonly status: 'would be created' | 'would be continued';
-}
-
 /**
- * What a pull would do; nothing is written, and no server is asked.
+ * What a pull would do, and how many messages the archive holds; nothing is written, and no server is asked.
  * @throws Failure config for the archive of another site or account; usage for another selection, or a folder of other files
  */
-export async function planPull(folder: string, order: PullOrder): Promise<PlannedPull> {
+export async function planPull(folder: string, order: PullOrder) {
   if (!(await readHead(folder))) {
     await refuseOtherFiles(folder);
     order.selection();
-    return { messages: 0, status: 'would be created' };
+    return { messages: 0, status: 'would be created' } as const;
   }
   const archive = await readArchive(folder);
   refuseOtherOrder(archive.head, folder, order);
-  return { messages: archive.parts.reduce((sum, part) => sum + part.count, 0), status: 'would be continued' };
+  const messages = archive.parts.reduce((sum, part) => sum + part.count, 0);
+  return { messages, status: 'would be continued' } as const;
 }
 
 /**
@@ -56,10 +52,15 @@ export async function headFor(
   archive: OpenArchive,
   order: PullOrder,
 ): Promise<ArchiveHead> {
-  return archive.head ? continued(archive, archive.head, order) : newHead(chat, order);
-}
-
-async function continued(archive: OpenArchive, old: ArchiveHead, order: PullOrder): Promise<ArchiveHead> {
+  const old = archive.head;
+  if (!old) {
+    const { site, account, options } = order;
+    const selection = order.selection();
+    const forms = order.forms.length > 0 ? order.forms : (['rendered'] as const);
+    const [organization, level] = [await chat.organization(), await chat.level()];
+    const given = { options, selection, forms, files: order.files === true };
+    return { archive: 1, site, organization, level, account, ...given, history_limited: false };
+  }
   refuseOtherOrder(old, archive.folder, order);
   const forms = archiveForms.filter((form) => old.forms.includes(form) || order.forms.includes(form));
   const files = old.files || order.files === true;
@@ -69,35 +70,22 @@ async function continued(archive: OpenArchive, old: ArchiveHead, order: PullOrde
   return head;
 }
 
-async function newHead(
-  chat: Pick<ChatApi, 'level' | 'organization'>,
-  { site, account, options, selection, forms, files = false }: PullOrder,
-): Promise<ArchiveHead> {
-  const given = { options, selection: selection(), forms: forms.length > 0 ? forms : (['rendered'] as const), files };
-  const [organization, level] = [await chat.organization(), await chat.level()];
-  return { archive: 1, site, organization, level, account, ...given, history_limited: false };
-}
-
-/** @throws Failure config for the archive of another site or account, usage for another selection */
+/**
+ * The site alone identifies an organization: ids of messages mean nothing elsewhere.
+ * @throws Failure config for the archive of another site or account, usage for another selection
+ */
 function refuseOtherOrder(head: ArchiveHead, folder: string, { site, account, options }: PullOrder): void {
-  refuseOther(head, site, account);
+  if (head.site !== site || head.account !== account)
+    throw new Failure(
+      'config',
+      `the archive is of ${head.account} at ${head.site}; this account is ${account} at ${site}`,
+      { hint: 'Choose the profile of that account with --profile, or pull into another folder.' },
+    );
   if (Object.keys(options).length > 0 && !isDeepStrictEqual(head.options, parseJson(writeJson(options))))
     throw usage(
       `${folder} has another selection: ${writeJson(head.options)}`,
       `Give no selection to continue it: chatelaine archive pull ${shellWord(folder)}`,
     );
-}
-
-/** The site alone identifies an organization: ids of messages mean nothing elsewhere. */
-function refuseOther(head: ArchiveHead, site: string, account: string): void {
-  if (head.site === site && head.account === account) return;
-  throw new Failure(
-    'config',
-    `the archive is of ${head.account} at ${head.site}; this account is ${account} at ${site}`,
-    {
-      hint: 'Choose the profile of that account with --profile, or pull into another folder.',
-    },
-  );
 }
 
 /**
@@ -128,15 +116,12 @@ export function channelsIn({ narrow }: MessageSelection): (number | string)[] {
   });
 }
 
-/** Parameters without which an answer holds other messages than those that were asked for. */
-const selecting = ['narrow', 'message_ids'];
-
 /**
  * Refuses a page of a server that ignored the narrow, with or without saying so: channel and topic of every message are compared.
  * @throws Failure unavailable
  */
 export function refuseOtherMessages({ narrow }: MessageSelection, page: MessagePage<MessageHead>): void {
-  const ignored = selecting.filter((name) => page.ignored.includes(name));
+  const ignored = ignoredSelection(page);
   if (ignored.length > 0) throw untrusted(`the server ignored ${ignored.join(' and ')}`);
   for (const term of narrow) {
     const isOf = testOf(term);

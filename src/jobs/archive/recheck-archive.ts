@@ -3,7 +3,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
 import type { ArchiveChange, ReasonGone } from '../../store/archive/archive-lists.ts';
-import type { ArchiveForm, ArchiveHead } from '../../store/archive/archive-head.ts';
+import type { ArchiveHead } from '../../store/archive/archive-head.ts';
 import { readPart, type ArchivedMessage } from '../../store/archive/part.ts';
 import { messagesNow, reasons } from './messages-now.ts';
 import { selectionIn } from './pull-order.ts';
@@ -27,20 +27,35 @@ export async function recheckArchive(
   { now }: { now(): Milliseconds },
 ): Promise<Rechecked> {
   // The source changes with an edit only; the rendered text also where the server renders it another way.
-  const form: ArchiveForm = head.forms.includes('source') ? 'source' : 'rendered';
-  const recorded = statesIn(archive.changes);
+  const form = head.forms.includes('source') ? 'source' : 'rendered';
+  const recorded = new Map<number, MessageState>();
+  for (const { id, message, ...change } of archive.changes)
+    recorded.set(id, { message: message ?? recorded.get(id)?.message, why: 'why' in change ? change.why : undefined });
   const reasonFor = reasons(chat);
   const all: ArchiveChange[] = [];
   const gone = { limit: 0, 'no-access': 0, unknown: 0 };
   for (const part of archive.parts) {
     const read = await readPart(archive.folder, part, form);
     if (read.problem !== undefined) throw new Failure('unavailable', `part ${part.part}: ${read.problem}`);
-    const before = new Map(Array.from(read.messages, (message) => [message.id, stateOf(message, recorded)]));
-    const known = { ids: [...before.keys()], channelOf: (id: number) => channelIn(before.get(id)?.message) };
-    const found = await messagesNow(chat, selectionIn(head), { ...known, reasonFor }, form);
+    const before = new Map<number, MessageState>();
+    for (const archived of read.messages) {
+      const { message = archived, why } = recorded.get(archived.id) ?? {};
+      before.set(archived.id, { message, why });
+    }
+    const channelOf = (id: number): number | undefined => {
+      const channel = before.get(id)?.message?.['stream_id'];
+      return typeof channel === 'number' ? channel : undefined;
+    };
+    const known = { ids: [...before.keys()], channelOf, reasonFor };
+    const found = await messagesNow(chat, selectionIn(head), known, form);
     const seen = new Date(now()).toISOString();
     for (const why of found.gone.values()) gone[why] += 1;
-    const changes = [...before].flatMap(([id, state]) => changesOf(id, state, { found, seen }));
+    const changes = [...before].flatMap(([id, state]): ArchiveChange[] => {
+      const why = found.gone.get(id);
+      if (why !== undefined) return why === state.why ? [] : [{ id, change: 'gone', seen, why }];
+      const message = found.shown.get(id);
+      return message ? kindsOfChange(state, message).map((change) => ({ id, change, seen, message })) : [];
+    });
     await archive.record(changes);
     all.push(...changes);
   }
@@ -53,41 +68,11 @@ interface MessageState {
   readonly why: ReasonGone | undefined;
 }
 
-function statesIn(changes: readonly ArchiveChange[]): Map<number, MessageState> {
-  const states = new Map<number, MessageState>();
-  for (const { id, message, ...change } of changes)
-    states.set(id, { message: message ?? states.get(id)?.message, why: 'why' in change ? change.why : undefined });
-  return states;
-}
-
-function stateOf(archived: ArchivedMessage, recorded: ReadonlyMap<number, MessageState>): MessageState {
-  const { message = archived, why } = recorded.get(archived.id) ?? {};
-  return { message, why };
-}
-
-function channelIn(message: ArchivedMessage | undefined): number | undefined {
-  const channel = message?.['stream_id'];
-  return typeof channel === 'number' ? channel : undefined;
-}
-
-interface RecheckedPart {
-  readonly found: Awaited<ReturnType<typeof messagesNow<ArchivedMessage>>>;
-  readonly seen: string;
-}
-
-function changesOf(
-  id: number,
-  { message: before, why: known }: MessageState,
-  { found, seen }: RecheckedPart,
-): ArchiveChange[] {
-  const [message, why] = [found.shown.get(id), found.gone.get(id)];
-  if (why !== undefined) return why === known ? [] : [{ id, change: 'gone', seen, why }];
-  if (!message) return [];
-  const isMoved = before?.['subject'] !== message['subject'] || before?.['stream_id'] !== message['stream_id'];
-  const changes = [
-    ...(known === undefined ? [] : (['back'] as const)),
-    ...(before?.['content'] === message['content'] ? [] : (['edited'] as const)),
+function kindsOfChange({ message: before, why }: MessageState, now: ArchivedMessage) {
+  const isMoved = before?.['subject'] !== now['subject'] || before?.['stream_id'] !== now['stream_id'];
+  return [
+    ...(why === undefined ? [] : (['back'] as const)),
+    ...(before?.['content'] === now['content'] ? [] : (['edited'] as const)),
     ...(isMoved ? (['moved'] as const) : []),
   ];
-  return changes.map((change) => ({ id, change, seen, message }));
 }

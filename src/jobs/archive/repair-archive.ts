@@ -2,9 +2,19 @@ import type { ChatApi } from '../../api/chat/chat.ts';
 import type { MessageHead, MessageSource } from '../../api/chat/chat-messages.ts';
 import { Failure } from '../../core/failure.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
-import { archiveForms, type ArchiveForm, type ArchiveHead } from '../../store/archive/archive-head.ts';
-import { keepAside, readDamaged, type DamagedFile } from '../../store/archive/archive-lists.ts';
-import { readPart, uploadsOf, type ArchivePart, type StoredMessage, bytesOf } from '../../store/archive/part.ts';
+import type { ArchiveHead } from '../../store/archive/archive-head.ts';
+import { keepAside } from '../../store/archive/archive-lists.ts';
+import {
+  archiveForms,
+  bytesOf,
+  readDamaged,
+  readPart,
+  uploadsOf,
+  type ArchiveForm,
+  type ArchivePart,
+  type DamagedFile,
+  type StoredMessage,
+} from '../../store/archive/part.ts';
 import type { MessageSelection } from '../messages/selection.ts';
 import { hashOf } from '../../store/disk/files.ts';
 import { messagesNow, reasons } from './messages-now.ts';
@@ -84,20 +94,16 @@ async function keptLoss(
   const file = part[form]?.file;
   if (file === undefined || unproven.length + lost.length === 0) return undefined;
   const aside = bytes && (await keepAside(folder, file, bytes));
+  const more = lost.length > namedIds ? ` and ${lost.length - namedIds} more` : '';
   return [
     `${file}: the server no longer has ${unproven.length + lost.length} of its ${part.count} messages as they were archived`,
     ...(unproven.length > 0 ? [`${unproven.length} are kept from the damaged file`] : []),
-    ...(lost.length > 0 ? [`lost: ${shortList(lost)}`] : []),
+    ...(lost.length > 0 ? [`lost: ${lost.slice(0, namedIds).join(', ')}${more}`] : []),
     ...(aside === undefined ? [] : [`the damaged file is kept as ${aside}`]),
   ].join('; ');
 }
 
 const namedIds = 20;
-
-function shortList(ids: readonly number[]): string {
-  const more = ids.length - namedIds;
-  return `${ids.slice(0, namedIds).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}
 
 /** @throws Failure incomplete where a repair could not recover everything */
 export function refuseLosses({ losses }: Repaired, folder: string): void {

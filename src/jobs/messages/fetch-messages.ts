@@ -8,10 +8,6 @@ import { messagesByIds } from './messages-by-ids.ts';
 import { messagesByTime } from './messages-by-time.ts';
 import type { MessageSelection } from './selection.ts';
 
-export interface Warnings {
-  warn(text: string): void;
-}
-
 /**
  * The pages of a selection, each message once, ascending by id; a page is asked for while the one before it is used. A history that the plan limits is a warning.
  * @throws Failure incomplete where a later page fails or an id is missing; rejected where the server ignored a part of the
@@ -20,18 +16,27 @@ export interface Warnings {
 export async function* fetchMessages<M extends MessageHead>(
   chat: MessageSource<M> & Pick<ChatApi, 'level'>,
   selection: MessageSelection,
-  { warn }: Warnings,
+  { warn }: { warn(text: string): void },
 ): AsyncGenerator<readonly M[]> {
-  const typed = typedNames(selection);
+  // Paging adds parameters of its own: only what the user set is reported as ignored.
+  const { form, range } = selection;
+  const include_anchor = 'include_anchor' in range ? range.include_anchor : undefined;
+  const typed = new Map<string, unknown>(Object.entries({ ...form, include_anchor }));
   const ignored = new Set<string>();
   let count = 0;
   let limited = false;
   try {
     for await (const page of ahead(pagesOf(chat, selection))) {
-      refuseIgnored(page);
+      const unselected = ignoredSelection(page);
+      if (unselected.length > 0)
+        throw new Failure(
+          'rejected',
+          `the server ignored ${unselected.join(' and ')}: its answer holds other messages than those selected`,
+          { hint: 'Nothing is shown. Check the site URL of the profile, or ask for messages without a selection.' },
+        );
       yield page.messages;
       count += 1;
-      for (const name of page.ignored) if (typed.has(name)) ignored.add(name);
+      for (const name of page.ignored) if (typed.get(name) !== undefined) ignored.add(name);
       limited ||= page.history_limited;
     }
   } catch (cause) {
@@ -43,23 +48,9 @@ export async function* fetchMessages<M extends MessageHead>(
     throw new Failure('rejected', `the server is too old for, and ignored: ${[...ignored].join(', ')}`);
 }
 
-/** Paging adds parameters of its own: only what the user set is reported as ignored. */
-function typedNames({ form, range }: MessageSelection): ReadonlySet<string> {
-  const set = { ...form, include_anchor: 'include_anchor' in range ? range.include_anchor : undefined };
-  return new Set(Object.entries(set).flatMap(([name, value]) => (value === undefined ? [] : [name])));
-}
-
-/** Parameters without which an answer holds other messages than those that were asked for. */
-const selecting = ['narrow', 'message_ids'];
-
-function refuseIgnored({ ignored }: Pick<MessagePage, 'ignored'>): void {
-  const names = selecting.filter((name) => ignored.includes(name));
-  if (names.length === 0) return;
-  throw new Failure(
-    'rejected',
-    `the server ignored ${names.join(' and ')}: its answer holds other messages than those selected`,
-    { hint: 'Nothing is shown. Check the site URL of the profile, or ask for messages without a selection.' },
-  );
+/** The ignored parameters without which an answer holds other messages than those that were asked for. */
+export function ignoredSelection({ ignored }: Pick<MessagePage, 'ignored'>): string[] {
+  return ['narrow', 'message_ids'].filter((name) => ignored.includes(name));
 }
 
 /** The pages of a selection, ascending; `history_limited` on one of them where the plan hides older messages. */

@@ -9,7 +9,7 @@ export interface MessageSelection {
 }
 
 /** Parameters of a request that say how messages are shown. */
-export interface MessageForm {
+interface MessageForm {
   readonly client_gravatar?: boolean | undefined;
   readonly apply_markdown?: boolean | undefined;
   readonly allow_empty_topic_name?: boolean | undefined;

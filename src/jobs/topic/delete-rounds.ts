@@ -18,7 +18,8 @@ export interface Purging {
   left?(count: number): void;
   /** Maximum number of messages that may be deleted; any number without it. */
   readonly maxMessages?: number | undefined;
-  readonly keeper: Keeper;
+  /** Undefined with --no-archive. */
+  readonly keeper: Keeper | undefined;
 }
 
 /** How far a purge is; the rounds keep it current, for whoever reports a failure. */
@@ -48,7 +49,7 @@ export async function deleteRounds(
   purging: Purging,
   state: PurgeState,
 ): Promise<void> {
-  const { keeper, left } = purging;
+  const { keeper, left, note, sleep } = purging;
   const { standings } = state;
   const level = await chat.level();
   const isAtomic = level !== undefined && level < topicLevels.batches;
@@ -57,9 +58,16 @@ export async function deleteRounds(
     left?.(state.left);
     const came = standings.came(await keepSeen(chat, survey, keeper, looked));
     refuseMore(survey, purging, state);
-    await keeper.record({ ...looked.step, there: [...looked.step.there, ...came] });
+    await keeper?.record({ ...looked.step, there: [...looked.step.there, ...came] });
     const ending = await deleteOnce(chat, survey, state);
-    const end = await recordEnd(ending, purging, state, idle);
+    const end = ending instanceof Failure ? 'failed' : ending;
+    standings.ended(end);
+    await keeper?.record({ call: end });
+    if (ending instanceof Failure) {
+      // The server is left alone for a moment.
+      note(`${ending.message}: looking at what is left`);
+      await sleep(backoff(idle, 1));
+    }
     const before = state.left;
     looked = await lookAt(chat, survey, purging, state, idle > 0 || isAtomic ? 'whole' : 'newest');
     if (state.left === 0 && end === 'whole') break;
@@ -68,24 +76,7 @@ export async function deleteRounds(
   }
   left?.(state.left);
   // No call follows this look.
-  await keeper.record({ ...looked.step, there: [] });
-}
-
-/** After a failure the server is left alone for a moment. */
-async function recordEnd(
-  ending: CallEnd | Failure,
-  { keeper, note, sleep }: Purging,
-  { standings }: PurgeState,
-  idle: number,
-): Promise<CallEnd> {
-  const end = ending instanceof Failure ? 'failed' : ending;
-  standings.ended(end);
-  await keeper.record({ call: end });
-  if (ending instanceof Failure) {
-    note(`${ending.message}: looking at what is left`);
-    await sleep(backoff(idle, 1));
-  }
-  return end;
+  await keeper?.record({ ...looked.step, there: [] });
 }
 
 function maxIdle({ isLimited }: TopicSurvey, { standings, left }: PurgeState, end: CallEnd): number {
@@ -125,7 +116,7 @@ export async function lookAt(
   let from: number | null = null;
   for await (const { messages, found_oldest } of newestPages(chat, survey)) {
     pages.unshift(messages.map(({ id }) => id));
-    unkept.unshift(...messages.filter((message) => keeper.lacks(message)));
+    unkept.unshift(...messages.filter((message) => keeper?.lacks(message)));
     const lowest = messages[0]?.id ?? Infinity;
     if (extent === 'whole' || found_oldest || !isEnough(standings, pages, lowest)) continue;
     from = lowest;
@@ -157,17 +148,17 @@ const maxCatchUps = 3;
 async function keepSeen(
   chat: Pick<ChatApi, 'raw'>,
   survey: TopicSurvey,
-  keeper: Keeper,
+  keeper: Keeper | undefined,
   { newest, pages, unkept }: Looked,
 ): Promise<readonly number[]> {
-  await keeper.add(unkept);
+  await keeper?.add(unkept);
   const came: number[] = [];
   if (newest === 0 || (pages === 1 && unkept.length === 0)) return came;
   for (let round = 0; round < maxCatchUps; round += 1) {
     const fresh: RawMessage[] = [];
     for await (const { messages } of newerPages(chat, survey, came.at(-1) ?? newest)) fresh.push(...messages);
     if (fresh.length === 0) break;
-    await keeper.add(fresh.filter((message) => keeper.lacks(message)));
+    await keeper?.add(fresh.filter((message) => keeper.lacks(message)));
     came.push(...fresh.map(({ id }) => id));
   }
   return came;

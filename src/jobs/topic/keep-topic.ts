@@ -5,8 +5,7 @@ import { Failure } from '../../core/failure.ts';
 import { pageSize } from '../../schema/messages.ts';
 import { readArchive, type OpenArchive, problemsOf } from '../../store/archive/archive.ts';
 import type { ArchiveChange } from '../../store/archive/archive-lists.ts';
-import { archiveForms } from '../../store/archive/archive-head.ts';
-import { readPart, type ArchivePart } from '../../store/archive/part.ts';
+import { archiveForms, readPart } from '../../store/archive/part.ts';
 import type { PurgeStep } from '../../store/archive/line-file.ts';
 import { holdsMessage } from '../archive/archived-messages.ts';
 import { fetchFiles } from '../archive/attached-files.ts';
@@ -34,16 +33,6 @@ export interface Keeper {
   close(): Promise<void>;
 }
 
-/** Of --no-archive. */
-export const nothingKept: Keeper = {
-  begin: async () => undefined,
-  lacks: () => false,
-  add: async () => undefined,
-  record: async () => undefined,
-  finish: async () => undefined,
-  close: async () => undefined,
-};
-
 /**
  * A keeper that archives a topic in both forms, with a record of the purge beside it. An interrupted purge continues in its archive.
  * Its calls throw Failure unavailable where a page or the disk fails, incomplete where messages are missing from the archive.
@@ -66,15 +55,21 @@ export function topicKeeper(
       archives = await openTopicArchives(chat, survey, keeping, keep);
       const last = archives.at(-1);
       if (!last) return;
-      await verified(last.archive);
+      const { folder } = last.archive;
+      for await (const { file, problem } of problemsOf(await readArchive(folder)))
+        throw unreadable(folder, file, problem);
       await keepFiles(chat, archives, survey, keeping);
       // Of a page that was pulled, a message may have left before its second form was fetched: then neither form is kept.
       const held = new Set(idsOf(archives));
       for (const id of versions.keys()) if (!held.has(id)) versions.delete(id);
       replay(archives, standings);
-      await last.purge.begin(startOf(survey, keeping));
-      if (survey.ids.length > 0)
-        keeping.note(`topic '${survey.topic_name}' is archived and verified in ${last.archive.folder}`);
+      const { topic_name, spellings, channel, ids } = survey;
+      const { site, account, now } = keeping;
+      await last.purge.append({
+        ...{ purge: 1, begun: isoTime(now()), site, account, stream_id: channel.stream_id, channel: channel.name },
+        ...{ topic_name, spellings, messages: ids.length },
+      });
+      if (ids.length > 0) keeping.note(`topic '${topic_name}' is archived and verified in ${folder}`);
     },
     lacks: (message) => versionOf(message) > (versions.get(message.id) ?? -1),
     async add(messages) {
@@ -92,7 +87,7 @@ export function topicKeeper(
     record: async (step) => archives.at(-1)?.purge.append(step),
     async finish(tally) {
       const end = { finished: isoTime(keeping.now()), deleted: tally.deleted, unseen: tally.taken + tally.lost };
-      for (const { purge } of archives) await purge.finish(end);
+      for (const { purge } of archives) await purge.append(end);
     },
     close: () => closeAll(archives),
   };
@@ -111,11 +106,6 @@ function replay(archives: readonly TopicArchive[], standings: Standings): void {
     standings.replay(purge.steps, ids);
     standings.expect(ids.filter((id) => !standings.of.has(id)));
   });
-}
-
-/** Reads every part back from disk. */
-async function verified({ folder }: OpenArchive): Promise<void> {
-  for await (const { file, problem } of problemsOf(await readArchive(folder))) throw unreadable(folder, file, problem);
 }
 
 /**
@@ -173,14 +163,22 @@ async function addArrived(
 ): Promise<readonly RawMessage[]> {
   const last = archive.parts.at(-1)?.last ?? 0;
   const moved = arrived.find(({ id }) => id < last);
-  if (moved) throw movedIn(topic, moved.id);
+  if (moved)
+    throw new Failure(
+      'incomplete',
+      `message ${moved.id} was moved into '${topic.topic_name}' after the topic was archived: nothing more is deleted`,
+      { hint: 'Run the same command again: it archives it first.' },
+    );
   const added: RawMessage[] = [];
   for (const page of pagesOf(arrived)) {
     // The looks fetch the source form.
     const forms = await formsOf(raw, topicSelection(topic), page, ['source', 'rendered']);
     if (!forms.source || forms.source.length === 0) continue;
     const part = await archive.add(forms);
-    for (const form of archiveForms) await readBack(archive.folder, part, form);
+    for (const form of archiveForms) {
+      const { problem } = await readPart(archive.folder, part, form);
+      if (problem !== undefined) throw unreadable(archive.folder, part[form]?.file ?? form, problem);
+    }
     added.push(...forms.source);
   }
   return added;
@@ -192,26 +190,8 @@ function pagesOf(messages: readonly RawMessage[]): (readonly RawMessage[])[] {
   );
 }
 
-async function readBack(folder: string, part: ArchivePart, form: (typeof archiveForms)[number]): Promise<void> {
-  const { problem } = await readPart(folder, part, form);
-  if (problem !== undefined) throw unreadable(folder, part[form]?.file ?? form, problem);
-}
-
-function startOf({ channel, topic_name, spellings, ids }: TopicSurvey, { site, account, now }: Keeping) {
-  const place = { site, account, stream_id: channel.stream_id, channel: channel.name };
-  return { purge: 1, begun: isoTime(now()), ...place, topic_name, spellings, messages: ids.length };
-}
-
 function isoTime(time: Milliseconds): string {
   return new Date(time).toISOString();
-}
-
-function movedIn({ topic_name }: Topic, id: number): Failure {
-  return new Failure(
-    'incomplete',
-    `message ${id} was moved into '${topic_name}' after the topic was archived: nothing more is deleted`,
-    { hint: 'Run the same command again: it archives it first.' },
-  );
 }
 
 function unreadable(folder: string, file: string, problem: string): Failure {

@@ -16,7 +16,7 @@ export interface TopicSummary {
   readonly resolved: boolean;
 }
 
-export interface TopicList {
+interface TopicList {
   /** The topic with the newest message first. */
   readonly topics: readonly TopicSummary[];
   /** Whether the plan of the organization hides older messages: counts and first dates are of those that are shown. */

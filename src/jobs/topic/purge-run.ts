@@ -16,18 +16,11 @@ export interface PurgeRun {
   close(): Promise<void>;
 }
 
-export interface PurgeEnd {
+interface PurgeEnd {
   /** Number of messages. */
   readonly deleted: number;
   /** Absent where all are deleted: records of older versions have none. */
   readonly status?: 'unseen' | undefined;
-}
-
-/** The journal of the command's run. */
-export interface RunJournal {
-  /** The one that an interrupted run left; undefined where there is none, and then nothing is written. */
-  find(): Promise<Journal | undefined>;
-  make(): Promise<Journal>;
 }
 
 /** Without an end where the purge began. */
@@ -35,14 +28,18 @@ interface RunStep extends Partial<PurgeEnd> {
   readonly topic_name: string;
 }
 
-function isStep(record: unknown): record is RunStep {
-  return isObject(record) && typeof record['topic_name'] === 'string';
-}
-
-/** The run that continues an interrupted one, or a new one, which writes nothing before its first purge begins. */
-export async function openPurgeRun({ find, make }: RunJournal): Promise<PurgeRun> {
-  let journal = await find();
-  const steps = (journal?.records ?? []).filter(isStep);
+/**
+ * The run that continues an interrupted one, or a new one, which writes nothing before its first purge begins. `find` gives the journal
+ * that an interrupted run left. Without journals, as for a single topic, whose archive is record enough, nothing is written.
+ */
+export async function openPurgeRun(journals?: {
+  find(): Promise<Journal | undefined>;
+  make(): Promise<Journal>;
+}): Promise<PurgeRun> {
+  let journal = await journals?.find();
+  const steps = (journal?.records ?? []).filter(
+    (record): record is RunStep => isObject(record) && typeof record['topic_name'] === 'string',
+  );
   const ends = new Map(
     steps.map(({ topic_name, deleted, status }) => [
       foldName(topic_name),
@@ -50,8 +47,8 @@ export async function openPurgeRun({ find, make }: RunJournal): Promise<PurgeRun
     ]),
   );
   const append = async (step: RunStep): Promise<void> => {
-    journal ??= await make();
-    await journal.append(step);
+    journal ??= await journals?.make();
+    await journal?.append(step);
   };
   return {
     begun: [...new Map(steps.map(({ topic_name }) => [foldName(topic_name), topic_name])).values()],
@@ -62,13 +59,3 @@ export async function openPurgeRun({ find, make }: RunJournal): Promise<PurgeRun
     close: async () => journal?.close(),
   };
 }
-
-/** Of a single topic, whose archive is record enough. */
-export const unrecordedRun: PurgeRun = {
-  begun: [],
-  endOf: () => undefined,
-  begin: async () => undefined,
-  end: async () => undefined,
-  finish: async () => undefined,
-  close: async () => undefined,
-};

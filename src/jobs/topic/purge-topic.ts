@@ -1,5 +1,4 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { MessageHead } from '../../api/chat/chat-messages.ts';
 import { Failure } from '../../core/failure.ts';
 import { findsByIds, inChannel, inPublicChannels, messagesOfIds, received } from '../messages/messages-by-ids.ts';
 import { deleteRounds, lookAt, type PurgeState, type Purging } from './delete-rounds.ts';
@@ -47,10 +46,15 @@ export function openTopicPurge(
     outcome,
     async run() {
       try {
-        await purging.keeper.begin(survey, standings);
+        await purging.keeper?.begin(survey, standings);
         if (survey.ids.length > 0 || survey.isLimited) await deleteRounds(chat, survey, purging, state);
         else await lookAt(chat, survey, purging, state, 'whole');
-        survivors = await lookElsewhere(chat, survey, goneOf(state));
+        const gone = [...standings.of].flatMap(([id, standing]) => (standing === 'there' ? [] : [id]));
+        survivors = await lookElsewhere(
+          chat,
+          survey,
+          gone.toSorted((one, other) => one - other),
+        );
         await lookAt(chat, survey, purging, state, 'whole');
         standings.found(survivors.ids);
       } catch (cause) {
@@ -64,12 +68,6 @@ export function openTopicPurge(
       return status === 'unseen' ? unseen(survey, tally) : remaining(survey, state);
     },
   };
-}
-
-function goneOf({ standings }: PurgeState): number[] {
-  return [...standings.of]
-    .flatMap(([id, standing]) => (standing === 'there' ? [] : [id]))
-    .sort((one, other) => one - other);
 }
 
 /** Messages that exist although their topic was deleted: it was renamed or resolved, or they were moved, meanwhile. */
@@ -102,8 +100,10 @@ async function lookElsewhere(
     const query = { narrow, apply_markdown: false };
     for await (const message of messagesOfIds({ ...raw, level }, query, open)) {
       if (!wanted.delete(message.id)) continue;
-      found.push(message.id);
-      places.add(placeOf(message));
+      const { id, display_recipient, subject } = message;
+      found.push(id);
+      const channelName = typeof display_recipient === 'string' ? `#${display_recipient}` : 'a direct conversation';
+      places.add(`${channelName} > ${String(subject)}`);
     }
     open = [...wanted];
   }
@@ -114,11 +114,6 @@ function sampleOf(ids: readonly number[]): number[] {
   const step = Math.max(1, (ids.length - 1) / (sampleSize - 1));
   const places = Array.from({ length: Math.min(sampleSize, ids.length) }, (_, index) => Math.round(index * step));
   return places.flatMap((place) => ids[place] ?? []);
-}
-
-function placeOf({ display_recipient, subject }: MessageHead): string {
-  const channel = typeof display_recipient === 'string' ? `#${display_recipient}` : 'a direct conversation';
-  return `${channel} > ${String(subject)}`;
 }
 
 /** A failure in the middle says how many messages were left when the topic was last seen. */
@@ -149,17 +144,13 @@ const continues = 'Run the same command again: it continues.';
 function survived({ topic_name }: TopicSurvey, tally: StandingCounts, { places, isSample }: Survivors): Failure {
   const few = places.slice(0, 10).map((place) => `'${place}'`);
   const more = places.length > few.length ? ` and ${places.length - few.length} other topics` : '';
-  const rest = isSample ? '' : `; ${othersOf(tally)}`;
+  const hidden = tally.taken + tally.lost;
+  const others = `; ${tally.deleted} were deleted${hidden > 0 ? `, ${hidden} are no longer visible to this account` : ''}`;
   return new Failure(
     'incomplete',
-    `topic '${topic_name}': ${isSample ? 'at least ' : ''}${tally.elsewhere} of ${countOf(tally)} messages were not deleted and are in ${few.join(', ')}${more}${rest}`,
+    `topic '${topic_name}': ${isSample ? 'at least ' : ''}${tally.elsewhere} of ${countOf(tally)} messages were not deleted and are in ${few.join(', ')}${more}${isSample ? '' : others}`,
     { hint: 'They were renamed or moved during the deletion: delete them under that name.', retryable: false },
   );
-}
-
-function othersOf({ deleted, taken, lost }: StandingCounts): string {
-  const hidden = taken + lost > 0 ? `, ${taken + lost} are no longer visible to this account` : '';
-  return `${deleted} were deleted${hidden}`;
 }
 
 function unseen({ topic_name }: TopicSurvey, tally: StandingCounts): Failure {

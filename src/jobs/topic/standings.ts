@@ -22,30 +22,12 @@ export function statusOf({ waiting, there, elsewhere, taken, lost }: StandingCou
   return taken + lost > 0 ? 'unseen' : 'deleted';
 }
 
-/** The messages that a look read: all of the topic with an id of at least `from`. */
-export interface TopicLook {
-  /** RFC 3339. */
-  readonly time: string;
-  /** Null for the whole topic. */
-  readonly from: number | null;
-  /** Ascending. */
-  readonly ids: readonly number[];
-}
-
 /** Messages that a call deleted although the look right before it had not reached them. */
 export interface Deeper {
   readonly first: number;
   readonly last: number;
   /** When they were last looked at, RFC 3339. */
   readonly seen: string;
-}
-
-/** What the extent of the next look depends on. */
-export interface LookSizes {
-  /** The most messages that went from one look to the next. */
-  readonly mostTaken: number;
-  /** Messages of the last whole look. */
-  readonly lastWhole: number;
 }
 
 /** The standings of a purge's messages; looks and calls change them. */
@@ -56,7 +38,8 @@ export interface Standings {
   /** Messages that came into the topic after the survey. */
   readonly arrived: ReadonlySet<number>;
   readonly deeper: readonly Deeper[];
-  readonly sizes: LookSizes;
+  /** The most messages that went from one look to the next, and the messages of the last whole look. */
+  readonly sizes: { readonly mostTaken: number; readonly lastWhole: number };
   /** Surveyed messages that are in the topic, as far as the looks have shown. */
   readonly left: number;
   /** Messages that were surveyed. */
@@ -65,7 +48,8 @@ export interface Standings {
   countWith(count: number, from: number): number;
   /** Whether among these, the newest of the topic, is none that the last look read: what it had not read may be gone too. */
   wentDeeper(ids: readonly number[]): boolean;
-  look(look: TopicLook): LookStep;
+  /** Takes what a look read, ascending: all messages of the topic with an id of at least `from`, or of the whole topic. */
+  look(look: { readonly time: string; readonly from: number | null; readonly ids: readonly number[] }): LookStep;
   /** Messages newer than all of the last look, which came before the call. */
   came(ids: readonly number[]): readonly IdSpan[];
   ended(end: CallEnd): void;
@@ -74,13 +58,6 @@ export interface Standings {
   /** Repeats the steps of an earlier run, of whose archives these are the ids, ascending. */
   replay(steps: readonly PurgeStep[], ids: readonly number[]): void;
   counts(): StandingCounts;
-}
-
-/** The messages whose standing a look changes. */
-interface Changes {
-  readonly came: readonly number[];
-  readonly taken: readonly number[];
-  readonly lost: readonly number[];
 }
 
 export function openStandings(): Standings {
@@ -96,7 +73,10 @@ export function openStandings(): Standings {
 
   const isThere = (id: number): boolean => of.get(id) === 'there';
   /** A call that ended whole proves what went since the look before it; a look is followed by another call. */
-  const change = ({ look, from }: Pick<LookStep, 'look' | 'from'>, { came, taken, lost }: Changes): void => {
+  const change = (
+    { look, from }: Pick<LookStep, 'look' | 'from'>,
+    { came, taken, lost }: Readonly<Record<'came' | 'taken' | 'lost', readonly number[]>>,
+  ): void => {
     for (const id of came) of.set(id, 'there');
     for (const id of taken) of.set(id, isProven ? 'deleted' : 'taken');
     for (const id of lost) of.set(id, 'lost');
@@ -137,18 +117,12 @@ export function openStandings(): Standings {
       if (first !== undefined && last !== undefined)
         deeper.push({ first, last, seen: looks.findLast((one) => one.from <= first)?.time ?? time });
       known = withIds(known, came);
-      const step = {
-        look: time,
-        from,
-        there: spansOf(came, known),
-        taken: spansOf(taken, known),
-        lost: spansOf(lost, known),
-      };
+      const step = { look: time, from };
       change(step, { came, taken, lost });
       there.length = place;
       for (const id of ids) there.push(id);
       if (from === null) sizes.lastWhole = ids.length;
-      return step;
+      return { ...step, there: spansOf(came, known), taken: spansOf(taken, known), lost: spansOf(lost, known) };
     },
     came(ids) {
       for (const id of ids) {

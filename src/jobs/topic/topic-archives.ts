@@ -6,23 +6,20 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { foldName } from '../../schema/topic.ts';
 import { readArchive, type OpenArchive, problemsOf } from '../../store/archive/archive.ts';
-import { archiveForms, readHead } from '../../store/archive/archive-head.ts';
+import { readHead } from '../../store/archive/archive-head.ts';
 import { readPurge, type PurgeRecord, type PurgeStage } from '../../store/archive/line-file.ts';
+import { archiveForms } from '../../store/archive/part.ts';
 import { archivedMessages } from '../archive/archived-messages.ts';
 import { pullArchive } from '../archive/pull-archive.ts';
 import { checkMessages } from './find-channel.ts';
 import { isIn, topicSelection, type Topic, type TopicSurvey } from './survey-topic.ts';
 
-/** Where the archives of purges are, and of which account. */
-export interface PurgePlace {
+/** What an archive before deletion needs. */
+export interface Keeping {
   /** Folder of the archives; each topic has one of its own in it. */
   readonly root: string;
   readonly site: string;
   readonly account: string;
-}
-
-/** What an archive before deletion needs. */
-export interface Keeping extends PurgePlace {
   open(folder: string): Promise<OpenArchive>;
   /** Bytes of the largest attached file; none are kept without it. */
   readonly maxFileSize?: number | undefined;
@@ -31,6 +28,9 @@ export interface Keeping extends PurgePlace {
   /** Called at the beginning and after each part with the number of messages that were archived so far. */
   archived(count: number): void;
 }
+
+/** Where the archives of purges are, and of which account. */
+type PurgePlace = Pick<Keeping, 'root' | 'site' | 'account'>;
 
 /** An archive and the record of its purge. */
 export interface TopicArchive {
@@ -59,9 +59,9 @@ export async function openTopicArchives(
   const { unfinished, free } = await archivesOf(survey, keeping);
   const opened: TopicArchive[] = [];
   const lacking = async ({ archive }: TopicArchive): Promise<readonly number[]> => {
-    const held = archive.parts.length;
+    const partsBefore = archive.parts.length;
     await pullTopic(chat, archive, survey, keeping, kept);
-    await readVersions(archive, held, kept);
+    await readVersions(archive, partsBefore, kept);
     return missingIn(archive, survey.ids);
   };
   try {
@@ -75,7 +75,12 @@ export async function openTopicArchives(
     const fresh = await openOne(free, keeping);
     opened.push(fresh);
     const missing = await lacking(fresh);
-    if (missing.length > 0) throw vanished(survey, missing);
+    if (missing.length > 0)
+      throw new Failure(
+        'incomplete',
+        `${missing.length} of ${survey.ids.length} messages of '${survey.topic_name}' were gone when they were archived: nothing was deleted`,
+        { hint: 'Somebody else deletes or moves messages of the topic. Run the same command again.' },
+      );
     return opened;
   } catch (cause) {
     await closeAll(opened);
@@ -121,8 +126,8 @@ async function readVersions(
   kept: (message: MessageHead) => void,
 ): Promise<void> {
   const archive = await readArchive(folder);
-  const held = { ...archive, parts: archive.parts.slice(0, count) };
-  for await (const message of archivedMessages(held, 'source')) kept(message);
+  const first = { ...archive, parts: archive.parts.slice(0, count) };
+  for await (const message of archivedMessages(first, 'source')) kept(message);
   for (const { message } of archive.changes) if (message) kept(message);
 }
 
@@ -175,42 +180,25 @@ export function idsOf(archives: readonly Pick<TopicArchive, 'archive'>[]): numbe
   return [...ids].sort((one, other) => one - other);
 }
 
-function vanished({ topic_name, ids }: TopicSurvey, missing: readonly number[]): Failure {
-  return new Failure(
-    'incomplete',
-    `${missing.length} of ${ids.length} messages of '${topic_name}' were gone when they were archived: nothing was deleted`,
-    { hint: 'Somebody else deletes or moves messages of the topic. Run the same command again.' },
-  );
-}
-
 /** Archives that one topic may have: each complete purge leaves one. */
 const maxArchives = 1000;
 
-/** The folders of a topic's archives. */
-interface TopicFolders {
-  /** Archives whose purge did not end, in the order in which they were made. */
-  readonly unfinished: readonly { readonly folder: string; readonly stage: PurgeStage }[];
-  /** The folder of the next archive. */
-  readonly free: string;
-}
-
-/** @throws Failure config where there are too many, or a record is damaged */
-async function archivesOf(topic: Topic, place: PurgePlace): Promise<TopicFolders> {
+/**
+ * The archives of a topic whose purge did not end, in the order in which they were made, and the folder of the next one.
+ * @throws Failure config where there are too many, or a record is damaged
+ */
+async function archivesOf(topic: Topic, place: PurgePlace) {
   const unfinished: { folder: string; stage: PurgeStage }[] = [];
   for (let number = 1; number <= maxArchives; number += 1) {
     const folder = folderOf(topic, place, number);
-    const stage = await stageOf(folder);
+    // A run that ends before its purge begins leaves an archive without a record: it is unfinished too.
+    const stage = (await readPurge(folder)) ?? ((await readHead(folder)) && 'new');
     if (stage === undefined) return { unfinished, free: folder };
     if (stage !== 'finished') unfinished.push({ folder, stage });
   }
   throw new Failure('config', `${place.root} holds ${maxArchives} archives of the topic '${topic.topic_name}'`, {
     hint: 'Name another folder with --archive.',
   });
-}
-
-/** A run that ends before its purge begins leaves an archive without a record: it is unfinished too. Undefined where there is no archive. */
-async function stageOf(folder: string): Promise<PurgeStage | undefined> {
-  return (await readPurge(folder)) ?? ((await readHead(folder)) ? 'new' : undefined);
 }
 
 /** The channel's id and the name for people, and a hash that is different for each account and spelling. */

@@ -27,13 +27,12 @@ export async function takeFolder(
   const release = await lockArchive(folder, world, options);
   return async () => {
     await release();
-    if (isNew && (await namesIn(folder)).length === 0) await rmdir(folder).catch(ignoreUsed);
+    if (!isNew || (await namesIn(folder)).length > 0) return;
+    await rmdir(folder).catch((cause: unknown) => {
+      // Another process may have begun to use it.
+      if (!['ENOTEMPTY', 'EEXIST', 'ENOENT', 'EBUSY', 'EPERM'].includes(codeOf(cause) ?? '')) throw cause;
+    });
   };
-}
-
-/** Another process may have begun to use it. */
-function ignoreUsed(cause: unknown): void {
-  if (!['ENOTEMPTY', 'EEXIST', 'ENOENT', 'EBUSY', 'EPERM'].includes(codeOf(cause) ?? '')) throw cause;
 }
 
 /** A folder of mode 0700 for an archive or its documents, where there is none yet. @throws Failure config */

@@ -1,13 +1,10 @@
 import { join } from 'node:path';
 import { stat } from 'node:fs/promises';
-import { Failure, usage } from '../../core/failure.ts';
+import { Failure } from '../../core/failure.ts';
 import { isObject, writeJson } from '../../core/json.ts';
-import { shellWord } from '../../core/shell-word.ts';
 import { hashOf, readBytes, writePrivate, isMissing, storageFailure } from '../disk/files.ts';
-import { jsonIn } from './line-file.ts';
+import { jsonIn } from '../roster/ndjson.ts';
 import { archiveForms, type ArchiveForm } from './part.ts';
-
-export { archiveForms, type ArchiveForm };
 
 /** What an archive is of: the content of archive.json (docs/archive-format.md, Manifest). */
 export interface ArchiveHead {
@@ -98,15 +95,11 @@ function hasOwnHash(text: string): boolean {
   return hashOf(Buffer.from(`${text.slice(0, -end.length)}\n}\n`)) === hash;
 }
 
-/** The failure of a command that needs an archive. */
-export function noArchive(folder: string): Failure {
-  return usage(`${folder} holds no archive`, `Make one: chatelaine archive pull ${shellWord(folder)} --channel NAME`);
-}
-
 function isManifest(head: unknown): head is Omit<Manifest, keyof typeof laterMembers> & Partial<Manifest> {
   if (!isObject(head)) return false;
   const { archive, site, account, forms, state } = head;
-  if (state !== undefined && !isState(state)) return false;
+  const isState = isObject(state) && isObject(state['lists']) && isObject(state['seen']);
+  if (state !== undefined && !isState) return false;
   const areForms = Array.isArray(forms) && forms.every((form) => archiveForms.some((known) => known === form));
   return archive === currentVersion && typeof site === 'string' && typeof account === 'string' && areForms;
 }
@@ -130,10 +123,6 @@ interface ListSeal {
 }
 
 export const noState: ArchiveState = { lists: {}, seen: {} };
-
-function isState(value: unknown): value is ArchiveState {
-  return isObject(value) && isObject(value['lists']) && isObject(value['seen']);
-}
 
 /** The files of an archive that only grow. */
 export const listNames = ['parts.ndjson', 'changes.ndjson', 'files.ndjson', 'purge.ndjson'] as const;
@@ -180,4 +169,4 @@ export async function stampOf(path: string): Promise<string | undefined> {
 }
 
 /** What archives of this version lack that were made before the member was added. */
-const laterMembers = { options: {}, selection: {}, files: false, history_limited: false, state: noState };
+export const laterMembers = { options: {}, selection: {}, files: false, history_limited: false, state: noState };

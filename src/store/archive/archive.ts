@@ -1,10 +1,8 @@
 import { join } from 'node:path';
-import { Failure } from '../../core/failure.ts';
+import { Failure, usage } from '../../core/failure.ts';
 import { shellWord } from '../../core/shell-word.ts';
-import type { UploadPath } from '../../schema/upload.ts';
 import type { Surroundings } from '../lock/lock.ts';
 import {
-  type ArchiveChange,
   damageOf,
   isSealed,
   mendLists,
@@ -17,35 +15,28 @@ import {
 import { namesIn, refuseOtherFiles, takeFolder, type OpenOptions } from './archive-folder.ts';
 import {
   damagedHead,
+  laterMembers,
   manifestFile,
-  noArchive,
   readHead,
   readManifest,
   type ArchiveHead,
   type Manifest,
   type ManifestRead,
   listNames,
-  noState,
   type ListName,
 } from './archive-head.ts';
-import { filesByPath, filesFolder, type FileRecord, isKept, problemOfKept } from './kept-file.ts';
+import { filesByPath, filesFolder, isKept, problemOfKept } from './kept-file.ts';
 import { openedArchive, type OpenArchive } from './open-archive.ts';
 import { lostLinesHint, partListOf, partsIn } from './part-list.ts';
-import { archiveForms, partNumberIn, type ArchivePart, readPart, type ArchiveForm } from './part.ts';
+import { archiveForms, partNumberIn, type ArchivePart, readPart } from './part.ts';
 
 export type { OpenArchive } from './open-archive.ts';
 
 /** An archive as it is on disk. */
-export interface Archive {
-  readonly folder: string;
+export interface Archive extends Pick<OpenArchive, 'folder' | 'parts' | 'changes' | 'files'> {
   readonly head: ArchiveHead;
   /** The signs that the last run did not end: the archive may lack what the server had. */
   readonly unfinished: readonly FileDamage[];
-  /** By number. */
-  readonly parts: readonly ArchivePart[];
-  readonly changes: readonly ArchiveChange[];
-  /** What is known of attached files. */
-  readonly files: ReadonlyMap<UploadPath, FileRecord>;
   /** What is wrong with archive.json and the lists, such as `line 2 is not valid JSON`. */
   readonly damage: readonly FileDamage[];
   /** Files of parts that no line of parts.ndjson names, and that a crash does not leave. */
@@ -73,22 +64,29 @@ export async function inspectArchive(folder: string): Promise<Archive> {
   const read = await readManifest(folder);
   // The files first: of those that another process adds now, the list names each but the last.
   const names = await namesIn(folder);
-  if (!read && !names.includes('parts.ndjson')) throw noArchive(folder);
+  if (!read && !names.includes('parts.ndjson'))
+    throw usage(`${folder} holds no archive`, `Make one: chatelaine archive pull ${shellWord(folder)} --channel NAME`);
   return archiveIn(folder, read ?? { problem: 'it is missing' }, names, await readLists(folder));
 }
 
 function archiveIn(folder: string, read: ManifestRead, names: readonly string[], lists: Lists): Archive {
   const parts = partsIn(lists['parts.ndjson'].records);
-  const manifest = read.problem === undefined ? read.manifest : unknownHead(parts);
-  const unlisted = unlistedIn(names, parts);
+  const forms = archiveForms.filter((form) => parts.some((part) => part[form]));
+  // Where archive.json cannot be read, the parts say what they can.
+  const unknown = { archive: 1, site: '', account: '', ...laterMembers, forms } as const;
+  const manifest: Manifest = read.problem === undefined ? read.manifest : unknown;
+  const listed = new Set(parts.flatMap((part) => archiveForms.map((form) => part[form]?.file)));
+  const unlisted = names.filter((name) => partNumberIn(name) !== undefined && !listed.has(name)).sort();
   const next = (parts.at(-1)?.part ?? 0) + 1;
   // Of a list that is what the last run left, only the part that a crash cut off can lack its line.
   const foreign = isSealed(lists, manifest) ? unlisted.filter((name) => (partNumberIn(name) ?? 0) > next) : [];
+  // The next pull lists the files of the next part where they are whole, or writes over them.
   const isOfNext = (name: string): boolean => partNumberIn(name) === next;
+  const problem = 'it has no line in parts.ndjson: the pull that wrote it did not end';
   return {
     ...{ folder, head: manifest, parts, changes: lists['changes.ndjson'].records },
     files: filesByPath(lists['files.ndjson'].records),
-    unfinished: [...unfinishedIn(manifest, lists), ...unlisted.filter(isOfNext).map(unlistedFile)],
+    unfinished: [...unfinishedIn(manifest, lists), ...unlisted.filter(isOfNext).map((file) => ({ file, problem }))],
     damage: [
       ...(read.problem === undefined ? [] : [{ file: manifestFile, problem: read.problem }]),
       ...listNames.flatMap((file) => damageOf(file, lists[file], manifest)),
@@ -99,27 +97,10 @@ function archiveIn(folder: string, read: ManifestRead, names: readonly string[],
   };
 }
 
-/** The next pull lists the files of the next part where they are whole, or writes over them. */
-function unlistedFile(file: string): FileDamage {
-  return { file, problem: 'it has no line in parts.ndjson: the pull that wrote it did not end' };
-}
-
-/** What the parts of an archive say where archive.json cannot be read. */
-function unknownHead(parts: readonly ArchivePart[]): Manifest {
-  const forms = archiveForms.filter((form) => parts.some((part) => part[form]));
-  const head = { archive: 1 as const, site: '', account: '', options: {}, selection: {}, forms };
-  return { ...head, files: false, history_limited: false, state: noState };
-}
-
 /** Names that an archive has; what begins with a dot was left by a crash. */
 function isStrange(name: string): boolean {
   const isOwn = [manifestFile, filesFolder, ...listNames].some((own) => own === name) || /^lock(\.|$)/.test(name);
   return !isOwn && !name.startsWith('.') && partNumberIn(name) === undefined && !isKeptAside(name);
-}
-
-function unlistedIn(names: readonly string[], parts: readonly ArchivePart[]): string[] {
-  const listed = new Set(parts.flatMap((part) => archiveForms.map((form) => part[form]?.file)));
-  return names.filter((name) => partNumberIn(name) !== undefined && !listed.has(name)).sort();
 }
 
 /** What becomes of lines that the lists lost: they are made from the files of the parts or set aside, or the archive is refused. */
@@ -139,18 +120,13 @@ export async function openArchive(
   try {
     const manifest = await readHead(folder);
     if (!manifest) await refuseOtherFiles(folder);
-    const rewritten = new Set<ListName>();
     const names = await namesIn(folder);
     let lists = await readLists(folder);
-    if (manifest && lostLines === 'relisted') await mendLists(folder, { manifest, names, lists, rewritten }, options);
+    const isMended = manifest && lostLines === 'relisted';
+    const rewritten = isMended ? await mendLists(folder, manifest, names, lists, options.note) : new Set<ListName>();
     if (rewritten.size > 0) lists = await readLists(folder);
-    const archive = manifest && archiveIn(folder, { manifest }, names, lists);
-    if (archive) refuseLostLines(archive, lostLinesHint);
-    return openedArchive(folder, {
-      ...{ manifest, parts: archive?.parts ?? [], changes: archive?.changes ?? [] },
-      ...{ files: archive?.files ?? new Map(), rewritten, release },
-      sizes: sizesOf(lists),
-    });
+    if (manifest) refuseLostLines(archiveIn(folder, { manifest }, names, lists), lostLinesHint);
+    return openedArchive(folder, { manifest, lists, rewritten, release });
   } catch (cause) {
     await release();
     throw cause;
@@ -165,16 +141,6 @@ function refuseLostLines({ folder, parts, unlisted, damage }: Archive, hint: str
   if (unlisted.length === 0 && isWhole) return;
   const what = unlisted.length > 0 ? `the lines of ${unlisted.join(', ')}` : 'lines of parts';
   throw new Failure('config', `${partListOf(folder)} lost ${what}`, { hint });
-}
-
-function sizesOf(lists: Lists): Record<ListName, number> {
-  const size = (name: ListName): number => lists[name].size;
-  return {
-    'parts.ndjson': size('parts.ndjson'),
-    'changes.ndjson': size('changes.ndjson'),
-    'files.ndjson': size('files.ndjson'),
-    'purge.ndjson': size('purge.ndjson'),
-  };
 }
 
 /** Something that is wrong with an archive. */
@@ -197,7 +163,11 @@ export async function* problemsOf(archive: Archive): AsyncGenerator<ArchiveProbl
   let before: ArchivePart | undefined;
   for (const part of archive.parts) {
     yield* problemsOfLine(part, before);
-    for (const form of archive.head.forms) yield* problemsOfFile(archive.folder, part, form);
+    for (const form of archive.head.forms) {
+      const { problem } = await readPart(archive.folder, part, form);
+      const [file, ids] = [part[form]?.file ?? form, `${part.first}-${part.last}`];
+      if (problem !== undefined) yield { part: part.part, file, problem, ids };
+    }
     before = part;
   }
   for (const file of archive.unlisted)
@@ -211,7 +181,7 @@ export async function* problemsOf(archive: Archive): AsyncGenerator<ArchiveProbl
 /** What is said of a file that is none of an archive. */
 export const strangeFile = 'it does not belong to the archive';
 
-async function* problemsOfKept({ folder, files }: Archive): AsyncGenerator<{ file: string; problem: string }> {
+async function* problemsOfKept({ folder, files }: Archive): AsyncGenerator<FileDamage> {
   const own = new Set<string>();
   for (const record of files.values()) {
     if (!isKept(record)) continue;
@@ -239,10 +209,4 @@ function* problemsOfLine(
   if (before && (ids[0] ?? 0) <= before.last) yield problem(`its ids do not follow those of part ${before.part}`);
   if (line.count !== ids.length || line.first !== ids[0] || line.last !== ids.at(-1))
     yield problem('first, last and count are not those of its ids');
-}
-
-async function* problemsOfFile(folder: string, part: ArchivePart, form: ArchiveForm): AsyncGenerator<ArchiveProblem> {
-  const { problem } = await readPart(folder, part, form);
-  if (problem === undefined) return;
-  yield { part: part.part, file: part[form]?.file ?? form, problem, ids: `${part.first}-${part.last}` };
 }

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isObject } from '../../core/json.ts';
 import type { UploadPath } from '../../schema/upload.ts';
@@ -66,23 +65,21 @@ export async function writeKeptFile(
 ): Promise<KeptFile> {
   const file = fileNameOf(path);
   const target = join(folder, file);
+  const hash = createHash('sha256');
+  let bytes = 0;
   try {
     await makeFolder(dirname(target));
-    return { path, file, ...(await writeWhole(target, (opened) => copyInto(opened, content))) };
+    await writeWhole(target, async (opened) => {
+      for await (const chunk of content) {
+        hash.update(chunk);
+        bytes += chunk.length;
+        await opened.writeFile(chunk);
+      }
+    });
   } catch (cause) {
     throw storageFailure(`cannot write ${target}`, cause);
   }
-}
-
-async function copyInto(target: FileHandle, content: AsyncIterable<Uint8Array>) {
-  const hash = createHash('sha256');
-  let bytes = 0;
-  for await (const chunk of content) {
-    hash.update(chunk);
-    bytes += chunk.length;
-    await target.writeFile(chunk);
-  }
-  return { bytes, sha256: hash.digest('hex') };
+  return { path, file, bytes, sha256: hash.digest('hex') };
 }
 
 /** Reads an attached file and compares it with its line; undefined where it is whole. @throws Failure config where it cannot be read */

@@ -1,15 +1,13 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
-import { parseJson, isObject } from '../../core/json.ts';
+import { isObject } from '../../core/json.ts';
 import { readBytes, storageFailure, syncFolder } from '../disk/files.ts';
-import { recordLine, type Records } from '../roster/ndjson.ts';
+import { jsonIn, recordLine } from '../roster/ndjson.ts';
 import { linesIn } from './part.ts';
 
 /** A file of JSON lines that only grows. */
 export interface LineFile {
-  /** The records that it held when it was opened. */
-  readonly records: readonly unknown[];
   /** Resolves when the records are on disk. @throws Failure unavailable where the disk is full */
   append(...records: readonly unknown[]): Promise<void>;
   close(): Promise<void>;
@@ -52,31 +50,21 @@ export async function readList<T>(
   return { records, damaged, bytes, size };
 }
 
-/** The value of a line; undefined where it is not JSON. */
-export function jsonIn(text: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: parseJson(text) };
-  } catch (cause) {
-    if (cause instanceof SyntaxError) return undefined;
-    throw cause;
-  }
-}
-
 /**
  * The whole records of a file; a last line that a crash cut is left out, and a missing file has none.
  * @throws Failure config where another line is broken
  */
-async function readLineFile(path: string): Promise<Records> {
-  const { records, size, damaged } = await readList(path, (record) => record, 'a record');
-  const [problem] = damaged;
-  if (problem === undefined) return { records, size };
+async function readLineFile(path: string): Promise<LineList<unknown>> {
+  const list = await readList(path, (record) => record, 'a record');
+  const [problem] = list.damaged;
+  if (problem === undefined) return list;
   throw new Failure('config', `${path} is damaged: ${problem}`, {
     hint: 'Put it back from a copy, or pull into another folder.',
   });
 }
 
-/** A file that was read already, for appending: a last line that a crash cut is removed. The file is made with its first record. */
-export function appending(path: string, { records, size }: Records): LineFile {
+/** A file of so many bytes of whole lines: what follows, cut by a crash, is removed. The file is made with its first record. */
+export function appending(path: string, size: number): LineFile {
   let file: FileHandle | undefined;
   let end = size;
   const opened = async (): Promise<FileHandle> => {
@@ -87,7 +75,6 @@ export function appending(path: string, { records, size }: Records): LineFile {
     return file;
   };
   return {
-    records,
     async append(...added) {
       const bytes = Buffer.from(added.map(recordLine).join(''));
       try {
@@ -110,11 +97,8 @@ export interface PurgeRecord {
   readonly state: PurgeStage;
   /** The looks and calls that were recorded so far, oldest first. */
   readonly steps: readonly PurgeStep[];
-  /** Records that messages may be deleted from now on. */
-  begin(start: object): Promise<void>;
-  /** Resolves when the step is on disk. */
-  append(step: PurgeStep): Promise<void>;
-  finish(end: object): Promise<void>;
+  /** From the first record on, messages may be deleted. Resolves when it is on disk. */
+  append(record: object): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -125,7 +109,7 @@ export type PurgeStage = 'new' | 'begun' | 'finished';
 export type IdSpan = readonly [first: number, last: number];
 
 /** What a look at the topic showed, or how a delete call ended. */
-export type PurgeStep = LookStep | CallStep;
+export type PurgeStep = LookStep | { readonly call: CallEnd };
 
 /** What a look, right before a delete call or at the end, showed otherwise than the looks before it. */
 export interface LookStep {
@@ -141,10 +125,6 @@ export interface LookStep {
 /** `whole`: a success that does not say that messages are left; `part`: one that does; `failed`: anything else. */
 export type CallEnd = 'whole' | 'part' | 'failed';
 
-interface CallStep {
-  readonly call: CallEnd;
-}
-
 const fileOf = (folder: string): string => join(folder, 'purge.ndjson');
 
 /** The state of the purge in that folder; undefined where there is none. @throws Failure config where the record is damaged */
@@ -155,15 +135,8 @@ export async function readPurge(folder: string): Promise<PurgeStage | undefined>
 
 /** Opens the record of an archive that this process holds. @throws Failure config where it is damaged */
 export async function openPurge(folder: string): Promise<PurgeRecord> {
-  const file = appending(fileOf(folder), await readLineFile(fileOf(folder)));
-  return {
-    state: stageOf(file.records),
-    steps: file.records.filter(isStep),
-    begin: (start) => file.append(start),
-    append: (step) => file.append(step),
-    finish: (end) => file.append(end),
-    close: () => file.close(),
-  };
+  const { records, size } = await readLineFile(fileOf(folder));
+  return { ...appending(fileOf(folder), size), state: stageOf(records), steps: records.filter(isStep) };
 }
 
 function stageOf(records: readonly unknown[]): PurgeStage {
@@ -177,11 +150,7 @@ function isStep(record: unknown): record is PurgeStep {
   const { look, from, there, taken, lost, call } = record;
   if (call === 'whole' || call === 'part' || call === 'failed') return true;
   const isFrom = from === null || typeof from === 'number';
-  return typeof look === 'string' && isFrom && [there, taken, lost].every(areSpans);
-}
-
-function areSpans(value: unknown): value is IdSpan[] {
-  return (
-    Array.isArray(value) && value.every((span) => Array.isArray(span) && span.every((id) => typeof id === 'number'))
-  );
+  const isSpan = (span: unknown): boolean => Array.isArray(span) && span.every((id) => typeof id === 'number');
+  const areSpans = [there, taken, lost].every((spans) => Array.isArray(spans) && spans.every(isSpan));
+  return typeof look === 'string' && isFrom && areSpans;
 }

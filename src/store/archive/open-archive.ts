@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { join } from 'node:path';
 import type { UploadPath } from '../../schema/upload.ts';
-import type { ArchiveChange } from './archive-lists.ts';
+import type { ArchiveChange, Lists } from './archive-lists.ts';
 import {
   writeManifest,
   type ArchiveHead,
@@ -12,9 +12,9 @@ import {
   type ArchiveState,
   type ListName,
 } from './archive-head.ts';
-import { isKept, problemOfKept, writeKeptFile, type FileRecord, type KeptFile } from './kept-file.ts';
+import { filesByPath, isKept, problemOfKept, writeKeptFile, type FileRecord, type KeptFile } from './kept-file.ts';
 import { appending, type LineFile, openPurge, type PurgeRecord } from './line-file.ts';
-import { lostLine, partInFiles } from './part-list.ts';
+import { lostLine, partInFiles, partsIn } from './part-list.ts';
 import {
   archiveForms,
   blankPart,
@@ -65,11 +65,7 @@ export interface OpenArchive {
 /** What an archive was when it was opened. */
 interface Opened {
   readonly manifest: Manifest | undefined;
-  readonly parts: readonly ArchivePart[];
-  readonly changes: readonly ArchiveChange[];
-  readonly files: ReadonlyMap<UploadPath, FileRecord>;
-  /** Bytes of the whole lines of each list. */
-  readonly sizes: Readonly<Record<ListName, number>>;
+  readonly lists: Lists;
   /** Lists that were mended. */
   readonly rewritten: ReadonlySet<ListName>;
   readonly release: () => Promise<void>;
@@ -77,10 +73,12 @@ interface Opened {
 
 export function openedArchive(folder: string, opened: Opened): OpenArchive {
   const manifest = openedManifest(folder, opened);
-  const lists = openedLists(folder, opened);
-  const parts = [...opened.parts];
-  const changes = [...opened.changes];
-  const files = new Map(opened.files);
+  const read = opened.lists;
+  const open = (name: ListName): LineFile => appending(join(folder, name), read[name].size);
+  const lists = { parts: open('parts.ndjson'), changes: open('changes.ndjson'), files: open('files.ndjson') };
+  const parts = partsIn(read['parts.ndjson'].records);
+  const changes = [...read['changes.ndjson'].records];
+  const files = filesByPath(read['files.ndjson'].records);
   const list = async (part: ArchivePart): Promise<void> => {
     await lists.parts.append(part);
     const place = parts.findIndex((one) => one.part === part.part);
@@ -147,11 +145,6 @@ export function openedArchive(folder: string, opened: Opened): OpenArchive {
       }
     },
   };
-}
-
-function openedLists(folder: string, { sizes }: Opened): Record<'parts' | 'changes' | 'files', LineFile> {
-  const open = (name: ListName): LineFile => appending(join(folder, name), { records: [], size: sizes[name] });
-  return { parts: open('parts.ndjson'), changes: open('changes.ndjson'), files: open('files.ndjson') };
 }
 
 /** archive.json of an open archive: it is written when its head is set, and at the end if anything else changed. */

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { hashOf, readBytes, writePrivate } from '../disk/files.ts';
-import { recordLine } from '../roster/ndjson.ts';
-import { jsonIn, readList, type LineList } from './line-file.ts';
+import { jsonIn, recordLine } from '../roster/ndjson.ts';
+import { readList, type LineList } from './line-file.ts';
 import {
   archiveForms,
   isMessage,
@@ -33,14 +33,11 @@ export function partsIn(lines: readonly ArchivePart[]): ArchivePart[] {
 
 function isPart(record: unknown): record is ArchivePart {
   if (!isObject(record)) return false;
-  const { part, ids, uploads } = record;
+  const { part, ids, uploads = [] } = record;
   const areFiles = archiveForms.every((form) => record[form] === undefined || isPartFile(record[form]));
   const areIds = Array.isArray(ids) && ids.length > 0 && ids.every(Number.isSafeInteger);
-  return typeof part === 'number' && areIds && areFiles && (uploads === undefined || areTexts(uploads));
-}
-
-function areTexts(value: unknown): boolean {
-  return Array.isArray(value) && value.every((text) => typeof text === 'string');
+  const arePaths = Array.isArray(uploads) && uploads.every((path) => typeof path === 'string');
+  return typeof part === 'number' && areIds && areFiles && arePaths;
 }
 
 function isPartFile(value: unknown): value is PartFile {
@@ -110,7 +107,7 @@ export async function partInFiles(
 
 /** The messages of a part's file; undefined where a line is not a message, or cut, or the ids do not ascend. */
 function messagesIn(bytes: Buffer): ArchivedMessage[] | undefined {
-  if (bytes.at(-1) !== lineEnd) return undefined;
+  if (bytes.at(-1) !== 0x0a) return undefined;
   const messages: ArchivedMessage[] = [];
   for (const text of linesIn(bytes)) {
     const message = jsonIn(text)?.value;
@@ -119,8 +116,6 @@ function messagesIn(bytes: Buffer): ArchivedMessage[] | undefined {
   }
   return messages;
 }
-
-const lineEnd = 0x0a;
 
 /** Whether a line agrees with itself. */
 function isConsistent({ ids, first, last, count }: ArchivePart): boolean {

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { JsonElement } from '../../core/json-elements.ts';
-import { isObject, parseJson, type JsonObject } from '../../core/json.ts';
+import { isObject, parseJson } from '../../core/json.ts';
 import { hashOf, readBytes, writePrivate } from '../disk/files.ts';
 import { uploadsIn, type UploadPath } from '../../schema/upload.ts';
-import { recordLine } from '../roster/ndjson.ts';
+import { jsonIn, recordLine } from '../roster/ndjson.ts';
 
 /** The two forms of a message's text: HTML as the server renders it, and the Markdown that the sender typed. */
 export const archiveForms = ['rendered', 'source'] as const;
@@ -53,21 +53,6 @@ export function partNumberIn(name: string): number | undefined {
   return number === undefined ? undefined : Number(number);
 }
 
-/** Writes a part in one form: the file appears whole and synced, or not at all. */
-async function writePartFile(
-  folder: string,
-  form: ArchiveForm,
-  { part, ids }: Pick<ArchivePart, 'part' | 'ids'>,
-  messages: readonly StoredMessage[],
-): Promise<PartFile> {
-  const file = partFileName(form, part);
-  const bytes = bytesOf(messages);
-  await writePrivate(join(folder, file), bytes);
-  const held = new Set(messages.map(({ id }) => id));
-  const absent = ids.filter((id) => !held.has(id));
-  return { file, bytes: bytes.length, sha256: hashOf(bytes), ...(absent.length > 0 ? { absent } : {}) };
-}
-
 /** The next part, without its files. */
 export function blankPart(part: number, messages: PartMessages): ArchivePart {
   const rows = archiveForms.flatMap((form) => messages[form] ?? []);
@@ -83,23 +68,27 @@ export async function written(folder: string, part: ArchivePart, messages: PartM
   let whole = part;
   for (const form of archiveForms) {
     const rows = messages[form];
-    if (rows) whole = { ...whole, [form]: await writePartFile(folder, form, part, rows) };
+    if (!rows) continue;
+    const file = partFileName(form, part.part);
+    const bytes = bytesOf(rows);
+    await writePrivate(join(folder, file), bytes);
+    const held = new Set(rows.map(({ id }) => id));
+    const absent = part.ids.filter((id) => !held.has(id));
+    const entry = { file, bytes: bytes.length, sha256: hashOf(bytes), ...(absent.length > 0 ? { absent } : {}) };
+    whole = { ...whole, [form]: entry };
   }
   return whole;
 }
 
-/** The content of a part's file that holds these messages. */
+/** The content of a part's file that holds these messages; a text of a server is kept byte by byte. */
 export function bytesOf(messages: readonly StoredMessage[]): Buffer {
-  return Buffer.concat(messages.flatMap(linePieces));
+  const pieces = messages.flatMap((message): Uint8Array[] =>
+    message.text instanceof JsonElement ? [message.text.bytes, lineEnd] : [Buffer.from(recordLine(message))],
+  );
+  return Buffer.concat(pieces);
 }
 
 const lineEnd = Buffer.from('\n');
-
-/** A text of a server is kept byte by byte. */
-function linePieces(message: StoredMessage): Uint8Array[] {
-  const { text } = message;
-  return text instanceof JsonElement ? [text.bytes, lineEnd] : [Buffer.from(recordLine(message))];
-}
 
 /** A part file as it was read: its messages, or what is wrong with it; `isOfLine` where the file has its SHA-256, so that its line is wrong. */
 export type ReadPart =
@@ -168,18 +157,44 @@ export function isMessage(value: unknown): value is ArchivedMessage {
   return isObject(value) && Number.isSafeInteger(value['id']);
 }
 
-/** The attached files that messages link to, each once. */
+/** The attached files that messages link to, each once. Of texts, only one that may link to a file is parsed. */
 export function uploadsOf(messages: Iterable<StoredMessage>): UploadPath[] {
   const found = new Set<UploadPath>();
-  for (const message of messages) for (const path of uploadsIn(fieldsOf(message))) found.add(path);
+  for (const message of messages) {
+    let fields: unknown = message;
+    if (message.text instanceof JsonElement) {
+      const { buffer, byteOffset, length } = message.text.bytes;
+      fields = Buffer.from(buffer, byteOffset, length).includes('user_uploads') && message.text.parse();
+    }
+    if (isObject(fields)) for (const path of uploadsIn(fields)) found.add(path);
+  }
   return [...found];
 }
 
-/** Only a message that may link to a file is parsed. */
-function fieldsOf(message: StoredMessage): JsonObject {
-  const { text } = message;
-  if (!(text instanceof JsonElement)) return { ...message };
-  const { buffer, byteOffset, length } = text.bytes;
-  const value = Buffer.from(buffer, byteOffset, length).includes('user_uploads') ? text.parse() : undefined;
-  return isObject(value) ? value : {};
+/** What is left of a damaged file of a part. */
+export interface DamagedFile {
+  /** Undefined where the file is missing. */
+  readonly bytes: Buffer | undefined;
+  /** The lines that are a message of the part, byte for byte, by id. A line that is JSON may be damaged all the same. */
+  readonly lines: ReadonlyMap<
+    number,
+    { readonly id: number; readonly text: JsonElement; readonly message: ArchivedMessage }
+  >;
+}
+
+/** Reads what is left of one form of a part. @throws Failure config where the file cannot be read */
+export async function readDamaged(folder: string, part: ArchivePart, form: ArchiveForm): Promise<DamagedFile> {
+  const entry = part[form];
+  const bytes = entry && (await readBytes(join(folder, entry.file)));
+  const lines = new Map<number, { id: number; text: JsonElement; message: ArchivedMessage }>();
+  const ids = new Set(part.ids);
+  for (let start = 0; bytes && start < bytes.length;) {
+    const found = bytes.indexOf(lineEnd, start);
+    const document = bytes.subarray(start, found < 0 ? undefined : found);
+    const message = jsonIn(document.toString())?.value;
+    if (isMessage(message) && ids.delete(message.id))
+      lines.set(message.id, { id: message.id, text: JsonElement.of(document), message });
+    start += document.length + 1;
+  }
+  return { bytes, lines };
 }

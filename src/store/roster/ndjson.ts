@@ -14,7 +14,7 @@ export function readRecords(bytes: Buffer): Records {
   const records: unknown[] = [];
   let size = 0;
   for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, size)) {
-    const record = parsed(bytes.toString('utf8', size, end));
+    const record = jsonIn(bytes.toString('utf8', size, end));
     if (record === undefined) {
       if (bytes.indexOf(10, end + 1) < 0) break;
       throw new SyntaxError(`line ${records.length + 1} is not valid JSON`);
@@ -37,7 +37,8 @@ export function recordLine(record: unknown): string {
   return `${writeJson(record)}\n`;
 }
 
-function parsed(line: string): { value: unknown } | undefined {
+/** The value of a line; undefined where it is not JSON. */
+export function jsonIn(line: string): { readonly value: unknown } | undefined {
   try {
     return { value: parseJson(line) };
   } catch (cause) {
