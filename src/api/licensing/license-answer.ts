@@ -1,5 +1,5 @@
 import { Failure } from '../../core/failure.ts';
-import { errorFields, licenseFields } from '../../schema/license.ts';
+import { errorFields, licenseFields, namedKeyFields } from '../../schema/license.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { type Answer, bounded, foreignBody, isSuccess, redirected, wordsOf } from '../http/answer.ts';
 import type { Send } from '../http/call.ts';
@@ -23,19 +23,47 @@ export function rowOf(row: unknown, answer: Answer, { key_field }: LicensingConn
  * The license that an answer shows, alone or inside another object.
  * @throws Failure unavailable naming the fields where it shows none
  */
-export function licenseOf(answer: Answer, { key_field }: LicensingConnection): License {
-  const license = findLicense(answer.body, key_field);
+export function licenseOf(answer: Answer, connection: LicensingConnection): License {
+  const license = findLicense(answer, connection);
   if (license) return license;
   throw answer.body === undefined ? foreignBody(answer, 'the licensing API') : unreadable(answer, 'no license');
 }
 
-/** Undefined where nothing in the body is of a license. */
-export function findLicense(body: unknown, key_field: string | undefined): License | undefined {
+/**
+ * Undefined where nothing in the body is of a license.
+ * @throws Failure unavailable where the key is in it twice
+ */
+export function findLicense(answer: Answer, connection: LicensingConnection): License | undefined {
+  refuseDoubledKey(answer, 1, connection);
+  const { body } = answer;
+  const { key_field } = connection;
   const only: unknown = Array.isArray(body) && body.length === 1 ? body[0] : body;
   if (!isObject(only)) return licenseFromKey(only);
   const license = licenseFrom(only, key_field);
   return license.key !== undefined || hasField(license.fields) ? license : undefined;
 }
+
+/**
+ * `JSON.parse` takes the last of two members of one name, and which of two keys is the license's nobody knows.
+ * @throws Failure unavailable where an object of the body, in which so many licenses are, has its key twice
+ */
+export function refuseDoubledKey(answer: Answer, licenses: number, { key_field }: LicensingConnection): void {
+  const keys = [...(key_field === undefined ? [] : [key_field]), ...namedKeyFields].map((name) => JSON.stringify(name));
+  // Most answers name it once for each license, and need no look at their objects.
+  if (keys.every((key) => answer.text.split(key).length <= licenses + 1)) return;
+  const objects: Set<string>[] = [];
+  for (const [token, name] of answer.text.matchAll(bracketOrName)) {
+    if (token === '{') objects.push(new Set());
+    else if (token === '}') objects.pop();
+    else if (name !== undefined && keys.includes(name)) {
+      if (objects.at(-1)?.has(name)) throw unreadable(answer, `a license with two members ${name}`);
+      objects.at(-1)?.add(name);
+    }
+  }
+}
+
+/** Strings are matched too, since they hold brackets; only one before a colon is a name. */
+const bracketOrName = /[{}]|("[^"\\]*(?:\\[^][^"\\]*)*")(?=\s*:)|"[^"\\]*(?:\\[^][^"\\]*)*"/g;
 
 function hasField(fields: JsonObject): boolean {
   return Object.keys(licenseFields).some((name) => fields[name] !== undefined);

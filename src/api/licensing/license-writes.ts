@@ -34,7 +34,7 @@ interface UnansweredCreation {
  * Judges the answer to a POST.
  * @throws Failure for a refusal: then nothing was created
  */
-export function creationFrom(answer: Answer, asked: LicenseFields, { key_field }: LicensingConnection): Creation {
+export function creationFrom(answer: Answer, asked: LicenseFields, connection: LicensingConnection): Creation {
   if (answer.status >= 300 && answer.status < 400) return redirection(answer);
   refuse(answer);
   if (answer.body === undefined && !isNothing(answer) && !isPlainText(answer)) {
@@ -45,7 +45,17 @@ export function creationFrom(answer: Answer, asked: LicenseFields, { key_field }
     const { message, details } = errorInside(answer);
     return { state: 'unanswered', heard: 'an error', failure: uncertain(message, details) };
   }
-  return answered(findLicense(answer.body, key_field), answer, asked);
+  return answered(findAnswered(answer, connection), answer, asked);
+}
+
+/** What is answered stays so where the answer cannot be read. */
+function findAnswered(answer: Answer, connection: LicensingConnection): License | undefined {
+  try {
+    return findLicense(answer, connection);
+  } catch (cause) {
+    if (cause instanceof Failure) return undefined;
+    throw cause;
+  }
 }
 
 /** The outcome where the request ended without an answer of the API. */
@@ -127,8 +137,9 @@ export async function editLicense(
 }
 
 /** The answered license; one without a key is that of the path. */
-function editedLicense({ body }: Answer, code: string, { key_field }: LicensingConnection): License {
-  const license = findLicense(body, key_field);
+function editedLicense(answer: Answer, code: string, connection: LicensingConnection): License {
+  const license = findLicense(answer, connection);
+  const { body } = answer;
   return { key: license?.key ?? code, fields: license?.fields ?? (isObject(body) ? body : { license_code: code }) };
 }
 

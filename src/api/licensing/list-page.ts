@@ -4,7 +4,14 @@ import { type Answer, foreignBody, incompleteAfter } from '../http/answer.ts';
 import type { Parameters } from '../http/call.ts';
 import { path } from '../http/request.ts';
 import type { License } from './license.ts';
-import { refuse, refuseError, rowOf, unreadable, type LicensingConnection } from './license-answer.ts';
+import {
+  refuse,
+  refuseDoubledKey,
+  refuseError,
+  rowOf,
+  unreadable,
+  type LicensingConnection,
+} from './license-answer.ts';
 import { pageEnd, type PageEnd } from './page-end.ts';
 
 export const licenses = path`/v1/license/`;
@@ -23,7 +30,9 @@ export async function readPage(connection: LicensingConnection, query: Parameter
     const answer = await connection.send({ method: 'GET', path: licenses, query, repeat: 'safe', isLong: true });
     if (answer.spool) return await longPage(answer, answer.spool, connection);
     refuse(answer);
-    const rows = rowsIn(answer).map((row) => rowOf(row, answer, connection));
+    const found = rowsIn(answer);
+    refuseDoubledKey(answer, found.length, connection);
+    const rows = found.map((row) => rowOf(row, answer, connection));
     return { ...pageEnd(answer), rows, count: rows.length, answer };
   } catch (cause) {
     throw pagesBefore === 0 ? cause : incompleteAfter(pagesBefore, cause);
