@@ -1,7 +1,9 @@
-import { createServer, request, type IncomingMessage } from 'node:http';
+import { createServer, request, type IncomingMessage, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { onTestFinished } from 'vitest';
+import type { Certificate } from './authority.ts';
 
 export interface ProxyOptions {
   /** `name:password` that it asks for. */
@@ -10,6 +12,8 @@ export interface ProxyOptions {
   readonly refuse?: number;
   /** Where every tunnel really leads, whatever host was asked for: names need no DNS then. */
   readonly port: number;
+  /** Its own, where it is asked over TLS. */
+  readonly certificate?: Certificate;
 }
 
 export interface Proxy {
@@ -19,10 +23,10 @@ export interface Proxy {
 }
 
 /** A proxy on loopback that ends with the test. */
-export async function openProxy({ login, refuse, port: target }: ProxyOptions): Promise<Proxy> {
+export async function openProxy({ login, refuse, port: target, certificate }: ProxyOptions): Promise<Proxy> {
   const seen: string[] = [];
   const sockets = new Set<Duplex>();
-  const server = createServer((incoming, outgoing) => {
+  const forward: RequestListener = (incoming, outgoing) => {
     seen.push(`${incoming.method ?? ''} ${incoming.url ?? ''}`);
     incoming.pipe(
       request({ host: '127.0.0.1', port: target, method: incoming.method, path: incoming.url }, (answer) => {
@@ -30,7 +34,8 @@ export async function openProxy({ login, refuse, port: target }: ProxyOptions): 
         answer.pipe(outgoing);
       }),
     );
-  });
+  };
+  const server = certificate ? createTlsServer(certificate, forward) : createServer(forward);
   server.on('connect', (incoming: IncomingMessage, client: Duplex, head: Buffer) => {
     seen.push(`CONNECT ${incoming.url ?? ''}`);
     keep(sockets, client);

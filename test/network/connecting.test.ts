@@ -131,6 +131,16 @@ describe('compressed answers', () => {
     expect({ exitCode, rows: (JSON.parse(stdout) as unknown[]).length }).toEqual({ exitCode: 0, rows: 50 });
   });
 
+  test('four times compressed is not read: each coding costs memory, and a header has room for thousands', async () => {
+    const body = [1, 2, 3, 4].reduce((bytes) => gzipSync(bytes), Buffer.from(rows));
+    const { error } = await at(await answering('gzip,gzip,gzip,gzip', body), 'license list --retries 0');
+    expect(error).toMatchObject({ exit: 7, message: expect.stringContaining('is not JSON') as string });
+  });
+
+  test.each(['constructor', 'unknown'])('the coding %s is none', async (encoding) => {
+    expect((await at(await answering(encoding, Buffer.from(rows)), 'license list')).exitCode).toBe(0);
+  });
+
   test('they are asked for', async () => {
     const { port, seen } = await openOrigin();
     await at(`http://127.0.0.1:${port}`, 'license list');
@@ -155,6 +165,14 @@ describe('compressed answers', () => {
 });
 
 describe('hostile answers', () => {
+  test('one that breaks in the packet of its head is an answer that is not whole', async () => {
+    const { port } = await listen((socket) =>
+      socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nno chunk\r\n')),
+    );
+    const { error } = await at(`http://127.0.0.1:${port}`, 'license list --retries 0');
+    expect(error).toMatchObject({ exit: 7, message: expect.stringContaining('broke before a whole answer') as string });
+  });
+
   test('an interim answer is not the answer', async () => {
     const { port } = await listen((socket) =>
       socket.once('data', () => {

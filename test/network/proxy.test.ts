@@ -38,6 +38,13 @@ describe('an https origin', needs('openssl'), () => {
     expect(origin.seen.map((seen) => [seen.url, seen.authorization])).toEqual([['/v1/license/', `Token ${key}`]]);
   });
 
+  test('a proxy that is asked over TLS is known by its own name', async () => {
+    const { proxy } = await open({ certificate: authority.issue('DNS:localhost') });
+    const { exitCode } = await list('licenses.test', { HTTPS_PROXY: `https://localhost:${proxy.port}` });
+    expect(exitCode).toBe(0);
+    expect(proxy.seen).toEqual(['CONNECT licenses.test:443']);
+  });
+
   test('a proxy may be written without http://, as curl takes it', async () => {
     const { proxy } = await open();
     expect((await list('licenses.test', { HTTPS_PROXY: `127.0.0.1:${proxy.port}` })).exitCode).toBe(0);

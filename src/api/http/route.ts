@@ -37,34 +37,32 @@ async function openDispatcher(surroundings: TransportSurroundings, signal: Abort
  * that V8 cannot specialize what uses it: a bulk write takes 10 % more CPU time with it.
  */
 export class Cancellation {
-  #cancelled: { readonly reason: Error } | undefined;
+  #reason: Error | undefined;
   #stop: ((reason: Error) => void) | undefined;
 
   /** Whether the request has its connection: what is written of it cannot be taken back. */
   isSent = false;
 
-  /** As `whenCancelled`, for a request that is written from now on. */
-  whenSent(stop: (reason: Error) => void): void {
-    this.isSent = true;
-    this.whenCancelled(stop);
-  }
-
-  /** The first reason counts. */
   cancel(reason: Error): void {
-    if (this.#cancelled) return;
-    this.#cancelled = { reason };
+    this.#reason = reason;
     this.#stop?.(reason);
   }
 
   /** `stop` gets the reason, at once where the request is cancelled already. Only the last one that is given here counts. */
   whenCancelled(stop: (reason: Error) => void): void {
     this.#stop = stop;
-    if (this.#cancelled) stop(this.#cancelled.reason);
+    if (this.#reason) stop(this.#reason);
   }
 }
 
 /** The request that is being dispatched: undici opens a connection while it dispatches, and does not say for which request. */
 let dispatching: Cancellation | undefined;
+
+/**
+ * Ends a request whose idle connection the server closed after it was dispatched: undici opens another one for it later, which nothing
+ * could cancel. Nothing of it was sent: it is to be dispatched again.
+ */
+export class ClosedBeforeUse extends Error {}
 
 /**
  * Dispatches a request; a connection that is opened for it is given up when it is cancelled, which undici does only for a request that is
@@ -83,6 +81,10 @@ export function dispatchFor(cancellation: Cancellation, dispatch: () => void): v
 function routed(env: Environment, connect: Connect): buildConnector.connector {
   return (options, callback) => {
     const cancellation = dispatching;
+    if (!cancellation) {
+      callback(new ClosedBeforeUse(), null);
+      return;
+    }
     const host = options.host ?? options.hostname;
     const proxy = proxyOf(`${options.protocol}//${host}`, env);
     const fail = (cause: unknown): void => callback(connectError(cause, options.hostname, proxy?.host), null);
@@ -106,12 +108,12 @@ type Connect = (...given: Parameters<buildConnector.connector>) => unknown;
 
 function open(
   connect: Connect,
-  { servername: _, ...options }: buildConnector.Options,
-  cancellation: Cancellation | undefined,
+  options: buildConnector.Options,
+  cancellation: Cancellation,
   done: buildConnector.Callback,
 ): void {
   const socket = connect(options, done);
-  if (socket instanceof Socket) cancellation?.whenCancelled((reason) => socket.destroy(reason));
+  if (socket instanceof Socket) cancellation.whenCancelled((reason) => socket.destroy(reason));
 }
 
 /**
@@ -122,12 +124,13 @@ function openTunnel(
   connect: Connect,
   proxy: URL,
   { hostname, port }: buildConnector.Options,
-  cancellation: Cancellation | undefined,
+  cancellation: Cancellation,
 ): Promise<Socket> {
   const target = `${hostname.includes(':') ? `[${hostname}]` : hostname}:${port || 443}`;
   const headers = { host: target, ...credentialsOf(proxy) };
   const agent = new Agent({
-    connect: (options, done) => open(connect, options, cancellation, done),
+    // The name in it is that of the header Host, the server's: the proxy is known by its own.
+    connect: ({ servername: _, ...options }, done) => open(connect, options, cancellation, done),
     headersTimeout: 0,
   });
   return new Promise((resolve, reject) => {

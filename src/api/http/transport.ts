@@ -4,11 +4,11 @@ import type { Dispatcher } from 'undici';
 import { abortReason } from '../../core/abort.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import type { Spool } from '../../core/spool.ts';
-import { Answer } from './answer.ts';
 import { Failure } from '../../core/failure.ts';
+import { Answer } from './answer.ts';
 import type { BodyLimits, Call, Connection } from './call.ts';
 import type { Request } from './request.ts';
-import { Cancellation, dispatcherFor, dispatchFor } from './route.ts';
+import { Cancellation, ClosedBeforeUse, dispatcherFor, dispatchFor } from './route.ts';
 import { TransportError } from './transport-error.ts';
 
 interface ExchangeLimits {
@@ -40,7 +40,7 @@ export async function exchange(
   };
   signal.addEventListener('abort', stop);
   try {
-    const { status, headers, body } = await receive(way, optionsOf(request, url), cancellation);
+    const { status, headers, body } = await receiveHead(way, optionsOf(request, url), cancellation);
     const isSuccess = status >= 200 && status < 300;
     const limits = isSuccess ? bodyLimits : { ...bodyLimits, spool: undefined };
     const read = await readBody(decompressed(body, headers['content-encoding']), limits);
@@ -83,8 +83,18 @@ interface Head {
 /** Bytes that may wait for the reader before the sender is paused. */
 const mostWaiting = 256 * 1024;
 
+async function receiveHead(...request: Parameters<typeof dispatchOnce>): Promise<Head> {
+  for (;;)
+    try {
+      return await dispatchOnce(...request);
+    } catch (cause) {
+      if (!(cause instanceof ClosedBeforeUse)) throw cause;
+      await turn();
+    }
+}
+
 /** Dispatches a request, and resolves when the head of its answer is there. */
-function receive(
+function dispatchOnce(
   dispatcher: Dispatcher,
   options: Dispatcher.DispatchOptions,
   cancellation: Cancellation,
@@ -92,7 +102,10 @@ function receive(
   return new Promise((resolve, reject) => {
     let body: Readable | undefined;
     const handler: Dispatcher.DispatchHandler = {
-      onRequestStart: (controller) => cancellation.whenSent((reason) => controller.abort(reason)),
+      onRequestStart(controller) {
+        cancellation.isSent = true;
+        cancellation.whenCancelled((reason) => controller.abort(reason));
+      },
       onResponseStart(controller, status, headers) {
         if (status < 200) return;
         body = new Readable({
@@ -102,7 +115,7 @@ function receive(
             controller.abort(cause ?? new Error('the rest of the answer is not wanted'));
             done(cause);
           },
-        }).on('error', () => undefined);
+        });
         resolve({ status, headers, body });
       },
       onResponseData(controller, chunk) {
@@ -118,12 +131,12 @@ function receive(
   });
 }
 
-const decoders: Readonly<Record<string, (() => Duplex) | undefined>> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  br: createBrotliDecompress,
-  deflate: createInflate,
-};
+const decoders: ReadonlyMap<string, () => Duplex> = new Map([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['br', createBrotliDecompress],
+  ['deflate', createInflate],
+]);
 
 /** A server that compresses compresses once; some proxies do it again. */
 const maxEncodings = 3;
@@ -131,7 +144,7 @@ const maxEncodings = 3;
 /** A coding that is unknown is left: its bytes are no JSON, which the caller reports. */
 function decompressed(body: Readable, encoding: unknown): Readable {
   const names = typeof encoding === 'string' ? encoding.toLowerCase().split(',').slice(0, maxEncodings) : [];
-  const known = names.flatMap((name) => (Object.hasOwn(decoders, name.trim()) ? (decoders[name.trim()] ?? []) : []));
+  const known = names.flatMap((name) => decoders.get(name.trim()) ?? []);
   // The error of the source reaches the reader through the decoder.
   return known.reduceRight((stream, decoder) => pipeline(stream, decoder(), () => undefined), body);
 }
