@@ -104,6 +104,7 @@ const table: readonly Row[] = [
       to.expect('GET /v1/first-activation/?mac_address=00%3A13%3A43%3A9A%3A01%3A7F&app_code=7').reply(200, 'null'),
     exit: 5,
     code: 'not_found',
+    prints: [{ mac_address: '00:13:43:9A:01:7F', status: 'never-activated' }],
   },
   {
     what: 'a snippet that is gone',

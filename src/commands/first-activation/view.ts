@@ -1,4 +1,6 @@
-import { usage } from '../../core/failure.ts';
+import type { License } from '../../api/licensing/license.ts';
+import type { LicensingApi } from '../../api/licensing/licensing.ts';
+import { Failure, usage } from '../../core/failure.ts';
 import { each } from '../../jobs/work/each.ts';
 import { collect, optional } from '../../schema/field.ts';
 import { firstActivationFields, licenseExtras, readMac } from '../../schema/license.ts';
@@ -10,7 +12,8 @@ const { mac_address, app_code } = firstActivationFields;
 export default command({
   about: [
     'Shows whose sensor it is: one that another user activated first was lent. An address is 12 or 16 hexadecimal digits in any ' +
-      'spelling; it is sent as upper-case pairs with colons (as typed, where the profile says mac_format "as_is").',
+      'spelling; it is sent as upper-case pairs with colons (as typed, where the profile says mac_format "as_is"). A sensor that nobody ' +
+      'has activated is a row of status never-activated, and exit code 5.',
   ],
   args: { mac_address: { ...mac_address, required: false, many: true } },
   options: {
@@ -34,14 +37,20 @@ export default command({
     const { mac_format, ...account } = await context.licensingAccount({ app_code: code });
     const macs = mac_format === 'as_is' ? addresses : collect(addresses, readMac);
     const licensing = context.licensing({ app_code: code });
+    const never: string[] = [];
     yield* each(
       macs,
       (mac) => mac,
-      async (mac) => {
-        const first = await licensing.firstActivation({ mac_address: mac, app_code: code ?? account.app_code });
-        return { ...first, mac_address: mac };
+      async (mac_address) => {
+        const first = await activationOf(licensing, { mac_address, app_code: code ?? account.app_code });
+        if (!first) never.push(mac_address);
+        return { ...(first ?? noLicense), mac_address, status: first ? 'activated' : 'never-activated' };
       },
     );
+    const [mac] = never;
+    if (mac === undefined) return;
+    const which = macs.length === 1 ? `the sensor ${mac}` : `${never.length} of ${macs.length} sensors`;
+    throw new Failure('not_found', `no license has activated ${which}`);
   },
 
   fields: licenseExtras,
@@ -49,7 +58,23 @@ export default command({
   show: {
     ...licenseShow,
     untruncated: ['mac_address', ...licenseShow.untruncated],
-    columns: ['mac_address', ...licenseShow.columns],
-    data: ({ mac_address, fields }) => ({ mac_address, ...fields }),
+    columns: ['mac_address', ...licenseShow.columns, 'status'],
+    data: ({ mac_address, status, fields }) => ({ mac_address, status, ...fields }),
   },
 });
+
+const noLicense: License = { key: undefined, fields: {} };
+
+/** Undefined where nobody has activated the sensor. @throws Failure not_found for a page in place of an answer too */
+async function activationOf(
+  licensing: LicensingApi,
+  query: Parameters<LicensingApi['firstActivation']>[0],
+): Promise<License | undefined> {
+  try {
+    return await licensing.firstActivation(query);
+  } catch (cause) {
+    // A page comes with a hint: under a wrong base URL no sensor would seem to be activated.
+    if (cause instanceof Failure && cause.kind === 'not_found' && cause.details.hint === undefined) return undefined;
+    throw cause;
+  }
+}

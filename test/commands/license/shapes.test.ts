@@ -377,11 +377,44 @@ describe('errors have no shape: what they say is shown with the status', () => {
     const service = fakeService();
     service.expect('GET /v1/first-activation/?mac_address=00%3A13%3A43%3A9A%3A01%3A7F&app_code=7').reply(status, body);
 
-    const { exitCode, error } = await run(service, 'first-activation 0013439a017f -o json');
+    const { exitCode, stdout, error } = await run(service, 'first-activation 0013439a017f -o json');
 
     service.done();
     expect({ exitCode, code: error?.code }).toEqual({ exitCode: 5, code: 'not_found' });
+    expect(JSON.parse(stdout)).toEqual([{ mac_address: '00:13:43:9A:01:7F', status: 'never-activated' }]);
     expect(error?.message).toContain('00:13:43:9A:01:7F');
+  });
+
+  test('of several sensors each has a row, and the number of those that nobody activated is the error', async () => {
+    const service = fakeService();
+    const at = (last: string): string =>
+      `GET /v1/first-activation/?mac_address=00%3A13%3A43%3A9A%3A01%3A${last}&app_code=7`;
+    service.expect(at('7F')).reply(200, { license_code: 'A-1', remote_user: 'ada' });
+    service.expect(at('80')).reply(200, 'null');
+
+    const { exitCode, stdout, lines } = await run(service, 'first-activation 0013439a017f 0013439a0180 -o tsv');
+
+    service.done();
+    expect({ exitCode, lines }).toEqual({
+      exitCode: 5,
+      lines: ['chatelaine: no license has activated 1 of 2 sensors'],
+    });
+    expect(stdout).toBe(
+      'mac_address\tlicense_code\tremote_user\tapp_code\tsize_allowance\tstatus\n' +
+        '00:13:43:9A:01:7F\tA-1\tada\t\t\tactivated\n00:13:43:9A:01:80\t\t\t\t\tnever-activated\n',
+    );
+  });
+
+  test('a page in place of an answer is no sensor without a license', async () => {
+    const service = fakeService();
+    service
+      .expect('GET /v1/first-activation/?mac_address=00%3A13%3A43%3A9A%3A01%3A7F&app_code=7')
+      .reply(404, '<h1>no</h1>');
+
+    const { exitCode, stdout, error } = await run(service, 'first-activation 0013439a017f -o json');
+
+    expect({ exitCode, stdout }).toEqual({ exitCode: 5, stdout: '' });
+    expect(error?.hint).toContain('the base URL of the profile may be wrong');
   });
 });
 
