@@ -1,5 +1,4 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import { usage } from '../../core/failure.ts';
 import { attachedFiles, fetchFiles, type FileFetching } from '../../jobs/archive/attached-files.ts';
 import { pullArchive } from '../../jobs/archive/pull-archive.ts';
 import { planPull } from '../../jobs/archive/pull-order.ts';
@@ -13,6 +12,9 @@ import type { AccountFacts } from '../messages/narrow.ts';
 import { factsFor, selectionOf, selectionOptions, type SelectionValues } from '../messages/selection.ts';
 import type { TimeReading } from '../typed-time.ts';
 import { folderArgument, limitedHistory } from './folder.ts';
+
+/** Without the options of one request: an archive has pages. */
+const { num_before: _before, num_after: _after, use_first_unread_anchor: _first, ...pagedOptions } = selectionOptions;
 
 /** As much as a server takes by default is less. */
 const defaultMegabytes = 100;
@@ -30,7 +32,7 @@ export default command({
   ],
   args: { folder: folderArgument },
   options: {
-    ...selectionOptions,
+    ...pagedOptions,
     raw_content: { kind: 'boolean', help: 'Keep the Markdown source instead of the rendered HTML' },
     both: { kind: 'boolean', help: 'Keep both forms of each message' },
     files: { kind: 'boolean', help: 'Keep attached files too, now and in every later pull' },
@@ -51,7 +53,6 @@ export default command({
 
   async run({ folder, both, recheck, files, max_file_size = defaultMegabytes, ...values }, context) {
     const { raw_content, ...typed } = values;
-    refuseOneRequest(typed);
     const { site, email: account } = await context.chatAccount();
     const facts = await factsFor(typed, context);
     const order = {
@@ -132,11 +133,6 @@ function wholeSelection(values: SelectionValues, facts: AccountFacts, context: T
   const isRange = [limit, message_ids, since, until].some((value) => value !== undefined);
   const { range, narrow, form } = selectionOf(isRange ? values : { ...values, all: true }, facts, context);
   return { range, narrow, form };
-}
-
-function refuseOneRequest({ num_before, num_after, use_first_unread_anchor }: SelectionValues): void {
-  if (num_before === undefined && num_after === undefined && use_first_unread_anchor === undefined) return;
-  throw usage('--num-before and --num-after are one request; an archive has pages', 'Use --limit, --all or --since.');
 }
 
 function formsOf(both: boolean | undefined, source: boolean | undefined): readonly ArchiveForm[] {

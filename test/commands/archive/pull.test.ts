@@ -301,7 +301,11 @@ describe('archive pull', () => {
     expect(await run(`archive pull ${folder}`, { env })).toMatchObject({ exitCode: 3 });
     expect(await run(`archive pull ${folder} --channel firmware`)).toMatchObject({ exitCode: 2 });
     expect(await run(`archive pull ${other} --channel general`)).toMatchObject({ exitCode: 2 });
-    expect(await run(`archive pull ${folder} --num-before 5`)).toMatchObject({ exitCode: 2 });
+    for (const option of ['--num-before 5', '--num-after 5', '--use-first-unread-anchor'])
+      expect(await run(`archive pull ${folder} ${option} -o json`)).toMatchObject({
+        exitCode: 2,
+        error: { message: `unknown option ${option.replace(/ .*/, '')}` },
+      });
     expect(contentOf(folder)).toEqual(before);
   });
 
