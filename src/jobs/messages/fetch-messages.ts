@@ -16,14 +16,15 @@ import type { MessageSelection } from './selection.ts';
 export async function* fetchMessages<M extends MessageHead>(
   chat: MessageSource<M> & Pick<ChatApi, 'level'>,
   selection: MessageSelection,
-  { warn }: { warn(text: string): void },
+  { note, warn }: { note(text: string): void; warn(text: string): void },
 ): AsyncGenerator<readonly M[]> {
   // Paging adds parameters of its own: only what the user set is reported as ignored.
   const { form, range } = selection;
   const include_anchor = 'include_anchor' in range ? range.include_anchor : undefined;
   const typed = new Map<string, unknown>(Object.entries({ ...form, include_anchor }));
   const ignored = new Set<string>();
-  let count = 0;
+  let pages = 0;
+  let found = 0;
   let limited = false;
   try {
     for await (const page of ahead(pagesOf(chat, selection))) {
@@ -35,13 +36,17 @@ export async function* fetchMessages<M extends MessageHead>(
           { hint: 'Nothing is shown. Check the site URL of the profile, or ask for messages without a selection.' },
         );
       yield page.messages;
-      count += 1;
+      pages += 1;
+      found += page.messages.length;
       for (const name of page.ignored) if (typed.get(name) !== undefined) ignored.add(name);
       limited ||= page.history_limited;
     }
   } catch (cause) {
-    throw count > 0 ? incompleteAfter(count, cause) : cause;
+    throw pages > 0 ? incompleteAfter(pages, cause) : cause;
   }
+  const left = range.kind === 'ids' ? range.ids.length - found : 0;
+  if (left > 0)
+    note(`messages of --ids that the selection leaves out, or that do not exist or may not be read: ${left}`);
   if (limited)
     warn('the history is cut by the plan of the organization: older messages exist that the server does not show');
   if (ignored.size > 0)

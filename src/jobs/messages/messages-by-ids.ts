@@ -8,7 +8,8 @@ const idsLevel = messageParameters.message_ids.level;
 
 /**
  * The messages of those ids, in as many requests as the limits of count and URL need.
- * @throws Failure incomplete at the end, naming the ids that the server does not show; rejected where it is too old
+ * @throws Failure incomplete at the end, naming ids that the server does not show, unless a narrow may have left them out; rejected
+ * where it is too old
  */
 export async function* messagesByIds<M extends MessageHead>(
   chat: MessageSource<M> & Pick<ChatApi, 'level'>,
@@ -21,12 +22,14 @@ export async function* messagesByIds<M extends MessageHead>(
     yield page;
   }
   const missing = ids.filter((id) => !found.has(id));
-  if (missing.length > 0) {
-    throw new Failure('incomplete', `no such message, or none that you may read: ${missing.join(', ')}`, {
-      retryable: false,
-    });
-  }
+  if (missing.length === 0 || (query.narrow ?? []).length > 0) return;
+  const named = missing.slice(0, mostNamed).join(', ');
+  const more = missing.length > mostNamed ? ` and ${missing.length - mostNamed} more` : '';
+  throw new Failure('incomplete', `no such message, or none that you may read: ${named}${more}`, { retryable: false });
 }
+
+/** Ids that are named one by one. */
+const mostNamed = 20;
 
 /**
  * The same, where ids that the server does not show are no failure.

@@ -417,6 +417,32 @@ describe('--ids', () => {
     expect(lines.at(-1)).toContain('that you may read: 7"');
   });
 
+  test('of many missing ones the first 20 are named, and the number of the others', async () => {
+    const service = fakeService();
+    const wanted = ids(1, 60);
+    page(service, { message_ids: JSON.stringify(wanted) }, { ids: ids(31, 60) });
+
+    const { exitCode, lines } = await fetched(service, `--ids ${wanted.join(',')}`);
+
+    expect(exitCode).toBe(8);
+    expect(lines.at(-1)).toContain(`that you may read: ${ids(1, 20).join(', ')} and 10 more"`);
+  });
+
+  test('what a selection leaves out is no failure, and is counted', async () => {
+    const service = fakeService();
+    const narrow = '[{"operator":"channel","operand":"general"}]';
+    page(service, { message_ids: '[5,7,9]', narrow }, { ids: [5] });
+
+    const { exitCode, ids: shown, lines } = await fetched(service, '--ids 5,7,9 --channel general');
+
+    service.done();
+    expect({ exitCode, shown, lines }).toEqual({
+      exitCode: 0,
+      shown: [5],
+      lines: ['messages of --ids that the selection leaves out, or that do not exist or may not be read: 2'],
+    });
+  });
+
   test('is split so that no request line is above 7000 bytes, nor any list above 5000', async () => {
     const { run: runThere, sandbox } = await openSandbox({
       extraMessages: { channel: 'general', topic: 'load', count: 1500 },
