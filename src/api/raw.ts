@@ -131,6 +131,11 @@ function failureOf(service: Service, { method, at }: RawRequest, answer: Answer)
     else refuse(answer, at.isItem ? 'the licensing API has nothing at this path' : undefined);
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
+    // A path that a person typed is wrong more often than the URL of a profile.
+    if (answer.status === 404 && cause.details.hint !== undefined)
+      return cause.as(cause.kind, `the server has nothing at ${at.path.shown} (404)`, {
+        hint: 'Check the path; where other commands fail too, the URL of the profile.',
+      });
     return cause.kind === 'unavailable' && method !== 'GET' ? unconfirmed(cause) : cause;
   }
   return undefined;

@@ -112,12 +112,15 @@ export function isMissingRoute({ status, body }: Answer): boolean {
 
 /** A route that the server does not have, explained by its level. */
 export function routeMissing(answer: Answer, what: string, needed: number, level: number | undefined): Failure {
-  const server = level === undefined ? 'this server does not report its level' : `this server has ${level}`;
-  return new Failure('rejected', `${what} need level ${needed}; ${server}`, {
-    hint:
-      level !== undefined && level >= needed
-        ? 'Check the site URL of the profile.'
-        : 'Update the chat server, or choose another profile.',
-    http: answer.http,
+  const { http } = answer;
+  const { host } = new URL(http.url);
+  if (level === undefined)
+    return new Failure('rejected', `${host} has no ${what} (404), and reports no level as a chat server does`, {
+      hint: `Check the site URL of the profile: is ${host} a chat server?`,
+      http,
+    });
+  return new Failure('rejected', `${what} need level ${needed}; this server has ${level}`, {
+    hint: level >= needed ? 'Check the site URL of the profile.' : 'Update the chat server, or choose another profile.',
+    http,
   });
 }

@@ -27,6 +27,23 @@ test('a view that the account does not have is named, with what can be done', as
   });
 });
 
+test.each([
+  [404, '<h1>no</h1>', 'chat.test has no navigation views (404), and reports no level as a chat server does'],
+  [200, { ...done, zulip_feature_level: 200 }, 'navigation views need level 390; this server has 200'],
+])(
+  'where the route is not there, and the level answers %i: which host or level that is',
+  async (status, body, said) => {
+    const service = fakeService();
+    change(service, 'inbox', { is_pinned: 'true' }).reply(404, '<h1>no</h1>');
+    service.expect('GET /api/v1/server_settings').reply(status, body);
+
+    const { exitCode, error } = await run(service, 'view pin inbox -o json');
+
+    service.done();
+    expect({ exitCode, message: error?.message }).toEqual({ exitCode: 6, message: said });
+  },
+);
+
 describe('a fragment as it is pasted', () => {
   test.each([
     ['inbox', 'inbox'],
