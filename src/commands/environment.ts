@@ -123,7 +123,8 @@ export const variables = {
   XDG_CACHE_HOME: 'Where chatelaine/ with the compiled program is (default: ~/.cache)',
   PGPASSWORD:
     'Password of the ledger; also PGPASSFILE (~/.pgpass), PGSERVICE, and PGHOST, PGPORT, PGUSER, PGDATABASE, PGSSLMODE, PGSSLROOTCERT',
-  HTTPS_PROXY: 'Proxy for https requests; HTTP_PROXY and NO_PROXY as curl reads them; empty is unset',
+  HTTPS_PROXY:
+    'Proxy for https requests, as http://HOST:PORT; NO_PROXY lists hosts without it; HTTP_PROXY is not used: plain http goes straight to its host',
   NODE_EXTRA_CA_CERTS: 'Certificates to trust besides the usual ones (PEM)',
   NO_COLOR: 'Not empty: no colour',
 } as const;
