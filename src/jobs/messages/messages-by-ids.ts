@@ -40,13 +40,10 @@ export async function* pagesOfIds<M extends MessageHead>(
   query: MessageQuery,
   ids: readonly number[],
 ): AsyncGenerator<MessagePage<M>> {
-  for (const message_ids of portions(ids, otherBytes(query)))
+  // Room in the URL for origin, path, narrow and other parameters.
+  const others = 1000 + encodeURIComponent(writeJson(query.narrow ?? [])).length;
+  for (const message_ids of portions(ids, others))
     yield await explained(chat, chat.messages({ ...query, message_ids }));
-}
-
-/** Room in the URL for origin, path, narrow and other parameters. */
-function otherBytes({ narrow = [] }: MessageQuery): number {
-  return 1000 + encodeURIComponent(writeJson(narrow)).length;
 }
 
 /** Older servers do not know message_ids, and miss the anchor. */
@@ -88,7 +85,7 @@ export const received: readonly object[] = [];
 /** Whether the server finds messages by `message_ids`; one that does not report its level counts as new. */
 export async function findsByIds(chat: Pick<ChatApi, 'level'>): Promise<boolean> {
   const level = await chat.level();
-  return level === undefined || level >= messageParameters.message_ids.level;
+  return level === undefined || level >= idsLevel;
 }
 
 /**
@@ -100,18 +97,12 @@ export async function* messagesOfIds<M extends MessageHead>(
   query: MessageQuery,
   ids: readonly number[],
 ): AsyncGenerator<M> {
-  const pages = (await findsByIds(chat)) ? pagesOfIds(chat, query, ids) : onePages(chat, query, ids);
+  const isFindable = await findsByIds(chat);
+  const single = { ...query, num_before: 0, num_after: 0 };
   try {
-    for await (const { messages } of pages) yield* messages;
+    if (isFindable) for await (const { messages } of pagesOfIds(chat, query, ids)) yield* messages;
+    else for (const id of ids) yield* (await chat.messages({ ...single, anchor: String(id) })).messages;
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.details.server?.code !== 'BAD_NARROW') throw cause;
   }
-}
-
-async function* onePages<M extends MessageHead>(
-  chat: MessageSource<M>,
-  query: MessageQuery,
-  ids: readonly number[],
-): AsyncGenerator<MessagePage<M>> {
-  for (const id of ids) yield await chat.messages({ ...query, anchor: String(id), num_before: 0, num_after: 0 });
 }

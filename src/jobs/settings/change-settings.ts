@@ -9,7 +9,6 @@ import {
   levelRules,
   targetUsersLevel,
   unifiedSettingsLevel,
-  type LevelRule,
 } from '../../schema/settings.ts';
 
 interface SettingRow {
@@ -70,16 +69,13 @@ async function sendGroup(chat: ChatApi, group: readonly Assignment[]): Promise<S
   const once = names.includes('email') || names.includes('new_password');
   const { ignored } = await chat.updateSettings(group, once ? 'if unprocessed' : 'safe');
   const own = names.includes('email') || names.includes('full_name') ? await readBack(chat) : undefined;
-  return group.map((assignment) => ({
-    ...shown(assignment),
-    status: ignored.includes(assignment.name) ? 'ignored' : statusOf(assignment, own ?? {}),
-  }));
-}
-
-function shown({ name, field, value }: Assignment): Omit<SettingRow, 'status'> {
-  const value_name = valueName(field, value);
-  const row = { name, value: field.kind === 'secret' ? '[secret]' : value };
-  return value_name === undefined ? row : { ...row, value_name };
+  return group.map((assignment) => {
+    const { name, field, value } = assignment;
+    const status = ignored.includes(name) ? 'ignored' : statusOf(assignment, own ?? {});
+    const value_name = valueName(field, value);
+    const row = { name, value: field.kind === 'secret' ? '[secret]' : value };
+    return { ...row, ...(value_name !== undefined && { value_name }), status };
+  });
 }
 
 /** What the server does not say and only the own user shows: a name that it kept, an address that is the present one. */
@@ -169,7 +165,12 @@ async function fitToLevel(
     throw refused(`this server has level ${level}: ${taken}`);
   }
   return values.map((assignment) => {
-    const rule = levelRules.find((candidate) => applies(candidate, assignment, level));
+    const rule = levelRules.find(
+      ({ name, value, from = 0, until = Infinity }) =>
+        name === assignment.name &&
+        (value === undefined || value === assignment.value) &&
+        (level < from || level >= until),
+    );
     if (!rule) return assignment;
     if (rule.instead === undefined) throw refused(`${rule.why}; this server has ${level}`);
     note(`${rule.why}; this server has ${level}: sending ${rule.instead}`);
@@ -189,13 +190,4 @@ function refuseTargetUsers(values: readonly Assignment[], level: number | undefi
 
 function refused(message: string): Failure {
   return new Failure('rejected', message, { hint: 'Nothing was sent. Update the chat server.' });
-}
-
-function applies(
-  { name, value, from = 0, until = Infinity }: LevelRule,
-  assignment: Assignment,
-  level: number,
-): boolean {
-  if (name !== assignment.name || (value !== undefined && value !== assignment.value)) return false;
-  return level < from || level >= until;
 }

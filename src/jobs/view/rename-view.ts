@@ -4,7 +4,7 @@ import { Failure } from '../../core/failure.ts';
 /** How often a rename that the list of views does not show is sent again. */
 const mostAttempts = 3;
 
-export interface Renamed {
+interface Renamed {
   readonly ignored: readonly string[];
   /** `pinned` and `hidden`: the view had the name already. */
   readonly status: 'renamed' | 'unchanged' | 'pinned' | 'hidden';
@@ -25,7 +25,11 @@ export async function renameView(chat: ChatApi, fragment: string, change: ViewCh
       if (!(cause instanceof Failure)) throw cause;
       if (cause.kind === 'unknown') unconfirmed = cause;
       if (cause !== unconfirmed && cause.kind !== 'rejected') throw cause;
-      const view = unconfirmed ? await lookUp(chat, fragment, unconfirmed) : await find(chat, fragment, cause);
+      const view = await find(chat, fragment, unconfirmed ?? cause);
+      if (unconfirmed && !view)
+        throw unconfirmed.as('unknown', unconfirmed.message, {
+          hint: 'Look at the name of the view before you rename it again.',
+        });
       if (view && view.name === change.name) return settled(chat, view, change, unconfirmed ? 'renamed' : 'unchanged');
       if (cause !== unconfirmed || attempts === mostAttempts) throw cause;
     }
@@ -38,14 +42,6 @@ async function settled(chat: ChatApi, view: View, change: ViewChange, status: Re
   if (is_pinned === undefined || view.is_pinned === is_pinned) return { ignored: [], status };
   const { ignored } = await chat.updateView(view.fragment, { is_pinned });
   return { ignored, status: is_pinned ? 'pinned' : 'hidden' };
-}
-
-async function lookUp(chat: ChatApi, fragment: string, unconfirmed: Failure): Promise<View> {
-  const view = await find(chat, fragment, unconfirmed);
-  if (view) return view;
-  throw unconfirmed.as('unknown', unconfirmed.message, {
-    hint: 'Look at the name of the view before you rename it again.',
-  });
 }
 
 /** The view in the list; undefined where there is no list or the view is not in it. @throws Failure the one that made us look, where the list is not answered */

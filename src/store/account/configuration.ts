@@ -20,7 +20,15 @@ export type Content = Readonly<Record<string, unknown>>;
 export async function readConfiguration(file: ConfigurationFile, world: Surroundings): Promise<Content> {
   await refuseUnsafeFolder(foldersOf(world.machine).config, world.machine);
   const path = pathOf(file, world);
-  return (await readContent(path, file, world)) ?? (await readAgain(path, file, world));
+  const content = await readContent(path, file, world);
+  if (content) return content;
+  // A second look distinguishes a file that is being written in place (conf under SNAP, an editor) from a broken one.
+  await world.clock.sleep(50);
+  const later = await readContent(path, file, world);
+  if (later) return later;
+  throw new Failure('config', `${path} is not valid JSON`, {
+    hint: `Repair it, or move it away and sign in again: mv ${shellWord(path)} ${shellWord(`${path}.broken`)}`,
+  });
 }
 
 /** Undefined: not a JSON object. */
@@ -38,16 +46,6 @@ async function readContent(
     if (cause instanceof SyntaxError) return undefined;
     throw cause;
   }
-}
-
-/** A second look distinguishes a file that is being written in place (conf under SNAP, an editor) from a broken one. */
-async function readAgain(path: string, file: ConfigurationFile, world: Surroundings): Promise<Content> {
-  await world.clock.sleep(50);
-  const content = await readContent(path, file, world);
-  if (content) return content;
-  throw new Failure('config', `${path} is not valid JSON`, {
-    hint: `Repair it, or move it away and sign in again: mv ${shellWord(path)} ${shellWord(`${path}.broken`)}`,
-  });
 }
 
 /** One file's change inside `changeConfiguration`. */
@@ -74,19 +72,15 @@ export async function changeConfiguration(world: Surroundings, work: (files: Fil
     } catch (cause) {
       throw storageFailure(`cannot write ${path}`, cause);
     }
-    await verify(path, confText(content), before, world);
+    if ((await readPrivate(path, world.machine)) === confText(content)) return;
+    // conf does not look at how much was written: on a full disk a cut file would replace the whole one.
+    if (before !== undefined) await writePrivate(path, before);
+    throw new Failure('unavailable', `${path} was not written whole`, {
+      hint: 'Make room on the disk, then run the same command again.',
+    });
   };
   const read = (file: ConfigurationFile): Promise<Content> => readConfiguration(file, world);
   await withLock(join(folder, 'config.lock'), world, () => work({ read, write }), { what: 'the configuration' });
-}
-
-/** conf does not look at how much was written: on a full disk a cut file would replace the whole one, so the old text is put back. */
-async function verify(path: string, expected: string, before: string | undefined, world: Surroundings): Promise<void> {
-  if ((await readPrivate(path, world.machine)) === expected) return;
-  if (before !== undefined) await writePrivate(path, before);
-  throw new Failure('unavailable', `${path} was not written whole`, {
-    hint: 'Make room on the disk, then run the same command again.',
-  });
 }
 
 function pathOf(file: ConfigurationFile, { machine }: Surroundings): string {

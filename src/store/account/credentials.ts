@@ -66,15 +66,23 @@ export function openCredentials(
   /** Ends the reading of a key file that is a pipe. */
   signal?: AbortSignal,
 ): Credentials {
-  const once = keysOnce();
-  const runOnce: RunKeyCommand = (command) => once(`command ${command}`, () => runKeyCommand(command));
+  const keys = new Map<string, Promise<Secret>>();
+  /** Asks each source for its key once in a run: a command may ask a person, and a file may be a pipe. */
+  const once = (source: string, ask: () => Promise<Secret>): Promise<Secret> => {
+    const key = keys.get(source) ?? ask();
+    keys.set(source, key);
+    return key;
+  };
+  const runOnce: typeof runKeyCommand = (command) => once(`command ${command}`, () => runKeyCommand(command));
   const keyOf = async (profile: Profile): Promise<Secret> => {
     refuseExposed(urlOf(profile), profile, machine.env);
     return keyOfProfile(profile, { machine, clock }, runOnce);
   };
   const keyOfUnit = async (url: string, key: UnitKey): Promise<Secret> => {
     refuseExposed(url, {}, machine.env);
-    return once(key.variable, () => unitKeyOf(key, machine, signal));
+    return once(key.variable, async () =>
+      'file' in key ? readKeyFile(key.file, key.variable, machine, signal) : keyFrom(key.text, key.variable),
+    );
   };
   const licensingCredential = async (profile: LicensingProfile): Promise<LicensingCredential> =>
     credentialFrom(profile, await keyOf(profile));
@@ -145,49 +153,27 @@ export function keyEntry(key: Secret | undefined, origin: string): Content {
   return { origin, ...(key && { api_key: key.reveal() }) };
 }
 
-/** Asks each source for its key once in a run: a command may ask a person, and a file may be a pipe. */
-function keysOnce(): (source: string, ask: () => Promise<Secret>) => Promise<Secret> {
-  const known = new Map<string, Promise<Secret>>();
-  return (source, ask) => {
-    const key = known.get(source) ?? ask();
-    known.set(source, key);
-    return key;
-  };
-}
-
-function unitKeyOf(key: UnitKey, machine: Machine, signal?: AbortSignal): Promise<Secret> {
-  if ('file' in key) return readKeyFile(key.file, key.variable, machine, signal);
-  return Promise.resolve(keyFrom(key.text, key.variable));
-}
-
-type RunKeyCommand = (command: string) => Promise<Secret>;
-
 /** The binding is looked at before a command runs; a profile that only has a command may be without one (a copied config.json). */
 async function keyOfProfile(
   profile: Profile,
   world: { machine: Machine; clock: Clock },
-  run: RunKeyCommand,
+  run: (command: string) => Promise<Secret>,
 ): Promise<Secret> {
   const { keys } = await readConfiguration('credentials', world);
   const entry = isObject(keys) && Object.hasOwn(keys, profile.name) ? keys[profile.name] : undefined;
   const { origin, api_key } = isObject(entry) ? entry : {};
-  if (entry !== undefined && origin !== originOfProfile(profile)) throw otherHost(profile, origin);
+  const bound = typeof origin === 'string' ? origin : 'no host';
+  if (entry !== undefined && origin !== originOfProfile(profile))
+    throw new Failure(
+      'config',
+      `the key of profile '${profile.name}' is for another host: ${bound}, not ${originOfProfile(profile)}`,
+      { hint: `Nothing was sent. If the new address is right, sign in again: ${signInAgain(profile)}` },
+    );
   if (profile.key_command !== undefined) return run(profile.key_command);
   if (typeof api_key === 'string') return keyFrom(api_key, join(foldersOf(world.machine).config, 'credentials.json'));
   throw new Failure('config', `no key is stored for profile '${profile.name}'`, {
     hint: `Sign in again: ${signInAgain(profile)}`,
   });
-}
-
-function otherHost(profile: Profile, origin: unknown): Failure {
-  const bound = typeof origin === 'string' ? origin : 'no host';
-  return new Failure(
-    'config',
-    `the key of profile '${profile.name}' is for another host: ${bound}, not ${originOfProfile(profile)}`,
-    {
-      hint: `Nothing was sent. If the new address is right, sign in again: ${signInAgain(profile)}`,
-    },
-  );
 }
 
 function signInAgain(profile: Profile): string {

@@ -119,16 +119,11 @@ async function outcomeOf(
   options: KeyCommandOptions,
 ): Promise<ProgramOutcome> {
   const { machine, timeout = 30_000, interactive = false } = options;
+  const open = Object.entries(machine.env).filter(([name]) => !/^CHATELAINE_.*(KEY|PASSWORD|SECRET|TOKEN)/i.test(name));
   try {
-    return await runProgram(file, words, { ...options, env: withoutSecrets(machine), timeout, interactive });
+    return await runProgram(file, words, { ...options, env: Object.fromEntries(open), timeout, interactive });
   } catch (cause) {
     if (cause instanceof ProgramTrouble) throw failed(name, cause.message, cause.cause);
     throw cause;
   }
-}
-
-function withoutSecrets({ env }: Machine): Record<string, string | undefined> {
-  return Object.fromEntries(
-    Object.entries(env).filter(([name]) => !/^CHATELAINE_.*(KEY|PASSWORD|SECRET|TOKEN)/i.test(name)),
-  );
 }

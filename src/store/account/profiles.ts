@@ -12,10 +12,10 @@ import { originOfProfile, parseProfile, type ProfileSource } from './profile.ts'
 
 export interface Profiles extends ProfileSource {
   /**
-   * Stores a profile and its key in place of one of the same name. The first of its kind becomes the default. Without a key and
+   * Stores a profile and its key in place of one of the same name. The first of its kind becomes the default by itself. Without a key and
    * without a key command the stored key stays, bound to the origin that it was stored for.
    */
-  save(profile: Profile, key: Secret | undefined, options?: SaveOptions): Promise<void>;
+  save(profile: Profile, key: Secret | undefined, options?: { readonly makeDefault?: boolean }): Promise<void>;
   /** A profile as it will be read again. @throws Failure usage or config where it may not be stored */
   check(profile: CandidateProfile): Profile;
   /** Writes nothing. @throws Failure config for plain http without consent */
@@ -43,13 +43,13 @@ export function openProfiles(machine: Machine, clock: Clock): Profiles {
 
   return {
     async all() {
-      return entriesOf(await read()).flatMap(([name, stored]) => profileIn(path(), name, stored) ?? []);
+      return entriesOf((await read())['profiles']).flatMap(([name, stored]) => profileIn(path(), name, stored) ?? []);
     },
     async defaults() {
       return defaultsIn(await read());
     },
     async find(name) {
-      const stored = entriesOf(await read()).find(([known]) => known === name);
+      const stored = entriesOf((await read())['profiles']).find(([known]) => known === name);
       return stored && profileIn(path(), name, stored[1]);
     },
     check,
@@ -74,8 +74,12 @@ export function openProfiles(machine: Machine, clock: Clock): Profiles {
     async remove(name) {
       await change(async (config, files) => {
         refuseUnknown(name, config);
-        await removeKey(files, name);
-        const others = entriesOf(config).filter(([other]) => other !== name);
+        const credentials = await files.read('credentials');
+        const keys = entriesOf(credentials['keys']);
+        const otherKeys = keys.filter(([other]) => other !== name);
+        if (otherKeys.length < keys.length)
+          await files.write('credentials', { ...credentials, keys: Object.fromEntries(otherKeys) });
+        const others = entriesOf(config['profiles']).filter(([other]) => other !== name);
         const defaults = Object.entries(defaultsIn(config)).filter(([, other]) => other !== name);
         return { ...config, defaults: Object.fromEntries(defaults), profiles: Object.fromEntries(others) };
       });
@@ -89,42 +93,32 @@ export interface CandidateProfile {
   readonly name: string;
 }
 
-export interface SaveOptions {
-  /** Makes it the default of its kind, which only the first one becomes by itself. */
-  readonly makeDefault?: boolean;
-}
-
-function withProfile(config: Content, profile: Profile, { makeDefault }: SaveOptions = {}): Content {
+function withProfile(config: Content, profile: Profile, options: { readonly makeDefault?: boolean } = {}): Content {
   const { name, ...fields } = profile;
   const { kind } = profile;
   const others = Object.entries(defaultsIn(config)).filter(([other, chosen]) => other === kind || chosen !== name);
   const defaults: Partial<Record<string, string>> = Object.fromEntries(others);
-  const isFirst = !entriesOf(config).some(
+  const isFirst = !entriesOf(config['profiles']).some(
     ([other, stored]) => other !== name && isObject(stored) && stored['kind'] === kind,
   );
-  if (makeDefault || isFirst) defaults[kind] = name;
+  if (options.makeDefault || isFirst) defaults[kind] = name;
   return {
     defaults,
-    profiles: Object.fromEntries([...entriesOf(config).filter(([other]) => other !== name), [name, fields]]),
+    profiles: Object.fromEntries([
+      ...entriesOf(config['profiles']).filter(([other]) => other !== name),
+      [name, fields],
+    ]),
   };
 }
 
 /** The key goes first: a key without its profile is harmless, a profile for another origin than its key is refused when used. */
 async function saveKey(files: Files, profile: Profile, key: Secret | undefined): Promise<void> {
   const credentials = await files.read('credentials');
-  const keys = keysOf(credentials);
   if (key === undefined && profile.key_command === undefined) return;
   const entry = keyEntry(key, originOfProfile(profile));
-  const next = Object.fromEntries([...keys.filter(([name]) => name !== profile.name), [profile.name, entry]]);
+  const others = entriesOf(credentials['keys']).filter(([name]) => name !== profile.name);
+  const next = Object.fromEntries([...others, [profile.name, entry]]);
   await files.write('credentials', { version: 1, ...credentials, keys: next });
-}
-
-async function removeKey(files: Files, name: string): Promise<void> {
-  const credentials = await files.read('credentials');
-  const keys = keysOf(credentials);
-  const others = keys.filter(([other]) => other !== name);
-  if (others.length < keys.length)
-    await files.write('credentials', { ...credentials, keys: Object.fromEntries(others) });
 }
 
 function profileIn(path: string, name: string, stored: unknown): Profile | undefined {
@@ -132,36 +126,28 @@ function profileIn(path: string, name: string, stored: unknown): Profile | undef
 }
 
 function known(path: string, config: Content, name: string): Profile {
-  const stored = entriesOf(config).find(([other]) => other === name);
+  const stored = entriesOf(config['profiles']).find(([other]) => other === name);
   const profile = stored && profileIn(path, name, stored[1]);
   if (!profile) throw unknownProfile(name, config);
   return profile;
 }
 
 function refuseUnknown(name: string, config: Content): void {
-  if (!entriesOf(config).some(([other]) => other === name)) throw unknownProfile(name, config);
+  if (!entriesOf(config['profiles']).some(([other]) => other === name)) throw unknownProfile(name, config);
 }
 
 function unknownProfile(name: string, config: Content): Failure {
-  const names = entriesOf(config).map(([other]) => other);
+  const names = entriesOf(config['profiles']).map(([other]) => other);
   return new Failure('config', `there is no profile '${name}'`, {
     hint: names.length === 0 ? 'Make one with: chatelaine auth login' : `Stored are: ${names.join(', ')}.`,
   });
 }
 
-function entriesOf(config: Content): [string, unknown][] {
-  const { profiles } = config;
-  return isObject(profiles) ? Object.entries(profiles) : [];
-}
-
-function keysOf(credentials: Content): [string, unknown][] {
-  const { keys } = credentials;
-  return isObject(keys) ? Object.entries(keys) : [];
+function entriesOf(value: unknown): [string, unknown][] {
+  return isObject(value) ? Object.entries(value) : [];
 }
 
 /** Names under `defaults` of kinds that this version does not know are kept. */
 function defaultsIn(config: Content): Readonly<Partial<Record<Kind, string>>> {
-  const { defaults } = config;
-  if (!isObject(defaults)) return {};
-  return Object.fromEntries(Object.entries(defaults).filter(([, name]) => typeof name === 'string'));
+  return Object.fromEntries(entriesOf(config['defaults']).filter(([, name]) => typeof name === 'string'));
 }

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import type { Alarm, Environment, Machine } from '../../core/world.ts';
 import { codeOf } from '../disk/files.ts';
-import { abortReason } from '../../core/abort.ts';
+import { orAborted } from '../../core/abort.ts';
 
 export interface ProgramOutcome {
   /** The exit code, or the name of the signal that ended it. */
@@ -11,7 +11,7 @@ export interface ProgramOutcome {
   readonly stderr: string;
 }
 
-export interface ProgramOptions {
+interface ProgramOptions {
   readonly machine: Machine;
   readonly env: Environment;
   readonly timeout: Milliseconds;
@@ -31,37 +31,26 @@ export class ProgramTrouble extends Error {}
 export async function runProgram(
   file: string,
   words: readonly string[],
-  options: ProgramOptions,
+  { machine, env, timeout, alarm, signal, interactive }: ProgramOptions,
 ): Promise<ProgramOutcome> {
-  const { machine, timeout, signal, alarm } = options;
   signal?.throwIfAborted();
-  const child = start(file, words, options);
-  const late = new AbortController();
-  const slow = new ProgramTrouble(`was still running after ${formatDuration(timeout)}`);
-  const cancel = alarm(timeout, () => late.abort(slow));
-  try {
-    return await Promise.race([endOf(child), aborted(late.signal), ...(signal ? [aborted(signal)] : [])]);
-  } finally {
-    cancel();
-    await endGroup(child, machine, alarm);
-  }
-}
-
-/** Rejects with the signal's reason. */
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(abortReason(signal)), { once: true });
-  });
-}
-
-function start(file: string, words: readonly string[], { machine, env, interactive }: ProgramOptions): ChildProcess {
-  return spawn(file, words, {
+  const child = spawn(file, words, {
     shell: false,
     env,
     stdio: [interactive ? 'inherit' : 'ignore', 'pipe', 'pipe'],
     detached: machine.platform !== 'win32',
     windowsHide: true,
   });
+  const late = new AbortController();
+  const slow = new ProgramTrouble(`was still running after ${formatDuration(timeout)}`);
+  const cancel = alarm(timeout, () => late.abort(slow));
+  try {
+    const inTime = orAborted(endOf(child), late.signal);
+    return await (signal ? orAborted(inTime, signal) : inTime);
+  } finally {
+    cancel();
+    await endGroup(child, machine, alarm);
+  }
 }
 
 const longest = 65_536;

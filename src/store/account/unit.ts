@@ -14,17 +14,14 @@ import {
 export type UnitKey =
   { readonly variable: string; readonly text: string } | { readonly variable: string; readonly file: string };
 
-/** A complete credential of the environment. */
-interface Unit<K extends Kind> {
-  readonly values: CredentialValues<K>;
-  readonly key: UnitKey;
-}
-
 /**
- * The credential of that kind that the environment holds; undefined where it holds none of it. No key file is opened.
+ * The complete credential of that kind that the environment holds; undefined where it holds none of it. No key file is opened.
  * @throws Failure config naming what is missing or doubled, usage for a malformed value
  */
-export function unitOf<K extends Kind>(env: Environment, kind: K): Unit<K> | undefined {
+export function unitOf<K extends Kind>(
+  env: Environment,
+  kind: K,
+): { readonly values: CredentialValues<K>; readonly key: UnitKey } | undefined {
   const rows: Readonly<Record<string, ProfileField>> = credentialFields[kind];
   const textOf = (name: string): string | undefined => variable(env, variableOf(kind, name));
   const belonging = Object.keys(rows).filter((name) => rows[name]?.environment !== undefined && !rows[name].alone);

@@ -61,12 +61,6 @@ function notesOf(api: Section): string[] {
  */
 type Section = (name: string) => string | undefined;
 
-interface Option {
-  readonly lines: string[];
-}
-
-type IniOptions = Map<string, Option>;
-
 /**
  * Reads an INI text by the rules of Python's ConfigParser: names without regard to case, `=` or `:`, comments on whole lines only,
  * deeper indented lines continue a value, `[DEFAULT]` fills in, `%(name)s` is replaced and `%%` is a percent sign.
@@ -79,7 +73,7 @@ function readIni(text: string, wanted: string): Section {
   if (problems.length > 0) throw usage(problems);
   const raw = (name: string): string | undefined => {
     const option = section?.get(name) ?? sections.get('DEFAULT')?.get(name);
-    return option?.lines.join('\n').trimEnd();
+    return option?.join('\n').trimEnd();
   };
   return (name) => {
     const value = raw(name);
@@ -87,65 +81,41 @@ function readIni(text: string, wanted: string): Section {
   };
 }
 
-interface Parsed {
-  readonly sections: Map<string, IniOptions>;
-  readonly problems: string[];
-}
-
-/** The place of the reader: the section, the option that a continuation belongs to, and the indent that it must exceed. */
-interface IniPlace {
-  section: IniOptions | undefined;
-  option: Option | undefined;
-  indent: number;
-}
-
-function parse(text: string): Parsed {
-  const parsed: Parsed = { sections: new Map(), problems: [] };
-  const place: IniPlace = { section: undefined, option: undefined, indent: 0 };
-  text.split(/\r\n|\r|\n/).forEach((line, index) => {
+/** The lines of each option, by section, and what is wrong with a line. */
+function parse(text: string) {
+  const sections = new Map<string, Map<string, string[]>>();
+  const problems: string[] = [];
+  let section: Map<string, string[]> | undefined;
+  // What a continuation belongs to, and the indent that it must exceed.
+  let option: string[] | undefined;
+  let least = 0;
+  for (const [index, line] of text.split(/\r\n|\r|\n/).entries()) {
     const content = line.trim();
-    if (/^[#;]/.test(content)) return;
     const indent = line.length - line.trimStart().length;
-    if (content === '' || (place.option && indent > place.indent)) place.option?.lines.push(content);
-    else readLine(content, indent, index + 1, place, parsed);
-  });
-  return parsed;
-}
-
-function readLine(
-  content: string,
-  indent: number,
-  number: number,
-  place: IniPlace,
-  { sections, problems }: Parsed,
-): void {
-  place.indent = indent;
-  const header = /^\[(.+)\]/.exec(content)?.[1];
-  if (header !== undefined) {
-    if (sections.has(header) && header !== 'DEFAULT')
-      problems.push(`line ${number}: section [${header}] appears twice`);
-    place.section = sections.get(header) ?? new Map<string, Option>();
-    place.option = undefined;
-    sections.set(header, place.section);
-    return;
+    const [, header] = /^\[(.+)\]/.exec(content) ?? [];
+    const [, name = '', value = ''] = /^([^=:]*?)\s*[=:]\s*(.*)$/.exec(content) ?? [];
+    const problem = (what: string): void => void problems.push(`line ${index + 1}: ${what}`);
+    if (/^[#;]/.test(content)) continue;
+    if (content === '' || (option && indent > least)) {
+      option?.push(content);
+      continue;
+    }
+    least = indent;
+    if (header !== undefined) {
+      if (sections.has(header) && header !== 'DEFAULT') problem(`section [${header}] appears twice`);
+      section = sections.get(header) ?? new Map<string, string[]>();
+      sections.set(header, section);
+      option = undefined;
+    } else if (!section) problem('is before any [section]');
+    else if (name === '') problem('neither a [section] nor name = value');
+    else {
+      const key = name.toLowerCase();
+      if (section.has(key)) problem(`${key} appears twice`);
+      option = [value];
+      section.set(key, option);
+    }
   }
-  const [, name, value] = /^([^=:]*?)\s*[=:]\s*(.*)$/.exec(content) ?? [];
-  if (!place.section) problems.push(`line ${number}: is before any [section]`);
-  else if (name === undefined || name === '') problems.push(`line ${number}: neither a [section] nor name = value`);
-  else addOption(name.toLowerCase(), value ?? '', number, place, place.section, problems);
-}
-
-function addOption(
-  name: string,
-  value: string,
-  number: number,
-  place: IniPlace,
-  section: IniOptions,
-  problems: string[],
-): void {
-  if (section.has(name)) problems.push(`line ${number}: ${name} appears twice`);
-  place.option = { lines: [value] };
-  section.set(name, place.option);
+  return { sections, problems };
 }
 
 const deepest = 10;

@@ -5,7 +5,7 @@ import { variable, type Machine } from '../../core/world.ts';
 /** What the places of files depend on. */
 type Whereabouts = Pick<Machine, 'env' | 'platform' | 'home'>;
 
-export interface Folders {
+interface Folders {
   /** Of config.json and credentials.json. */
   readonly config: string;
   /** Of journals, locks, purge archives and the sandbox's data. */
@@ -20,23 +20,16 @@ export interface Folders {
 export function foldersOf(machine: Whereabouts): Folders {
   return {
     get config() {
-      return configFolder(machine);
+      const chosen = variable(machine.env, 'CHATELAINE_CONFIG_DIR');
+      if (chosen === undefined)
+        return below(machine, 'XDG_CONFIG_HOME', 'APPDATA', ['.config'], ['AppData', 'Roaming']);
+      if (pathsOf(machine).isAbsolute(chosen)) return chosen;
+      throw new Failure('config', `CHATELAINE_CONFIG_DIR is '${chosen}': it must be an absolute path`, {
+        hint: 'No file of the current folder is ever read; write the whole path.',
+      });
     },
-    state: stateFolder(machine),
+    state: below(machine, 'XDG_STATE_HOME', 'LOCALAPPDATA', ['.local', 'state'], ['AppData', 'Local']),
   };
-}
-
-function configFolder(machine: Whereabouts): string {
-  const chosen = variable(machine.env, 'CHATELAINE_CONFIG_DIR');
-  if (chosen === undefined) return below(machine, 'XDG_CONFIG_HOME', 'APPDATA', ['.config'], ['AppData', 'Roaming']);
-  if (pathsOf(machine).isAbsolute(chosen)) return chosen;
-  throw new Failure('config', `CHATELAINE_CONFIG_DIR is '${chosen}': it must be an absolute path`, {
-    hint: 'No file of the current folder is ever read; write the whole path.',
-  });
-}
-
-function stateFolder(machine: Whereabouts): string {
-  return below(machine, 'XDG_STATE_HOME', 'LOCALAPPDATA', ['.local', 'state'], ['AppData', 'Local']);
 }
 
 function below(
@@ -50,13 +43,10 @@ function below(
   const isWindows = machine.platform === 'win32';
   const named = [variable(machine.env, xdg), isWindows ? variable(machine.env, windows) : undefined];
   const chosen = named.find((folder) => folder !== undefined && paths.isAbsolute(folder));
-  return paths.join(chosen ?? paths.join(homeOf(machine), ...(isWindows ? roaming : plain)), 'chatelaine');
-}
-
-/** A home that is no absolute path would mean the current folder, so it counts as no home at all. */
-function homeOf(machine: Whereabouts): string {
-  if (pathsOf(machine).isAbsolute(machine.home)) return machine.home;
-  return machine.platform === 'win32' ? 'C:\\nonexistent' : '/nonexistent';
+  // A home that is no absolute path would mean the current folder, so it counts as no home at all.
+  const nowhere = isWindows ? 'C:\\nonexistent' : '/nonexistent';
+  const home = paths.isAbsolute(machine.home) ? machine.home : nowhere;
+  return paths.join(chosen ?? paths.join(home, ...(isWindows ? roaming : plain)), 'chatelaine');
 }
 
 function pathsOf(machine: Whereabouts): typeof posix {

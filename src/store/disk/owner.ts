@@ -80,18 +80,15 @@ export function inWords({ name, isSeen }: LiveOwner, path: string): string {
 /** An id is looked up only where it certainly is one of this computer: elsewhere it is the id of another process, or of none. */
 async function sightOf(owner: Owner, me: Owner, machine: Machine): Promise<'gone' | 'running' | 'unseen'> {
   if (owner.pid === 0) return 'gone';
-  if (owner.boot !== me.boot) return (await isOfEarlierBoot(owner, me)) ? 'gone' : 'unseen';
+  // Of an earlier boot; the name counts too: computers can share the folder in which the path is.
+  const isEarlier = owner.boot !== undefined && me.boot !== undefined && owner.host === me.host;
+  if (owner.boot !== me.boot) return isEarlier && (await isHere(owner)) ? 'gone' : 'unseen';
   if (owner.space !== me.space || (owner.boot === undefined && !(await isHere(owner)))) return 'unseen';
   // Without the time of its start, a living process may be a later one with the same id.
   if (owner.start === undefined) return answers(owner.pid, machine) ? 'unseen' : 'gone';
   const stat = await unlessUnreadable(readFile(`/proc/${owner.pid}/stat`, 'utf8'));
   if (stat === undefined) return answers(owner.pid, machine) ? 'running' : 'gone';
   return startIn(stat) !== owner.start || /^[ZX]/.test(afterName(stat)) ? 'gone' : 'running';
-}
-
-/** The name counts too: computers can share the folder in which the path is. */
-async function isOfEarlierBoot(owner: Owner, me: Owner): Promise<boolean> {
-  return owner.boot !== undefined && me.boot !== undefined && owner.host === me.host && isHere(owner);
 }
 
 async function isHere({ here }: Owner): Promise<boolean> {

@@ -13,7 +13,9 @@ import { codeOf, hasModes, storageFailure, isMissing } from './files.ts';
 export async function makePrivateFolder(folder: string, machine: Machine): Promise<void> {
   try {
     await makeFolder(folder);
-    if (!hasModes(machine) || !isOfOurs(folder)) return;
+    // A folder that carries our name, or is in one: any other was named by the user, and may be shared.
+    const isOfOurs = [folder, dirname(folder)].some((one) => basename(one) === 'chatelaine');
+    if (!hasModes(machine) || !isOfOurs) return;
     const { mode, uid } = await stat(folder);
     if (uid === machine.uid && (mode & 0o077) !== 0) await chmod(folder, mode & 0o700);
   } catch (cause) {
@@ -29,33 +31,12 @@ export async function makeFolder(folder: string): Promise<void> {
     if (codeOf(cause) === 'EEXIST' && (await stat(folder)).isDirectory()) return;
     const parent = dirname(folder);
     if (codeOf(cause) !== 'ENOENT' || parent === folder) throw cause;
-    if (!(await exists(parent))) await makeFolder(parent);
-    await makeHere(folder);
+    await makeFolder(parent);
+    await mkdir(folder, { mode: 0o700 }).catch((late: unknown) => {
+      // Another process may have made it meanwhile.
+      if (codeOf(late) !== 'EEXIST') throw late;
+    });
   }
-}
-
-/** Another process may have made it meanwhile. */
-async function makeHere(folder: string): Promise<void> {
-  try {
-    await mkdir(folder, { mode: 0o700 });
-  } catch (cause) {
-    if (codeOf(cause) !== 'EEXIST') throw cause;
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch (cause) {
-    if (codeOf(cause) === 'ENOENT') return false;
-    throw cause;
-  }
-}
-
-/** A folder that carries our name, or is in one: any other was named by the user, and may be shared. */
-function isOfOurs(folder: string): boolean {
-  return basename(folder) === 'chatelaine' || basename(dirname(folder)) === 'chatelaine';
 }
 
 /**
@@ -89,8 +70,10 @@ export function folderAmongOthers(shared: string, machine: Machine): string {
  */
 export async function refuseUnsafeFolder(folder: string, machine: Machine): Promise<void> {
   if (!hasModes(machine)) return;
-  const found = await folderAt(folder);
-  if (found === undefined) return;
+  const found = await stat(folder).catch((cause: unknown) => {
+    if (!isMissing(cause)) throw storageFailure(`cannot look at the folder ${folder}`, cause);
+  });
+  if (!found) return;
   if (found.uid !== machine.uid && found.uid !== 0) {
     throw new Failure('config', `the folder ${folder} belongs to another user (id ${found.uid})`, {
       hint: `Look at what it holds, then: chown ${machine.uid ?? ''} ${shellWord(folder)}`,
@@ -101,13 +84,4 @@ export async function refuseUnsafeFolder(folder: string, machine: Machine): Prom
   throw new Failure('config', `the folder ${folder} can be written by other users (mode ${mode})`, {
     hint: `Look at what it holds, then: chmod 700 ${shellWord(folder)}`,
   });
-}
-
-async function folderAt(folder: string): Promise<{ readonly uid: number; readonly mode: number } | undefined> {
-  try {
-    return await stat(folder);
-  } catch (cause) {
-    if (isMissing(cause)) return undefined;
-    throw storageFailure(`cannot look at the folder ${folder}`, cause);
-  }
 }

@@ -1,4 +1,4 @@
-import { isMap, isScalar, LineCounter, parseDocument, type Scalar, type YAMLError } from 'yaml';
+import { isMap, isScalar, LineCounter, parseDocument, type Scalar } from 'yaml';
 import { usage } from '../../core/failure.ts';
 
 /** How many errors of one text are named. */
@@ -22,8 +22,11 @@ export function yamlEntries(label: string, format: 'YAML' | 'JSON', text: string
   const options = { lineCounter: lines, prettyErrors: false, uniqueKeys: false } as const;
   const { errors, contents } = parseDocument(text, options);
   const placeOf = (offset: number): string => `${label}:${lines.linePos(offset).line}`;
-  if (errors.length > 0)
-    throw usage(errors.slice(0, mostErrors).map((error) => `${placeOf(error.pos[0])}: ${wordsOf(error, format)}`));
+  // The library's own words quote the text.
+  const words = errors.map(({ code, pos }) => {
+    return `${placeOf(pos[0])}: not valid ${format} (${code.toLowerCase().replaceAll('_', ' ')})`;
+  });
+  if (words.length > 0) throw usage(words.slice(0, mostErrors));
   if (contents === null) return [];
   if (!isMap(contents))
     throw usage(`${label}: expected a ${format === 'JSON' ? 'JSON object' : 'mapping'} of settings`);
@@ -33,11 +36,6 @@ export function yamlEntries(label: string, format: 'YAML' | 'JSON', text: string
     const name = sourceOf(key);
     return { place, name, text: () => scalarText(name, value) };
   });
-}
-
-/** The library's own words quote the text. */
-function wordsOf({ code }: YAMLError, format: string): string {
-  return `not valid ${format} (${code.toLowerCase().replaceAll('_', ' ')})`;
 }
 
 function scalarText(name: string, value: unknown): string {
