@@ -1,4 +1,5 @@
-import { type HelpEntry, wrap } from '../../src/cli/help.ts';
+import type { HelpEntry } from '../../src/cli/help.ts';
+import { wrap } from '../../src/output/plain.ts';
 
 /** A manual page before it is written; the order is the reader's. */
 export interface ManualPage {

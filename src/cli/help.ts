@@ -3,6 +3,7 @@ import { commandTable, nounGroups, nouns, type CommandEntry } from '../commands/
 import { failures, nameOf } from '../core/failure.ts';
 import { namesIn } from '../core/table-names.ts';
 import { globalOptions } from '../commands/environment.ts';
+import { wrap } from '../output/plain.ts';
 import { licenseRules } from '../schema/license.ts';
 import { flagOf, type Field, type Fields } from '../schema/field.ts';
 
@@ -122,21 +123,6 @@ function exampleLines(example: string, width: number): string[] {
   const [first = '', ...rest] = wrap(example.replaceAll(/ (?!--|\|)/g, '\u00a0'), width - indent - 2);
   const lines = [first, ...rest.map((line) => `  ${line}`)].map((line) => line.replaceAll('\u00a0', ' '));
   return lines.map((line, index) => (index < lines.length - 1 ? `${line} \\` : line));
-}
-
-/** Breaks a text into lines of at most `most` characters; a longer word has its own line. */
-export function wrap(text: string, most: number): string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > most) {
-      lines.push(line);
-      line = word;
-    } else {
-      line = line === '' ? word : `${line} ${word}`;
-    }
-  }
-  return [...lines, line];
 }
 
 function sections(parts: readonly (readonly [title: string, lines: readonly string[]])[]): string {

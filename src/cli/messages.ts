@@ -1,5 +1,5 @@
 import { Failure } from '../core/failure.ts';
-import { indented, plainJson, plainLines } from '../output/plain.ts';
+import { fitted, indented, plainJson, plainLines } from '../output/plain.ts';
 import { shortened, type Redactor } from './redactor.ts';
 import type { World } from './world.ts';
 
@@ -25,6 +25,7 @@ export interface Messages {
 export function openMessages(world: Pick<World, 'stderr'>, style: MessageStyle, redactor: Redactor): Messages {
   const isTerminal = (): boolean => world.stderr.isTTY === true;
   const shown = (text: string): string => (isTerminal() ? plainLines(text) : text);
+  const columns = (): number => (isTerminal() ? (world.stderr.columns ?? 0) : 0);
   let isDrawn = false;
   const takeAway = (): string => (isDrawn ? '\r\u001b[K' : '');
   const writeClean = (text: string): void => {
@@ -34,10 +35,12 @@ export function openMessages(world: Pick<World, 'stderr'>, style: MessageStyle, 
   const write = (text: string): void => writeClean(redactor.clean(text));
   return {
     note(text) {
-      if (!style.quiet) write(indented(shown(text)));
+      if (!style.quiet) write(fitted(indented(shown(text)), columns()));
     },
     warn: (text) =>
-      style.json ? writeClean(warningJson(redactor.clean(text))) : write(warningText(text, { terminal: isTerminal() })),
+      style.json
+        ? writeClean(warningJson(redactor.clean(text)))
+        : write(fitted(warningText(text, { terminal: isTerminal() }), columns())),
     trace: (text) => write(shown(text)),
     status(text) {
       if (isDrawn || text !== undefined) world.stderr.write(`${takeAway()}${text ?? ''}`);
@@ -47,7 +50,15 @@ export function openMessages(world: Pick<World, 'stderr'>, style: MessageStyle, 
       const { failureJson, failureText } = await import('../output/errors.ts');
       const shown = cleaned(failure, redactor);
       if (style.json) writeClean(failureJson(shown));
-      else write(failureText(shown, { terminal: isTerminal(), color: style.color, verbose: style.verbose }));
+      else
+        write(
+          failureText(shown, {
+            terminal: isTerminal(),
+            columns: columns(),
+            color: style.color,
+            verbose: style.verbose,
+          }),
+        );
     },
   };
 }

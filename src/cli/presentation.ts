@@ -1,10 +1,9 @@
 import type { AnyCommand } from '../commands/command.ts';
 import { twinOf } from '../commands/environment.ts';
 import { usage } from '../core/failure.ts';
-import { variable } from '../core/world.ts';
 import { cellsOf, cellText } from '../output/columns.ts';
 import { alternatives, formats, rowOf, wholeFormats } from '../output/formats.ts';
-import { plainLines } from '../output/plain.ts';
+import { fitted, plainLines } from '../output/plain.ts';
 import type { FormatRow, Presentation, Show } from '../output/presentation.ts';
 import { hasColor } from '../output/style.ts';
 import type { Options } from './values.ts';
@@ -104,7 +103,7 @@ function presented({ show = {}, format: own, result }: Presented, options: Optio
     show,
     format,
     isText: result === 'text' || result === 'json text',
-    sentence: sentenceOf(show, format, { fields, terminal, quiet: options.quiet ?? false }),
+    sentence: sentenceOf(show, format, { fields, terminal, width: stdout.columns ?? 0, quiet: options.quiet ?? false }),
     fields,
     sort: options.sort,
     header: options.header ?? true,
@@ -112,7 +111,6 @@ function presented({ show = {}, format: own, result }: Presented, options: Optio
     color: hasColor({ when: options.color, terminal, env: machine.env }),
     terminal,
     width: stdout.columns ?? 0,
-    timeZone: timeZoneOf(world),
   };
 }
 
@@ -129,27 +127,19 @@ function formatOf({ output, fields }: Options, { isTTY }: PrintedTo['stdout'], o
 function sentenceOf(
   { text, quiet, line }: Show<unknown>,
   format: FormatRow,
-  chosen: Pick<Presentation, 'fields' | 'terminal'> & { readonly quiet: boolean },
+  chosen: Pick<Presentation, 'fields' | 'terminal' | 'width'> & { readonly quiet: boolean },
 ): Presentation['sentence'] {
   if (format.whole) return undefined;
   const alone = text ?? (chosen.quiet ? quiet : undefined);
   if (alone) return chosen.terminal ? (row) => plainLines(alone(row)) : alone;
-  return line && format === formats.table && !chosen.fields ? (row) => plainLines(line(row)) : undefined;
-}
-
-/** The zone of TZ; undefined, which is the system's own, where TZ is unset or is no name that the platform knows. */
-function timeZoneOf({ machine }: PrintedTo): string | undefined {
-  const timeZone = variable(machine.env, 'TZ')?.replace(/^:/, '');
-  try {
-    return timeZone && new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone;
-  } catch (cause) {
-    if (cause instanceof RangeError) return undefined;
-    throw cause;
-  }
+  if (!line || format !== formats.table || chosen.fields) return undefined;
+  return (row) => fitted(plainLines(line(row)), chosen.terminal ? chosen.width : 0);
 }
 
 /** The requests of a dry run: rows of their own fields, or with -o curl lines of curl, which bash can run. */
-function planPresented(options: Options, world: PrintedTo): Presentation {
+function planPresented(options: Options, { machine, stdout }: PrintedTo): Presentation {
+  // Of no width, since a request that is cut or wrapped is not the exact one.
+  const world = { machine, stdout: { ...stdout, columns: 0 } };
   if (options.output === 'curl') return presented({ result: 'text' }, options, world);
   const { fields: asked, ...others } = options;
   const fields = namesIn(asked).filter((name) => planColumns.includes(name));
@@ -160,7 +150,6 @@ function planPresented(options: Options, world: PrintedTo): Presentation {
 /** The fields of a planned request. */
 const planColumns: readonly string[] = ['method', 'url', 'content_type', 'body'];
 
-/** Whole on a terminal too: a request that is cut is not the exact one. */
 const planShow: Show<unknown> = {
   columns: planColumns,
   others: true,

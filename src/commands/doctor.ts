@@ -26,13 +26,20 @@ export default command({
 
   async *run({ name: names = [] }, context) {
     const problems: Failure[] = [];
+    const last: Check[] = [];
     let checks = 0;
     const chosen = names.length > 0 || context.options.profile === undefined ? names : [context.options.profile];
     for await (const check of examine(chosen, context)) {
       checks += 1;
-      if (check.failure) problems.push(check.failure);
-      yield { ...check.row, detail: context.clean(check.row.detail) };
+      const row = { ...check.row, detail: context.clean(check.row.detail) };
+      if (!check.failure) yield row;
+      else {
+        problems.push(check.failure);
+        last.push(row);
+      }
     }
+    // Problems come last, where a person looks.
+    yield* last;
     const [first] = problems;
     if (!first) {
       context.conclude(`${checks} checks: no problem`);
@@ -45,8 +52,14 @@ export default command({
     );
   },
 
-  show: { columns: ['check', 'subject', 'status', 'detail', 'advice'], records: true },
+  show: {
+    columns: ['check', 'subject', 'status', 'detail', 'advice'],
+    line: ({ check, subject, status, detail, advice }) =>
+      `${marks[status]} ${check}, ${subject}: ${detail}${advice === null ? '' : `. ${advice}`}`,
+  },
 });
+
+const marks = { ok: '✔', note: '!', problem: '✘' } as const;
 
 type Examining = Invocation & Services & Accounts & Disk & Ledgers;
 

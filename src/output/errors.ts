@@ -1,10 +1,12 @@
 import { nameOf, type Failure } from '../core/failure.ts';
 import { painter } from './paint.ts';
-import { indented, plainJson, plainLines } from './plain.ts';
+import { fitted, indented, plainJson, plainLines } from './plain.ts';
 
 export interface ErrorLook {
   /** Whether stderr is a terminal: text is made harmless. */
   readonly terminal: boolean;
+  /** Of the terminal; 0 where unknown. */
+  readonly columns: number;
   readonly color: boolean;
   /** Adds the request and the chain of causes. */
   readonly verbose: boolean;
@@ -13,14 +15,16 @@ export interface ErrorLook {
 /**
  * What happened, why, what to do next: lines without the last line end. Found differences are no error: ''. Loads chalk, so import this module when something went wrong.
  */
-export function failureText(failure: Failure, { terminal, color, verbose }: ErrorLook): string {
+export function failureText(failure: Failure, { terminal, columns, color, verbose }: ErrorLook): string {
   if (failure.kind === 'differences') return '';
   const { message, details } = failure;
   const further = [...reasons(failure), ...(verbose ? background(failure) : [])];
   const hint = details.hint === undefined ? '' : `\n${indented(details.hint)}`;
-  const text = indented([message, ...further].join('\n')) + hint;
-  return `${painter(color ? 1 : 0).red('chatelaine:')} ${terminal ? plainLines(text) : text}`;
+  const text = `${mark} ${indented([message, ...further].join('\n'))}${hint}`;
+  return painter(color ? 1 : 0).red(mark) + fitted(terminal ? plainLines(text) : text, columns).slice(mark.length);
 }
+
+const mark = 'chatelaine:';
 
 /** The object of the error on one line without its end; what is not known is left out; '' for found differences. */
 export function failureJson(failure: Failure): string {

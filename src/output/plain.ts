@@ -22,6 +22,31 @@ export function indented(text: string): string {
   return text.replace(lineBreak, '\n  ');
 }
 
+/** Lines of ours in a terminal of `columns` (0: unknown): broken at blanks only, since a path or an address that is cut cannot be copied. */
+export function fitted(text: string, columns: number): string {
+  if (columns === 0) return text;
+  const lines = text.split('\n').map((line) => {
+    const [lead = ''] = /^ */.exec(line) ?? [];
+    return line.length <= columns ? line : lead + wrap(line.slice(lead.length), columns - 2).join('\n  ');
+  });
+  return lines.join('\n');
+}
+
+/** Breaks a text into lines of at most `most` characters; a longer word has its own line. */
+export function wrap(text: string, most: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > most) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = line === '' ? word : `${line} ${word}`;
+    }
+  }
+  return [...lines, line];
+}
+
 /** What editors, terminals and viewers of logs begin a line at. */
 export const lineBreak = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g;
 

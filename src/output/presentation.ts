@@ -16,8 +16,6 @@ export interface Show<T> {
   readonly untruncated?: readonly string[];
   /** How columns look in a table, by their name. */
   readonly layout?: Readonly<Record<string, ColumnLayout>>;
-  /** Whether a terminal shows each row as a record, one field a line. */
-  readonly records?: boolean;
   /** What stderr says where a list is empty, on a terminal. */
   readonly none?: string;
   /** One sentence in place of the table. */
@@ -68,8 +66,6 @@ export interface Presentation {
    * @throws the reason of Ctrl-C, SIGTERM or the deadline
    */
   readonly turn?: (() => Promise<void> | undefined) | undefined;
-  /** The IANA name of the reader's time zone; the system's own where absent. */
-  readonly timeZone?: string | undefined;
 }
 
 /** What the program knows of a format of results. */

@@ -21,13 +21,12 @@ export interface TableValue extends Cell {
 type ReadValues = (row: unknown, columns: readonly string[]) => readonly TableValue[];
 
 /** Reads the cells of a row for people: dates in local time, messages as plain text. */
-export function valueReader({ show, timeZone }: Presentation, { messageText }: TableParts): ReadValues {
-  const writeMoment = localMoments(timeZone);
+export function valueReader({ show }: Presentation, { messageText }: TableParts): ReadValues {
   const read = (value: unknown, column: string, row: unknown): TableValue => {
     const shape = show.layout?.[column]?.as;
     if (shape === 'message' && messageText) return flowing(messageText(asObject(row, show) ?? {}));
     const moment = show.untruncated?.includes(column) ? undefined : momentOf(value, shape);
-    if (moment) return fixed(writeMoment(moment));
+    if (moment) return fixed(localText(moment));
     const text = value === '' ? (show.layout?.[column]?.empty ?? '') : cellText(value);
     return isExact(value) ? fixed(text) : flowing(text);
   };
@@ -71,13 +70,8 @@ export interface TableWriter {
   remark(): string | undefined;
 }
 
-/** Writes moments in the reader's own time, as `2026-03-01 13:05`; the zone is an IANA name, the system's own where undefined. */
-function localMoments(timeZone: string | undefined): (date: Date) => string {
-  return timeZone === undefined ? ownMoment : momentsIn(timeZone);
-}
-
-/** In the system's own zone, which a Date knows: without the 10 ms that a formatter takes to be made. */
-function ownMoment(date: Date): string {
+/** As `2026-03-01 13:05` in the reader's own zone, which a Date knows: without the 10 ms that a formatter takes to be made. */
+function localText(date: Date): string {
   const year = String(date.getFullYear()).padStart(4, '0');
   const day = `${year}-${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())}`;
   return `${day} ${twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}`;
@@ -85,25 +79,6 @@ function ownMoment(date: Date): string {
 
 function twoDigits(part: number): string {
   return part < 10 ? `0${part}` : String(part);
-}
-
-function momentsIn(timeZone: string): (date: Date) => string {
-  const format = new Intl.DateTimeFormat('en-GB', {
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-    timeZone,
-  });
-  return (date) => {
-    const parts = new Map(format.formatToParts(date).map(({ type, value }) => [type, value]));
-    const [year, month, day, hour, minute] = (['year', 'month', 'day', 'hour', 'minute'] as const).map((type) =>
-      parts.get(type),
-    );
-    return `${year}-${month}-${day} ${hour}:${minute}`;
-  };
 }
 
 /** The moment that a text says as RFC 3339 does, with a time and its offset; undefined for any other text. */

@@ -52,14 +52,13 @@ function writerOf(
   presentation: Presentation,
   parts: TableParts,
 ): TableWriter {
-  const { show, terminal, width, fields } = presentation;
+  const { terminal, width, fields } = presentation;
   const sizes = columnSizes(names, rows, presentation);
   const isFitted = terminal && width > 0 && names.length > 0;
   const all = { shown: [...sizes.keys()], widths: sizes.map(({ wanted }) => wanted) };
   const arrangement = isFitted ? arrange(sizes, width) : all;
   // What was asked for by name is not left out; one row, or one column that is left, says more as a record.
   const isRecord =
-    (show.records && terminal) ||
     !arrangement ||
     (arrangement.shown.length < names.length &&
       (rows.length === 1 || arrangement.shown.length === 1 || fields !== undefined));

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { argumentEntries, optionEntries, textOptions, groupsOf, wrap } from '../../src/cli/help.ts';
+import { argumentEntries, optionEntries, textOptions, groupsOf } from '../../src/cli/help.ts';
+import { wrap } from '../../src/output/plain.ts';
 import { commandTable, nouns } from '../../src/commands/index.ts';
 import { failures } from '../../src/core/failure.ts';
 import { globalOptions } from '../../src/commands/environment.ts';

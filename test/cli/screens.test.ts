@@ -56,7 +56,12 @@ const typed: Readonly<Record<string, readonly string[]>> = {
   'auth use': ['auth use app'],
   'auth token': ['auth token app'],
   'auth logout': ['auth logout imported'],
-  doctor: ['doctor'],
+  doctor: [
+    'doctor',
+    'auth login licensing --base-url http://127.0.0.1:1 --app-code 7 --name away --no-check --api-key-file {home}/key',
+    'auth import {home}/wrongrc --name wrong --no-check',
+    'doctor',
+  ],
   'sandbox reset': ['sandbox reset'],
 };
 
@@ -111,7 +116,7 @@ async function opened(columns: number): Promise<(line: string) => Promise<string
       home,
       bare,
       clock,
-      env: { NO_COLOR: '1', TZ: 'UTC' },
+      env: { NO_COLOR: '1' },
     });
     checkKept(stdout, columns, line);
     const shown = `${stdout}${stderr === '' ? '' : `--- stderr\n${stderr}`}`.replace(/[^\n]*\r\u001b\[K/g, '');
@@ -137,6 +142,10 @@ function writeFiles(home: string, env: Readonly<Record<string, string>>): void {
   keep(
     'zuliprc',
     `[api]\nemail=${env['CHATELAINE_CHAT_EMAIL'] ?? ''}\nkey=${env['CHATELAINE_CHAT_API_KEY'] ?? ''}\nsite=${env['CHATELAINE_CHAT_SITE'] ?? ''}\n`,
+  );
+  keep(
+    'wrongrc',
+    `[api]\nemail=${env['CHATELAINE_CHAT_EMAIL'] ?? ''}\nkey=${'a'.repeat(32)}\nsite=${env['CHATELAINE_CHAT_SITE'] ?? ''}\n`,
   );
 }
 

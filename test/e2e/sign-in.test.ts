@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { realTime } from '../helpers/clock.ts';
+import { expectGolden } from '../helpers/golden.ts';
 import { emptyHome, openTerminal } from './pty.ts';
 
 const password = 'sandbox-password-of-mara';
@@ -87,6 +89,7 @@ test('the prompt for a key says where the key is', async () => {
 
   expect(exitCode).toBe(0);
   expect(output).toContain('The key is in the app: Settings, Account & privacy, API key. It is not your password');
+  await expectGolden(screenOf(output), 'test/golden/screens/sign-in.txt');
   // Nobody has looked at the key before it is typed.
   expect(output).not.toContain('✔');
 });
@@ -100,3 +103,9 @@ test('a password that is typed as key is named as that', async () => {
   );
   expect(output).not.toContain(password);
 });
+
+/** What stays on the screen: the prompt is drawn again for each letter, as often as the terminal is read. */
+function screenOf(output: string): string {
+  const pieces = stripVTControlCharacters(output).split('API key: ');
+  return `${[pieces[0], 'API key:', pieces.at(-1)].map((piece = '') => piece.trim()).join('\n')}\n`;
+}

@@ -3,7 +3,7 @@ import { Failure, usage } from '../../src/core/failure.ts';
 import { failureJson, failureText } from '../../src/output/errors.ts';
 import { warningJson, warningText } from '../../src/cli/messages.ts';
 
-const look = { terminal: true, color: false, verbose: false };
+const look = { terminal: true, columns: 0, color: false, verbose: false };
 
 const missing = new Failure('not_found', 'There is no license k\x1b1.', {
   hint: 'List the licenses: chatelaine license list',

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { arrange, lineWidth } from '../../src/output/grid.ts';
 import { formats } from '../../src/output/formats.ts';
 import type { Presentation, Show } from '../../src/output/presentation.ts';
+import { inZone } from '../helpers/zone.ts';
 import { look, many, written } from './looks.ts';
 
 const key = 'k'.repeat(30);
@@ -25,7 +26,7 @@ async function shownAt(
 ): Promise<{ lines: string[]; notes: string[] }> {
   const notes: string[] = [];
   const note = (line: string): void => void notes.push(line.replaceAll('\n', ' '));
-  const text = await written(result, look('table', { terminal: true, width, note, timeZone: 'UTC', ...rest }), show);
+  const text = await written(result, look('table', { terminal: true, width, note, ...rest }), show);
   return { lines: text.split('\n').slice(0, -1), notes };
 }
 
@@ -96,9 +97,8 @@ describe('a table on a terminal', () => {
 
   test('shows moments in local time, but in a name', async () => {
     const row = { created: '2026-03-01T23:30:00Z', remote_user: '2026-03-01T23:30:00Z', kind: 'x' };
-    expect((await shownAt(80, many(row), { timeZone: 'Europe/Paris' })).lines[1]).toBe(
-      '2026-03-02 00:30  2026-03-01T23:30:00Z  x',
-    );
+    inZone('Europe/Paris');
+    expect((await shownAt(80, many(row))).lines[1]).toBe('2026-03-02 00:30  2026-03-01T23:30:00Z  x');
   });
 });
 

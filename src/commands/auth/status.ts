@@ -40,7 +40,7 @@ export default command({
   show: {
     columns: ['profile', 'kind', 'url', 'account', 'status', 'detail'],
     untruncated: ['profile', 'url', 'account', 'status'],
-    layout: { detail: { priority: 2, minWidth: 20 } },
+    layout: { status: { priority: 3 }, detail: { priority: 2, minWidth: 20 } },
     none: 'no profiles are stored: run chatelaine auth login',
   },
 });

@@ -19,7 +19,7 @@ import {
 
 const indent = '  ';
 
-type ConversationChoices = Pick<Presentation, 'width' | 'timeZone'>;
+type ConversationChoices = Pick<Presentation, 'width'>;
 
 /**
  * Messages as a conversation for people: a heading where the topic or the day changes, then local time, sender and the text,
@@ -28,7 +28,7 @@ type ConversationChoices = Pick<Presentation, 'width' | 'timeZone'>;
 export function conversation(choices: ConversationChoices, paint: ChalkInstance | undefined): Formatter {
   let heading = '';
   let base = '';
-  const clock = clockOf(choices.timeZone);
+  const clock = clockOf();
   const readHtml = htmlReader({
     strong: surroundings(paint?.bold),
     faint: surroundings(paint?.dim),
@@ -56,16 +56,14 @@ interface LocalClock {
   time(date: Date): string;
 }
 
-function clockOf(timeZone: string | undefined): LocalClock {
-  const zone = timeZone === undefined ? {} : { timeZone };
+function clockOf(): LocalClock {
   const day = new Intl.DateTimeFormat('en-GB', {
     weekday: 'long',
     day: 'numeric',
     month: 'long',
     year: 'numeric',
-    ...zone,
   });
-  const time = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', ...zone });
+  const time = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
   return {
     // Versions of Node differ in the commas of a whole date, not in its parts.
     day(date) {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { inZone } from '../../helpers/zone.ts';
 import { fakeService, run, type RunOptions } from '../../helpers/run.ts';
 
 const newest = { anchor: 'newest', num_before: '100', num_after: '0' };
@@ -31,11 +32,10 @@ async function fetched(words: string, options: RunOptions = {}): ReturnType<type
   return ran;
 }
 
-const inParis = { TZ: 'Europe/Paris' };
-
 describe('-o text', () => {
   test('is what a terminal shows, in the time zone of TZ', async () => {
-    const { exitCode, stdout } = await fetched('', { tty: true, env: inParis });
+    inZone('Europe/Paris');
+    const { exitCode, stdout } = await fetched('', { tty: true });
     expect(exitCode).toBe(0);
     expect(stdout).toContain('#bulk > every shape — Monday 2 March 2026');
     expect(stdout).toContain('00:30  ');
@@ -45,13 +45,14 @@ describe('-o text', () => {
   });
 
   test('can be asked for in a pipe, by option and by environment', async () => {
-    const typed = await fetched('-o text', { env: { TZ: 'UTC' } });
+    const typed = await fetched('-o text');
     expect(typed.stdout).toContain('#bulk > every shape — Sunday 1 March 2026');
-    expect((await fetched('', { env: { TZ: 'UTC', CHATELAINE_OUTPUT: 'text' } })).stdout).toBe(typed.stdout);
+    expect((await fetched('', { env: { CHATELAINE_OUTPUT: 'text' } })).stdout).toBe(typed.stdout);
   });
 
   test('a TZ that is no name leaves the zone of the system', async () => {
-    expect((await fetched('-o text', { env: { TZ: 'Nowhere/Atall' } })).exitCode).toBe(0);
+    inZone('Nowhere/Atall');
+    expect((await fetched('-o text')).exitCode).toBe(0);
   });
 
   test('has no fields: typed with --fields it is refused before anything is sent', async () => {
@@ -74,7 +75,8 @@ describe('time and url', () => {
   const host = /https?:\/\/[^/"]+/g;
 
   test('come with --fields in JSON', async () => {
-    const { stdout } = await fetched('--fields id,time,url -o json', { env: inParis });
+    inZone('Europe/Paris');
+    const { stdout } = await fetched('--fields id,time,url -o json');
     expect(JSON.parse(stdout.replace(host, ''))).toEqual(rows);
   });
 

@@ -3,6 +3,7 @@ import { Chalk } from 'chalk';
 import { describe, expect, test } from 'vitest';
 import { conversation } from '../../../src/output/messages/conversation.ts';
 import { displayWidth } from '../../../src/output/width.ts';
+import { inZone } from '../../helpers/zone.ts';
 import { expectGolden } from '../../helpers/golden.ts';
 import { look } from '../looks.ts';
 
@@ -18,7 +19,8 @@ const names = ['every-shape', 'every-shape-raw', 'all-kinds', 'all-kinds-raw'];
 const site = 'https://chat.example.org/#narrow';
 
 function shown(messages: readonly Message[], width: number): string {
-  const form = conversation(look('table', { terminal: true, width, timeZone: 'Europe/Berlin' }), undefined);
+  inZone('Europe/Berlin');
+  const form = conversation(look('table', { terminal: true, width }), undefined);
   return messages.map((message) => form.row({ ...message, url: site })).join('') + form.end();
 }
 
@@ -92,7 +94,7 @@ test.each([
 
 test('colour is used for emphasis alone, and the text is the same', () => {
   const paint = new Chalk({ level: 1 });
-  const options = look('table', { terminal: true, width: 80, timeZone: 'UTC' });
+  const options = look('table', { terminal: true, width: 80 });
   const form = (color: boolean): string =>
     recorded('all-kinds')
       .map((message) => conversation(options, color ? paint : undefined).row(message))
