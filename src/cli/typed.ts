@@ -1,5 +1,8 @@
 import { Failure } from '../core/failure.ts';
 import type { Environment } from '../core/world.ts';
+import { licenseFields } from '../schema/license.ts';
+import { messageFields } from '../schema/messages.ts';
+import { nearest } from '../schema/nearest.ts';
 import { settings } from '../schema/settings.ts';
 
 /** What a user gave a run: words of the command line, lines of standard input in their place, and variables. */
@@ -13,14 +16,15 @@ const aboutNames: ReadonlySet<string> = new Set(['not_found', 'rejected', 'incom
 
 /**
  * A failure without the values in it that look like a key (docs/apis.md, Credentials): 20 or more characters of a key's alphabet
- * that the user typed or set.
+ * that the user typed or set, but for our own names and for words in the place of a name.
  */
 export function withoutKeys(failure: Failure, { words, env }: Typed): Failure {
   if (aboutNames.has(failure.kind)) return failure;
   const variables = Object.entries(env).filter(([name]) => /^CHATELAINE_|_PROXY$/i.test(name));
   const values = [...words, ...variables.map(([, value]) => value ?? '')];
   const typed = values.filter((value) => !namesFile(value)).map(withoutHost);
-  const clean = (text: string): string => hideTyped(text, typed.join('\n').toLowerCase());
+  const names = typedNames(words);
+  const clean = (text: string): string => hideTyped(text, typed.join('\n').toLowerCase(), names);
   const { problems, hint, http, server, retryable } = failure.details;
   const cause = failure.cause instanceof Error && clean(failure.cause.message) !== failure.cause.message;
   return new Failure(failure.kind, clean(failure.message), {
@@ -36,16 +40,50 @@ export function withoutKeys(failure: Failure, { words, env }: Typed): Failure {
 /** Runs of a key's alphabet, in base64 too; then without the signs that also join a name to its value, and parts of a path. */
 const runs = [/[\w+/=~-]{20,}/g, /[\w+~-]{20,}/g];
 
-function hideTyped(text: string, typed: string): string {
-  return runs.reduce((rest, run) => rest.replace(run, (found) => (isKey(found, typed) ? mark : found)), text);
+function hideTyped(text: string, typed: string, names: ReadonlySet<string>): string {
+  const shown = (found: string): string => {
+    const [all, name = '', value = found] = /^([a-z_]+=)(.+)$/.exec(found) ?? [found];
+    const isSplit = name !== '' && isOurs(name.slice(0, -1));
+    if (isSplit && value.length < 20) return all;
+    const word = isSplit ? value : all;
+    const isKnown = isOurs(word) || !typed.includes(word.toLowerCase()) || names.has(word.toLowerCase());
+    return isKnown ? all : all.slice(0, all.length - word.length) + mark;
+  };
+  return runs.reduce((rest, run) => rest.replace(run, shown), text);
 }
 
 const mark = '[hidden: it looks like a key]';
 
-/** Names of options and settings are long too. */
-function isKey(found: string, typed: string): boolean {
-  if (/^--[a-z-]+$/.test(found)) return false;
-  return typed.includes(found.toLowerCase()) && !Object.hasOwn(settings, found.replaceAll('-', '_'));
+/** Names of options, settings and fields are long too, and so are those that a slip of the fingers makes of them. */
+function isOurs(word: string): boolean {
+  if (/^--[a-z-]+$/.test(word)) return true;
+  return /^[a-z_-]+$/i.test(word) && nearest(word.replaceAll('-', '_'), ownNames).length > 0;
+}
+
+const ownNames: readonly string[] = [...Object.keys(settings), ...messageFields, ...Object.keys(licenseFields)];
+
+/** Words after which a name is expected: of a profile, a channel, a setting, a field, or the link of a conversation. */
+const beforeNames =
+  /^(-p|--(profile|name|fields|sort|channel|channels|topic|new-topic|sender|dm|dm-including|near|view|column)|set|describe|use|logout|status|pin|unpin|rename|rm|fetch|delete|pull)$/;
+
+/** Words joined as in names, none of more than 15 letters: `europe-north-release-notes`, `narrow/channel/31-bulk/topic/every.20shape`. */
+const joinedWords = /^[#@]?[A-Z]?[a-z]{1,14}(?:[-_./][A-Z]?[a-z]{1,15}|[-_./]\d{1,7})*$/;
+
+/** What is typed in the place of a name and has its form, and the runs of a key's alphabet in it. */
+function typedNames(words: readonly string[]): ReadonlySet<string> {
+  const values = words.flatMap((word, index) => {
+    const [, flag = words[index - 1] ?? '', value = word] = /^(--[a-z-]+)=(.*)$/.exec(word) ?? [];
+    return beforeNames.test(flag)
+      ? value
+          .replace(/^https?:\/\/[^/]+\//, '')
+          .replace(/^#/, '')
+          .split(',')
+      : [];
+  });
+  const found = values
+    .filter((value) => joinedWords.test(value))
+    .flatMap((value) => [value, ...runs.flatMap((run) => value.match(run) ?? [])]);
+  return new Set(found.map((value) => value.toLowerCase()));
 }
 
 /** A path from a root or with an ending is no key, and errors name the file and its line. */

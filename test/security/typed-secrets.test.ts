@@ -177,3 +177,33 @@ test.each([
   expect([2, 3]).toContain(exitCode);
   expect(stderr).toContain(name);
 });
+
+test.each([
+  'settings set enable_drafts_syncronization=true',
+  'settings describe enable-offline-push-notificatons',
+  'license list --profile europe-north-release-notes',
+  'auth use europe-north-release-notes',
+  'auth logout europe.north.release.notes',
+  'license list --fields remote_user,license_allowance_left',
+])('a long name that is mistyped is shown: %s', async (line) => {
+  const word = /[\w.-]{20,}/.exec(line)?.[0] ?? '';
+  const { stderr } = await runAlone(line, { home: emptyHome(), env: unit });
+  expect(stderr).toContain(word);
+  expect(stderr).not.toContain('hidden');
+});
+
+test.each(['sk_live_abcdefghijkl', 'correct-horse-battery-staple', 'correct_horse_battery_staple_again'])(
+  'a key or passphrase of words is hidden where no name is expected: %s',
+  async (value) => {
+    for (const line of [
+      'license list --api-key V',
+      'license list --app-code V',
+      'auth login V',
+      'settings set color_scheme=V',
+      'settings set new_password V',
+    ]) {
+      const { stderr } = await runAlone(line.replace('V', value), { home: emptyHome(), env: both });
+      expect(`${line}: ${stderr}`).not.toContain(value);
+    }
+  },
+);
