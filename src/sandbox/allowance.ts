@@ -1,7 +1,7 @@
 import type { Milliseconds } from '../core/duration.ts';
 
 /** How many calls are allowed in how long. */
-export interface Rule {
+interface Rule {
   readonly calls: number;
   readonly span: Milliseconds;
 }

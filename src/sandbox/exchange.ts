@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import type { Milliseconds } from '../core/duration.ts';
 import type { Clock } from '../core/world.ts';
 import { type SandboxAnswer, html, json, proxyPage } from './answer.ts';
@@ -27,8 +28,14 @@ interface Exchange {
 export async function respond(exchange: Exchange, fault: SandboxFault | undefined): Promise<number | null> {
   if (!fault) return send(exchange, await exchange.carryOut());
   const { kind, argument } = fault;
-  if (kind === 'delay-commit' || kind === 'delay-commit-504') return carryOutLater(exchange, fault);
   const instead = faultAnswer(fault, exchange);
+  if (kind === 'delay-commit' || kind === 'delay-commit-504') {
+    // The client is turned away at once; closing the sandbox carries out what is still due, so that nothing is lost.
+    const status = instead ? send(exchange, instead) : drop(exchange);
+    await pause(exchange, Number(argument));
+    await exchange.carryOut();
+    return status;
+  }
   if (kind.endsWith('-after') || kind === 'early-502') await exchange.carryOut();
   if (instead) return send(exchange, instead);
   if (kind.startsWith('reset')) return drop(exchange, 'resetAndDestroy');
@@ -36,16 +43,12 @@ export async function respond(exchange: Exchange, fault: SandboxFault | undefine
   if (kind === 'huge') return flood(exchange);
   if (kind === 'drop-before' || kind === 'drop-after') return drop(exchange);
   const answer = await exchange.carryOut();
-  return kind === 'early' ? send(exchange, answer) : sendDamaged(exchange, answer, kind, Number(argument));
-}
-
-/** The client is turned away at once; closing the sandbox carries out what is still due, so that nothing is lost. */
-async function carryOutLater(exchange: Exchange, fault: SandboxFault): Promise<number | null> {
-  const page = faultAnswer(fault, exchange);
-  const status = page ? send(exchange, page) : drop(exchange);
-  await pause(exchange, Number(fault.argument));
-  await exchange.carryOut();
-  return status;
+  if (kind === 'cut') return cut(exchange, answer);
+  if (kind === 'slow') return trickle(exchange, answer, Number(argument));
+  if (kind === 'empty') return send(exchange, { ...answer, body: '' });
+  if (kind === 'json-garbage') return send(exchange, { ...answer, body: `${answer.body.slice(0, -1)},,` });
+  if (kind === 'early') return send(exchange, answer);
+  return send(exchange, { ...answer, headers: { ...answer.headers, 'content-type': 'text/html; charset=utf-8' } });
 }
 
 /** Sleeps until the span is over or the sandbox closes. */
@@ -55,20 +58,6 @@ async function pause({ clock, closing }: Exchange, span: Milliseconds): Promise<
   } catch (cause) {
     if (!closing.aborted) throw cause;
   }
-}
-
-/** The service's answer, which does not arrive as it should. */
-function sendDamaged(
-  exchange: Exchange,
-  answer: SandboxAnswer,
-  kind: SandboxFault['kind'],
-  span: Milliseconds,
-): Promise<number> | number {
-  if (kind === 'cut') return cut(exchange, answer);
-  if (kind === 'slow') return trickle(exchange, answer, span);
-  if (kind === 'empty') return send(exchange, { ...answer, body: '' });
-  if (kind === 'json-garbage') return send(exchange, { ...answer, body: `${answer.body.slice(0, -1)},,` });
-  return send(exchange, { ...answer, headers: { ...answer.headers, 'content-type': 'text/html; charset=utf-8' } });
 }
 
 export function send({ outgoing }: Pick<Exchange, 'outgoing'>, { status, headers, body }: SandboxAnswer): number {
@@ -91,11 +80,8 @@ function cut({ outgoing }: Exchange, { status, headers, body }: SandboxAnswer): 
 }
 
 /** In twenty pieces. */
-async function trickle(
-  exchange: Exchange,
-  { status, headers, body }: SandboxAnswer,
-  span: Milliseconds,
-): Promise<number> {
+async function trickle(exchange: Exchange, answer: SandboxAnswer, span: Milliseconds): Promise<number> {
+  const { status, headers, body } = answer;
   const bytes = Buffer.from(body);
   const size = Math.max(1, Math.ceil(bytes.length / 20));
   exchange.outgoing.writeHead(status, { ...headers, 'content-length': String(bytes.length) });
@@ -107,28 +93,13 @@ async function trickle(
   return status;
 }
 
-const mebibyte = 1024 * 1024;
-
 /** Valid JSON as far as it goes. */
-async function flood({ outgoing }: Exchange): Promise<number> {
-  const chunk = Buffer.alloc(mebibyte, 'x');
+function flood({ outgoing }: Exchange): number {
   outgoing.writeHead(200, { 'content-type': 'application/json' });
-  outgoing.write('{"result":"success","msg":"');
-  for (let sent = 0; sent < 256 && !outgoing.destroyed; sent += 1) {
-    if (!outgoing.write(chunk)) await drained(outgoing);
-  }
-  outgoing.end('"}');
+  const chunk = Buffer.alloc(1024 * 1024, 'x');
+  const chunks = Array.from({ length: 256 }, () => chunk);
+  Readable.from(['{"result":"success","msg":"', ...chunks, '"}']).pipe(outgoing);
   return 200;
-}
-
-function drained(outgoing: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      outgoing.off('drain', done).off('close', done);
-      resolve();
-    };
-    outgoing.on('drain', done).on('close', done);
-  });
 }
 
 /** The answer in place of the service's own, or undefined for faults of the connection. */
@@ -137,13 +108,18 @@ function faultAnswer({ kind, argument }: SandboxFault, exchange: Exchange): Sand
   if (kind.startsWith('429')) return tooMany(kind, Number(argument) / 1000, exchange);
   if (kind === 'delay-commit-504') return proxyPage(504);
   if (kind === 'early-502') return proxyPage(502);
-  if (kind === '500' || kind === '500-after') return ownError(api);
+  if (kind.startsWith('500')) return ownError(api);
   if (/^50[234]/.test(kind)) return proxyPage(Number(kind.slice(0, 3)));
   if (kind === 'redirect') return html(302, '', { location: String(argument) });
   if (kind === 'redirect-307') return html(307, '', { location: String(argument) });
   if (kind === 'html') return html(200, loginPage);
   if (kind === 'error-in-200')
-    return json(200, api === 'chat' ? chatError : errorBody('Something went wrong.', errorShape));
+    return json(
+      200,
+      api === 'chat'
+        ? { result: 'error', msg: 'Something went wrong.', code: 'BAD_REQUEST' }
+        : errorBody('Something went wrong.', errorShape),
+    );
   return undefined;
 }
 
@@ -155,8 +131,6 @@ export function ownError(api: Api): SandboxAnswer {
     '<!doctype html>\n<html lang="en">\n<head><title>Server Error (500)</title></head><body></body>\n</html>',
   );
 }
-
-const chatError = { result: 'error', msg: 'Something went wrong.', code: 'BAD_REQUEST' };
 
 const loginPage =
   '<!DOCTYPE html><html><head><title>Log in</title></head><body><form method="post" action="/login/">' +
@@ -176,12 +150,10 @@ function tooMany(kind: FaultKind, wait: number, exchange: Exchange): SandboxAnsw
 }
 
 /** Null: the field is there and says nothing. */
-interface Wait {
-  readonly field?: number | null;
-  readonly header?: string;
-}
-
-function limited({ api, level, clock }: Exchange, { field, header }: Wait): SandboxAnswer {
+function limited(
+  { api, level, clock }: Exchange,
+  { field, header }: { readonly field?: number | null; readonly header?: string },
+): SandboxAnswer {
   const headers = header === undefined ? {} : { 'retry-after': header };
   if (api !== 'chat') {
     const when = typeof field === 'number' ? ` Expected available in ${Math.ceil(field)} seconds.` : '';

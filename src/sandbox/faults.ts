@@ -47,7 +47,8 @@ export function readFaults(spec: string, seed: number): Faults {
   return {
     draw(method, path) {
       for (const { rule, passed } of rules) {
-        const fault = matches(rule, method, path) ? drawFrom(rule, passed, random) : undefined;
+        const isMeant = (rule.method === '*' || rule.method === method) && rule.path.test(path);
+        const fault = isMeant ? drawFrom(rule, passed, random) : undefined;
         if (fault) return fault;
       }
       return undefined;
@@ -66,12 +67,8 @@ function readRule(text: string): FaultRule {
   const items = collect(text.slice(at + 1).split(','), (item) => readItem(item.trim()));
   const total = items.reduce((sum, { probability }) => sum + probability, 0);
   if (total > 1 + 1e-9) throw usage(`--fault '${text}': the probabilities add up to more than 1`);
-  return { method: target[1] ?? '*', path: pathPattern(target[2] ?? '*'), items };
-}
-
-function pathPattern(path: string): RegExp {
-  const pieces = path.split('*').map((piece) => piece.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${pieces.join('.*')}$`, 's');
+  const pieces = (target[2] ?? '*').split('*').map((piece) => piece.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+  return { method: target[1] ?? '*', path: new RegExp(`^${pieces.join('.*')}$`, 's'), items };
 }
 
 function readItem(text: string): Item {
@@ -81,26 +78,20 @@ function readItem(text: string): Item {
     throw usage(
       `--fault '${text}': expected KIND:PROBABILITY, KIND#COUNT or KIND/EVERY, with @ARGUMENT at the end if any`,
     );
-  if (!isFaultKind(kind)) throw usage(`--fault '${text}': no fault is named '${kind}'`, nearest(kind));
+  const known = Object.keys(faultKinds);
+  if (!isFaultKind(kind))
+    throw usage(
+      `--fault '${text}': no fault is named '${kind}'`,
+      suggestion(kind, known) ?? `Known: ${known.join(', ')}.`,
+    );
   const fault = { kind, argument: readArgument(text, kind, argument) };
-  if (every !== undefined) return counted(fault, { times: Infinity, skip: 0, every: Number(every) });
-  if (times !== undefined) return counted(fault, { times: Number(times), skip: Number(skip ?? 0), every: 1 });
-  return { fault, probability: readProbability(text, share) };
-}
-
-function counted(fault: SandboxFault, count: Required<Item>['count']): Item {
-  return { fault, probability: 0, count };
-}
-
-function nearest(kind: string): string {
-  return suggestion(kind, Object.keys(faultKinds)) ?? `Known: ${Object.keys(faultKinds).join(', ')}.`;
-}
-
-function readProbability(text: string, share: string | undefined): number {
-  if (share === undefined) return 1;
-  const value = /^(\d+(\.\d+)?|\.\d+)$/.test(share) ? Number(share) : NaN;
-  if (!(value >= 0 && value <= 1)) throw usage(`--fault '${text}': a probability is a number from 0 to 1`);
-  return value;
+  if (every !== undefined) return { fault, probability: 0, count: { times: Infinity, skip: 0, every: Number(every) } };
+  if (times !== undefined)
+    return { fault, probability: 0, count: { times: Number(times), skip: Number(skip ?? 0), every: 1 } };
+  const probability = Number(share ?? 1);
+  if (!/^(\d+(\.\d+)?|\.\d+)$/.test(share ?? '1') || probability > 1)
+    throw usage(`--fault '${text}': a probability is a number from 0 to 1`);
+  return { fault, probability };
 }
 
 function readArgument(text: string, kind: FaultKind, given: string | undefined): SandboxFault['argument'] {
@@ -109,18 +100,11 @@ function readArgument(text: string, kind: FaultKind, given: string | undefined):
     if (given !== undefined) throw usage(`--fault '${text}': ${kind} takes no argument`);
     return undefined;
   }
-  if (argument.kind === 'text') return given ?? argument.default;
-  if (argument.kind === 'messages') return readMessages(text, given ?? argument.default);
-  return labelled(`--fault '${text}'`, () => parseDuration(given ?? argument.default));
-}
-
-function readMessages(text: string, given: string): number {
-  if (/^[1-9]\d{0,5}$/.test(given)) return Number(given);
-  throw usage(`--fault '${text}': '${given}' is not a number of messages above 0`);
-}
-
-function matches(rule: FaultRule, method: string, path: string): boolean {
-  return (rule.method === '*' || rule.method === method) && rule.path.test(path);
+  const value = given ?? argument.default;
+  if (argument.kind === 'text') return value;
+  if (argument.kind === 'duration') return labelled(`--fault '${text}'`, () => parseDuration(value));
+  if (/^[1-9]\d{0,5}$/.test(value)) return Number(value);
+  throw usage(`--fault '${text}': '${value}' is not a number of messages above 0`);
 }
 
 /** Counted faults come first; one number is drawn for all the others of a rule. */

@@ -17,13 +17,11 @@ export interface Activation {
   readonly time: number;
 }
 
-export type Role = 'administrator' | 'member' | 'guest';
-
 export interface User {
   readonly user_id: number;
   readonly email: string;
   readonly full_name: string;
-  readonly role: Role;
+  readonly role: 'administrator' | 'member' | 'guest';
   readonly bot: 'none' | 'generic' | 'incoming webhook';
   readonly active: boolean;
   /** `email:api_key` is the credential. */
@@ -52,24 +50,6 @@ export interface ChannelRecord {
   readonly muted_by: readonly number[];
 }
 
-export interface Reaction {
-  readonly emoji_name: string;
-  readonly emoji_code: string;
-  readonly reaction_type: 'unicode_emoji' | 'realm_emoji' | 'zulip_extra_emoji';
-  readonly user_id: number;
-}
-
-export interface Edit {
-  readonly user_id: number | null;
-  readonly timestamp: number;
-  readonly prev_content?: string;
-  readonly prev_rendered_content?: string;
-  readonly prev_stream?: number;
-  readonly stream?: number;
-  readonly prev_topic?: string;
-  readonly topic?: string;
-}
-
 export interface MessageRecord {
   readonly id: number;
   /** UNIX seconds. */
@@ -89,8 +69,22 @@ export interface MessageRecord {
   readonly recipient_id: number;
   /** Flags by user id; who is not named has `read` alone. */
   readonly flags: Readonly<Record<number, readonly string[]>>;
-  readonly reactions: readonly Reaction[];
-  readonly edit_history?: readonly Edit[];
+  readonly reactions: readonly {
+    readonly emoji_name: string;
+    readonly emoji_code: string;
+    readonly reaction_type: 'unicode_emoji' | 'realm_emoji' | 'zulip_extra_emoji';
+    readonly user_id: number;
+  }[];
+  readonly edit_history?: readonly {
+    readonly user_id: number | null;
+    readonly timestamp: number;
+    readonly prev_content?: string;
+    readonly prev_rendered_content?: string;
+    readonly prev_stream?: number;
+    readonly stream?: number;
+    readonly prev_topic?: string;
+    readonly topic?: string;
+  }[];
   readonly last_edit_timestamp?: number;
   readonly last_moved_timestamp?: number;
   readonly topic_links?: readonly { readonly text: string; readonly url: string }[];

@@ -29,12 +29,14 @@ export async function readRequest(incoming: IncomingMessage): Promise<SandboxReq
   const target = incoming.url ?? '/';
   const at = target.indexOf('?');
   const contentType = incoming.headers['content-type'] ?? '';
+  const isGet = incoming.method === 'GET' || incoming.method === 'HEAD';
   return {
     method: incoming.method ?? 'GET',
     target,
-    path: decodePath(at < 0 ? target : target.slice(0, at)),
+    path: decoded(at < 0 ? target : target.slice(0, at)),
     query: new URLSearchParams(at < 0 ? '' : target.slice(at + 1)),
-    form: takesForm(incoming.method) ? await readForm(contentType, body) : new URLSearchParams(),
+    // The body of a GET is not read (docs/apis.md, Parameters).
+    form: await readForm(isGet ? '' : contentType, body),
     headers: incoming.headers,
     mediaType: (contentType.split(';')[0] ?? '').trim().toLowerCase(),
     body,
@@ -57,18 +59,13 @@ function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {
   });
 }
 
-function decodePath(path: string): string {
+function decoded(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch (cause) {
     if (cause instanceof URIError) return path;
     throw cause;
   }
-}
-
-/** The body of a GET is not read (docs/apis.md, Parameters). */
-function takesForm(method: string | undefined): boolean {
-  return method !== 'GET' && method !== 'HEAD';
 }
 
 async function readForm(contentType: string, body: Buffer): Promise<URLSearchParams> {

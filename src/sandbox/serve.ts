@@ -7,7 +7,8 @@ import type { ChatWorld } from './chat/call.ts';
 import { batchSize } from './chat/channels.ts';
 import { respond, send, ownError, type Api } from './exchange.ts';
 import type { SandboxFault, Faults } from './faults.ts';
-import { answerLicensing, type LicensingWorld } from './licensing.ts';
+import { answerLicensing } from './licensing.ts';
+import type { LicensingWorld } from './licensing/call.ts';
 import type { Transaction } from './state.ts';
 import { readRequest, type SandboxRequest } from './request.ts';
 
@@ -27,18 +28,13 @@ export interface LogEntry {
   readonly error?: string;
 }
 
-export interface SandboxServices {
-  readonly licensing: LicensingWorld;
-  readonly chat: ChatWorld;
-}
-
 export interface SandboxSession {
   readonly clock: Clock;
   readonly faults: Faults | undefined;
   /** Added before each answer. */
   readonly latency: Milliseconds;
   readonly log: (entry: LogEntry) => void;
-  readonly services: SandboxServices;
+  readonly services: { readonly licensing: LicensingWorld; readonly chat: ChatWorld };
   readonly transaction: Transaction;
   /** Aborts when the sandbox closes. */
   readonly closing: AbortSignal;
@@ -56,12 +52,12 @@ export async function serve(
   const method = incoming.method ?? 'GET';
   const fault = session.faults?.draw(method, path);
   const api = apiOf(path);
+  const shownPath = path.replace(/^(\/v1\/license\/)[^/]+/, '$1[license_code]');
   let committed = false;
-  let problem: string | undefined;
-  const end = (status: number | null) =>
+  const end = (status: number | null, error?: string) =>
     session.log({
-      ...{ time, api, method, path: hideCode(path), status, fault: fault?.kind ?? null, committed },
-      ...(problem === undefined ? {} : { error: problem }),
+      ...{ time, api, method, path: shownPath, status, fault: fault?.kind ?? null, committed },
+      ...(error === undefined ? {} : { error }),
     });
   try {
     const request = await readRequest(incoming);
@@ -74,18 +70,15 @@ export async function serve(
     const shapes = { level: services.chat.level, errorShape: services.licensing.shape.error };
     end(await respond({ outgoing, api, ...shapes, clock, closing, carryOut }, fault));
   } catch (cause) {
-    problem = cause instanceof Error ? cause.message : String(cause);
-    end(breakDown(outgoing, api));
+    const isLate = outgoing.headersSent || outgoing.destroyed;
+    if (isLate) outgoing.destroy();
+    end(isLate ? null : send({ outgoing }, ownError(api)), cause instanceof Error ? cause.message : String(cause));
   }
 }
 
 function apiOf(path: string): Api {
   if (path.startsWith('/v1/')) return 'licensing';
   return path.startsWith('/api/v1/') || path.startsWith('/user_uploads/') ? 'chat' : 'none';
-}
-
-function hideCode(path: string): string {
-  return path.replace(/^(\/v1\/license\/)[^/]+/, '$1[license_code]');
 }
 
 /** Request lines above 8 KiB and bodies above 25 MB end at the proxy (docs/apis.md, Envelope and errors). */
@@ -98,19 +91,9 @@ function answer(
   if (!request) return proxyPage(413);
   if (request.method.length + request.target.length + ' HTTP/1.1'.length + 3 > 8192) return proxyPage(414);
   if (api === 'licensing') return answerLicensing(services.licensing, request);
-  return api === 'chat' ? answerChat(inTime(services.chat, fault), request) : unknownPage();
-}
-
-/** The chat service, with the time that the fault leaves to a delete_topic call. */
-function inTime(chat: ChatWorld, fault: SandboxFault | undefined): ChatWorld {
-  if (fault?.kind !== 'early' && fault?.kind !== 'early-502') return chat;
-  return { ...chat, deleteBatches: Number(fault.argument) / batchSize };
-}
-
-function breakDown(outgoing: ServerResponse, api: Api): number | null {
-  if (outgoing.headersSent || outgoing.destroyed) {
-    outgoing.destroy();
-    return null;
-  }
-  return send({ outgoing }, ownError(api));
+  if (api === 'none') return unknownPage();
+  // The time that the fault leaves to a delete_topic call.
+  const isEarly = fault?.kind === 'early' || fault?.kind === 'early-502';
+  const time = isEarly ? { deleteBatches: Number(fault.argument) / batchSize } : {};
+  return answerChat({ ...services.chat, ...time }, request);
 }

@@ -5,20 +5,14 @@ import { usage, type Failure } from '../core/failure.ts';
 import type { Clock } from '../core/world.ts';
 import { createAllowance } from './allowance.ts';
 import type { Faults } from './faults.ts';
-import { inspect, type Inspection } from './inspection.ts';
-import { createLag } from './licensing/list.ts';
-import { createMotion } from './licensing/list-shapes.ts';
+import { inspect } from './inspection.ts';
+import { createLag, createMotion } from './licensing/visible.ts';
 import type { LicenseShape } from './licensing/options.ts';
 import { createTransaction, type Persistence, createStore, type State } from './state.ts';
-import type { User } from './records.ts';
 import { sampleApps, samplePeople } from './sample/organization.ts';
 import { addExtras, addSample, hideHistory, type Extras } from './sample/sample.ts';
-import { serve, type LogEntry, type SandboxServices } from './serve.ts';
+import { serve, type LogEntry, type SandboxSession } from './serve.ts';
 import { defaultLevel } from './chat/levels.ts';
-
-export type { Persistence } from './state.ts';
-export type { LogEntry } from './serve.ts';
-export type { LicenseShape } from './licensing/options.ts';
 
 export interface SandboxOptions extends Extras {
   /** 0 or none: any free port. */
@@ -68,7 +62,7 @@ export interface Sandbox {
     }[];
   };
   /** For tests: what the services know, and ways to change it behind the clients' backs. */
-  readonly state: Inspection;
+  readonly state: ReturnType<typeof inspect>;
   /** Carries out what is delayed, ends every connection, and frees the port. */
   close(): Promise<void>;
 }
@@ -105,25 +99,19 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     port,
     listening: `${host}:${port}`,
     licensing: { base_url: origin, apps: sampleApps },
-    chat: { site: origin, accounts: samplePeople.filter(isUsable).map(accountOf) },
+    chat: { site: origin, accounts: usableAccounts() },
     state: inspect(store, options.clock),
-    close: () => shutDown(server, closing, running),
+    async close() {
+      closing.abort(new Error('the sandbox closes'));
+      const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
+      server.closeAllConnections();
+      await Promise.allSettled([...running]);
+      await closed;
+    },
   };
 }
 
-function isUsable({ active, role, bot }: User): boolean {
-  return active && role !== 'guest' && bot !== 'incoming webhook';
-}
-
-function accountOf({ email, api_key, role, bot }: User) {
-  return {
-    email,
-    api_key,
-    role: bot === 'none' && role === 'administrator' ? role : bot === 'none' ? 'member' : 'bot',
-  } as const;
-}
-
-function servicesOf(options: SandboxOptions, state: State): SandboxServices {
+function servicesOf(options: SandboxOptions, state: State): SandboxSession['services'] {
   const { clock, licenseShape = {}, featureLevel = defaultLevel, rateLimit, deleteBatches = 2, stale = 0 } = options;
   const allowance = createAllowance();
   return {
@@ -138,13 +126,26 @@ function servicesOf(options: SandboxOptions, state: State): SandboxServices {
   };
 }
 
+/** Those that the API takes, without the guest. */
+function usableAccounts(): Sandbox['chat']['accounts'] {
+  return samplePeople
+    .filter(({ active, role, bot }) => active && role !== 'guest' && bot !== 'incoming webhook')
+    .map(({ email, api_key, role, bot }) => ({
+      ...{ email, api_key },
+      role: bot !== 'none' ? 'bot' : role === 'administrator' ? role : 'member',
+    }));
+}
+
 /** The host under which this computer reaches what listens on every address of its own. */
 const ownHosts: Partial<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '[::]': '[::1]' };
 
 function listen(server: Server, port: number, address: string): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => reject(unusable(cause, port, address)));
-    server.listen(port, address, () => resolve(portOf(server)));
+    server.listen(port, address, () => {
+      const bound = server.address();
+      resolve(typeof bound === 'object' && bound ? bound.port : port);
+    });
   });
 }
 
@@ -162,19 +163,4 @@ function unusable({ code, message }: NodeJS.ErrnoException, port: number, addres
     `--listen: ${reasons[code ?? ''] ?? `cannot listen on ${address}: ${message}`}`,
     'Write 0.0.0.0 for every address of this computer, or leave --listen out for this computer alone.',
   );
-}
-
-/** Of a server that listens on TCP. */
-function portOf(server: Server): number {
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the sandbox has no port');
-  return address.port;
-}
-
-async function shutDown(server: Server, closing: AbortController, running: ReadonlySet<Promise<void>>): Promise<void> {
-  closing.abort(new Error('the sandbox closes'));
-  const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
-  server.closeAllConnections();
-  await Promise.allSettled([...running]);
-  await closed;
 }

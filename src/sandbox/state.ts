@@ -12,22 +12,6 @@ import type {
 } from './records.ts';
 import type { SandboxAnswer } from './answer.ts';
 
-/** Everything that the two services know. Rows are never changed in place: a changed row is put again. */
-export interface State {
-  readonly licenses: Table<string, LicenseRecord>;
-  readonly activations: Table<string, Activation>;
-  readonly users: Table<number, User>;
-  readonly channels: Table<number, ChannelRecord>;
-  readonly messages: Table<number, MessageRecord>;
-  readonly topicPolicies: Table<string, TopicPolicy>;
-  readonly views: Table<string, ViewRecord>;
-  readonly snippets: Table<number, SavedSnippet>;
-  /** Last numbers given out, by name. */
-  readonly counters: Table<string, number>;
-  /** One row, under `chat`. */
-  readonly organization: Table<string, Organization>;
-}
-
 export interface Store {
   readonly state: State;
   /** The changes since the last `keep` or `undo`: one record of the log. */
@@ -46,21 +30,11 @@ export interface Store {
 /** `fill` makes the fixed data: once at the start, and again after a reset. */
 export function createStore(fill: (state: State) => void): Store {
   const journal: { change: Change; before: unknown }[] = [];
-  const note = (change: Change, before: unknown) => void journal.push({ change, before });
-  const state: State = {
-    licenses: createTable('licenses', note),
-    activations: createTable('activations', note),
-    users: createTable('users', note),
-    channels: createTable('channels', note),
-    messages: createTable('messages', note),
-    topicPolicies: createTable('topicPolicies', note),
-    views: createTable('views', note),
-    snippets: createTable('snippets', note),
-    counters: createTable('counters', note),
-    organization: createTable('organization', note),
-  };
+  const state = createTables((change, before) => void journal.push({ change, before }));
+  const tables = new Map(Object.entries<Pick<Table<string | number, unknown>, 'play' | 'clear'>>({ ...state }));
+  const play = ({ table, key, value }: Change) => tables.get(table)?.play(key, value);
   const begin = () => {
-    for (const table of tablesOf(state).values()) table.clear();
+    for (const table of tables.values()) table.clear();
     fill(state);
     journal.splice(0);
   };
@@ -70,33 +44,35 @@ export function createStore(fill: (state: State) => void): Store {
     changes: () => journal.map(({ change }) => change),
     keep: () => void journal.splice(0),
     undo: () => {
-      for (const { change, before } of journal.splice(0).reverse()) play(state, { ...change, value: before });
+      for (const { change, before } of journal.splice(0).reverse()) play({ ...change, value: before });
     },
     replay: (records) => {
       for (const record of records) {
-        if (isReset(record)) begin();
-        else for (const change of changesOf(record)) play(state, change);
+        if (isObject(record) && record['reset'] === true) begin();
+        else if (Array.isArray(record)) record.filter(isChange).forEach(play);
       }
     },
   };
 }
 
-type Playable = Pick<Table<string | number, unknown>, 'play' | 'clear'>;
+/** Everything that the two services know. Rows are never changed in place: a changed row is put again. */
+export type State = Readonly<ReturnType<typeof createTables>>;
 
-function tablesOf(state: State): ReadonlyMap<string, Playable> {
-  return new Map(Object.entries<Playable>({ ...state }));
-}
-
-function play(state: State, { table, key, value }: Change): void {
-  tablesOf(state).get(table)?.play(key, value);
-}
-
-function changesOf(record: unknown): Change[] {
-  return Array.isArray(record) ? record.filter(isChange) : [];
-}
-
-function isReset(record: unknown): boolean {
-  return isObject(record) && record['reset'] === true;
+function createTables(note: Note) {
+  return {
+    licenses: createTable<string, LicenseRecord>('licenses', note),
+    activations: createTable<string, Activation>('activations', note),
+    users: createTable<number, User>('users', note),
+    channels: createTable<number, ChannelRecord>('channels', note),
+    messages: createTable<number, MessageRecord>('messages', note),
+    topicPolicies: createTable<string, TopicPolicy>('topicPolicies', note),
+    views: createTable<string, ViewRecord>('views', note),
+    snippets: createTable<number, SavedSnippet>('snippets', note),
+    /** Last numbers given out, by name. */
+    counters: createTable<string, number>('counters', note),
+    /** One row, under `chat`. */
+    organization: createTable<string, Organization>('organization', note),
+  };
 }
 
 function isChange(value: unknown): value is Change {
@@ -109,6 +85,8 @@ interface Change {
   readonly key: string | number;
   readonly value: unknown;
 }
+
+type Note = (change: Change, before: unknown) => void;
 
 /** Rows under a key, in the order of their keys where these are numbers, else in the order of their arrival. */
 interface Table<K extends string | number, T> {
@@ -123,10 +101,7 @@ interface Table<K extends string | number, T> {
   clear(): void;
 }
 
-function createTable<K extends string | number, T>(
-  name: string,
-  note: (change: Change, before: unknown) => void,
-): Table<K, T> {
+function createTable<K extends string | number, T>(name: string, note: Note): Table<K, T> {
   let rows = new Map<K, T>();
   let greatest = -Infinity;
   /** Keys arrived in ascending order, so that a million rows need no sorting after each change. */
@@ -148,17 +123,13 @@ function createTable<K extends string | number, T>(
     note({ table: name, key, value }, rows.get(key) ?? null);
     play(key, value);
   };
-  const sort = () => {
-    if (isSorted) return;
-    rows = new Map([...rows].sort(([one], [other]) => Number(one) - Number(other)));
-    isSorted = true;
-  };
   return {
     get: (key) => rows.get(key),
     put: change,
     remove: (key) => change(key, null),
     rows: () => {
-      sort();
+      if (!isSorted) rows = new Map([...rows].sort(([one], [other]) => Number(one) - Number(other)));
+      isSorted = true;
       return (sorted ??= [...rows.values()]);
     },
     play,
@@ -189,44 +160,27 @@ export interface Persistence {
   exclusively<T>(work: (log: SharedLog) => Promise<T>): Promise<T>;
 }
 
-interface RestoreOutcome {
-  readonly answer: SandboxAnswer;
-  /** Whether the request changed something. */
-  readonly committed: boolean;
-}
-
-export type Transaction = (work: () => SandboxAnswer) => Promise<RestoreOutcome>;
+/** What a request is answered with, and whether it changed something. */
+export type Transaction = (
+  work: () => SandboxAnswer,
+) => Promise<{ readonly answer: SandboxAnswer; readonly committed: boolean }>;
 
 /** Runs the work of one request as a whole: its changes are durable before it is answered, or undone where that fails. */
 export function createTransaction(store: Store, persistence?: Persistence): Transaction {
-  if (!persistence) return (work) => Promise.resolve().then(() => inMemory(store, work));
-  return (work) => persistence.exclusively((log) => inLog(store, log, work));
-}
-
-/** In one go: nothing else runs between the work and its end. */
-function inMemory(store: Store, work: () => SandboxAnswer): RestoreOutcome {
-  try {
-    const answer = work();
-    return { answer, committed: store.changes().length > 0 };
-  } catch (cause) {
-    store.undo();
-    throw cause;
-  } finally {
-    store.keep();
-  }
-}
-
-async function inLog(store: Store, log: SharedLog, work: () => SandboxAnswer): Promise<RestoreOutcome> {
-  try {
-    store.replay(await log.read());
-    const answer = work();
-    const changes = store.changes();
-    if (changes.length > 0) await log.append(changes);
-    return { answer, committed: changes.length > 0 };
-  } catch (cause) {
-    store.undo();
-    throw cause;
-  } finally {
-    store.keep();
-  }
+  // Without a log nothing is awaited, so that nothing else runs between the work and its end.
+  const run = async (work: () => SandboxAnswer, log?: SharedLog) => {
+    try {
+      if (log) store.replay(await log.read());
+      const answer = work();
+      const changes = store.changes();
+      if (log && changes.length > 0) await log.append(changes);
+      return { answer, committed: changes.length > 0 };
+    } catch (cause) {
+      store.undo();
+      throw cause;
+    } finally {
+      store.keep();
+    }
+  };
+  return persistence ? (work) => persistence.exclusively((log) => run(work, log)) : (work) => run(work);
 }

@@ -1,4 +1,4 @@
-import type { Edit, MessageRecord, Reaction, User } from '../records.ts';
+import type { MessageRecord, User } from '../records.ts';
 import { addressOf, showsAddress, avatarOf } from './users.ts';
 import type { UserCall } from './call.ts';
 import { flagsOf } from './access.ts';
@@ -61,7 +61,10 @@ function topicLinks({ topic_links = [] }: MessageRecord, level: number): readonl
 }
 
 /** Early levels give the user who reacted as an object. */
-function showReaction({ level, state }: UserCall, reaction: Reaction): Record<string, unknown> {
+function showReaction(
+  { level, state }: UserCall,
+  reaction: MessageRecord['reactions'][number],
+): Record<string, unknown> {
   const user = state.users.get(reaction.user_id);
   if (level >= levels.noReactionUser || !user) return { ...reaction };
   return { ...reaction, user: { id: user.user_id, email: addressOf(user), full_name: user.full_name } };
@@ -95,7 +98,12 @@ function historyOf(call: UserCall, message: MessageRecord, look: MessageLook): {
     : {};
 }
 
-function showEdit(call: UserCall, message: MessageRecord, edit: Edit, look: MessageLook): Record<string, unknown> {
+function showEdit(
+  call: UserCall,
+  message: MessageRecord,
+  edit: NonNullable<MessageRecord['edit_history']>[number],
+  look: MessageLook,
+): Record<string, unknown> {
   const named = (topic: string) => topicFor(call, { ...message, subject: topic }, look);
   const { prev_topic, topic, ...others } = edit;
   const version =

@@ -1,47 +1,21 @@
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { licenseFields } from '../../schema/license.ts';
-import type { SandboxAnswer } from '../answer.ts';
 import type { LicenseRecord } from '../records.ts';
 import type { SandboxRequest } from '../request.ts';
+import { Unacceptable, type LicensingCall } from './call.ts';
 import { storedName } from './license-body.ts';
-import type { LicenseShape } from './options.ts';
 
-export type LicenseInput = Pick<LicenseRecord, 'remote_user' | 'app_code' | 'size_allowance'>;
-
-/** An error answer of the licensing service. */
-export class Unacceptable extends Error {
-  override readonly name = 'Unacceptable';
-  readonly status: number;
-  readonly body: unknown;
-  readonly headers: SandboxAnswer['headers'];
-
-  constructor(status: number, body: unknown, headers: SandboxAnswer['headers'] = {}) {
-    super(`licensing ${status}`);
-    this.status = status;
-    this.body = body;
-    this.headers = headers;
-  }
-}
-
-/** What a body is read by. */
-interface FieldReading {
-  readonly request: SandboxRequest;
-  /** The application that the API key belongs to. */
-  readonly app_code: number;
-  readonly shape: Pick<LicenseShape, 'lenient' | 'names'>;
-}
+type LicenseInput = Pick<LicenseRecord, 'remote_user' | 'app_code' | 'size_allowance'>;
 
 /**
  * The fields of a license in a JSON or form body; all three, or those that were sent, the name as it is kept. All faults are
  * reported at once. The values of a form are texts; those of JSON have the types of the specification, unless the shape is lenient.
  * @throws Unacceptable 400 with a list of texts for each field, 403 for another application, 415 for another media type
  */
-export function readLicense(reading: FieldReading, extent: 'whole'): LicenseInput;
-export function readLicense(reading: FieldReading, extent: 'part'): Partial<LicenseInput>;
-export function readLicense(
-  { request, app_code, shape }: FieldReading,
-  extent: 'whole' | 'part',
-): Partial<LicenseInput> {
+export function readLicense(call: LicensingCall, extent: 'whole'): LicenseInput;
+export function readLicense(call: LicensingCall, extent: 'part'): Partial<LicenseInput>;
+export function readLicense(call: LicensingCall, extent: 'whole' | 'part'): Partial<LicenseInput> {
+  const { request, app_code, shape } = call;
   const sent = fieldsOf(request);
   const readers = request.mediaType === 'application/json' && !shape.lenient ? typedReaders : textReaders;
   const faults: Record<string, string[]> = {};

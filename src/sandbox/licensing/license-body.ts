@@ -30,7 +30,8 @@ export function rowOf(license: LicenseRecord, shape: BodyShape): unknown {
 
 function named(license: LicenseRecord, { keyField = 'license_code', names }: BodyShape): Record<string, unknown> {
   const { license_code, ...fields } = license;
-  return { [keyField]: license_code, ...fields, ...shownNames(license, names) };
+  const change: NameChange | undefined = names && nameChanges[names];
+  return { [keyField]: license_code, ...fields, ...change?.shown?.(license) };
 }
 
 interface NameChange {
@@ -40,9 +41,6 @@ interface NameChange {
   /** What answers show in place of the license's own fields. */
   readonly shown?: (license: LicenseRecord) => Readonly<Record<string, unknown>>;
 }
-
-/** Characters that remain of a name that is cut. */
-const cutAt = 30;
 
 /** Every change of names that can be asked for; `sandbox serve --help` and the manual show them. */
 export const nameChanges = {
@@ -67,7 +65,7 @@ export const nameChanges = {
     means: 'each run of blanks in a name becomes one blank',
     stored: (name) => name.replace(/\s{2,}/g, ' '),
   },
-  cut: { means: `names are cut to ${cutAt} characters`, stored: (name) => name.slice(0, cutAt) },
+  cut: { means: 'names are cut to 30 characters', stored: (name) => name.slice(0, 30) },
   number: {
     means: 'a name of digits becomes a number: 007 is 7',
     stored: (name) => (isNumber(name) ? String(Number(name)) : name),
@@ -89,19 +87,8 @@ export function storedName(name: string, change: NameChangeName | undefined): st
   return change === undefined ? name : nameChanges[change].stored(name);
 }
 
-/** The fields that answers of a server with that change show in another form. */
-function shownNames(license: LicenseRecord, change: NameChangeName | undefined): Readonly<Record<string, unknown>> {
-  const row: NameChange | undefined = change && nameChanges[change];
-  return row?.shown?.(license) ?? {};
-}
-
 function isNumber(name: string): boolean {
   return /^[0-9]{1,15}$/.test(name);
-}
-
-interface ErrorShape {
-  readonly means: string;
-  readonly body: (reason: string) => unknown;
 }
 
 /** Every form of an error under status 200 that can be asked for; `sandbox serve --help` and the manual show them. */
@@ -119,7 +106,7 @@ export const errorShapes = {
   'code-word': shape('a message beside the code BAD_REQUEST', (message) => ({ code: 'BAD_REQUEST', message })),
   'request-id': shape('error beside a request_id', (error) => ({ error, request_id: 'req-7f3a' })),
   text: { means: 'a JSON string', body: (reason) => reason },
-} as const satisfies Readonly<Record<string, ErrorShape>>;
+} as const satisfies Readonly<Record<string, ReturnType<typeof shape>>>;
 
 export type ErrorShapeName = keyof typeof errorShapes;
 
@@ -130,6 +117,6 @@ export function errorBody(reason: string, name: ErrorShapeName = 'detail'): unkn
   return errorShapes[name].body(reason);
 }
 
-function shape(means: string, body: ErrorShape['body']): ErrorShape {
+function shape(means: string, body: (reason: string) => unknown) {
   return { means: `an object with ${means}`, body };
 }

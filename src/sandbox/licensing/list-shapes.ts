@@ -1,6 +1,5 @@
 import { namesIn } from '../../core/table-names.ts';
 import type { SandboxAnswer } from '../answer.ts';
-import type { LicenseRecord } from '../records.ts';
 
 /** The rows that one answer holds, and where the others are. */
 export interface ListPage {
@@ -27,17 +26,15 @@ export interface PageLink {
   readonly token: string;
 }
 
-interface ListAnswer {
-  readonly body: unknown;
-  readonly headers?: SandboxAnswer['headers'];
-  readonly status?: number;
-}
-
 export interface ListShape {
   readonly means: string;
   /** `whole`: one answer holds all rows; `first`: so do the pages after the first, which are empty. */
   readonly pages: 'whole' | 'all' | 'first only';
-  readonly answer: (page: ListPage) => ListAnswer;
+  readonly answer: (page: ListPage) => {
+    readonly body: unknown;
+    readonly headers?: SandboxAnswer['headers'];
+    readonly status?: number;
+  };
   /** Licenses change places while the pages are read. */
   readonly motion?: MotionName;
 }
@@ -49,7 +46,7 @@ const motions = {
   hidden: 'the first license is on page 1, and not in the list while the other pages are read',
 } as const;
 
-type MotionName = keyof typeof motions;
+export type MotionName = keyof typeof motions;
 
 /** Every shape of a list that can be asked for; `sandbox serve --help` and the manual show them. */
 export const listShapes = {
@@ -72,12 +69,12 @@ export const listShapes = {
   'next-rel': paged('links as an array of rel and href', ({ next }) => ({
     links: next ? [{ rel: 'next', href: next.url }] : [],
   })),
-  'moving-front': moving('front', counted),
-  'moving-end': moving('end', counted),
-  'moving-hidden': moving('hidden', counted),
-  'moving-front-uncounted': moving('front', uncounted),
-  'moving-end-uncounted': moving('end', uncounted),
-  'moving-hidden-uncounted': moving('hidden', uncounted),
+  'moving-front': moving('front', 'counted'),
+  'moving-end': moving('end', 'counted'),
+  'moving-hidden': moving('hidden', 'counted'),
+  'moving-front-uncounted': moving('front', 'uncounted'),
+  'moving-end-uncounted': moving('end', 'uncounted'),
+  'moving-hidden-uncounted': moving('hidden', 'uncounted'),
   'next-empty': {
     ...paged('next, a URL; the pages after the first have no rows', ({ next }) => ({ next: next?.url ?? null })),
     pages: 'first only',
@@ -119,23 +116,13 @@ export type ListShapeName = keyof typeof listShapes;
 
 export const listShapeNames = namesIn(listShapes);
 
-export function listShapeOf(name: ListShapeName): ListShape {
-  return listShapes[name];
-}
-
 type Beside = (page: ListPage) => Readonly<Record<string, unknown>>;
 
-function counted({ total, next }: ListPage): Readonly<Record<string, unknown>> {
-  return { count: total, next: next?.url ?? null };
-}
-
-function uncounted({ next }: ListPage): Readonly<Record<string, unknown>> {
-  return { next: next?.url ?? null };
-}
-
-function moving(motion: MotionName, beside: Beside): ListShape {
-  const count = beside === counted ? 'count and ' : '';
-  return { ...paged(`${count}next, a URL; at each second reading, ${motions[motion]}`, beside), motion };
+function moving(motion: MotionName, counting: 'counted' | 'uncounted'): ListShape {
+  const means = `next, a URL; at each second reading, ${motions[motion]}`;
+  const next = ({ next }: ListPage) => ({ next: next?.url ?? null });
+  const counted = (page: ListPage) => ({ count: page.total, ...next(page) });
+  return { ...(counting === 'counted' ? paged(`count and ${means}`, counted) : paged(means, next)), motion };
 }
 
 function wholeUnder(name: string): ListShape {
@@ -166,33 +153,4 @@ function headed(means: string, headers: (page: ListPage) => SandboxAnswer['heade
 
 function linked(means: string, link: (url: string) => string): ListShape {
   return headed(means, ({ next }): SandboxAnswer['headers'] => (next ? { link: link(next.url) } : {}));
-}
-
-/** The places of licenses in lists that move. Each second reading of a list finds it still, so that whoever reads again can succeed. */
-export interface Motion {
-  /** The licenses as this page finds them. */
-  arranged(licenses: readonly LicenseRecord[], motion: MotionName, page: number): readonly LicenseRecord[];
-}
-
-export function createMotion(): Motion {
-  /** Negative: in front of all others, the lowest first; positive: behind them. */
-  const places = new Map<string, number>();
-  let [moves, readings] = [0, 0];
-  let hidden: string | undefined;
-  const move = (license: LicenseRecord | undefined, motion: MotionName): void => {
-    moves += 1;
-    if (license && motion === 'hidden') hidden = license.license_code;
-    else if (license) places.set(license.license_code, motion === 'front' ? -moves : moves);
-  };
-  return {
-    arranged(licenses, motion, page) {
-      const placeOf = ({ license_code }: LicenseRecord): number => places.get(license_code) ?? 0;
-      const rows = licenses.toSorted((one, other) => placeOf(one) - placeOf(other));
-      if (page > 1) return rows.filter(({ license_code }) => license_code !== hidden);
-      hidden = undefined;
-      readings += 1;
-      if (readings % 2 === 1) move(motion === 'front' ? rows.at(-1) : rows[0], motion);
-      return rows;
-    },
-  };
 }

@@ -18,7 +18,7 @@ export interface LicenseShape extends BodyShape {
   /** Every page names itself as the next. */
   readonly nextRepeats?: boolean;
   /** What a list does with `remote_user` and `app_code`; default `changed`. */
-  readonly filters?: FilterName;
+  readonly filters?: keyof typeof filterRules;
   /** JSON texts are taken for numbers, and numbers for texts. */
   readonly lenient?: boolean;
   /** What a sensor gets that no license activated: a 404, or that body with 200. */
@@ -31,8 +31,6 @@ export const filterRules = {
   exact: { means: 'the name of a filter is compared as it was sent' },
   ignored: { means: 'a list takes no notice of filters' },
 } as const;
-
-type FilterName = keyof typeof filterRules;
 
 const filterNames = namesIn(filterRules);
 

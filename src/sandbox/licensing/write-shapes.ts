@@ -21,8 +21,6 @@ interface Write {
 interface WriteShape {
   readonly means: string;
   readonly answer: (write: Write) => SandboxAnswer;
-  /** A PUT or PATCH changes nothing. */
-  readonly ignoresChanges?: true;
 }
 
 /** Every answer to a write that can be asked for; `sandbox serve --help` and the manual show them. */
@@ -51,11 +49,7 @@ export const writeShapes = {
     means: 'a change is answered with the license as it was before',
     answer: (write) => whole({ ...write, after: write.before ?? write.after }),
   },
-  unchanged: {
-    means: 'a change is not made, and answered with status 200 and the license as it is',
-    answer: whole,
-    ignoresChanges: true,
-  },
+  unchanged: { means: 'a change is not made, and answered with status 200 and the license as it is', answer: whole },
   'other-user': {
     means: 'the write is carried out; the answer is a license of another user',
     answer: (write) => whole({ ...write, after: write.other() ?? { ...write.after, remote_user: 'somebody-else' } }),
@@ -73,10 +67,6 @@ export const writeShapes = {
 export type WriteShapeName = keyof typeof writeShapes;
 
 export const writeShapeNames = namesIn(writeShapes);
-
-export function writeShapeOf({ write = 'license' }: { readonly write?: WriteShapeName }): WriteShape {
-  return writeShapes[write];
-}
 
 function whole({ status, after, shape }: Write): SandboxAnswer {
   return json(status, bodyOf(after, shape));

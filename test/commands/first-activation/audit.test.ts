@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readFaults } from '../../../src/sandbox/faults.ts';
-import type { LogEntry } from '../../../src/sandbox/server.ts';
+import type { LogEntry } from '../../../src/sandbox/serve.ts';
 import { emptyHome, fakeService, openSandbox, run as runFake, type Ran } from '../../helpers/run.ts';
 
 const sensors = [

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { listShapeNames } from '../../../src/sandbox/licensing/list-shapes.ts';
 import type { LicenseShape } from '../../../src/sandbox/licensing/options.ts';
-import type { LogEntry } from '../../../src/sandbox/server.ts';
+import type { LogEntry } from '../../../src/sandbox/serve.ts';
 import { linkedClocks } from '../../helpers/clock.ts';
 import { isWhole } from '../../helpers/extent.ts';
 import { openSandbox } from '../../helpers/run.ts';
