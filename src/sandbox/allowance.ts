@@ -6,7 +6,7 @@ interface Rule {
   readonly span: Milliseconds;
 }
 
-export interface Verdict {
+interface Verdict {
   /** Seconds until the next call may come; undefined: this one may. */
   readonly wait: number | undefined;
   readonly limit: number;

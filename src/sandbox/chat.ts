@@ -1,10 +1,8 @@
 import { posix } from 'node:path';
-import type { Verdict } from './allowance.ts';
 import { empty, html, json, unknownPage, type SandboxAnswer } from './answer.ts';
 import {
   identify,
   requireAdministrator,
-  requirePerson,
   requireHost,
   type ChatCall,
   type ChatWorld,
@@ -13,7 +11,7 @@ import {
 } from './chat/call.ts';
 import { chatRoutes } from './chat/routes.ts';
 import { sampleOrganization } from './sample/organization.ts';
-import type { Organization } from './records.ts';
+import type { User } from './records.ts';
 import { rateLimitMessage, Refusal, tooMany } from './chat/refusal.ts';
 import type { SandboxRequest } from './request.ts';
 import { levels } from './chat/levels.ts';
@@ -23,113 +21,73 @@ import { levels } from './chat/levels.ts';
  */
 export function answerChat(world: ChatWorld, request: SandboxRequest): SandboxAnswer {
   const organization = world.state.organization.get('chat') ?? sampleOrganization;
-  const method = methodOf(request);
+  // A POST form may name another method (docs/apis.md, Envelope and errors).
+  const named = request.method === 'POST' ? request.form.get('method')?.toUpperCase() : undefined;
+  const method = named ?? request.method;
   const path = posix.normalize(request.path);
-  const matches = chatRoutes(world.level).flatMap((route) => {
-    const match = route.pattern.exec(path);
-    return match ? [{ route, match }] : [];
-  });
-  const [first] = matches;
-  if (!first) return unknownPage();
-  if (method === 'OPTIONS') return optionsOf(allowed(first.route.methods));
-  const endpoint = first.route.methods[method === 'HEAD' ? 'GET' : method];
-  if (!endpoint) return wrongMethod(allowed(first.route.methods));
-  return run(world, organization, endpoint, { ...request, method }, first.match);
+  const route = chatRoutes.find(({ since = 0, pattern }) => world.level >= since && pattern.test(path));
+  if (!route) return unknownPage();
+  const { methods } = route;
+  const allowed = [...Object.keys(methods), ...('GET' in methods ? ['HEAD'] : [])];
+  if (method === 'OPTIONS')
+    return empty(204, { 'content-type': 'text/html; charset=utf-8', allow: allowed.toSorted().join(', ') });
+  const endpoint = methods[method === 'HEAD' ? 'GET' : method];
+  if (endpoint) {
+    const segment = route.pattern.exec(path)?.[1] ?? '';
+    return run({ ...world, organization, request: { ...request, method }, segment, ignored: new Set() }, endpoint);
+  }
+  // JSON text under the content type of a page, and without a code (docs/apis.md, Envelope and errors).
+  const body = JSON.stringify({ result: 'error', msg: 'Method Not Allowed', allowed_methods: allowed });
+  return html(405, body, { allow: allowed.join(', ') });
 }
 
-/** A POST form may name another method (docs/apis.md, Envelope and errors). */
-function methodOf({ method, form }: SandboxRequest): string {
-  return (method === 'POST' ? form.get('method')?.toUpperCase() : undefined) ?? method;
-}
-
-function allowed(methods: Readonly<Record<string, Endpoint>>): string[] {
-  const names = Object.keys(methods);
-  return names.includes('GET') ? [...names, 'HEAD'] : names;
-}
-
-function optionsOf(names: readonly string[]): SandboxAnswer {
-  return empty(204, { 'content-type': 'text/html; charset=utf-8', allow: names.toSorted().join(', ') });
-}
-
-/** JSON text under the content type of a page, and without a code (docs/apis.md, Envelope and errors). */
-function wrongMethod(names: readonly string[]): SandboxAnswer {
-  const body = JSON.stringify({ result: 'error', msg: 'Method Not Allowed', allowed_methods: names });
-  return html(405, body, { allow: names.join(', ') });
-}
-
-function run(
-  world: ChatWorld,
-  organization: Organization,
-  endpoint: Endpoint,
-  request: SandboxRequest,
-  match: RegExpExecArray,
-): SandboxAnswer {
-  let verdict: Verdict | undefined;
+function run(call: ChatCall, endpoint: Endpoint): SandboxAnswer {
+  const { request, state, level, organization, ignored } = call;
+  let counted: SandboxAnswer['headers'] = {};
   try {
     if (endpoint.who === 'anybody') {
       requireHost(request, organization);
-      return answerOf(endpoint.run(callOf(world, organization, request, match)), undefined);
+      return answerOf(endpoint.run(call), {});
     }
-    if (wantsPage(request)) return empty(302, { location: `/login/?next=${encodeURIComponent(request.target)}` });
-    const user = identify(request, world.state, organization);
-    verdict = admit(world, `account ${user.user_id}`, world.perMinute);
+    // Without credentials, whoever accepts pages is sent to the login page.
+    if (request.headers.authorization === undefined && request.headers.accept?.includes('text/html'))
+      return empty(302, { location: `/login/?next=${encodeURIComponent(request.target)}` });
+    const user = identify(request, state, organization);
+    counted = count(call, user);
     if (endpoint.who === 'administrators') requireAdministrator(user);
-    if (endpoint.who === 'people') requirePerson(user);
-    return answerOf(endpoint.run({ ...callOf(world, organization, request, match), user }), verdict);
+    if (endpoint.who === 'people' && user.bot !== 'none')
+      throw new Refusal('This endpoint does not accept bot requests.');
+    const outcome = endpoint.run({ ...call, user });
+    const isNamed = ignored.size > 0 && level >= (endpoint.namesIgnored ?? levels.ignoredParameters);
+    return answerOf(outcome, counted, isNamed ? { ignored_parameters_unsupported: [...ignored].sort() } : {});
   } catch (cause) {
     if (!(cause instanceof Refusal)) throw cause;
-    return refuse(world.level, cause, verdict);
+    const { status, message, extra, code, headers } = cause;
+    const msg = status === 429 ? rateLimitMessage(level) : message;
+    const body = { result: 'error', msg, ...extra, ...(codeIsKnown(level, cause) ? { code } : {}) };
+    return json(status, body, { ...counted, ...headers });
   }
 }
 
-/** Without credentials, whoever accepts pages is sent to the login page. */
-function wantsPage({ headers }: SandboxRequest): boolean {
-  return headers.authorization === undefined && (headers.accept ?? '').includes('text/html');
-}
-
-function callOf(
-  world: ChatWorld,
-  organization: Organization,
-  request: SandboxRequest,
-  match: RegExpExecArray,
-): ChatCall {
-  return { ...world, organization, request, segment: match[1] ?? '' };
-}
-
-/** @throws Refusal where the allowance is used up */
-function admit(world: ChatWorld, name: string, calls: number): Verdict {
-  const verdict = world.allowance(name, [{ calls, span: 60_000 }], world.clock.now());
-  if (verdict.wait !== undefined) throw tooMany(verdict.wait, limits(verdict));
-  return verdict;
-}
-
-function answerOf(outcome: CallOutcome, verdict: Verdict | undefined): SandboxAnswer {
-  const headers = verdict ? limits(verdict) : {};
-  if (isAnswer(outcome)) return { ...outcome, headers: { ...headers, ...outcome.headers } };
-  return json(200, { result: 'success', msg: '', ...outcome }, headers);
-}
-
-/** The headers of every answer that counts against an allowance (docs/apis.md, Rate limits). */
-function limits({ limit, remaining, reset }: Verdict): SandboxAnswer['headers'] {
-  return {
-    'x-ratelimit-limit': String(limit),
-    'x-ratelimit-remaining': String(remaining),
-    'x-ratelimit-reset': String(reset),
+/** The headers of every answer that counts against an allowance (docs/apis.md, Rate limits). @throws Refusal where it is used up */
+function count({ allowance, perMinute, clock }: ChatCall, { user_id }: User): SandboxAnswer['headers'] {
+  const verdict = allowance(`account ${user_id}`, [{ calls: perMinute, span: 60_000 }], clock.now());
+  const headers = {
+    'x-ratelimit-limit': String(verdict.limit),
+    'x-ratelimit-remaining': String(verdict.remaining),
+    'x-ratelimit-reset': String(verdict.reset),
   };
+  if (verdict.wait !== undefined) throw tooMany(verdict.wait, headers);
+  return headers;
+}
+
+function answerOf(outcome: CallOutcome, headers: SandboxAnswer['headers'], besides: object = {}): SandboxAnswer {
+  if (isAnswer(outcome)) return { ...outcome, headers: { ...headers, ...outcome.headers } };
+  return json(200, { result: 'success', msg: '', ...outcome, ...besides }, headers);
 }
 
 function isAnswer(outcome: object): outcome is SandboxAnswer {
   return 'status' in outcome && 'headers' in outcome && 'body' in outcome;
-}
-
-function refuse(level: number, refusal: Refusal, verdict: Verdict | undefined): SandboxAnswer {
-  const body: Record<string, unknown> = {
-    result: 'error',
-    msg: refusal.status === 429 ? rateLimitMessage(level) : refusal.message,
-    ...refusal.extra,
-  };
-  if (codeIsKnown(level, refusal)) body['code'] = refusal.code;
-  return json(refusal.status, body, { ...(verdict ? limits(verdict) : {}), ...refusal.headers });
 }
 
 /** Errors carry a code from level 76 on, rate limits from 36; before that only specific ones did (docs/apis.md, Messages.1 and 3.1). */

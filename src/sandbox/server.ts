@@ -12,7 +12,7 @@ import { createTransaction, type Persistence, createStore, type State } from './
 import { sampleApps, samplePeople } from './sample/organization.ts';
 import { addExtras, addSample, hideHistory, type Extras } from './sample/sample.ts';
 import { serve, type LogEntry, type SandboxSession } from './serve.ts';
-import { defaultLevel } from './chat/levels.ts';
+import { levels } from './chat/levels.ts';
 
 export interface SandboxOptions extends Extras {
   /** 0 or none: any free port. */
@@ -70,7 +70,7 @@ export interface Sandbox {
 /** Starts both services. @throws Failure usage where the port or the address cannot be used */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const store = createStore((state) => {
-    addSample(state, options.featureLevel ?? defaultLevel);
+    addSample(state, options.featureLevel ?? levels.newest);
     addExtras(state, options);
     options.seed?.(state);
     if (options.historyLimit !== undefined) hideHistory(state, options.historyLimit);
@@ -112,7 +112,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 }
 
 function servicesOf(options: SandboxOptions, state: State): SandboxSession['services'] {
-  const { clock, licenseShape = {}, featureLevel = defaultLevel, rateLimit, deleteBatches = 2, stale = 0 } = options;
+  const { clock, licenseShape = {}, featureLevel = levels.newest, rateLimit, deleteBatches = 2, stale = 0 } = options;
   const allowance = createAllowance();
   return {
     licensing: {

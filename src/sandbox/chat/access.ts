@@ -39,16 +39,7 @@ export function isMuted(user: User, message: MessageRecord, state: State): boole
   return state.channels.get(message.stream_id)?.muted_by.includes(user.user_id) ?? false;
 }
 
-/** Whether the user muted the message's topic, whatever holds for its channel. */
-export function isTopicMuted(user: User, message: MessageRecord, state: State): boolean {
-  return policyOf(user, message, state) === 'muted';
-}
-
-export function policyOf(
-  { user_id }: User,
-  { stream_id, subject }: MessageRecord,
-  state: State,
-): 'muted' | 'followed' | undefined {
+export function policyOf({ user_id }: User, { stream_id, subject }: MessageRecord, state: State) {
   if (stream_id === undefined) return undefined;
   return state.topicPolicies.get(policyKey({ user_id, stream_id, topic: subject }))?.policy;
 }
@@ -57,8 +48,4 @@ export function policyOf(
 export function flagsOf(user: User, message: MessageRecord, state: State): readonly string[] {
   if (!received(user, message, state)) return ['read', 'historical'];
   return message.flags[user.user_id] ?? ['read'];
-}
-
-export function isUnread(user: User, message: MessageRecord, state: State): boolean {
-  return !flagsOf(user, message, state).includes('read');
 }

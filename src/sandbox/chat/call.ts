@@ -23,6 +23,8 @@ export interface ChatCall extends ChatWorld {
   readonly organization: Organization;
   /** What the pattern of the route caught. */
   readonly segment: string;
+  /** Parameters that were sent and that the endpoint does not know. */
+  readonly ignored: Set<string>;
 }
 
 export interface UserCall extends ChatCall {
@@ -35,7 +37,12 @@ export type CallOutcome = Readonly<Record<string, unknown>> | SandboxAnswer;
 /** What a method of a route does, and who may call it. */
 export type Endpoint =
   | { readonly who: 'anybody'; readonly run: (call: ChatCall) => CallOutcome }
-  | { readonly who: 'accounts' | 'people' | 'administrators'; readonly run: (call: UserCall) => CallOutcome };
+  | {
+      readonly who: 'accounts' | 'people' | 'administrators';
+      readonly run: (call: UserCall) => CallOutcome;
+      /** The level from which an answer names the parameters that were ignored; default 167 (docs/apis.md, Parameters). */
+      readonly namesIgnored?: number;
+    };
 
 export interface ChatRoute {
   readonly pattern: RegExp;
@@ -97,9 +104,4 @@ function readCredential(header: string | undefined): { email: string; key: strin
 export function requireAdministrator(user: User): void {
   if (user.role === 'administrator') return;
   throw new Refusal('Must be an organization administrator', { code: 'UNAUTHORIZED_PRINCIPAL' });
-}
-
-/** @throws Refusal */
-export function requirePerson(user: User): void {
-  if (user.bot !== 'none') throw new Refusal('This endpoint does not accept bot requests.');
 }

@@ -1,9 +1,8 @@
-import type { ChannelRecord, MessageRecord } from '../records.ts';
+import type { ChannelRecord } from '../records.ts';
 import { topicLevels } from '../../schema/topic.ts';
 import { proxyPage } from '../answer.ts';
 import { canRead, isSubscribed, mayEnter } from './access.ts';
 import type { UserCall, CallOutcome } from './call.ts';
-import { ignoredField, ignoredSince } from './levels.ts';
 import { shownTopic, policyKey, sameTopic, storedTopic } from './topic-names.ts';
 import { boolean, plain, readParameters, required } from './parameters.ts';
 import { Refusal } from './refusal.ts';
@@ -17,21 +16,21 @@ function accessChannel({ state, user }: UserCall, id: number): ChannelRecord {
 
 /** GET /streams: what the caller may enter and what he is subscribed to. */
 export function listChannels(call: UserCall) {
-  const { request, state, user, level } = call;
-  const flags = { include_public: boolean, include_subscribed: boolean, exclude_archived: boolean };
-  const { values, ignored } = readParameters(request, {
-    ...flags,
-    include_all_active: boolean,
-    include_default: boolean,
+  const { state, user } = call;
+  const {
+    include_public = true,
+    include_subscribed = true,
+    exclude_archived = true,
+  } = readParameters(call, {
+    ...{ include_public: boolean, include_subscribed: boolean, exclude_archived: boolean },
+    ...{ include_all_active: boolean, include_default: boolean },
   });
-  const { include_public = true, include_subscribed = true, exclude_archived = true } = values;
   const wanted = (channel: ChannelRecord) =>
     (!channel.archived || !exclude_archived) &&
     ((include_public && mayEnter(user, channel)) || (include_subscribed && isSubscribed(user, channel)));
   const streams = state.channels.rows().filter(wanted);
   return {
     streams: streams.map((channel) => showChannel(call, channel)),
-    ...ignoredField(level, ignoredSince.others, ignored),
   };
 }
 
@@ -55,18 +54,18 @@ export function listSubscriptions(call: UserCall) {
 }
 
 /** GET /get_stream_id. @throws Refusal */
-export function findChannel({ request, state, user, level }: UserCall) {
-  const { values, ignored } = readParameters(request, { stream: plain });
-  const name = required('stream', values.stream);
+export function findChannel(call: UserCall) {
+  const { state, user } = call;
+  const name = required('stream', readParameters(call, { stream: plain }).stream);
   const channel = state.channels.rows().find((row) => row.name.toLowerCase() === name.toLowerCase());
   if (!channel || channel.archived || !mayEnter(user, channel)) throw new Refusal(`Invalid channel name '${name}'`);
-  return { stream_id: channel.stream_id, ...ignoredField(level, ignoredSince.others, ignored) };
+  return { stream_id: channel.stream_id };
 }
 
 /** GET /users/me/{stream_id}/topics: the topic that was written to last is the first. @throws Refusal */
 export function listTopics(call: UserCall) {
-  const { request, state, user, segment, level } = call;
-  const { values, ignored } = readParameters(request, { allow_empty_topic_name: boolean });
+  const { state, user, segment, level } = call;
+  const values = readParameters(call, { allow_empty_topic_name: boolean });
   const { stream_id } = accessChannel(call, Number(segment));
   const visible = call.organization.first_visible_message_id;
   const newest = new Map<string, { name: string; max_id: number }>();
@@ -77,7 +76,6 @@ export function listTopics(call: UserCall) {
   }
   return {
     topics: [...newest.values()].sort((one, other) => other.max_id - one.max_id),
-    ...ignoredField(level, ignoredSince.others, ignored),
   };
 }
 
@@ -111,28 +109,24 @@ export const batchSize = 100;
  * takes its share of them, and `deleteBatches` full ones take them all.
  * @throws Refusal
  */
-export function deleteTopic(call: UserCall) {
-  const { state, user, segment, request, level } = call;
-  const { values, ignored } = readParameters(request, { topic_name: plain });
-  const topic = storedTopic(level, required('topic_name', values.topic_name));
+export function deleteTopic(call: UserCall): CallOutcome {
+  const { state, user, segment, level, deleteBatches } = call;
+  const topic = storedTopic(level, required('topic_name', readParameters(call, { topic_name: plain }).topic_name));
   const channel = accessChannel(call, Number(segment));
   const doomed = state.messages
     .rows()
     .filter((message) => message.stream_id === channel.stream_id && sameTopic(message.subject, topic))
     .filter((message) => canRead(user, message, state));
-  const outcome = purge(call, doomed);
-  if (isDone(outcome)) forgetPolicies(call, channel.stream_id, topic);
-  return 'status' in outcome ? outcome : { ...outcome, ...ignoredField(level, ignoredSince.others, ignored) };
-}
-
-function purge({ state, level, deleteBatches }: UserCall, doomed: readonly MessageRecord[]): CallOutcome {
   const affordable = deleteBatches * batchSize;
   const timesOut = doomed.length >= affordable;
-  if (timesOut && level < topicLevels.batches && doomed.length > affordable) return proxyPage(502);
-  const within = level < topicLevels.batches ? doomed : doomed.slice(Math.max(0, doomed.length - affordable));
-  for (const { id } of within) state.messages.remove(id);
-  if (level < topicLevels.batches) return {};
-  if (timesOut) return timeUp(level);
+  const isOneTransaction = level < topicLevels.batches;
+  if (isOneTransaction && doomed.length > affordable) return proxyPage(502);
+  for (const { id } of isOneTransaction ? doomed : doomed.slice(Math.max(0, doomed.length - affordable)))
+    state.messages.remove(id);
+  if (timesOut && !isOneTransaction) return timeUp(level);
+  // The end of a topic takes away who follows or mutes it.
+  for (const row of state.topicPolicies.rows())
+    if (row.stream_id === channel.stream_id && sameTopic(row.topic, topic)) state.topicPolicies.remove(policyKey(row));
   return level >= topicLevels.complete ? { complete: true } : {};
 }
 
@@ -141,15 +135,4 @@ function timeUp(level: number): CallOutcome {
   if (level >= topicLevels.complete) return { complete: false };
   if (level >= topicLevels.partial) return { result: 'partially_completed', code: 'REQUEST_TIMEOUT' };
   throw new Refusal('Request timed out.', { code: 'REQUEST_TIMEOUT' });
-}
-
-function isDone(outcome: CallOutcome): boolean {
-  return !('status' in outcome) && outcome['complete'] !== false && outcome['result'] === undefined;
-}
-
-/** The end of a topic takes away who follows or mutes it. */
-function forgetPolicies({ state }: UserCall, channel: number, topic: string): void {
-  for (const row of state.topicPolicies.rows()) {
-    if (row.stream_id === channel && sameTopic(row.topic, topic)) state.topicPolicies.remove(policyKey(row));
-  }
 }

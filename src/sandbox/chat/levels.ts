@@ -1,6 +1,3 @@
-/** The newest level that docs/apis.md describes; the sandbox has it unless another is asked for. */
-export const defaultLevel = 489;
-
 /** Feature levels at which the chat service changed, by what came or went (docs/apis.md, Feature levels). */
 export const levels = {
   levelIsNamed: 1,
@@ -10,6 +7,7 @@ export const levels = {
   plainLanguageAndSound: 63,
   plainStrings: 64,
   errorCodes: 76,
+  ignoredSettings: 78,
   mergeBase: 88,
   clientGravatar: 92,
   webPublicAccess: 116,
@@ -47,18 +45,6 @@ export const levels = {
   recentView: 454,
   emptyWithoutAccess: 460,
   archivedChannels: 489,
+  /** The newest that docs/apis.md describes; the sandbox has it unless another is asked for. */
+  newest: 489,
 } as const;
-
-/**
- * The field that names parameters which the endpoint does not know. Settings have it since level 78, the others since 167
- * (docs/apis.md, Parameters).
- */
-export function ignoredField(
-  level: number,
-  since: number,
-  names: readonly string[],
-): { readonly ignored_parameters_unsupported?: readonly string[] } {
-  return names.length > 0 && level >= since ? { ignored_parameters_unsupported: names } : {};
-}
-
-export const ignoredSince = { settings: 78, others: levels.ignoredParameters } as const;

@@ -1,5 +1,5 @@
-import type { MessageRecord, User } from '../records.ts';
-import { addressOf, showsAddress, avatarOf } from './users.ts';
+import type { MessageRecord } from '../records.ts';
+import { addressOf, hasComputablePicture, avatarOf } from './users.ts';
 import type { UserCall } from './call.ts';
 import { flagsOf } from './access.ts';
 import { shownTopic } from './topic-names.ts';
@@ -19,7 +19,9 @@ export interface MessageLook {
 /** A message as GET /messages gives it (docs/apis.md, Messages). */
 export function showMessage(call: UserCall, message: MessageRecord, look: MessageLook): Record<string, unknown> {
   const { level, organization, state } = call;
+  const { topic_links = [] } = message;
   const sender = state.users.get(message.sender_id);
+  const named = (topic: string) => (message.stream_id === undefined ? topic : shownTopic(level, topic, look));
   return {
     id: message.id,
     sender_id: message.sender_id,
@@ -27,8 +29,9 @@ export function showMessage(call: UserCall, message: MessageRecord, look: Messag
     recipient_id: message.recipient_id,
     timestamp: message.timestamp,
     client: message.client,
-    subject: topicFor(call, message, look),
-    topic_links: topicLinks(message, level),
+    subject: named(message.subject),
+    // Early levels give plain URLs.
+    topic_links: level >= levels.topicLinkObjects ? topic_links : topic_links.map(({ url }) => url),
     is_me_message: message.content.startsWith('/me '),
     reactions: message.reactions.map((reaction) => showReaction(call, reaction)),
     submessages: [],
@@ -38,26 +41,19 @@ export function showMessage(call: UserCall, message: MessageRecord, look: Messag
     sender_realm_str: organization.realm_str,
     ...(level < levels.shortNamesEnd ? { sender_short_name: sender?.email.split('@')[0] ?? '' } : {}),
     ...placeOf(call, message),
-    avatar_url: sender && !canCompute(sender, look) ? avatarOf(sender) : null,
+    avatar_url: sender && !(look.client_gravatar && hasComputablePicture(sender)) ? avatarOf(sender) : null,
     content_type: look.apply_markdown ? 'text/html' : 'text/x-markdown',
-    ...(organization.edit_history_visible ? historyOf(call, message, look) : {}),
+    ...(organization.edit_history_visible && message.edit_history
+      ? { edit_history: message.edit_history.map((edit) => showEdit(level, edit, named)) }
+      : {}),
     ...changeTimes(message, level),
-    ...matches(message, look),
+    ...(look.search === undefined
+      ? {}
+      : {
+          match_content: highlight(message.rendered, look.search),
+          match_subject: highlight(escapeHtml(message.subject), look.search),
+        }),
   };
-}
-
-/** Whether a client that asked for it can compute the picture's URL itself. */
-function canCompute(sender: User, { client_gravatar }: MessageLook): boolean {
-  return client_gravatar && sender.avatar_url === undefined && showsAddress(sender);
-}
-
-function topicFor({ level }: UserCall, { stream_id, subject }: MessageRecord, look: MessageLook): string {
-  return stream_id === undefined ? subject : shownTopic(level, subject, look);
-}
-
-/** Early levels give plain URLs. */
-function topicLinks({ topic_links = [] }: MessageRecord, level: number): readonly unknown[] {
-  return level >= levels.topicLinkObjects ? topic_links : topic_links.map(({ url }) => url);
 }
 
 /** Early levels give the user who reacted as an object. */
@@ -84,40 +80,24 @@ function placeOf({ state }: UserCall, { stream_id, people = [] }: MessageRecord)
     return { type: 'stream', stream_id, display_recipient: state.channels.get(stream_id)?.name ?? '' };
   }
   const users = people.map((id) => state.users.get(id)).filter((user) => user !== undefined);
-  return { type: 'private', display_recipient: users.map(showPerson) };
-}
-
-function showPerson(user: User) {
-  const { user_id, full_name } = user;
-  return { id: user_id, email: addressOf(user), full_name, is_mirror_dummy: false };
-}
-
-function historyOf(call: UserCall, message: MessageRecord, look: MessageLook): { edit_history?: readonly unknown[] } {
-  return message.edit_history
-    ? { edit_history: message.edit_history.map((edit) => showEdit(call, message, edit, look)) }
-    : {};
+  const shown = users.map((user) => ({
+    ...{ id: user.user_id, email: addressOf(user), full_name: user.full_name },
+    is_mirror_dummy: false,
+  }));
+  return { type: 'private', display_recipient: shown };
 }
 
 function showEdit(
-  call: UserCall,
-  message: MessageRecord,
+  level: number,
   edit: NonNullable<MessageRecord['edit_history']>[number],
-  look: MessageLook,
+  named: (topic: string) => string,
 ): Record<string, unknown> {
-  const named = (topic: string) => topicFor(call, { ...message, subject: topic }, look);
   const { prev_topic, topic, ...others } = edit;
-  const version =
-    call.level < levels.noRenderedVersion && edit.prev_rendered_content !== undefined
-      ? { prev_rendered_content_version: 1 }
-      : {};
-  if (prev_topic === undefined) return { ...others, ...version };
-  if (call.level < levels.topicsInEditHistory) return { ...others, ...version, prev_subject: named(prev_topic) };
-  return {
-    ...others,
-    ...version,
-    prev_topic: named(prev_topic),
-    ...(topic === undefined ? {} : { topic: named(topic) }),
-  };
+  const hasVersion = level < levels.noRenderedVersion && edit.prev_rendered_content !== undefined;
+  const shown = { ...others, ...(hasVersion ? { prev_rendered_content_version: 1 } : {}) };
+  if (prev_topic === undefined) return shown;
+  if (level < levels.topicsInEditHistory) return { ...shown, prev_subject: named(prev_topic) };
+  return { ...shown, prev_topic: named(prev_topic), ...(topic === undefined ? {} : { topic: named(topic) }) };
 }
 
 /** Early levels have one time for edits and moves. */
@@ -130,12 +110,4 @@ function changeTimes({ last_edit_timestamp: edited, last_moved_timestamp: moved 
   }
   const last = Math.max(edited ?? 0, moved ?? 0);
   return last > 0 ? { last_edit_timestamp: last } : {};
-}
-
-function matches(message: MessageRecord, { search }: MessageLook): Record<string, string> {
-  if (search === undefined) return {};
-  return {
-    match_content: highlight(message.rendered, search),
-    match_subject: highlight(escapeHtml(message.subject), search),
-  };
 }

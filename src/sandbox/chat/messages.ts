@@ -1,11 +1,10 @@
 import { rowsWhere } from '../../core/table-names.ts';
 import { maxMessages, newestAnchor } from '../../schema/messages.ts';
-import type { MessageRecord } from '../records.ts';
 import { readAnchor, type Anchor, window } from './window.ts';
 import type { UserCall } from './call.ts';
-import { ignoredField, ignoredSince, levels } from './levels.ts';
+import { levels } from './levels.ts';
 import { showMessage, type MessageLook } from './message-view.ts';
-import { narrowReader, type Term } from './narrow-terms.ts';
+import { narrowReader } from './narrow-terms.ts';
 import { narrowed, searchOf, type Narrowed, resolveWith } from './narrow.ts';
 import { boolean, natural, naturals, orNull, plain, readParameters, required, type Signature } from './parameters.ts';
 import { Refusal } from './refusal.ts';
@@ -36,28 +35,21 @@ const parameterLevels: Readonly<Record<string, number>> = {
 /** GET /messages (docs/apis.md, Messages). @throws Refusal */
 export function fetchMessages(call: UserCall) {
   const { level } = call;
-  const { values, ignored } = readParameters(call.request, signatureAt(level));
+  const all = { ...signature, narrow: narrowReader(level) };
+  const values = readParameters(
+    call,
+    rowsWhere(all, (name) => (parameterLevels[name] ?? 0) <= level),
+  );
   if (level < levels.optionalCounts) {
     required('num_before', values.num_before);
     required('num_after', values.num_after);
   }
-  const answer = fetch(call, values);
-  return { ...answer, ...ignoredField(level, ignoredSince.others, ignored) };
-}
-
-function signatureAt(level: number) {
-  const all = { ...signature, narrow: narrowReader(level) };
-  return rowsWhere(all, (name) => (parameterLevels[name] ?? 0) <= level);
-}
-
-type QueryValues = ReturnType<typeof readParameters<typeof signature>>['values'];
-
-function fetch(call: UserCall, values: QueryValues) {
   const { num_before = 0, num_after = 0, message_ids, include_anchor = true } = values;
   if (message_ids && (num_before || num_after || values.anchor !== undefined || values.use_first_unread_anchor)) {
-    throw incompatible();
+    const parameters = 'num_before, num_after, anchor, message_ids, include_anchor, use_first_unread_anchor';
+    throw new Refusal(`Unsupported parameter combination: ${parameters}`, { extra: { parameters } });
   }
-  const anchor = message_ids ? undefined : readAnchor(call.level, values);
+  const anchor = message_ids ? undefined : readAnchor(level, values);
   const terms = resolveWith(call, values.narrow ?? []);
   if ((message_ids ? message_ids.length : num_before + num_after) > maxMessages) {
     throw new Refusal(`Too many messages requested (maximum ${maxMessages}).`);
@@ -65,25 +57,17 @@ function fetch(call: UserCall, values: QueryValues) {
   if (num_before > 0 && num_after > 0 && !include_anchor) {
     throw new Refusal('The anchor can only be excluded at an end of the range');
   }
-  const look = lookOf(call, values, terms);
-  const found = narrowed(call, terms);
-  if (!found) return nothing(anchor);
-  if (!anchor) return byIds(call, found, message_ids ?? [], look);
-  return byRange(call, found, { anchor, num_before, num_after, include_anchor }, look);
-}
-
-function incompatible(): Refusal {
-  const parameters = 'num_before, num_after, anchor, message_ids, include_anchor, use_first_unread_anchor';
-  return new Refusal(`Unsupported parameter combination: ${parameters}`, { extra: { parameters } });
-}
-
-function lookOf({ level }: UserCall, values: QueryValues, terms: readonly Term[]): MessageLook {
-  return {
+  const look = {
     apply_markdown: values.apply_markdown ?? true,
     client_gravatar: values.client_gravatar ?? level >= levels.clientGravatar,
     allow_empty_topic_name: values.allow_empty_topic_name ?? false,
     search: searchOf(terms),
   };
+  const found = narrowed(call, terms);
+  if (!found) return nothing(anchor);
+  if (!anchor) return byIds(call, found, message_ids ?? [], look);
+  const { rows, ...flags } = window(call, found, { anchor, num_before, num_after, include_anchor });
+  return { ...flags, messages: rows.map((row) => showMessage(call, row, look)) };
 }
 
 /** A narrow on what the caller may not read, in late levels: an empty success (docs/apis.md, Messages). */
@@ -111,38 +95,19 @@ function byIds(call: UserCall, found: Narrowed, ids: readonly number[], look: Me
   };
 }
 
-interface MessageRange {
-  readonly anchor: Anchor;
-  readonly num_before: number;
-  readonly num_after: number;
-  readonly include_anchor: boolean;
-}
-
-function byRange(call: UserCall, found: Narrowed, range: MessageRange, look: MessageLook) {
-  const { rows, ...flags } = window(call, found, range);
-  return { ...flags, messages: rows.map((row) => showMessage(call, row, look)) };
-}
-
-/** The message of the URL, if the caller may read it. @throws Refusal */
-function accessMessage({ state, user, segment, organization }: UserCall): MessageRecord {
-  const message = state.messages.get(Number(segment));
-  const isVisible = message !== undefined && message.id >= organization.first_visible_message_id;
-  if (!isVisible || !canRead(user, message, state)) throw new Refusal('Invalid message(s)');
-  return message;
-}
-
 /** GET /messages/{message_id}. @throws Refusal */
 export function oneMessage(call: UserCall) {
-  const { values, ignored } = readParameters(call.request, {
+  const { state, user, segment, organization } = call;
+  const { apply_markdown = true, allow_empty_topic_name = false } = readParameters(call, {
     apply_markdown: boolean,
     allow_empty_topic_name: boolean,
   });
-  const message = accessMessage(call);
-  const { apply_markdown = true, allow_empty_topic_name = false } = values;
+  const message = state.messages.get(Number(segment));
+  if (!message || message.id < organization.first_visible_message_id || !canRead(user, message, state))
+    throw new Refusal('Invalid message(s)');
   const look = { apply_markdown, allow_empty_topic_name, client_gravatar: true, search: undefined };
   return {
     message: showMessage(call, message, look),
     raw_content: message.content,
-    ...ignoredField(call.level, ignoredSince.others, ignored),
   };
 }

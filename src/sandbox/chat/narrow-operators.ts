@@ -26,15 +26,39 @@ export const operators: Readonly<Record<string, Operator>> = {
   stream: { test: byChannel },
   channels: { since: levels.channelOperators, test: byChannels },
   streams: { test: byChannels },
-  topic: { test: byTopic },
-  sender: { test: bySender },
+  topic: {
+    test({ level }, operand) {
+      const topic = storedTopic(level, String(operand));
+      return ({ stream_id, subject }) => stream_id !== undefined && sameTopic(subject, topic);
+    },
+  },
+  sender: {
+    test: byUser(
+      (id) =>
+        ({ sender_id }) =>
+          sender_id === id,
+    ),
+  },
   dm: { since: levels.dmOperators, test: byConversation },
   'pm-with': { test: byConversation },
   pm_with: { test: byConversation },
-  'dm-including': { since: levels.dmOperators, test: byParticipant },
-  'group-pm-with': { test: byGroup },
-  group_pm_with: { test: byGroup },
-  mentions: { since: levels.mentionsOperator, test: byMention },
+  'dm-including': {
+    since: levels.dmOperators,
+    test: byUser(
+      (id) =>
+        ({ people }) =>
+          people?.includes(id) ?? false,
+    ),
+  },
+  'group-pm-with': { test: byUser(inGroup) },
+  group_pm_with: { test: byUser(inGroup) },
+  mentions: {
+    since: levels.mentionsOperator,
+    test(call, operand) {
+      const user = userNamed(call, operand);
+      return (message) => flagsOf(user, message, call.state).includes('mentioned');
+    },
+  },
   is: { test: byState },
   has: { test: byContent },
   in: { ignoresNegation: (operand) => operand === 'all', test: byHome },
@@ -72,11 +96,6 @@ function byChannels({ state, level }: UserCall, operand: Operand): Predicate {
   };
 }
 
-function byTopic({ level }: UserCall, operand: Operand): Predicate {
-  const topic = storedTopic(level, String(operand));
-  return ({ stream_id, subject }) => stream_id !== undefined && sameTopic(subject, topic);
-}
-
 function userNamed({ state }: UserCall, operand: Operand): User {
   const user =
     typeof operand === 'string' ? userOfAddress(state.users.rows(), operand) : state.users.get(Number(operand));
@@ -84,45 +103,28 @@ function userNamed({ state }: UserCall, operand: Operand): User {
   return user;
 }
 
-function bySender(call: UserCall, operand: Operand): Predicate {
-  const { user_id } = userNamed(call, operand);
-  return ({ sender_id }) => sender_id === user_id;
+function byUser(test: (id: number) => Predicate): Operator['test'] {
+  return (call, operand) => test(userNamed(call, operand).user_id);
+}
+
+function inGroup(id: number): Predicate {
+  return ({ people }) => people !== undefined && people.length > 2 && people.includes(id);
 }
 
 /** The one conversation with exactly these people; the caller may be left out. An empty list names none. */
-function byConversation(call: UserCall, operand: Operand): Predicate {
-  const ids = typeof operand === 'string' ? idsOfEmails(call, operand) : idsOfUsers(call, operand);
-  const wanted = new Set([...ids, call.user.user_id]);
-  return ({ people }) => ids.length > 0 && people?.length === wanted.size && people.every((id) => wanted.has(id));
-}
-
-function idsOfEmails({ state }: UserCall, operand: string): number[] {
-  return operand.split(',').map((email) => {
-    const user = userOfAddress(state.users.rows(), email);
-    if (!user) throw badNarrow(`unknown user in ${operand}`);
-    return user.user_id;
+function byConversation({ state, user }: UserCall, operand: Operand): Predicate {
+  const users =
+    typeof operand === 'string'
+      ? operand.split(',').map((email) => userOfAddress(state.users.rows(), email))
+      : typeof operand === 'object'
+        ? operand.map((id) => state.users.get(Number(id)))
+        : [];
+  const ids = users.map((found) => {
+    if (!found) throw badNarrow(`unknown user in ${shown(operand)}`);
+    return found.user_id;
   });
-}
-
-function idsOfUsers({ state }: UserCall, operand: Operand): readonly number[] {
-  const ids = typeof operand === 'object' ? operand.map(Number) : [];
-  if (ids.some((id) => !state.users.get(id))) throw badNarrow(`unknown user in ${shown(operand)}`);
-  return ids;
-}
-
-function byParticipant(call: UserCall, operand: Operand): Predicate {
-  const { user_id } = userNamed(call, operand);
-  return ({ people }) => people?.includes(user_id) ?? false;
-}
-
-function byGroup(call: UserCall, operand: Operand): Predicate {
-  const { user_id } = userNamed(call, operand);
-  return ({ people }) => people !== undefined && people.length > 2 && people.includes(user_id);
-}
-
-function byMention(call: UserCall, operand: Operand): Predicate {
-  const user = userNamed(call, operand);
-  return (message) => flagsOf(user, message, call.state).includes('mentioned');
+  const wanted = new Set([...ids, user.user_id]);
+  return ({ people }) => ids.length > 0 && people?.length === wanted.size && people.every((id) => wanted.has(id));
 }
 
 function byState(call: UserCall, operand: Operand): Predicate {

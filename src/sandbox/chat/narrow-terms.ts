@@ -19,12 +19,9 @@ export function narrowReader(level: number): Reader<readonly Term[]> {
     const value = jsonValue(name, text);
     if (value === null) return [];
     if (!Array.isArray(value)) throw new Refusal(`${name} is not a list`);
+    // All terms are well formed before an operand is looked at.
     const terms = value.map((element: unknown, index) => readTerm(`${name}[${index}]`, element));
-    return terms.map(({ operator, operand, negated }) => ({
-      operator,
-      operand: readOperand(level, operator, operand),
-      negated,
-    }));
+    return terms.map((term) => ({ ...term, operand: readOperand(level, term.operator, term.operand) }));
   };
 }
 
@@ -34,20 +31,10 @@ export function shown(operand: Operand): string {
   return typeof operand === 'object' ? `[${operand.map(shown).join(', ')}]` : String(operand);
 }
 
-interface RawTerm {
-  readonly operator: string;
-  readonly operand: unknown;
-  readonly negated: boolean;
-}
-
-function readTerm(name: string, element: unknown): RawTerm {
-  const { operator, operand, negated } = fieldsOf(name, element);
+function readTerm(name: string, element: unknown) {
+  const { operator, operand, negated = false } = fieldsOf(name, element);
   if (typeof operator !== 'string') throw new Refusal(`${name}["operator"] is not a string`);
-  return {
-    operator,
-    operand,
-    negated: negated === undefined ? false : boolean(`${name}["negated"]`, JSON.stringify(negated)),
-  };
+  return { operator, operand, negated: boolean(`${name}["negated"]`, JSON.stringify(negated)) };
 }
 
 function fieldsOf(name: string, element: unknown): { operator: unknown; operand: unknown; negated?: unknown } {

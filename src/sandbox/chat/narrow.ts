@@ -20,23 +20,23 @@ export interface Narrowed {
  * @throws Refusal BAD_NARROW
  */
 export function narrowed(call: UserCall, terms: readonly Term[]): Narrowed | undefined {
-  const tests = searchesJoined(terms).map((term) => testOf(call, term));
+  const { user, state, level } = call;
+  const words = searchOf(terms);
+  const others = terms.filter(({ operator }) => operator !== 'search').map((term) => testOf(call, term));
+  // Several searches are one, of all their words (docs/apis.md, Narrow operators).
+  const tests =
+    words === undefined ? others : [...others, testOf(call, { operator: 'search', operand: words, negated: false })];
   refuseMixture(terms);
-  if (call.level >= levels.emptyWithoutAccess && isBarred(call, terms)) return undefined;
-  const { user, state } = call;
+  const channels = channelsOf(call, terms);
+  const isBarred =
+    channels.length > 1 || channels.some((channel) => !isSubscribed(user, channel) && !seesHistory(user, channel));
+  if (isBarred && level >= levels.emptyWithoutAccess) return undefined;
   const own: Predicate = searchesHistory(call, terms) ? () => true : (message) => received(user, message, state);
   return {
     rows: state.messages.rows(),
-    namesChannel: channelsOf(call, terms).length > 0,
+    namesChannel: channels.length > 0,
     matches: (message) => own(message) && tests.every((test) => test(message)),
   };
-}
-
-/** Several searches are one, of all their words (docs/apis.md, Narrow operators). */
-function searchesJoined(terms: readonly Term[]): readonly Term[] {
-  const words = searchOf(terms);
-  const rest = terms.filter(({ operator }) => operator !== 'search');
-  return words === undefined ? rest : [...rest, { operator: 'search', operand: words, negated: false }];
 }
 
 /** The words that were searched for, joined by blanks; undefined where nothing was. */
@@ -56,25 +56,15 @@ function testOf(call: UserCall, term: Term): Predicate {
 /** Operators whose text becomes part of a query: a NUL character in it is an error of the database. */
 const reachesDatabase: ReadonlySet<string> = new Set(['channel', 'stream', 'topic', 'sender', 'search']);
 
-const channelTerms = ['channel', 'stream', 'channels', 'streams', 'topic'];
-const directTerms = ['dm', 'pm-with', 'pm_with', 'dm-including', 'group-pm-with', 'group_pm_with'];
-
 function refuseMixture(terms: readonly Term[]): void {
   const positive = terms.filter(({ negated }) => !negated);
-  const direct = ({ operator, operand }: Term) =>
-    directTerms.includes(operator) || (operator === 'is' && (operand === 'dm' || operand === 'private'));
-  if (positive.some(({ operator }) => channelTerms.includes(operator)) && positive.some(direct)) {
-    throw badNarrow('No message can be both a channel message and direct message');
-  }
-}
-
-function isBarred(call: UserCall, terms: readonly Term[]): boolean {
-  const channels = channelsOf(call, terms);
-  return channels.length > 1 || channels.some((channel) => !mayNarrowTo(call, channel));
-}
-
-function mayNarrowTo({ user }: UserCall, channel: ChannelRecord): boolean {
-  return isSubscribed(user, channel) || seesHistory(user, channel);
+  const namesChannel = positive.some(({ operator }) => /^(channels?|streams?|topic)$/.test(operator));
+  const namesPeople = positive.some(
+    ({ operator, operand }) =>
+      /^(dm|pm[-_]with|dm-including|group[-_]pm[-_]with)$/.test(operator) ||
+      (operator === 'is' && (operand === 'dm' || operand === 'private')),
+  );
+  if (namesChannel && namesPeople) throw badNarrow('No message can be both a channel message and direct message');
 }
 
 function channelsOf(call: UserCall, terms: readonly Term[]): ChannelRecord[] {
@@ -97,8 +87,8 @@ function searchesHistory(call: UserCall, terms: readonly Term[]): boolean {
 }
 
 /** What a `with` term replaces. */
-const channelPlaces: ReadonlySet<string> = new Set(['channel', 'stream', 'topic']);
-const directPlaces: ReadonlySet<string> = new Set(['dm', 'pm-with', 'pm_with']);
+const channelTerms = /^(channel|stream|topic)$/;
+const directTerms = /^(dm|pm[-_]with)$/;
 
 /**
  * Replaces a `with` term, and the conversation that the other terms name, by the present conversation of its message; a message
@@ -109,24 +99,23 @@ export function resolveWith(call: UserCall, terms: readonly Term[]): readonly Te
   const withTerms = terms.filter(({ operator }) => operator === 'with');
   const [first] = withTerms;
   if (!first || call.level < levels.withOperator) return terms;
-  if (withTerms.length > 1) throw duplicates();
+  if (withTerms.length > 1) {
+    const desc = "Duplicate 'with' operators.";
+    throw new Refusal(`Invalid narrow operator combination: ${desc}`, { code: 'BAD_NARROW', extra: { desc } });
+  }
   const rest = terms.filter((term) => term !== first);
   const id = typeof first.operand === 'boolean' ? Number(first.operand) : first.operand;
   if (!/^\d+$/.test(String(id))) throw badNarrow("Invalid 'with' operator");
   const message = call.state.messages.get(Number(id));
   if (message && canRead(call.user, message, call.state))
-    return [...withoutConversation(rest), ...conversationOf(message)];
-  if (namesConversation(rest)) return rest;
+    return [
+      ...rest.filter(({ operator }) => !channelTerms.test(operator) && !directTerms.test(operator)),
+      ...conversationOf(message),
+    ];
+  const names = rest.map(({ operator }) => operator);
+  const namesTopic = names.includes('topic') && (names.includes('channel') || names.includes('stream'));
+  if (namesTopic || names.some((name) => directTerms.test(name))) return rest;
   throw badNarrow("Invalid 'with' operator");
-}
-
-function duplicates(): Refusal {
-  const desc = "Duplicate 'with' operators.";
-  return new Refusal(`Invalid narrow operator combination: ${desc}`, { code: 'BAD_NARROW', extra: { desc } });
-}
-
-function withoutConversation(terms: readonly Term[]): Term[] {
-  return terms.filter(({ operator }) => !channelPlaces.has(operator) && !directPlaces.has(operator));
 }
 
 function conversationOf({ stream_id, subject, people }: MessageRecord): Term[] {
@@ -135,12 +124,4 @@ function conversationOf({ stream_id, subject, people }: MessageRecord): Term[] {
     { operator: 'stream', operand: stream_id, negated: false },
     { operator: 'topic', operand: subject, negated: false },
   ];
-}
-
-function namesConversation(terms: readonly Term[]): boolean {
-  const names = new Set(terms.map(({ operator }) => operator));
-  return (
-    (names.has('topic') && (names.has('channel') || names.has('stream'))) ||
-    [...directPlaces].some((name) => names.has(name))
-  );
 }

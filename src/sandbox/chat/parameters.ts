@@ -1,4 +1,4 @@
-import type { SandboxRequest } from '../request.ts';
+import type { ChatCall } from './call.ts';
 import { missing, Refusal } from './refusal.ts';
 
 /** Reads the text of one parameter. @throws Refusal */
@@ -6,39 +6,28 @@ export type Reader<T> = (name: string, text: string) => T;
 export type Signature = Readonly<Record<string, Reader<unknown>>>;
 type Read<S extends Signature> = { readonly [K in keyof S]?: ReturnType<S[K]> };
 
-interface Arguments<S extends Signature> {
-  readonly values: Read<S>;
-  /** Sorted names that were sent and that the endpoint does not know (docs/apis.md, Feature levels). */
-  readonly ignored: readonly string[];
-}
-
 /**
  * The parameters of a request, checked one after another in the order of the signature; only the first fault is reported. A name is
- * looked up in the form, then in the query; the last of a repeated name counts (docs/apis.md, Envelope and errors).
+ * looked up in the form, then in the query; the last of a repeated name counts (docs/apis.md, Envelope and errors). Names that the
+ * signature does not have are noted as ignored.
  * @throws Refusal
  */
-export function readParameters<S extends Signature>(request: SandboxRequest, signature: Partial<S>): Arguments<S> {
+export function readParameters<S extends Signature>(call: ChatCall, signature: Partial<S>): Read<S> {
+  const { form, query } = call.request;
   const values: Record<string, unknown> = {};
   for (const [name, read] of Object.entries<Reader<unknown> | undefined>(signature)) {
-    const text = textOf(request, name);
+    const text = form.getAll(name).at(-1) ?? query.getAll(name).at(-1);
     if (read && text !== undefined) values[name] = read(name, text);
   }
-  return { values: values as Read<S>, ignored: unknownNames(request, signature) };
+  const names = [...form.keys(), ...query.keys()];
+  for (const name of names) if (name !== 'client' && !Object.hasOwn(signature, name)) call.ignored.add(name);
+  return values as Read<S>;
 }
 
 /** @throws Refusal where the parameter was not sent */
 export function required<T>(name: string, value: T | undefined): T {
   if (value === undefined) throw missing(name);
   return value;
-}
-
-function textOf({ form, query }: SandboxRequest, name: string): string | undefined {
-  return form.getAll(name).at(-1) ?? query.getAll(name).at(-1);
-}
-
-function unknownNames({ form, query }: SandboxRequest, signature: object): string[] {
-  const names = new Set([...form.keys(), ...query.keys()]);
-  return [...names].filter((name) => name !== 'client' && !Object.hasOwn(signature, name)).sort();
 }
 
 export const plain: Reader<string> = (_name, text) => text;

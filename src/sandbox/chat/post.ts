@@ -4,20 +4,14 @@ import type { State } from '../state.ts';
 import { userOfAddress } from './users.ts';
 import { mayEnter } from './access.ts';
 import type { UserCall } from './call.ts';
-import { ignoredField, ignoredSince } from './levels.ts';
-import { plain, readParameters, required } from './parameters.ts';
+import { invalid, plain, readParameters, required } from './parameters.ts';
 import { Refusal } from './refusal.ts';
 import { storedTopic } from './topic-names.ts';
-import { render, type FindUser } from './render.ts';
+import { render } from './render.ts';
 
 const signature = {
-  type: plain,
-  to: plain,
-  topic: plain,
-  content: plain,
-  queue_id: plain,
-  local_id: plain,
-  read_by_sender: plain,
+  ...{ type: plain, to: plain, topic: plain, content: plain },
+  ...{ queue_id: plain, local_id: plain, read_by_sender: plain },
 };
 
 /**
@@ -26,25 +20,23 @@ const signature = {
  * @throws Refusal
  */
 export function postMessage(call: UserCall) {
-  const { request, user, level, state, clock } = call;
-  const { values, ignored } = readParameters(request, signature);
+  const { user, state, clock } = call;
+  const values = readParameters(call, signature);
   const type = required('type', values.type);
   const to = required('to', values.to);
   const content = required('content', values.content);
-  if (!Object.hasOwn(placeOf, type)) throw new Refusal('Invalid type: Value error, Not in the list of possible values');
+  const place = Object.hasOwn(placeOf, type) ? placeOf[type] : undefined;
+  if (!place) throw invalid('type', 'Not in the list of possible values');
   if (content.trim() === '') throw new Refusal('Message must not be empty');
-  const place = placeOf[type]?.(call, to, values.topic ?? '');
-  if (!place) throw new Refusal('Message must have recipients');
-  const { readers, ...where } = place;
+  const { readers, ...where } = place(call, to, values.topic ?? '');
   const flags = Object.fromEntries(readers.map((id) => [id, []]));
   const id = addMessage(state, { ...where, flags, sender_id: user.user_id, content: content.trimEnd() }, clock.now());
-  return { id, ...ignoredField(level, ignoredSince.others, ignored) };
+  return { id };
 }
 
 type PostPlace = Pick<MessageRecord, 'stream_id' | 'people' | 'subject'> & { readonly readers: readonly number[] };
-type Placing = (call: UserCall, to: string, topic: string) => PostPlace;
 
-const placeOf: Readonly<Record<string, Placing>> = {
+const placeOf: Readonly<Record<string, (call: UserCall, to: string, topic: string) => PostPlace>> = {
   stream: inChannel,
   channel: inChannel,
   direct: toPeople,
@@ -93,16 +85,19 @@ function namesOf(to: string): readonly unknown[] {
   }
 }
 
-type Draft = Pick<MessageRecord, 'subject' | 'sender_id' | 'content'> & Partial<MessageRecord>;
-
 /** Adds a message after all others and gives its id. Ids are never given out again, whatever is deleted. */
-export function addMessage(state: State, draft: Draft, now: Milliseconds): number {
+export function addMessage(
+  state: State,
+  draft: Pick<MessageRecord, 'subject' | 'sender_id' | 'content'> & Partial<MessageRecord>,
+  now: Milliseconds,
+): number {
   const id = (state.counters.get('message') ?? state.messages.rows().at(-1)?.id ?? 0) + 1;
+  const users = state.users.rows();
   const channel = draft.stream_id === undefined ? undefined : state.channels.get(draft.stream_id);
   state.counters.put('message', id);
   state.messages.put(id, {
     timestamp: Math.floor(now / 1000),
-    rendered: draft.rendered ?? render(draft.content, userNamedInFull(state)),
+    rendered: draft.rendered ?? render(draft.content, (name) => users.find((row) => row.full_name === name)?.user_id),
     client: 'sandbox',
     recipient_id: channel?.recipient_id ?? 0,
     flags: {},
@@ -111,9 +106,4 @@ export function addMessage(state: State, draft: Draft, now: Milliseconds): numbe
     id,
   });
   return id;
-}
-
-/** Finds whom a mention means. */
-function userNamedInFull(state: State): FindUser {
-  return (name) => state.users.rows().find(({ full_name }) => full_name === name)?.user_id;
 }

@@ -1,5 +1,5 @@
 /** The id of a user by full name, for mentions. */
-export type FindUser = (fullName: string) => number | undefined;
+type FindUser = (fullName: string) => number | undefined;
 
 /** The small part of Markdown that the sample messages use, as the chat service renders it. */
 export function render(markdown: string, findUser: FindUser = () => undefined): string {
@@ -49,17 +49,14 @@ function renderSpan(
   if (code !== undefined) return `<code>${escapeHtml(code)}</code>`;
   if (target !== undefined) return link(target, label ?? target);
   if (url !== undefined) return link(url, url);
-  if (name !== undefined) return mention(name, findUser);
+  if (name === 'all') return '<span class="user-mention channel-wildcard-mention" data-user-id="*">@all</span>';
+  if (name === 'topic') return '<span class="topic-mention">@topic</span>';
+  if (name !== undefined)
+    return `<span class="user-mention" data-user-id="${findUser(name) ?? ''}">@${escapeHtml(name)}</span>`;
   return `<strong>${escapeHtml(bold ?? '')}</strong>`;
 }
 
 function link(target: string, label: string): string {
   const image = /\.(png|jpg)$/.test(target) ? `<img alt="" src="${escapeHtml(target)}">` : '';
   return `<a href="${escapeHtml(target)}">${escapeHtml(label)}</a>${image}`;
-}
-
-function mention(name: string, findUser: FindUser): string {
-  if (name === 'all') return '<span class="user-mention channel-wildcard-mention" data-user-id="*">@all</span>';
-  if (name === 'topic') return '<span class="topic-mention">@topic</span>';
-  return `<span class="user-mention" data-user-id="${findUser(name) ?? ''}">@${escapeHtml(name)}</span>`;
 }

@@ -36,16 +36,11 @@ const lacking: Endpoint = {
   },
 };
 
-const lackingRoute: ChatRoute = {
-  pattern: new RegExp(`^/api/v1/(?:${names.join('|')})$`),
-  methods: { GET: lacking, POST: lacking, PUT: lacking, PATCH: lacking, DELETE: lacking },
-};
-
 /**
  * Every URL of the chat service, with the level that brought it; the first that fits serves the request. The specification has
  * only a part of them: the others are what official clients use around it.
  */
-const routes: readonly ChatRoute[] = [
+export const chatRoutes: readonly ChatRoute[] = [
   { pattern: /^\/api\/v1\/server_settings$/, methods: { GET: { who: 'anybody', run: aboutServer } } },
   { pattern: /^\/api\/v1\/fetch_api_key$/, methods: { POST: { who: 'anybody', run: giveKey } } },
   { pattern: /^\/api\/v1\/users$/, methods: { GET: any(listUsers) } },
@@ -61,7 +56,7 @@ const routes: readonly ChatRoute[] = [
   },
   {
     pattern: /^\/api\/v1\/settings(\/display|\/notifications)?$/,
-    methods: { PATCH: { who: 'people', run: changeSettings } },
+    methods: { PATCH: { who: 'people', run: changeSettings, namesIgnored: levels.ignoredSettings } },
   },
   {
     pattern: /^\/api\/v1\/streams\/([0-9]+)\/delete_topic$/,
@@ -97,13 +92,11 @@ const routes: readonly ChatRoute[] = [
     pattern: /^\/user_uploads\/temporary\/([^/]+)\/[^/]+$/,
     methods: { GET: { who: 'anybody', run: uploadContent } },
   },
-  lackingRoute,
+  {
+    pattern: new RegExp(`^/api/v1/(?:${names.join('|')})$`),
+    methods: { GET: lacking, POST: lacking, PUT: lacking, PATCH: lacking, DELETE: lacking },
+  },
 ];
-
-/** The routes that a server of that level has. */
-export function chatRoutes(level: number): readonly ChatRoute[] {
-  return routes.filter(({ since = 0 }) => level >= since);
-}
 
 /** Releases by the level that they brought (docs/apis.md, Feature levels). */
 const releases: readonly (readonly [level: number, version: string])[] = [

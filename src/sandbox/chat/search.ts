@@ -1,12 +1,5 @@
 import type { MessageRecord } from '../records.ts';
 
-interface Query {
-  /** Stems of all words, those in quotes included. */
-  readonly stems: ReadonlySet<string>;
-  /** What is in quotes, in lower case: it must match literally too. */
-  readonly phrases: readonly string[];
-}
-
 /**
  * Whether a message holds all words and phrases, in its text or its topic. A query of stop words or punctuation alone finds
  * nothing (docs/apis.md, Narrow operators).
@@ -30,7 +23,8 @@ export function highlight(htmlText: string, operand: string): string {
 
 const word = /[\p{L}\p{N}_]+/gu;
 
-function readQuery(operand: string): Query {
+/** The stems of all words, those in quotes included; and what is in quotes, in lower case: it must match literally too. */
+function readQuery(operand: string) {
   const text = operand.toLowerCase().replace(/<[^<>]*>/g, ' ');
   const phrases = text
     .split('"')

@@ -8,19 +8,18 @@ import { requireAdministrator, type UserCall } from './call.ts';
 import { Refusal } from './refusal.ts';
 
 export type SettingValue = boolean | number | string;
-type SettingReader = Reader<SettingValue | TargetUsers>;
+type SettingReader = Reader<SettingValue | ReturnType<typeof targetUsers>>;
 
 type Group = 'all' | 'identity' | 'display' | 'notifications';
 
 /** What PATCH /settings (or its alias, below level 80) takes at that level, in the order of the specification. */
 export function settingsAt(level: number, group: Group): Readonly<Record<string, SettingReader>> {
-  const known = Object.entries<Field>(settings)
-    .filter(([name, field]) => (field.level ?? 0) <= level || renamed[name] !== undefined)
-    .flatMap(([name, field]): [string, SettingReader][] => {
-      const wire = nameAt(level, name, field);
-      return wire === undefined ? [] : [[wire, readerAt(level, name, field)]];
-    });
-  const all = [...known, ...removedAt(level), ...addedAt(level)];
+  const known = Object.entries<Field>(settings).flatMap(([name, field]): [string, SettingReader][] => {
+    const wire = (field.level ?? 0) <= level ? name : renamed[name];
+    return wire === undefined ? [] : [[wire, readerAt(level, name, field)]];
+  });
+  const besides = others.filter(({ since = 0, until = Infinity }) => level >= since && level < until);
+  const all = [...known, ...besides.map(({ name, read }): [string, SettingReader] => [name, read])];
   return Object.fromEntries(all.filter(([name]) => group === 'all' || groupOf(name) === group));
 }
 
@@ -30,31 +29,15 @@ const renamed: Readonly<Record<string, string>> = {
   web_escape_navigates_to_home_view: 'escape_navigates_to_default_view',
 };
 
-function nameAt(level: number, name: string, field: Field): string | undefined {
-  return (field.level ?? 0) <= level ? name : renamed[name];
-}
-
-/** Settings that later levels do not have (docs/apis.md, Settings). */
-function removedAt(level: number): [string, SettingReader][] {
-  const removed: [string, SettingReader][] = [];
-  if (level < levels.noDenseMode) removed.push(['dense_mode', boolean]);
-  if (level < levels.noRealmNameInNotifications) removed.push(['realm_name_in_notifications', boolean]);
-  return removed;
-}
-
-/** Parameters of later levels that the specification does not have (docs/apis.md, Settings). */
-function addedAt(level: number): [string, SettingReader][] {
-  const added: [string, SettingReader][] = [];
-  if (level >= levels.channelFolders) added.push(['web_inbox_show_channel_folders', boolean]);
-  if (level >= levels.targetUsers) added.push(['target_users', targetUsers]);
-  return added;
-}
-
 function readerAt(level: number, name: string, field: Field): Reader<SettingValue> {
   const string = quotedBelow[name] !== undefined && level < quotedBelow[name] ? jsonString : plain;
   if (name === 'timezone') return timeZone(string);
-  if (name === 'web_home_view') return among(string, homeViews(level));
-  if (name === 'web_channel_default_view') return among(integer, channelViews(level));
+  if (name === 'web_home_view')
+    return among(string, [level >= levels.recentView ? 'recent' : 'recent_topics', 'inbox', 'all_messages']);
+  if (name === 'web_channel_default_view') {
+    const later = [...(level >= levels.listOfTopics ? [3] : []), ...(level >= levels.topUnreadTopic ? [4] : [])];
+    return among(integer, [1, 2, ...later]);
+  }
   if (name === 'desktop_icon_count_display' && level < levels.desktopIconCount) return among(integer, [1, 2, 3]);
   if (field.kind === 'boolean') return boolean;
   if (field.kind === 'integer') return field.names ? among(integer, Object.values(field.names)) : integer;
@@ -69,14 +52,6 @@ const quotedBelow: Readonly<Record<string, number>> = {
   emojiset: levels.plainStrings,
   web_home_view: levels.plainStrings,
 };
-
-function homeViews(level: number): string[] {
-  return [level >= levels.recentView ? 'recent' : 'recent_topics', 'inbox', 'all_messages'];
-}
-
-function channelViews(level: number): number[] {
-  return [1, 2, ...(level >= levels.listOfTopics ? [3] : []), ...(level >= levels.topUnreadTopic ? [4] : [])];
-}
 
 function groupOf(name: string): Group {
   if (identitySettings.has(name)) return 'identity';
@@ -128,12 +103,8 @@ function timeZone(read: Reader<string>): Reader<string> {
   };
 }
 
-/** The name under which the server keeps it: old names are kept under today's. */
-export function canonicalZone(zone: string): string {
-  return aliases[zone] ?? zone;
-}
-
-const aliases: Readonly<Record<string, string>> = {
+/** Old names are kept under today's. */
+export const canonicalZones: Readonly<Record<string, string>> = {
   'America/Montreal': 'America/Toronto',
   'Asia/Calcutta': 'Asia/Kolkata',
   'Asia/Saigon': 'Asia/Ho_Chi_Minh',
@@ -185,19 +156,24 @@ const otherZones: readonly string[] = [
 ].flatMap((line) => line.split(' '));
 
 /** The `target_users` parameter of PATCH /settings. */
-export interface TargetUsers {
-  readonly user_ids: readonly number[];
-}
-
-const targetUsers: Reader<TargetUsers> = (name, text) => {
+const targetUsers = (name: string, text: string) => {
   const value = jsonValue(name, text);
   if (!isObject(value)) throw new Refusal(`${name} is not a dict`);
   const { user_ids, group_ids } = value;
   if (user_ids === undefined && group_ids === undefined) {
     throw new Refusal('Either user_ids or group_ids must be provided.');
   }
-  return { user_ids: Array.isArray(user_ids) ? user_ids.filter((id) => Number.isInteger(id)) : [] };
+  const ids: readonly unknown[] = Array.isArray(user_ids) ? user_ids : [];
+  return { user_ids: ids.filter((id): id is number => Number.isInteger(id)) };
 };
+
+/** Settings that the specification does not have: those of early levels, and parameters of later ones (docs/apis.md, Settings). */
+const others: readonly { name: string; read: SettingReader; since?: number; until?: number }[] = [
+  { name: 'dense_mode', read: boolean, until: levels.noDenseMode },
+  { name: 'realm_name_in_notifications', read: boolean, until: levels.noRealmNameInNotifications },
+  { name: 'web_inbox_show_channel_folders', read: boolean, since: levels.channelFolders },
+  { name: 'target_users', read: targetUsers, since: levels.targetUsers },
+];
 
 /** Settings that an administrator cannot change for others; the name is dropped without a word (docs/apis.md, Settings). */
 const own = new Set([
@@ -209,7 +185,7 @@ const own = new Set([
 /** The users whose settings change: those of the target, else the caller. The sandbox has no groups. @throws Refusal */
 export function usersToChange(
   { user, state }: UserCall,
-  target: TargetUsers | undefined,
+  target: ReturnType<typeof targetUsers> | undefined,
   settings: readonly string[],
 ): readonly User[] {
   if (!target) return [user];

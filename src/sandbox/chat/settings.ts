@@ -2,18 +2,17 @@ import { identitySettings, unifiedSettingsLevel } from '../../schema/settings.ts
 import type { User } from '../records.ts';
 import type { UserCall } from './call.ts';
 import { changeEmail, changeName, changePassword } from './identity.ts';
-import { ignoredField, ignoredSince } from './levels.ts';
 import { readParameters } from './parameters.ts';
+import { levels } from './levels.ts';
 import { Refusal, serverError } from './refusal.ts';
 import {
   usersToChange,
-  type TargetUsers,
   defaultSettings,
   languages,
   settingsAt,
   sounds,
   type SettingValue,
-  canonicalZone,
+  canonicalZones,
 } from './settings-at.ts';
 
 type SettingValues = Readonly<Record<string, SettingValue>>;
@@ -24,30 +23,24 @@ type SettingValues = Readonly<Record<string, SettingValue>>;
  * @throws Refusal
  */
 export function changeSettings(call: UserCall) {
-  const { level, request } = call;
-  const { values, ignored } = readParameters(request, settingsAt(level, aliasOf(call)));
-  const given = settingsIn(values);
+  const { level } = call;
+  const values = readParameters(call, settingsAt(level, aliasOf(call)));
+  const given: Record<string, SettingValue> = {};
+  for (const [name, value] of Object.entries(values))
+    if (value !== undefined && typeof value !== 'object') given[name] = value;
   checkChoices(given);
   const target = typeof values['target_users'] === 'object' ? values['target_users'] : undefined;
   const users = usersToChange(call, target, Object.keys(given));
   if (target) {
     for (const user of users) changeOthers({ ...call, user }, given);
-    return ignoredField(level, ignoredSince.settings, ignored);
+    return {};
   }
   const before = call.user;
   changePassword(call, text(given['new_password']), text(given['old_password']));
   changeEmail(call, text(given['email']));
   changeName(call, text(given['full_name']));
   changeOthers(call, given);
-  if (level < ignoredSince.settings) return changedValues(before, given, call);
-  return ignoredField(level, ignoredSince.settings, ignored);
-}
-
-function settingsIn(values: Readonly<Record<string, SettingValue | TargetUsers | undefined>>): SettingValues {
-  const given: Record<string, SettingValue> = {};
-  for (const [name, value] of Object.entries(values))
-    if (value !== undefined && typeof value !== 'object') given[name] = value;
-  return given;
+  return level < levels.ignoredSettings ? changedValues(before, given, call) : {};
 }
 
 /** Below level 80 each URL took settings of its own. */
@@ -78,16 +71,12 @@ function changeOthers(call: UserCall, given: SettingValues): void {
   const { timezone, ...others } = given;
   for (const [name, value] of Object.entries(others)) {
     if (identitySettings.has(name)) continue;
-    if (overflows(name, value)) throw serverError();
+    // These two have no check of their own; the column of the database is a small unsigned integer (docs/apis.md, Settings).
+    const isSmall = name === 'web_font_size_px' || name === 'web_line_height_percent';
+    if (isSmall && (Number(value) < 0 || Number(value) > 32_767)) throw serverError();
     keep(call, name, value);
   }
-  if (timezone !== undefined) keep(call, 'timezone', canonicalZone(String(timezone)));
-}
-
-/** These two have no check of their own; the column of the database is a small unsigned integer (docs/apis.md, Settings). */
-function overflows(name: string, value: SettingValue): boolean {
-  if (name !== 'web_font_size_px' && name !== 'web_line_height_percent') return false;
-  return Number(value) < 0 || Number(value) > 32_767;
+  if (timezone !== undefined) keep(call, 'timezone', canonicalZones[String(timezone)] ?? String(timezone));
 }
 
 function keep({ state, user }: UserCall, name: string, value: SettingValue): void {

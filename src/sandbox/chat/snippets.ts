@@ -1,6 +1,4 @@
-import type { SavedSnippet } from '../records.ts';
 import type { UserCall } from './call.ts';
-import { ignoredField, ignoredSince } from './levels.ts';
 import { readParameters, required, type Reader, strip } from './parameters.ts';
 import { absent, Refusal } from './refusal.ts';
 
@@ -14,8 +12,6 @@ function words(maxChars: number): Reader<string> {
   };
 }
 
-const signature = { title: words(60), content: words(10_000) };
-
 /** GET /saved_snippets. */
 export function listSnippets({ state, user }: UserCall) {
   const own = state.snippets.rows().filter((row) => row.user_id === user.user_id);
@@ -25,23 +21,20 @@ export function listSnippets({ state, user }: UserCall) {
 }
 
 /** POST /saved_snippets. @throws Refusal */
-export function createSnippet({ state, user, request, level, clock }: UserCall) {
-  const { values, ignored } = readParameters(request, signature);
+export function createSnippet(call: UserCall) {
+  const { state, user, clock } = call;
+  const values = readParameters(call, { title: words(60), content: words(10_000) });
   const text = { title: required('title', values.title), content: required('content', values.content) };
   const id = Math.max(state.counters.get('snippet') ?? 0, ...state.snippets.rows().map((row) => row.id)) + 1;
   state.counters.put('snippet', id);
   state.snippets.put(id, { id, user_id: user.user_id, ...text, date_created: Math.floor(clock.now() / 1000) });
-  return { saved_snippet_id: id, ...ignoredField(level, ignoredSince.others, ignored) };
+  return { saved_snippet_id: id };
 }
 
 /** DELETE /saved_snippets/{id}: a repeated delete is a 404; ignored parameters are never named (docs/apis.md, Saved snippets). @throws Refusal */
-export function deleteSnippet(call: UserCall) {
-  call.state.snippets.remove(ownSnippet(call).id);
-  return {};
-}
-
-function ownSnippet({ state, user, segment }: UserCall): SavedSnippet {
+export function deleteSnippet({ state, user, segment }: UserCall) {
   const snippet = state.snippets.get(Number(segment));
   if (snippet?.user_id !== user.user_id) throw absent('Saved snippet does not exist.');
-  return snippet;
+  state.snippets.remove(snippet.id);
+  return {};
 }

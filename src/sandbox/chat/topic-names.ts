@@ -1,3 +1,4 @@
+import type { TopicPolicy } from '../records.ts';
 import { levels } from './levels.ts';
 
 /** How the empty topic is shown to clients that do not know it (`realm_empty_topic_display_name`). */
@@ -28,13 +29,7 @@ export function shownTopic(
   return level >= levels.emptyTopic ? emptyTopicName : '(no topic)';
 }
 
-interface TopicOfUser {
-  readonly user_id: number;
-  readonly stream_id: number;
-  readonly topic: string;
-}
-
 /** The key of a row of `topicPolicies`. */
-export function policyKey({ user_id, stream_id, topic }: TopicOfUser): string {
+export function policyKey({ user_id, stream_id, topic }: Omit<TopicPolicy, 'policy'>): string {
   return `${user_id}/${stream_id}/${foldCase(topic)}`;
 }

@@ -4,9 +4,6 @@ import { html, type SandboxAnswer } from '../answer.ts';
 import { canRead } from './access.ts';
 import type { CallOutcome, ChatCall, UserCall } from './call.ts';
 
-/** Seconds for which a temporary address is good. */
-const addressSeconds = 60;
-
 /** GET /user_uploads/{realm_id}/{name}: a file is there if a message links to it; who can read one of these messages gets an address. */
 export function uploadAddress(call: UserCall): CallOutcome {
   const { state, user, segment, clock, organization } = call;
@@ -14,10 +11,11 @@ export function uploadAddress(call: UserCall): CallOutcome {
     .rows()
     .filter(({ rendered }) => rendered.includes('user_uploads/') && uploadsIn({ content: rendered }).includes(segment));
   if (linking.length === 0) return html(404, '<p>File not found</p>');
-  const isShown = ({ id }: { id: number }): boolean => id >= organization.first_visible_message_id;
-  if (!linking.some((message) => isShown(message) && canRead(user, message, state)))
+  const oldest = organization.first_visible_message_id;
+  if (!linking.some((message) => message.id >= oldest && canRead(user, message, state)))
     return html(403, '<p>You are not authorized to view this file.</p>');
-  const until = String(Math.floor(clock.now() / 1000) + addressSeconds);
+  // A temporary address is good for a minute.
+  const until = String(Math.floor(clock.now() / 1000) + 60);
   const token = [Buffer.from(segment).toString('base64url'), until, signatureOf(segment, until)].join(':');
   return { url: `/user_uploads/temporary/${token}/${encodeURIComponent(segment.split('/').at(-1) ?? '')}` };
 }

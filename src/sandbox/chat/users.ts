@@ -2,48 +2,43 @@ import { createHash } from 'node:crypto';
 import type { User } from '../records.ts';
 import { received } from './access.ts';
 import type { ChatCall, UserCall } from './call.ts';
-import { ignoredField, ignoredSince } from './levels.ts';
 import { boolean, plain, readParameters, required } from './parameters.ts';
 import { Refusal } from './refusal.ts';
 
-const signature = { client_gravatar: boolean, include_custom_profile_fields: boolean };
-
 /** GET /users/me: what a client needs to read its own changes back. */
-export function aboutMe({ user, request, level, state }: UserCall) {
-  const { ignored } = readParameters(request, {});
+export function aboutMe(call: UserCall) {
+  const { user, state } = call;
+  readParameters(call, {});
   return {
     ...showUser(user, user),
     avatar_url: avatarOf(user),
     profile_data: {},
     max_message_id: state.messages.rows().findLast((row) => received(user, row, state))?.id ?? -1,
-    ...ignoredField(level, ignoredSince.others, ignored),
   };
 }
 
 /** POST /fetch_api_key: the key of whoever knows the password. @throws Refusal */
-export function giveKey({ state, request }: ChatCall) {
-  const { values } = readParameters(request, { username: plain, password: plain });
+export function giveKey(call: ChatCall) {
+  const values = readParameters(call, { username: plain, password: plain });
   const [username, password] = [required('username', values.username), required('password', values.password)];
-  const user = state.users.rows().find(({ email }) => email.toLowerCase() === username.trim().toLowerCase());
+  const user = call.state.users.rows().find(({ email }) => email.toLowerCase() === username.trim().toLowerCase());
   if (user?.active && user.password === password)
     return { api_key: user.api_key, email: user.email, user_id: user.user_id };
   throw new Refusal('Your username or password is incorrect', { status: 401, code: 'AUTHENTICATION_FAILED' });
 }
 
 /** GET /users. */
-export function listUsers({ user, request, level, state }: UserCall) {
-  const { values, ignored } = readParameters(request, signature);
-  const members = state.users.rows().map((row) => showOther(user, row, values));
-  return { members, ...ignoredField(level, ignoredSince.others, ignored) };
-}
-
-function showOther(
-  caller: User,
-  user: User,
-  { client_gravatar = true }: { readonly client_gravatar?: boolean | undefined },
-) {
-  const computable = client_gravatar && user.avatar_url === undefined && showsAddress(user);
-  return { ...showUser(caller, user), avatar_url: computable ? null : avatarOf(user) };
+export function listUsers(call: UserCall) {
+  const { client_gravatar = true } = readParameters(call, {
+    client_gravatar: boolean,
+    include_custom_profile_fields: boolean,
+  });
+  return {
+    members: call.state.users.rows().map((user) => ({
+      ...showUser(call.user, user),
+      avatar_url: client_gravatar && hasComputablePicture(user) ? null : avatarOf(user),
+    })),
+  };
 }
 
 function showUser(caller: User, user: User) {
@@ -73,9 +68,13 @@ function maySeeAddress(caller: User, user: User): boolean {
   return visibility !== 4 && caller.role === 'administrator';
 }
 
-/** Whether everybody may see the user's address; then a client can compute the picture's URL from it. */
-export function showsAddress({ settings }: User): boolean {
+function showsAddress({ settings }: User): boolean {
   return (settings['email_address_visibility'] ?? 1) === 1;
+}
+
+/** Whether a client can compute the picture's URL itself, from an address that everybody may see. */
+export function hasComputablePicture(user: User): boolean {
+  return user.avatar_url === undefined && showsAddress(user);
 }
 
 /** The address under which the API knows the user, for everybody: a made-up one where the real one is hidden (docs/apis.md, Narrow operators). */

@@ -2,12 +2,8 @@ import { builtInViews } from '../../schema/view.ts';
 import type { ViewRecord } from '../records.ts';
 import type { State } from '../state.ts';
 import type { UserCall } from './call.ts';
-import { ignoredField, ignoredSince } from './levels.ts';
 import { boolean, plain, readParameters, strip } from './parameters.ts';
 import { absent, Refusal } from './refusal.ts';
-
-/** They have a row only after somebody made one (docs/apis.md, Navigation views). */
-const builtIn: ReadonlySet<string> = new Set(builtInViews);
 
 /** GET /navigation_views. */
 export function listViews({ state, user }: UserCall) {
@@ -21,11 +17,13 @@ export function listViews({ state, user }: UserCall) {
 }
 
 /** PATCH /navigation_views/{fragment}, its checks in the order of the server (docs/apis.md, Navigation views). @throws Refusal */
-export function changeView({ state, user, segment, request, level }: UserCall) {
-  const { values, ignored } = readParameters(request, { is_pinned: boolean, name: plain });
+export function changeView(call: UserCall) {
+  const { state, user, segment } = call;
+  const values = readParameters(call, { is_pinned: boolean, name: plain });
   const name = values.name === undefined ? undefined : strip(values.name);
   if (name === '') throw new Refusal('name cannot be blank');
-  if (name !== undefined && builtIn.has(segment)) throw new Refusal('Built-in views cannot have a custom name.');
+  if (name !== undefined && builtInViews.some((fragment) => fragment === segment))
+    throw new Refusal('Built-in views cannot have a custom name.');
   if (name !== undefined && viewsOf(state, user.user_id).some((view) => view.name === name)) {
     throw new Refusal('Navigation view already exists.');
   }
@@ -34,7 +32,7 @@ export function changeView({ state, user, segment, request, level }: UserCall) {
   if (!view) throw absent('Navigation view does not exist.');
   const next = { ...view, name: name ?? view.name, is_pinned: values.is_pinned ?? view.is_pinned };
   if (next.name !== view.name || next.is_pinned !== view.is_pinned) state.views.put(key, next);
-  return ignoredField(level, ignoredSince.others, ignored);
+  return {};
 }
 
 export function viewKey(user: number, fragment: string): string {

@@ -1,7 +1,7 @@
 import { newestAnchor } from '../../schema/messages.ts';
 import type { MessageRecord } from '../records.ts';
 import type { UserCall } from './call.ts';
-import { isUnread, isMuted, isTopicMuted } from './access.ts';
+import { flagsOf, isMuted, policyOf } from './access.ts';
 import type { Narrowed } from './narrow.ts';
 import { Refusal } from './refusal.ts';
 import { levels } from './levels.ts';
@@ -13,25 +13,20 @@ interface WindowRange {
   readonly include_anchor: boolean;
 }
 
-interface Window {
-  readonly rows: readonly MessageRecord[];
-  readonly anchor: number;
-  readonly found_anchor: boolean;
-  readonly found_oldest: boolean;
-  readonly found_newest: boolean;
-  readonly history_limited: boolean;
-}
-
 /**
  * The rows around the anchor, and the flags as the server computes them (docs/apis.md, Paging). Hidden rows are cut off after the
  * limits: forward from the oldest they use up `num_after`, and found_newest is then wrong (docs/apis.md, Limited history).
  */
-export function window(call: UserCall, found: Narrowed, range: WindowRange): Window {
+export function window(call: UserCall, found: Narrowed, range: WindowRange) {
   const anchor = resolve(call, found, range.anchor);
-  if (anchor === undefined) return emptyByDate;
+  if (anchor === undefined) {
+    // With a date and nothing to anchor at, neither end counts as found: a known trap for pagers.
+    const flags = { found_anchor: false, found_oldest: false, found_newest: false, history_limited: false };
+    return { rows: [], anchor: newestAnchor, ...flags };
+  }
   const visible = call.organization.first_visible_message_id;
   const [before, after] = [anchor === 0 ? 0 : range.num_before, anchor >= newestAnchor ? 0 : range.num_after];
-  const taken = take(found, { anchor, before, after, include: range.include_anchor, visible });
+  const taken = take(found, { ...range, anchor, before, after, visible });
   const shown = taken.filter(({ id }) => id >= visible);
   const older = shown.filter(({ id }) => id < anchor).slice(-before || Infinity);
   const own = shown.filter(({ id }) => id === anchor);
@@ -47,35 +42,24 @@ export function window(call: UserCall, found: Narrowed, range: WindowRange): Win
   };
 }
 
-interface Limits {
-  readonly anchor: number;
-  readonly before: number;
-  readonly after: number;
-  readonly include: boolean;
-  readonly visible: number;
-}
-
 /** The matching rows that the server's query gives, hidden ones included; the anchor's row counts against the limit of one side. */
-function take(found: Narrowed, { anchor, before, after, include, visible }: Limits): MessageRecord[] {
-  if (before === 0 && after === 0) return rowAt(found, anchor);
+function take(
+  found: Narrowed,
+  limits: Pick<WindowRange, 'include_anchor'> & Readonly<Record<'anchor' | 'before' | 'after' | 'visible', number>>,
+): MessageRecord[] {
+  const { anchor, before, after, visible, include_anchor: include } = limits;
+  const at = found.rows[firstAbove(found.rows, anchor - 1)];
+  if (before === 0 && after === 0) return at?.id === anchor && found.matches(at) ? [at] : [];
   const bothSides = before > 0 && after > 0;
   const withAnchor = include && !bothSides ? 1 : 0;
-  const older = rowsDown(found, bothSides || !include ? anchor - 1 : anchor, before > 0 ? before + withAnchor : 0);
+  const last = firstAbove(found.rows, bothSides || !include ? anchor - 1 : anchor) - 1;
+  const older = walk(found, last, -1, before > 0 ? before + withAnchor : 0);
   const start = bothSides || include ? anchor : anchor + 1;
   const first = anchor === 0 ? 0 : Math.max(start, visible);
-  const newer = rowsUp(found, first, after > 0 ? after + (bothSides ? 1 : withAnchor) : 0);
+  const wanted = after > 0 ? after + (bothSides ? 1 : withAnchor) : 0;
+  const newer = walk(found, firstAbove(found.rows, first - 1), 1, wanted);
   return [...older.reverse(), ...newer];
 }
-
-/** With a date and nothing to anchor at, neither end counts as found: a known trap for pagers. */
-const emptyByDate: Window = {
-  rows: [],
-  anchor: newestAnchor,
-  found_anchor: false,
-  found_oldest: false,
-  found_newest: false,
-  history_limited: false,
-};
 
 /** In a narrow on one channel only its topics' muting counts, not its own. */
 function resolve(
@@ -85,27 +69,15 @@ function resolve(
 ): number | undefined {
   if (anchor.kind === 'id') return anchor.id;
   if (anchor.kind === 'first_unread') {
-    const muted = (row: MessageRecord) => (namesChannel ? isTopicMuted(user, row, state) : isMuted(user, row, state));
-    return rows.find((row) => isUnread(user, row, state) && !muted(row) && matches(row))?.id ?? newestAnchor;
+    const isQuiet = (row: MessageRecord) =>
+      namesChannel ? policyOf(user, row, state) === 'muted' : isMuted(user, row, state);
+    const isUnread = (row: MessageRecord) => !flagsOf(user, row, state).includes('read');
+    return rows.find((row) => isUnread(row) && !isQuiet(row) && matches(row))?.id ?? newestAnchor;
   }
   return (rows.find((row) => row.timestamp >= anchor.seconds && matches(row)) ?? rows.findLast(matches))?.id;
 }
 
-function rowAt({ rows, matches }: Narrowed, id: number): MessageRecord[] {
-  const row = rows[firstAbove(rows, id - 1)];
-  return row?.id === id && matches(row) ? [row] : [];
-}
-
-/** Up to `count` matching rows with an id of at least `id`. */
-function rowsUp(found: Narrowed, id: number, count: number): MessageRecord[] {
-  return walk(found, firstAbove(found.rows, id - 1), 1, count);
-}
-
-/** Up to `count` matching rows with an id of at most `id`, the newest first. */
-function rowsDown(found: Narrowed, id: number, count: number): MessageRecord[] {
-  return walk(found, firstAbove(found.rows, id) - 1, -1, count);
-}
-
+/** Up to `count` matching rows from that place on, newer or older ones. */
 function walk({ rows, matches }: Narrowed, start: number, step: 1 | -1, count: number): MessageRecord[] {
   const taken: MessageRecord[] = [];
   for (let at = start; taken.length < count; at += step) {
@@ -133,14 +105,12 @@ export type Anchor =
   | { readonly kind: 'first_unread' }
   | { readonly kind: 'date'; readonly seconds: number };
 
-interface Given {
-  readonly anchor?: string;
-  readonly anchor_date?: string;
-  readonly use_first_unread_anchor?: boolean;
-}
-
 /** docs/apis.md, Messages. @throws Refusal */
-export function readAnchor(level: number, { anchor, anchor_date, use_first_unread_anchor }: Given): Anchor {
+export function readAnchor(
+  level: number,
+  given: { readonly anchor?: string; readonly anchor_date?: string; readonly use_first_unread_anchor?: boolean },
+): Anchor {
+  const { anchor, anchor_date, use_first_unread_anchor } = given;
   if (use_first_unread_anchor) return { kind: 'first_unread' };
   if (anchor === undefined) throw new Refusal("Missing 'anchor' argument.");
   if (anchor === 'first_unread') return { kind: 'first_unread' };

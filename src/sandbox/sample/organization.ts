@@ -3,10 +3,6 @@ import type { ChannelRecord, User, Organization } from '../records.ts';
 import type { State } from '../state.ts';
 
 /** The keys are no secrets: they are the same in every sandbox and open nothing else. */
-function keyOf(name: string): string {
-  return `SandboxKeyOf${name}`.padEnd(32, '0');
-}
-
 function person(user_id: number, name: string, full_name: string, traits: Partial<User> = {}): User {
   return {
     user_id,
@@ -15,7 +11,7 @@ function person(user_id: number, name: string, full_name: string, traits: Partia
     role: 'member',
     bot: 'none',
     active: true,
-    api_key: keyOf(name),
+    api_key: `SandboxKeyOf${name}`.padEnd(32, '0'),
     password: `sandbox-password-of-${name.toLowerCase()}`,
     settings: {},
     pending_email: null,
@@ -38,22 +34,16 @@ export const samplePeople: readonly User[] = [
   person(15, 'SentryHook', 'Crash Reports', { bot: 'incoming webhook', email: 'crash-reports-bot@harbour.example' }),
 ];
 
-/** A channel of the sample; `members` receive its messages from the beginning, `late` from that moment (UNIX seconds) on. */
-interface SampleChannel {
-  readonly channel: Omit<ChannelRecord, 'subscribers'>;
-  readonly members: readonly number[];
-  readonly late?: { readonly user_id: number; readonly since: number };
-}
-
 const common = { privacy: 'public', shared_history: true, archived: false, muted_by: [] } as const;
 const late = { user_id: 11, since: jonasJoined };
 
-export const sampleChannels: readonly SampleChannel[] = [
-  {
-    channel: { ...common, stream_id: 1, name: 'general', recipient_id: 101 },
-    members: [8, 9, 10, 12],
-    late,
-  },
+/** `members` receive the messages of a channel from the beginning, `late` from that moment (UNIX seconds) on. */
+export const sampleChannels: readonly {
+  readonly channel: Omit<ChannelRecord, 'subscribers'>;
+  readonly members: readonly number[];
+  readonly late?: typeof late;
+}[] = [
+  { channel: { ...common, stream_id: 1, name: 'general', recipient_id: 101 }, members: [8, 9, 10, 12], late },
   { channel: { ...common, stream_id: 2, name: 'firmware', recipient_id: 102 }, members: [8, 9], late },
   {
     channel: { ...common, stream_id: 3, name: 'releases', recipient_id: 103, privacy: 'web-public' },
@@ -61,12 +51,8 @@ export const sampleChannels: readonly SampleChannel[] = [
   },
   {
     channel: {
-      ...common,
-      stream_id: 4,
-      name: 'clinic-pilot',
-      recipient_id: 104,
-      privacy: 'private',
-      shared_history: false,
+      ...{ ...common, stream_id: 4, name: 'clinic-pilot', recipient_id: 104 },
+      ...{ privacy: 'private', shared_history: false },
     },
     members: [9, 10],
   },

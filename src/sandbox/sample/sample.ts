@@ -36,12 +36,14 @@ export function addSample(state: State, level: number): void {
   state.organization.put('chat', sampleOrganization);
   for (const user of samplePeople) state.users.put(user.user_id, user);
   for (const { members, channel } of sampleChannels) {
-    state.channels.put(channel.stream_id, {
-      ...channel,
-      subscribers: members.map((user_id) => ({ user_id, since: 0 })),
-    });
+    const subscribers = members.map((user_id) => ({ user_id, since: 0 }));
+    state.channels.put(channel.stream_id, { ...channel, subscribers });
   }
-  addConversations(state, level);
+  const known = sampleMessages.get(level);
+  if (known) for (const row of known) state.messages.put(row.id, row);
+  else converse(state, level);
+  state.counters.put('message', state.messages.rows().at(-1)?.id ?? 0);
+  sampleMessages.set(level, state.messages.rows());
   addLateMembers(state);
   addPersonal(state);
 }
@@ -49,18 +51,16 @@ export function addSample(state: State, level: number): void {
 /** The messages by feature level: rows never change, so every sandbox of a process and every reset has the same. */
 const sampleMessages = new Map<number, readonly MessageRecord[]>();
 
-function addConversations(state: State, level: number): void {
-  const rows = sampleMessages.get(level);
-  if (!rows) converse(state, level);
-  for (const row of rows ?? []) state.messages.put(row.id, row);
-  state.counters.put('message', state.messages.rows().at(-1)?.id ?? 0);
-  sampleMessages.set(level, state.messages.rows());
-}
-
 function converse(state: State, level: number): void {
   const known = (row: Conversation) =>
     row.stream_id === undefined || row.topic !== '' || level >= topicLevels.emptyTopic;
-  const all = [...sampleConversations.filter(known), calibrationLog, nightlyBuilds].flatMap(spoken);
+  const all = [...sampleConversations.filter(known), calibrationLog, nightlyBuilds].flatMap((conversation) => {
+    let time = Date.parse(conversation.begins);
+    return conversation.lines.map((line) => {
+      time += line[1] * 60_000;
+      return { time, conversation, line };
+    });
+  });
   state.counters.put('message', 1000);
   for (const { time, conversation, line } of all.sort((one, other) => one.time - other.time)) {
     const { topic, stream_id, people, recipient_id } = conversation;
@@ -68,14 +68,6 @@ function converse(state: State, level: number): void {
     const place = stream_id === undefined ? { people: people ?? [], recipient_id: recipient_id ?? 0 } : { stream_id };
     addMessage(state, { client: 'website', subject: topic, sender_id, content, ...place, ...more }, time);
   }
-}
-
-function spoken(conversation: Conversation) {
-  let time = Date.parse(conversation.begins);
-  return conversation.lines.map((line) => {
-    time += line[1] * 60_000;
-    return { time, conversation, line };
-  });
 }
 
 /** Who joined later received only what came after. */
@@ -90,54 +82,31 @@ function addLateMembers(state: State): void {
 }
 
 function addPersonal(state: State): void {
-  addViews(state);
-  addSnippets(state);
+  const views: readonly (readonly [user_id: number, fragment: string, is_pinned: boolean, name: string | null])[] = [
+    [8, 'inbox', true, null],
+    [8, 'narrow/is/starred', false, null],
+    [8, 'narrow/is/alerted', false, 'Alert Words'],
+    [8, 'narrow/channel/1-general/topic/license.20audit', true, 'License audit'],
+    [9, 'narrow/channel/2-firmware', true, 'Firmware'],
+    [13, 'narrow/channel/3-releases', false, 'Releases'],
+  ];
+  for (const [user_id, fragment, is_pinned, name] of views)
+    state.views.put(viewKey(user_id, fragment), { user_id, fragment, is_pinned, name });
+  const welcome = 'Welcome to the team! Start at https://wiki.harbour.example/onboarding';
+  const snippets: readonly (readonly [user_id: number, date_created: number, title: string, content: string])[] = [
+    [8, 1_768_204_800, 'Welcome', welcome],
+    [8, 1_768_291_200, 'One key each', 'A license key is for **one** user. Please ask for another one.'],
+    [9, 1_768_809_600, 'Radio', 'Which radio channel, and how many sensors?'],
+    [13, 1_769_616_000, 'Out', '**{version}** is out.'],
+  ];
+  for (const [index, [user_id, date_created, title, content]] of snippets.entries())
+    state.snippets.put(index + 1, { id: index + 1, user_id, title, content, date_created });
   const policies = [
     { user_id: 8, stream_id: 1, topic: 'license audit', policy: 'followed' },
     { user_id: 8, stream_id: 1, topic: 'lunch', policy: 'muted' },
     { user_id: 9, stream_id: 2, topic: 'nightly builds', policy: 'muted' },
   ] as const;
   for (const row of policies) state.topicPolicies.put(policyKey(row), row);
-}
-
-function addViews(state: State): void {
-  const views = [
-    { user_id: 8, fragment: 'inbox', is_pinned: true, name: null },
-    { user_id: 8, fragment: 'narrow/is/starred', is_pinned: false, name: null },
-    { user_id: 8, fragment: 'narrow/is/alerted', is_pinned: false, name: 'Alert Words' },
-    { user_id: 8, fragment: 'narrow/channel/1-general/topic/license.20audit', is_pinned: true, name: 'License audit' },
-    { user_id: 9, fragment: 'narrow/channel/2-firmware', is_pinned: true, name: 'Firmware' },
-    { user_id: 13, fragment: 'narrow/channel/3-releases', is_pinned: false, name: 'Releases' },
-  ];
-  for (const view of views) state.views.put(viewKey(view.user_id, view.fragment), view);
-}
-
-function addSnippets(state: State): void {
-  const snippets = [
-    {
-      id: 1,
-      user_id: 8,
-      title: 'Welcome',
-      content: 'Welcome to the team! Start at https://wiki.harbour.example/onboarding',
-      date_created: 1_768_204_800,
-    },
-    {
-      id: 2,
-      user_id: 8,
-      title: 'One key each',
-      content: 'A license key is for **one** user. Please ask for another one.',
-      date_created: 1_768_291_200,
-    },
-    {
-      id: 3,
-      user_id: 9,
-      title: 'Radio',
-      content: 'Which radio channel, and how many sensors?',
-      date_created: 1_768_809_600,
-    },
-    { id: 4, user_id: 13, title: 'Out', content: '**{version}** is out.', date_created: 1_769_616_000 },
-  ];
-  for (const snippet of snippets) state.snippets.put(snippet.id, snippet);
 }
 
 /** Hides all but the newest messages, as plans do (docs/apis.md, Limited history). */
