@@ -4,15 +4,13 @@ import type { Milliseconds } from '../../core/duration.ts';
 export interface MessageSelection {
   /** The narrow as it is sent; empty selects everything that the account received. */
   readonly narrow: readonly unknown[];
-  readonly form: MessageForm;
+  /** Parameters of a request that say how messages are shown. */
+  readonly form: {
+    readonly client_gravatar?: boolean | undefined;
+    readonly apply_markdown?: boolean | undefined;
+    readonly allow_empty_topic_name?: boolean | undefined;
+  };
   readonly range: Range;
-}
-
-/** Parameters of a request that say how messages are shown. */
-interface MessageForm {
-  readonly client_gravatar?: boolean | undefined;
-  readonly apply_markdown?: boolean | undefined;
-  readonly allow_empty_topic_name?: boolean | undefined;
 }
 
 /** What to fetch: one request as the API has it, single messages, pages from a message on, or a span of time. */

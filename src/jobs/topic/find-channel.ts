@@ -51,17 +51,16 @@ async function newestOf(
   const narrow = [{ operator: 'channel', operand }];
   try {
     const page = await chat.messages({ narrow, anchor: 'newest', num_before: 1, num_after: 0 });
-    checkMessages(page, (message) => isOf(operand, message), String(operand));
+    const isOf = ({ stream_id, display_recipient }: Message): boolean => {
+      if (typeof operand === 'number') return stream_id === operand;
+      return typeof display_recipient === 'string' && isSameName(display_recipient, operand.trim());
+    };
+    checkMessages(page, isOf, String(operand));
     return { message: onlyMessage(page, 'found_oldest') };
   } catch (cause) {
     if (cause instanceof Failure && cause.details.server?.code === 'BAD_NARROW') return undefined;
     throw cause;
   }
-}
-
-function isOf(channel: number | string, { stream_id, display_recipient }: Message): boolean {
-  if (typeof channel === 'number') return stream_id === channel;
-  return typeof display_recipient === 'string' && isSameName(display_recipient, channel.trim());
 }
 
 function channelOf(wanted: number | string, message: Message | undefined): Channel | undefined {

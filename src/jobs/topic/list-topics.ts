@@ -34,7 +34,7 @@ export async function listTopics(chat: Pick<ChatApi, 'messages'>, channel: Chann
       const key = foldName(topic_name);
       const { messages, first_timestamp } = topics.get(key) ?? { messages: 0, first_timestamp: time };
       const counts = { messages: messages + 1, first_timestamp, last_timestamp: time };
-      topics.set(key, { topic_name, ...counts, resolved: isResolved(topic_name) });
+      topics.set(key, { topic_name, ...counts, resolved: topic_name.startsWith(resolvedPrefix) });
     }
   }
   const newestFirst = [...topics.values()].sort((one, other) => other.last_timestamp - one.last_timestamp);
@@ -67,8 +67,4 @@ async function* checkedPages(channel: Channel, pages: AsyncIterable<MessagePage>
     checkMessages(page, ({ stream_id }) => stream_id === channel.stream_id, channel.name ?? String(channel.stream_id));
     yield page;
   }
-}
-
-function isResolved(name: string): boolean {
-  return name.startsWith(resolvedPrefix);
 }
