@@ -110,7 +110,8 @@ const otherWords: Readonly<Record<string, string>> = {
 };
 
 function unknownCommand(word: string, place: string, known: readonly string[]): Failure {
-  const meant = otherWords[`${place} ${word}`.trim()];
+  const typed = `${place} ${word}`.trim();
+  const meant = Object.hasOwn(otherWords, typed) ? otherWords[typed] : undefined;
   const ending = known.filter((name) => name.endsWith(` ${word}`));
   const near = meant !== undefined ? [meant] : ending.length > 0 ? ending.slice(0, 3) : nearest(word, known);
   const all = place === '' ? 'See chatelaine --help.' : `Commands of${place}: ${known.join(', ')}.`;

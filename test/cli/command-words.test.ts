@@ -48,7 +48,7 @@ test.each([
   ['list', "unknown command 'list'", 'Did you mean license list or settings list or topic list?'],
   ['license lst --help', "unknown command 'lst'", 'Did you mean list?'],
   ['license __proto__', "unknown command '__proto__'", `Commands of license: ${licenseVerbs}.`],
-  ['license find ada', "unknown command 'find'", `Commands of license: ${licenseVerbs}.`],
+  ['license find ada', "unknown command 'find'", 'Did you mean license list --match GLOB?'],
   [
     'messages --channel general',
     'chatelaine messages needs a command before --channel',

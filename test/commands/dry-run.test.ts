@@ -82,6 +82,8 @@ const readers = [
   'first-activation|first-activation audit',
   'settings list|describe|get',
   'messages fetch',
+  'view list',
+  'snippet list',
   'archive verify',
   'topic list',
   'ledger status',

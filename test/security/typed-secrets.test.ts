@@ -101,8 +101,9 @@ const rows: readonly Row[] = [
   { line: 'settings set V' },
   { line: 'settings set V=1' },
   { line: 'settings describe V' },
-  { line: 'snippet rm V' },
-  { line: 'snippet rm -', stdin: 'V\n' },
+  // A word is a title, which is looked for in the list of snippets.
+  { line: 'snippet rm V', exit: 7 },
+  { line: 'snippet rm -', stdin: 'V\n', exit: 7 },
   { line: 'first-activation V' },
   { line: 'completion V' },
   { line: 'sandbox reset V' },

@@ -572,6 +572,7 @@ describe('old servers', () => {
         msg: 'Invalid narrow operator: unknown user a@b.test',
         desc: 'unknown user a@b.test',
       });
+    service.expect('GET /api/v1/users').reply(200, { ...done, members: [] });
 
     const { exitCode, error } = await run(service, 'messages fetch --sender a@b.test --limit 1 -o json');
 
@@ -604,6 +605,7 @@ describe('old servers', () => {
     service
       .expect('GET /api/v1/server_settings')
       .reply(level === undefined ? 404 : 200, { ...done, zulip_feature_level: level });
+    service.expect('GET /api/v1/streams').reply(200, { ...done, streams: [] });
 
     const { exitCode, error } = await run(service, 'messages fetch --channel nowhere --limit 1 -o json');
 
@@ -614,9 +616,10 @@ describe('old servers', () => {
     });
   });
 
-  test('a bad narrow without other words is a refusal at once', async () => {
+  test('a bad narrow without other words is a refusal, also where the users cannot be read', async () => {
     const service = fakeService();
     refused(service, [{ operator: 'sender', operand: 'x' }]);
+    service.expect('GET /api/v1/users').reply(400, { ...badNarrow, msg: 'no' });
 
     expect(await run(service, 'messages fetch --sender x --limit 1')).toMatchObject({ exitCode: 6 });
     service.done();
