@@ -61,6 +61,16 @@ describe('a reader that goes away', () => {
     expect(users).toHaveLength(40);
   });
 
+  test('that was never there does not end settings set between its requests', async () => {
+    const { port, seen } = await openOrigin();
+    const line =
+      'chatelaine settings set email=ada@example.org full_name=Ada color_scheme=dark -o ndjson --yes | head -0; echo "status:${PIPESTATUS[*]}"';
+    const done = await shell(line, { env: chatAt(port) }).ended;
+    expect(statuses(done)).toBe('0 0');
+    const changes = seen.filter(({ method }) => method === 'PATCH').map(({ body }) => /^[a-z_]+/.exec(body)?.[0]);
+    expect(changes).toEqual(['email', 'full_name', 'color_scheme']);
+  });
+
   test.each(['--help', 'license --help', 'settings list', 'settings list -o json'])(
     'may be that of %s',
     async (words) => {
