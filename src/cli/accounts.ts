@@ -10,29 +10,18 @@ import { unitOf } from '../store/account/unit.ts';
 import { serverOf } from '../store/account/profile.ts';
 import { canOthersRead } from '../store/disk/files.ts';
 import { isInteractive } from './input.ts';
-import type { Messages } from './messages.ts';
-import { shortened, type Redactor } from './redactor.ts';
+import { shortened } from './redactor.ts';
 import type { EmbeddedSandbox } from './sandbox.ts';
-import type { Options } from './values.ts';
-import type { World } from './world.ts';
-
-export interface Holding {
-  readonly world: World;
-  readonly options: Options;
-  readonly messages: Messages;
-  readonly redactor: Redactor;
-  readonly signal: AbortSignal;
-  readonly sandbox: EmbeddedSandbox;
-}
+import type { Running } from './values.ts';
 
 /** The parts of a context that choose credentials (stored ones, the environment's, or the embedded sandbox's) and read keys. */
-export function openAccounts(holding: Holding): Accounts & Omit<Keys, 'keyFromInput'> {
-  const { world, options, redactor, signal, sandbox } = holding;
+export function openAccounts(running: Running, sandbox: EmbeddedSandbox): Accounts & Omit<Keys, 'keyFromInput'> {
+  const { world, options, redactor, signal } = running;
   const { machine } = world;
   // A wait for the lock of the configuration ends with the command.
   const clock: Clock = { ...world.clock, sleep: (span, given = signal) => world.clock.sleep(span, given) };
   const profiles = openProfiles(machine, clock);
-  const runKeyCommand = keyCommandRunner(holding);
+  const runKeyCommand = keyCommandRunner(running);
   const credentials = openCredentials(machine, clock, profiles, runKeyCommand, signal);
   const chosen = { profile: options.profile, typed: options.typed.has('profile') };
   return {
@@ -64,7 +53,7 @@ function unchanged(profiles: Profiles): Profiles {
   return { ...profiles, save: () => Promise.resolve(), use: refuseUnknown, remove: refuseUnknown };
 }
 
-function keyCommandRunner({ world, options, messages, redactor, signal }: Holding): Keys['runKeyCommand'] {
+function keyCommandRunner({ world, options, messages, redactor, signal }: Running): Keys['runKeyCommand'] {
   return async (command) => {
     const { runKeyCommand } = await import('../store/account/key-command.ts');
     const verbose = options.verbose ? messages.note : undefined;

@@ -2,48 +2,31 @@ import type { Connection, KeyVariable, PlannedCall, Send } from '../api/http/cal
 import { connect } from '../api/http/connect.ts';
 import type { LicensingConnection } from '../api/licensing/license-answer.ts';
 import { openGate } from '../api/http/retry.ts';
-import type { GlobalValues } from '../commands/context.ts';
 import type { Spool } from '../core/spool.ts';
 import { headersOf, urlOf, variableOf, type Account } from '../schema/profile.ts';
 import { isExposed } from '../schema/url.ts';
 import type { ChatCredential, LicensingCredential } from '../store/account/credentials.ts';
-import { openLog } from './log.ts';
-import type { Messages } from './messages.ts';
-import type { Redactor } from './redactor.ts';
-import { observer } from './trace.ts';
+import { observer, openLog } from './trace.ts';
+import type { Running } from './values.ts';
 import type { World } from './world.ts';
 
 /** How to send for each credential; all of a process share one rate gate. */
 export interface Connections {
   licensing(credential: LicensingCredential): LicensingConnection;
-  chat(credential: ChatCredential): ChatConnection;
+  /** `sendUnauthenticated`: for the one call that needs no account. */
+  chat(credential: ChatCredential): { readonly send: Send; readonly sendUnauthenticated: Send };
   /** Without a credential; no body of an answer is shown. */
   open(url: string, headers?: Readonly<Record<string, string>>): Send;
-}
-
-export interface ChatConnection {
-  readonly send: Send;
-  /** For the one call that needs no account. */
-  readonly sendUnauthenticated: Send;
-}
-
-export interface Wiring {
-  readonly world: World;
-  readonly options: GlobalValues;
-  readonly messages: Messages;
-  readonly redactor: Redactor;
-  readonly signal: AbortSignal;
-  /** Takes the requests that a dry run does not send. */
-  readonly plan: (call: PlannedCall) => void;
 }
 
 /** Bytes; no answer but a list of licenses is longer. */
 const bodyLimit = 64 * 1024 * 1024;
 const defaultRetries = 5;
 
-export function openConnections(wiring: Wiring): Connections {
-  const shared = sharedBy(wiring);
-  const { redactor } = wiring;
+/** @param plan takes the requests that a dry run does not send */
+export function openConnections(running: Running, plan: (call: PlannedCall) => void): Connections {
+  const shared = { ...sharedBy(running), plan: running.options.dry_run ? plan : undefined };
+  const { redactor, messages } = running;
   const unauthenticated = {
     ...shared,
     authorization: undefined,
@@ -58,7 +41,7 @@ export function openConnections(wiring: Wiring): Connections {
   const nameExposed = (url: string): void => {
     if (!isExposed(url) || named.has(url)) return;
     named.add(url);
-    wiring.messages.note(`${url} is not encrypted: the key and all that is sent and answered can be read on the way`);
+    messages.note(`${url} is not encrypted: the key and all that is sent and answered can be read on the way`);
   };
   const signedIn = (credential: LicensingCredential | ChatCredential): Send => {
     nameExposed(urlOf(credential));
@@ -66,7 +49,7 @@ export function openConnections(wiring: Wiring): Connections {
       ...shared,
       base: urlOf(credential),
       authorization: redactor.watch(credential.key).framed((key) => authorizationOf(credential, key)),
-      key: keyVariable(credential, wiring),
+      key: keyVariable(credential, running),
       sealed: credential.kind === 'licensing',
       readOnly: credential.read_only ?? false,
       headers: headersOf(credential),
@@ -88,7 +71,7 @@ function authorizationOf(account: Account, key: string): string {
 }
 
 /** The variable that holds the key already, or one of the profile's name and the line that sets it. */
-function keyVariable(credential: LicensingCredential | ChatCredential, { world, options }: Wiring): KeyVariable {
+function keyVariable(credential: LicensingCredential | ChatCredential, { world, options }: Running): KeyVariable {
   const { kind, profile } = credential;
   const user = kind === 'chat' ? { user: credential.email } : {};
   if (options.sandbox)
@@ -114,12 +97,11 @@ function sharedBy({
   messages,
   redactor,
   signal,
-  plan,
-}: Wiring): Omit<Connection, 'base' | 'authorization' | 'key' | 'sealed' | 'readOnly' | 'headers'> {
+}: Running): Omit<Connection, 'base' | 'authorization' | 'key' | 'sealed' | 'readOnly' | 'headers' | 'plan'> {
   const { machine, clock, alarm } = world;
   const observers = [
     observer(options, messages, world),
-    ...(options.log === undefined ? [] : [openLog(options.log, { clock, redactor, messages })]),
+    ...(options.log === undefined ? [] : [openLog(options.log, clock, redactor, messages)]),
   ];
   return {
     userAgent: `chatelaine/${world.version} (${machine.platform}; ${process.arch}; node ${process.versions.node})`,
@@ -133,7 +115,6 @@ function sharedBy({
     bodyLimits: limitsFrom(world.bodyLimit ?? bodyLimit, world, signal),
     surroundings: { env: machine.env, caFile: options.ca_file },
     dispatcher: world.dispatcher,
-    plan: options.dry_run ? plan : undefined,
     observe: (event) => observers.forEach((observe) => observe(event)),
   };
 }

@@ -30,9 +30,8 @@ import { openLedgers } from './ledgers.ts';
 import type { Messages } from './messages.ts';
 import type { FieldCheck } from './presentation.ts';
 import { openProgress } from './progress.ts';
-import type { Redactor } from './redactor.ts';
 import { embeddedSandbox, sandboxControl } from './sandbox.ts';
-import type { Options } from './values.ts';
+import type { Running } from './values.ts';
 import type { World } from './world.ts';
 
 /** The real context of one command, and what the run needs of it afterwards. */
@@ -45,16 +44,6 @@ export interface Session {
   close(): Promise<void>;
 }
 
-/** What a command runs with. */
-export interface Running {
-  readonly world: World;
-  readonly options: Options;
-  readonly messages: Messages;
-  readonly redactor: Redactor;
-  /** Ctrl-C, SIGTERM and the deadline. */
-  readonly signal: AbortSignal;
-}
-
 export function openSession(running: Running, checkFields: FieldCheck): Session {
   const { world, options, messages, signal } = running;
   const planned: PlannedCall[] = [];
@@ -62,9 +51,9 @@ export function openSession(running: Running, checkFields: FieldCheck): Session 
   // One listener for each worker that waits is no leak: without this, Node warns on stderr from the eleventh on.
   setMaxListeners(0, signal);
   const sandbox = embeddedSandbox(world);
-  const accounts = openAccounts({ ...running, sandbox });
+  const accounts = openAccounts(running, sandbox);
   const { ledgers, close: closeLedgers } = openLedgers(running, accounts);
-  const connections = openConnections({ ...running, plan: (call) => void planned.push(call) });
+  const connections = openConnections(running, (call) => planned.push(call));
   const context: Context = {
     options,
     signal,

@@ -1,35 +1,23 @@
 import { defaultTimeout } from '../api/http/attempt.ts';
-import type { Accounts, ConfiguredLedger, Ledgers, GlobalValues } from '../commands/context.ts';
+import type { Accounts, ConfiguredLedger, Ledgers } from '../commands/context.ts';
 import { Failure, labelled } from '../core/failure.ts';
 import type { LicensingProfile } from '../schema/profile.ts';
 import { jointClaims } from '../store/joint-claims.ts';
 import type { LicensingCredential } from '../store/account/credentials.ts';
 import { readLedgerUrl } from '../schema/ledger-url.ts';
 import type { Ledger } from '../store/ledger/ledger.ts';
-import type { Messages } from './messages.ts';
-import type { Redactor } from './redactor.ts';
-import type { World } from './world.ts';
-
-/** What the ledgers of a run need of it. */
-export interface LedgerWiring {
-  readonly world: World;
-  readonly options: GlobalValues;
-  readonly messages: Messages;
-  readonly redactor: Redactor;
-  readonly signal: AbortSignal;
-}
-
-export interface OpenLedgers {
-  readonly ledgers: Ledgers;
-  /** Ends every session: what it still holds is free. */
-  close(): Promise<void>;
-}
+import type { Running } from './values.ts';
 
 const variableName = 'CHATELAINE_LEDGER';
 
-/** The part of a context that keeps claims. The code of a ledger is loaded only where one is configured. */
-export function openLedgers(wiring: LedgerWiring, accounts: Accounts): OpenLedgers {
-  const { world, options, messages, redactor, signal } = wiring;
+/**
+ * The part of a context that keeps claims. The code of a ledger is loaded only where one is configured. `close` ends every session: what
+ * it still holds is free.
+ */
+export function openLedgers(
+  { world, options, messages, redactor, signal }: Running,
+  accounts: Accounts,
+): { readonly ledgers: Ledgers; readonly close: () => Promise<void> } {
   const opened = new Map<string, Promise<Ledger>>();
   const open = (url: string): Promise<Ledger> => {
     const known = opened.get(url) ?? load(url);

@@ -10,7 +10,7 @@ import type { Options } from './values.ts';
 import type { World } from './world.ts';
 
 /** How a run prints, decided before it begins. */
-export interface RunPresentation {
+interface RunPresentation {
   /** What the command sees of its options: without those that do not apply to what it prints. */
   readonly options: Options;
   readonly result: Presentation;
@@ -20,7 +20,7 @@ export interface RunPresentation {
 }
 
 /** What the looks need of the world. */
-export interface PrintedTo {
+interface PrintedTo {
   readonly machine: Pick<World['machine'], 'env'>;
   readonly stdout: Pick<World['stdout'], 'isTTY' | 'columns'>;
 }

@@ -11,7 +11,7 @@ import { readGlobals, type Options, type Texts } from './values.ts';
 import type { World } from './world.ts';
 
 /** What a command line asks for: a text to print, or a command to run. */
-export type ParsedLine = { readonly text: string } | CommandRequest;
+type ParsedLine = { readonly text: string } | CommandRequest;
 
 export interface CommandRequest {
   readonly command: AnyCommand;

@@ -6,7 +6,7 @@ import { plain } from '../output/plain.ts';
 import type { World } from './world.ts';
 
 /** Questions go to stderr and answers come from stdin, both of them terminals: stdout stays data. */
-export interface Prompt {
+interface Prompt {
   /** @throws Failure cancelled on anything but yes */
   confirm(question: string): Promise<void>;
   line(question: string): Promise<string>;

@@ -8,9 +8,10 @@ import type { Clock } from '../core/world.ts';
 import type { JsonFilter, Presentation } from '../output/presentation.ts';
 import { regardless, streamSink, type Sink } from '../output/sink.ts';
 import { writeResult } from '../output/write.ts';
-import { openSession, type Running } from './context.ts';
+import { openSession } from './context.ts';
 import { presentationOf } from './presentation.ts';
 import type { Redactor } from './redactor.ts';
+import type { Running } from './values.ts';
 
 /** Runs a command and prints its result, or the requests of its dry run; the exit code. */
 export async function runCommand(

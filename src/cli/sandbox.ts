@@ -9,7 +9,7 @@ import { foldersOf } from '../store/disk/folders.ts';
 import type { World } from './world.ts';
 
 /** Credentials of the embedded sandbox, in place of stored ones. */
-export interface SandboxCredentials {
+interface SandboxCredentials {
   licensing(choice: { readonly app_code?: number | undefined }): LicensingCredential;
   chat(): ChatCredential;
   licensingApps(): readonly StoredApp[];

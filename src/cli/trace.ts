@@ -3,7 +3,11 @@ import type { WireEvent } from '../api/http/call.ts';
 import type { GlobalValues } from '../commands/context.ts';
 import { formatDuration } from '../core/duration.ts';
 import { indented, lineBreak } from '../output/plain.ts';
+import { Failure } from '../core/failure.ts';
+import type { Clock } from '../core/world.ts';
+import { openLogFile } from '../store/log-file.ts';
 import type { Messages } from './messages.ts';
+import type { Redactor } from './redactor.ts';
 import type { World } from './world.ts';
 
 /** Turns what happens on the wire into lines of stderr: `--verbose` a line each, `--trace` everything but secrets. */
@@ -105,4 +109,57 @@ function typesOf(value: unknown): unknown {
     return value.length > 1 ? [typesOf(value[0]), `and ${value.length - 1} more`] : value.map(typesOf);
   if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, typesOf(item)]));
   return value === null ? 'null' : typeof value;
+}
+
+/**
+ * Writes requests, answers, troubles and waits to a file, a JSON object a line: no bodies, no headers, no secret, no license code. A
+ * log that cannot be written any longer is given up with a warning, because a write that was begun must continue.
+ * @throws Failure config where the file cannot be written
+ */
+export function openLog(
+  path: string,
+  clock: Pick<Clock, 'now'>,
+  redactor: Pick<Redactor, 'clean'>,
+  messages: Pick<Messages, 'warn'>,
+): (event: WireEvent) => void {
+  const append = openLogFile(path);
+  let isLost = false;
+  return (event) => {
+    const entry = entryOf(event);
+    if (!entry || isLost) return;
+    const time = new Date(clock.now()).toISOString();
+    const texts = Object.entries(entry).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? redactor.clean(value) : value,
+    ]);
+    try {
+      append(JSON.stringify({ time, ...Object.fromEntries(texts) }));
+    } catch (cause) {
+      isLost = true;
+      if (!(cause instanceof Failure)) throw cause;
+      messages.warn(cause.message);
+    }
+  };
+}
+
+/** A record without its time; undefined for events that are for a person who waits. Spans are whole milliseconds. */
+function entryOf(event: WireEvent): Readonly<Record<string, string | number>> | undefined {
+  switch (event.kind) {
+    case 'request':
+      return { event: 'request', method: event.method, url: event.url, attempt: event.attempt };
+    case 'answer': {
+      const { method, url, attempt, answer, took } = event;
+      return { event: 'answer', method, url, attempt, status: answer.status, took_ms: Math.round(took) };
+    }
+    case 'failure': {
+      const { method, url, attempt, message } = event;
+      return { event: 'trouble', method, url, attempt, message };
+    }
+    case 'wait': {
+      const { method, url, span, why } = event;
+      return { event: 'wait', method, url, wait_ms: Math.round(span), why };
+    }
+    default:
+      return undefined;
+  }
 }

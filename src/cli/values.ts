@@ -6,11 +6,24 @@ import { namesIn } from '../core/table-names.ts';
 import { variable, type Environment } from '../core/world.ts';
 import { rowOf } from '../output/formats.ts';
 import { collect, flagOf, readField, type Field } from '../schema/field.ts';
+import type { Messages } from './messages.ts';
+import type { Redactor } from './redactor.ts';
+import type { World } from './world.ts';
 
 /** The options of every command, as this run has them. */
 export interface Options extends GlobalValues {
   /** Which of them were typed, and are not their twins in the environment. */
   readonly typed: ReadonlySet<GlobalOption>;
+}
+
+/** What a command runs with. */
+export interface Running {
+  readonly world: World;
+  readonly options: Options;
+  readonly messages: Messages;
+  readonly redactor: Redactor;
+  /** Ctrl-C, SIGTERM and the deadline. */
+  readonly signal: AbortSignal;
 }
 
 /** Texts as they were typed, by name. */

@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { Alarm, Clock, Machine } from '../core/world.ts';
 
-export type Input = Readable & { readonly isTTY?: boolean };
+type Input = Readable & { readonly isTTY?: boolean };
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
 /** Everything outside the program, so that a test can hold all of it. */

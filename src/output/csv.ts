@@ -18,7 +18,7 @@ export function csv(choices: CsvChoices): Formatter {
 }
 
 /** What csv reads of a presentation; an export of an archive has no more. */
-export type CsvChoices = RecordChoices & Pick<Presentation, 'csvSafe' | 'terminal'>;
+type CsvChoices = RecordChoices & Pick<Presentation, 'csvSafe' | 'terminal'>;
 
 /** Numbers stay numbers here, because a minus sign makes only a text harmful. */
 function cell(value: unknown, { terminal, csvSafe }: CsvChoices): string | number | bigint {

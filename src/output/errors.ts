@@ -2,7 +2,7 @@ import { nameOf, type Failure } from '../core/failure.ts';
 import { painter } from './paint.ts';
 import { fitted, indented, plainJson, plainLines } from './plain.ts';
 
-export interface ErrorLook {
+interface ErrorLook {
   /** Whether stderr is a terminal: text is made harmless. */
   readonly terminal: boolean;
   /** Of the terminal; 0 where unknown. */

@@ -6,7 +6,7 @@ import type { Alarm } from '../core/world.ts';
 import type { JsonFilter } from './presentation.ts';
 
 /** What ends an expression: the deadline, Ctrl-C or SIGTERM. */
-export interface FilterEnding {
+interface FilterEnding {
   readonly signal: AbortSignal;
   readonly alarm: Alarm;
 }

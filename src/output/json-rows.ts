@@ -25,7 +25,7 @@ export async function* singly(rows: AsyncIterable<unknown>): AsyncGenerator {
 }
 
 /** Texts, at least one, each between the same two pieces of ASCII; `first` replaces the piece before the first one. */
-export type Join = (texts: readonly JsonElement[], before: string, after: string, first?: string) => Uint8Array;
+type Join = (texts: readonly JsonElement[], before: string, after: string, first?: string) => Uint8Array;
 
 /** What it joins is valid until its next call: a buffer for each page would have to be freed by V8. */
 export function joiner(): Join {

@@ -26,7 +26,7 @@ export interface Show<T> {
   readonly text?: (row: T) => string;
 }
 
-export interface ColumnLayout {
+interface ColumnLayout {
   /** The column of the lowest number is the first to go where the room is small (default: 0); of two, the one further right. */
   readonly priority?: number;
   /** Narrower, the column is not worth reading and goes (default: 10). */

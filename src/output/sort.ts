@@ -2,7 +2,7 @@ import { asObject, cellsOf } from './columns.ts';
 import type { Show } from './presentation.ts';
 
 /** How a list is sorted: `--sort FIELD`, or `--sort=-FIELD` for the other way round. */
-export interface Order {
+interface Order {
   readonly field: string;
   readonly descending: boolean;
 }

@@ -20,7 +20,7 @@ import { crc32 } from 'node:zlib';
  * V8's code cache of one program text (docs/architecture.md, Code cache). Nothing here fails: without a cache the program starts
  * slower, that is all.
  */
-export interface CodeCache {
+interface CodeCache {
   /** The cache that an earlier run wrote; undefined where there is none that may be used. */
   readonly data: Buffer | undefined;
   /** Writes what `make` returns for the next run, and removes the caches of old builds. */
@@ -28,7 +28,7 @@ export interface CodeCache {
 }
 
 /** What a cache is good for. */
-export interface CacheKey {
+interface CacheKey {
   /** Differs with each build: V8 compares only the lengths of program texts. */
   readonly build: string;
   /** Differs with the version of V8 and the processor. */

@@ -21,7 +21,7 @@ interface NarrowParts {
 }
 
 /** The values of the operator options, by name. */
-export type NarrowValues = { readonly [K in keyof typeof narrowOperators]?: readonly (string | number)[] };
+type NarrowValues = { readonly [K in keyof typeof narrowOperators]?: readonly (string | number)[] };
 
 /**
  * One narrow from a link and the operator options, or from --narrow.

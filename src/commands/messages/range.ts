@@ -17,7 +17,7 @@ export const rangeOptions = {
   all: { kind: 'boolean', help: 'Every message that matches, in pages of 1000' },
 } as const satisfies Fields;
 
-export type RangeValues = Omit<MessageValues, 'narrow' | 'apply_markdown'> & Values<typeof rangeOptions>;
+type RangeValues = Omit<MessageValues, 'narrow' | 'apply_markdown'> & Values<typeof rangeOptions>;
 
 /** Messages that a fetch without any option of a range shows. */
 const plainLimit = 100;

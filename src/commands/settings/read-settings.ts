@@ -9,7 +9,7 @@ import type { SettingEntry } from '../../store/settings/yaml.ts';
 /** The value of a secret that is asked for when everything else is found right. */
 export const toBeAsked = Symbol('to be asked');
 
-export interface SettingTexts {
+interface SettingTexts {
   /** `NAME=VALUE`, or a bare name, of the command line. */
   readonly words: readonly string[];
   readonly entries: readonly SettingEntry[];

@@ -26,7 +26,7 @@ export interface Purge {
   outcomeOf(survey: TopicSurvey): PurgeOutcome | undefined;
 }
 
-export interface PurgeLimits {
+interface PurgeLimits {
   /** Maximum number of messages that the deletion may take. */
   readonly maxMessages: number | undefined;
   readonly missing_ok: boolean | undefined;

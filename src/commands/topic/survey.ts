@@ -7,7 +7,7 @@ import { surveyTopic, type Topic, type TopicSurvey } from '../../jobs/topic/surv
 import { foldName } from '../../schema/topic.ts';
 import type { Terminal } from '../context.ts';
 
-export interface Allowed {
+interface Allowed {
   readonly missing_ok?: boolean | undefined;
   readonly include_hidden?: boolean | undefined;
   /** Whether an earlier run began to delete a topic: of that no message may be left. */

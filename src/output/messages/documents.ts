@@ -7,7 +7,7 @@ export const documentFormats = ['ndjson', 'csv', 'markdown', 'html'] as const;
 export type DocumentFormat = (typeof documentFormats)[number];
 
 /** The user's choices about a document: `fields`, `header` and `csv_safe` are of csv. */
-export interface DocumentOptions {
+interface DocumentOptions {
   readonly fields?: string;
   readonly header?: boolean;
   readonly csv_safe?: boolean;

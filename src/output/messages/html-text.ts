@@ -3,7 +3,7 @@ import { plainLines } from '../plain.ts';
 import { isObject } from '../../core/json.ts';
 
 /** How emphasis is written: each opens with the first text and closes with the second. */
-export interface TextStyle {
+interface TextStyle {
   readonly strong: readonly [string, string];
   readonly faint: readonly [string, string];
   /** The text of a moment (RFC 3339), in the reader's own time. */

@@ -5,7 +5,7 @@ import { changesOf, conversationOf, senderOf, sentAt, widgetOf } from './message
 import type { LinkTargets } from './sanitize.ts';
 
 /** The head of a Markdown document, above its messages. */
-export interface MarkdownHead {
+interface MarkdownHead {
   readonly title: string;
   /** Sentences below the title. */
   readonly notes: readonly string[];

@@ -33,7 +33,7 @@ export function sentAt({ timestamp }: MessageFields): Date | undefined {
   return date && !Number.isNaN(date.getTime()) ? date : undefined;
 }
 
-export interface ReactionCount {
+interface ReactionCount {
   /** The character of an emoji of Unicode, else its name between colons. */
   readonly emoji: string;
   readonly count: number;

@@ -17,7 +17,7 @@ export interface PageHead {
   readonly pages?: readonly OtherPage[];
 }
 
-export interface OtherPage {
+interface OtherPage {
   readonly label: string;
   readonly href: string;
 }
