@@ -11,7 +11,7 @@ import { flagOf, type Field, type Fields } from '../schema/field.ts';
 export function programHelp(table: readonly CommandEntry[], width: number): string {
   return sections([
     ['', wrap('License keys and team chat from one command line', width)],
-    ['Usage', ['chatelaine COMMAND [OPTION…]']],
+    ['Usage', ['chatelaine COMMAND [OPTION…]', 'chatelaine COMMAND --help', 'chatelaine help options']],
     [
       'Try it, nothing to sign in to',
       [
@@ -20,10 +20,16 @@ export function programHelp(table: readonly CommandEntry[], width: number): stri
       ].flatMap((line) => exampleLines(line, width)),
     ],
     ...groupsOf(table).map(({ title, entries }) => [title, entryLines(entries.map(commandEntry), width)] as const),
+  ]);
+}
+
+/** Text of `chatelaine help options`. */
+export function optionsHelp(width: number): string {
+  return sections([
     ['Options of every command', entryLines([...optionEntries(globalOptions), ...textOptions], width)],
     ['', wrap(twins, width)],
     ['Exit codes', exitCodes(width)],
-    ['More', ['chatelaine COMMAND --help', 'man chatelaine', 'chatelaine --version']],
+    ['More', ['man chatelaine']],
   ]);
 }
 
@@ -49,14 +55,15 @@ export function commandHelp(command: AnyCommand, width: number): string {
     ['', wrap(command.summary, width)],
     ['Usage', wrap(synopsis(command), width - indent)],
     ...(below.length > 0 ? [['Commands', entryLines(below.map(commandEntry), width)] as const] : []),
+    // Before the options, which may be many and shared with other commands.
+    ...(command.about ?? []).map((paragraph) => ['', wrap(paragraph, width)] as const),
     ...(args.length > 0 ? [['Arguments', entryLines(args, width)] as const] : []),
     ...(options.length > 0 ? [['Options', entryLines(options, width)] as const] : []),
-    ...(command.about ?? []).map((paragraph) => ['', wrap(paragraph, width)] as const),
     ...(command.input ? [[command.input.title, command.input.lines] as const] : []),
     ['Examples', command.examples.flatMap((example) => exampleLines(example, width))],
     [
       'Options of every command',
-      wrap('-o FORMAT, -q, -v, -n, --profile NAME, --sandbox and more: chatelaine --help', width - indent),
+      wrap('-o FORMAT, -q, -v, -n, --profile NAME, --sandbox and more: chatelaine help options', width - indent),
     ],
   ]);
 }

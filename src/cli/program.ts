@@ -5,7 +5,7 @@ import type { Environment } from '../core/world.ts';
 import { globalOptions } from '../commands/environment.ts';
 import { flagOf, type Field, type Fields } from '../schema/field.ts';
 import { commandWords, withoutHelpWords } from './command-words.ts';
-import { synopsis, commandHelp, helpWidth, nounHelp, programHelp } from './help.ts';
+import { synopsis, commandHelp, helpWidth, nounHelp, optionsHelp, programHelp } from './help.ts';
 import type { LinePlace } from './mistakes.ts';
 import { readGlobals, type Options, type Texts } from './values.ts';
 import type { World } from './world.ts';
@@ -28,12 +28,10 @@ export async function readCommandLine(
   argv: readonly string[],
   { machine: { env }, version, stdout }: Pick<World, 'machine' | 'version' | 'stdout'>,
 ): Promise<ParsedLine> {
+  const width = helpWidth(stdout.isTTY ? stdout.columns : undefined);
+  if (argv.join(' ') === 'help options') return { text: optionsHelp(width) };
   const words = withoutHelpWords(argv);
-  const reading: ProgramReading = {
-    place: { words: commandWords(words), options: globalOptions },
-    version,
-    width: helpWidth(stdout.isTTY ? stdout.columns : undefined),
-  };
+  const reading: ProgramReading = { place: { words: commandWords(words), options: globalOptions }, version, width };
   const program = buildProgram(env, reading);
   try {
     await program.parseAsync([...words], { from: 'user' });

@@ -92,11 +92,7 @@ export const commandTable: readonly CommandEntry[] = [
   entry('view rename', 'Rename a custom navigation view', () => import('./view/rename.ts')),
   entry('snippet list', 'List saved snippets', () => import('./snippet/list.ts')),
   entry('snippet rm', 'Delete saved snippets', () => import('./snippet/rm.ts')),
-  entry(
-    'ledger init',
-    'Create or upgrade the shared ledger in a PostgreSQL database',
-    () => import('./ledger/init.ts'),
-  ),
+  entry('ledger init', 'Create or upgrade the shared ledger (PostgreSQL)', () => import('./ledger/init.ts')),
   entry('ledger status', 'Show which runs hold claims in the shared ledger', () => import('./ledger/status.ts')),
   entry('auth login', 'Store a credential', () => import('./auth/login.ts')),
   entry('auth import', 'Store the credential of a zuliprc file', () => import('./auth/import.ts')),

@@ -10,6 +10,14 @@ import { fakeService, run } from '../helpers/run.ts';
 const lines = ['', ...new Set([...Object.keys(nouns), ...commandTable.map(({ name }) => name)])];
 
 /** One of each kind; what the others say is checked by rules, and the surface is in test/golden/surface.txt. */
+test('the commands fit one screen, and what all of them share is behind `help options`', async () => {
+  const { stdout } = await run(fakeService(), '--help', { bare: true });
+  expect(stdout.split('\n').length - 1).toBeLessThanOrEqual(60);
+
+  const options = await run(fakeService(), 'help options', { bare: true });
+  await expectGolden(options.stdout, 'test/golden/help/chatelaine-help-options.txt');
+});
+
 test.each(['', 'license', 'license apply'])('chatelaine %s --help looks as it was found good', async (line) => {
   const { stdout } = await run(fakeService(), `${line} --help`, { bare: true });
 
@@ -63,7 +71,8 @@ test.each(commandTable)('$name --help shows each argument, option, paragraph and
 });
 
 test('the program’s help shows each command, option and exit code', async () => {
-  const words = wordsOf((await run(fakeService(), '--help', { bare: true })).stdout);
+  const texts = await Promise.all(['--help', 'help options'].map((line) => run(fakeService(), line, { bare: true })));
+  const words = wordsOf(texts.map(({ stdout }) => stdout).join('\n'));
 
   const entries = [...optionEntries(globalOptions), ...textOptions].map(({ term, text }) => `${term} ${text}`);
   const commands = commandTable.map(({ name, summary }) => `${name} ${summary}`);
