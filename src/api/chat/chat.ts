@@ -8,7 +8,7 @@ import type { Assignment } from '../../schema/field.ts';
 import { snippetLevel } from '../../schema/snippet.ts';
 import { viewLevel } from '../../schema/view.ts';
 import { type Answer, isSuccess } from '../http/answer.ts';
-import { type MessageQuery, pageOf, rawPageOf } from './chat-messages.ts';
+import { type MessagePage, type MessageQuery, pageOf, rawPageOf } from './chat-messages.ts';
 import { asksInKnownWords } from './narrow-words.ts';
 import { fetchUpload } from './uploads.ts';
 import { accept, acceptOnce, isMissingRoute, refusal, routeMissing } from './chat-answer.ts';
@@ -32,6 +32,12 @@ export function chatApi(send: Send, sendUnauthenticated: Send) {
     organization: async (): Promise<string | undefined> => (await facts()).organization,
     /** GET /messages, one request, sorted by id. */
     messages: async (query: MessageQuery) => pageOf(await ask(query)),
+    /** The answer of one such request, whole, and what is read of it. */
+    envelope: async (query: MessageQuery): Promise<{ readonly body: JsonObject; readonly page: MessagePage }> => {
+      const answer = await ask(query);
+      const page = pageOf(answer);
+      return { body: isObject(answer.body) ? answer.body : {}, page };
+    },
     /** The same messages as the text in which the server sends them. */
     raw: { messages: async (query: MessageQuery) => rawPageOf(await ask(query)) },
     /** An attached file of at most so many bytes. */

@@ -1,11 +1,14 @@
 import { utcText } from '../../core/moment.ts';
-import { asMessage, type Message, messageLink } from '../../api/chat/chat-messages.ts';
-import { isObject } from '../../core/json.ts';
-import { fetchMessages } from '../../jobs/messages/fetch-messages.ts';
+import { asMessage, messageLink } from '../../api/chat/chat-messages.ts';
+import { usage } from '../../core/failure.ts';
+import { isObject, type JsonObject } from '../../core/json.ts';
+import { fetchEnvelope, fetchMessages } from '../../jobs/messages/fetch-messages.ts';
 import { withNearNames } from '../../jobs/topic/near.ts';
 import { messageFields } from '../../schema/messages.ts';
 import { JsonRows } from '../../output/json-rows.ts';
 import { command } from '../command.ts';
+import type { Accounts, Invocation, Services, Terminal } from '../context.ts';
+import type { TimeReading } from '../typed-time.ts';
 import { factsFor, selectionOf, selectionOptions } from './selection.ts';
 
 export default command({
@@ -29,7 +32,10 @@ export default command({
       help: 'A link of the web app, whole or from # on: its conversation, and from its message on where it leads to one',
     },
   },
-  options: selectionOptions,
+  options: {
+    ...selectionOptions,
+    envelope: { kind: 'boolean', help: 'With -o json: the whole answer of one request, with anchor and found_newest' },
+  },
   examples: [
     "chatelaine messages fetch '#narrow/channel/1-general/topic/Lunch'",
     'chatelaine messages fetch --channel general --topic lunch --raw-content',
@@ -39,26 +45,7 @@ export default command({
     'chatelaine messages fetch --anchor first_unread --num-before 10 --num-after 20 -o json',
   ],
 
-  async *run(values, context) {
-    const selection = selectionOf(values, await factsFor(values, context), context);
-    const chat = context.chat();
-    let count = 0;
-    const found = fetchMessages({ ...chat.raw, level: chat.level }, selection, context);
-    const pages = withNearNames(found, selection.narrow, chat);
-    for await (const messages of pages) {
-      if (messages.length === 0) continue;
-      count += messages.length;
-      const { site } = await context.chatAccount();
-      yield new JsonRows(
-        messages.map(({ text }) => text),
-        (text) => ({ message: asMessage(text.parse()), site }),
-      );
-    }
-    const { range } = selection;
-    // Who did not ask for a number must not take a part for the whole.
-    if (range.kind === 'newest' && values.limit === undefined && count === range.limit)
-      context.conclude(`at most the newest ${range.limit} messages are shown: --limit N or --all asks for others`);
-  },
+  run: ({ envelope, ...values }, context) => (envelope ? answerTo(values, context) : messagesOf(values, context)),
 
   fields: [...messageFields, 'time', 'url'],
 
@@ -84,9 +71,49 @@ export default command({
   },
 });
 
-function recipients({ display_recipient }: Message): unknown {
+function recipients({ display_recipient }: JsonObject): unknown {
   if (!Array.isArray(display_recipient)) return undefined;
   return display_recipient
     .map((user: unknown) => (isObject(user) ? String(user['full_name'] ?? user['email']) : String(user)))
     .join(', ');
+}
+
+type FetchValues = Parameters<typeof selectionOf>[0];
+type FetchParts = Pick<Services, 'chat'> &
+  Pick<Accounts, 'chatAccount'> &
+  Pick<Terminal, 'note' | 'warn' | 'conclude'> &
+  TimeReading;
+
+async function* messagesOf(values: FetchValues, context: FetchParts) {
+  const selection = selectionOf(values, await factsFor(values, context), context);
+  const chat = context.chat();
+  let count = 0;
+  const found = fetchMessages({ ...chat.raw, level: chat.level }, selection, context);
+  const pages = withNearNames(found, selection.narrow, chat);
+  for await (const messages of pages) {
+    if (messages.length === 0) continue;
+    count += messages.length;
+    const { site } = await context.chatAccount();
+    yield new JsonRows(
+      messages.map(({ text }) => text),
+      (text) => ({ message: asMessage(text.parse()), site }),
+    );
+  }
+  const { range } = selection;
+  // Who did not ask for a number must not take a part for the whole.
+  if (range.kind === 'newest' && values.limit === undefined && count === range.limit)
+    context.conclude(`at most the newest ${range.limit} messages are shown: --limit N or --all asks for others`);
+}
+
+/** The answer in the place of a message: it is printed as JSON alone. */
+async function answerTo(
+  values: FetchValues,
+  context: FetchParts & Pick<Invocation, 'options'>,
+): Promise<{ message: JsonObject; site: string }> {
+  const { output, fields } = context.options;
+  if (output !== 'json') throw usage('--envelope is one JSON document', 'Add -o json.');
+  if (fields !== undefined)
+    throw usage('--fields chooses fields of messages, and --envelope is the whole answer', 'Use --jq.');
+  const selection = selectionOf(values, await factsFor(values, context), context);
+  return { message: await fetchEnvelope(context.chat(), selection), site: '' };
 }

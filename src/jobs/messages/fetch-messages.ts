@@ -1,12 +1,14 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { MessageHead, MessagePage, MessageSource } from '../../api/chat/chat-messages.ts';
+import type { MessageHead, MessagePage, MessageQuery, MessageSource } from '../../api/chat/chat-messages.ts';
 import { forward, newestMessages } from '../../api/chat/message-pages.ts';
 import { incompleteAfter } from '../../api/http/answer.ts';
-import { Failure } from '../../core/failure.ts';
+import { Failure, usage } from '../../core/failure.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { maxMessages } from '../../schema/messages.ts';
 import { ahead } from '../work/pool.ts';
-import { messagesByIds } from './messages-by-ids.ts';
+import { messagesByIds, portions } from './messages-by-ids.ts';
 import { messagesByTime } from './messages-by-time.ts';
-import type { MessageSelection } from './selection.ts';
+import type { MessageSelection, Range } from './selection.ts';
 
 /**
  * The pages of a selection, each message once, ascending by id; a page is asked for while the one before it is used. A history that the plan limits is a warning.
@@ -28,13 +30,7 @@ export async function* fetchMessages<M extends MessageHead>(
   let limited = false;
   try {
     for await (const page of ahead(pagesOf(chat, selection))) {
-      const unselected = ignoredSelection(page);
-      if (unselected.length > 0)
-        throw new Failure(
-          'rejected',
-          `the server ignored ${unselected.join(' and ')}: its answer holds other messages than those selected`,
-          { hint: 'Nothing is shown. Check the site URL of the profile, or ask for messages without a selection.' },
-        );
+      refuseIgnored(page);
       yield page.messages;
       pages += 1;
       found += page.messages.length;
@@ -51,6 +47,56 @@ export async function* fetchMessages<M extends MessageHead>(
     warn('the history is cut by the plan of the organization: older messages exist that the server does not show');
   if (ignored.size > 0)
     throw new Failure('rejected', `the server is too old for, and ignored: ${[...ignored].join(', ')}`);
+}
+
+function refuseIgnored(page: Pick<MessagePage, 'ignored'>): void {
+  const unselected = ignoredSelection(page);
+  if (unselected.length > 0)
+    throw new Failure(
+      'rejected',
+      `the server ignored ${unselected.join(' and ')}: its answer holds other messages than those selected`,
+      { hint: 'Nothing is shown. Check the site URL of the profile, or ask for messages without a selection.' },
+    );
+}
+
+/**
+ * The whole answer of the one request that a selection is.
+ * @throws Failure usage for a selection that takes several requests; rejected where the server ignored what selects
+ */
+export async function fetchEnvelope(
+  chat: Pick<ChatApi, 'envelope'>,
+  { narrow, form, range }: MessageSelection,
+): Promise<JsonObject> {
+  const query = { narrow, ...form };
+  const request = requestOf(range, query);
+  if (!request)
+    throw usage(
+      '--envelope is the answer of one request, and this selection takes several',
+      `Give --num-before and --num-after, --ids, or --limit up to ${maxMessages}.`,
+    );
+  const { body, page } = await chat.envelope({ ...query, ...request });
+  refuseIgnored(page);
+  return body;
+}
+
+/** The one request of a range; undefined where there may be more. */
+function requestOf(range: Range, query: MessageQuery): MessageQuery | undefined {
+  switch (range.kind) {
+    case 'request': {
+      const { kind: _, ...request } = range;
+      return request;
+    }
+    case 'ids':
+      return portions(range.ids, query).length === 1 ? { message_ids: range.ids } : undefined;
+    case 'newest':
+      return range.limit > maxMessages ? undefined : { anchor: 'newest', num_before: range.limit, num_after: 0 };
+    case 'pages': {
+      const { kind: _, limit = Infinity, ...place } = range;
+      return limit > maxMessages ? undefined : { ...place, num_before: 0, num_after: limit };
+    }
+    case 'times':
+      return undefined;
+  }
 }
 
 /** The ignored parameters without which an answer holds other messages than those that were asked for. */

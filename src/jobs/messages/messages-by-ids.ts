@@ -40,10 +40,7 @@ export async function* pagesOfIds<M extends MessageHead>(
   query: MessageQuery,
   ids: readonly number[],
 ): AsyncGenerator<MessagePage<M>> {
-  // Room in the URL for origin, path, narrow and other parameters.
-  const others = 1000 + encodeURIComponent(writeJson(query.narrow ?? [])).length;
-  for (const message_ids of portions(ids, others))
-    yield await explained(chat, chat.messages({ ...query, message_ids }));
+  for (const message_ids of portions(ids, query)) yield await explained(chat, chat.messages({ ...query, message_ids }));
 }
 
 /** Older servers do not know message_ids, and miss the anchor. */
@@ -58,7 +55,9 @@ async function explained<T>(chat: Pick<ChatApi, 'level'>, answer: Promise<T>): P
 }
 
 /** As many ids as a URL holds, which are fewer than the 5000 of one request. */
-function portions(ids: readonly number[], others: number): number[][] {
+export function portions(ids: readonly number[], { narrow = [] }: MessageQuery): number[][] {
+  // Room for origin, path, narrow and other parameters.
+  const others = 1000 + encodeURIComponent(writeJson(narrow)).length;
   const all: number[][] = [];
   let bytes = Infinity;
   for (const id of ids) {

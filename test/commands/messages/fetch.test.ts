@@ -405,6 +405,60 @@ describe('the newest N', () => {
   });
 });
 
+describe('--envelope', () => {
+  test.each<[string, Query]>([
+    ['--num-before 2 --anchor 7', { anchor: '7', num_before: '2', num_after: '0' }],
+    ['--limit 5', { anchor: 'newest', num_before: '5', num_after: '0' }],
+    ['--anchor 7 --limit 5', { anchor: '7', num_before: '0', num_after: '5' }],
+    ['--ids 1,2', { message_ids: '[1,2]' }],
+  ])('%s: the whole answer of that one request', async (line, query) => {
+    const service = fakeService();
+    page(service, query, { ids: [2, 1], more: { anchor: 7, found_anchor: true, later: { a: [] } } });
+
+    const { exitCode, stdout } = await run(service, `messages fetch ${line} --envelope -o json`);
+
+    service.done();
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ...{ result: 'success', anchor: 7, found_anchor: true, found_newest: false, later: { a: [] } },
+      messages: [{ id: 2 }, { id: 1 }],
+    });
+  });
+
+  test('jq sees the answer', async () => {
+    const service = fakeService();
+    page(service, { anchor: 'newest', num_before: '5', num_after: '0' }, { ids: [1], oldest: true });
+
+    expect((await run(service, 'messages fetch --limit 5 --envelope --jq .found_oldest')).stdout).toBe('true\n');
+  });
+
+  test.each([
+    ['--all -o json', /answer of one request/],
+    ['--since 2d -o json', /answer of one request/],
+    ['--limit 5001 -o json', /answer of one request/],
+    [`--ids ${ids(100_000, 102_000).join(',')} -o json`, /answer of one request/],
+    ['--limit 5 -o csv', /one JSON document/],
+    ['--limit 5', /one JSON document/],
+    ['--limit 5 --fields id -o json', /chooses fields of messages/],
+  ])('%s is refused, and nothing is sent', async (line, why) => {
+    const service = fakeService();
+
+    const { exitCode, stderr } = await run(service, `messages fetch ${line} --envelope`);
+
+    expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
+    expect(stderr).toMatch(why);
+  });
+
+  test('an ignored narrow shows nothing', async () => {
+    const service = fakeService();
+    const query = { anchor: 'newest', num_before: '5', narrow: '[{"operator":"channel","operand":"general"}]' };
+    page(service, { ...query, num_after: '0' }, { ids: [1], more: { ignored_parameters_unsupported: ['narrow'] } });
+
+    const ran = await run(service, 'messages fetch --channel general --limit 5 --envelope -o json');
+    expect(ran).toMatchObject({ exitCode: 6, stdout: '' });
+  });
+});
+
 describe('--ids', () => {
   test('sorted by id whatever the server does, and missing ones are named: exit 8', async () => {
     const service = fakeService();
