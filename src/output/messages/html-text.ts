@@ -41,12 +41,13 @@ function optionsFor(style: TextStyle): HtmlToTextOptions {
 }
 
 const block = { leadingLineBreaks: 1, trailingLineBreaks: 1 };
+const list = { leadingLineBreaks: 1, trailingLineBreaks: 2 };
 const strong = { prefix: strongOn, suffix: strongOff };
 
 const selectors: HtmlToTextOptions['selectors'] = [
   { selector: 'p', options: { leadingLineBreaks: 2, trailingLineBreaks: 2 } },
-  { selector: 'ul', options: { ...block, itemPrefix: '• ' } },
-  { selector: 'ol', options: block },
+  { selector: 'ul', options: { ...list, itemPrefix: '• ' } },
+  { selector: 'ol', options: list },
   { selector: 'blockquote', options: { ...block, trimEmptyLines: true } },
   { selector: 'hr', options: { ...block, length: 3 } },
   { selector: 'table', format: 'grid', options: { ...block, uppercaseHeaderCells: false } },
@@ -75,7 +76,7 @@ function surround(selector: string, options: { prefix: string; suffix: string })
 function formatters(style: TextStyle): Record<string, FormatCallback> {
   return {
     title(element, walk, builder) {
-      builder.openBlock({ leadingLineBreaks: 1 });
+      builder.openBlock({ leadingLineBreaks: 2 });
       builder.addLiteral(strongOn);
       walk(element.children, builder);
       builder.addLiteral(strongOff);

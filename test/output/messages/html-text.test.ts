@@ -9,6 +9,15 @@ test('a table is drawn in columns', () => {
   expect(read(html)).toBe('Host   State\ndb-1   up');
 });
 
+test('a blank line follows a list and comes before a heading; one list inside another has none', () => {
+  const inner = '<ul><li>one<ul><li>two</li></ul></li><li>three</li></ul>';
+  expect(read(`<p>before</p>${inner}<p>after</p><h3>Title</h3><p>text</p>`)).toBe(
+    'before\n\n• one\n  • two\n• three\n\nafter\n\nTitle\n\ntext',
+  );
+  expect(read('<h3>Title</h3><ol><li>one</li></ol>after<h3>Next</h3>')).toBe('Title\n 1. one\n\nafter\n\nNext');
+  expect(read('<ul><li>one</li></ul>')).toBe('• one');
+});
+
 test('one that is too large to be drawn is the text of its rows', () => {
   const row = '<tr><th>a</th><td>b &amp;</td></tr>';
   expect(read(`<p>before</p><table>${row.repeat(2000)}</table><p>after</p>`)).toBe(
