@@ -24,7 +24,7 @@ export function typedPath(service: Service, typed: string): TypedPath {
   const [, place = '', question, search = ''] = /^([^?#]*)(\?)?([^#]*)$/.exec(typed) ?? [];
   const isPlain = typed !== '' && !typed.includes('#') && !/^\/\/|^[a-z][a-z\d+.-]*:|\\|[\s\p{Cc}]/iu.test(place);
   if (!isPlain) throw outside(typed, service);
-  const below = withoutPrefix(place.replace(/^\//, ''), prefixes[service]);
+  const below = place.replace(/^\//, '').replace(new RegExp(`^${prefixes[service]}/`), '');
   const segments = below.replace(/\/$/, '').split('/').map(decoded);
   if (!segments.every((segment) => segment !== undefined)) throw outside(typed, service);
   return {
@@ -45,10 +45,6 @@ export function pathBelow(service: Service, pathname: string): Path | undefined 
   }
 }
 
-function withoutPrefix(place: string, prefix: string): string {
-  return place.startsWith(`${prefix}/`) ? place.slice(prefix.length + 1) : place;
-}
-
 function outside(typed: string, service: Service): Error {
   return usage(
     `'${typed}' is no path of the API`,
@@ -64,7 +60,9 @@ function decoded(segment: string): string | undefined {
     readings.push(text);
     text = decodedOnce(text);
   }
-  return readings.some(climbs) ? undefined : readings[0];
+  // Some servers cut parameters after a semicolon off a segment before they resolve `..`.
+  const climbs = readings.some((reading) => reading === '' || /^\.{1,2}(;|$)|[/\\\p{Cc}]/u.test(reading));
+  return climbs ? undefined : readings[0];
 }
 
 function decodedOnce(text: string): string | undefined {
@@ -74,11 +72,6 @@ function decodedOnce(text: string): string | undefined {
     if (cause instanceof URIError) return undefined;
     throw cause;
   }
-}
-
-/** Some servers cut parameters after a semicolon off a segment before they resolve `..`. */
-function climbs(text: string): boolean {
-  return text === '' || /^\.{1,2}(;|$)|[/\\\p{Cc}]/u.test(text);
 }
 
 /** Of the licensing API what follows the collection may be a license code. */

@@ -1,7 +1,7 @@
 import { Failure, usage } from '../core/failure.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
 import { accept } from './chat/chat-answer.ts';
-import { type Answer, incompleteAfter, isSuccess } from './http/answer.ts';
+import { type Answer, incompleteAfter, isSuccess, unconfirmed } from './http/answer.ts';
 import type { Call, Parameters, Path, Send } from './http/call.ts';
 import { encodeParameters, shownParameters } from './http/request.ts';
 import { refuse } from './licensing/license-answer.ts';
@@ -47,7 +47,8 @@ export async function* sendPages(service: Service, send: Send, request: RawReque
     at: { ...request.at, query: [] },
     query: [...request.at.query, ...(request.query ?? [])],
   };
-  if (service === 'chat') refuseTwoWays(next.query ?? []);
+  if (service === 'chat' && isPositive(next.query, 'num_before') && isPositive(next.query, 'num_after'))
+    throw usage('--paginate goes one way', 'Give 0 as num_before or as num_after.');
   while (next) {
     seen.add(placeOf(next));
     const page: RawAnswer = await readPage(service, send, next, seen);
@@ -136,15 +137,11 @@ function failureOf(service: Service, { method, at }: RawRequest, answer: Answer)
       return cause.as(cause.kind, `the server has nothing at ${at.path.shown} (404)`, {
         hint: 'Check the path; where other commands fail too, the URL of the profile.',
       });
-    return cause.kind === 'unavailable' && method !== 'GET' ? unconfirmed(cause) : cause;
+    if (cause.kind !== 'unavailable' || method === 'GET') return cause;
+    // Whoever answers with 5xx may have done the work before.
+    return unconfirmed(cause.message, { ...cause.details, hint: undefined, cause });
   }
   return undefined;
-}
-
-/** Whoever answers with 5xx may have done the work before. */
-function unconfirmed(cause: Failure): Failure {
-  const message = `${cause.message}; the request may or may not have been carried out`;
-  return cause.as('unknown', message, { hint: undefined, retryable: false });
 }
 
 /**
@@ -154,7 +151,8 @@ function unconfirmed(cause: Failure): Failure {
  */
 function nextMessages(query: Parameters, answer: Answer): Parameters | undefined {
   const { body, http } = answer;
-  if (!isObject(body) || !Array.isArray(body['messages']) || has(query, 'message_ids')) return undefined;
+  if (!isObject(body) || !Array.isArray(body['messages']) || query.some(([name]) => name === 'message_ids'))
+    return undefined;
   const end = isPositive(query, 'num_after') ? 'found_newest' : 'found_oldest';
   const messages: readonly unknown[] = body['messages'];
   if (isLast(body, end, messages.length)) return undefined;
@@ -165,12 +163,6 @@ function nextMessages(query: Parameters, answer: Answer): Parameters | undefined
   return [['anchor', String(edge['id'])], ...others, ['include_anchor', 'false']];
 }
 
-/** @throws Failure usage where both numbers ask for messages: the pages after such a page go two ways */
-function refuseTwoWays(query: Parameters): void {
-  if (isPositive(query, 'num_before') && isPositive(query, 'num_after'))
-    throw usage('--paginate goes one way', 'Give 0 as num_before or as num_after.');
-}
-
 function isLast(body: JsonObject, end: 'found_newest' | 'found_oldest', count: number): boolean {
   const isLimited = body['history_limited'] === true;
   if (isLimited && count === 0) return true;
@@ -178,10 +170,6 @@ function isLast(body: JsonObject, end: 'found_newest' | 'found_oldest', count: n
   return body[end] === true && !(isLimited && end === 'found_newest');
 }
 
-function has(query: Parameters, wanted: string): boolean {
-  return query.some(([name]) => name === wanted);
-}
-
-function isPositive(query: Parameters, wanted: string): boolean {
+function isPositive(query: Parameters = [], wanted: string): boolean {
   return query.some(([name, text]) => name === wanted && Number(text) > 0);
 }

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { incompleteWith } from '../api/http/answer.ts';
-import { Planned, type PlannedCall, type PlannedRequest } from '../api/http/call.ts';
+import { Planned, type PlannedCall } from '../api/http/call.ts';
 import type { AnyCommand } from '../commands/command.ts';
 import { abortReason } from '../core/abort.ts';
 import { Failure, usage } from '../core/failure.ts';
@@ -180,6 +180,6 @@ function planRows(
 }
 
 /** Value by value: a password may be a word or a sign of JSON itself. */
-function cleaned(request: PlannedRequest, redactor: Redactor): object {
+function cleaned(request: PlannedCall['request'], redactor: Redactor): object {
   return Object.fromEntries(Object.entries<string>({ ...request }).map(([name, text]) => [name, redactor.clean(text)]));
 }

@@ -1,6 +1,6 @@
 import { Failure, type FailureKind } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
-import { type Answer, bounded, foreignBody, isSuccess, redirected, wordsOf } from '../http/answer.ts';
+import { type Answer, bounded, foreignBody, isSuccess, redirected, unconfirmed, wordsOf } from '../http/answer.ts';
 
 /**
  * Takes an answer as success.
@@ -24,8 +24,7 @@ export function acceptOnce(answer: Answer): { readonly ignored: readonly string[
     return accept(answer);
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.kind !== 'unavailable' || !isSuccess(answer)) throw cause;
-    const message = `${cause.message}; the request may or may not have been carried out`;
-    throw cause.as('unknown', message, { retryable: false });
+    throw unconfirmed(cause.message, { ...cause.details, cause });
   }
 }
 
@@ -105,21 +104,26 @@ function notOfTheApi(answer: Answer): Failure {
   return new Failure('rejected', `the chat server refused the request (${status})${words}`, { hint, http });
 }
 
-/** An unknown route is an HTML 404; a JSON 404 is a missing thing (docs/apis.md, Envelope and errors). */
-export function isMissingRoute({ status, body }: Answer): boolean {
-  return status === 404 && !(isObject(body) && typeof body['result'] === 'string');
-}
-
-/** A route that the server does not have, explained by its level. */
-export function routeMissing(answer: Answer, what: string, needed: number, level: number | undefined): Failure {
-  const { http } = answer;
+/**
+ * An unknown route is an HTML 404; a JSON 404 is a missing thing (docs/apis.md, Envelope and errors).
+ * @throws Failure rejected for a route that the server does not have, explained by its level
+ */
+export async function refuseMissingRoute(
+  answer: Answer,
+  what: string,
+  needed: number,
+  levelOf: () => Promise<number | undefined>,
+): Promise<void> {
+  const { status, body, http } = answer;
+  if (status !== 404 || (isObject(body) && typeof body['result'] === 'string')) return;
+  const level = await levelOf();
   const { host } = new URL(http.url);
   if (level === undefined)
-    return new Failure('rejected', `${host} has no ${what} (404), and reports no level as a chat server does`, {
+    throw new Failure('rejected', `${host} has no ${what} (404), and reports no level as a chat server does`, {
       hint: `Check the site URL of the profile: is ${host} a chat server?`,
       http,
     });
-  return new Failure('rejected', `${what} need level ${needed}; this server has ${level}`, {
+  throw new Failure('rejected', `${what} need level ${needed}; this server has ${level}`, {
     hint: level >= needed ? 'Check the site URL of the profile.' : 'Update the chat server, or choose another profile.',
     http,
   });

@@ -4,7 +4,7 @@ import type { Answer } from '../http/answer.ts';
 import type { Call, Parameters } from '../http/call.ts';
 import { path } from '../http/request.ts';
 import type { JsonElement } from '../../core/json-elements.ts';
-import { elementsOf, type JsonEnvelope } from '../../core/json-reader.ts';
+import { elementsOf } from '../../core/json-reader.ts';
 import { accept } from './chat-answer.ts';
 
 /** A message as the server sent it (docs/apis.md, Messages). */
@@ -187,24 +187,22 @@ export function rawPageOf(answer: Answer): MessagePage<RawMessage> {
   }
   answer.readAs(parseJson(scanned.rest));
   const { ignored } = accept(answer);
-  const messages = scanned.elements.map((element) => messageIn(element, answer));
+  const messages = scanned.elements.map((element) => {
+    const id = element.read('id');
+    if (!isMessageId(id)) throw notMessages(answer);
+    return new RawMessage(id, element);
+  });
   const page = pageWith(messages, answer.body, ignored);
   answer.release();
   return page;
 }
 
 /** Undefined for anything but JSON with messages: an error of the server, a page of a proxy, a cut body. */
-function scan({ bytes }: Answer): JsonEnvelope | undefined {
+function scan({ bytes }: Answer): ReturnType<typeof elementsOf> | undefined {
   try {
     return elementsOf(bytes, 'messages', names);
   } catch (cause) {
     if (cause instanceof SyntaxError) return undefined;
     throw cause;
   }
-}
-
-function messageIn(element: JsonElement, answer: Answer): RawMessage {
-  const id = element.read('id');
-  if (!isMessageId(id)) throw notMessages(answer);
-  return new RawMessage(id, element);
 }

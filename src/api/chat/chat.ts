@@ -11,7 +11,7 @@ import { type Answer, isSuccess } from '../http/answer.ts';
 import { type MessagePage, type MessageQuery, pageOf, rawPageOf } from './chat-messages.ts';
 import { asksInKnownWords } from './narrow-words.ts';
 import { fetchUpload } from './uploads.ts';
-import { accept, acceptOnce, isMissingRoute, refusal, routeMissing } from './chat-answer.ts';
+import { accept, acceptOnce, refusal, refuseMissingRoute } from './chat-answer.ts';
 
 /** The calls of the chat API, each a method. */
 export type ChatApi = ReturnType<typeof chatApi>;
@@ -183,15 +183,12 @@ function formText(kind: string, value: unknown): string | Secret {
 
 /** @throws Failure rejected where the server ignored a part of the request */
 function deletion(answer: Answer): { readonly complete: boolean } {
-  if (isPartial(answer)) return { complete: false };
+  // Levels 154 to 210 answer so when a timeout left messages (docs/apis.md, Deleting a topic).
+  if (isObject(answer.body) && answer.body['result'] === 'partially_completed') return { complete: false };
   const { ignored } = accept(answer);
   if (ignored.length > 0)
     throw new Failure('rejected', `the server ignored: ${ignored.join(', ')}`, { http: answer.http });
   return { complete: !isObject(answer.body) || answer.body['complete'] !== false };
-}
-
-async function refuseMissingRoute(answer: Answer, what: string, needed: number, level: Level): Promise<void> {
-  if (isMissingRoute(answer)) throw routeMissing(answer, what, needed, await level());
 }
 
 function viewsIn(answer: Answer): readonly View[] | undefined {
@@ -207,11 +204,6 @@ async function snippetDeletion(answer: Answer, level: Level): Promise<void> {
   await refuseMissingRoute(answer, 'saved snippets', snippetLevel, level);
   if (!isGoneSnippet(answer)) accept(answer);
   else if (!answer.afterUnconfirmed) throw refusal(answer, 'not_found');
-}
-
-/** Levels 154 to 210 answer so when a timeout left messages (docs/apis.md, Deleting a topic). */
-function isPartial({ body }: Answer): boolean {
-  return isObject(body) && body['result'] === 'partially_completed';
 }
 
 /** 404 in fact, 400 BAD_REQUEST by the specification: only the words distinguish it from other faults (docs/apis.md, Saved snippets). */

@@ -138,7 +138,8 @@ async function* pages<M extends MessageHead>(
       inclusion = { include_anchor: true };
       continue;
     }
-    const fresh = freshOf(page, way, edge);
+    const { messages } = page;
+    const fresh = messages.filter(({ id }) => way.isNew(id, edge));
     const last = way.edge(fresh);
     const shown = way.first(fresh.filter(isWanted), left);
     if (!last && !isEmptyEnd(page, way.end)) throw unexplainedEnd(edge === way.start ? undefined : edge);
@@ -149,10 +150,6 @@ async function* pages<M extends MessageHead>(
     anchor = String(last.id);
     inclusion = { include_anchor: false };
   }
-}
-
-function freshOf<M extends MessageHead>(page: MessagePage<M>, way: Direction<M>, edge: number): readonly M[] {
-  return page.messages.filter(({ id }) => way.isNew(id, edge));
 }
 
 /** The failure of a page without a new message that does not say it is the last; `edge` is the last message before it. */

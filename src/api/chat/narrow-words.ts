@@ -1,5 +1,5 @@
 import type { Failure } from '../../core/failure.ts';
-import { termLevel, type TermLevel } from '../../schema/narrow.ts';
+import { termLevel } from '../../schema/narrow.ts';
 import { isObject, writeJson } from '../../core/json.ts';
 import { narrowLevels } from '../../schema/levels.ts';
 import type { Answer } from '../http/answer.ts';
@@ -49,21 +49,18 @@ function narrowRefusal(answer: Answer, narrow: readonly unknown[], level: number
       hint: 'Leave it out, or choose another server with --profile.',
     });
   }
-  if (!namesAddress(narrow) || !/unknown user/.test(refused.details.server?.msg ?? '')) return refused;
+  const namesAddress = narrow.some((term) => String(partsOf(term)[1]).includes('@'));
+  if (!namesAddress || !/unknown user/.test(refused.details.server?.msg ?? '')) return refused;
   return refused.as('rejected', refused.message, {
     hint: 'The organization may hide addresses: name the user by the id (sender_id in a message).',
   });
 }
 
-function levelsOf(narrow: readonly unknown[]): TermLevel[] {
+function levelsOf(narrow: readonly unknown[]) {
   return narrow.flatMap((term) => {
     const [operator, operand] = partsOf(term);
     return termLevel(operator, operand) ?? [];
   });
-}
-
-function namesAddress(narrow: readonly unknown[]): boolean {
-  return narrow.some((term) => String(partsOf(term)[1]).includes('@'));
 }
 
 function partsOf(term: unknown): readonly [unknown, unknown] {

@@ -50,14 +50,12 @@ async function orRefusal<T extends object>(work: () => Promise<T>): Promise<T | 
     return await work();
   } catch (cause) {
     if (cause instanceof URIError) return { refused: 'its temporary address is no URL' };
-    if (!(cause instanceof Failure) || !isOfThisFile(cause)) throw cause;
+    if (!(cause instanceof Failure)) throw cause;
+    // The account may be kept from one file (403), and not from the others.
+    const isForbidden = cause.kind === 'auth' && cause.details.http?.status === 403;
+    if (!isForbidden && !['rejected', 'not_found', 'usage'].includes(cause.kind)) throw cause;
     return { refused: cause.details.server?.msg ?? cause.message };
   }
-}
-
-/** The account may be kept from one file (403), and not from the others. */
-function isOfThisFile({ kind, details }: Failure): boolean {
-  return ['rejected', 'not_found', 'usage'].includes(kind) || (kind === 'auth' && details.http?.status === 403);
 }
 
 /** @throws Failure rejected for an address outside the site: the file would come from somebody else */

@@ -40,7 +40,7 @@ export class Answer {
   }
 
   get text(): string {
-    return (this.#text ??= utf8().decode(this.#bytes));
+    return (this.#text ??= (decoder ??= new TextDecoder('utf-8')).decode(this.#bytes));
   }
 
   /** The body as data, parsed when it is first asked for; undefined where it is no JSON. */
@@ -60,12 +60,8 @@ export class Answer {
   }
 }
 
-let decoder: TextDecoder | undefined;
-
 /** One for all bodies; made at the first. */
-function utf8(): TextDecoder {
-  return (decoder ??= new TextDecoder('utf-8'));
-}
+let decoder: TextDecoder | undefined;
 
 /** The value that a text is as JSON; undefined where it is no JSON. */
 function jsonIn(text: string): unknown {
@@ -117,7 +113,8 @@ export function foreignBody(answer: Answer, api: string): Failure {
   );
 }
 
-function isPage({ text }: Answer): boolean {
+/** Whether an answer is a page for people, of a proxy or a login. */
+export function isPage({ text }: Answer): boolean {
   return /^\s*</.test(text);
 }
 
@@ -150,6 +147,12 @@ function targetOf({ headers, http }: Answer): string | undefined {
   if (typeof location !== 'string') return undefined;
   if (!http.url.includes('[') && http.method === 'GET') return location;
   return URL.canParse(location, http.url) ? new URL(location, http.url).origin : 'another place';
+}
+
+/** A request of which nobody knows whether it was carried out. It is not sent again; `what` says how it ended. */
+export function unconfirmed(what: string, details: Failure['details'], kind: FailureKind = 'unknown'): Failure {
+  const message = `${what}; the request may or may not have been carried out`;
+  return new Failure(kind, message, { ...details, retryable: false });
 }
 
 /** What the failure of a later page means: the list is incomplete. An interruption keeps its kind. */

@@ -1,13 +1,13 @@
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import type { Answer } from './answer.ts';
+import { type Answer, unconfirmed } from './answer.ts';
 import type { BodyLimits, Call, Connection } from './call.ts';
 import type { Request } from './request.ts';
 import { endingOf, sentError, type AttemptEnding } from './transport-error.ts';
 import type * as Transport from './transport.ts';
 
 /** One attempt: what it proves, and its answer or why there is none. */
-export type Attempt =
+type Attempt =
   | { readonly ending: AttemptEnding; readonly answer: Answer; readonly failure?: undefined }
   | { readonly ending: AttemptEnding; readonly answer?: undefined; readonly failure: Failure };
 
@@ -90,9 +90,5 @@ function interrupted(signal: AbortSignal, call: Call, { method, shown: url }: Re
   const isSafe = !['if unprocessed', 'once'].includes(call.repeat) || sentError(cause).ending.request === 'unprocessed';
   if (!(reason instanceof Failure) || isSafe) return reason;
   const kind = reason.kind === 'unavailable' ? 'unknown' : reason.kind;
-  return new Failure(kind, `${reason.message}; the request may or may not have been carried out`, {
-    http: { method, url },
-    cause: reason,
-    retryable: false,
-  });
+  return unconfirmed(reason.message, { http: { method, url }, cause: reason }, kind);
 }

@@ -58,18 +58,16 @@ export interface BodyLimits {
 export type Send = (call: Call) => Promise<Answer>;
 
 /** A request that a dry run would have sent. */
-export interface PlannedRequest {
-  readonly method: string;
-  readonly url: string;
-  readonly content_type?: string;
-  /** What the profile adds, a line each. */
-  readonly headers?: string;
-  readonly body?: string;
-}
-
-/** The same as a line for a shell. */
 export interface PlannedCall {
-  readonly request: PlannedRequest;
+  readonly request: {
+    readonly method: string;
+    readonly url: string;
+    readonly content_type?: string;
+    /** What the profile adds, a line each. */
+    readonly headers?: string;
+    readonly body?: string;
+  };
+  /** The same as a line for a shell. */
   readonly curl: string;
   /** Lines that set the variables of `curl` which are not set yet. */
   readonly setup: readonly string[];
@@ -95,24 +93,20 @@ interface AttemptEvent {
   readonly attempt: number;
 }
 
-interface RequestEvent extends AttemptEvent {
-  readonly kind: 'request';
-  /** Without secrets; made when they are shown. */
-  readonly headers: () => Record<string, string>;
-  readonly body: string | undefined;
-}
-
-interface AnswerEvent extends AttemptEvent {
-  readonly kind: 'answer';
-  readonly answer: Answer;
-  readonly sealed: boolean;
-  readonly took: Milliseconds;
-}
-
 /** What happens on the wire, for `--verbose`, `--trace`, `--log` and a person who waits. */
 export type WireEvent =
-  | RequestEvent
-  | AnswerEvent
+  | (AttemptEvent & {
+      readonly kind: 'request';
+      /** Without secrets; made when they are shown. */
+      readonly headers: () => Record<string, string>;
+      readonly body: string | undefined;
+    })
+  | (AttemptEvent & {
+      readonly kind: 'answer';
+      readonly answer: Answer;
+      readonly sealed: boolean;
+      readonly took: Milliseconds;
+    })
   | (AttemptEvent & { readonly kind: 'failure'; readonly message: string })
   /** A request waits to be sent again. */
   | (Omit<AttemptEvent, 'attempt'> & { readonly kind: 'wait'; readonly span: Milliseconds; readonly why: string })
@@ -120,13 +114,6 @@ export type WireEvent =
   | { readonly kind: 'slow'; readonly host: string; readonly attempt: number; readonly of: number }
   /** A slow call has ended. */
   | { readonly kind: 'settled' };
-
-/** What connections depend on beside the URL. */
-export interface TransportSurroundings {
-  readonly env: Environment;
-  /** PEM file of authorities to trust besides the usual ones. */
-  readonly caFile: string | undefined;
-}
 
 export interface Connection {
   /** Origin and path of the API, without a slash at its end. */
@@ -151,7 +138,12 @@ export interface Connection {
   /** The moment at which the command ends. */
   readonly deadline: Milliseconds | undefined;
   readonly bodyLimits: { readonly usual: BodyLimits; readonly long: BodyLimits };
-  readonly surroundings: TransportSurroundings;
+  /** What connections depend on beside the URL. */
+  readonly surroundings: {
+    readonly env: Environment;
+    /** PEM file of authorities to trust besides the usual ones. */
+    readonly caFile: string | undefined;
+  };
   /** In place of the real one, in tests. */
   readonly dispatcher: Dispatcher | undefined;
   readonly plan: ((call: PlannedCall) => void) | undefined;

@@ -1,7 +1,7 @@
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { attemptOnce, type Attempt } from './attempt.ts';
-import type { Answer } from './answer.ts';
+import { attemptOnce } from './attempt.ts';
+import { type Answer, unconfirmed } from './answer.ts';
 import type { Call, Connection, Send } from './call.ts';
 import { guard, wireRequest, type Request } from './request.ts';
 import { backoff, holdBack, longestHold, nextStep, retryAfter } from './retry.ts';
@@ -28,26 +28,32 @@ async function repeatUntilDone(
   connection: Connection,
   call: Call,
   request: Request,
-  slowness: Slowness,
+  slowness: ReturnType<typeof watchSlowness>,
 ): Promise<Answer> {
   const { clock, signal } = connection;
   const holds: Milliseconds[] = [];
   let afterUnconfirmed = false;
   for (let retries = 0; ;) {
     await passGate(connection, request, call);
-    const attempt = await attemptOnce(connection, call, request, retries + holds.length + 1);
-    const step = nextStep(call.repeat, attempt.ending, attempt.answer ? 'an answer' : 'no answer');
-    if (step === 'end') return answerOf(attempt, { afterUnconfirmed });
-    if (step === 'leave unconfirmed') throw unconfirmed(request, attempt);
+    const { answer, failure, ending } = await attemptOnce(connection, call, request, retries + holds.length + 1);
+    const step = nextStep(call.repeat, ending, answer ? 'an answer' : 'no answer');
+    if (step === 'leave unconfirmed') {
+      const http = { method: request.method, url: request.shown, ...(answer && { status: answer.status }) };
+      throw unconfirmed(failure ? failure.message : `the server answered ${answer.status}`, { http, cause: failure });
+    }
     if (step === 'wait') {
-      holds.push(holdBack(askedWait(attempt, clock.now()), holds.length, clock.random()));
+      const asked = retryAfter(answer?.body, answer?.headers['retry-after'], clock.now());
+      holds.push(holdBack(asked, holds.length, clock.random()));
       closeGate(connection, request, holds);
       continue;
     }
-    if (attempt.ending.request === 'unknown') afterUnconfirmed = true;
-    const wait = backoff(retries, clock.random());
-    if (retries >= connection.retries || !fitsDeadline(connection, wait))
-      return answerOf(attempt, { afterUnconfirmed });
+    if (step === 'repeat' && ending.request === 'unknown') afterUnconfirmed = true;
+    const wait = step === 'repeat' ? backoff(retries, clock.random()) : undefined;
+    if (wait === undefined || retries >= connection.retries || !fits(connection, wait)) {
+      if (failure) throw failure;
+      answer.afterUnconfirmed = afterUnconfirmed;
+      return answer;
+    }
     retries += 1;
     slowness.nextAttempt();
     reportWait(connection, request, wait, `retry ${retries} of ${connection.retries}`);
@@ -84,19 +90,9 @@ function bucketOf({ base, authorization }: Connection): string {
   return `${base} ${authorization === undefined ? 'open' : 'signed in'}`;
 }
 
-function askedWait({ answer }: Attempt, now: Milliseconds): Milliseconds | undefined {
-  const header = answer?.headers['retry-after'];
-  return retryAfter(answer?.body, typeof header === 'string' ? header : undefined, now);
-}
-
 /** Without a deadline, `total` is the wait that was asked of this call itself: a worker is not blamed for what held others back. */
-function fits(connection: Connection, wait: Milliseconds, total = wait): boolean {
-  if (connection.deadline !== undefined) return fitsDeadline(connection, wait);
-  return total <= longestHold;
-}
-
-function fitsDeadline({ deadline, clock }: Connection, wait: Milliseconds): boolean {
-  return deadline === undefined || clock.elapsed() + wait < deadline;
+function fits({ deadline, clock }: Connection, wait: Milliseconds, total = wait): boolean {
+  return deadline === undefined ? total <= longestHold : clock.elapsed() + wait < deadline;
 }
 
 /** Rounded up to what `--deadline` takes. */
@@ -108,36 +104,12 @@ function beyondWait({ method, shown: url }: Request, wait: Milliseconds): Failur
   });
 }
 
-function unconfirmed({ method, shown: url }: Request, { answer, failure }: Attempt): Failure {
-  const what = failure?.message ?? `the server answered ${answer?.status ?? 0}`;
-  return new Failure('unknown', `${what}; the request may or may not have been carried out`, {
-    http: { method, url, ...(answer === undefined ? {} : { status: answer.status }) },
-    cause: failure,
-    retryable: false,
-  });
-}
-
-/** The answer of the last attempt. @throws its failure */
-function answerOf({ answer, failure }: Attempt, { afterUnconfirmed }: Pick<Answer, 'afterUnconfirmed'>): Answer {
-  if (failure) throw failure;
-  answer.afterUnconfirmed = afterUnconfirmed;
-  return answer;
-}
-
 /** How long a person waits without asking what happens; longer where nothing failed. */
 const patience: Milliseconds = 2000;
 const longPatience: Milliseconds = 10_000;
 
-/** Reports that a call waits for its server. */
-interface Slowness {
-  /** Another attempt begins. */
-  nextAttempt(): void;
-  /** The call has ended: nothing is reported any longer. */
-  end(): void;
-}
-
 /** Reports a call without an answer: of a first attempt after ten seconds, of a later one when the call has taken two. */
-function watchSlowness({ alarm, observe, retries, base }: Connection): Slowness {
+function watchSlowness({ alarm, observe, retries, base }: Connection) {
   let [attempt, isSlow, isReported] = [1, false, false];
   const report = (): void => {
     isReported = true;
@@ -153,11 +125,12 @@ function watchSlowness({ alarm, observe, retries, base }: Connection): Slowness 
     }),
   ];
   return {
-    nextAttempt() {
+    nextAttempt: (): void => {
       attempt += 1;
       if (isSlow) report();
     },
-    end() {
+    /** Of the call: nothing is reported any longer. */
+    end: (): void => {
       for (const cancel of cancels) cancel();
       if (isReported) observe({ kind: 'settled' });
     },

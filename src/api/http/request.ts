@@ -11,7 +11,7 @@ import {
   type KeyVariable,
   type Parameters,
   type Path,
-  type PlannedRequest,
+  type PlannedCall,
 } from './call.ts';
 
 /** A call as it is sent; `shown` is its URL without secrets. */
@@ -34,7 +34,8 @@ export function wireRequest({ base, authorization, userAgent, headers }: Connect
     shown: base + call.path.shown + query,
     headers: {
       accept: 'application/json',
-      'accept-encoding': acceptedEncodings,
+      // The text of a chat becomes five to eight times smaller.
+      'accept-encoding': 'gzip, br',
       'accept-language': 'en',
       'user-agent': userAgent,
       ...headers,
@@ -46,16 +47,7 @@ export function wireRequest({ base, authorization, userAgent, headers }: Connect
   };
 }
 
-/** The text of a chat becomes five to eight times smaller. */
-const acceptedEncodings = 'gzip, br';
-
-interface Body {
-  readonly contentType: string | undefined;
-  readonly body: string | Uint8Array | undefined;
-  readonly shownBody: string | undefined;
-}
-
-function encodeBody({ input, json, form }: Call): Body {
+function encodeBody({ input, json, form }: Call) {
   if (input) return { contentType: input.contentType, body: input.bytes, shownBody: input.shown };
   if (json !== undefined) {
     const body = writeJson(json);
@@ -131,13 +123,15 @@ function guardTls({ surroundings }: Connection, { method, url, shown }: Request)
  * A line of bash or zsh in which curl sends the request. The key comes from a variable, and each password of a form from one that is
  * named after it. Neither is among the words of a process, which other users of the machine can see; curl itself hides that of --user.
  */
-function curlLine(request: PlannedRequest, call: Call, key: KeyVariable, caFile: string | undefined): string {
+function curlLine(request: PlannedCall['request'], call: Call, key: KeyVariable, caFile: string | undefined): string {
   const { method, url, content_type, headers = '', body } = request;
   return [
     'curl --globoff --fail-with-body',
     ...(caFile === undefined ? [] : [`--cacert ${shellWord(caFile)}`]),
     `--request ${method} ${shellWord(url)}`,
-    keyWords(key),
+    key.user === undefined
+      ? `--header @<(printf 'Authorization: Token %s' "$${key.variable}")`
+      : `--user ${shellWord(key.user)}:"$${key.variable}"`,
     "--header 'Accept: application/json'",
     ...(content_type === undefined ? [] : [`--header ${shellWord(`Content-Type: ${content_type}`)}`]),
     ...headers.split('\n').flatMap((line) => (line === '' ? [] : [`--header ${shellWord(line)}`])),
@@ -151,19 +145,10 @@ function settingUp({ form = [] }: Call, { setup }: KeyVariable): string[] {
   return [...(setup === undefined ? [] : [setup]), ...passwords];
 }
 
-function keyWords({ variable, user }: KeyVariable): string {
-  if (user !== undefined) return `--user ${shellWord(user)}:"$${variable}"`;
-  return `--header @<(printf 'Authorization: Token %s' "$${variable}")`;
-}
-
 function bodyWords({ input, form }: Call, shown: string | undefined): string[] {
   if (input) return [`--data-binary @${shellWord(input.file)}`];
-  if (form) return formWords(form);
-  return shown === undefined ? [] : [`--data-raw ${shellWord(shown)}`];
-}
-
-/** curl joins the parts with `&`, in their order. */
-function formWords(form: Parameters): string[] {
+  if (!form) return shown === undefined ? [] : [`--data-raw ${shellWord(shown)}`];
+  // curl joins the parts with `&`, in their order.
   return form.map(([name, text]) =>
     text instanceof Secret
       ? `--data-urlencode ${name}@<(printf %s "$${variableOf(name)}")`
@@ -176,7 +161,7 @@ function variableOf(name: string): string {
 }
 
 /** A value that goes into a URL but is shown as its name only. */
-export interface Hidden {
+interface Hidden {
   readonly name: string;
   readonly value: string;
 }

@@ -47,7 +47,7 @@ export const longestHold: Milliseconds = 120_000;
  * The wait that an answer asks for: body `retry-after` (a float of seconds, or null), else the header as float, integer or date
  * (docs/apis.md, Rate limits). Undefined where neither says anything readable.
  */
-export function retryAfter(body: unknown, header: string | undefined, now: Milliseconds): Milliseconds | undefined {
+export function retryAfter(body: unknown, header: unknown, now: Milliseconds): Milliseconds | undefined {
   const spoken = isObject(body) ? body['retry-after'] : undefined;
   return secondsOf(spoken, now) ?? secondsOf(header, now);
 }
