@@ -1,7 +1,7 @@
 import { namesIn } from './table-names.ts';
 
 /** The same properties, each absent where it may be undefined. */
-export type Defined<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
+type Defined<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
 
 /** The properties that have a value: with exactOptionalPropertyTypes an optional property is absent, not undefined. */
 export function defined<T extends object>(values: T): Defined<T> {

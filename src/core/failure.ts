@@ -26,13 +26,13 @@ export function nameOf(kind: FailureKind): string {
 }
 
 /** The request that a failure speaks of; license codes in the URL are already hidden. */
-export interface FailedRequest {
+interface FailedRequest {
   readonly method: string;
   readonly url: string;
   readonly status?: number;
 }
 
-export interface FailureDetails {
+interface FailureDetails {
   /** Each thing that is wrong, where the message names several, a line each. */
   readonly problems?: readonly string[] | undefined;
   /** What to do next, one sentence. */

@@ -94,7 +94,7 @@ export class JsonElement {
 const usualElements = 1000;
 
 /** What `readElements` finds. */
-export interface FoundElements extends Pick<JsonElements, 'places' | 'count'> {
+interface FoundElements extends Pick<JsonElements, 'places' | 'count'> {
   /** Where the next element begins, or the array ends. */
   readonly next: number;
   readonly isEnded: boolean;

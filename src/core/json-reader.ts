@@ -7,7 +7,6 @@ import {
   endOfMark,
   endOfString,
   endOfValue,
-  hasBreaks,
   passSign,
   sign,
   startInside,
@@ -22,7 +21,7 @@ import {
  */
 
 /** A document that is an object, one of whose members is an array of objects. */
-export interface JsonEnvelope {
+interface JsonEnvelope {
   /** The document with an empty array in place of the elements. */
   readonly rest: string;
   readonly elements: readonly JsonElement[];
@@ -38,7 +37,8 @@ export function elementsOf(document: Uint8Array, name: string, memberNames: read
   const reader = readerOf({ array: name, names: memberNames });
   const run = reader.end(bytes).at(-1);
   if (!run) throw new SyntaxError(`it has no '${name}'`);
-  if (hasBreaks(bytes)) return elementsOf(withoutBlanks(bytes), name, memberNames);
+  // Line breaks of a document that is JSON are between its tokens.
+  if (bytes.includes(0x0a) || bytes.includes(0x0d)) return elementsOf(withoutBlanks(bytes), name, memberNames);
   return { rest: reader.rest(), elements: Array.from({ length: run.count }, (_, row) => new JsonElement(run, row)) };
 }
 
@@ -59,7 +59,7 @@ interface Sought {
 }
 
 /** Reads a document piece by piece. Each call returns the elements that are whole by now, at least one run for each array. */
-export interface JsonReader {
+interface JsonReader {
   /** @throws SyntaxError where what is begun becomes larger than 16 MiB: an element, or what is beside the arrays */
   read(chunk: Uint8Array): readonly JsonRun[];
   /** @throws SyntaxError where the document is not JSON, or is nested too deep */

@@ -226,11 +226,6 @@ export function textOf(bytes: Uint8Array, start: number, end: number): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8', start, end);
 }
 
-/** Line breaks of a document that is JSON are between its tokens. */
-export function hasBreaks(bytes: Uint8Array): boolean {
-  return bytes.includes(0x0a) || bytes.includes(0x0d);
-}
-
 /** The same document, which is JSON, without the blanks between its tokens. */
 export function withoutBlanks(bytes: Uint8Array): Uint8Array {
   const kept = Buffer.alloc(bytes.length);

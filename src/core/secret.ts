@@ -48,25 +48,18 @@ const shortest = 4;
 function formsOf(value: string): string[] {
   const sent = Buffer.from(value).toString();
   const urls = [encodeURIComponent(sent), new URLSearchParams([['', sent]]).toString().slice(1)];
+  // `%2f` for `%2F`, as some servers answer; and the spelling of servers that write JSON in ASCII alone.
+  const lowerUrls = urls.map((url) => url.replace(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase()));
   const json = inJson(value);
-  const escaped = [json, asciiJson(json), json.replaceAll('/', '\\/')];
-  const plain = [value, sent, ...urls, ...urls.map(lowerEscapes), ...escaped, ...escaped.map(inJson)];
+  const ascii = json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  const escaped = [json, ascii, json.replaceAll('/', '\\/')];
+  const plain = [value, sent, ...urls, ...lowerUrls, ...escaped, ...escaped.map(inJson)];
   return [...new Set([...plain, ...base64Forms(value)])].sort((one, other) => other.length - one.length);
 }
 
 /** A body of JSON that an error in JSON quotes. */
 function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
-}
-
-/** `%2f` for `%2F`, as some servers answer. */
-function lowerEscapes(url: string): string {
-  return url.replace(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase());
-}
-
-/** The spelling of servers that write JSON in ASCII alone. */
-function asciiJson(json: string): string {
-  return json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** Base64 of a text that holds the value (`user:key`) shows it at one of three alignments; the edge characters mix with neighbours. */

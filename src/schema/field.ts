@@ -25,7 +25,7 @@ interface Shape {
 }
 
 /** Words that completion looks up: names, and for `assignments` and `terms` what is written as NAME=VALUE. */
-export type Suggestion = 'assignments' | 'profiles' | 'settings' | 'terms' | 'views';
+type Suggestion = 'assignments' | 'profiles' | 'settings' | 'terms' | 'views';
 
 interface StringShape extends Shape {
   readonly kind: 'string';

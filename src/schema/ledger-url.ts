@@ -11,6 +11,7 @@ export interface LedgerUrl {
   readonly sslrootcert?: string;
 }
 
+const noHost = '-';
 const shape = 'Write it as in postgres://chatelaine@db.example.com/ledger.';
 const parameters = ['host', 'port', 'user', 'dbname', 'service', 'sslmode', 'sslrootcert'] as const;
 
@@ -19,12 +20,17 @@ const parameters = ['host', 'port', 'user', 'dbname', 'service', 'sslmode', 'ssl
  * @throws Failure usage when it is no such URL, or holds a password
  */
 export function parseLedgerUrl(text: string): LedgerUrl {
-  const written = withHost(text);
+  // The class URL needs something in place of a host that is left out after a user.
+  const written = text.replace(/^([a-z]+:\/\/[^/?#@]*@)(?=[/?]|$)/i, `$1${noHost}`);
   const isClean = /^postgres(ql)?:\/\//i.test(text) && !/[\s\p{Cc}\\]/u.test(text) && URL.canParse(written);
   if (!isClean) throw usage('the URL of the ledger does not begin with postgres:// or is malformed', shape);
   const url = new URL(written);
-  if (url.password !== '' || url.searchParams.has('password')) throw holdsPassword();
-  const unknown = [...url.searchParams.keys()].filter((name) => !isParameter(name));
+  if (url.password !== '' || url.searchParams.has('password'))
+    throw usage(
+      'the URL of the ledger holds a password',
+      'Leave it out: PGPASSWORD, the file of PGPASSFILE (~/.pgpass) or the service of PGSERVICE has it.',
+    );
+  const unknown = [...url.searchParams.keys()].filter((name) => !parameters.some((known) => known === name));
   if (unknown.length > 0 || url.hash !== '')
     throw usage('the URL of the ledger has a parameter that is not known', `Known are ${parameters.join(', ')}.`);
   return {
@@ -43,24 +49,6 @@ export function parseLedgerUrl(text: string): LedgerUrl {
 export function readLedgerUrl(text: string): string {
   parseLedgerUrl(text);
   return text;
-}
-
-/** What the class URL needs in place of a host that is left out after a user. */
-const noHost = '-';
-
-function withHost(text: string): string {
-  return text.replace(/^([a-z]+:\/\/[^/?#@]*@)(?=[/?]|$)/i, `$1${noHost}`);
-}
-
-function holdsPassword(): Error {
-  return usage(
-    'the URL of the ledger holds a password',
-    'Leave it out: PGPASSWORD, the file of PGPASSFILE (~/.pgpass) or the service of PGSERVICE has it.',
-  );
-}
-
-function isParameter(name: string): boolean {
-  return parameters.some((known) => known === name);
 }
 
 function given(name: keyof LedgerUrl, text: string): LedgerUrl {

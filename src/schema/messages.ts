@@ -73,7 +73,7 @@ export const messageParameters = {
   use_first_unread_anchor: { kind: 'boolean', hidden: true, help: 'Deprecated: sent as --anchor first_unread' },
 } as const satisfies Fields;
 
-export type MessageParameter = keyof typeof messageParameters;
+type MessageParameter = keyof typeof messageParameters;
 
 /** Which parameters exclude which (docs/apis.md, Messages). */
 export const exclusions: readonly { readonly one: MessageParameter; readonly others: readonly MessageParameter[] }[] = [

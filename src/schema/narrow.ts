@@ -112,7 +112,7 @@ export function readName(text: string): number | string {
 }
 
 /** A term and the feature level of the server that it needs. */
-export interface TermLevel {
+interface TermLevel {
   /** Operator, and operand where that is what needs the level: `with`, `channels:archived`. */
   readonly name: string;
   readonly level: number;

@@ -11,15 +11,14 @@ export function nearest(word: string, known: readonly string[]): string[] {
   const typed = word.toLowerCase();
   return known
     .map((candidate) => ({ candidate, slips: slipsBetween(typed, candidate.toLowerCase()) }))
-    .filter(({ candidate, slips }) => slips <= mostSlips(Math.max(typed.length, candidate.length)))
+    .filter(({ candidate, slips }) => {
+      // One slip in a short word, one more for each five letters: `jsno` is `json`, `xml` is not `yaml`.
+      const length = Math.max(typed.length, candidate.length);
+      return slips <= (length < 3 ? 0 : 1 + Math.floor(length / 5));
+    })
     .sort((one, other) => one.slips - other.slips)
     .slice(0, 3)
     .map(({ candidate }) => candidate);
-}
-
-/** One slip in a short word, one more for each five letters: `jsno` is `json`, `xml` is not `yaml`. */
-function mostSlips(length: number): number {
-  return length < 3 ? 0 : 1 + Math.floor(length / 5);
 }
 
 /** How many letters to add, drop, change or swap with their neighbour (optimal string alignment distance). */

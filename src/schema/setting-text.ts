@@ -113,7 +113,8 @@ export function readSetting(name: string, field: Field, text: string): unknown {
   if (name === 'default_language') return readField(name, field, languageOf(text));
   const value = readField(name, field, text);
   if (name === 'timezone') return readTimeZone(text);
-  if (name === 'email') refuseNoAddress(text);
+  if (name === 'email' && (text.indexOf('@') <= 0 || text.endsWith('@')))
+    throw usage(`email: '${text}' is not an address: expected NAME@HOST`);
   return value;
 }
 
@@ -140,11 +141,6 @@ function languageOf(text: string): string {
       (locale) => new Intl.DisplayNames(locale, { type: 'language' }).of(code)?.toLowerCase() === wanted,
     );
   return languages.split(' ').find((code) => code === wanted || isNamed(code)) ?? text;
-}
-
-function refuseNoAddress(text: string): void {
-  const isAddress = text.indexOf('@') > 0 && !text.endsWith('@');
-  if (!isAddress) throw usage(`email: '${text}' is not an address: expected NAME@HOST`);
 }
 
 /** The zone in the spelling of the database where only the case differs: servers compare exactly. */

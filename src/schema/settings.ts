@@ -201,7 +201,7 @@ export const settings = {
   web_navigate_to_sent_message: flag('Go to the conversation of a message when it is sent', 268),
 } as const satisfies Fields;
 
-export type SettingName = keyof typeof settings;
+type SettingName = keyof typeof settings;
 
 /** Other words for a setting, by which `settings list` and the error of an unknown name find it. */
 export const otherWords: Readonly<Partial<Record<SettingName, string>>> = {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../core/json.ts';
+import { percentDecoded } from './url.ts';
 
 /**
  * A file that people attached to messages, by the path under which the server keeps it, such as `2/ab/x1/plan.pdf`: the organization, folders
@@ -45,17 +46,8 @@ function withoutEntities(text: string): string {
 /** Undefined for a path that leads out of the folder of uploads. */
 function insideUploads(target: string): UploadPath | undefined {
   const [encoded = ''] = target.split(/[?#]/);
-  const path = decoded(encoded);
+  const path = percentDecoded(encoded);
   const segments = path.split('/');
   const isInside = segments.length > 1 && segments.every((segment) => !['', '.', '..'].includes(segment));
   return isInside ? path : undefined;
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch (cause) {
-    if (cause instanceof URIError) return text;
-    throw cause;
-  }
 }

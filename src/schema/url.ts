@@ -55,7 +55,12 @@ function pathWithout(url: URL, end: RegExp): string {
 
 /** The text is never repeated where it may hold a password. */
 function readUrl(label: string, text: string): URL {
-  const url = parse(label, text);
+  const isClean = !/[\s\\]|[^!-~\u00a0-\uffff]/.test(text) && /^[a-zA-Z][a-zA-Z0-9+.-]*:\/\/[^/]/.test(text);
+  if (!isClean || !URL.canParse(text)) {
+    const shown = /[@\p{Cc}]/u.test(text) ? '' : ` '${text}'`;
+    throw usage(`${label}${shown} is not a URL`, 'Write it as in https://example.com.');
+  }
+  const url = new URL(text);
   if (url.username !== '' || url.password !== '')
     throw usage(`${label} holds a user name or password`, 'Leave them out; the key is asked for.');
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
@@ -64,11 +69,14 @@ function readUrl(label: string, text: string): URL {
   return url;
 }
 
-function parse(label: string, text: string): URL {
-  const isClean = !/[\s\\]|[^!-~\u00a0-\uffff]/.test(text) && /^[a-zA-Z][a-zA-Z0-9+.-]*:\/\/[^/]/.test(text);
-  if (isClean && URL.canParse(text)) return new URL(text);
-  const shown = /[@\p{Cc}]/u.test(text) ? '' : ` '${text}'`;
-  throw usage(`${label}${shown} is not a URL`, 'Write it as in https://example.com.');
+/** A text without percent-encoding; one that is not encoded, such as `100%`, is taken as it is. */
+export function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch (cause) {
+    if (cause instanceof URIError) return text;
+    throw cause;
+  }
 }
 
 /** Whether a URL's host is this machine by its very name: what is sent there does not leave it. */

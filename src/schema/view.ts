@@ -1,6 +1,7 @@
 import { labelled, usage } from '../core/failure.ts';
 import type { Fields } from './field.ts';
 import { fragmentOf, isUrl } from './link.ts';
+import { percentDecoded } from './url.ts';
 
 /** The level that brought navigation views (docs/apis.md, Navigation views). */
 export const viewLevel = 390;
@@ -36,7 +37,7 @@ export const viewFields = {
  * @throws Failure usage
  */
 export function readFragment(text: string, site?: string): string {
-  const fragment = decoded(
+  const fragment = percentDecoded(
     isUrl(text) ? labelled(`fragment '${text}'`, () => fragmentOf(text, site)) : text.trim().replace(/^\/?#/, ''),
   );
   const segments = fragment.split('/');
@@ -60,13 +61,4 @@ export function readViewName(fragment: string, text: string): string {
   if (builtIn.includes(fragment))
     throw usage(`fragment '${fragment}': a built-in view cannot have a custom name`, 'Pin or hide it instead.');
   return name;
-}
-
-/** A text that is not percent-encoding, such as `100%`, is taken as it is. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,7 +1,7 @@
 import { Failure } from '../../core/failure.ts';
 import { errorFields, licenseFields, namedKeyFields } from '../../schema/license.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
-import { type Answer, bounded, foreignBody, isSuccess, redirected, wordsOf } from '../http/answer.ts';
+import { type Answer, bounded, foreignBody, isPage, isSuccess, redirected, wordsOf } from '../http/answer.ts';
 import type { Send } from '../http/call.ts';
 import { innerObject, isLicense, type License, licenseFrom, licenseFromKey } from './license.ts';
 
@@ -40,7 +40,8 @@ export function findLicense(answer: Answer, connection: LicensingConnection): Li
   const only: unknown = Array.isArray(body) && body.length === 1 ? body[0] : body;
   if (!isObject(only)) return licenseFromKey(only);
   const license = licenseFrom(only, key_field);
-  return license.key !== undefined || hasField(license.fields) ? license : undefined;
+  const hasField = Object.keys(licenseFields).some((name) => license.fields[name] !== undefined);
+  return license.key !== undefined || hasField ? license : undefined;
 }
 
 /**
@@ -64,10 +65,6 @@ export function refuseDoubledKey(answer: Answer, licenses: number, { key_field }
 
 /** Strings are matched too, since they hold brackets; only one before a colon is a name. */
 const bracketOrName = /[{}]|("[^"\\]*(?:\\[^][^"\\]*)*")(?=\s*:)|"[^"\\]*(?:\\[^][^"\\]*)*"/g;
-
-function hasField(fields: JsonObject): boolean {
-  return Object.keys(licenseFields).some((name) => fields[name] !== undefined);
-}
 
 export function isNothing({ text, body }: Answer): boolean {
   if (text.trim() === '' || body === null || body === '') return true;
@@ -143,10 +140,6 @@ function wordOf(value: unknown): string {
   return typeof value === 'string'
     ? value
     : JSON.stringify(value, (_key, item: unknown) => (typeof item === 'bigint' ? String(item) : item));
-}
-
-function isPage({ text }: Answer): boolean {
-  return /^\s*</.test(text);
 }
 
 /** The answer is of this API, but not what was asked for: names the fields that it has. */

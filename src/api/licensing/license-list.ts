@@ -46,7 +46,8 @@ export async function* listRows(
   while (reading) {
     const page: Page = await readPage(connection, reading.query, reading.pages - 1);
     const isOnly = extent === 'part' || (reading.pages === 1 && page.next === undefined);
-    heard?.(sizeOf(page, reading));
+    const told = Math.max(page.total, page.pages * page.count);
+    heard?.({ page: reading.pages, told, hasNext: page.next !== undefined });
     const place: ReadingPlace = { ...reading, ...textOf(page, reading), received: reading.received + page.count };
     try {
       // Not yield*, which makes three more promises of each row.
@@ -61,10 +62,6 @@ export async function* listRows(
     reading = gap === undefined ? nextOf(page, place) : undefined;
     if (!reading && moves.isReadAgain(page.answer, gap)) reading = firstReading(filter);
   }
-}
-
-function sizeOf({ total, pages, count, next }: Page, reading: ReadingPlace): ListSize {
-  return { page: reading.pages, told: Math.max(total, pages * count), hasNext: next !== undefined };
 }
 
 /** Where the reading of a list is. */

@@ -37,7 +37,9 @@ interface UnansweredCreation {
 export function creationFrom(answer: Answer, asked: LicenseFields, connection: LicensingConnection): Creation {
   if (answer.status >= 300 && answer.status < 400) return redirection(answer);
   refuse(answer);
-  if (answer.body === undefined && !isNothing(answer) && !isPlainText(answer)) {
+  // A text that is neither a page nor cut JSON: the server says in its own words that it did it.
+  const isPlainText = !/^\s*[<{["]|<\/?[a-z!][^>]*>/i.test(answer.text);
+  if (answer.body === undefined && !isNothing(answer) && !isPlainText) {
     const { message, details } = foreignBody(answer, 'the licensing API');
     return unanswered(uncertain(`${message}; the license may or may not have been created`, details));
   }
@@ -66,15 +68,13 @@ export function unanswered(failure: Failure): UnansweredCreation {
 /** Servers redirect inside their own origin to what they have made; a portal or a new address is elsewhere. */
 function redirection(answer: Answer): Creation {
   const { message, details } = redirected(answer);
-  if (!isInside(answer)) return unanswered(uncertain(message, details));
-  const { http } = answer;
+  const { headers, http } = answer;
+  const { location } = headers;
+  // A redirect that names no URL may be one inside the origin.
+  const isNamed = typeof location === 'string' && URL.canParse(location, http.url);
+  if (isNamed && new URL(location, http.url).origin !== new URL(http.url).origin)
+    return unanswered(uncertain(message, details));
   return { state: 'answered', http, license: undefined, license_is: 'without a key', redirect: message };
-}
-
-/** A redirect that names no URL may be one inside the origin. */
-function isInside({ headers: { location }, http }: Answer): boolean {
-  if (typeof location !== 'string' || !URL.canParse(location, http.url)) return true;
-  return new URL(location, http.url).origin === new URL(http.url).origin;
 }
 
 function answered(license: License | undefined, { http }: Answer, asked: LicenseFields): AnsweredCreation {
@@ -96,11 +96,6 @@ function answerInWords(license: License | undefined, status: number, asked: Lice
   if (license?.key !== undefined)
     return `the server answered ${status} with a license whose key ends with ${license.key.slice(-4)}`;
   return 'the server said that it created the license, without returning its key';
-}
-
-/** A text that is neither a page nor cut JSON: the server says in its own words that it did it. */
-function isPlainText({ text }: Answer): boolean {
-  return !/^\s*[<{["]|<\/?[a-z!][^>]*>/i.test(text);
 }
 
 function uncertain(message: string, details: Failure['details']): Failure {
@@ -133,7 +128,9 @@ export async function editLicense(
   const answered = editedLicense(answer, code, connection);
   const differences = refused ? [] : differencesFrom(fields, answered);
   if (!refused && differences.length === 0) return answered;
-  return readBack(refused ?? unchanged(differences, answer), () => view(code), fields);
+  const { http } = answer;
+  const message = `the server answered the change with ${differences.join(', ')}`;
+  return readBack(refused ?? new Failure('rejected', message, { http }), () => view(code), fields);
 }
 
 /** The answered license; one without a key is that of the path. */
@@ -141,10 +138,6 @@ function editedLicense(answer: Answer, code: string, connection: LicensingConnec
   const license = findLicense(answer, connection);
   const { body } = answer;
   return { key: license?.key ?? code, fields: license?.fields ?? (isObject(body) ? body : { license_code: code }) };
-}
-
-function unchanged(differences: readonly string[], { http }: Answer): Failure {
-  return new Failure('rejected', `the server answered the change with ${differences.join(', ')}`, { http });
 }
 
 /** Settles a change by reading the license: what was asked for must be there now. A license that cannot be read settles nothing. */

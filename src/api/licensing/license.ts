@@ -137,7 +137,11 @@ function wrappedIn(object: JsonObject, key_field: string | undefined): JsonObjec
 function keyIn(object: JsonObject, key_field: string | undefined): string | undefined {
   const named = namedKeyIn(object, key_field);
   if (named !== undefined || key_field !== undefined) return named;
-  if (!repeatsLicense(object) && Object.keys(object).length > 1) return undefined;
+  // Beside a field of the license `code` is its key; in any other object it may be the code of an error.
+  const repeatsLicense = ['remote_user', 'app_code', 'size_allowance', 'mac_address'].some(
+    (name) => object[name] !== undefined,
+  );
+  if (!repeatsLicense && Object.keys(object).length > 1) return undefined;
   const guessed = guessedKeyFields.map((name) => keyText(object[name])).find((key) => key !== undefined);
   if (guessed !== undefined) return guessed;
   const [only, ...others] = Object.entries(object).filter(([name, value]) => mayBeKey(name, value, object));
@@ -148,11 +152,6 @@ function keyIn(object: JsonObject, key_field: string | undefined): string | unde
 function namedKeyIn(object: JsonObject, key_field: string | undefined): string | undefined {
   const names = key_field === undefined ? namedKeyFields : [key_field, ...namedKeyFields];
   return names.map((name) => keyText(object[name])).find((key) => key !== undefined);
-}
-
-/** Beside a field of the license `code` is its key; in any other object it may be the code of an error. */
-function repeatsLicense(object: JsonObject): boolean {
-  return ['remote_user', 'app_code', 'size_allowance', 'mac_address'].some((name) => object[name] !== undefined);
 }
 
 /** A guessed key has fewer characters: a longer text says something. */

@@ -47,7 +47,23 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
   };
   const editing = { open, view, pathOf: licensePath };
   return {
-    create: async (fields, before) => createOn(await open(), fields, before),
+    async create(fields, before) {
+      const connection = await open();
+      try {
+        const answer = await connection.send({
+          method: 'POST',
+          path: licenses,
+          json: fields,
+          repeat: 'if unprocessed',
+          outlasts: 'interruption',
+          before,
+        });
+        return creationFrom(answer, fields, connection);
+      } catch (cause) {
+        if (cause instanceof Failure && cause.kind === 'unknown') return unanswered(cause);
+        throw cause;
+      }
+    },
 
     async *list(filter = {}, extent = 'whole', heard) {
       for await (const license of listRows(open, filter, extent, heard)) if (matches(license, filter)) yield license;
@@ -76,25 +92,4 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
 
 function licensePath(code: string): Path {
   return path`/v1/license/${{ name: 'license_code', value: code }}/`;
-}
-
-async function createOn(
-  connection: LicensingConnection,
-  fields: LicenseFields,
-  before: (() => Promise<void>) | undefined,
-): Promise<Creation> {
-  try {
-    const answer = await connection.send({
-      method: 'POST',
-      path: licenses,
-      json: fields,
-      repeat: 'if unprocessed',
-      outlasts: 'interruption',
-      before,
-    });
-    return creationFrom(answer, fields, connection);
-  } catch (cause) {
-    if (cause instanceof Failure && cause.kind === 'unknown') return unanswered(cause);
-    throw cause;
-  }
 }
