@@ -9,13 +9,13 @@ import type { Connection } from './call.ts';
 import { proxyOf } from './proxy.ts';
 import { connectError, TransportError } from './transport-error.ts';
 
-type Surroundings = Connection['surroundings'];
+type TransportSurroundings = Connection['surroundings'];
 
 /** One set of connections for the process, made at the first request. */
-const opened = new WeakMap<Surroundings, Promise<Dispatcher>>();
+const opened = new WeakMap<TransportSurroundings, Promise<Dispatcher>>();
 
 /** @throws Failure config for an unreadable CA file or a wrong proxy variable */
-export function dispatcherFor(surroundings: Surroundings, signal: AbortSignal): Promise<Dispatcher> {
+export function dispatcherFor(surroundings: TransportSurroundings, signal: AbortSignal): Promise<Dispatcher> {
   const known = opened.get(surroundings) ?? openDispatcher(surroundings, signal);
   opened.set(surroundings, known);
   return known;
@@ -25,7 +25,7 @@ export function dispatcherFor(surroundings: Surroundings, signal: AbortSignal): 
  * The one place where connections are made: by undici's connector and kept by its agent, directly or through the proxy of the environment. No
  * step has a time limit of its own: TCP, CONNECT and TLS end when their request is cancelled. What ends one of them is a `connectError`.
  */
-async function openDispatcher(surroundings: Surroundings, signal: AbortSignal): Promise<Dispatcher> {
+async function openDispatcher(surroundings: TransportSurroundings, signal: AbortSignal): Promise<Dispatcher> {
   const { env } = surroundings;
   // A wrong variable is reported before the first connection.
   proxyOf('https://example.com', { ...env, NO_PROXY: '', no_proxy: '' });
@@ -177,7 +177,10 @@ function credentialsOf({ username, password }: URL): Record<string, string> {
  * option `ca` wants the whole list, and reading 140 public authorities once more takes 26 ms. A context of the given ones alone takes
  * as long, because Node reads the public ones whenever one is added.
  */
-async function trustIn({ env, caFile }: Surroundings, signal: AbortSignal): Promise<SecureContext | undefined> {
+async function trustIn(
+  { env, caFile }: TransportSurroundings,
+  signal: AbortSignal,
+): Promise<SecureContext | undefined> {
   if (caFile === undefined) return undefined;
   const extra = variable(env, 'NODE_EXTRA_CA_CERTS');
   const files = [caFile, ...(extra === undefined ? [] : [extra])];
