@@ -176,15 +176,15 @@ function records(
   options: GlobalValues,
   messages: Messages,
   signal: AbortSignal,
-): Pick<Disk, 'journal' | 'hasJournal' | 'archive'> & Pick<Terminal, 'progress'> {
+): Pick<Disk, 'journal' | 'readJournal' | 'archive'> & Pick<Terminal, 'progress'> {
   return {
     async journal(header, file) {
       const { openJournal } = await import('../store/journal.ts');
       return openJournal(file ?? journalFile(world, header), header, world, { signal });
     },
-    async hasJournal(header) {
-      const { hasJournal } = await import('../store/journal.ts');
-      return hasJournal(journalFile(world, header));
+    async readJournal(header, file) {
+      const { readJournal } = await import('../store/journal.ts');
+      return readJournal(file ?? journalFile(world, header), header);
     },
     async archive(folder, lostLines) {
       const { openArchive } = await import('../store/archive/archive.ts');

@@ -10,7 +10,7 @@ import type { ChatProfile, Kind } from '../schema/profile.ts';
 import type { Profiles } from '../store/account/profiles.ts';
 import type { Secret } from '../core/secret.ts';
 import type { LostLines, OpenArchive } from '../store/archive/archive.ts';
-import type { Journal, JournalHeader } from '../store/journal.ts';
+import type { Journal, JournalContent, JournalHeader } from '../store/journal.ts';
 import type { Milliseconds } from '../core/duration.ts';
 import type { Calendar } from '../core/moment.ts';
 import type { Ledger } from '../store/ledger/ledger.ts';
@@ -142,8 +142,8 @@ export interface Disk {
   readBytes(file: string): Promise<Buffer>;
   /** The journal of a job, held by this process alone; without a file it is named by the job's header. */
   journal(header: JournalHeader, file?: string): Promise<Journal>;
-  /** Whether an earlier run left the journal of that job. */
-  hasJournal(header: JournalHeader): Promise<boolean>;
+  /** What earlier runs recorded in that journal, without holding it; undefined where none left one. */
+  readJournal(header: JournalHeader, file?: string): Promise<JournalContent | undefined>;
   /** The archive in that folder, or a new one, held by this process alone. Lines that parts.ndjson lost are refused by default. */
   archive(folder: string, lostLines?: LostLines): Promise<OpenArchive>;
   /** The folders of configuration and state. */

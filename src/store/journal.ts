@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Failure } from '../core/failure.ts';
 import { parseJson, writeJson } from '../core/json.ts';
-import { codeOf, exists, openFile, storageFailure, syncFolder } from './disk/files.ts';
+import { codeOf, openFile, readBytes, storageFailure, syncFolder } from './disk/files.ts';
 import { makeFolder as makeFolderAt } from './disk/private-folder.ts';
 import { groupedAppend, type WriteLines } from './grouped-append.ts';
 import { acquireLock, type Surroundings } from './lock/lock.ts';
@@ -53,7 +53,7 @@ export async function openJournal(
   try {
     opened = await openedOrMade(path);
     const content = await contentOf(path, opened, header);
-    return journalOn(path, opened.file, content, release, options.write ?? writeLines);
+    return journalOn(opened.file, content, release, options.write ?? writeLines);
   } catch (cause) {
     await opened?.file.close();
     await release();
@@ -61,9 +61,16 @@ export async function openJournal(
   }
 }
 
-/** Whether an earlier run left that journal. */
-export function hasJournal(path: string): Promise<boolean> {
-  return exists(path);
+/** What earlier runs recorded. */
+export type JournalContent = Pick<Journal, 'path' | 'records' | 'isDamaged'>;
+
+/**
+ * Reads the journal as it is, without holding or mending it; undefined where no run left one.
+ * @throws Failure config when it cannot be read, or is about something else
+ */
+export async function readJournal(path: string, header: JournalHeader): Promise<JournalContent | undefined> {
+  const bytes = await readBytes(path);
+  return bytes && contentIn(path, bytes, header);
 }
 
 async function makeFolder(path: string): Promise<void> {
@@ -107,22 +114,25 @@ async function createFile(path: string): Promise<OpenedFile | undefined> {
   }
 }
 
-type JournalContent = Pick<Journal, 'records' | 'isDamaged'>;
-
 /** A file is only changed once it is known to be this job's journal: `--journal` may name the wrong file. */
 async function contentOf(path: string, { file, isNew }: OpenedFile, header: JournalHeader): Promise<JournalContent> {
   const bytes = await file.readFile();
-  const lacksHeader = isCutBefore(bytes, '{"journal":1');
-  const { records: found, size } = lacksHeader ? { records: [], size: 0 } : recordsIn(path, bytes);
-  const [first, ...records] = found;
-  const whole = { journal: 1, ...header };
-  if (!lacksHeader && !isDeepStrictEqual(first, parseJson(writeJson(whole)))) throw anotherJournal(path);
-  if (size < bytes.length) await file.truncate(size);
-  if (!lacksHeader) return { records, isDamaged: size < bytes.length };
-  writeLines(file, recordLine(whole));
+  const content = contentIn(path, bytes, header);
+  if (content.size < bytes.length) await file.truncate(content.size);
+  if (content.size > 0) return content;
+  writeLines(file, recordLine({ journal: 1, ...header }));
   await file.datasync();
   await syncFolder(dirname(path));
-  return { records: [], isDamaged: !isNew };
+  return { ...content, isDamaged: !isNew };
+}
+
+/** `size`: up to the end of the last whole line; 0 where the header is not whole. */
+function contentIn(path: string, bytes: Buffer, header: JournalHeader): JournalContent & { readonly size: number } {
+  if (isCutBefore(bytes, '{"journal":1')) return { path, records: [], isDamaged: true, size: 0 };
+  const { records: found, size } = recordsIn(path, bytes);
+  const [first, ...records] = found;
+  if (!isDeepStrictEqual(first, parseJson(writeJson({ journal: 1, ...header })))) throw anotherJournal(path);
+  return { path, records, isDamaged: size < bytes.length, size };
 }
 
 function anotherJournal(path: string): Failure {
@@ -149,9 +159,8 @@ function writeLines({ fd }: FileHandle, lines: string): void {
 }
 
 function journalOn(
-  path: string,
   file: FileHandle,
-  content: JournalContent,
+  { path, records, isDamaged }: JournalContent,
   release: () => Promise<void>,
   write: WriteLines,
 ): Journal {
@@ -162,15 +171,12 @@ function journalOn(
     isOpen = false;
     await settled();
     await file.close();
-    try {
-      await release();
-    } catch (cause) {
-      throw storageFailure(`cannot remove ${path}.lock`, cause);
-    }
+    await release();
   };
   return {
     path,
-    ...content,
+    records,
+    isDamaged,
     append,
     close,
     async finish() {
@@ -179,7 +185,7 @@ function journalOn(
         await rename(path, `${path}.done`);
         await syncFolder(dirname(path));
       } catch (cause) {
-        throw unwritable(path, cause);
+        throw storageFailure(`cannot put the journal away as ${path}.done`, cause);
       } finally {
         await close();
       }

@@ -1,4 +1,5 @@
-import { Failure, usage } from '../../core/failure.ts';
+import { usage } from '../../core/failure.ts';
+import { orWarn } from '../../jobs/license/claim-users.ts';
 import { applyRoster } from '../../jobs/license/roster-run.ts';
 import {
   changesIn,
@@ -10,10 +11,11 @@ import {
   type Plan,
   type Planning,
 } from '../../jobs/license/plan-roster.ts';
-import { licenseJournal, type LicenseJournal } from '../../jobs/license/past.ts';
+import { licenseJournal, recordedPast, type LicenseJournal } from '../../jobs/license/past.ts';
 import type { Applying, RowResult } from '../../jobs/license/roster-results.ts';
 import { rosterFields, type LicenseFields } from '../../schema/license.ts';
 import { optional } from '../../schema/field.ts';
+import type { JournalHeader } from '../../store/journal.ts';
 import { command } from '../command.ts';
 import { apiOfEachApp, defaultConcurrency, keepOptions, rosterOptions, workerOptions } from '../roster.ts';
 import { planned, refusePlan, warnOfNames, type PlanLimits } from './apply-plan.ts';
@@ -116,9 +118,12 @@ export default command({
     const { changed, journal, settle = defaultSettle } = values;
     const resume = commandLine(file, values, context.options);
     const shown = { targets, tellsChanges: values.exit_code, limits };
+    const target = targets.map(({ app_code, origin }) => ({ app_code, origin }));
+    const header = { job: 'license apply', target, input };
+    const job = { rows, targets, header, journal, settle, resume, limits };
     const all = context.options.dry_run
-      ? planned(await lookFirst(rows, planning, targets, context), planning, shown, context)
-      : applied({ rows, targets, input, journal, settle, resume, limits }, planning, context);
+      ? planned(await planOfDryRun(job, planning, context), planning, shown, context)
+      : applied(job, planning, context);
     for await (const row of all) if (isShown(row, { changed }, context.options)) yield kept(row);
   },
 
@@ -136,8 +141,8 @@ export default command({
 interface Job {
   readonly rows: readonly LicenseFields[];
   readonly targets: readonly Target[];
-  /** The hash of the roster: another text is another job. */
-  readonly input: string;
+  /** It has the hash of the roster: another text is another job. */
+  readonly header: JournalHeader;
   readonly journal: string | undefined;
   readonly settle: number;
   /** The command that resumes the job. */
@@ -149,20 +154,25 @@ interface Job {
 type Unclaimed = Omit<Planning, 'answerOf'>;
 
 async function lookFirst(
-  rows: readonly LicenseFields[],
+  { rows, targets }: Pick<Job, 'rows' | 'targets'>,
   planning: Unclaimed,
-  targets: readonly Target[],
+  journal: Pick<LicenseJournal, 'past'>,
   context: ApplyingParts,
 ): Promise<Plan> {
-  const answerOf = await answersBefore(rows, answersOf(targets, context));
+  const answerOf = await answersBefore(rows, { journal, openAnswers: answersOf(targets, context) });
   return planToShow(rows, { ...planning, answerOf });
 }
 
+/** A dry run reads what earlier runs of the job recorded, and holds nothing. */
+async function planOfDryRun(job: Job, planning: Unclaimed, context: ApplyingParts): Promise<Plan> {
+  const journal = await context.readJournal(job.header, job.journal);
+  return lookFirst(job, planning, { past: recordedPast(journal ?? { path: '', records: [] }, context) }, context);
+}
+
 async function* applied(job: Job, planning: Unclaimed, context: ApplyingParts): AsyncGenerator<RowResult> {
-  const { rows, targets, input, settle } = job;
+  const { rows, targets, settle } = job;
   for (const { account } of targets) refuseReadOnly(account);
-  const target = targets.map(({ app_code, origin }) => ({ app_code, origin }));
-  const opened = await context.journal({ job: 'license apply', target, input }, job.journal);
+  const opened = await context.journal(job.header, job.journal);
   let isDone = false;
   try {
     const journal = licenseJournal(opened, context);
@@ -179,25 +189,14 @@ async function* applied(job: Job, planning: Unclaimed, context: ApplyingParts): 
     }
     isDone = true;
   } finally {
-    await orWarn(isDone ? opened.finish() : opened.close(), context);
+    // What was done decides how the run ends, and not whether its record could be put away.
+    await orWarn(isDone ? opened.finish() : opened.close(), context.warn);
   }
 }
-
-/** What was done decides how the run ends, and not whether its record could be put away. */
-async function orWarn(ending: Promise<void>, { warn }: Pick<ApplyingParts, 'warn'>): Promise<void> {
-  try {
-    await ending;
-  } catch (cause) {
-    if (!(cause instanceof Failure)) throw cause;
-    warn(cause.message);
-  }
-}
-
-type StartedApply = Planning & Pick<Applying, 'journal' | 'claims'>;
 
 async function* carriedOut(
   plan: Plan,
-  started: StartedApply,
+  started: Planning & Pick<Applying, 'journal' | 'claims'>,
   job: Job,
   context: ApplyingParts,
 ): AsyncGenerator<RowResult> {
@@ -233,7 +232,7 @@ async function askAboutPlan(
   context: ApplyingParts,
 ): Promise<number> {
   if (!context.interactive() || context.options.yes || journal.isResumed) return Infinity;
-  const plan = await lookFirst(rows, planning, targets, context);
+  const plan = await lookFirst({ rows, targets }, planning, journal, context);
   refusePlan(plan, planning, limits);
   const creations = creationsIn(plan);
   if (creations > 0 || changesIn(plan) > manyChanges) await ask(plan, targets, context);

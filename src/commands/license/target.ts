@@ -1,5 +1,5 @@
 import type { LicenseUser } from '../../jobs/license/claim-users.ts';
-import type { ReadAnswers } from '../../jobs/license/plan-roster.ts';
+import type { EarlierAnswers } from '../../jobs/license/plan-roster.ts';
 import type { Claims } from '../../store/claims.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';
 import type { Accounts, Ledgers } from '../context.ts';
@@ -55,7 +55,10 @@ export async function claimsOf(
 }
 
 /** What is open of each application, without a claim. */
-export function answersOf(targets: readonly Target[], { openAnswers }: Pick<Ledgers, 'openAnswers'>): ReadAnswers {
+export function answersOf(
+  targets: readonly Target[],
+  { openAnswers }: Pick<Ledgers, 'openAnswers'>,
+): EarlierAnswers['openAnswers'] {
   const accounts = new Map(targets.map(({ app_code, account }) => [app_code, account]));
   return async (app_code, users) => {
     const account = accounts.get(app_code);

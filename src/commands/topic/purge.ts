@@ -34,7 +34,7 @@ interface PurgeLimits {
 
 type PurgeContext = Pick<Invocation, 'options'> &
   Pick<Terminal, 'note' | 'warn' | 'progress'> &
-  Pick<Disk, 'archive' | 'files' | 'journal' | 'hasJournal'> &
+  Pick<Disk, 'archive' | 'files' | 'journal' | 'readJournal'> &
   Time;
 
 /** What is kept of deleted topics, as options of a command. */
@@ -84,7 +84,7 @@ export function openPurge(
       if (!isSeveral(naming)) return openPurgeRun();
       const header = { job: 'topic delete', site: place.site, account: email, stream_id, ...naming };
       return openPurgeRun({
-        find: async () => ((await context.hasJournal(header)) ? context.journal(header) : undefined),
+        find: async () => ((await context.readJournal(header)) ? context.journal(header) : undefined),
         make: () => context.journal(header),
       });
     },

@@ -59,11 +59,11 @@ export async function whileClaimed<T>(
   let isShown = false;
   const records: PostRecords = {
     posting: () => claims.posting(remote_user),
-    answered: (answer) => orWarn(claims.answered(new Map([[remote_user, answer]])), unrecorded, warn),
+    answered: (answer) => orWarn(claims.answered(new Map([[remote_user, answer]])), warn, unrecorded),
   };
   try {
     return await work({
-      past: { posted: taken.posted.get(remote_user), answer: taken.answers.get(remote_user) },
+      past: pastIn(taken, remote_user),
       shown: () => void (isShown = true),
       async post(send) {
         try {
@@ -90,18 +90,19 @@ export async function releaseOrWarn(
   users: readonly ReleasedUser[],
   warn: (text: string) => void,
 ): Promise<void> {
-  await orWarn(claims.release(users), 'later runs for the same users will wait a little', warn);
+  await orWarn(claims.release(users), warn, 'later runs for the same users will wait a little');
 }
 
 /** An answer that cannot be recorded, where the ledger was lost for example, is an answer all the same, and is confirmed. */
 const unrecorded = 'what was answered is not recorded there for later runs';
 
-async function orWarn(work: Promise<void>, then: string, warn: (text: string) => void): Promise<void> {
+/** A failure is a warning, with what follows from it. */
+export async function orWarn(work: Promise<void>, warn: (text: string) => void, then?: string): Promise<void> {
   try {
     await work;
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
-    warn(`${cause.message}; ${then}`);
+    warn([cause.message, then].filter(Boolean).join('; '));
   }
 }
 
@@ -170,8 +171,7 @@ export async function claimRoster(rows: readonly LicenseUser[], claiming: Claimi
   };
 }
 
-/** What was taken says of one user. */
-export function pastIn(taken: PastPosts | undefined, user: string): UserPast {
+function pastIn(taken: PastPosts | undefined, user: string): UserPast {
   return { posted: taken?.posted.get(user), answer: taken?.answers.get(user) };
 }
 
@@ -235,7 +235,7 @@ export function claimedRows({ claims, elapsed, warn }: ClaimingRoster): ClaimedR
     async answered(row, answer) {
       const own = claims.get(row.app_code);
       if (!own) return;
-      const recording = orWarn(own.answered(new Map([[row.remote_user, answer]])), unrecorded, warnOnce);
+      const recording = orWarn(own.answered(new Map([[row.remote_user, answer]])), warnOnce, unrecorded);
       answers.add(recording);
       await recording.finally(() => answers.delete(recording));
     },

@@ -15,20 +15,20 @@ import { similarTo, times } from './decide.ts';
  */
 export type Past =
   | { readonly is: 'untouched' }
-  /** A license of the asked size was shown, after a request of this job. */
-  | { readonly is: 'done'; readonly as: 'created' | 'resized' }
+  /** A license of the asked size was shown, after a request of this job; `posted`: no later than that was recorded. */
+  | { readonly is: 'done'; readonly as: 'created' | 'resized'; readonly posted: Milliseconds }
   /** `posts`: how many of them were not answered. */
   | { readonly is: 'asked'; readonly posted: Milliseconds; readonly posts: number }
   | { readonly is: 'answered'; readonly posted: Milliseconds; readonly answer: OpenAnswer };
 
 /** Whether a POST may have created a license that no list has shown. */
-export function wasAsked(past: Past): past is Extract<Past, { readonly posted: Milliseconds }> {
-  return 'posted' in past;
+export function wasAsked(past: Past): past is Extract<Past, { readonly is: 'asked' | 'answered' }> {
+  return past.is === 'asked' || past.is === 'answered';
 }
 
 /** What is recorded of requests: by this job and its earlier runs, and by all jobs that share its claims. */
 export interface RequestRecords {
-  readonly journal: LicenseJournal;
+  readonly journal: Pick<LicenseJournal, 'past' | 'isDamaged'>;
   readonly claims: Pick<RosterClaims, 'past'>;
 }
 
@@ -43,12 +43,15 @@ export function lastPost(
   { journal, claims }: RequestRecords,
 ): Milliseconds {
   const past = journal.past(row);
-  const recorded = journal.isDamaged ? Infinity : wasAsked(past) ? past.posted : -Infinity;
+  const recorded = journal.isDamaged ? Infinity : 'posted' in past ? past.posted : -Infinity;
   return Math.max(Math.min(recorded, listedAt), claims.past(row).posted ?? -Infinity);
 }
 
 /** The answer to an earlier POST, whose license no list has shown. */
-export function openAnswerOf(row: LicenseFields, { journal, claims }: RequestRecords): OpenAnswer | undefined {
+export function openAnswerOf(
+  row: LicenseFields,
+  { journal, claims }: Pick<RequestRecords, 'claims'> & { readonly journal: Pick<LicenseJournal, 'past'> },
+): OpenAnswer | undefined {
   const past = journal.past(row);
   return past.is === 'answered' ? past.answer : claims.past(row).answer;
 }
@@ -123,7 +126,7 @@ export function licenseJournal(
   { now, elapsed }: Pick<Clock, 'now' | 'elapsed'>,
 ): LicenseJournal {
   let broken: Failure | undefined;
-  const past = replay(journal, now() - elapsed());
+  const past = recordedPast(journal, { now, elapsed });
   const append = async (entry: Entry): Promise<void> => {
     try {
       await journal.append(entry);
@@ -133,9 +136,9 @@ export function licenseJournal(
     }
   };
   return {
-    isResumed: past.size > 0 || journal.isDamaged,
+    isResumed: journal.records.length > 0 || journal.isDamaged,
     isDamaged: journal.isDamaged,
-    past: (row) => (past.size > 0 && past.get(userKey(row))) || untouched,
+    past,
     broken: () => broken,
     before: ({ remote_user, app_code, size_allowance }, step, time) =>
       append({ remote_user, app_code, size_allowance, step, time }),
@@ -157,15 +160,22 @@ interface Entry extends LicenseUser {
   readonly time: Milliseconds;
 }
 
-/** A license that was asked for stays so until an outcome is recorded. A resize that was interrupted is simply done again. */
-function replay({ path, records }: Pick<Journal, 'path' | 'records'>, ahead: Milliseconds): Map<string, Past> {
+/**
+ * A license that was asked for stays so until an outcome is recorded. A resize that was interrupted is simply done again.
+ * @throws Failure config where a record is not one of such a journal
+ */
+export function recordedPast(
+  { path, records }: Pick<Journal, 'path' | 'records'>,
+  { now, elapsed }: Pick<Clock, 'now' | 'elapsed'>,
+): LicenseJournal['past'] {
+  const ahead = now() - elapsed();
   const past = new Map<string, Past>();
   for (const [index, record] of records.entries()) {
     if (!isEntry(record)) throw damaged(path, index);
     const key = userKey(record);
     past.set(key, afterEntry(past.get(key) ?? untouched, record, record.time - ahead));
   }
-  return past;
+  return (row) => (past.size > 0 && past.get(userKey(row))) || untouched;
 }
 
 function afterEntry(known: Past, { step, status, answered = 201, key_end, time }: Entry, posted: Milliseconds): Past {
@@ -173,11 +183,12 @@ function afterEntry(known: Past, { step, status, answered = 201, key_end, time }
     case 'answered':
       return { is: 'answered', posted, answer: { status: answered, time, key_end } };
     case 'created':
-      return { is: 'done', as: 'created' };
+      return { is: 'done', as: 'created', posted };
     case 'resized':
       return {
         is: 'done',
         as: wasAsked(known) || (known.is === 'done' && known.as === 'created') ? 'created' : 'resized',
+        posted,
       };
     case 'unknown':
       return wasAsked(known) ? { ...known, posted } : known;

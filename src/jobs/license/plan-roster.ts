@@ -7,7 +7,7 @@ import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { areShared, type OpenAnswer, type SharedClaims } from '../../store/claims.ts';
 import { pool } from '../work/pool.ts';
-import { claimRoster, userKey, type ClaimingRoster, type RosterClaims } from './claim-users.ts';
+import { claimRoster, userKey, type ClaimingRoster, type LicenseUser, type RosterClaims } from './claim-users.ts';
 import { decide, sizeOf, type Decision, type KnownUser, type SimilarNames } from './decide.ts';
 import { openAnswerOf, type LicenseJournal } from './past.ts';
 import { shareRoster, type SharingRoster } from './share-roster.ts';
@@ -85,22 +85,26 @@ function usersOfEachApp(rows: readonly LicenseFields[]): Map<number, string[]> {
   return users;
 }
 
-export interface ClaimingPlan extends ClaimingRoster, Pick<SharingRoster, 'sleep' | 'note'> {
-  readonly journal: LicenseJournal;
-  /** Open answers of these users, without claiming them. */
-  readonly openAnswers: ReadAnswers;
+/** What is known of earlier answers where nothing is claimed. */
+export interface EarlierAnswers {
+  readonly journal: Pick<LicenseJournal, 'past'>;
+  /** Open answers of these users, by the claims. */
+  readonly openAnswers: (app_code: number, users: readonly string[]) => Promise<ReadonlyMap<string, OpenAnswer>>;
 }
 
-export type ReadAnswers = (app_code: number, users: readonly string[]) => Promise<ReadonlyMap<string, OpenAnswer>>;
+export interface ClaimingPlan extends ClaimingRoster, Pick<SharingRoster, 'sleep' | 'note'>, EarlierAnswers {
+  readonly journal: LicenseJournal;
+}
 
 /** What was answered before, for a plan of which nothing is claimed. @throws Failure of the claims */
 export async function answersBefore(
   rows: readonly LicenseFields[],
-  read: ReadAnswers,
-): Promise<(row: LicenseFields) => OpenAnswer | undefined> {
+  { journal, openAnswers }: EarlierAnswers,
+): Promise<Planning['answerOf']> {
   const answers = new Map<number, ReadonlyMap<string, OpenAnswer>>();
-  for (const [app_code, users] of usersOfEachApp(rows)) answers.set(app_code, await read(app_code, users));
-  return ({ app_code, remote_user }) => answers.get(app_code)?.get(remote_user);
+  for (const [app_code, users] of usersOfEachApp(rows)) answers.set(app_code, await openAnswers(app_code, users));
+  const past = ({ app_code, remote_user }: LicenseUser) => ({ answer: answers.get(app_code)?.get(remote_user) });
+  return (row) => openAnswerOf(row, { journal, claims: { past } });
 }
 
 export interface ClaimedPlan extends Pick<Planning, 'answerOf'> {
@@ -118,16 +122,13 @@ export async function planClaimed(
   planning: Omit<Planning, 'answerOf'>,
   claiming: ClaimingPlan,
 ): Promise<ClaimedPlan> {
-  const { journal, openAnswers } = claiming;
+  const { journal } = claiming;
   const shared = sharedOf(claiming);
   if (shared) {
     // A ledger that cannot be used is known before anything is listed or changed.
     const before = new Map<number, Milliseconds>();
     for (const [app_code, own] of shared) before.set(app_code, (await own.takeFree([])).now);
-    const answered = await answersBefore(rows, openAnswers);
-    const unclaimed = { past: (row: LicenseFields) => ({ answer: answered(row) }) };
-    const answerOf = (row: LicenseFields) => openAnswerOf(row, { journal, claims: unclaimed });
-    const plan = await planRoster(rows, { ...planning, answerOf });
+    const plan = await planRoster(rows, { ...planning, answerOf: await answersBefore(rows, claiming) });
     const sent = plan.rows.flatMap(({ row, decision }) => (isCreation(decision) || isOpen(decision) ? [row] : []));
     const claims = shareRoster(sent, { ...claiming, claims: shared, listedAt: plan.listedAt, before });
     return { plan, claims, answerOf: (row) => openAnswerOf(row, { journal, claims }) };

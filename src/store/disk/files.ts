@@ -115,12 +115,12 @@ export function hashOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Deletes a file; one that is not there is no trouble. */
+/** Deletes a file; one that is not there is no trouble. @throws Failure config naming it */
 export async function remove(path: string): Promise<void> {
   try {
     await unlink(path);
   } catch (cause) {
-    if (!isMissing(cause)) throw cause;
+    if (!isMissing(cause)) throw storageFailure(`cannot remove ${path}`, cause);
   }
 }
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readFaults } from '../../../src/sandbox/faults.ts';
@@ -147,6 +147,59 @@ test('--send-again of somebody else is exit 2, and nothing is sent', async () =>
     await run(['license', 'apply', '-', '--send-again', 'bob'], roster('ada')),
   ];
   expect([...runs.map(({ exitCode }) => exitCode), posts()]).toEqual([2, 2, 0]);
+});
+
+describe('a dry run counts nobody whose answer is open as one to create, where that is known by', () => {
+  const locks = (home: string) => join(home, '.local/state/chatelaine/locks');
+
+  test.each<[string, (home: string) => void]>([
+    ['the file of claims', (home) => rmSync(join(home, 'journal'))],
+    [
+      'a log of answers alone',
+      (home) => {
+        rmSync(join(home, 'journal'));
+        const [file = ''] = readdirSync(locks(home)).filter((one) => one.endsWith('.claims'));
+        const { answers } = JSON.parse(readFileSync(join(locks(home), file), 'utf8')) as { answers: unknown[] };
+        writeFileSync(
+          join(locks(home), `${file}.0123456789abcdef.1.answers`),
+          answers.map((one) => `${JSON.stringify(one)}\n`).join(''),
+          { mode: 0o600 },
+        );
+        rmSync(join(locks(home), file));
+      },
+    ],
+    ['the journal alone', (home) => rmSync(locks(home), { recursive: true })],
+  ])('%s', async (_what, forget) => {
+    const { run, home, posts } = await service({ names: 'upper', write: 'echo', filters: 'exact' });
+    const apply = ['license', 'apply', '-', '--journal', join(home, 'journal')];
+    await run(apply, roster('ada', '007'));
+    forget(home);
+    const isJournal = existsSync(join(home, 'journal'));
+    const left = readdirSync(home, { recursive: true });
+
+    const dry = await run([...apply, '-n', '-o', 'json'], roster('ada', '007'));
+    const limited = await run([...apply, '-n', '--max-create', '0'], roster('ada', '007'));
+    const ensured = await run(ensure('ada', '-n'));
+
+    expect(dry.exitCode).toBe(8);
+    expect(JSON.parse(dry.stdout)).toMatchObject([{ status: 'failed' }, { status: 'unchanged' }]);
+    expect(limited.exitCode).toBe(8);
+    // What a journal of apply alone has, ensure does not know.
+    expect([ensured.exitCode, posts()]).toEqual([isJournal ? 0 : 9, 2]);
+    expect(readdirSync(home, { recursive: true })).toEqual(left);
+  });
+});
+
+test('a run whose journal cannot be put away is judged by what was done, and names the file that is in the way', async () => {
+  const { run, home } = await service({});
+  const journal = join(home, 'journal');
+  mkdirSync(join(`${journal}.done`, 'full'), { recursive: true });
+
+  const ran = await run(['license', 'apply', '-', '--journal', journal], roster('ada'));
+
+  expect(ran.exitCode).toBe(0);
+  expect(ran.stderr).toContain(`cannot put the journal away as ${journal}.done: it is a folder`);
+  expect(existsSync(`${journal}.lock`)).toBe(false);
 });
 
 test('create warns of an open answer, and creates', async () => {

@@ -214,6 +214,9 @@ describe('a list that does not show a row is waited for, and read again, after',
       { earlier: [step, ended('unknown', 1)], asked: { 'user-3': 999_000 } },
       [4000],
     ],
+    ['a license that this job was shown 1 s ago', { earlier: [step, ended('created', 999_000)] }, [4000]],
+    ['one that this job resized 1 s ago', { earlier: [ended('resized', 999_000)] }, [4000]],
+    ['one that this job was shown long ago', { earlier: [step, ended('created', 1000)] }, []],
     ['a journal that was cut', { isDamaged: true }, [5000]],
   ])('%s', async (_what, past, waits) => {
     const { applying, slept, licenses } = world(past);
