@@ -4,7 +4,8 @@ import type { LicenseShape } from '../../../src/sandbox/licensing/options.ts';
 import type { LogEntry } from '../../../src/sandbox/serve.ts';
 import { linkedClocks } from '../../helpers/clock.ts';
 import { isWhole } from '../../helpers/extent.ts';
-import { openSandbox } from '../../helpers/run.ts';
+import { openSandbox, run as runAt } from '../../helpers/run.ts';
+import { fakeService } from '../../helpers/service.ts';
 
 const moving = listShapeNames.filter((name) => name.startsWith('moving-'));
 const users = Array.from({ length: 30 }, (_, index) => `user-${index}`);
@@ -79,9 +80,81 @@ describe.each(moving)('%s', (list) => {
   });
 });
 
-test('a server that repeats the first license on each page has that habit: its list is whole', async () => {
-  const { run } = await service({ list: 'pages' }, ['ada', ...users]);
-  expect((await run('license audit')).exitCode).toBe(0);
+const row = (name: string) => ({ license_code: `K-${name}`, remote_user: name, app_code: 7, size_allowance: 4 });
+
+/** The users of each page of a list. */
+type Pages = readonly (readonly string[])[];
+
+/** A server that answers each reading of its list with the next of these, page by page. */
+function readings(each: readonly Pages[]) {
+  const server = fakeService();
+  for (const pages of each)
+    for (const [index, names] of pages.entries()) {
+      const next = index + 1 < pages.length ? `?page=${index + 2}` : null;
+      const path = index === 0 ? 'GET /v1/license/' : `GET /v1/license/?page=${index + 1}`;
+      server.expect(path).reply(200, { results: names.map(row), next });
+    }
+  return server;
+}
+
+test.each<[string, readonly Pages[], string[], number]>([
+  [
+    'two readings that repeat a license at the same places: that is the habit of the server',
+    [
+      [
+        ['a', 'b'],
+        ['a', 'c'],
+        ['a', 'd'],
+      ],
+      [
+        ['a', 'b'],
+        ['a', 'c'],
+        ['a', 'd'],
+      ],
+    ],
+    ['a', 'b', 'c', 'd'],
+    0,
+  ],
+  [
+    'a license on two pages: the pages moved, and the next reading shows what was on none of them',
+    [
+      [
+        ['a', 'b'],
+        ['b', 'c'],
+      ],
+      [
+        ['d', 'a'],
+        ['b', 'c'],
+      ],
+    ],
+    ['a', 'b', 'c', 'd'],
+    0,
+  ],
+  [
+    'pages that move at each of three readings',
+    [
+      [
+        ['a', 'b'],
+        ['b', 'c'],
+      ],
+      [
+        ['a', 'b'],
+        ['a', 'c'],
+      ],
+      [
+        ['b', 'a'],
+        ['b', 'c'],
+      ],
+    ],
+    ['a', 'b', 'c'],
+    8,
+  ],
+  ['a license twice on one page: no sign that pages moved', [[['a', 'a'], ['b']]], ['a', 'b'], 0],
+])('%s', async (_what, each, listed, exitCode) => {
+  const server = readings(each);
+  const ran = await runAt(server, 'license list --fields remote_user -o csv --no-header');
+  expect([ran.stdout.trimEnd().split('\n'), ran.exitCode]).toEqual([listed, exitCode]);
+  server.done();
 });
 
 test('on a paged server each user is looked up before the POST; on one page a list is the proof', async () => {
@@ -108,7 +181,12 @@ test('where page one tells of far more licenses than there are rows, users are l
 });
 
 test('a key that a page shows twice is one license', async () => {
-  const { run, posts } = await service({ list: 'results' }, ['ada']);
-  expect(posts()).toBe(0);
-  expect((await run('license ensure --remote-user ada --size-allowance 4')).stdout).toBe('K-0\n');
+  const server = fakeService();
+  server.expect('GET /v1/license/?remote_user=ada&app_code=7').reply(200, [row('ada'), row('ada')]);
+
+  const ran = await runAt(server, 'license ensure --remote-user ada --size-allowance 4');
+
+  expect(ran).toMatchObject({ exitCode: 0, stdout: 'K-ada\n' });
+  expect(ran.stderr).not.toContain('several licenses');
+  server.done();
 });

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { License } from '../../../src/api/licensing/license.ts';
 import { lookAtUsers, type SightApi } from '../../../src/jobs/license/sight.ts';
 
@@ -48,5 +48,71 @@ test('one list separates exact from near names, and leaves other users out', asy
     [long]: `near K-${long.slice(0, 30)}`,
     eve: 'near K-eve',
     'user-1': { shows: 'nothing', as: 'proof' },
+  });
+});
+
+describe('where the server ignores the filter, the list is read twice', () => {
+  const users = Array.from({ length: 30 }, (_unused, index) => `user-${index}`);
+  const all = users.map((user) => license(user));
+  const without = (...names: string[]) => all.filter(({ fields }) => !names.includes(String(fields['remote_user'])));
+
+  /** Each reading of the list shows the next of these, on two pages. */
+  async function look(...each: readonly (readonly License[])[]) {
+    let count = 0;
+    const api: SightApi = {
+      async *list(_filter, _extent, heard) {
+        const shown = each[count] ?? [];
+        count += 1;
+        heard?.({ page: 1, told: shown.length, hasNext: true });
+        yield* shown;
+        heard?.({ page: 2, told: shown.length, hasNext: false });
+      },
+      ofUser: async () => ({ exact: [], near: [], filter: 'ignored' }),
+    };
+    const sightOf = await lookAtUsers(api, 7, users, 4);
+    const shown = (user: string) => {
+      const sight = sightOf(user);
+      if (sight.shows === 'licenses') return sight.licenses.map(({ key }) => key);
+      return sight.shows === 'nothing' ? sight.as : sight.shows;
+    };
+    return { shown, count: () => count };
+  }
+
+  test('two that show nothing of the same users are a proof', async () => {
+    const { shown, count } = await look(without('user-3'), without('user-3'));
+    expect([shown('user-3'), shown('user-4'), count()]).toEqual(['proof', ['K-user-4'], 2]);
+  });
+
+  test('a pair that disagrees is read again, and what any reading shows is there', async () => {
+    const { shown, count } = await look(
+      without('user-3', 'user-9'),
+      without('user-3'),
+      without('user-3', 'user-5'),
+      without('user-3', 'user-5'),
+    );
+    expect([shown('user-3'), shown('user-9'), shown('user-5'), count()]).toEqual([
+      'proof',
+      ['K-user-9'],
+      ['K-user-5'],
+      4,
+    ]);
+  });
+
+  test('after three pairs that disagree nothing is known of the users that none shows', async () => {
+    const other = [without('user-3'), without('user-3', 'user-9')];
+    const { shown, count } = await look(...other, ...other, ...other, ...other);
+    expect([shown('user-3'), shown('user-9'), count()]).toEqual(['gap', ['K-user-9'], 6]);
+  });
+
+  test('a license that one reading shows counts, and not the near name that the other shows in its place', async () => {
+    const near = license('USER-3');
+    const { shown } = await look(without('user-9'), [...without('user-3', 'user-9'), near]);
+    expect([shown('user-3'), shown('user-9')]).toEqual([['K-user-3'], 'proof']);
+  });
+
+  test('one key that a reading shows twice is one license', async () => {
+    const twice = [...without('user-9'), license('user-3')];
+    const { shown } = await look(twice, twice);
+    expect(shown('user-3')).toEqual(['K-user-3']);
   });
 });

@@ -225,11 +225,16 @@ describe('a ledger', needs('postgresql'), () => {
     await first.close();
     const next = await claimsOf();
     expect((await next.take(['tess', 'uma'])).answers).toEqual(new Map([['tess', answer]]));
+    const openFor = (name: string, ...users: string[]) => ledgerOf().openAnswers(name, users);
+    expect(await openFor(target, 'tess', 'uma', 'nobody')).toEqual(new Map([['tess', answer]]));
     await next.release(back('tess', 'uma'));
+    expect(await openFor(target, 'tess', 'uma')).toEqual(new Map([['tess', answer]]));
+    expect(await openFor('https://licenses.test 8', 'tess')).toEqual(new Map());
     await cluster.query(`UPDATE chatelaine.claim SET forget = forget - interval '2 years'`);
     const later = await claimsOf();
     expect((await later.take(['tess'])).answers).toEqual(new Map([['tess', answer]]));
     await later.release([{ remote_user: 'tess', isShown: true }]);
+    expect(await openFor(target, 'tess')).toEqual(new Map());
     expect((await (await claimsOf()).take(['tess'])).answers).toEqual(new Map());
   });
 
