@@ -183,7 +183,7 @@ export const contracts: readonly Contract[] = [
         answer: { status: 200, body: license },
       },
     ],
-    prints: [{ mac_address: 'D4:22:CD:00:03:02', ...license }],
+    prints: [{ mac_address: 'D4:22:CD:00:03:02', ...license, status: 'activated' }],
   },
   {
     call: 'PATCH /settings',

@@ -83,7 +83,7 @@ describe.each(shells)('$title', (shell) => {
     test(shell.explains ? 'says what an offer means' : 'lists the words alone', async () => {
       const terminal = await opened(shell);
       terminal.type('chatelaine view \t\t');
-      await terminal.shows(shell.explains ? /rename.*Rename a custom navigation view/ : /hide +pin +rename/);
+      await terminal.shows(shell.explains ? /rename.*Rename a custom navigation view/ : /hide +list +pin +rename/);
     });
 
     test('runs nothing of what was typed, and nothing of the name of a profile', async () => {
