@@ -76,42 +76,41 @@ function commandsWith(verb: string): string[] {
 }
 
 /** What other tools call a command, and what it is here. */
-const otherWords: Readonly<Record<string, string>> = {
-  whoami: 'auth status',
-  search: 'messages fetch --search WORDS',
-  'license show': 'license view',
-  'license get': 'license view',
-  'license ls': 'license list',
-  'license search': 'license list --match GLOB',
-  'license find': 'license list --match GLOB',
-  'messages list': 'messages fetch',
-  'messages ls': 'messages fetch',
-  'messages get': 'messages fetch',
-  'messages search': 'messages fetch --search WORDS',
-  'topic ls': 'topic list',
-  'topic rm': 'topic delete',
-  'topic remove': 'topic delete',
-  'topic purge': 'topic delete',
-  'view ls': 'view list',
-  'view unpin': 'view hide',
-  'view rm': 'view hide',
-  'view show': 'view pin',
-  'snippet ls': 'snippet list',
-  'snippet delete': 'snippet rm',
-  'snippet remove': 'snippet rm',
-  'settings show': 'settings describe NAME',
-  'auth add': 'auth login',
-  'auth show': 'auth status',
-  'auth whoami': 'auth status',
-  'auth rm': 'auth logout',
-  'auth remove': 'auth logout',
-  'auth delete': 'auth logout',
-  'auth switch': 'auth use',
-};
+const otherWords: ReadonlyMap<string, string> = new Map([
+  ['whoami', 'auth status'],
+  ['search', 'messages fetch --search WORDS'],
+  ['license show', 'license view'],
+  ['license get', 'license view'],
+  ['license ls', 'license list'],
+  ['license search', 'license list --match GLOB'],
+  ['license find', 'license list --match GLOB'],
+  ['messages list', 'messages fetch'],
+  ['messages ls', 'messages fetch'],
+  ['messages get', 'messages fetch'],
+  ['messages search', 'messages fetch --search WORDS'],
+  ['topic ls', 'topic list'],
+  ['topic rm', 'topic delete'],
+  ['topic remove', 'topic delete'],
+  ['topic purge', 'topic delete'],
+  ['view ls', 'view list'],
+  ['view unpin', 'view hide'],
+  ['view rm', 'view hide'],
+  ['view show', 'view pin'],
+  ['snippet ls', 'snippet list'],
+  ['snippet delete', 'snippet rm'],
+  ['snippet remove', 'snippet rm'],
+  ['settings show', 'settings describe NAME'],
+  ['auth add', 'auth login'],
+  ['auth show', 'auth status'],
+  ['auth whoami', 'auth status'],
+  ['auth rm', 'auth logout'],
+  ['auth remove', 'auth logout'],
+  ['auth delete', 'auth logout'],
+  ['auth switch', 'auth use'],
+]);
 
 function unknownCommand(word: string, place: string, known: readonly string[]): Failure {
-  const typed = `${place} ${word}`.trim();
-  const meant = Object.hasOwn(otherWords, typed) ? otherWords[typed] : undefined;
+  const meant = otherWords.get(`${place} ${word}`.trim());
   const ending = known.filter((name) => name.endsWith(` ${word}`));
   const near = meant !== undefined ? [meant] : ending.length > 0 ? ending.slice(0, 3) : nearest(word, known);
   const all = place === '' ? 'See chatelaine --help.' : `Commands of${place}: ${known.join(', ')}.`;

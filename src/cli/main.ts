@@ -1,6 +1,6 @@
 import { Failure } from '../core/failure.ts';
 import { rowOf } from '../output/formats.ts';
-import { guarded, readerGone, streamSink } from '../output/sink.ts';
+import { guarded, isClosedPipe, readerGone, streamSink } from '../output/sink.ts';
 import { hasColor } from '../output/style.ts';
 import { formatDuration, type Milliseconds } from '../core/duration.ts';
 import { fillFromInput } from './input.ts';
@@ -8,7 +8,7 @@ import { openMessages, type Messages, type MessageStyle } from './messages.ts';
 import { readCommandLine, type CommandRequest } from './program.ts';
 import { openRedactor, type Redactor } from './redactor.ts';
 import type { Typed } from './typed.ts';
-import { readValues } from './values.ts';
+import { readValues, type Options } from './values.ts';
 import type { World } from './world.ts';
 
 /** Reads the command line, runs the command, prints the result; the exit code. The only catch of last resort. */
@@ -73,15 +73,7 @@ function bug(cause: unknown): Failure {
 
 function styleOf({ options, flags }: CommandRequest, world: World): MessageStyle {
   // A command may have an --output of its own, which is not among the global options.
-  const format = options.output ?? flags['output'];
-  return {
-    json: rowOf(typeof format === 'string' ? format : undefined)?.isJson ?? false,
-    quiet: options.quiet ?? false,
-    verbose: (options.verbose ?? false) || (options.trace ?? false),
-    get color() {
-      return hasColor({ when: options.color, terminal: world.stderr.isTTY === true, env: world.machine.env });
-    },
-  };
+  return messageStyle({ ...options, output: options.output ?? flags['output'] }, world);
 }
 
 /** How errors of the command line itself are written before its options are known. */
@@ -91,19 +83,21 @@ function guessedStyle(argv: readonly string[], world: World): MessageStyle {
     if (word === '-o' || word === '--output') return [argv[index + 1]];
     return /^(?:-o|--output=)(.+)$/.exec(word)?.[1] ?? [];
   });
-  const format = wanted.at(-1) ?? world.machine.env['CHATELAINE_OUTPUT'];
-  return {
-    json: rowOf(typeof format === 'string' ? format : undefined)?.isJson ?? false,
-    quiet: false,
-    verbose: false,
-    get color() {
-      return hasColor({ when: undefined, terminal: world.stderr.isTTY === true, env: world.machine.env });
-    },
-  };
+  return messageStyle({ output: wanted.at(-1) ?? world.machine.env['CHATELAINE_OUTPUT'] }, world);
 }
 
-function isClosedPipe(cause: unknown): boolean {
-  return cause instanceof Error && 'code' in cause && cause.code === 'EPIPE';
+/** The options that messages follow; `output` may be any text. */
+type Styling = Partial<Pick<Options, 'quiet' | 'verbose' | 'trace' | 'color'>> & { readonly output: unknown };
+
+function messageStyle({ output, quiet, verbose, trace, color }: Styling, world: World): MessageStyle {
+  return {
+    json: rowOf(typeof output === 'string' ? output : undefined)?.isJson ?? false,
+    quiet: quiet ?? false,
+    verbose: (verbose ?? false) || (trace ?? false),
+    get color() {
+      return hasColor({ when: color, terminal: world.stderr.isTTY === true, env: world.machine.env });
+    },
+  };
 }
 
 /** What ends a command early. */

@@ -54,10 +54,10 @@ async function readLine(world: World, question: string, signal: AbortSignal): Pr
   }
 }
 
-/** The package rejects with an error named …Prompt… on Ctrl-C and on a closed input. */
 /** Without the mark of success that it has by default: nobody has looked at the text yet. */
 const unmarked = { prefix: '' };
 
+/** The package rejects with an error named …Prompt… on Ctrl-C and on a closed input. */
 async function readHidden(world: World, question: string, signal: AbortSignal): Promise<Secret> {
   try {
     const streams = { input: world.stdin, output: world.stderr, signal, clearPromptOnDone: false };

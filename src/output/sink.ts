@@ -70,7 +70,8 @@ function endOf(error: unknown): Error {
   return isClosedPipe(error) ? readerGone : unwritten(error);
 }
 
-function isClosedPipe(error: unknown): boolean {
+/** Whether the reader of a stream has gone. */
+export function isClosedPipe(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EPIPE';
 }
 

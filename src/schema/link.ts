@@ -29,14 +29,14 @@ export function readLink(text: string, site: string | undefined): Link | undefin
 }
 
 /** Operators by the names that older versions of the web app gave them. */
-const olderNames: Readonly<Record<string, string>> = {
-  stream: 'channel',
-  streams: 'channels',
-  subject: 'topic',
-  'pm-with': 'dm',
-  'group-pm-with': 'dm-including',
-  from: 'sender',
-};
+const olderNames: ReadonlyMap<string, string> = new Map([
+  ['stream', 'channel'],
+  ['streams', 'channels'],
+  ['subject', 'topic'],
+  ['pm-with', 'dm'],
+  ['group-pm-with', 'dm-including'],
+  ['from', 'sender'],
+]);
 /** Operators whose operand begins with ids, and goes on with names for the reader: `31-bulk`, `9,10-group`. */
 const withIds: ReadonlySet<string> = new Set(['channel', 'dm', 'dm-including', 'sender', 'mentions']);
 
@@ -49,7 +49,7 @@ function narrowOfPath(path: string): Link {
   });
   const terms = pairs.flatMap(([name, text]): NarrowTerm[] => {
     const word = name.replace(/^-/, '');
-    const operator = olderNames[word] ?? word;
+    const operator = olderNames.get(word) ?? word;
     const operand = withIds.has(operator) ? text.replace(/^(\d{1,15}(?:,\d{1,15})*)-.*$/s, '$1') : text;
     return operator === 'near'
       ? []

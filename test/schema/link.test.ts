@@ -40,6 +40,7 @@ test.each<[string, object | undefined]>([
   ['#**general**', { terms: [channel('general')] }],
   ['#**general>lunch > tea**', { terms: [channel('general'), topic('lunch > tea')] }],
   ['#**general>lunch@77**', { terms: [channel('general'), topic('lunch')] }],
+  ['#narrow/constructor/x', { terms: [{ operator: 'constructor', operand: 'x' }] }],
   ['#', undefined],
   ['general', undefined],
   ['name:#odd', undefined],

@@ -169,14 +169,10 @@ function isWorthShowing(target: string, element: DomNode): boolean {
   return target !== '' && !isInside && target !== text && target !== `mailto:${text}`;
 }
 
-function emojiOf(classes: string): string | undefined {
-  const code = emojiCodeOf(classes);
+/** The character whose code points are in a class such as `emoji-1f44d` or `emoji-1f1e9-1f1ea`. */
+export function emojiOf(classes: string): string | undefined {
+  const code = /(?:^|\s)emoji-([0-9a-f]+(?:-[0-9a-f]+)*)(?:\s|$)/.exec(classes)?.[1];
   return code === undefined ? undefined : characterOf(code);
-}
-
-/** The code points in a class such as `emoji-1f44d` or `emoji-1f1e9-1f1ea`. */
-export function emojiCodeOf(classes: string): string | undefined {
-  return /(?:^|\s)emoji-([0-9a-f]+(?:-[0-9a-f]+)*)(?:\s|$)/.exec(classes)?.[1];
 }
 
 /** The character of dash-separated code points in hexadecimal; undefined where they are none. */

@@ -1,6 +1,6 @@
 import sanitizeHtml from 'sanitize-html';
 import { uploadAt, type UploadPath } from '../../schema/upload.ts';
-import { characterOf, emojiCodeOf } from './html-text.ts';
+import { emojiOf } from './html-text.ts';
 
 /** Where the links of a message lead. */
 export interface LinkTargets {
@@ -117,8 +117,7 @@ function picture(
 }
 
 function emojiText({ class: classNames = '' }: sanitizeHtml.Attributes): { text?: string } {
-  const code = emojiCodeOf(classNames);
-  const character = code === undefined ? undefined : characterOf(code);
+  const character = emojiOf(classNames);
   return character === undefined ? {} : { text: character };
 }
 
