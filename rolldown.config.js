@@ -120,7 +120,7 @@ const packed = [
   'src/cli/process.ts',
   'src/cli/run.ts',
   'src/api/http/transport.ts',
-  'src/commands/license/list.ts',
+  'src/commands/license/list-licenses.ts',
   'src/output/json.ts',
   'src/output/tsv.ts',
 ].map(here);
@@ -183,7 +183,7 @@ const jqWorker = defineConfig({
 
 /** What TAB runs: a file of its own, which loads nothing of the program. */
 const completion = defineConfig({
-  input: { complete: here('src/cli/completion/process.ts') },
+  input: { complete: here('src/cli/completion/completion-process.ts') },
   platform: 'node',
   plugins: [lateBuiltins(), commandTree],
   output: { dir: 'dist', format: 'cjs', entryFileNames: '[name].cjs', comments },

@@ -48,7 +48,7 @@ const lateImports = [
   'cli/context.ts: ../store/journal.ts',
   'cli/input.ts: ../core/read.ts',
   'cli/ledgers.ts: ../store/ledger/ledger.ts',
-  'cli/ledgers.ts: ../store/lock/claims.ts',
+  'cli/ledgers.ts: ../store/lock/local-claims.ts',
   'cli/main.ts: ./run.ts',
   'cli/main.ts: ./typed.ts',
   'cli/messages.ts: ../output/errors.ts',
@@ -196,7 +196,7 @@ test('timers are set in src/cli/clock.ts, in which a span of any length is right
 test('files are read through three doors, which a FIFO does not hold; the rest reads what the build or the system wrote', () => {
   const reading = /import \{[^}]*\b(?:readFile|readFileSync|createReadStream)\b[^}]*\} from 'node:fs/;
   expect(sources.filter(({ text }) => reading.test(text)).map(({ name }) => name)).toEqual([
-    'cli/completion/process.ts',
+    'cli/completion/completion-process.ts',
     'cli/launch/launch.ts',
     'core/read.ts',
     'store/disk/owner.ts',

@@ -1,12 +1,12 @@
 import type { Accounts, Keys } from '../commands/context.ts';
 import { Secret } from '../core/secret.ts';
 import { namesIn } from '../core/table-names.ts';
-import type { Clock } from '../core/world.ts';
+import type { Clock } from '../core/system.ts';
 import { kinds } from '../schema/profile.ts';
 import { openCredentials } from '../store/account/credentials.ts';
 import { readKeyFile } from '../store/account/key-text.ts';
 import { openProfiles, type Profiles } from '../store/account/profiles.ts';
-import { unitOf } from '../store/account/unit.ts';
+import { environmentCredential } from '../store/account/environment-credential.ts';
 import { serverOf } from '../store/account/profile.ts';
 import { canOthersRead } from '../store/disk/files.ts';
 import { isInteractive } from './input.ts';
@@ -16,13 +16,13 @@ import type { Running } from './values.ts';
 
 /** The parts of a context that choose credentials (stored ones, the environment's, or the embedded sandbox's) and read keys. */
 export function openAccounts(running: Running, sandbox: EmbeddedSandbox): Accounts & Omit<Keys, 'keyFromInput'> {
-  const { world, options, redactor, signal } = running;
-  const { machine } = world;
+  const { host, options, redactor, signal } = running;
+  const { system } = host;
   // A wait for the lock of the configuration ends with the command.
-  const clock: Clock = { ...world.clock, sleep: (span, given = signal) => world.clock.sleep(span, given) };
-  const profiles = openProfiles(machine, clock);
+  const clock: Clock = { ...host.clock, sleep: (span, given = signal) => host.clock.sleep(span, given) };
+  const profiles = openProfiles(system, clock);
   const runKeyCommand = keyCommandRunner(running);
-  const credentials = openCredentials(machine, clock, profiles, runKeyCommand, signal);
+  const credentials = openCredentials(system, clock, profiles, runKeyCommand, signal);
   const chosen = { profile: options.profile, typed: options.typed.has('profile') };
   return {
     licensingAccount: async (choice = {}) =>
@@ -32,14 +32,14 @@ export function openAccounts(running: Running, sandbox: EmbeddedSandbox): Accoun
     chatAccount: async () => (options.sandbox ? (await sandbox.credentials()).chat() : credentials.chat(chosen)),
     licensingApps: async () =>
       options.sandbox ? (await sandbox.credentials()).licensingApps() : credentials.licensingApps(),
-    environmentKinds: () => namesIn(kinds).filter((kind) => unitOf(machine.env, kind)),
+    environmentKinds: () => namesIn(kinds).filter((kind) => environmentCredential(system.env, kind)),
     profiles: () => (options.dry_run ? unchanged(profiles) : profiles),
     async credentialOf(name) {
       const profile = await profiles.find(name);
       return profile?.kind === 'chat' ? credentials.chat({ profile: name }) : credentials.licensing({ profile: name });
     },
-    keyFromFile: async (file) => redactor.watch(await readKeyFile(file, '--api-key-file', machine, signal)),
-    othersCanRead: (file) => canOthersRead(file, machine),
+    keyFromFile: async (file) => redactor.watch(await readKeyFile(file, '--api-key-file', system, signal)),
+    othersCanRead: (file) => canOthersRead(file, system),
     runKeyCommand,
     hide: (text) => redactor.watch(new Secret(text)),
     clean: (text) => shortened(redactor.clean(text)),
@@ -53,12 +53,12 @@ function unchanged(profiles: Profiles): Profiles {
   return { ...profiles, save: () => Promise.resolve(), use: refuseUnknown, remove: refuseUnknown };
 }
 
-function keyCommandRunner({ world, options, messages, redactor, signal }: Running): Keys['runKeyCommand'] {
+function keyCommandRunner({ host, options, messages, redactor, signal }: Running): Keys['runKeyCommand'] {
   return async (command) => {
     const { runKeyCommand } = await import('../store/account/key-command.ts');
     const verbose = options.verbose ? messages.note : undefined;
-    const interactive = isInteractive(world, options);
-    const { machine, alarm } = world;
-    return redactor.watch(await runKeyCommand(command, { machine, alarm, signal, verbose, interactive }));
+    const interactive = isInteractive(host, options);
+    const { system, alarm } = host;
+    return redactor.watch(await runKeyCommand(command, { system, alarm, signal, verbose, interactive }));
   };
 }

@@ -1,5 +1,5 @@
 import type { Milliseconds } from '../core/duration.ts';
-import type { Alarm, Clock } from '../core/world.ts';
+import type { Alarm, Clock } from '../core/system.ts';
 import { abortReason } from '../core/abort.ts';
 
 /** The longest span that a timer of Node takes, 24.8 days; it fires at once on a longer one. */

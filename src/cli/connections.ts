@@ -8,7 +8,7 @@ import { isExposed } from '../schema/url.ts';
 import type { ChatCredential, LicensingCredential } from '../store/account/credentials.ts';
 import { observer, openLog } from './trace.ts';
 import type { Running } from './values.ts';
-import type { World } from './world.ts';
+import type { Host } from './host.ts';
 
 /** How to send for each credential; all of a process share one rate gate. */
 export interface Connections {
@@ -71,7 +71,7 @@ function authorizationOf(account: Account, key: string): string {
 }
 
 /** The variable that holds the key already, or one of the profile's name and the line that sets it. */
-function keyVariable(credential: LicensingCredential | ChatCredential, { world, options }: Running): KeyVariable {
+function keyVariable(credential: LicensingCredential | ChatCredential, { host, options }: Running): KeyVariable {
   const { kind, profile } = credential;
   const user = kind === 'chat' ? { user: credential.email } : {};
   if (options.sandbox)
@@ -81,7 +81,7 @@ function keyVariable(credential: LicensingCredential | ChatCredential, { world, 
     return { ...user, variable, setup: `${variable}=$(chatelaine auth token ${profile})` };
   }
   const variable = variableOf(kind, 'api_key');
-  const isSet = world.machine.env[variable] !== undefined;
+  const isSet = host.system.env[variable] !== undefined;
   return { ...user, variable, setup: isSet ? undefined : `${variable}=$(chatelaine auth token ${kind})` };
 }
 
@@ -92,19 +92,19 @@ function ownVariable(profile: string): string {
 }
 
 function sharedBy({
-  world,
+  host,
   options,
   messages,
   redactor,
   signal,
 }: Running): Omit<Connection, 'base' | 'authorization' | 'key' | 'sealed' | 'readOnly' | 'headers' | 'plan'> {
-  const { machine, clock, alarm } = world;
+  const { system, clock, alarm } = host;
   const observers = [
-    observer(options, messages, world),
+    observer(options, messages, host),
     ...(options.log === undefined ? [] : [openLog(options.log, clock, redactor, messages)]),
   ];
   return {
-    userAgent: `chatelaine/${world.version} (${machine.platform}; ${process.arch}; node ${process.versions.node})`,
+    userAgent: `chatelaine/${host.version} (${system.platform}; ${process.arch}; node ${process.versions.node})`,
     clock,
     alarm,
     signal,
@@ -112,18 +112,18 @@ function sharedBy({
     retries: options.retries ?? defaultRetries,
     timeout: options.timeout,
     deadline: options.deadline === undefined ? undefined : clock.elapsed() + options.deadline,
-    bodyLimits: limitsFrom(world.bodyLimit ?? bodyLimit, world, signal),
-    surroundings: { env: machine.env, caFile: options.ca_file },
-    dispatcher: world.dispatcher,
+    bodyLimits: limitsFrom(host.bodyLimit ?? bodyLimit, host, signal),
+    surroundings: { env: system.env, caFile: options.ca_file },
+    dispatcher: host.dispatcher,
     observe: (event) => observers.forEach((observe) => observe(event)),
   };
 }
 
 /** A list of a million licenses is 150 MB: from a quarter of the usual limit on it is kept in a file, up to 2 GiB. */
-function limitsFrom(usual: number, { machine }: World, signal: AbortSignal): Connection['bodyLimits'] {
+function limitsFrom(usual: number, { system }: Host, signal: AbortSignal): Connection['bodyLimits'] {
   const open = async (): Promise<Spool> => {
     const { openSpool } = await import('../store/disk/spool.ts');
-    return openSpool(machine.temporary, signal);
+    return openSpool(system.temporary, signal);
   };
   return { usual: { memory: usual }, long: { memory: usual / 4, spool: { open, limit: usual * 32 } } };
 }

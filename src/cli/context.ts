@@ -32,7 +32,7 @@ import type { FieldCheck } from './presentation.ts';
 import { openProgress } from './progress.ts';
 import { embeddedSandbox, sandboxControl } from './sandbox.ts';
 import type { Running } from './values.ts';
-import type { World } from './world.ts';
+import type { Host } from './host.ts';
 
 /** The real context of one command, and what the run needs of it afterwards. */
 export interface Session {
@@ -45,12 +45,12 @@ export interface Session {
 }
 
 export function openSession(running: Running, checkFields: FieldCheck): Session {
-  const { world, options, messages, signal } = running;
+  const { host, options, messages, signal } = running;
   const planned: PlannedCall[] = [];
   const conclusions: string[] = [];
   // One listener for each worker that waits is no leak: without this, Node warns on stderr from the eleventh on.
   setMaxListeners(0, signal);
-  const sandbox = embeddedSandbox(world);
+  const sandbox = embeddedSandbox(host);
   const accounts = openAccounts(running, sandbox);
   const { ledgers, close: closeLedgers } = openLedgers(running, accounts);
   const connections = openConnections(running, (call) => planned.push(call));
@@ -63,20 +63,20 @@ export function openSession(running: Running, checkFields: FieldCheck): Session 
     ...services(accounts, connections, running),
     raw: rawApi(accounts, connections),
     ...questions(running),
-    ...records(world, options, messages, signal),
+    ...records(host, options, messages, signal),
     ...ledgers,
     ...lines(messages, conclusions),
-    files: () => foldersOf(world.machine),
-    sandbox: () => sandboxControl(world, signal, messages.note),
-    ...timeOf(world, signal),
+    files: () => foldersOf(host.system),
+    sandbox: () => sandboxControl(host, signal, messages.note),
+    ...timeOf(host, signal),
   };
   return { context, planned, conclusions, close: () => allOf([sandbox.close(), closeLedgers()]) };
 }
 
-function timeOf({ clock, machine }: World, signal: AbortSignal): Time {
+function timeOf({ clock, system }: Host, signal: AbortSignal): Time {
   return {
     now: () => clock.now(),
-    checkZone: () => checkZone(machine.env),
+    checkZone: () => checkZone(system.env),
     elapsed: () => clock.elapsed(),
     sleep: (span) => clock.sleep(span, signal),
   };
@@ -91,7 +91,7 @@ function lines({ note, warn }: Messages, conclusions: string[]): Pick<Terminal, 
 function services(
   accounts: Accounts,
   connections: Connections,
-  { world: { machine, clock }, redactor }: Running,
+  { host: { system, clock }, redactor }: Running,
 ): Omit<Services, 'raw' | 'sandbox'> {
   return {
     licensing: (choice) =>
@@ -117,7 +117,7 @@ function services(
     },
     async reach(url) {
       const { reach } = await import('../api/http/proxy.ts');
-      return reach(connections.open(new URL(url).origin), url, machine.env, clock);
+      return reach(connections.open(new URL(url).origin), url, system.env, clock);
     },
   };
 }
@@ -144,7 +144,7 @@ function rawApi(accounts: Accounts, connections: Connections): (service: Service
 
 /** What the user is asked, and what the user's files say. */
 function questions({
-  world,
+  host,
   options,
   messages,
   redactor,
@@ -155,24 +155,24 @@ function questions({
   const reading: InputReading = { signal, note: messages.note };
   const prompt = once(async () => {
     const { openPrompt } = await import('./prompt.ts');
-    return openPrompt(world, () => isInteractive(world, options), signal);
+    return openPrompt(host, () => isInteractive(host, options), signal);
   });
   return {
-    interactive: () => isInteractive(world, options),
+    interactive: () => isInteractive(host, options),
     async confirm(question) {
       if (!options.yes) await (await prompt()).confirm(question);
     },
     ask: async (question) => (await prompt()).line(question),
     secret: async (question) => redactor.watch(await (await prompt()).hidden(question)),
-    read: (file) => readText(world, reading, file),
-    readBytes: (file) => readBytes(world, reading, file),
-    keyFromInput: async () => redactor.watch(keyFrom(await readInputLine(world, reading), 'standard input')),
+    read: (file) => readText(host, reading, file),
+    readBytes: (file) => readBytes(host, reading, file),
+    keyFromInput: async () => redactor.watch(keyFrom(await readInputLine(host, reading), 'standard input')),
   };
 }
 
 /** What long work leaves behind: journals, archives, a line of progress. */
 function records(
-  world: World,
+  host: Host,
   options: GlobalValues,
   messages: Messages,
   signal: AbortSignal,
@@ -180,24 +180,24 @@ function records(
   return {
     async journal(header, file) {
       const { openJournal } = await import('../store/journal.ts');
-      return openJournal(file ?? journalFile(world, header), header, world, { signal });
+      return openJournal(file ?? journalFile(host, header), header, host, { signal });
     },
     async readJournal(header, file) {
       const { readJournal } = await import('../store/journal.ts');
-      return readJournal(file ?? journalFile(world, header), header);
+      return readJournal(file ?? journalFile(host, header), header);
     },
     async archive(folder, lostLines) {
       const { openArchive } = await import('../store/archive/archive.ts');
-      return openArchive(folder, world, { signal, note: messages.note }, lostLines);
+      return openArchive(folder, host, { signal, note: messages.note }, lostLines);
     },
-    progress: (label, total) => openProgress(world, options, messages, label, total),
+    progress: (label, total) => openProgress(host, options, messages, label, total),
   };
 }
 
 /** One journal for each job: its name is a hash of what the job is. */
-function journalFile({ machine }: World, header: JournalHeader): string {
+function journalFile({ system }: Host, header: JournalHeader): string {
   const name = createHash('sha256').update(writeJson(header)).digest('hex').slice(0, 32);
-  return join(foldersOf(machine).state, 'journals', `${name}.ndjson`);
+  return join(foldersOf(system).state, 'journals', `${name}.ndjson`);
 }
 
 async function allOf(endings: readonly Promise<void>[]): Promise<void> {

@@ -3,9 +3,9 @@ import { usage } from '../core/failure.ts';
 import type { ReadLimits } from '../core/read.ts';
 import type { Field, Fields } from '../schema/field.ts';
 import type { Texts } from './values.ts';
-import type { World } from './world.ts';
+import type { Host } from './host.ts';
 
-/** What reading needs beside the world. */
+/** What reading needs beside the host. */
 export interface InputReading {
   readonly signal: AbortSignal;
   /** Says to a person at a terminal that the program waits for typed input. */
@@ -13,7 +13,7 @@ export interface InputReading {
 }
 
 /** Whether there is a person to ask: questions are read from one terminal and written to another. */
-export function isInteractive({ stdin, stderr }: World, { input }: GlobalValues): boolean {
+export function isInteractive({ stdin, stderr }: Host, { input }: GlobalValues): boolean {
   return input !== false && stdin.isTTY === true && stderr.isTTY === true;
 }
 
@@ -25,17 +25,17 @@ const maxLineBytes = 64 * 1024;
  * The text of a file; `-` is standard input.
  * @throws Failure usage, or the signal's reason
  */
-export async function readText(world: World, reading: InputReading, file: string): Promise<string> {
-  return (await readBytes(world, reading, file)).toString('utf8');
+export async function readText(host: Host, reading: InputReading, file: string): Promise<string> {
+  return (await readBytes(host, reading, file)).toString('utf8');
 }
 
 /**
  * The bytes of a file; `-` is standard input.
  * @throws Failure usage, or the signal's reason
  */
-export async function readBytes(world: World, reading: InputReading, file: string): Promise<Buffer> {
+export async function readBytes(host: Host, reading: InputReading, file: string): Promise<Buffer> {
   const { readFileBytes } = await import('../core/read.ts');
-  if (file === '-') return readInput(world, reading);
+  if (file === '-') return readInput(host, reading);
   return readable(file, reading, (limits) => readFileBytes(file, limits));
 }
 
@@ -43,11 +43,11 @@ export async function readBytes(world: World, reading: InputReading, file: strin
  * The first line of standard input; what follows is not read.
  * @throws Failure usage, or the signal's reason
  */
-export async function readInputLine(world: World, reading: InputReading): Promise<string> {
+export async function readInputLine(host: Host, reading: InputReading): Promise<string> {
   const { readStartText } = await import('../core/read.ts');
-  announce(world, reading);
+  announce(host, reading);
   const text = await readable(standardInput, reading, ({ signal }) =>
-    readStartText(world.stdin, { signal, maxBytes: maxLineBytes }),
+    readStartText(host.stdin, { signal, maxBytes: maxLineBytes }),
   );
   return text.replace(/\r?\n[^]*$/, '');
 }
@@ -57,7 +57,7 @@ export async function readInputLine(world: World, reading: InputReading): Promis
  * `-` is left to the command.
  * @throws Failure usage where two arguments ask for it, or it is empty; the signal's reason
  */
-export async function fillFromInput(words: Texts, args: Fields, world: World, reading: InputReading): Promise<Texts> {
+export async function fillFromInput(words: Texts, args: Fields, host: Host, reading: InputReading): Promise<Texts> {
   const asking = Object.entries(words).filter(
     ([name, word]) => !isFile(args[name]) && (word === '-' || (Array.isArray(word) && word.includes('-'))),
   );
@@ -65,7 +65,7 @@ export async function fillFromInput(words: Texts, args: Fields, world: World, re
   if (!first) return words;
   if (others.length > 0) throw usage('only one argument can come from standard input');
   const [name, word] = first;
-  const text = Array.isArray(word) ? await readText(world, reading, '-') : await readInputLine(world, reading);
+  const text = Array.isArray(word) ? await readText(host, reading, '-') : await readInputLine(host, reading);
   const lines = text.split(/\r?\n/).filter((line) => line !== '');
   if (lines.length === 0) throw usage(`${name}: standard input is empty`);
   const filled = Array.isArray(word) ? word.flatMap((item: unknown) => (item === '-' ? lines : [item])) : lines[0];
@@ -78,14 +78,14 @@ function isFile(field: Field | undefined): boolean {
 
 const standardInput = 'standard input';
 
-async function readInput(world: World, reading: InputReading): Promise<Buffer> {
+async function readInput(host: Host, reading: InputReading): Promise<Buffer> {
   const { readStreamBytes } = await import('../core/read.ts');
-  announce(world, reading);
-  return readable(standardInput, reading, (limits) => readStreamBytes(world.stdin, limits));
+  announce(host, reading);
+  return readable(standardInput, reading, (limits) => readStreamBytes(host.stdin, limits));
 }
 
 /** A terminal that is read shows nothing by itself, as if the program hung. */
-function announce({ stdin }: World, { note }: InputReading): void {
+function announce({ stdin }: Host, { note }: InputReading): void {
   if (stdin.isTTY === true) note('Reading standard input; end with Ctrl-D');
 }
 

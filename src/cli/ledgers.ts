@@ -15,7 +15,7 @@ const variableName = 'CHATELAINE_LEDGER';
  * it still holds is free.
  */
 export function openLedgers(
-  { world, options, messages, redactor, signal }: Running,
+  { host, options, messages, redactor, signal }: Running,
   accounts: Accounts,
 ): { readonly ledgers: Ledgers; readonly close: () => Promise<void> } {
   const opened = new Map<string, Promise<Ledger>>();
@@ -26,10 +26,10 @@ export function openLedgers(
   };
   const load = async (url: string): Promise<Ledger> => {
     const { openLedger } = await import('../store/ledger/ledger.ts');
-    const { machine, clock, alarm } = world;
-    return openLedger(url, { machine, clock, alarm, signal, caFile: options.ca_file, watch: redactor.watch });
+    const { system, clock, alarm } = host;
+    return openLedger(url, { system, clock, alarm, signal, caFile: options.ca_file, watch: redactor.watch });
   };
-  const typed = (): string | undefined => ledgerOf(world.machine.env[variableName]);
+  const typed = (): string | undefined => ledgerOf(host.system.env[variableName]);
   const targetOf = (account: LicensingCredential, app_code: number): string =>
     `${accounts.identityOf(account)} ${app_code}`;
   const urlFor = (account: LicensingCredential): string | undefined =>
@@ -39,18 +39,18 @@ export function openLedgers(
       const target = targetOf(account, app_code);
       const url = urlFor(account);
       const claiming = { settle, signal, note: messages.note };
-      const { openClaims } = await import('../store/lock/claims.ts');
-      const local = await openClaims(target, world, claiming);
+      const { openClaims } = await import('../store/lock/local-claims.ts');
+      const local = await openClaims(target, host, claiming);
       if (url === undefined) return local;
       const requestLimit = options.timeout ?? defaultTimeout;
       const shared = await (await open(url)).claims(target, { ...claiming, requestLimit });
-      return jointClaims(local, shared, () => world.clock.elapsed());
+      return jointClaims(local, shared, () => host.clock.elapsed());
     },
     async openAnswers(account, app_code, users) {
       const target = targetOf(account, app_code);
       const url = urlFor(account);
-      const { openAnswersOf } = await import('../store/lock/claims.ts');
-      const local = await openAnswersOf(target, users, world);
+      const { openAnswersOf } = await import('../store/lock/local-claims.ts');
+      const local = await openAnswersOf(target, users, host);
       if (url === undefined) return local;
       try {
         return new Map([...local, ...(await (await open(url)).openAnswers(target, users))]);

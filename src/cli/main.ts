@@ -9,25 +9,25 @@ import { readCommandLine, type CommandRequest } from './program.ts';
 import { openRedactor, type Redactor } from './redactor.ts';
 import type { Typed } from './typed.ts';
 import { readValues, type Options } from './values.ts';
-import type { World } from './world.ts';
+import type { Host } from './host.ts';
 
 /** Reads the command line, runs the command, prints the result; the exit code. The only catch of last resort. */
-export async function main(argv: readonly string[], world: World): Promise<number> {
+export async function main(argv: readonly string[], host: Host): Promise<number> {
   const redactor = openRedactor();
   const started: Started = {
     redactor,
-    messages: openMessages(world, guessedStyle(argv, world), redactor),
+    messages: openMessages(host, guessedStyle(argv, host), redactor),
     given: [...argv],
     release: () => undefined,
   };
   try {
-    const request = await readCommandLine(argv, world);
-    if ('command' in request) return await perform(request, started, world);
-    await guarded(streamSink(world.stdout, world.alarm, world.interrupt)).write(request.text);
+    const request = await readCommandLine(argv, host);
+    if ('command' in request) return await perform(request, started, host);
+    await guarded(streamSink(host.stdout, host.alarm, host.interrupt)).write(request.text);
     return 0;
   } catch (cause) {
     if (cause === readerGone || isClosedPipe(cause)) return 0;
-    return await report(cause, started.messages, { words: started.given.map(String), env: world.machine.env });
+    return await report(cause, started.messages, { words: started.given.map(String), env: host.system.env });
   } finally {
     started.release();
   }
@@ -42,18 +42,18 @@ interface Started {
   release: () => void;
 }
 
-async function perform(request: CommandRequest, started: Started, world: World): Promise<number> {
+async function perform(request: CommandRequest, started: Started, host: Host): Promise<number> {
   const { redactor } = started;
-  const messages = openMessages(world, styleOf(request, world), redactor);
-  const { signal, release } = openEnding(world, request.options.deadline);
+  const messages = openMessages(host, styleOf(request, host), redactor);
+  const { signal, release } = openEnding(host, request.options.deadline);
   Object.assign(started, { messages, release });
   const waiting = { signal, note: messages.note };
-  const words = await fillFromInput(request.words, request.command.args ?? {}, world, waiting);
+  const words = await fillFromInput(request.words, request.command.args ?? {}, host, waiting);
   started.given.push(...Object.values(words).flat());
   const values = readValues(request.command, words, request.flags);
   // Help needs nothing of what runs a command.
   const { runCommand } = await import('./run.ts');
-  return runCommand(request.command, values, { options: request.options, world, messages, redactor, signal });
+  return runCommand(request.command, values, { options: request.options, host, messages, redactor, signal });
 }
 
 async function report(cause: unknown, messages: Messages, typed: Typed): Promise<number> {
@@ -71,31 +71,31 @@ function bug(cause: unknown): Failure {
   });
 }
 
-function styleOf({ options, flags }: CommandRequest, world: World): MessageStyle {
+function styleOf({ options, flags }: CommandRequest, host: Host): MessageStyle {
   // A command may have an --output of its own, which is not among the global options.
-  return messageStyle({ ...options, output: options.output ?? flags['output'] }, world);
+  return messageStyle({ ...options, output: options.output ?? flags['output'] }, host);
 }
 
 /** How errors of the command line itself are written before its options are known. */
-function guessedStyle(argv: readonly string[], world: World): MessageStyle {
+function guessedStyle(argv: readonly string[], host: Host): MessageStyle {
   const wanted = argv.flatMap((word, index) => {
     if (word === '--json') return ['json'];
     if (word === '-o' || word === '--output') return [argv[index + 1]];
     return /^(?:-o|--output=)(.+)$/.exec(word)?.[1] ?? [];
   });
-  return messageStyle({ output: wanted.at(-1) ?? world.machine.env['CHATELAINE_OUTPUT'] }, world);
+  return messageStyle({ output: wanted.at(-1) ?? host.system.env['CHATELAINE_OUTPUT'] }, host);
 }
 
 /** The options that messages follow; `output` may be any text. */
 type Styling = Partial<Pick<Options, 'quiet' | 'verbose' | 'trace' | 'color'>> & { readonly output: unknown };
 
-function messageStyle({ output, quiet, verbose, trace, color }: Styling, world: World): MessageStyle {
+function messageStyle({ output, quiet, verbose, trace, color }: Styling, host: Host): MessageStyle {
   return {
     json: rowOf(typeof output === 'string' ? output : undefined)?.isJson ?? false,
     quiet: quiet ?? false,
     verbose: (verbose ?? false) || (trace ?? false),
     get color() {
-      return hasColor({ when: color, terminal: world.stderr.isTTY === true, env: world.machine.env });
+      return hasColor({ when: color, terminal: host.stderr.isTTY === true, env: host.system.env });
     },
   };
 }
@@ -108,7 +108,7 @@ interface Ending {
   readonly release: () => void;
 }
 
-function openEnding({ interrupt, alarm }: World, deadline: Milliseconds | undefined): Ending {
+function openEnding({ interrupt, alarm }: Host, deadline: Milliseconds | undefined): Ending {
   if (deadline === undefined) return { signal: interrupt, release: () => undefined };
   const late = new AbortController();
   const reached = new Failure('unavailable', `the deadline of ${formatDuration(deadline)} was reached`, {

@@ -1,7 +1,7 @@
 import { Failure } from '../core/failure.ts';
 import { fitted, indented, plainJson, plainLines } from '../output/plain.ts';
 import { shortened, type Redactor } from './redactor.ts';
-import type { World } from './world.ts';
+import type { Host } from './host.ts';
 
 export interface MessageStyle {
   /** Errors and warnings as JSON lines. */
@@ -22,14 +22,14 @@ export interface Messages {
 }
 
 /** Standard error is opened by the first message: most runs have none. */
-export function openMessages(world: Pick<World, 'stderr'>, style: MessageStyle, redactor: Redactor): Messages {
-  const isTerminal = (): boolean => world.stderr.isTTY === true;
+export function openMessages(host: Pick<Host, 'stderr'>, style: MessageStyle, redactor: Redactor): Messages {
+  const isTerminal = (): boolean => host.stderr.isTTY === true;
   const shown = (text: string): string => (isTerminal() ? plainLines(text) : text);
-  const columns = (): number => (isTerminal() ? (world.stderr.columns ?? 0) : 0);
+  const columns = (): number => (isTerminal() ? (host.stderr.columns ?? 0) : 0);
   let isDrawn = false;
   const takeAway = (): string => (isDrawn ? '\r\u001b[K' : '');
   const writeClean = (text: string): void => {
-    world.stderr.write(`${takeAway()}${text}\n`);
+    host.stderr.write(`${takeAway()}${text}\n`);
     isDrawn = false;
   };
   const write = (text: string): void => writeClean(redactor.clean(text));
@@ -43,7 +43,7 @@ export function openMessages(world: Pick<World, 'stderr'>, style: MessageStyle, 
         : write(fitted(warningText(text, { terminal: isTerminal() }), columns())),
     trace: (text) => write(shown(text)),
     status(text) {
-      if (isDrawn || text !== undefined) world.stderr.write(`${takeAway()}${text ?? ''}`);
+      if (isDrawn || text !== undefined) host.stderr.write(`${takeAway()}${text ?? ''}`);
       isDrawn = text !== undefined;
     },
     async fail(failure) {

@@ -7,7 +7,7 @@ import { fitted, plainLines } from '../output/plain.ts';
 import type { FormatRow, Presentation, Show } from '../output/presentation.ts';
 import { hasColor } from '../output/style.ts';
 import type { Options } from './values.ts';
-import type { World } from './world.ts';
+import type { Host } from './host.ts';
 
 /** How a run prints, decided before it begins. */
 interface RunPresentation {
@@ -19,10 +19,10 @@ interface RunPresentation {
   readonly checkFields: FieldCheck;
 }
 
-/** What the looks need of the world. */
+/** What a presentation needs of the host. */
 interface PrintedTo {
-  readonly machine: Pick<World['machine'], 'env'>;
-  readonly stdout: Pick<World['stdout'], 'isTTY' | 'columns'>;
+  readonly system: Pick<Host['system'], 'env'>;
+  readonly stdout: Pick<Host['stdout'], 'isTTY' | 'columns'>;
 }
 
 /** A check of the names that were asked for; `fromFile` are the fields that the command's input file adds. @throws Failure usage */
@@ -32,15 +32,15 @@ export type FieldCheck = (fromFile: readonly string[]) => void;
  * How a command prints (docs/architecture.md, Output): nothing else decides it.
  * @throws Failure usage where an option was typed that does not apply to what the command prints
  */
-export function presentationOf(command: AnyCommand, typed: Options, world: PrintedTo): RunPresentation {
+export function presentationOf(command: AnyCommand, typed: Options, host: PrintedTo): RunPresentation {
   const applying = applicable(command, typed);
   const options = applying.jq === undefined ? applying : { ...applying, output: 'json' as const };
   const isCurl = asksForCurl(options);
   const hasPlan = options.dry_run === true && (isCurl || command.dryRun?.includes('rows') !== true);
   return {
     options,
-    result: presented(command, options, world),
-    plan: hasPlan ? planPresented(options, world) : undefined,
+    result: presented(command, options, host),
+    plan: hasPlan ? planPresented(options, host) : undefined,
     checkFields: fieldCheck(command, options, hasPlan ? planColumns : []),
   };
 }
@@ -94,8 +94,8 @@ function asksForCurl({ output, dry_run, typed, fields }: Options): boolean {
   return dry_run === true;
 }
 
-function presented({ show = {}, format: own, result }: Presented, options: Options, world: PrintedTo): Presentation {
-  const { machine, stdout } = world;
+function presented({ show = {}, format: own, result }: Presented, options: Options, host: PrintedTo): Presentation {
+  const { system, stdout } = host;
   const terminal = stdout.isTTY === true;
   const fields = options.fields === undefined ? undefined : namesIn(options.fields);
   const format = formatOf(options, stdout, own);
@@ -108,7 +108,7 @@ function presented({ show = {}, format: own, result }: Presented, options: Optio
     sort: options.sort,
     header: options.header ?? true,
     csvSafe: options.csv_safe ?? false,
-    color: hasColor({ when: options.color, terminal, env: machine.env }),
+    color: hasColor({ when: options.color, terminal, env: system.env }),
     terminal,
     width: stdout.columns ?? 0,
   };
@@ -137,14 +137,14 @@ function sentenceOf(
 }
 
 /** The requests of a dry run: rows of their own fields, or with -o curl lines of curl, which bash can run. */
-function planPresented(options: Options, { machine, stdout }: PrintedTo): Presentation {
+function planPresented(options: Options, { system, stdout }: PrintedTo): Presentation {
   // Of no width, since a request that is cut or wrapped is not the exact one.
-  const world = { machine, stdout: { ...stdout, columns: 0 } };
-  if (options.output === 'curl') return presented({ result: 'text' }, options, world);
+  const host = { system, stdout: { ...stdout, columns: 0 } };
+  if (options.output === 'curl') return presented({ result: 'text' }, options, host);
   const { fields: asked, ...others } = options;
   const fields = namesIn(asked).filter((name) => planColumns.includes(name));
   const chosen = { ...others, quiet: false, ...(fields.length > 0 && { fields: fields.join(',') }) };
-  return presented({ show: planShow }, chosen, world);
+  return presented({ show: planShow }, chosen, host);
 }
 
 /** The fields of a planned request. */

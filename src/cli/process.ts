@@ -1,6 +1,6 @@
 import { homedir, hostname, tmpdir } from 'node:os';
 import { Failure } from '../core/failure.ts';
-import type { Machine } from '../core/world.ts';
+import type { System } from '../core/system.ts';
 import { realAlarm, realClock } from './clock.ts';
 import { main } from './main.ts';
 
@@ -9,7 +9,7 @@ export async function start(version: string, { keepCode }: { keepCode: () => voi
   const interrupt = interruption();
   let stderr: NodeJS.WriteStream | undefined;
   process.exitCode = await main(process.argv.slice(2), {
-    machine: thisMachine(),
+    system: thisSystem(),
     clock: realClock,
     alarm: realAlarm,
     // Making a stream costs time at start-up: each is made when it is first used.
@@ -30,7 +30,7 @@ export async function start(version: string, { keepCode }: { keepCode: () => voi
 }
 
 /** node:os is loaded where a file of the user is needed. */
-function thisMachine(): Machine {
+function thisSystem(): System {
   return {
     env: process.env,
     platform: process.platform,
@@ -43,7 +43,7 @@ function thisMachine(): Machine {
     get local() {
       return process.platform === 'win32' ? tmpdir() : '/var/tmp';
     },
-    get host() {
+    get hostname() {
       return hostname();
     },
     uid: process.getuid?.(),

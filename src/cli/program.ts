@@ -1,14 +1,14 @@
 import { Command, CommanderError, Option } from 'commander';
 import { commandTable, hiddenTable, nouns, type CommandEntry } from '../commands/index.ts';
 import type { AnyCommand } from '../commands/command.ts';
-import type { Environment } from '../core/world.ts';
+import type { Environment } from '../core/system.ts';
 import { globalOptions } from '../commands/environment.ts';
 import { flagOf, type Field, type Fields } from '../schema/field.ts';
 import { commandWords, withoutHelpWords } from './command-words.ts';
 import { synopsis, commandHelp, helpWidth, nounHelp, optionsHelp, programHelp } from './help.ts';
 import type { LinePlace } from './mistakes.ts';
 import { readGlobals, type Options, type Texts } from './values.ts';
-import type { World } from './world.ts';
+import type { Host } from './host.ts';
 
 /** What a command line asks for: a text to print, or a command to run. */
 type ParsedLine = { readonly text: string } | CommandRequest;
@@ -26,7 +26,7 @@ export interface CommandRequest {
  */
 export async function readCommandLine(
   argv: readonly string[],
-  { machine: { env }, version, stdout }: Pick<World, 'machine' | 'version' | 'stdout'>,
+  { system: { env }, version, stdout }: Pick<Host, 'system' | 'version' | 'stdout'>,
 ): Promise<ParsedLine> {
   const width = helpWidth(stdout.isTTY ? stdout.columns : undefined);
   if (argv.join(' ') === 'help options') return { text: optionsHelp(width) };

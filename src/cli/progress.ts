@@ -1,7 +1,7 @@
 import type { GlobalValues, Progress } from '../commands/context.ts';
 import { formatDuration } from '../core/duration.ts';
 import type { Messages } from './messages.ts';
-import type { World } from './world.ts';
+import type { Host } from './host.ts';
 
 const redrawEvery = 100;
 const lineEvery = 5000;
@@ -9,14 +9,14 @@ const barWidth = 24;
 
 /** How far a job is, on stderr: one line redrawn on a terminal, a line every 5 s and a last one elsewhere, nothing with `--quiet`. */
 export function openProgress(
-  world: World,
+  host: Host,
   { quiet, output }: GlobalValues,
   messages: Messages,
   label: string,
   total: number,
 ): Progress {
-  const { stdout, stderr, clock } = world;
-  const isTerminal = stderr.isTTY === true && world.machine.env['TERM'] !== 'dumb';
+  const { stdout, stderr, clock } = host;
+  const isTerminal = stderr.isTTY === true && host.system.env['TERM'] !== 'dumb';
   // Rows that come one by one on the same terminal are progress enough.
   const rowsAreShown = stdout.isTTY === true && output !== undefined && output !== 'table';
   if (quiet || total === 0 || rowsAreShown)

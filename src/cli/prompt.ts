@@ -3,7 +3,7 @@ import password from '@inquirer/password';
 import { Failure, usage } from '../core/failure.ts';
 import { Secret } from '../core/secret.ts';
 import { plain } from '../output/plain.ts';
-import type { World } from './world.ts';
+import type { Host } from './host.ts';
 
 /** Questions go to stderr and answers come from stdin, both of them terminals: stdout stays data. */
 interface Prompt {
@@ -13,11 +13,11 @@ interface Prompt {
   hidden(question: string): Promise<Secret>;
 }
 
-export function openPrompt(world: World, interactive: () => boolean, signal: AbortSignal): Prompt {
+export function openPrompt(host: Host, interactive: () => boolean, signal: AbortSignal): Prompt {
   const line = async (question: string): Promise<string> => {
     if (!interactive())
       throw usage(`an answer is needed, and there is no terminal: ${question}`, 'Give it as an option: see --help.');
-    return readLine(world, plain(question), signal);
+    return readLine(host, plain(question), signal);
   };
   return {
     line,
@@ -32,14 +32,14 @@ export function openPrompt(world: World, interactive: () => boolean, signal: Abo
           'Use standard input or a file: see --help. For a key that is --api-key-stdin or --api-key-file.',
         );
       }
-      return readHidden(world, plain(question), signal);
+      return readHidden(host, plain(question), signal);
     },
   };
 }
 
 /** readline's question never settles when its input closes: the closing ends it here (dependencies.md, section 8). */
-async function readLine(world: World, question: string, signal: AbortSignal): Promise<string> {
-  const lines = createInterface({ input: world.stdin, output: world.stderr });
+async function readLine(host: Host, question: string, signal: AbortSignal): Promise<string> {
+  const lines = createInterface({ input: host.stdin, output: host.stderr });
   const closed = new AbortController();
   lines.once('close', () => closed.abort(new Failure('cancelled', 'cancelled: no answer')));
   lines.once('SIGINT', () => closed.abort(new Failure('cancelled', 'cancelled by Ctrl-C')));
@@ -58,9 +58,9 @@ async function readLine(world: World, question: string, signal: AbortSignal): Pr
 const unmarked = { prefix: '' };
 
 /** The package rejects with an error named …Prompt… on Ctrl-C and on a closed input. */
-async function readHidden(world: World, question: string, signal: AbortSignal): Promise<Secret> {
+async function readHidden(host: Host, question: string, signal: AbortSignal): Promise<Secret> {
   try {
-    const streams = { input: world.stdin, output: world.stderr, signal, clearPromptOnDone: false };
+    const streams = { input: host.stdin, output: host.stderr, signal, clearPromptOnDone: false };
     return new Secret(await password({ message: question, mask: false, theme: unmarked }, streams));
   } catch (cause) {
     if (signal.aborted) throw signal.reason;

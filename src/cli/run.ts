@@ -4,7 +4,7 @@ import { Planned, type PlannedCall } from '../api/http/call.ts';
 import type { AnyCommand } from '../commands/command.ts';
 import { abortReason } from '../core/abort.ts';
 import { Failure, usage } from '../core/failure.ts';
-import type { Clock } from '../core/world.ts';
+import type { Clock } from '../core/system.ts';
 import type { JsonFilter, Presentation } from '../output/presentation.ts';
 import { regardless, streamSink, type Sink } from '../output/sink.ts';
 import { writeResult } from '../output/write.ts';
@@ -19,15 +19,15 @@ export async function runCommand(
   values: Readonly<Record<string, unknown>>,
   given: Running,
 ): Promise<number> {
-  const { world, messages } = given;
-  const { options, result, plan, checkFields } = presentationOf(command, given.options, world);
+  const { host, messages } = given;
+  const { options, result, plan, checkFields } = presentationOf(command, given.options, host);
   const running = { ...given, options };
   const printed = {
     note: messages.note,
     filter: await filterOf(running),
-    turn: turner(given.signal, world.clock),
+    turn: turner(given.signal, host.clock),
   };
-  if (options.sandbox && world.machine.env['CHATELAINE_SANDBOX'])
+  if (options.sandbox && host.system.env['CHATELAINE_SANDBOX'])
     messages.warn('CHATELAINE_SANDBOX is set: running against the embedded sandbox');
   if (options.sandbox && options.typed.has('profile')) throw usage('--sandbox and --profile exclude each other');
   if (command.fieldsFromFile === undefined || values[command.fieldsFromFile] !== true) checkFields([]);
@@ -44,10 +44,10 @@ export async function runCommand(
 }
 
 /** The filter of --jq. @throws Failure usage for an expression that jq cannot compile */
-async function filterOf({ options, world, signal }: Running): Promise<JsonFilter | undefined> {
+async function filterOf({ options, host, signal }: Running): Promise<JsonFilter | undefined> {
   if (options.jq === undefined) return undefined;
   const { openFilter } = await import('../output/jq.ts');
-  return openFilter(options.jq, { signal, alarm: world.alarm });
+  return openFilter(options.jq, { signal, alarm: host.alarm });
 }
 
 /** Turns the event loop where its last turn is so long ago that a user would notice. */
@@ -82,9 +82,9 @@ function printer(
 }
 
 /** Standard output; on a terminal the line of progress is taken away first, or a row would continue it. */
-function sinkOf({ world, messages, signal }: Running): Sink {
-  const sink = streamSink(world.stdout, world.alarm, signal);
-  if (!world.stdout.isTTY) return sink;
+function sinkOf({ host, messages, signal }: Running): Sink {
+  const sink = streamSink(host.stdout, host.alarm, signal);
+  if (!host.stdout.isTTY) return sink;
   return {
     write(piece) {
       messages.status(undefined);

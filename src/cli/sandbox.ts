@@ -6,7 +6,7 @@ import type { Sandbox, SandboxOptions } from '../sandbox/server.ts';
 import type { LogEntry } from '../sandbox/serve.ts';
 import type { ChatCredential, LicensingCredential, StoredApp } from '../store/account/credentials.ts';
 import { foldersOf } from '../store/disk/folders.ts';
-import type { World } from './world.ts';
+import type { Host } from './host.ts';
 
 /** Credentials of the embedded sandbox, in place of stored ones. */
 interface SandboxCredentials {
@@ -22,11 +22,11 @@ export interface EmbeddedSandbox {
 }
 
 /** Both services on loopback, in this process, for one command; what they hold stays in the state folder. */
-export function embeddedSandbox(world: World): EmbeddedSandbox {
+export function embeddedSandbox(host: Host): EmbeddedSandbox {
   let started: Promise<Sandbox> | undefined;
   return {
     async credentials() {
-      started ??= start(world);
+      started ??= start(host);
       return credentialsOf(await started);
     },
     async close() {
@@ -36,14 +36,14 @@ export function embeddedSandbox(world: World): EmbeddedSandbox {
 }
 
 /** The file that keeps what the embedded sandbox holds. */
-function sandboxFile({ machine }: World): string {
-  return join(foldersOf(machine).state, 'sandbox.ndjson');
+function sandboxFile({ system }: Host): string {
+  return join(foldersOf(system).state, 'sandbox.ndjson');
 }
 
-async function start(world: World): Promise<Sandbox> {
+async function start(host: Host): Promise<Sandbox> {
   const { startSandbox } = await import('../sandbox/server.ts');
   const { openSandboxLog } = await import('../store/sandbox-log.ts');
-  return startSandbox({ clock: world.clock, persistence: await openSandboxLog(sandboxFile(world), world) });
+  return startSandbox({ clock: host.clock, persistence: await openSandboxLog(sandboxFile(host), host) });
 }
 
 function credentialsOf(sandbox: Sandbox): SandboxCredentials {
@@ -84,21 +84,21 @@ function credentialsOf(sandbox: Sandbox): SandboxCredentials {
 }
 
 /** The sandbox as `sandbox serve` and `sandbox reset` see it. */
-export function sandboxControl(world: World, signal: AbortSignal, note: (text: string) => void): SandboxControl {
+export function sandboxControl(host: Host, signal: AbortSignal, note: (text: string) => void): SandboxControl {
   return {
-    serve: (options) => serve(world, options, signal, note),
-    file: () => sandboxFile(world),
+    serve: (options) => serve(host, options, signal, note),
+    file: () => sandboxFile(host),
     async reset() {
       const { resetSandboxLog } = await import('../store/sandbox-log.ts');
-      const file = sandboxFile(world);
-      await resetSandboxLog(file, world);
+      const file = sandboxFile(host);
+      await resetSandboxLog(file, host);
       return file;
     },
   };
 }
 
 async function* serve(
-  world: World,
+  host: Host,
   options: ServeOptions,
   signal: AbortSignal,
   note: (text: string) => void,
@@ -106,13 +106,13 @@ async function* serve(
   const { startSandbox, openData, openLogFile, writeReady } = await import('./serving.ts');
   const { data, log, ready } = options;
   const logFile = log === undefined ? undefined : await openLogFile(log, note);
-  const persistence = data === undefined ? undefined : await openData(data, world);
+  const persistence = data === undefined ? undefined : await openData(data, host);
   const sandbox = await startSandbox({
-    clock: world.clock,
+    clock: host.clock,
     ...(await behaviourOf(options)),
     log(entry) {
       logFile?.write(`${JSON.stringify(entry)}\n`);
-      if (world.stderr.isTTY) note(requestLine(entry));
+      if (host.stderr.isTTY) note(requestLine(entry));
     },
     ...(persistence === undefined ? {} : { persistence }),
   });

@@ -3,7 +3,7 @@ import { rename, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { usage, messageOf } from '../core/failure.ts';
 import { openSandboxLog, type SandboxLog } from '../store/sandbox-log.ts';
-import type { World } from './world.ts';
+import type { Host } from './host.ts';
 
 export { startSandbox } from '../sandbox/server.ts';
 export { readFaults } from '../sandbox/faults.ts';
@@ -33,8 +33,8 @@ export async function writeReady(file: string, text: string): Promise<void> {
 }
 
 /** A file of another program is refused before anybody is served; the handle that looked has read it, so another one serves. */
-export async function openData(file: string, world: World): Promise<SandboxLog> {
-  const first = await openSandboxLog(file, world);
+export async function openData(file: string, host: Host): Promise<SandboxLog> {
+  const first = await openSandboxLog(file, host);
   await first.exclusively((log) => log.read());
-  return openSandboxLog(file, world);
+  return openSandboxLog(file, host);
 }

@@ -4,19 +4,19 @@ import type { GlobalValues } from '../commands/context.ts';
 import { formatDuration } from '../core/duration.ts';
 import { indented, lineBreak } from '../output/plain.ts';
 import { Failure } from '../core/failure.ts';
-import type { Clock } from '../core/world.ts';
+import type { Clock } from '../core/system.ts';
 import { openLogFile } from '../store/log-file.ts';
 import type { Messages } from './messages.ts';
 import type { Redactor } from './redactor.ts';
-import type { World } from './world.ts';
+import type { Host } from './host.ts';
 
 /** Turns what happens on the wire into lines of stderr: `--verbose` a line each, `--trace` everything but secrets. */
 export function observer(
   { verbose, trace }: GlobalValues,
   messages: Messages,
-  world: Pick<World, 'stderr' | 'machine'>,
+  host: Pick<Host, 'stderr' | 'system'>,
 ): (event: WireEvent) => void {
-  const reportSlow = slowReporter(messages, world);
+  const reportSlow = slowReporter(messages, host);
   return (event) => {
     if (event.kind === 'slow' || event.kind === 'settled') reportSlow(event);
     else if (trace) messages.trace(traced(event));
@@ -28,16 +28,16 @@ type SlowEvent = Extract<WireEvent, { kind: 'slow' | 'settled' }>;
 type TracedEvent = Exclude<WireEvent, SlowEvent>;
 
 /** Says what is waited for: in a line that goes away on a terminal; elsewhere each line once a run, or a log would fill. */
-function slowReporter(messages: Messages, world: Pick<World, 'stderr' | 'machine'>): (event: SlowEvent) => void {
+function slowReporter(messages: Messages, host: Pick<Host, 'stderr' | 'system'>): (event: SlowEvent) => void {
   const said = new Set<string>();
   return (event) => {
-    const isTerminal = world.stderr.isTTY === true && world.machine.env['TERM'] !== 'dumb';
+    const isTerminal = host.stderr.isTTY === true && host.system.env['TERM'] !== 'dumb';
     if (event.kind === 'settled') {
       if (isTerminal) messages.status(undefined);
       return;
     }
-    const { host, attempt, of } = event;
-    const line = attempt === 1 ? `no answer from ${host} for 10 s` : `waiting for ${host}, attempt ${attempt} of ${of}`;
+    const { host: origin, attempt, of } = event;
+    const line = attempt === 1 ? `no answer from ${origin} for 10 s` : `waiting for ${origin}, attempt ${attempt} of ${of}`;
     if (isTerminal) messages.status(line);
     else if (!said.has(line)) messages.note(line);
     said.add(line);

@@ -1,5 +1,5 @@
 import { Failure } from '../core/failure.ts';
-import type { Environment } from '../core/world.ts';
+import type { Environment } from '../core/system.ts';
 import { licenseFields } from '../schema/license.ts';
 import { messageFields } from '../schema/messages.ts';
 import { nearest } from '../schema/nearest.ts';

@@ -3,12 +3,12 @@ import type { GlobalValues } from '../commands/context.ts';
 import { globalOptions, negatedTwinOf, twinOf, withoutTwin, type GlobalOption } from '../commands/environment.ts';
 import { Failure, usage } from '../core/failure.ts';
 import { namesIn } from '../core/table-names.ts';
-import { variable, type Environment } from '../core/world.ts';
+import { variable, type Environment } from '../core/system.ts';
 import { rowOf } from '../output/formats.ts';
 import { collect, flagOf, readField, type Field } from '../schema/field.ts';
 import type { Messages } from './messages.ts';
 import type { Redactor } from './redactor.ts';
-import type { World } from './world.ts';
+import type { Host } from './host.ts';
 
 /** The options of every command, as this run has them. */
 export interface Options extends GlobalValues {
@@ -18,7 +18,7 @@ export interface Options extends GlobalValues {
 
 /** What a command runs with. */
 export interface Running {
-  readonly world: World;
+  readonly host: Host;
   readonly options: Options;
   readonly messages: Messages;
   readonly redactor: Redactor;

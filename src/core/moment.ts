@@ -1,6 +1,6 @@
 import { parseDuration, type Milliseconds } from './duration.ts';
 import { Failure, usage } from './failure.ts';
-import { variable, type Environment } from './world.ts';
+import { variable, type Environment } from './system.ts';
 
 /** What a local time is read with. */
 export interface Calendar {

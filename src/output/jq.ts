@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { abortReason } from '../core/abort.ts';
 import { Failure, usage } from '../core/failure.ts';
-import type { Alarm } from '../core/world.ts';
+import type { Alarm } from '../core/system.ts';
 import type { JsonFilter } from './presentation.ts';
 
 /** What ends an expression: the deadline, Ctrl-C or SIGTERM. */

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { abortReason } from '../core/abort.ts';
 import { Failure } from '../core/failure.ts';
-import type { Alarm } from '../core/world.ts';
+import type { Alarm } from '../core/system.ts';
 
 /** Where a result goes. `write` resolves when more may be written, and rejects with EPIPE when the reader is gone. */
 export interface Sink {

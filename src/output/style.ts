@@ -1,4 +1,4 @@
-import { variable, type Environment } from '../core/world.ts';
+import { variable, type Environment } from '../core/system.ts';
 
 export interface ColorChoice {
   /** `--color`; auto where it is absent. */

@@ -5,10 +5,10 @@ import {
   requireAdministrator,
   requireHost,
   type ChatCall,
-  type ChatWorld,
+  type ChatService,
   type Endpoint,
   type CallOutcome,
-} from './chat/call.ts';
+} from './chat/chat-call.ts';
 import { chatRoutes } from './chat/routes.ts';
 import { sampleOrganization } from './sample/organization.ts';
 import type { User } from './records.ts';
@@ -19,13 +19,13 @@ import { levels } from './chat/levels.ts';
 /**
  * The answer of the chat service. The proxy merges double slashes and resolves dot segments before (docs/apis.md, Navigation views). Order of the checks: route, method, credentials, rate limit, role, parameters (docs/apis.md, Envelope and errors). What an endpoint changed before it refused stays changed, as there.
  */
-export function answerChat(world: ChatWorld, request: SandboxRequest): SandboxAnswer {
-  const organization = world.state.organization.get('chat') ?? sampleOrganization;
+export function answerChat(service: ChatService, request: SandboxRequest): SandboxAnswer {
+  const organization = service.state.organization.get('chat') ?? sampleOrganization;
   // A POST form may name another method (docs/apis.md, Envelope and errors).
   const named = request.method === 'POST' ? request.form.get('method')?.toUpperCase() : undefined;
   const method = named ?? request.method;
   const path = posix.normalize(request.path);
-  const route = chatRoutes.find(({ since = 0, pattern }) => world.level >= since && pattern.test(path));
+  const route = chatRoutes.find(({ since = 0, pattern }) => service.level >= since && pattern.test(path));
   if (!route) return unknownPage();
   const { methods } = route;
   const allowed = [...Object.keys(methods), ...('GET' in methods ? ['HEAD'] : [])];
@@ -34,7 +34,7 @@ export function answerChat(world: ChatWorld, request: SandboxRequest): SandboxAn
   const endpoint = methods[method === 'HEAD' ? 'GET' : method];
   if (endpoint) {
     const segment = route.pattern.exec(path)?.[1] ?? '';
-    return run({ ...world, organization, request: { ...request, method }, segment, ignored: new Set() }, endpoint);
+    return run({ ...service, organization, request: { ...request, method }, segment, ignored: new Set() }, endpoint);
   }
   // JSON text under the content type of a page, and without a code (docs/apis.md, Envelope and errors).
   const body = JSON.stringify({ result: 'error', msg: 'Method Not Allowed', allowed_methods: allowed });

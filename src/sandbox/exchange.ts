@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Milliseconds } from '../core/duration.ts';
-import type { Clock } from '../core/world.ts';
+import type { Clock } from '../core/system.ts';
 import { type SandboxAnswer, html, json, proxyPage } from './answer.ts';
 import type { SandboxFault, FaultKind } from './faults.ts';
 import { type ErrorShapeName, errorBody } from './licensing/license-body.ts';

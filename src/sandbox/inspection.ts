@@ -1,4 +1,4 @@
-import type { Clock } from '../core/world.ts';
+import type { Clock } from '../core/system.ts';
 import { addMessage } from './chat/post.ts';
 import type { Organization } from './records.ts';
 import type { State, Store } from './state.ts';

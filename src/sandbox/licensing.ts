@@ -2,7 +2,7 @@ import { empty, html, json, unknownPage, type SandboxAnswer } from './answer.ts'
 import { newLicenseCode } from './sample/organization.ts';
 import { errorBody, bodyOf } from './licensing/license-body.ts';
 import { writeShapes } from './licensing/write-shapes.ts';
-import { authenticate, throttle, Unacceptable, type LicensingCall, type LicensingWorld } from './licensing/call.ts';
+import { authenticate, throttle, Unacceptable, type LicensingCall, type LicensingService } from './licensing/licensing-call.ts';
 import { readLicense, sentName } from './licensing/input.ts';
 import { listLicenses } from './licensing/list.ts';
 import type { LicenseRecord } from './records.ts';
@@ -35,30 +35,30 @@ const routes: readonly Resource[] = [
  * - names are not unique: the same user may get several licenses;
  * - the limit of activations is not modelled, since its numbers are not published.
  */
-export function answerLicensing(world: LicensingWorld, request: SandboxRequest): SandboxAnswer {
+export function answerLicensing(service: LicensingService, request: SandboxRequest): SandboxAnswer {
   for (const known of routes) {
     const match = known.pattern.exec(request.path);
     if (!match) continue;
     try {
-      return run(world, request, known, match[1] ?? '');
+      return run(service, request, known, match[1] ?? '');
     } catch (cause) {
       if (!(cause instanceof Unacceptable)) throw cause;
-      if (world.shape.error === undefined) return json(cause.status, cause.body, cause.headers);
+      if (service.shape.error === undefined) return json(cause.status, cause.body, cause.headers);
       const [reason] = Object.values(cause.body).flat();
-      return json(200, errorBody(String(reason), world.shape.error));
+      return json(200, errorBody(String(reason), service.shape.error));
     }
   }
   return unknownPage();
 }
 
-function run(world: LicensingWorld, request: SandboxRequest, { methods }: Resource, code: string): SandboxAnswer {
+function run(service: LicensingService, request: SandboxRequest, { methods }: Resource, code: string): SandboxAnswer {
   const allow = [...Object.keys(methods), ...('GET' in methods ? ['HEAD'] : []), 'OPTIONS'].join(', ');
   const app_code = authenticate(request);
-  throttle(world, app_code);
+  throttle(service, app_code);
   const step = methods[request.method === 'HEAD' ? 'GET' : request.method];
   if (request.method === 'OPTIONS') return json(200, { name: 'License', renders: ['application/json'] }, { allow });
   if (!step) return json(405, { detail: `Method "${request.method}" not allowed.` }, { allow });
-  const { status, headers, body } = step({ ...world, request, app_code, code });
+  const { status, headers, body } = step({ ...service, request, app_code, code });
   return { status, headers: { allow, vary: 'Accept', ...headers }, body };
 }
 

@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Milliseconds } from '../core/duration.ts';
-import type { Clock } from '../core/world.ts';
+import type { Clock } from '../core/system.ts';
 import { proxyPage, unknownPage, type SandboxAnswer } from './answer.ts';
 import { answerChat } from './chat.ts';
-import type { ChatWorld } from './chat/call.ts';
+import type { ChatService } from './chat/chat-call.ts';
 import { batchSize } from './chat/channels.ts';
 import { respond, send, ownError, type Api } from './exchange.ts';
 import type { SandboxFault, Faults } from './faults.ts';
 import { answerLicensing } from './licensing.ts';
-import type { LicensingWorld } from './licensing/call.ts';
+import type { LicensingService } from './licensing/licensing-call.ts';
 import type { Transaction } from './state.ts';
 import { readRequest, type SandboxRequest } from './request.ts';
 
@@ -34,7 +34,7 @@ export interface SandboxSession {
   /** Added before each answer. */
   readonly latency: Milliseconds;
   readonly log: (entry: LogEntry) => void;
-  readonly services: { readonly licensing: LicensingWorld; readonly chat: ChatWorld };
+  readonly services: { readonly licensing: LicensingService; readonly chat: ChatService };
   readonly transaction: Transaction;
   /** Aborts when the sandbox closes. */
   readonly closing: AbortSignal;

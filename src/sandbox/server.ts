@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { Milliseconds } from '../core/duration.ts';
 import { usage, type Failure } from '../core/failure.ts';
-import type { Clock } from '../core/world.ts';
+import type { Clock } from '../core/system.ts';
 import { createAllowance } from './allowance.ts';
 import type { Faults } from './faults.ts';
 import { inspect } from './inspection.ts';

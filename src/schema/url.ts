@@ -1,5 +1,5 @@
 import { Failure, usage } from '../core/failure.ts';
-import { variable, type Environment } from '../core/world.ts';
+import { variable, type Environment } from '../core/system.ts';
 
 /**
  * The base URL of a licensing API: no slash, `/v1`, query or fragment at its end.

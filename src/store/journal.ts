@@ -44,11 +44,11 @@ export interface JournalOptions {
 export async function openJournal(
   path: string,
   header: JournalHeader,
-  world: Surroundings,
+  host: Surroundings,
   options: JournalOptions = {},
 ): Promise<Journal> {
   await makeFolder(path);
-  const release = await lockJournal(path, world, options.signal);
+  const release = await lockJournal(path, host, options.signal);
   let opened: OpenedFile | undefined;
   try {
     opened = await openedOrMade(path);
@@ -83,11 +83,11 @@ async function makeFolder(path: string): Promise<void> {
 
 async function lockJournal(
   path: string,
-  world: Surroundings,
+  host: Surroundings,
   signal: AbortSignal | undefined,
 ): Promise<() => Promise<void>> {
   try {
-    return await acquireLock(`${path}.lock`, world, { wait: 0, signal, what: `the journal ${path}` });
+    return await acquireLock(`${path}.lock`, host, { wait: 0, signal, what: `the journal ${path}` });
   } catch (cause) {
     throw unwritable(path, cause);
   }

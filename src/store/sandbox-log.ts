@@ -26,13 +26,13 @@ export interface SandboxLog {
  * A file of records that several sandboxes share. Not synced: it holds play data, and a record that a crash cut is dropped.
  * @throws Failure config when its folder cannot be made
  */
-export async function openSandboxLog(path: string, world: Surroundings): Promise<SandboxLog> {
-  await makePrivateFolder(dirname(path), world.machine);
+export async function openSandboxLog(path: string, host: Surroundings): Promise<SandboxLog> {
+  await makePrivateFolder(dirname(path), host.system);
   const seen: Seen = { log: '', size: 0, unread: [] };
   let last: Promise<unknown> = Promise.resolve();
   return {
     exclusively(work) {
-      const turn = last.then(() => locked(path, world, () => withFile(path, (file) => work(logOn(path, file, seen)))));
+      const turn = last.then(() => locked(path, host, () => withFile(path, (file) => work(logOn(path, file, seen)))));
       last = turn.catch(() => undefined);
       return turn;
     },
@@ -40,9 +40,9 @@ export async function openSandboxLog(path: string, world: Surroundings): Promise
 }
 
 /** Forgets everything that the sandbox holds. A sandbox that runs meanwhile begins the new log at its next request. */
-export async function resetSandboxLog(path: string, world: Surroundings): Promise<void> {
-  await makePrivateFolder(dirname(path), world.machine);
-  await locked(path, world, () => remove(path));
+export async function resetSandboxLog(path: string, host: Surroundings): Promise<void> {
+  await makePrivateFolder(dirname(path), host.system);
+  await locked(path, host, () => remove(path));
 }
 
 /** How far this process has read. */
@@ -53,8 +53,8 @@ interface Seen {
   unread: unknown[];
 }
 
-function locked<T>(path: string, world: Surroundings, work: () => Promise<T>): Promise<T> {
-  return withLock(`${path}.lock`, world, work, { what: `the sandbox's data ${path}` });
+function locked<T>(path: string, host: Surroundings, work: () => Promise<T>): Promise<T> {
+  return withLock(`${path}.lock`, host, work, { what: `the sandbox's data ${path}` });
 }
 
 async function withFile<T>(path: string, work: (file: FileHandle) => Promise<T>): Promise<T> {

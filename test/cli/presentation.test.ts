@@ -7,8 +7,8 @@ import { many, written } from '../output/looks.ts';
 /** What a command of these looks is printed as. */
 function presented(show: Show<unknown>, options: Partial<Options>, isTTY: boolean) {
   const command = { name: 'x', summary: 'x', examples: [], run: () => undefined, show };
-  const world = { machine: { env: {} }, stdout: { isTTY, columns: 0 } };
-  return presentationOf(command, { typed: new Set(), ...options }, world).result;
+  const host = { system: { env: {} }, stdout: { isTTY, columns: 0 } };
+  return presentationOf(command, { typed: new Set(), ...options }, host).result;
 }
 
 const rows = [{ id: 'k\x1b1' }, { id: 'k2' }];

@@ -4,7 +4,7 @@ import { realAlarm } from '../../src/cli/clock.ts';
 import { openMessages } from '../../src/cli/messages.ts';
 import { openProgress } from '../../src/cli/progress.ts';
 import { openRedactor } from '../../src/cli/redactor.ts';
-import type { World } from '../../src/cli/world.ts';
+import type { Host } from '../../src/cli/host.ts';
 import type { GlobalValues } from '../../src/commands/context.ts';
 import { sleptClock } from '../helpers/clock.ts';
 
@@ -114,14 +114,14 @@ function job({ isTTY, total, columns = 80, options = {}, env = {} }: Job) {
   const chunks: string[] = [];
   const stderr = Object.assign(new PassThrough(), { isTTY, columns });
   stderr.on('data', (chunk: Buffer) => chunks.push(chunk.toString()));
-  const world: World = {
-    machine: {
+  const host: Host = {
+    system: {
       env,
       platform: 'linux',
       home: '/',
       temporary: '/tmp',
       local: '/var/tmp',
-      host: 'here.test',
+      hostname: 'here.test',
       uid: 1,
       pid: 1,
       kill: () => undefined,
@@ -136,7 +136,7 @@ function job({ isTTY, total, columns = 80, options = {}, env = {} }: Job) {
   };
   const style = { json: false, quiet: options.quiet ?? false, color: false, verbose: false };
   const messages = openMessages({ stderr }, style, openRedactor());
-  const { step, upTo, end } = openProgress(world, options, messages, 'rows', total);
+  const { step, upTo, end } = openProgress(host, options, messages, 'rows', total);
   return {
     step: (after: number) => {
       clock.pass(after);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readGlobals } from '../../src/cli/values.ts';
-import type { Environment } from '../../src/core/world.ts';
+import type { Environment } from '../../src/core/system.ts';
 
 const globalsIn = (env: Environment) => readGlobals({}, env, {});
 

@@ -84,9 +84,9 @@ test('every page of the manual is in the tarball and named in package.json, so t
 });
 
 test('nothing in it names a path of the machine that built it', () => {
-  const machine = [process.cwd(), process.env['HOME']].filter((path) => path !== undefined && path.length > 1);
+  const system = [process.cwd(), process.env['HOME']].filter((path) => path !== undefined && path.length > 1);
   const telling = packed.files
-    .filter(({ path }) => machine.some((place) => readFileSync(path, 'utf8').includes(`${place ?? ''}/`)))
+    .filter(({ path }) => system.some((place) => readFileSync(path, 'utf8').includes(`${place ?? ''}/`)))
     .map(({ path }) => path);
   expect(telling).toEqual([]);
 });

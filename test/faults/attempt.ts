@@ -59,10 +59,10 @@ function wrongOutput({ exitCode, stdout, lines, error }: Ran, format: string): s
   const wrongs: string[] = [];
   if (exitCode === 1) wrongs.push(`a bug: ${lines.join(' | ')}`);
   if (stdout !== '' && !isDocument(stdout, format)) wrongs.push(`not ${format}: ${stdout}`);
-  const machine = format === 'json' || format === 'ndjson';
-  if (machine && !lines.every(isJsonOrNote)) wrongs.push(`stderr: ${lines.join(' | ')}`);
+  const system = format === 'json' || format === 'ndjson';
+  if (system && !lines.every(isJsonOrNote)) wrongs.push(`stderr: ${lines.join(' | ')}`);
   const wanted = exitCode === 0 || exitCode === 10 ? undefined : exitCode;
-  if (machine && error?.exit !== wanted) wrongs.push(`exit ${exitCode}, and the error says ${String(error?.exit)}`);
+  if (system && error?.exit !== wanted) wrongs.push(`exit ${exitCode}, and the error says ${String(error?.exit)}`);
   return wrongs;
 }
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { realAlarm, realClock } from '../../src/cli/clock.ts';
-import type { Alarm } from '../../src/core/world.ts';
+import type { Alarm } from '../../src/core/system.ts';
 import { readFaults } from '../../src/sandbox/faults.ts';
 import { upgradeScript } from '../../src/store/ledger/ledger-steps.ts';
 import { openCuttingProxy, type Cut } from '../helpers/cutting-proxy.ts';
@@ -151,14 +151,14 @@ describe('a ledger that fails', needs('postgresql'), () => {
     const users = Array.from({ length: 450 }, (_, index) => `row-${index}`);
     const text = ['remote_user,size_allowance', ...users.map((user) => `${user},4`), ''].join('\n');
     const machines = await Promise.all(
-      [0, 1].map(async (machine) => {
+      [0, 1].map(async (system) => {
         const home = emptyHome();
         const roster = join(home, 'roster.csv');
         writeFileSync(roster, text);
         const line = ['license', 'apply', roster, '--settle', '300ms', '-o', 'json'];
         const minutes = 60_000;
         // The clocks of the machines differ by ten minutes.
-        const clock = { ...realClock, now: () => Date.now() + machine * 10 * minutes };
+        const clock = { ...realClock, now: () => Date.now() + system * 10 * minutes };
         return sandbox.run(line, { env: direct(), home, clock });
       }),
     );

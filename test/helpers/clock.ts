@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { realClock } from '../../src/cli/clock.ts';
 import { abortReason } from '../../src/core/abort.ts';
-import type { Clock } from '../../src/core/world.ts';
+import type { Clock } from '../../src/core/system.ts';
 
 /** Every clock of the tests. Chance is the same in every run. */
 

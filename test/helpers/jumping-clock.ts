@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { abortReason } from '../../src/core/abort.ts';
-import type { Clock } from '../../src/core/world.ts';
+import type { Clock } from '../../src/core/system.ts';
 
 export interface JumpingClock extends Clock {
   /** Simulated milliseconds since the beginning. */

@@ -5,7 +5,7 @@ import { PassThrough, Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { realAlarm } from '../../src/cli/clock.ts';
 import { main } from '../../src/cli/main.ts';
-import type { World } from '../../src/cli/world.ts';
+import type { Host } from '../../src/cli/host.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server.ts';
 import { keys, type FakeService } from './service.ts';
 import { realTime, sleptClock } from './clock.ts';
@@ -28,9 +28,9 @@ export interface RunOptions {
   /** The moment at which the run begins; default 2026-03-01 12:00 UTC. */
   readonly now?: number;
   /** In place of the one that only sleeping moves; its sleeps are not in `slept`. */
-  readonly clock?: World['clock'];
+  readonly clock?: Host['clock'];
   /** In place of timers of real time. */
-  readonly alarm?: World['alarm'];
+  readonly alarm?: Host['alarm'];
   /** Called after each write to stdout. */
   readonly written?: () => void;
   /** Most bytes of an answer; the real limit is 64 MiB. */
@@ -129,14 +129,14 @@ async function runMain(
   const stdout = collector(options);
   const stderr = collector({ ...options, written: undefined });
   const clock = sleptClock(options.now ?? Date.UTC(2026, 2, 1, 12));
-  const world: World = {
-    machine: {
+  const host: Host = {
+    system: {
       env,
       platform: process.platform,
       home,
       temporary: join(home, 'tmp'),
       local: home,
-      host: 'here.test',
+      hostname: 'here.test',
       uid: process.getuid?.(),
       pid: process.pid,
       kill: (pid, signal) => void process.kill(pid, signal),
@@ -151,7 +151,7 @@ async function runMain(
     ...(dispatcher === undefined ? {} : { dispatcher }),
     ...(options.bodyLimit === undefined ? {} : { bodyLimit: options.bodyLimit }),
   };
-  const exitCode = await main(typeof line === 'string' ? words(line) : line, world);
+  const exitCode = await main(typeof line === 'string' ? words(line) : line, host);
   const lines = stderr.text().split('\n').slice(0, -1);
   return {
     exitCode,
@@ -174,7 +174,7 @@ function collector({
   columns = 100,
   written,
 }: Pick<RunOptions, 'tty' | 'columns'> & { readonly written?: (() => void) | undefined }): {
-  readonly stream: World['stdout'];
+  readonly stream: Host['stdout'];
   text(): string;
 } {
   const chunks: Buffer[] = [];
@@ -191,7 +191,7 @@ function collector({
   };
 }
 
-function inputOf({ stdin = '', tty = false }: RunOptions): World['stdin'] {
+function inputOf({ stdin = '', tty = false }: RunOptions): Host['stdin'] {
   if (!tty) return Object.assign(Readable.from(stdin === '' ? [] : [Buffer.from(stdin)]), { isTTY: false });
   const typed = new PassThrough();
   if (stdin !== '') typed.write(stdin);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { realAlarm, realClock } from '../../src/cli/clock.ts';
-import type { Clock } from '../../src/core/world.ts';
+import type { Clock } from '../../src/core/system.ts';
 import { openOrigin, type Origin, type Respond } from '../helpers/origin.ts';
 import { runAlone, type Ran, type RunOptions } from '../helpers/run.ts';
 

@@ -3,14 +3,14 @@ import { realClock } from '../../src/cli/clock.ts';
 import { Failure } from '../../src/core/failure.ts';
 import type { SharedClaims } from '../../src/store/claims.ts';
 import { jointClaims } from '../../src/store/joint-claims.ts';
-import { openClaims } from '../../src/store/lock/claims.ts';
+import { openClaims } from '../../src/store/lock/local-claims.ts';
 import { place, type Place } from './place.ts';
 
 /** Claims of a process that gives up as soon as it would have to wait. */
-function openAt(world: Place) {
+function openAt(host: Place) {
   const run = new AbortController();
   const note = (text: string): void => run.abort(new Error(text));
-  return openClaims('https://here.test 7', world, { settle: 5000, signal: run.signal, note });
+  return openClaims('https://here.test 7', host, { settle: 5000, signal: run.signal, note });
 }
 
 const hour = 3_600_000;
@@ -43,9 +43,9 @@ function ledger(posted: ReadonlyMap<string, number> = new Map(), held: readonly 
 const { elapsed } = realClock;
 
 test("a run with the ledger and one without it keep out of each other's way on one machine", async () => {
-  const world = place();
+  const host = place();
   const { shared, calls } = ledger();
-  const [without, joint] = [await openAt(world), jointClaims(await openAt(world), shared, elapsed)];
+  const [without, joint] = [await openAt(host), jointClaims(await openAt(host), shared, elapsed)];
   await without.take(['ada']);
   expect(await joint.takeFree(['ada', 'ben'])).toMatchObject({
     held: ['ada'],
@@ -53,16 +53,16 @@ test("a run with the ledger and one without it keep out of each other's way on o
   });
   expect(calls).toEqual(['take ben']);
   await expect(joint.take(['ada'])).rejects.toThrow('waiting for process');
-  await expect((await openAt(world)).take(['ben'])).rejects.toThrow('waiting for process');
+  await expect((await openAt(host)).take(['ben'])).rejects.toThrow('waiting for process');
   await joint.release([{ remote_user: 'ben', posted: Date.now() }]);
-  expect([...(await (await openAt(world)).take(['ben'])).posted.keys()]).toEqual(['ben']);
+  expect([...(await (await openAt(host)).take(['ben'])).posted.keys()]).toEqual(['ben']);
 });
 
 test('the later record of a POST counts, on the clock of the ledger where that is asked for', async () => {
-  const world = place();
+  const host = place();
   const early = Date.now() - 60_000;
-  await (await openAt(world)).release([{ remote_user: 'ada', posted: early }]);
-  const joint = jointClaims(await openAt(world), ledger(new Map([['ben', 5]])).shared, elapsed);
+  await (await openAt(host)).release([{ remote_user: 'ada', posted: early }]);
+  const joint = jointClaims(await openAt(host), ledger(new Map([['ben', 5]])).shared, elapsed);
   const age = elapsed() - ((await joint.take(['ada'])).posted.get('ada') ?? NaN);
   expect(age).toBeGreaterThanOrEqual(60_000);
   expect(age).toBeLessThan(70_000);
@@ -74,9 +74,9 @@ test('the later record of a POST counts, on the clock of the ledger where that i
 });
 
 test('an answer is kept by both, and is open where one of them keeps it', async () => {
-  const world = place();
+  const host = place();
   const { shared, calls } = ledger();
-  const joint = jointClaims(await openAt(world), shared, elapsed);
+  const joint = jointClaims(await openAt(host), shared, elapsed);
   await joint.take(['ada']);
   await joint.answered(new Map([['ada', { status: 201, time: 1 }]]));
   await joint.release([{ remote_user: 'ada' }]);
@@ -88,24 +88,24 @@ test('an answer is kept by both, and is open where one of them keeps it', async 
 });
 
 test('what the ledger does not give is free on this machine again', async () => {
-  const world = place();
-  const joint = jointClaims(await openAt(world), ledger(new Map(), ['ada']).shared, elapsed);
+  const host = place();
+  const joint = jointClaims(await openAt(host), ledger(new Map(), ['ada']).shared, elapsed);
   await joint.takeFree(['ada']);
-  expect([...(await (await openAt(world)).take(['ada'])).posted]).toEqual([]);
+  expect([...(await (await openAt(host)).take(['ada'])).posted]).toEqual([]);
   const gone = jointClaims(
-    await openAt(world),
+    await openAt(host),
     ledger(new Map(), [], new Failure('unavailable', 'gone')).shared,
     elapsed,
   );
   await expect(gone.take(['ben'])).rejects.toThrow('gone');
   await expect(gone.takeFree(['cy'])).rejects.toThrow('gone');
-  expect([...(await (await openAt(world)).take(['ben', 'cy'])).posted]).toEqual([]);
+  expect([...(await (await openAt(host)).take(['ben', 'cy'])).posted]).toEqual([]);
   await expect(gone.release([{ remote_user: 'dora', posted: 1 }])).rejects.toThrow('gone');
 });
 
 test('users are busy while anybody may send for them, here or elsewhere, and no longer once an answer is recorded', async () => {
-  const world = place();
-  const [without, joint] = [await openAt(world), jointClaims(await openAt(world), ledger().shared, elapsed)];
+  const host = place();
+  const [without, joint] = [await openAt(host), jointClaims(await openAt(host), ledger().shared, elapsed)];
   await without.take(['ada', 'ben']);
   expect(await joint.busy(['ada', 'ben', 'cy'])).toMatchObject({
     count: 2,
@@ -115,6 +115,6 @@ test('users are busy while anybody may send for them, here or elsewhere, and no 
   expect((await joint.busy(['ada', 'ben'])).count).toBe(1);
   await without.release([{ remote_user: 'ben' }]);
   expect((await joint.busy(['ada', 'ben'])).count).toBe(0);
-  const elsewhere = jointClaims(await openAt(world), ledger(new Map(), ['dora']).shared, elapsed);
+  const elsewhere = jointClaims(await openAt(host), ledger(new Map(), ['dora']).shared, elapsed);
   expect(await elsewhere.busy(['dora'])).toMatchObject({ count: 1, holder: 'process 1' });
 });

@@ -14,12 +14,12 @@ interface Opened {
 }
 
 function at(): Opened & { readonly folder: string } {
-  const world = place();
-  const path = join(world.folder, 'journals/job.ndjson');
+  const host = place();
+  const path = join(host.folder, 'journals/job.ndjson');
   return {
-    folder: world.folder,
+    folder: host.folder,
     path,
-    open: (options, about = header) => openJournal(path, { ...about }, world, options),
+    open: (options, about = header) => openJournal(path, { ...about }, host, options),
   };
 }
 
@@ -223,11 +223,11 @@ test.each([
 });
 
 test.runIf(process.platform === 'linux')('a device is no journal', async () => {
-  const world = place();
+  const host = place();
   const { symlinkSync } = await import('node:fs');
-  symlinkSync('/dev/null', join(world.folder, 'null'));
-  const caught = await failureOf(() => openJournal(join(world.folder, 'null'), header, world));
-  expect(caught.message).toBe(`${join(world.folder, 'null')} is not a regular file`);
+  symlinkSync('/dev/null', join(host.folder, 'null'));
+  const caught = await failureOf(() => openJournal(join(host.folder, 'null'), header, host));
+  expect(caught.message).toBe(`${join(host.folder, 'null')} is not a regular file`);
 });
 
 describe('a process of its own', () => {
@@ -238,16 +238,16 @@ describe('a process of its own', () => {
   afterAll(() => program.remove());
 
   test('that is killed leaves every record that it has acknowledged', async () => {
-    const world = place();
-    const child = start(program, 'journal', world.folder);
+    const host = place();
+    const child = start(program, 'journal', host.folder);
     const end = ended(child);
     await printed(child, '\n50\n');
     child.kill('SIGKILL');
     const caught = (await end).stdout.split('\n').filter((line) => line !== '').length;
-    const journal = await openJournal(join(world.folder, 'job.ndjson'), { job: 'endless' }, world);
+    const journal = await openJournal(join(host.folder, 'job.ndjson'), { job: 'endless' }, host);
     expect(journal.records.length).toBeGreaterThanOrEqual(caught);
     expect(journal.records).toEqual(journal.records.map((_record, step) => ({ step })));
     await journal.close();
-    expect(existsSync(join(world.folder, 'job.ndjson.lock'))).toBe(false);
+    expect(existsSync(join(host.folder, 'job.ndjson.lock'))).toBe(false);
   }, 20_000);
 });

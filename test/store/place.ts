@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { realClock } from '../../src/cli/clock.ts';
 import { Failure } from '../../src/core/failure.ts';
-import type { Clock, Environment, Machine } from '../../src/core/world.ts';
+import type { Clock, Environment, System } from '../../src/core/system.ts';
 
 export interface Place {
   readonly folder: string;
-  readonly machine: Machine;
+  readonly system: System;
   readonly clock: Clock;
 }
 
@@ -16,17 +16,17 @@ export interface Place {
 export function place(env: Environment = {}): Place {
   const folder = mkdtempSync(join(tmpdir(), 'chatelaine-test-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return { folder, machine: machineIn(folder, env), clock: realClock };
+  return { folder, system: systemIn(folder, env), clock: realClock };
 }
 
-export function machineIn(folder: string, env: Environment = {}): Machine {
+export function systemIn(folder: string, env: Environment = {}): System {
   return {
     env,
     platform: process.platform,
     home: join(folder, 'home'),
     temporary: folder,
     local: folder,
-    host: 'here.test',
+    hostname: 'here.test',
     uid: process.getuid?.(),
     pid: process.pid,
     kill: (pid, signal) => void process.kill(pid, signal),

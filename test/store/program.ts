@@ -7,22 +7,22 @@ import { acquireLock, lockFolder, withLock } from '../../src/store/lock/lock.ts'
 import { openProfiles } from '../../src/store/account/profiles.ts';
 import { openSandboxLog } from '../../src/store/sandbox-log.ts';
 import { realClock } from '../../src/cli/clock.ts';
-import type { Machine } from '../../src/core/world.ts';
+import type { System } from '../../src/core/system.ts';
 
 const [verb = '', folder = '', ...rest] = process.argv.slice(2);
 
-const machine: Machine = {
+const system: System = {
   env: {},
   platform: process.platform,
   home: join(folder, 'home'),
   temporary: folder,
   local: join(folder, 'own'),
-  host: 'here.test',
+  hostname: 'here.test',
   uid: process.getuid?.(),
   pid: process.pid,
   kill: (pid, signal) => void process.kill(pid, signal),
 };
-const world = { machine, clock: realClock };
+const host = { system, clock: realClock };
 const lock = join(folder, 'x.lock');
 /** The user without rights of every Unix. */
 const nobody = 65_534;
@@ -30,7 +30,7 @@ const nobody = 65_534;
 const verbs: Record<string, () => Promise<void>> = {
   async save() {
     const [name = ''] = rest;
-    await openProfiles(machine, realClock).save(
+    await openProfiles(system, realClock).save(
       { kind: 'licensing', name, base_url: 'https://a.example', app_code: 1 },
       new Secret(`key-of-${name}`),
     );
@@ -42,13 +42,13 @@ const verbs: Record<string, () => Promise<void>> = {
     await verbs['save']?.();
   },
   async hold() {
-    await acquireLock(lock, world);
+    await acquireLock(lock, host);
     process.stdout.write(`held ${process.pid}\n`);
     setInterval(() => undefined, 60_000);
   },
   /** Takes the lock, or says who has it. */
   async try() {
-    await withLock(lock, world, async () => void process.stdout.write('taken'), { wait: 0 }).catch((cause: unknown) =>
+    await withLock(lock, host, async () => void process.stdout.write('taken'), { wait: 0 }).catch((cause: unknown) =>
       process.stdout.write(String(cause)),
     );
   },
@@ -56,7 +56,7 @@ const verbs: Record<string, () => Promise<void>> = {
   async count() {
     const file = join(folder, 'count');
     for (let left = Number(rest[0]); left > 0; left -= 1) {
-      await withLock(lock, world, async () => {
+      await withLock(lock, host, async () => {
         const count = Number(readFileSync(file, 'utf8'));
         await realClock.sleep(1);
         writeFileSync(file, String(count + 1));
@@ -65,7 +65,7 @@ const verbs: Record<string, () => Promise<void>> = {
   },
   /** Looks for another living process inside the lock, and dies there. */
   async die() {
-    await acquireLock(lock, world);
+    await acquireLock(lock, host);
     for (const name of readdirSync(folder).filter((entry) => entry.startsWith('inside-'))) {
       const pid = Number(name.slice(7));
       if (existsSync(join(folder, name)) && isRunning(pid))
@@ -80,19 +80,19 @@ const verbs: Record<string, () => Promise<void>> = {
   /** Where locks are once their folder cannot be written. Root can write everywhere, so it becomes nobody first. */
   async 'unwritable-locks'() {
     if (process.getuid?.() === 0) process.setuid?.(nobody);
-    const me = { ...machine, uid: process.getuid?.() };
+    const me = { ...system, uid: process.getuid?.() };
     chmodSync(await lockFolder(me), 0o500);
     process.stdout.write(await lockFolder(me));
   },
   async journal() {
-    const journal = await openJournal(join(folder, 'job.ndjson'), { job: 'endless' }, world);
+    const journal = await openJournal(join(folder, 'job.ndjson'), { job: 'endless' }, host);
     for (let step = 0; ; step += 1) {
       await journal.append({ step });
       process.stdout.write(`${step}\n`);
     }
   },
   async log() {
-    const log = await openSandboxLog(join(folder, 'sandbox.ndjson'), world);
+    const log = await openSandboxLog(join(folder, 'sandbox.ndjson'), host);
     for (let step = 0; step < Number(rest[1]); step += 1) {
       await log.exclusively(async ({ read, append }) => {
         await read();

@@ -6,9 +6,9 @@ import { failureOf, place } from './place.ts';
 import { bundleProgram, ended, start, type Program } from './spawning.ts';
 
 function at(): { path: string; open: () => Promise<SandboxLog>; reset: () => Promise<void> } {
-  const world = place();
-  const path = join(world.folder, 'state/sandbox.ndjson');
-  return { path, open: () => openSandboxLog(path, world), reset: () => resetSandboxLog(path, world) };
+  const host = place();
+  const path = join(host.folder, 'state/sandbox.ndjson');
+  return { path, open: () => openSandboxLog(path, host), reset: () => resetSandboxLog(path, host) };
 }
 
 const read = (log: SandboxLog): Promise<readonly unknown[]> => log.exclusively(({ read }) => read());
@@ -108,11 +108,11 @@ describe('many processes', () => {
   afterAll(() => program.remove());
 
   test('lose no record', async () => {
-    const world = place();
+    const host = place();
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
-    const ends = await Promise.all(names.map((name) => ended(start(program, 'log', world.folder, name, '20'))));
+    const ends = await Promise.all(names.map((name) => ended(start(program, 'log', host.folder, name, '20'))));
     expect(ends.map(({ code, stderr }) => [code, stderr])).toEqual(names.map(() => [0, '']));
-    const records = (await read(await openSandboxLog(join(world.folder, 'sandbox.ndjson'), world))) as {
+    const records = (await read(await openSandboxLog(join(host.folder, 'sandbox.ndjson'), host))) as {
       by: string;
       step: number;
     }[];

@@ -1,6 +1,6 @@
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { variable, type Clock, type Environment } from '../../core/world.ts';
+import { variable, type Clock, type Environment } from '../../core/system.ts';
 import type { Send } from './call.ts';
 import { path } from './request.ts';
 

@@ -1,6 +1,6 @@
 import type { Milliseconds } from '../../core/duration.ts';
 import { isObject } from '../../core/json.ts';
-import type { Clock } from '../../core/world.ts';
+import type { Clock } from '../../core/system.ts';
 import type { AttemptEnding } from './transport-error.ts';
 
 /**

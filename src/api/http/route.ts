@@ -4,7 +4,7 @@ import { createSecureContext, type SecureContext } from 'node:tls';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { Failure, messageOf } from '../../core/failure.ts';
 import { readFileText } from '../../core/read.ts';
-import { variable, type Environment } from '../../core/world.ts';
+import { variable, type Environment } from '../../core/system.ts';
 import type { Connection } from './call.ts';
 import { proxyOf } from './proxy.ts';
 import { connectError, TransportError } from './transport-error.ts';

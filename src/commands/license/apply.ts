@@ -20,7 +20,7 @@ import { command } from '../command.ts';
 import { apiOfEachApp, defaultConcurrency, keepOptions, rosterOptions, workerOptions } from '../roster.ts';
 import { planned, refusePlan, warnOfNames, type PlanLimits } from './apply-plan.ts';
 import { commandLine, isShown, type ApplyingParts } from './apply-rows.ts';
-import { applyColumns, keptColumns, readLicenseRoster } from './roster.ts';
+import { applyColumns, keptColumns, readLicenseRoster } from './license-roster.ts';
 import { answersOf, claimsOf, inTargets, profilesOf, targetsOf, type Target } from './target.ts';
 import {
   defaultSettle,

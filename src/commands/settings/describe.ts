@@ -1,6 +1,6 @@
 import { settingNamed } from '../../schema/setting-text.ts';
 import { command } from '../command.ts';
-import { describe, settingCell, settingColumns } from './list.ts';
+import { describe, settingCell, settingColumns } from './list-settings.ts';
 
 export default command({
   args: {

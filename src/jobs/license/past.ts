@@ -5,7 +5,7 @@ import type { LicenseFields } from '../../schema/license.ts';
 import type { OpenAnswer } from '../../store/claims.ts';
 import type { Journal } from '../../store/journal.ts';
 import { isObject } from '../../core/json.ts';
-import type { Clock } from '../../core/world.ts';
+import type { Clock } from '../../core/system.ts';
 import { userKey, type LicenseUser, type RosterClaims } from './claim-users.ts';
 import { similarTo, times } from './decide.ts';
 

@@ -2,7 +2,7 @@ import type { ChannelRecord } from '../records.ts';
 import { topicLevels } from '../../schema/topic.ts';
 import { proxyPage } from '../answer.ts';
 import { canRead, isSubscribed, mayEnter } from './access.ts';
-import type { UserCall, CallOutcome } from './call.ts';
+import type { UserCall, CallOutcome } from './chat-call.ts';
 import { shownTopic, policyKey, sameTopic, storedTopic } from './topic-names.ts';
 import { boolean, plain, readParameters, required } from './parameters.ts';
 import { Refusal } from './refusal.ts';

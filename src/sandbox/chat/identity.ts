@@ -1,6 +1,6 @@
 import type { Organization, User } from '../records.ts';
 import type { State } from '../state.ts';
-import type { UserCall } from './call.ts';
+import type { UserCall } from './chat-call.ts';
 import { Refusal, tooMany } from './refusal.ts';
 import { strip } from './parameters.ts';
 

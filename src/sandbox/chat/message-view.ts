@@ -1,6 +1,6 @@
 import type { MessageRecord } from '../records.ts';
 import { addressOf, hasComputablePicture, avatarOf } from './users.ts';
-import type { UserCall } from './call.ts';
+import type { UserCall } from './chat-call.ts';
 import { flagsOf } from './access.ts';
 import { shownTopic } from './topic-names.ts';
 import { escapeHtml } from './render.ts';

@@ -1,7 +1,7 @@
 import { rowsWhere } from '../../core/table-names.ts';
 import { maxMessages, newestAnchor } from '../../schema/messages.ts';
 import { readAnchor, type Anchor, window } from './window.ts';
-import type { UserCall } from './call.ts';
+import type { UserCall } from './chat-call.ts';
 import { levels } from './levels.ts';
 import { showMessage, type MessageLook } from './message-view.ts';
 import { narrowReader } from './narrow-terms.ts';

@@ -1,7 +1,7 @@
 import type { ChannelRecord, MessageRecord, User } from '../records.ts';
 import { userOfAddress } from './users.ts';
 import { badNarrow, serverError } from './refusal.ts';
-import type { UserCall } from './call.ts';
+import type { UserCall } from './chat-call.ts';
 import { flagsOf, isMuted, policyOf } from './access.ts';
 import { shown, type Operand } from './narrow-terms.ts';
 import { searchTest } from './search.ts';

@@ -1,7 +1,7 @@
 import type { ChannelRecord, MessageRecord } from '../records.ts';
 import { isSubscribed, received, seesHistory, canRead } from './access.ts';
 import { badNarrow, serverError, Refusal } from './refusal.ts';
-import type { UserCall } from './call.ts';
+import type { UserCall } from './chat-call.ts';
 import { channelNamed, operators, type Predicate } from './narrow-operators.ts';
 import type { Term } from './narrow-terms.ts';
 import { levels } from './levels.ts';

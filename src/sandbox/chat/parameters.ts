@@ -1,4 +1,4 @@
-import type { ChatCall } from './call.ts';
+import type { ChatCall } from './chat-call.ts';
 import { missing, Refusal } from './refusal.ts';
 
 /** Reads the text of one parameter. @throws Refusal */

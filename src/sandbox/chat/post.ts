@@ -3,7 +3,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import type { State } from '../state.ts';
 import { userOfAddress } from './users.ts';
 import { mayEnter } from './access.ts';
-import type { UserCall } from './call.ts';
+import type { UserCall } from './chat-call.ts';
 import { invalid, plain, readParameters, required } from './parameters.ts';
 import { Refusal } from './refusal.ts';
 import { storedTopic } from './topic-names.ts';

@@ -1,4 +1,4 @@
-import type { Endpoint, ChatRoute, UserCall, CallOutcome, ChatCall } from './call.ts';
+import type { Endpoint, ChatRoute, UserCall, CallOutcome, ChatCall } from './chat-call.ts';
 import { findChannel, listChannels, listSubscriptions, listTopics, deleteTopic } from './channels.ts';
 import { levels } from './levels.ts';
 import { fetchMessages, oneMessage } from './messages.ts';

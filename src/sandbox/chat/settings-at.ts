@@ -4,7 +4,7 @@ import { isObject } from '../../core/json.ts';
 import type { User } from '../records.ts';
 import { among, boolean, integer, jsonString, plain, type Reader, invalid, jsonValue } from './parameters.ts';
 import { levels } from './levels.ts';
-import { requireAdministrator, type UserCall } from './call.ts';
+import { requireAdministrator, type UserCall } from './chat-call.ts';
 import { Refusal } from './refusal.ts';
 
 export type SettingValue = boolean | number | string;

@@ -1,6 +1,6 @@
 import { identitySettings, unifiedSettingsLevel } from '../../schema/settings.ts';
 import type { User } from '../records.ts';
-import type { UserCall } from './call.ts';
+import type { UserCall } from './chat-call.ts';
 import { changeEmail, changeName, changePassword } from './identity.ts';
 import { readParameters } from './parameters.ts';
 import { levels } from './levels.ts';

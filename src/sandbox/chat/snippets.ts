@@ -1,4 +1,4 @@
-import type { UserCall } from './call.ts';
+import type { UserCall } from './chat-call.ts';
 import { readParameters, required, type Reader, strip } from './parameters.ts';
 import { absent, Refusal } from './refusal.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { User } from '../records.ts';
 import { received } from './access.ts';
-import type { ChatCall, UserCall } from './call.ts';
+import type { ChatCall, UserCall } from './chat-call.ts';
 import { boolean, plain, readParameters, required } from './parameters.ts';
 import { Refusal } from './refusal.ts';
 

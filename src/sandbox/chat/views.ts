@@ -1,7 +1,7 @@
 import { builtInViews } from '../../schema/view.ts';
 import type { ViewRecord } from '../records.ts';
 import type { State } from '../state.ts';
-import type { UserCall } from './call.ts';
+import type { UserCall } from './chat-call.ts';
 import { boolean, plain, readParameters, strip } from './parameters.ts';
 import { absent, Refusal } from './refusal.ts';
 

@@ -1,6 +1,6 @@
 import { newestAnchor } from '../../schema/messages.ts';
 import type { MessageRecord } from '../records.ts';
-import type { UserCall } from './call.ts';
+import type { UserCall } from './chat-call.ts';
 import { flagsOf, isMuted, policyOf } from './access.ts';
 import type { Narrowed } from './narrow.ts';
 import { Refusal } from './refusal.ts';

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../core/json.ts';
 import { licenseFields } from '../../schema/license.ts';
 import type { LicenseRecord } from '../records.ts';
 import type { SandboxRequest } from '../request.ts';
-import { Unacceptable, type LicensingCall } from './call.ts';
+import { Unacceptable, type LicensingCall } from './licensing-call.ts';
 import { storedName } from './license-body.ts';
 
 type LicenseInput = Pick<LicenseRecord, 'remote_user' | 'app_code' | 'size_allowance'>;

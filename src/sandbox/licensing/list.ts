@@ -1,6 +1,6 @@
 import { json, type SandboxAnswer } from '../answer.ts';
 import type { LicenseRecord } from '../records.ts';
-import { Unacceptable, type LicensingCall } from './call.ts';
+import { Unacceptable, type LicensingCall } from './licensing-call.ts';
 import { listShapes, type ListPage, type ListShape, type PageLink } from './list-shapes.ts';
 import { storedName, rowOf } from './license-body.ts';
 import type { LicenseShape } from './options.ts';

@@ -1,5 +1,5 @@
 import type { Milliseconds } from '../../core/duration.ts';
-import type { Clock } from '../../core/world.ts';
+import type { Clock } from '../../core/system.ts';
 import type { LicenseRecord } from '../records.ts';
 import type { MotionName } from './list-shapes.ts';
 

@@ -17,14 +17,14 @@ export type Content = Readonly<Record<string, unknown>>;
  * Reads a file of the configuration; empty where there is none. The hot path of every command: no lock, no package.
  * @throws Failure config when others own or can write the folder or the file, can read the keys, or the text is no JSON object
  */
-export async function readConfiguration(file: ConfigurationFile, world: Surroundings): Promise<Content> {
-  await refuseUnsafeFolder(foldersOf(world.machine).config, world.machine);
-  const path = pathOf(file, world);
-  const content = await readContent(path, file, world);
+export async function readConfiguration(file: ConfigurationFile, host: Surroundings): Promise<Content> {
+  await refuseUnsafeFolder(foldersOf(host.system).config, host.system);
+  const path = pathOf(file, host);
+  const content = await readContent(path, file, host);
   if (content) return content;
   // A second look distinguishes a file that is being written in place (conf under SNAP, an editor) from a broken one.
-  await world.clock.sleep(50);
-  const later = await readContent(path, file, world);
+  await host.clock.sleep(50);
+  const later = await readContent(path, file, host);
   if (later) return later;
   throw new Failure('config', `${path} is not valid JSON`, {
     hint: `Repair it, or move it away and sign in again: mv ${shellWord(path)} ${shellWord(`${path}.broken`)}`,
@@ -35,9 +35,9 @@ export async function readConfiguration(file: ConfigurationFile, world: Surround
 async function readContent(
   path: string,
   file: ConfigurationFile,
-  { machine }: Surroundings,
+  { system }: Surroundings,
 ): Promise<Content | undefined> {
-  const text = await readPrivate(path, machine, file === 'credentials' ? 0o077 : 0o022);
+  const text = await readPrivate(path, system, file === 'credentials' ? 0o077 : 0o022);
   if (text === undefined) return {};
   try {
     const content: unknown = JSON.parse(text);
@@ -59,30 +59,30 @@ export interface Files {
  * state folder of another process may be another one. An unsafe folder is refused before anything in it is changed.
  * @throws Failure config when the folder is unsafe or cannot be written, unavailable when the disk is full
  */
-export async function changeConfiguration(world: Surroundings, work: (files: Files) => Promise<void>): Promise<void> {
+export async function changeConfiguration(host: Surroundings, work: (files: Files) => Promise<void>): Promise<void> {
   const { writeConf, confText } = await import('./conf.ts');
-  const folder = foldersOf(world.machine).config;
-  await refuseUnsafeFolder(folder, world.machine);
-  await makePrivateFolder(folder, world.machine);
+  const folder = foldersOf(host.system).config;
+  await refuseUnsafeFolder(folder, host.system);
+  await makePrivateFolder(folder, host.system);
   const write = async (file: ConfigurationFile, content: Content): Promise<void> => {
-    const path = pathOf(file, world);
-    const before = await readPrivate(path, world.machine, 0);
+    const path = pathOf(file, host);
+    const before = await readPrivate(path, host.system, 0);
     try {
       writeConf(folder, file, content);
     } catch (cause) {
       throw storageFailure(`cannot write ${path}`, cause);
     }
-    if ((await readPrivate(path, world.machine)) === confText(content)) return;
+    if ((await readPrivate(path, host.system)) === confText(content)) return;
     // conf does not look at how much was written: on a full disk a cut file would replace the whole one.
     if (before !== undefined) await writePrivate(path, before);
     throw new Failure('unavailable', `${path} was not written whole`, {
       hint: 'Make room on the disk, then run the same command again.',
     });
   };
-  const read = (file: ConfigurationFile): Promise<Content> => readConfiguration(file, world);
-  await withLock(join(folder, 'config.lock'), world, () => work({ read, write }), { what: 'the configuration' });
+  const read = (file: ConfigurationFile): Promise<Content> => readConfiguration(file, host);
+  await withLock(join(folder, 'config.lock'), host, () => work({ read, write }), { what: 'the configuration' });
 }
 
-function pathOf(file: ConfigurationFile, { machine }: Surroundings): string {
-  return join(foldersOf(machine).config, `${file}.json`);
+function pathOf(file: ConfigurationFile, { system }: Surroundings): string {
+  return join(foldersOf(system).config, `${file}.json`);
 }

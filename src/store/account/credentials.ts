@@ -3,7 +3,7 @@ import { Failure } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import { isObject } from '../../core/json.ts';
 import { shellWord } from '../../core/shell-word.ts';
-import type { Clock, Machine } from '../../core/world.ts';
+import type { Clock, System } from '../../core/system.ts';
 import { flagOf, type Field } from '../../schema/field.ts';
 import {
   accountFields,
@@ -18,7 +18,7 @@ import { foldersOf } from '../disk/folders.ts';
 import { appOf, defaultOf, profileNamed, originOfProfile, type ProfileSource } from './profile.ts';
 import { readConfiguration, type Content } from './configuration.ts';
 import { keyFrom, readKeyFile } from './key-text.ts';
-import { appCodeOf, unitOf, type UnitKey } from './unit.ts';
+import { appCodeOf, environmentCredential, type EnvironmentKey } from './environment-credential.ts';
 
 interface Holder {
   /** Undefined: from the environment. */
@@ -32,7 +32,7 @@ export type ChatCredential = { readonly kind: 'chat' } & Holder & CredentialValu
 
 export interface Choice {
   readonly profile?: string | undefined;
-  /** False: the profile's name comes from CHATELAINE_PROFILE, so a complete unit of the environment goes before it. Default true. */
+  /** False: the profile's name comes from CHATELAINE_PROFILE, so a complete credential of the environment goes before it. Default true. */
   readonly typed?: boolean | undefined;
 }
 
@@ -49,7 +49,7 @@ export interface StoredApp {
   credential(): Promise<LicensingCredential>;
 }
 
-/** Chooses one credential as one unit (docs/apis.md, Credentials). Every method throws Failure config when there is none, or it is incomplete, unsafe or for another host. */
+/** Chooses one credential, whole (docs/apis.md, Credentials). Every method throws Failure config when there is none, or it is incomplete, unsafe or for another host. */
 export interface Credentials {
   /** @throws Failure config when no app has the code of a row; usage when several stored apps have that code */
   licensing(choice: LicensingChoice): Promise<LicensingCredential>;
@@ -59,7 +59,7 @@ export interface Credentials {
 }
 
 export function openCredentials(
-  machine: Machine,
+  system: System,
   clock: Clock,
   profiles: ProfileSource,
   runKeyCommand: (command: string) => Promise<Secret>,
@@ -75,39 +75,39 @@ export function openCredentials(
   };
   const runOnce: typeof runKeyCommand = (command) => once(`command ${command}`, () => runKeyCommand(command));
   const keyOf = async (profile: Profile): Promise<Secret> => {
-    refuseExposed(urlOf(profile), profile, machine.env);
-    return keyOfProfile(profile, { machine, clock }, runOnce);
+    refuseExposed(urlOf(profile), profile, system.env);
+    return keyOfProfile(profile, { system, clock }, runOnce);
   };
-  const keyOfUnit = async (url: string, key: UnitKey): Promise<Secret> => {
-    refuseExposed(url, {}, machine.env);
+  const keyOfEnvironment = async (url: string, key: EnvironmentKey): Promise<Secret> => {
+    refuseExposed(url, {}, system.env);
     return once(key.variable, async () =>
-      'file' in key ? readKeyFile(key.file, key.variable, machine, signal) : keyFrom(key.text, key.variable),
+      'file' in key ? readKeyFile(key.file, key.variable, system, signal) : keyFrom(key.text, key.variable),
     );
   };
   const licensingCredential = async (profile: LicensingProfile): Promise<LicensingCredential> =>
     credentialFrom(profile, await keyOf(profile));
-  /** The application of a unit that does not name one: that of the first row, since one key is of one application. */
-  let unitApp: number | undefined;
+  /** The application of a credential of the environment that does not name one: that of the first row, since one key is of one application. */
+  let environmentApp: number | undefined;
 
   return {
     async licensing({ profile, typed = true, app_code, row_app_code }) {
-      const unit = unitOf(machine.env, 'licensing');
+      const given = environmentCredential(system.env, 'licensing');
       const row = row_app_code === app_code ? undefined : row_app_code;
-      if (unit && (profile === undefined || !typed)) {
-        const own = app_code ?? unit.values.app_code ?? (unitApp ??= row);
+      if (given && (profile === undefined || !typed)) {
+        const own = app_code ?? given.values.app_code ?? (environmentApp ??= row);
         if (row !== undefined && row !== own) return licensingCredential(await appOf(profiles, row));
-        const { values, key } = unit;
-        return { kind: 'licensing', profile: undefined, ...values, key: await keyOfUnit(values.base_url, key) };
+        const { values, key } = given;
+        return { kind: 'licensing', profile: undefined, ...values, key: await keyOfEnvironment(values.base_url, key) };
       }
-      const chosen = await chosenApp(profiles, { profile, typed, app_code }, machine.env, row);
+      const chosen = await chosenApp(profiles, { profile, typed, app_code }, system.env, row);
       if (row === undefined || chosen?.app_code === row)
         return licensingCredential(chosen ?? (await defaultOf(profiles, 'licensing')));
       return licensingCredential(await appOf(profiles, row));
     },
     async chat({ profile, typed = true }) {
-      const unit = unitOf(machine.env, 'chat');
-      if (unit && (profile === undefined || !typed))
-        return { kind: 'chat', profile: undefined, ...unit.values, key: await keyOfUnit(unit.values.site, unit.key) };
+      const given = environmentCredential(system.env, 'chat');
+      if (given && (profile === undefined || !typed))
+        return { kind: 'chat', profile: undefined, ...given.values, key: await keyOfEnvironment(given.values.site, given.key) };
       const chosen = await (profile === undefined
         ? defaultOf(profiles, 'chat')
         : profileNamed(profiles, profile, 'chat'));
@@ -137,7 +137,7 @@ export function credentialFrom(profile: Profile, key: Secret): LicensingCredenti
 async function chosenApp(
   profiles: ProfileSource,
   { profile, typed, app_code }: LicensingChoice,
-  env: Machine['env'],
+  env: System['env'],
   row: number | undefined,
 ): Promise<LicensingProfile | undefined> {
   if (!typed && app_code !== undefined) return appOf(profiles, app_code);
@@ -156,10 +156,10 @@ export function keyEntry(key: Secret | undefined, origin: string): Content {
 /** The binding is looked at before a command runs; a profile that only has a command may be without one (a copied config.json). */
 async function keyOfProfile(
   profile: Profile,
-  world: { machine: Machine; clock: Clock },
+  host: { system: System; clock: Clock },
   run: (command: string) => Promise<Secret>,
 ): Promise<Secret> {
-  const { keys } = await readConfiguration('credentials', world);
+  const { keys } = await readConfiguration('credentials', host);
   const entry = isObject(keys) && Object.hasOwn(keys, profile.name) ? keys[profile.name] : undefined;
   const { origin, api_key } = isObject(entry) ? entry : {};
   const bound = typeof origin === 'string' ? origin : 'no host';
@@ -170,7 +170,7 @@ async function keyOfProfile(
       { hint: `Nothing was sent. If the new address is right, sign in again: ${signInAgain(profile)}` },
     );
   if (profile.key_command !== undefined) return run(profile.key_command);
-  if (typeof api_key === 'string') return keyFrom(api_key, join(foldersOf(world.machine).config, 'credentials.json'));
+  if (typeof api_key === 'string') return keyFrom(api_key, join(foldersOf(host.system).config, 'credentials.json'));
   throw new Failure('config', `no key is stored for profile '${profile.name}'`, {
     hint: `Sign in again: ${signInAgain(profile)}`,
   });

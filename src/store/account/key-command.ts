@@ -4,7 +4,7 @@ import { posix, win32 } from 'node:path';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
-import { variable, type Alarm, type Machine } from '../../core/world.ts';
+import { variable, type Alarm, type System } from '../../core/system.ts';
 import { codeOf } from '../disk/files.ts';
 import { firstLine, keyFrom } from './key-text.ts';
 import { ProgramTrouble, runProgram, type ProgramOutcome } from './run-program.ts';
@@ -43,7 +43,7 @@ function literalOf(
 }
 
 export interface KeyCommandOptions {
-  readonly machine: Machine;
+  readonly system: System;
   readonly alarm: Alarm;
   /** Default 30 s. */
   readonly timeout?: Milliseconds | undefined;
@@ -60,7 +60,7 @@ export interface KeyCommandOptions {
  */
 export async function runKeyCommand(command: string, options: KeyCommandOptions): Promise<Secret> {
   const [name, ...words] = splitWords(command);
-  const file = await findProgram(name, options.machine);
+  const file = await findProgram(name, options.system);
   const { code, stdout, stderr } = await outcomeOf(name, file, words, options);
   const line = firstLine(stdout);
   if (code !== 0) {
@@ -87,12 +87,12 @@ function withoutLines(text: string, hidden: string): string {
 }
 
 /** Relative entries of PATH are ignored: a checked-out repository must not be able to answer for the key manager. */
-async function findProgram(name: string, machine: Machine): Promise<string> {
-  const paths = machine.platform === 'win32' ? win32 : posix;
+async function findProgram(name: string, system: System): Promise<string> {
+  const paths = system.platform === 'win32' ? win32 : posix;
   if (paths.isAbsolute(name)) return name;
   if (/[/\\]/.test(name)) throw failed(name, 'is a relative path; write the absolute one');
-  const folders = (variable(machine.env, 'PATH') ?? variable(machine.env, 'Path') ?? '').split(paths.delimiter);
-  const endings = machine.platform === 'win32' ? ['', '.exe', '.com'] : [''];
+  const folders = (variable(system.env, 'PATH') ?? variable(system.env, 'Path') ?? '').split(paths.delimiter);
+  const endings = system.platform === 'win32' ? ['', '.exe', '.com'] : [''];
   const candidates = folders
     .filter((folder) => paths.isAbsolute(folder))
     .flatMap((folder) => endings.map((ending) => paths.join(folder, `${name}${ending}`)));
@@ -118,8 +118,8 @@ async function outcomeOf(
   words: readonly string[],
   options: KeyCommandOptions,
 ): Promise<ProgramOutcome> {
-  const { machine, timeout = 30_000, interactive = false } = options;
-  const open = Object.entries(machine.env).filter(([name]) => !/^CHATELAINE_.*(KEY|PASSWORD|SECRET|TOKEN)/i.test(name));
+  const { system, timeout = 30_000, interactive = false } = options;
+  const open = Object.entries(system.env).filter(([name]) => !/^CHATELAINE_.*(KEY|PASSWORD|SECRET|TOKEN)/i.test(name));
   try {
     return await runProgram(file, words, { ...options, env: Object.fromEntries(open), timeout, interactive });
   } catch (cause) {

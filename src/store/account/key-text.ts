@@ -4,7 +4,7 @@ import { Failure } from '../../core/failure.ts';
 import { openInput, readStartText, TooMuchInput } from '../../core/read.ts';
 import { Secret } from '../../core/secret.ts';
 import { shellWord } from '../../core/shell-word.ts';
-import type { Machine } from '../../core/world.ts';
+import type { System } from '../../core/system.ts';
 import { hasModes, storageFailure } from '../disk/files.ts';
 
 /**
@@ -35,14 +35,14 @@ const maxBytes = 64 * 1024;
 export async function readKeyFile(
   path: string,
   source: string,
-  machine: Machine,
+  system: System,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<Secret> {
   let stream: Readable | undefined;
   try {
     const opened = await openInput(path);
     stream = opened.stream;
-    refuseOpen(path, source, opened.stats, machine);
+    refuseOpen(path, source, opened.stats, system);
     return keyFrom(firstLine(await readStartText(stream, { signal, maxBytes })), `${source} (${path})`);
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
@@ -53,10 +53,10 @@ export async function readKeyFile(
   }
 }
 
-function refuseOpen(path: string, source: string, found: Stats, machine: Machine): void {
-  if (!found.isFile() || !hasModes(machine)) return;
-  const isMounted = found.uid === 0 && machine.uid !== 0;
-  if (found.uid !== machine.uid && !isMounted) {
+function refuseOpen(path: string, source: string, found: Stats, system: System): void {
+  if (!found.isFile() || !hasModes(system)) return;
+  const isMounted = found.uid === 0 && system.uid !== 0;
+  if (found.uid !== system.uid && !isMounted) {
     throw new Failure('config', `${source}: ${path} belongs to another user (id ${found.uid})`);
   }
   if ((found.mode & (isMounted ? 0o007 : 0o077)) === 0) return;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Failure, labelled } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
-import type { Clock, Machine } from '../../core/world.ts';
+import type { Clock, System } from '../../core/system.ts';
 import { isObject } from '../../core/json.ts';
 import { readProfileName, urlOf, type Kind, type Profile } from '../../schema/profile.ts';
 import { refuseExposed } from '../../schema/url.ts';
@@ -29,17 +29,17 @@ export interface Profiles extends ProfileSource {
 }
 
 /** The stored profiles (docs/apis.md, Credentials). Every method throws Failure config when a file is unsafe or broken, or the name is unknown. */
-export function openProfiles(machine: Machine, clock: Clock): Profiles {
-  const world = { machine, clock };
+export function openProfiles(system: System, clock: Clock): Profiles {
+  const host = { system, clock };
   const check = (profile: CandidateProfile): Profile => {
     const valid = parseProfile(readProfileName(profile.name), profile);
     if (valid) return valid;
     throw new Error('only a profile of a kind that is known is stored');
   };
-  const path = (): string => join(foldersOf(machine).config, 'config.json');
-  const read = async () => readConfiguration('config', world);
+  const path = (): string => join(foldersOf(system).config, 'config.json');
+  const read = async () => readConfiguration('config', host);
   const change = (edit: (config: Content, files: Files) => Promise<Content>): Promise<void> =>
-    changeConfiguration(world, async (files) => files.write('config', await edit(await files.read('config'), files)));
+    changeConfiguration(host, async (files) => files.write('config', await edit(await files.read('config'), files)));
 
   return {
     async all() {
@@ -53,10 +53,10 @@ export function openProfiles(machine: Machine, clock: Clock): Profiles {
       return stored && profileIn(path(), name, stored[1]);
     },
     check,
-    refuseExposed: (profile) => refuseExposed(urlOf(profile), profile, machine.env),
+    refuseExposed: (profile) => refuseExposed(urlOf(profile), profile, system.env),
     async save(profile, key, options) {
       const valid = check(profile);
-      refuseExposed(urlOf(valid), valid, machine.env);
+      refuseExposed(urlOf(valid), valid, system.env);
       await change(async (config, files) => {
         await saveKey(files, profile, key);
         return { version: 1, ...config, ...withProfile(config, valid, options) };

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
-import type { Alarm, Environment, Machine } from '../../core/world.ts';
+import type { Alarm, Environment, System } from '../../core/system.ts';
 import { codeOf } from '../disk/files.ts';
 import { orAborted } from '../../core/abort.ts';
 
@@ -12,7 +12,7 @@ export interface ProgramOutcome {
 }
 
 interface ProgramOptions {
-  readonly machine: Machine;
+  readonly system: System;
   readonly env: Environment;
   readonly timeout: Milliseconds;
   readonly alarm: Alarm;
@@ -31,14 +31,14 @@ export class ProgramTrouble extends Error {}
 export async function runProgram(
   file: string,
   words: readonly string[],
-  { machine, env, timeout, alarm, signal, interactive }: ProgramOptions,
+  { system, env, timeout, alarm, signal, interactive }: ProgramOptions,
 ): Promise<ProgramOutcome> {
   signal?.throwIfAborted();
   const child = spawn(file, words, {
     shell: false,
     env,
     stdio: [interactive ? 'inherit' : 'ignore', 'pipe', 'pipe'],
-    detached: machine.platform !== 'win32',
+    detached: system.platform !== 'win32',
     windowsHide: true,
   });
   const late = new AbortController();
@@ -49,7 +49,7 @@ export async function runProgram(
     return await (signal ? orAborted(inTime, signal) : inTime);
   } finally {
     cancel();
-    await endGroup(child, machine, alarm);
+    await endGroup(child, system, alarm);
   }
 }
 
@@ -85,20 +85,20 @@ function endOf(child: ChildProcess): Promise<ProgramOutcome> {
 const grace: Milliseconds = 1000;
 
 /** SIGTERM first: a program that hid the typing on the terminal can restore it. */
-async function endGroup(child: ChildProcess, machine: Machine, alarm: Alarm): Promise<void> {
+async function endGroup(child: ChildProcess, system: System, alarm: Alarm): Promise<void> {
   child.stdout?.destroy();
   child.stderr?.destroy();
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
   const gone = new Promise((resolve) => child.once('exit', resolve));
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    signalGroup(child, machine, signal);
+    signalGroup(child, system, signal);
     let cancel = (): void => undefined;
     await Promise.race([gone, new Promise<void>((resolve) => (cancel = alarm(grace, resolve)))]);
     cancel();
   }
 }
 
-function signalGroup(child: ChildProcess, { platform, kill }: Machine, signal: NodeJS.Signals): void {
+function signalGroup(child: ChildProcess, { platform, kill }: System, signal: NodeJS.Signals): void {
   if (child.pid === undefined) return;
   try {
     if (platform !== 'win32') kill(-child.pid, signal);

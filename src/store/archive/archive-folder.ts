@@ -19,12 +19,12 @@ const lockName = 'lock';
  */
 export async function takeFolder(
   folder: string,
-  world: Surroundings,
+  host: Surroundings,
   options: OpenOptions,
 ): Promise<() => Promise<void>> {
   const isNew = !(await exists(folder));
   await makeArchiveFolder(folder);
-  const release = await lockArchive(folder, world, options);
+  const release = await lockArchive(folder, host, options);
   return async () => {
     await release();
     if (!isNew || (await namesIn(folder)).length > 0) return;
@@ -44,15 +44,15 @@ export async function makeArchiveFolder(folder: string): Promise<void> {
   }
 }
 
-async function lockArchive(folder: string, world: Surroundings, { signal, note }: OpenOptions) {
+async function lockArchive(folder: string, host: Surroundings, { signal, note }: OpenOptions) {
   const patience = { signal, what: `the archive ${folder}` };
   const path = join(folder, lockName);
   try {
-    return await acquireLock(path, world, { ...patience, wait: 0 });
+    return await acquireLock(path, host, { ...patience, wait: 0 });
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.kind !== 'unavailable') throw cause;
     note(`${cause.message}: waiting`);
-    return acquireLock(path, world, patience);
+    return acquireLock(path, host, patience);
   }
 }
 

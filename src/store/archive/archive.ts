@@ -112,11 +112,11 @@ export type LostLines = 'relisted' | 'refused';
  */
 export async function openArchive(
   folder: string,
-  world: Surroundings,
+  host: Surroundings,
   options: OpenOptions,
   lostLines: LostLines = 'refused',
 ): Promise<OpenArchive> {
-  const release = await takeFolder(folder, world, options);
+  const release = await takeFolder(folder, host, options);
   try {
     const manifest = await readHead(folder);
     if (!manifest) await refuseOtherFiles(folder);

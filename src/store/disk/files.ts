@@ -4,7 +4,7 @@ import { access, open, rename, stat, unlink, type FileHandle } from 'node:fs/pro
 import { basename, dirname, join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
 import { shellWord } from '../../core/shell-word.ts';
-import type { Machine } from '../../core/world.ts';
+import type { System } from '../../core/system.ts';
 
 /** Whether files can be made in that folder; a missing one cannot. */
 export async function isWritable(folder: string): Promise<boolean> {
@@ -129,12 +129,12 @@ export async function remove(path: string): Promise<void> {
  * others by default. Modes and owners are not looked at on Windows.
  * @throws Failure config when it is unsafe, with the command that repairs it, or cannot be read
  */
-export async function readPrivate(path: string, machine: Machine, forbidden = 0o077): Promise<string | undefined> {
-  return (await readPrivateBytes(path, machine, forbidden))?.toString('utf8');
+export async function readPrivate(path: string, system: System, forbidden = 0o077): Promise<string | undefined> {
+  return (await readPrivateBytes(path, system, forbidden))?.toString('utf8');
 }
 
 /** As `readPrivate`. */
-export async function readPrivateBytes(path: string, machine: Machine, forbidden = 0o077): Promise<Buffer | undefined> {
+export async function readPrivateBytes(path: string, system: System, forbidden = 0o077): Promise<Buffer | undefined> {
   let file: FileHandle;
   try {
     file = await openFile(path);
@@ -143,7 +143,7 @@ export async function readPrivateBytes(path: string, machine: Machine, forbidden
     throw storageFailure(`cannot read ${path}`, cause);
   }
   try {
-    refuseUnsafe(path, await file.stat(), machine, forbidden);
+    refuseUnsafe(path, await file.stat(), system, forbidden);
     return await file.readFile();
   } catch (cause) {
     throw cause instanceof Failure ? cause : storageFailure(`cannot read ${path}`, cause);
@@ -152,11 +152,11 @@ export async function readPrivateBytes(path: string, machine: Machine, forbidden
   }
 }
 
-function refuseUnsafe(path: string, found: Stats, machine: Machine, forbidden: number): void {
-  if (!hasModes(machine)) return;
-  if (found.uid !== machine.uid && found.uid !== 0) {
+function refuseUnsafe(path: string, found: Stats, system: System, forbidden: number): void {
+  if (!hasModes(system)) return;
+  if (found.uid !== system.uid && found.uid !== 0) {
     throw new Failure('config', `${path} belongs to another user (id ${found.uid})`, {
-      hint: `Look at what it holds, then: chown ${machine.uid ?? ''} ${shellWord(path)}`,
+      hint: `Look at what it holds, then: chown ${system.uid ?? ''} ${shellWord(path)}`,
     });
   }
   if ((found.mode & forbidden) === 0) return;
@@ -203,8 +203,8 @@ export function reasonOf(code: string): string {
 }
 
 /** Whether other users can read that file; false where there is none. */
-export async function canOthersRead(path: string, machine: Machine): Promise<boolean> {
-  if (!hasModes(machine)) return false;
+export async function canOthersRead(path: string, system: System): Promise<boolean> {
+  if (!hasModes(system)) return false;
   try {
     const found = await stat(path);
     return found.isFile() && (found.mode & 0o044) !== 0;
@@ -226,6 +226,6 @@ export function isMissing(cause: unknown): boolean {
 }
 
 /** Whether modes and owners of files mean anything here. */
-export function hasModes(machine: Machine): boolean {
-  return machine.platform !== 'win32' && machine.uid !== undefined;
+export function hasModes(system: System): boolean {
+  return system.platform !== 'win32' && system.uid !== undefined;
 }

@@ -1,9 +1,9 @@
 import { posix, win32 } from 'node:path';
 import { Failure } from '../../core/failure.ts';
-import { variable, type Machine } from '../../core/world.ts';
+import { variable, type System } from '../../core/system.ts';
 
 /** What the places of files depend on. */
-type Whereabouts = Pick<Machine, 'env' | 'platform' | 'home'>;
+type Whereabouts = Pick<System, 'env' | 'platform' | 'home'>;
 
 interface Folders {
   /** Of config.json and credentials.json. */
@@ -17,38 +17,38 @@ interface Folders {
  * `config` throws Failure config when CHATELAINE_CONFIG_DIR is relative, and only where it is used: credentials of the environment
  * need no folder.
  */
-export function foldersOf(machine: Whereabouts): Folders {
+export function foldersOf(system: Whereabouts): Folders {
   return {
     get config() {
-      const chosen = variable(machine.env, 'CHATELAINE_CONFIG_DIR');
+      const chosen = variable(system.env, 'CHATELAINE_CONFIG_DIR');
       if (chosen === undefined)
-        return below(machine, 'XDG_CONFIG_HOME', 'APPDATA', ['.config'], ['AppData', 'Roaming']);
-      if (pathsOf(machine).isAbsolute(chosen)) return chosen;
+        return below(system, 'XDG_CONFIG_HOME', 'APPDATA', ['.config'], ['AppData', 'Roaming']);
+      if (pathsOf(system).isAbsolute(chosen)) return chosen;
       throw new Failure('config', `CHATELAINE_CONFIG_DIR is '${chosen}': it must be an absolute path`, {
         hint: 'No file of the current folder is ever read; write the whole path.',
       });
     },
-    state: below(machine, 'XDG_STATE_HOME', 'LOCALAPPDATA', ['.local', 'state'], ['AppData', 'Local']),
+    state: below(system, 'XDG_STATE_HOME', 'LOCALAPPDATA', ['.local', 'state'], ['AppData', 'Local']),
   };
 }
 
 function below(
-  machine: Whereabouts,
+  system: Whereabouts,
   xdg: string,
   windows: string,
   plain: readonly string[],
   roaming: readonly string[],
 ): string {
-  const paths = pathsOf(machine);
-  const isWindows = machine.platform === 'win32';
-  const named = [variable(machine.env, xdg), isWindows ? variable(machine.env, windows) : undefined];
+  const paths = pathsOf(system);
+  const isWindows = system.platform === 'win32';
+  const named = [variable(system.env, xdg), isWindows ? variable(system.env, windows) : undefined];
   const chosen = named.find((folder) => folder !== undefined && paths.isAbsolute(folder));
   // A home that is no absolute path would mean the current folder, so it counts as no home at all.
   const nowhere = isWindows ? 'C:\\nonexistent' : '/nonexistent';
-  const home = paths.isAbsolute(machine.home) ? machine.home : nowhere;
+  const home = paths.isAbsolute(system.home) ? system.home : nowhere;
   return paths.join(chosen ?? paths.join(home, ...(isWindows ? roaming : plain)), 'chatelaine');
 }
 
-function pathsOf(machine: Whereabouts): typeof posix {
-  return machine.platform === 'win32' ? win32 : posix;
+function pathsOf(system: Whereabouts): typeof posix {
+  return system.platform === 'win32' ? win32 : posix;
 }

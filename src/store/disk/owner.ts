@@ -5,7 +5,7 @@ import { defined } from '../../core/defined.ts';
 import { isObject } from '../../core/json.ts';
 import { Failure } from '../../core/failure.ts';
 import { shellWord } from '../../core/shell-word.ts';
-import type { Machine } from '../../core/world.ts';
+import type { System } from '../../core/system.ts';
 import { codeOf, exists } from './files.ts';
 import { makeFolderAmongOthers } from './private-folder.ts';
 
@@ -28,19 +28,19 @@ export interface Owner {
 }
 
 /** This process, with a fresh token. */
-export async function thisOwner(machine: Machine): Promise<Owner> {
+export async function thisOwner(system: System): Promise<Owner> {
   const [stat, boot, space, here] = await Promise.all([
     unlessUnreadable(readFile('/proc/self/stat', 'utf8')),
     unlessUnreadable(readFile('/proc/sys/kernel/random/boot_id', 'utf8')),
     unlessUnreadable(readlink('/proc/self/ns/pid')),
-    unlessUnreadable(markOf(machine)),
+    unlessUnreadable(markOf(system)),
   ]);
   const token = randomBytes(8).toString('hex');
-  const pid = stat === undefined ? machine.pid : Number.parseInt(stat, 10);
+  const pid = stat === undefined ? system.pid : Number.parseInt(stat, 10);
   // Where /proc shows other ids than the process has, it belongs to an outer namespace, and `pid` counts in that one.
-  const counted = space !== undefined && pid !== machine.pid ? `${space} from outside` : space;
+  const counted = space !== undefined && pid !== system.pid ? `${space} from outside` : space;
   const known = defined({ here, start: stat && startIn(stat), boot: boot?.trim(), space: counted });
-  return { pid, token, host: machine.host, ...known };
+  return { pid, token, host: system.hostname, ...known };
 }
 
 export function isOwner(value: unknown): value is Owner {
@@ -60,8 +60,8 @@ export interface LiveOwner {
 }
 
 /** What is known of an owner; undefined: it certainly no longer runs. */
-export async function liveOwner(owner: Owner, me: Owner, machine: Machine): Promise<LiveOwner | undefined> {
-  const sight = await sightOf(owner, me, machine);
+export async function liveOwner(owner: Owner, me: Owner, system: System): Promise<LiveOwner | undefined> {
+  const sight = await sightOf(owner, me, system);
   if (sight === 'gone') return undefined;
   return { name: `process ${owner.pid} on ${owner.host ?? 'an unknown computer'}`, isSeen: sight === 'running' };
 }
@@ -78,16 +78,16 @@ export function inWords({ name, isSeen }: LiveOwner, path: string): string {
 }
 
 /** An id is looked up only where it certainly is one of this computer: elsewhere it is the id of another process, or of none. */
-async function sightOf(owner: Owner, me: Owner, machine: Machine): Promise<'gone' | 'running' | 'unseen'> {
+async function sightOf(owner: Owner, me: Owner, system: System): Promise<'gone' | 'running' | 'unseen'> {
   if (owner.pid === 0) return 'gone';
   // Of an earlier boot; the name counts too: computers can share the folder in which the path is.
   const isEarlier = owner.boot !== undefined && me.boot !== undefined && owner.host === me.host;
   if (owner.boot !== me.boot) return isEarlier && (await isHere(owner)) ? 'gone' : 'unseen';
   if (owner.space !== me.space || (owner.boot === undefined && !(await isHere(owner)))) return 'unseen';
   // Without the time of its start, a living process may be a later one with the same id.
-  if (owner.start === undefined) return answers(owner.pid, machine) ? 'unseen' : 'gone';
+  if (owner.start === undefined) return answers(owner.pid, system) ? 'unseen' : 'gone';
   const stat = await unlessUnreadable(readFile(`/proc/${owner.pid}/stat`, 'utf8'));
-  if (stat === undefined) return answers(owner.pid, machine) ? 'running' : 'gone';
+  if (stat === undefined) return answers(owner.pid, system) ? 'running' : 'gone';
   return startIn(stat) !== owner.start || /^[ZX]/.test(afterName(stat)) ? 'gone' : 'running';
 }
 
@@ -98,8 +98,8 @@ async function isHere({ here }: Owner): Promise<boolean> {
 const markPrefix = 'here-';
 
 /** The file by which processes of this user recognize this computer; the first of them makes it. */
-async function markOf(machine: Machine): Promise<string> {
-  const folder = await makeFolderAmongOthers(machine.local, machine);
+async function markOf(system: System): Promise<string> {
+  const folder = await makeFolderAmongOthers(system.local, system);
   const found = (await readdir(folder)).find((name) => name.startsWith(markPrefix));
   if (found !== undefined) return join(folder, found);
   const made = join(folder, `${markPrefix}${randomBytes(16).toString('hex')}`);
@@ -108,9 +108,9 @@ async function markOf(machine: Machine): Promise<string> {
 }
 
 /** A process that may not be signalled is there all the same. */
-function answers(pid: number, machine: Machine): boolean {
+function answers(pid: number, system: System): boolean {
   try {
-    machine.kill(pid, 0);
+    system.kill(pid, 0);
     return true;
   } catch (cause) {
     return codeOf(cause) === 'EPERM';

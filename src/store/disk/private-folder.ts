@@ -1,7 +1,7 @@
 import { chmod, lstat, mkdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
-import type { Machine } from '../../core/world.ts';
+import type { System } from '../../core/system.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import { codeOf, hasModes, storageFailure, isMissing } from './files.ts';
 
@@ -10,14 +10,14 @@ import { codeOf, hasModes, storageFailure, isMissing } from './files.ts';
  * user owns it; one that the user made read-only stays read-only.
  * @throws Failure config when it cannot be made, unavailable when the disk is full
  */
-export async function makePrivateFolder(folder: string, machine: Machine): Promise<void> {
+export async function makePrivateFolder(folder: string, system: System): Promise<void> {
   try {
     await makeFolder(folder);
     // A folder that carries our name, or is in one: any other was named by the user, and may be shared.
     const isOfOurs = [folder, dirname(folder)].some((one) => basename(one) === 'chatelaine');
-    if (!hasModes(machine) || !isOfOurs) return;
+    if (!hasModes(system) || !isOfOurs) return;
     const { mode, uid } = await stat(folder);
-    if (uid === machine.uid && (mode & 0o077) !== 0) await chmod(folder, mode & 0o700);
+    if (uid === system.uid && (mode & 0o077) !== 0) await chmod(folder, mode & 0o700);
   } catch (cause) {
     throw storageFailure(`cannot make the folder ${folder}`, cause);
   }
@@ -43,15 +43,15 @@ export async function makeFolder(folder: string): Promise<void> {
  * A 0700 folder of this user inside one that all users share. What exists there under that name must belong to this user.
  * @throws Failure config when it is a link, someone else's, or open to others
  */
-export async function makeFolderAmongOthers(shared: string, machine: Machine): Promise<string> {
-  const folder = folderAmongOthers(shared, machine);
+export async function makeFolderAmongOthers(shared: string, system: System): Promise<string> {
+  const folder = folderAmongOthers(shared, system);
   try {
     await mkdir(folder, { mode: 0o700 });
   } catch (cause) {
     if (codeOf(cause) !== 'EEXIST') throw storageFailure(`cannot make the folder ${folder}`, cause);
   }
   const found = await lstat(folder);
-  const isOurs = !hasModes(machine) || (found.uid === machine.uid && (found.mode & 0o077) === 0);
+  const isOurs = !hasModes(system) || (found.uid === system.uid && (found.mode & 0o077) === 0);
   if (found.isDirectory() && isOurs) return folder;
   throw new Failure('config', `${folder} is not a private folder of this user`, {
     hint: `Remove it, or set XDG_STATE_HOME to a folder that can be written.`,
@@ -59,8 +59,8 @@ export async function makeFolderAmongOthers(shared: string, machine: Machine): P
 }
 
 /** Where that folder is. */
-export function folderAmongOthers(shared: string, machine: Machine): string {
-  return join(shared, `chatelaine-${machine.uid ?? 'user'}`);
+export function folderAmongOthers(shared: string, system: System): string {
+  return join(shared, `chatelaine-${system.uid ?? 'user'}`);
 }
 
 /**
@@ -68,15 +68,15 @@ export function folderAmongOthers(shared: string, machine: Machine): string {
  * not there is no danger, and the folders above are not looked at (docs/apis.md, Credentials). Nothing is repaired.
  * @throws Failure config with the command that repairs it
  */
-export async function refuseUnsafeFolder(folder: string, machine: Machine): Promise<void> {
-  if (!hasModes(machine)) return;
+export async function refuseUnsafeFolder(folder: string, system: System): Promise<void> {
+  if (!hasModes(system)) return;
   const found = await stat(folder).catch((cause: unknown) => {
     if (!isMissing(cause)) throw storageFailure(`cannot look at the folder ${folder}`, cause);
   });
   if (!found) return;
-  if (found.uid !== machine.uid && found.uid !== 0) {
+  if (found.uid !== system.uid && found.uid !== 0) {
     throw new Failure('config', `the folder ${folder} belongs to another user (id ${found.uid})`, {
-      hint: `Look at what it holds, then: chown ${machine.uid ?? ''} ${shellWord(folder)}`,
+      hint: `Look at what it holds, then: chown ${system.uid ?? ''} ${shellWord(folder)}`,
     });
   }
   if ((found.mode & 0o022) === 0) return;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
 import { isLoopback } from '../../schema/url.ts';
 import type { Secret } from '../../core/secret.ts';
-import { variable, type Machine } from '../../core/world.ts';
+import { variable, type System } from '../../core/system.ts';
 import { exists } from '../disk/files.ts';
 import { parseLedgerUrl } from '../../schema/ledger-url.ts';
 import { passwordIn } from './password-file.ts';
@@ -35,24 +35,24 @@ export interface LedgerAddress {
  * (docs/exactly-once.md, The shared ledger).
  * @throws Failure usage for a bad URL, config for a service that is not there or a value that cannot be used
  */
-export async function ledgerAddress(url: string, machine: Machine): Promise<LedgerAddress> {
-  const { env } = machine;
+export async function ledgerAddress(url: string, system: System): Promise<LedgerAddress> {
+  const { env } = system;
   const typed = parseLedgerUrl(url);
   const service = typed.service ?? variable(env, 'PGSERVICE');
-  const values = { ...(service === undefined ? {} : await serviceIn(service, machine)), ...typed };
+  const values = { ...(service === undefined ? {} : await serviceIn(service, system)), ...typed };
   const host = values.host ?? variable(env, 'PGHOST') ?? 'localhost';
   const port = portOf(values.port ?? variable(env, 'PGPORT') ?? '5432');
   const user = values.user ?? variable(env, 'PGUSER') ?? userInfo().username;
   const database = values.dbname ?? variable(env, 'PGDATABASE') ?? user;
   const tls = tlsOf(values.sslmode ?? variable(env, 'PGSSLMODE'), host);
   refuseUnverified(env, host, tls);
-  const rootCertificates = values.sslrootcert ?? variable(env, 'PGSSLROOTCERT') ?? (await usualRootFile(machine));
+  const rootCertificates = values.sslrootcert ?? variable(env, 'PGSSLROOTCERT') ?? (await usualRootFile(system));
   return {
     host,
     port,
     user,
     database,
-    password: await passwordIn(values, { host, port, user, database }, machine),
+    password: await passwordIn(values, { host, port, user, database }, system),
     // As libpq does: with root certificates, the server's certificate is verified.
     tls: tls === 'encrypt' && rootCertificates !== undefined ? 'verify-ca' : tls,
     rootCertificates,
@@ -62,7 +62,7 @@ export async function ledgerAddress(url: string, machine: Machine): Promise<Ledg
 }
 
 /** @throws Failure config where Node is set to trust every certificate, and a password would leave this machine */
-function refuseUnverified(env: Machine['env'], host: string, tls: LedgerTls): void {
+function refuseUnverified(env: System['env'], host: string, tls: LedgerTls): void {
   const isVerified = tls === 'verify-ca' || tls === 'verify-full';
   if (env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0' || !isVerified || isLocal(host)) return;
   throw new Failure('config', 'NODE_TLS_REJECT_UNAUTHORIZED=0 would trust any server as the ledger: nothing was sent', {
@@ -99,7 +99,7 @@ function tlsOf(mode: string | undefined, host: string): LedgerTls {
 }
 
 /** Where libpq looks for certificates. */
-async function usualRootFile({ home }: Machine): Promise<string | undefined> {
+async function usualRootFile({ home }: System): Promise<string | undefined> {
   const file = join(home, '.postgresql', 'root.crt');
   return (await exists(file)) ? file : undefined;
 }

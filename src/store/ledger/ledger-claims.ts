@@ -1,7 +1,7 @@
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject, writeJson } from '../../core/json.ts';
-import type { Clock } from '../../core/world.ts';
+import type { Clock } from '../../core/system.ts';
 import {
   isOpenAnswer,
   type BusyUsers,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
-import type { Clock } from '../../core/world.ts';
+import type { Clock } from '../../core/system.ts';
 import { stateOf } from './ledger-failure.ts';
 import { ledgerVersion, refuseOtherVersion } from './ledger-steps.ts';
 import type { Database, QueryLimits } from './postgres.ts';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { defined } from '../../core/defined.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
-import type { Alarm } from '../../core/world.ts';
+import type { Alarm } from '../../core/system.ts';
 import { rememberedFor, type OpenAnswer, type SharedClaims } from '../claims.ts';
 import type { Surroundings } from '../lock/lock.ts';
 import { ledgerAddress, type LedgerAddress } from './ledger-address.ts';
@@ -47,7 +47,7 @@ export interface HeldClaims {
   readonly until?: string;
 }
 
-export interface LedgerWorld extends Surroundings {
+export interface LedgerHost extends Surroundings {
   readonly alarm: Alarm;
   readonly signal: AbortSignal;
   readonly caFile: string | undefined;
@@ -56,14 +56,14 @@ export interface LedgerWorld extends Surroundings {
 }
 
 /** A ledger by its URL (docs/exactly-once.md, The shared ledger). Nothing is connected, read or checked before it is used. */
-export function openLedger(url: string, world: LedgerWorld): Ledger {
+export function openLedger(url: string, host: LedgerHost): Ledger {
   let found: Promise<LedgerAddress> | undefined;
   let opened: Promise<Database> | undefined;
   let session: Promise<LedgerSession> | undefined;
-  const address = (): Promise<LedgerAddress> => (found ??= ledgerAddress(url, world.machine));
+  const address = (): Promise<LedgerAddress> => (found ??= ledgerAddress(url, host.system));
   const open = async (): Promise<Database> => {
     const { password, ...place } = await address();
-    return openDatabase({ ...place, password: password && world.watch(password) }, world);
+    return openDatabase({ ...place, password: password && host.watch(password) }, host);
   };
   const connection = async (): Promise<Database> => {
     try {
@@ -74,16 +74,16 @@ export function openLedger(url: string, world: LedgerWorld): Ledger {
     }
   };
   const rowsOf: SendStatement = async (text, values = []) =>
-    (await connection()).query(text, values, { signal: world.signal });
+    (await connection()).query(text, values, { signal: host.signal });
   return {
     name: async () => (await address()).name,
     async claims(target, options) {
-      const { machine, clock } = world;
+      const { system, clock } = host;
       const opening = {
         ...options,
         clock,
-        host: machine.host,
-        pid: machine.pid,
+        host: system.hostname,
+        pid: system.pid,
         remember: rememberedFor(options.settle),
       };
       session ??= openSession(connection, opening);
@@ -106,7 +106,7 @@ export function openLedger(url: string, world: LedgerWorld): Ledger {
       await refuseOtherVersion(rowsOf);
       const other = await open();
       try {
-        await refusePooler(await address(), [await connection(), other], world.signal);
+        await refusePooler(await address(), [await connection(), other], host.signal);
       } finally {
         await other.close();
       }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Secret } from '../../core/secret.ts';
-import { variable, type Machine } from '../../core/world.ts';
+import { variable, type System } from '../../core/system.ts';
 import { readPrivate } from '../disk/files.ts';
 import type { ServiceValues } from './service-file.ts';
 
@@ -19,12 +19,12 @@ export interface PasswordPlace {
 export async function passwordIn(
   { password, passfile }: ServiceValues,
   place: PasswordPlace,
-  machine: Machine,
+  system: System,
 ): Promise<Secret | undefined> {
-  const text = password ?? variable(machine.env, 'PGPASSWORD');
+  const text = password ?? variable(system.env, 'PGPASSWORD');
   if (text !== undefined) return new Secret(text);
-  const file = passfile ?? variable(machine.env, 'PGPASSFILE') ?? join(machine.home, '.pgpass');
-  const found = passwordOf((await readPrivate(file, machine)) ?? '', place);
+  const file = passfile ?? variable(system.env, 'PGPASSFILE') ?? join(system.home, '.pgpass');
+  const found = passwordOf((await readPrivate(file, system)) ?? '', place);
   return found === undefined ? undefined : new Secret(found);
 }
 

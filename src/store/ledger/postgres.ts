@@ -5,7 +5,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { orAborted } from '../../core/abort.ts';
-import type { Alarm } from '../../core/world.ts';
+import type { Alarm } from '../../core/system.ts';
 import { readFile, storageFailure } from '../disk/files.ts';
 import type { LedgerAddress } from './ledger-address.ts';
 import { ledgerFailure } from './ledger-failure.ts';

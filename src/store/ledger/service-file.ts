@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
-import { variable, type Machine } from '../../core/world.ts';
+import { variable, type System } from '../../core/system.ts';
 import { isMissing, readFile, storageFailure } from '../disk/files.ts';
 import type { LedgerUrl } from '../../schema/ledger-url.ts';
 
@@ -14,7 +14,7 @@ export interface ServiceValues extends LedgerUrl {
  * The parameters of a service, from the file of PGSERVICEFILE, else ~/.pg_service.conf, else pg_service.conf in the folder of PGSYSCONFDIR.
  * @throws Failure config where no file has the service
  */
-export async function serviceIn(service: string, { env, home }: Machine): Promise<ServiceValues> {
+export async function serviceIn(service: string, { env, home }: System): Promise<ServiceValues> {
   const system = variable(env, 'PGSYSCONFDIR');
   const files = [
     variable(env, 'PGSERVICEFILE') ?? join(home, '.pg_service.conf'),

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { shellWord } from '../../core/shell-word.ts';
-import type { Machine } from '../../core/world.ts';
+import type { System } from '../../core/system.ts';
 import { isOpenAnswer, type OpenAnswer } from '../claims.ts';
 import { isMissing, readPrivateBytes, remove, storageFailure, syncFolder } from '../disk/files.ts';
 import { liveOwner, type Owner } from '../disk/owner.ts';
@@ -57,13 +57,13 @@ export class AnswerLog {
   }
 
   /** Every log, for the holder of the lock: that of this process ends, and those of processes that hold no users have ended. */
-  async take(holders: readonly Owner[], machine: Machine): Promise<LoggedAnswers> {
+  async take(holders: readonly Owner[], system: System): Promise<LoggedAnswers> {
     await this.#end();
-    const logs = await logsOf(this.#path, machine);
+    const logs = await logsOf(this.#path, system);
     const ended: string[] = [];
     for (const { path, token } of logs) {
       const holder = token === this.#me.token ? undefined : holders.find((owner) => owner.token === token);
-      if (!holder || !(await liveOwner(holder, this.#me, machine))) ended.push(path);
+      if (!holder || !(await liveOwner(holder, this.#me, system))) ended.push(path);
     }
     return { answers: logs.flatMap(({ answers }) => answers), ended };
   }
@@ -106,7 +106,7 @@ const suffix = '.answers';
 /** The answers in all logs beside that file of claims. */
 export async function logsOf(
   path: string,
-  machine: Machine,
+  system: System,
 ): Promise<(Pick<LoggedAnswers, 'answers'> & { readonly path: string; readonly token: string })[]> {
   const beginning = `${basename(path)}.`;
   const names = await readdir(dirname(path)).catch((cause: unknown) => {
@@ -117,7 +117,7 @@ export async function logsOf(
   for (const name of names.filter((one) => one.startsWith(beginning) && one.endsWith(suffix)).sort()) {
     const [token = ''] = name.slice(beginning.length).split('.');
     const log = join(dirname(path), name);
-    logs.push({ path: log, token, answers: parsed(log, await readPrivateBytes(log, machine)) });
+    logs.push({ path: log, token, answers: parsed(log, await readPrivateBytes(log, system)) });
   }
   return logs;
 }

@@ -3,7 +3,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject, parseJson, writeJson } from '../../core/json.ts';
 import { shellWord } from '../../core/shell-word.ts';
-import type { Machine } from '../../core/world.ts';
+import type { System } from '../../core/system.ts';
 import { readPrivate, writePrivate } from '../disk/files.ts';
 import { isOwner, type Owner } from '../disk/owner.ts';
 import { isAnswered, logsOf, removeLogs, type AnswerLog, type Answered } from './answer-log.ts';
@@ -40,13 +40,13 @@ export interface ClaimEdit<T> {
 export async function editClaims<T>(
   path: string,
   log: AnswerLog,
-  { machine, clock }: Surroundings,
+  { system, clock }: Surroundings,
   work: (file: ClaimsFile) => Promise<ClaimEdit<T>>,
 ): Promise<T> {
-  const known = await readClaims(path, machine);
+  const known = await readClaims(path, system);
   const logged = await log.take(
     known.claims.map(({ owner }) => owner),
-    machine,
+    system,
   );
   const { file, result } = await work({ ...known, answers: [...new Map([...known.answers, ...logged.answers])] });
   if (file) {
@@ -62,13 +62,13 @@ export async function editClaims<T>(
 }
 
 /** The open answers, for a reader without the lock: a log is removed only after its answers are in the file, so logs are read first. */
-export async function readAnswers(path: string, machine: Machine): Promise<readonly Answered[]> {
-  const logs = await logsOf(path, machine);
-  return [...(await readClaims(path, machine)).answers, ...logs.flatMap(({ answers }) => answers)];
+export async function readAnswers(path: string, system: System): Promise<readonly Answered[]> {
+  const logs = await logsOf(path, system);
+  return [...(await readClaims(path, system)).answers, ...logs.flatMap(({ answers }) => answers)];
 }
 
-async function readClaims(path: string, machine: Machine): Promise<ClaimsFile> {
-  const text = await readPrivate(path, machine);
+async function readClaims(path: string, system: System): Promise<ClaimsFile> {
+  const text = await readPrivate(path, system);
   return text === undefined ? noClaims : parseFile(path, text);
 }
 

@@ -2,7 +2,7 @@ import { link, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import type { Clock, Machine } from '../../core/world.ts';
+import type { Clock, System } from '../../core/system.ts';
 import { codeOf, isMissing, isWritable, readFile, remove, storageFailure } from '../disk/files.ts';
 import { folderAmongOthers, makeFolderAmongOthers, makePrivateFolder } from '../disk/private-folder.ts';
 import { foldersOf } from '../disk/folders.ts';
@@ -10,7 +10,7 @@ import { isOwner, liveOwner, remedy, thisOwner, type LiveOwner, type Owner } fro
 
 /** What a lock needs to know of the world. */
 export interface Surroundings {
-  readonly machine: Machine;
+  readonly system: System;
   readonly clock: Clock;
 }
 
@@ -28,11 +28,11 @@ export interface Patience {
  */
 export async function withLock<T>(
   path: string,
-  world: Surroundings,
+  host: Surroundings,
   work: () => Promise<T>,
   patience?: Patience,
 ): Promise<T> {
-  const release = await acquireLock(path, world, patience);
+  const release = await acquireLock(path, host, patience);
   try {
     return await work();
   } finally {
@@ -46,15 +46,15 @@ export async function withLock<T>(
  */
 export async function acquireLock(
   path: string,
-  world: Surroundings,
+  host: Surroundings,
   patience: Patience = {},
 ): Promise<() => Promise<void>> {
-  const { clock, machine } = world;
-  const me = await thisOwner(machine);
+  const { clock, system } = host;
+  const me = await thisOwner(system);
   const end = clock.elapsed() + (patience.wait ?? 30_000);
   for (let round = 0; ; round += 1) {
     patience.signal?.throwIfAborted();
-    const obstacle = await attempt(path, me, machine);
+    const obstacle = await attempt(path, me, system);
     if (!obstacle) return () => release(path, me);
     if (obstacle.holder && clock.elapsed() >= end) throw busy(obstacle.path, obstacle.holder, patience.what ?? path);
     await clock.sleep(Math.min(2 + round * 2, 40) * (0.5 + clock.random()), patience.signal);
@@ -62,20 +62,20 @@ export async function acquireLock(
 }
 
 /** The folder of locks and claims: it works without a writable home too. */
-export async function lockFolder(machine: Machine): Promise<string> {
-  const [folder] = lockFolders(machine);
+export async function lockFolder(system: System): Promise<string> {
+  const [folder] = lockFolders(system);
   try {
-    await makePrivateFolder(folder, machine);
+    await makePrivateFolder(folder, system);
     if (await isWritable(folder)) return folder;
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
   }
-  return makeFolderAmongOthers(machine.temporary, machine);
+  return makeFolderAmongOthers(system.temporary, system);
 }
 
 /** Where that folder may be, for a reader that makes none. */
-export function lockFolders(machine: Machine): readonly [string, string] {
-  return [join(foldersOf(machine).state, 'locks'), folderAmongOthers(machine.temporary, machine)];
+export function lockFolders(system: System): readonly [string, string] {
+  return [join(foldersOf(system).state, 'locks'), folderAmongOthers(system.temporary, system)];
 }
 
 /** What is in the way of a lock: the lock itself, or that of whoever is just removing it. */
@@ -86,11 +86,11 @@ interface Obstacle {
 }
 
 /** One try, without waiting; undefined: the lock is taken. */
-async function attempt(path: string, me: Owner, machine: Machine): Promise<Obstacle | undefined> {
+async function attempt(path: string, me: Owner, system: System): Promise<Obstacle | undefined> {
   const owner = await ownerOf(path);
-  const holder = owner && (await liveOwner(owner, me, machine));
+  const holder = owner && (await liveOwner(owner, me, system));
   if (holder) return { path, holder };
-  const obstacle = owner && (await clearAway(path, owner, me, machine));
+  const obstacle = owner && (await clearAway(path, owner, me, system));
   return obstacle ?? ((await claim(path, me)) ? undefined : { path, holder: undefined });
 }
 
@@ -99,9 +99,9 @@ async function attempt(path: string, me: Owner, machine: Machine): Promise<Obsta
  * one's new lock. So removing takes a lock of its own, named after the dead owner's token, and reads the owner again under it. While
  * that lock is held nobody else removes the dead owner's. A kill may leave that lock too; it is then cleared the same way.
  */
-async function clearAway(path: string, dead: Owner, me: Owner, machine: Machine): Promise<Obstacle | undefined> {
+async function clearAway(path: string, dead: Owner, me: Owner, system: System): Promise<Obstacle | undefined> {
   const guard = `${path}.${dead.token}`;
-  const obstacle = await attempt(guard, me, machine);
+  const obstacle = await attempt(guard, me, system);
   if (obstacle) return obstacle;
   try {
     if ((await ownerOf(path))?.token === dead.token) await remove(path);

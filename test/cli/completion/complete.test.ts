@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { complete } from '../../../src/cli/completion/complete.ts';
-import { answerFor, readBashLine } from '../../../src/cli/completion/process.ts';
+import { answerFor, readBashLine } from '../../../src/cli/completion/completion-process.ts';
 import type { Surface } from '../../../src/cli/completion/reading.ts';
 import { runAlone, words } from '../../helpers/run.ts';
 

@@ -332,11 +332,11 @@ describe('enable_drafts_synchronization=false deletes drafts', () => {
     ['yes on a terminal', [], { tty: true, stdin: 'y\n' }],
     ['-y', ['-y'], { tty: true }],
     ['a script', ['-q'], {}],
-  ])('%s sends it, and says what it does', async (_who, options, world) => {
+  ])('%s sends it, and says what it does', async (_who, options, host) => {
     const service = serverAt(489);
     expectSettings(service, { enable_drafts_synchronization: 'false' });
 
-    const { exitCode, stderr } = await run(service, ['settings', 'set', word, ...options], world);
+    const { exitCode, stderr } = await run(service, ['settings', 'set', word, ...options], host);
 
     service.done();
     expect(exitCode).toBe(0);

@@ -37,7 +37,7 @@ const rows = Array.from({ length: 40 }, (_, index) => ({
 }));
 
 /** A journal, claims, and a service that remembers, in a time that only sleeping moves. */
-function world({
+function host({
   room = Infinity,
   earlier = [],
   isDamaged = false,
@@ -146,7 +146,7 @@ describe('a full disk', () => {
   test.each([0, 1, 2, 7, 20, 41, 60])(
     'after %i records: what was created is reported, the rest is not asked for',
     async (room) => {
-      const { applying, records, licenses } = world({ room });
+      const { applying, records, licenses } = host({ room });
 
       const { rows: printed, failure } = await outcome(applying);
 
@@ -167,7 +167,7 @@ test.each([1, 4])(
   async (concurrency) => {
     const writes: string[] = [];
     const onDisk = () => writes.join('');
-    const { applying } = world({
+    const { applying } = host({
       answer({ remote_user }) {
         expect(onDisk()).toContain(`{"remote_user":"${remote_user}","app_code":7,"size_allowance":4,"step":"create"`);
         return undefined;
@@ -219,7 +219,7 @@ describe('a list that does not show a row is waited for, and read again, after',
     ['one that this job was shown long ago', { earlier: [step, ended('created', 1000)] }, []],
     ['a journal that was cut', { isDamaged: true }, [5000]],
   ])('%s', async (_what, past, waits) => {
-    const { applying, slept, licenses } = world(past);
+    const { applying, slept, licenses } = host(past);
 
     const { rows: printed, failure } = await outcome(applying);
 
@@ -228,13 +228,13 @@ describe('a list that does not show a row is waited for, and read again, after',
   });
 
   test('a license whose POST was answered is never asked for again, until a list has shown it', async () => {
-    const first = world({ earlier: [step, ended('answered', 999_000)] });
+    const first = host({ earlier: [step, ended('answered', 999_000)] });
     const { rows: printed, failure } = await outcome(first.applying);
     expect(first.posts).not.toContain('user-3');
     expect(printed.find(({ remote_user }) => remote_user === 'user-3')?.status).toBe('unknown');
     expect(failure?.kind).toBe('unknown');
 
-    const shown = world({ earlier: [step, ended('answered', 900_000), ended('created', 901_000)] });
+    const shown = host({ earlier: [step, ended('answered', 900_000), ended('created', 901_000)] });
     expect((await outcome(shown.applying)).failure).toBeUndefined();
     expect(shown.posts).toContain('user-3');
   });
@@ -242,7 +242,7 @@ describe('a list that does not show a row is waited for, and read again, after',
 
 describe('a row whose POST is unconfirmed', () => {
   test('counts its repeats against --retries; then it is unknown', async () => {
-    const { applying, posts, slept } = world({
+    const { applying, posts, slept } = host({
       answer: ({ remote_user }) => (remote_user === 'user-5' ? lost : undefined),
     });
 
@@ -264,7 +264,7 @@ describe('a row whose POST is unconfirmed', () => {
   test.each([60_000, -60_000])(
     'is listed --settle later, though the clock of the machine is set by %i ms meanwhile',
     async (span) => {
-      const { applying, slept, setClock } = world({
+      const { applying, slept, setClock } = host({
         answer({ remote_user }, posts) {
           if (remote_user === 'user-30') setClock(span);
           return remote_user === 'user-5' && posts === 1 ? lost : undefined;
@@ -280,7 +280,7 @@ describe('a row whose POST is unconfirmed', () => {
   test.each([60_000, -60_000])(
     'in the journal of an earlier run keeps its age, though the clock of the machine is set by %i ms before its turn',
     async (span) => {
-      const { applying, slept, setClock } = world({
+      const { applying, slept, setClock } = host({
         earlier: [
           { ...rows[30], step: 'create', time: 997_000 },
           { remote_user: 'user-30', app_code: 7, status: 'unknown', time: 998_000 },
@@ -306,7 +306,7 @@ describe('a row whose POST is unconfirmed', () => {
     async (_what, license_is, key) => {
       const license = { key: 'K-9', fields: {} };
       const creation: Creation = { ...answeredWith(license), license_is };
-      const { applying, posts, slept, shown, answers, records } = world({
+      const { applying, posts, slept, shown, answers, records } = host({
         answer: ({ remote_user }) => (remote_user === 'user-5' ? creation : undefined),
       });
 
@@ -322,7 +322,7 @@ describe('a row whose POST is unconfirmed', () => {
 
   test('at an interruption is recorded with the time of its request, and named', async () => {
     const stop = new AbortController();
-    const { applying, records, posted } = world({
+    const { applying, records, posted } = host({
       answer({ remote_user }) {
         if (remote_user !== 'user-5') return undefined;
         stop.abort(new Failure('cancelled', 'interrupted'));
@@ -346,7 +346,7 @@ describe('a row whose POST is unconfirmed', () => {
   test('is not sent where the interruption comes before its request: the row is not done', async () => {
     const stop = new AbortController();
     const late = new Failure('unavailable', 'stopped at the deadline');
-    const { applying, records, posted } = world({
+    const { applying, records, posted } = host({
       answer({ remote_user }) {
         if (remote_user !== 'user-5') return undefined;
         stop.abort(late);
@@ -372,7 +372,7 @@ describe('a row whose POST is unconfirmed', () => {
 
   test('at an interruption is recorded with the time of its request on the clock as it is set by then', async () => {
     const stop = new AbortController();
-    const { applying, records, setClock } = world({
+    const { applying, records, setClock } = host({
       answer({ remote_user }) {
         if (remote_user === 'user-5') return lost;
         if (remote_user !== 'user-6') return undefined;
@@ -441,7 +441,7 @@ describe('a process that ends between two steps of a POST', () => {
       { posts: 1, status: 'created', slept: [5000] },
     ],
   ])('%s', async (_what, earlier, kept, expected) => {
-    const { applying, licenses, posts, slept } = world({ earlier });
+    const { applying, licenses, posts, slept } = host({ earlier });
     if (kept) licenses.push(kept);
 
     const { rows: printed } = await outcome(applying);
@@ -453,7 +453,7 @@ describe('a process that ends between two steps of a POST', () => {
 
 test('an answer that the claims keep is open for another job, until --send-again', async () => {
   const open = { 'user-3': { status: 202, time: 990_000 } };
-  const first = world({ open });
+  const first = host({ open });
   const { rows: printed } = await outcome(first.applying);
   expect(first.posts).not.toContain('user-3');
   expect(printed[3]).toMatchObject({
@@ -461,7 +461,7 @@ test('an answer that the claims keep is open for another job, until --send-again
     error:
       "the server answered a request of 1970-01-01T00:16:30Z with 202, without a key; no list shows a license of 'user-3'",
   });
-  const again = world({ open, sendAgain: ['user-3'] });
+  const again = host({ open, sendAgain: ['user-3'] });
   expect((await outcome(again.applying)).failure).toBeUndefined();
   expect(again.posts.filter((user) => user === 'user-3')).toHaveLength(1);
   expect(again.shown).toContain('user-3');
@@ -484,7 +484,7 @@ describe('what was answered is not lost where something else fails', () => {
     },
     update?: LicensingApi['update'],
   ) {
-    const { applying, posts, records, slept } = world({ answer: (_fields, count) => answer(count) });
+    const { applying, posts, records, slept } = host({ answer: (_fields, count) => answer(count) });
     const api: LicensingApi = {
       ...applying.licensing(7),
       ofUser: async () => ({ ...(await look(posts.length)), filter: 'honoured' }),
@@ -533,7 +533,7 @@ describe('what was answered is not lost where something else fails', () => {
     const list = Array.from({ length: 25 }, (_, index) => ({ ...user, remote_user: `user-${index}` }));
     for (const creation of [answered, lost]) {
       const stop = new AbortController();
-      const { applying, licenses, posts } = world({
+      const { applying, licenses, posts } = host({
         answer: ({ remote_user }) => (remote_user === 'user-1' ? creation : undefined),
       });
       const api: LicensingApi = {

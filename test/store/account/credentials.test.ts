@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { Failure } from '../../../src/core/failure.ts';
 import { Secret } from '../../../src/core/secret.ts';
-import type { Environment } from '../../../src/core/world.ts';
+import type { Environment } from '../../../src/core/system.ts';
 import {
   openCredentials,
   type Choice,
@@ -25,21 +25,21 @@ const chatUnit = {
 };
 
 interface Opened {
-  readonly world: Place;
+  readonly host: Place;
   readonly profiles: Profiles;
   readonly credentials: Credentials;
   readonly commands: string[];
 }
 
 function open(env: Environment = {}): Opened {
-  const world = place(env);
-  const profiles = openProfiles(world.machine, world.clock);
+  const host = place(env);
+  const profiles = openProfiles(host.system, host.clock);
   const commands: string[] = [];
   const run = (command: string): Promise<Secret> => {
     commands.push(command);
     return Promise.resolve(new Secret('canary-command'));
   };
-  return { world, profiles, commands, credentials: openCredentials(world.machine, world.clock, profiles, run) };
+  return { host, profiles, commands, credentials: openCredentials(host.system, host.clock, profiles, run) };
 }
 
 async function openStored(env: Environment = {}): Promise<Opened> {
@@ -117,7 +117,7 @@ test('a whole licensing credential', async () => {
 });
 
 test('whole credentials of the environment, without touching the disk', async () => {
-  const { world, credentials } = open({ ...licensingUnit, ...chatUnit, CHATELAINE_APP_CODE: '3' });
+  const { host, credentials } = open({ ...licensingUnit, ...chatUnit, CHATELAINE_APP_CODE: '3' });
   expect(await credentials.licensing({})).toEqual({
     kind: 'licensing',
     profile: undefined,
@@ -132,7 +132,7 @@ test('whole credentials of the environment, without touching the disk', async ()
     email: 'e@env.example',
     key: new Secret('canary-chat-env'),
   });
-  expect(existsSync(world.machine.home)).toBe(false);
+  expect(existsSync(host.system.home)).toBe(false);
 });
 
 test.each<[string, Environment, string, string]>([
@@ -271,8 +271,8 @@ test('stored profiles without a default are named', async () => {
 });
 
 /** Rewrites config.json as an editor, or someone else, might. */
-function edit({ world }: Opened, profiles: object): void {
-  const folder = join(world.machine.home, '.config/chatelaine');
+function edit({ host }: Opened, profiles: object): void {
+  const folder = join(host.system.home, '.config/chatelaine');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileSync(join(folder, 'config.json'), JSON.stringify({ profiles, defaults: { licensing: 'app' } }), {
     mode: 0o600,
@@ -324,8 +324,8 @@ test('a profile without a key: the failure says how to sign in again', async () 
 });
 
 test('a credentials file that others can read is refused', async () => {
-  const { world, credentials } = await openStored();
-  const path = join(world.machine.home, '.config/chatelaine/credentials.json');
+  const { host, credentials } = await openStored();
+  const path = join(host.system.home, '.config/chatelaine/credentials.json');
   chmodSync(path, 0o640);
   expect(await failureOf(() => credentials.licensing({}))).toEqual({
     kind: 'config',

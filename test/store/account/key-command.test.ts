@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { realAlarm, realClock } from '../../../src/cli/clock.ts';
 import { runKeyCommand, splitWords, type KeyCommandOptions } from '../../../src/store/account/key-command.ts';
-import type { Environment } from '../../../src/core/world.ts';
+import type { Environment } from '../../../src/core/system.ts';
 import { failureOf, place } from '../place.ts';
 
 describe('words', () => {
@@ -60,8 +60,8 @@ describe('words', () => {
 const shell = '/bin/sh';
 
 function options(env: Environment = { PATH: '/usr/bin:/bin' }): KeyCommandOptions & { readonly folder: string } {
-  const { folder, machine } = place(env);
-  return { folder, machine, alarm: realAlarm };
+  const { folder, system } = place(env);
+  return { folder, system, alarm: realAlarm };
 }
 
 test.each([
@@ -120,10 +120,10 @@ test('relative entries of PATH are passed over, and what is no program', async (
   writeFileSync(join(folder, 'second/mine'), '#!/bin/sh\necho second');
   chmodSync(join(folder, 'second/mine'), 0o755);
   const relative = join('..', '..', folder, 'second');
-  const machine = { ...rest.machine, env: { PATH: `${relative}:.::${folder}/first:${folder}/second:/bin` } };
-  expect((await runKeyCommand('mine', { ...rest, machine })).reveal()).toBe('second');
-  const onlyRelative = { ...rest.machine, env: { PATH: `.:${relative}` } };
-  expect((await failureOf(() => runKeyCommand('mine', { ...rest, machine: onlyRelative }))).message).toContain(
+  const system = { ...rest.system, env: { PATH: `${relative}:.::${folder}/first:${folder}/second:/bin` } };
+  expect((await runKeyCommand('mine', { ...rest, system })).reveal()).toBe('second');
+  const onlyRelative = { ...rest.system, env: { PATH: `.:${relative}` } };
+  expect((await failureOf(() => runKeyCommand('mine', { ...rest, system: onlyRelative }))).message).toContain(
     'not found',
   );
 });

@@ -23,35 +23,35 @@ const app: LicensingProfile = { kind: 'licensing', name: 'app', base_url: 'https
 const account: ChatProfile = { kind: 'chat', name: 'chat', site: 'https://chat.example', email: 'u@chat.example' };
 const key = new Secret('canary-key');
 
-const fileIn = ({ machine }: Place, name: string): string => join(machine.home, '.config/chatelaine', name);
-const jsonIn = (world: Place, name: string): unknown => JSON.parse(readFileSync(fileIn(world, name), 'utf8'));
-const write = (world: Place, name: string, text: string): void => {
-  mkdirSync(join(world.machine.home, '.config/chatelaine'), { recursive: true, mode: 0o700 });
-  writeFileSync(fileIn(world, name), text, { mode: 0o600 });
+const fileIn = ({ system }: Place, name: string): string => join(system.home, '.config/chatelaine', name);
+const jsonIn = (host: Place, name: string): unknown => JSON.parse(readFileSync(fileIn(host, name), 'utf8'));
+const write = (host: Place, name: string, text: string): void => {
+  mkdirSync(join(host.system.home, '.config/chatelaine'), { recursive: true, mode: 0o700 });
+  writeFileSync(fileIn(host, name), text, { mode: 0o600 });
 };
 
 const umask = process.umask(0o022);
 afterEach(() => void process.umask(umask));
 
 test('nothing is stored, and reading makes nothing', async () => {
-  const { machine, clock } = place();
-  const profiles = openProfiles(machine, clock);
+  const { system, clock } = place();
+  const profiles = openProfiles(system, clock);
   expect([await profiles.all(), await profiles.defaults(), await profiles.find('app')]).toEqual([[], {}, undefined]);
-  expect(existsSync(machine.home)).toBe(false);
+  expect(existsSync(system.home)).toBe(false);
 });
 
 test('a saved profile and its key are in two files', async () => {
-  const world = place();
-  await openProfiles(world.machine, world.clock).save(
+  const host = place();
+  await openProfiles(host.system, host.clock).save(
     { ...app, base_url: 'https://A.example/v1/', key_field: 'code' },
     key,
   );
-  expect(jsonIn(world, 'config.json')).toEqual({
+  expect(jsonIn(host, 'config.json')).toEqual({
     version: 1,
     defaults: { licensing: 'app' },
     profiles: { app: { kind: 'licensing', base_url: 'https://a.example', app_code: 7, key_field: 'code' } },
   });
-  expect(jsonIn(world, 'credentials.json')).toEqual({
+  expect(jsonIn(host, 'credentials.json')).toEqual({
     version: 1,
     keys: { app: { origin: 'https://a.example', api_key: 'canary-key' } },
   });
@@ -59,12 +59,12 @@ test('a saved profile and its key are in two files', async () => {
 
 describe.each([0o000, 0o077])('under umask %i', (mask) => {
   test('files are 0600 in 0700, and stay so', async () => {
-    const world = place();
+    const host = place();
     process.umask(mask);
-    const profiles = openProfiles(world.machine, world.clock);
+    const profiles = openProfiles(host.system, host.clock);
     await profiles.save(app, key);
     await profiles.save(account, key);
-    const folder = join(world.machine.home, '.config/chatelaine');
+    const folder = join(host.system.home, '.config/chatelaine');
     expect(readdirSync(folder).sort()).toEqual(['config.json', 'credentials.json']);
     for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
     expect(statSync(folder).mode & 0o777).toBe(0o700);
@@ -72,8 +72,8 @@ describe.each([0o000, 0o077])('under umask %i', (mask) => {
 });
 
 test('the first of a kind becomes the default, another one when asked to', async () => {
-  const { machine, clock } = place();
-  const profiles = openProfiles(machine, clock);
+  const { system, clock } = place();
+  const profiles = openProfiles(system, clock);
   await profiles.save(app, key);
   await profiles.save({ ...app, name: 'second', app_code: 8 }, key);
   await profiles.save(account, key);
@@ -86,60 +86,60 @@ test('the first of a kind becomes the default, another one when asked to', async
 });
 
 test('a profile that is saved again replaces the one of its name, whatever its kind was', async () => {
-  const world = place();
-  const profiles = openProfiles(world.machine, world.clock);
+  const host = place();
+  const profiles = openProfiles(host.system, host.clock);
   await profiles.save(app, key);
   await profiles.save({ ...account, name: 'app' }, new Secret('other-key'));
   expect(await profiles.all()).toEqual([{ ...account, name: 'app' }]);
   expect(await profiles.defaults()).toEqual({ chat: 'app' });
-  expect(jsonIn(world, 'credentials.json')).toMatchObject({
+  expect(jsonIn(host, 'credentials.json')).toMatchObject({
     keys: { app: { origin: 'https://chat.example', api_key: 'other-key' } },
   });
 });
 
 test('removing forgets the key and leaves no other default', async () => {
-  const world = place();
-  const profiles = openProfiles(world.machine, world.clock);
+  const host = place();
+  const profiles = openProfiles(host.system, host.clock);
   await profiles.save(app, key);
   await profiles.save({ ...app, name: 'second' }, new Secret('second-key'));
   await profiles.remove('app');
   expect(await profiles.defaults()).toEqual({});
   expect(await profiles.find('app')).toBeUndefined();
-  expect(jsonIn(world, 'credentials.json')).toEqual({
+  expect(jsonIn(host, 'credentials.json')).toEqual({
     version: 1,
     keys: { second: { origin: 'https://a.example', api_key: 'second-key' } },
   });
 });
 
 test('a key command is kept in place of a key, bound to its origin all the same', async () => {
-  const world = place();
-  const profiles = openProfiles(world.machine, world.clock);
+  const host = place();
+  const profiles = openProfiles(host.system, host.clock);
   await profiles.save(app, key);
   await profiles.save({ ...app, key_command: 'pass show app' }, undefined);
   expect(await profiles.find('app')).toEqual({ ...app, key_command: 'pass show app' });
-  expect(jsonIn(world, 'credentials.json')).toMatchObject({ keys: { app: { origin: 'https://a.example' } } });
-  expect(readFileSync(fileIn(world, 'credentials.json'), 'utf8')).not.toContain('canary');
+  expect(jsonIn(host, 'credentials.json')).toMatchObject({ keys: { app: { origin: 'https://a.example' } } });
+  expect(readFileSync(fileIn(host, 'credentials.json'), 'utf8')).not.toContain('canary');
 });
 
 test('what a newer version wrote is kept', async () => {
-  const world = place();
+  const host = place();
   const newer = { version: 2, theme: 'dark', profiles: { bot: { kind: 'bot', id: 1 } }, defaults: { bot: 'bot' } };
-  write(world, 'config.json', JSON.stringify(newer));
-  write(world, 'credentials.json', JSON.stringify({ hint: 'x', keys: { bot: { token: 'y' } } }));
-  const profiles = openProfiles(world.machine, world.clock);
+  write(host, 'config.json', JSON.stringify(newer));
+  write(host, 'credentials.json', JSON.stringify({ hint: 'x', keys: { bot: { token: 'y' } } }));
+  const profiles = openProfiles(host.system, host.clock);
   await profiles.save(app, key);
   expect(await profiles.all()).toEqual([app]);
-  expect(jsonIn(world, 'config.json')).toMatchObject({
+  expect(jsonIn(host, 'config.json')).toMatchObject({
     ...newer,
     defaults: { bot: 'bot', licensing: 'app' },
     profiles: { bot: { kind: 'bot', id: 1 } },
   });
-  expect(jsonIn(world, 'credentials.json')).toMatchObject({ hint: 'x', keys: { bot: { token: 'y' } } });
+  expect(jsonIn(host, 'credentials.json')).toMatchObject({ hint: 'x', keys: { bot: { token: 'y' } } });
 });
 
 test.each(['a', 'A.b-c_9', '__proto__', 'constructor', '.x', 'x'.repeat(64)])('%s is a name', async (name) => {
-  const { machine, clock } = place();
-  const profiles = openProfiles(machine, clock);
+  const { system, clock } = place();
+  const profiles = openProfiles(system, clock);
   await profiles.save({ ...app, name }, key);
   expect(await profiles.all()).toEqual([{ ...app, name }]);
   expect(await profiles.find(name)).toEqual({ ...app, name });
@@ -148,13 +148,13 @@ test.each(['a', 'A.b-c_9', '__proto__', 'constructor', '.x', 'x'.repeat(64)])('%
 });
 
 test.each(['', 'a b', 'a/b', '-x', 'é', 'x'.repeat(65), 'a\n', 'environment'])('%j is no name', async (name) => {
-  const { machine, clock } = place();
-  expect((await failureOf(() => openProfiles(machine, clock).save({ ...app, name }, key))).kind).toBe('usage');
+  const { system, clock } = place();
+  expect((await failureOf(() => openProfiles(system, clock).save({ ...app, name }, key))).kind).toBe('usage');
 });
 
 test.each(['toString', '__proto__'])('%s is not found where nothing of that name is stored', async (name) => {
-  const { machine, clock } = place();
-  const profiles = openProfiles(machine, clock);
+  const { system, clock } = place();
+  const profiles = openProfiles(system, clock);
   await profiles.save(app, key);
   expect(await profiles.find(name)).toBeUndefined();
   expect(await failureOf(() => profiles.use(name))).toEqual({
@@ -177,19 +177,19 @@ test.each([
   ],
   ['{"profiles":{"app":7}}', 'is not an object'],
 ])('a profile that was edited wrongly is named: %s', async (text, problem) => {
-  const world = place();
-  write(world, 'config.json', text);
-  const caught = await failureOf(() => openProfiles(world.machine, world.clock).find('app'));
+  const host = place();
+  write(host, 'config.json', text);
+  const caught = await failureOf(() => openProfiles(host.system, host.clock).find('app'));
   expect(caught.kind).toBe('config');
-  expect(caught.message).toContain(`${fileIn(world, 'config.json')}: profile 'app': `);
+  expect(caught.message).toContain(`${fileIn(host, 'config.json')}: profile 'app': `);
   expect(caught.message).toContain(problem);
 });
 
 test.each(['{"profiles"', '[]', '', '"x"'])('a broken file is named, and left as it is: %j', async (text) => {
-  const world = place();
-  write(world, 'config.json', text);
-  const profiles = openProfiles(world.machine, world.clock);
-  const path = fileIn(world, 'config.json');
+  const host = place();
+  write(host, 'config.json', text);
+  const profiles = openProfiles(host.system, host.clock);
+  const path = fileIn(host, 'config.json');
   const caught = {
     kind: 'config',
     message: `${path} is not valid JSON`,
@@ -201,48 +201,48 @@ test.each(['{"profiles"', '[]', '', '"x"'])('a broken file is named, and left as
 });
 
 test('a file that is just being written is read a moment later', async () => {
-  const world = place();
-  write(world, 'config.json', '{"defaults": {"chat"');
+  const host = place();
+  write(host, 'config.json', '{"defaults": {"chat"');
   const finish = (): Promise<void> => {
-    write(world, 'config.json', '{"defaults":{"chat":"x"}}');
+    write(host, 'config.json', '{"defaults":{"chat":"x"}}');
     return Promise.resolve();
   };
-  const patient = { ...world.clock, sleep: finish };
-  expect(await openProfiles(world.machine, patient).defaults()).toEqual({ chat: 'x' });
+  const patient = { ...host.clock, sleep: finish };
+  expect(await openProfiles(host.system, patient).defaults()).toEqual({ chat: 'x' });
 });
 
 test('a config.json that others can write is refused, since it names commands', async () => {
-  const world = place();
-  write(world, 'config.json', '{}');
-  chmodSync(fileIn(world, 'config.json'), 0o666);
-  const caught = await failureOf(() => openProfiles(world.machine, world.clock).all());
+  const host = place();
+  write(host, 'config.json', '{}');
+  chmodSync(fileIn(host, 'config.json'), 0o666);
+  const caught = await failureOf(() => openProfiles(host.system, host.clock).all());
   expect(caught.message).toContain('can be written by other users');
 });
 
 test('a config.json that is a link stays one', async () => {
-  const world = place();
-  write(world, 'config.json', '{}');
-  const target = join(world.folder, 'dotfile.json');
+  const host = place();
+  write(host, 'config.json', '{}');
+  const target = join(host.folder, 'dotfile.json');
   writeFileSync(target, '{"theme":"dark"}');
-  rmSync(fileIn(world, 'config.json'));
-  symlinkSync(target, fileIn(world, 'config.json'));
-  await openProfiles(world.machine, world.clock).save(app, key);
+  rmSync(fileIn(host, 'config.json'));
+  symlinkSync(target, fileIn(host, 'config.json'));
+  await openProfiles(host.system, host.clock).save(app, key);
   expect(JSON.parse(readFileSync(target, 'utf8'))).toMatchObject({ theme: 'dark', defaults: { licensing: 'app' } });
 });
 
 test('no failure shows the key', async () => {
-  const world = place();
-  write(world, 'credentials.json', '{"keys":{"app":{"api_key":"canary-key"');
-  const profiles = openProfiles(world.machine, world.clock);
+  const host = place();
+  write(host, 'credentials.json', '{"keys":{"app":{"api_key":"canary-key"');
+  const profiles = openProfiles(host.system, host.clock);
   const caught = await failureOf(() => profiles.save(app, key));
   expect(caught.kind).toBe('config');
   expect(JSON.stringify(caught)).not.toContain('canary');
 });
 
 test('a home that cannot be written is reported', async () => {
-  const { machine, clock } = place();
-  writeFileSync(machine.home, 'a file where the home should be');
-  const profiles = openProfiles(machine, clock);
+  const { system, clock } = place();
+  writeFileSync(system.home, 'a file where the home should be');
+  const profiles = openProfiles(system, clock);
   expect(await profiles.all()).toEqual([]);
   expect((await failureOf(() => profiles.save(app, key))).kind).toBe('config');
 });
@@ -257,28 +257,28 @@ describe('many processes', () => {
   const savers = isWhole ? 50 : 12;
 
   test(`${savers} that save at once lose nothing`, async () => {
-    const world = place();
+    const host = place();
     const names = Array.from({ length: savers }, (_, index) => `p${String(index).padStart(2, '0')}`);
-    const ends = await Promise.all(names.map((name) => ended(start(program, 'save', world.folder, name))));
+    const ends = await Promise.all(names.map((name) => ended(start(program, 'save', host.folder, name))));
     expect(ends.map(({ code, stderr }) => [code, stderr])).toEqual(Array(savers).fill([0, '']));
-    const stored = (await openProfiles(world.machine, world.clock).all()).map(({ name }) => name);
+    const stored = (await openProfiles(host.system, host.clock).all()).map(({ name }) => name);
     expect(stored.sort()).toEqual(names);
     const expected = names.map((name) => [name, { origin: 'https://a.example', api_key: `key-of-${name}` }]);
-    expect(jsonIn(world, 'credentials.json')).toMatchObject({ keys: Object.fromEntries(expected) as object });
+    expect(jsonIn(host, 'credentials.json')).toMatchObject({ keys: Object.fromEntries(expected) as object });
   }, 120_000);
 
   test.runIf(process.platform !== 'win32')('a file that the disk cuts is put back as it was', async () => {
-    const world = place();
-    await openProfiles(world.machine, world.clock).save(app, key);
+    const host = place();
+    await openProfiles(host.system, host.clock).save(app, key);
     const before = `{"pad":"${'x'.repeat(4040)}","keys":{}}`;
-    write(world, 'credentials.json', before);
+    write(host, 'credentials.json', before);
     // 8 blocks of 512 bytes; the write that crosses them is short, as on a full disk.
     const limited = ['-c', 'trap "" XFSZ; ulimit -f 8; exec "$0" "$@"', process.execPath, program.file, 'save-cut'];
-    const child = spawn('/bin/sh', [...limited, world.folder, 'second'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn('/bin/sh', [...limited, host.folder, 'second'], { stdio: ['ignore', 'pipe', 'pipe'] });
     const { code, stderr } = await ended(child);
     expect(code).not.toBe(0);
-    expect(stderr).toContain(`${fileIn(world, 'credentials.json')} was not written whole`);
-    expect(readFileSync(fileIn(world, 'credentials.json'), 'utf8')).toBe(before);
-    expect((await openProfiles(world.machine, world.clock).all()).map(({ name }) => name)).toEqual(['app']);
+    expect(stderr).toContain(`${fileIn(host, 'credentials.json')} was not written whole`);
+    expect(readFileSync(fileIn(host, 'credentials.json'), 'utf8')).toBe(before);
+    expect((await openProfiles(host.system, host.clock).all()).map(({ name }) => name)).toEqual(['app']);
   });
 });

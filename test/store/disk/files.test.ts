@@ -12,9 +12,9 @@ afterEach(() => void process.umask(before));
 
 describe.each([0o000, 0o022, 0o077])('under umask %i', (umask) => {
   test('folders are 0700 and files 0600', async () => {
-    const { folder, machine } = place();
+    const { folder, system } = place();
     process.umask(umask);
-    await makePrivateFolder(join(folder, 'a/b'), machine);
+    await makePrivateFolder(join(folder, 'a/b'), system);
     await writePrivate(join(folder, 'a/b/file'), 'text');
     expect([modeOf(join(folder, 'a')), modeOf(join(folder, 'a/b'))]).toEqual([0o700, 0o700]);
     expect(modeOf(join(folder, 'a/b/file'))).toBe(0o600);
@@ -23,24 +23,24 @@ describe.each([0o000, 0o022, 0o077])('under umask %i', (umask) => {
 });
 
 test('a folder of chatelaine that others can enter is closed to them', async () => {
-  const { folder, machine } = place();
+  const { folder, system } = place();
   mkdirSync(join(folder, 'chatelaine'));
   chmodSync(join(folder, 'chatelaine'), 0o755);
-  await makePrivateFolder(join(folder, 'chatelaine'), machine);
+  await makePrivateFolder(join(folder, 'chatelaine'), system);
   expect(modeOf(join(folder, 'chatelaine'))).toBe(0o700);
 });
 
 test('a folder that the user named keeps its mode', async () => {
-  const { folder, machine } = place();
+  const { folder, system } = place();
   mkdirSync(join(folder, 'shared'));
   chmodSync(join(folder, 'shared'), 0o755);
-  await makePrivateFolder(join(folder, 'shared'), machine);
+  await makePrivateFolder(join(folder, 'shared'), system);
   expect(modeOf(join(folder, 'shared'))).toBe(0o755);
 });
 
 test('where a parent takes no folders it ends with an error', async () => {
-  const { machine } = place();
-  await expect(makePrivateFolder('/proc/1/nohome/chatelaine', machine)).rejects.toMatchObject({ kind: 'config' });
+  const { system } = place();
+  await expect(makePrivateFolder('/proc/1/nohome/chatelaine', system)).rejects.toMatchObject({ kind: 'config' });
 });
 
 test('writing replaces the text and the mode', async () => {
@@ -85,18 +85,18 @@ test('what is no error of the file system is thrown on', () => {
 });
 
 test('a file that is not there reads as undefined', async () => {
-  const { folder, machine } = place();
+  const { folder, system } = place();
   writeFileSync(join(folder, 'file'), '');
-  expect(await readPrivate(join(folder, 'none'), machine)).toBeUndefined();
-  expect(await readPrivate(join(folder, 'file/none'), machine)).toBeUndefined();
+  expect(await readPrivate(join(folder, 'none'), system)).toBeUndefined();
+  expect(await readPrivate(join(folder, 'file/none'), system)).toBeUndefined();
 });
 
 test.each([0o600, 0o400, 0o700])('a file of mode %i is read', async (mode) => {
-  const { folder, machine } = place();
+  const { folder, system } = place();
   const path = join(folder, 'file');
   writeFileSync(path, 'text');
   chmodSync(path, mode);
-  expect(await readPrivate(path, machine)).toBe('text');
+  expect(await readPrivate(path, system)).toBe('text');
 });
 
 test.each([
@@ -105,11 +105,11 @@ test.each([
   [0o644, 'read'],
   [0o620, 'written'],
 ])('a file of mode %i can be %s by others and is refused', async (mode, danger) => {
-  const { folder, machine } = place();
+  const { folder, system } = place();
   const path = join(folder, 'file');
   writeFileSync(path, 'canary');
   chmodSync(path, mode);
-  expect(await failureOf(() => readPrivate(path, machine))).toEqual({
+  expect(await failureOf(() => readPrivate(path, system))).toEqual({
     kind: 'config',
     message: `${path} can be ${danger} by other users (mode ${mode.toString(8)})`,
     hint: `Run: chmod 600 ${path}`,
@@ -117,26 +117,26 @@ test.each([
 });
 
 test("the command of a hint is one that a shell runs, whatever the file's name", async () => {
-  const { folder, machine } = place();
+  const { folder, system } = place();
   const path = join(folder, "Ada's $HOME key");
   writeFileSync(path, 'canary', { mode: 0o644 });
-  const { hint = '' } = await failureOf(() => readPrivate(path, machine));
+  const { hint = '' } = await failureOf(() => readPrivate(path, system));
   execFileSync('bash', ['-c', hint.replace('Run: ', '')]);
-  expect(await readPrivate(path, machine)).toBe('canary');
+  expect(await readPrivate(path, system)).toBe('canary');
 });
 
 test('modes mean nothing on Windows', async () => {
-  const { folder, machine } = place();
+  const { folder, system } = place();
   const path = join(folder, 'file');
   writeFileSync(path, 'text');
   chmodSync(path, 0o644);
-  expect(await readPrivate(path, { ...machine, platform: 'win32' })).toBe('text');
+  expect(await readPrivate(path, { ...system, platform: 'win32' })).toBe('text');
 });
 
 test.runIf(process.getuid?.() === 0)('a file of another user is refused', async () => {
-  const { folder, machine } = place();
+  const { folder, system } = place();
   const path = join(folder, 'file');
   writeFileSync(path, 'text', { mode: 0o600 });
   chownSync(path, 4321, 4321);
-  expect((await failureOf(() => readPrivate(path, machine))).message).toBe(`${path} belongs to another user (id 4321)`);
+  expect((await failureOf(() => readPrivate(path, system))).message).toBe(`${path} belongs to another user (id 4321)`);
 });

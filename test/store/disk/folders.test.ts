@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { foldersOf } from '../../../src/store/disk/folders.ts';
-import type { Environment, Machine } from '../../../src/core/world.ts';
+import type { Environment, System } from '../../../src/core/system.ts';
 import { failureOf } from '../place.ts';
 
-const machine = (platform: NodeJS.Platform, home: string, env: Environment): Machine => ({
+const system = (platform: NodeJS.Platform, home: string, env: Environment): System => ({
   env,
   platform,
   home,
   temporary: '/tmp',
   local: '/var/tmp',
-  host: 'here.test',
+  hostname: 'here.test',
   uid: 1,
   pid: 1,
   kill: () => undefined,
@@ -59,11 +59,11 @@ test.each<[string, NodeJS.Platform, string, Environment, string, string]>([
     'C:\\Local\\chatelaine',
   ],
 ])('uses %s', (_name, platform, home, env, config, state) => {
-  expect(foldersOf(machine(platform, home, env))).toEqual({ config, state });
+  expect(foldersOf(system(platform, home, env))).toEqual({ config, state });
 });
 
 test('a relative CHATELAINE_CONFIG_DIR is refused where the configuration is used', async () => {
-  const folders = foldersOf(machine('linux', '/home/u', { CHATELAINE_CONFIG_DIR: './here' }));
+  const folders = foldersOf(system('linux', '/home/u', { CHATELAINE_CONFIG_DIR: './here' }));
   expect(folders.state).toBe('/home/u/.local/state/chatelaine');
   expect(await failureOf(() => folders.config)).toEqual({
     kind: 'config',

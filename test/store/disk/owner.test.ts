@@ -38,35 +38,35 @@ const rows: readonly Row[] = [
 ];
 
 test.runIf(process.platform === 'linux').each(rows)('%s', async (_what, owner, me, expected) => {
-  const { folder, machine } = place();
+  const { folder, system } = place();
   writeFileSync(join(folder, 'present'), '');
-  const common = { pid: process.pid, token: 'a', host: machine.host };
+  const common = { pid: process.pid, token: 'a', host: system.hostname };
   const here = owner.here === undefined ? {} : { here: join(folder, owner.here) };
-  const found = await liveOwner({ ...common, ...owner, ...here }, { ...common, ...me }, machine);
+  const found = await liveOwner({ ...common, ...owner, ...here }, { ...common, ...me }, system);
   expect(found === undefined ? 'gone' : found.isSeen ? 'running' : 'unseen').toBe(expected);
 });
 
 test('an owner that is not seen is named with its computer and with the file to remove', async () => {
-  const { machine } = place();
-  const me = await thisOwner(machine);
-  const far = await liveOwner({ pid: 7, token: 'a', host: 'far' }, me, machine);
+  const { system } = place();
+  const me = await thisOwner(system);
+  const far = await liveOwner({ pid: 7, token: 'a', host: 'far' }, me, system);
   expect(far).toEqual({ name: 'process 7 on far', isSeen: false });
   expect(far && remedy(far, "/x/Ada's")).toBe(
     String.raw`Whether it still runs cannot be seen from here; once it has ended, remove what it left: rm '/x/Ada'\''s'`,
   );
-  expect((await liveOwner({ pid: 7, token: 'a' }, me, machine))?.name).toBe('process 7 on an unknown computer');
+  expect((await liveOwner({ pid: 7, token: 'a' }, me, system))?.name).toBe('process 7 on an unknown computer');
 });
 
 test('processes of one computer recognize it by the same path, those of another do not have it', async () => {
   const [one, other] = [place(), place()];
-  const first = await thisOwner(one.machine);
-  expect((await thisOwner(one.machine)).here).toBe(first.here);
-  expect((await thisOwner(other.machine)).here).not.toBe(first.here);
+  const first = await thisOwner(one.system);
+  expect((await thisOwner(one.system)).here).toBe(first.here);
+  expect((await thisOwner(other.system)).here).not.toBe(first.here);
   expect(readFileSync(first.here ?? '', 'utf8')).toBe('');
 });
 
 test('where no file can be made, an owner has no path', async () => {
-  const { machine, folder } = place();
+  const { system, folder } = place();
   writeFileSync(join(folder, 'file'), '');
-  expect(await thisOwner({ ...machine, local: join(folder, 'file') })).not.toHaveProperty('here');
+  expect(await thisOwner({ ...system, local: join(folder, 'file') })).not.toHaveProperty('here');
 });

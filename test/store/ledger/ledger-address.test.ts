@@ -1,12 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Environment } from '../../../src/core/world.ts';
+import type { Environment } from '../../../src/core/system.ts';
 import { ledgerAddress, type LedgerAddress } from '../../../src/store/ledger/ledger-address.ts';
 import { failureOf, place } from '../place.ts';
 
 const addressOf = (url: string, env: Environment = {}): Promise<LedgerAddress> =>
-  ledgerAddress(url, place(env).machine);
+  ledgerAddress(url, place(env).system);
 
 test('a URL says where the ledger is, and the environment fills in what it leaves out', async () => {
   const env = { PGHOST: 'elsewhere', PGPORT: '6000', PGUSER: 'somebody', PGDATABASE: 'other', PGPASSWORD: 'p' };
@@ -49,10 +49,10 @@ test.each([
 });
 
 test('a service goes before the environment, and the URL before both', async () => {
-  const world = place({ PGSERVICE: 'team', PGUSER: 'of-environment', PGHOST: 'of-environment' });
-  mkdirSync(world.machine.home, { recursive: true });
-  writeFileSync(join(world.machine.home, '.pg_service.conf'), '[team]\nhost = db.test\nuser=of-service\nport=7\n');
-  expect(await ledgerAddress('postgres://of-url@/x', world.machine)).toMatchObject({
+  const host = place({ PGSERVICE: 'team', PGUSER: 'of-environment', PGHOST: 'of-environment' });
+  mkdirSync(host.system.home, { recursive: true });
+  writeFileSync(join(host.system.home, '.pg_service.conf'), '[team]\nhost = db.test\nuser=of-service\nport=7\n');
+  expect(await ledgerAddress('postgres://of-url@/x', host.system)).toMatchObject({
     host: 'db.test',
     port: 7,
     user: 'of-url',

@@ -8,7 +8,7 @@ import { openDatabase } from '../../../src/store/ledger/postgres.ts';
 import type { SharedClaims } from '../../../src/store/claims.ts';
 import { startPostgres, type Cluster } from '../../helpers/postgres.ts';
 import { needs } from '../../helpers/programs.ts';
-import { failureOf, machineIn } from '../place.ts';
+import { failureOf, systemIn } from '../place.ts';
 
 const target = 'https://licenses.test 7';
 const minutes = 60_000;
@@ -29,15 +29,15 @@ describe('a ledger', needs('postgresql'), () => {
 
   /** A run of its own: its own connection, and a clock that is `ahead` of the database's. */
   function ledgerOf(ahead = 0, url = cluster.url): Ledger {
-    const world = {
-      machine: machineIn(cluster.socket),
+    const host = {
+      system: systemIn(cluster.socket),
       clock: { ...realClock, now: () => Date.now() + ahead },
       alarm: realAlarm,
       signal: new AbortController().signal,
       caFile: undefined,
       watch: <T>(secret: T): T => secret,
     };
-    const ledger = openLedger(url, world);
+    const ledger = openLedger(url, host);
     opened.push(ledger);
     return ledger;
   }
@@ -301,7 +301,7 @@ describe('a ledger', needs('postgresql'), () => {
     vi.stubEnv('PGOPTIONS', '-c tcp_user_timeout=7 -c application_name=options');
     onTestFinished(() => void vi.unstubAllEnvs());
     const url = `postgres://tester@127.0.0.1:${cluster.port}/postgres`;
-    const database = await openDatabase(await ledgerAddress(url, machineIn(cluster.socket)), {
+    const database = await openDatabase(await ledgerAddress(url, systemIn(cluster.socket)), {
       alarm: realAlarm,
       signal: new AbortController().signal,
       caFile: undefined,

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { LocalClaims } from '../../../src/store/claims.ts';
-import { openClaims } from '../../../src/store/lock/claims.ts';
+import { openClaims } from '../../../src/store/lock/local-claims.ts';
 import { endProcess } from '../../helpers/end-process.ts';
 import { failureOf, place, type Place } from '../place.ts';
 import { sleptClock } from '../../helpers/clock.ts';
@@ -11,10 +11,10 @@ const home = ({ folder }: Place): string => join(folder, 'home');
 const day = 86_400_000;
 
 /** Claims of a run that gives up as soon as it would have to wait. */
-async function openAt(world: Place, settle = 5000): Promise<LocalClaims> {
+async function openAt(host: Place, settle = 5000): Promise<LocalClaims> {
   const run = new AbortController();
   const note = (text: string): void => run.abort(new Error(text));
-  return openClaims('https://here.test 7', world, { settle, signal: run.signal, note });
+  return openClaims('https://here.test 7', host, { settle, signal: run.signal, note });
 }
 
 /** A computer whose time passes only by `pass`. */
@@ -23,8 +23,8 @@ function at(time: number): Place & { pass: (span: number) => void } {
   return { ...place(), clock, pass: clock.pass };
 }
 
-function fileOf(world: Place): string {
-  const folder = join(home(world), '.local/state/chatelaine/locks');
+function fileOf(host: Place): string {
+  const folder = join(home(host), '.local/state/chatelaine/locks');
   const [name] = readdirSync(folder).filter((file) => file.endsWith('.claims'));
   return join(folder, name ?? 'none');
 }
@@ -32,8 +32,8 @@ function fileOf(world: Place): string {
 const released = (...users: string[]) => users.map((remote_user) => ({ remote_user }));
 
 test('a user that a living process claimed cannot be claimed until it is given back', async () => {
-  const world = place();
-  const [one, other] = [await openAt(world), await openAt(world)];
+  const host = place();
+  const [one, other] = [await openAt(host), await openAt(host)];
   expect([...(await one.take(['ada', 'ben', 'cy'])).posted]).toEqual([]);
   expect([...(await other.take(['dora'])).posted]).toEqual([]);
   await one.release(released('ben'));
@@ -44,16 +44,16 @@ test('a user that a living process claimed cannot be claimed until it is given b
 });
 
 test('a user of a dead process counts as asked for now, for whoever claims it next and after that', async () => {
-  const world = at(1_000_000);
-  await (await openAt(world)).take(['ada', 'ben']);
-  endProcess(home(world));
-  world.pass(60_000);
-  const next = await openAt(world);
+  const host = at(1_000_000);
+  await (await openAt(host)).take(['ada', 'ben']);
+  endProcess(home(host));
+  host.pass(60_000);
+  const next = await openAt(host);
   expect([...(await next.take(['cy'])).posted]).toEqual([]);
   expect([...(await next.take(['ada', 'cy'])).posted]).toEqual([['ada', 1_060_000]]);
   await next.release(released('ada', 'cy'));
-  world.pass(1000);
-  expect([...(await (await openAt(world)).take(['ada', 'ben'])).posted]).toEqual([
+  host.pass(1000);
+  expect([...(await (await openAt(host)).take(['ada', 'ben'])).posted]).toEqual([
     ['ada', 1_060_000],
     ['ben', 1_061_000],
   ]);
@@ -64,8 +64,8 @@ test('the time of the last POST is remembered for a day, or for --settle if that
     [5000, day],
     [25 * day, 25 * day],
   ] as const) {
-    const world = at(1_000_000);
-    const claims = await openAt(world, settle);
+    const host = at(1_000_000);
+    const claims = await openAt(host, settle);
     const again = async (): Promise<readonly (readonly [string, number])[]> => {
       const found = [...(await claims.take(['ada', 'ben'])).posted];
       await claims.release(released('ada', 'ben'));
@@ -73,26 +73,26 @@ test('the time of the last POST is remembered for a day, or for --settle if that
     };
     await claims.take(['ada', 'ben']);
     await claims.release([{ remote_user: 'ada', posted: 1_000_000 }, { remote_user: 'ben' }]);
-    world.pass(kept - 1);
+    host.pass(kept - 1);
     expect(await again()).toEqual([['ada', 1_000_000]]);
-    world.pass(2);
+    host.pass(2);
     await again();
     expect(await again()).toEqual([]);
   }
 });
 
 test('a time in the future counts as now', async () => {
-  const world = at(1_000_000);
-  const claims = await openAt(world);
+  const host = at(1_000_000);
+  const claims = await openAt(host);
   await claims.take(['ada']);
   await claims.release([{ remote_user: 'ada', posted: 9_000_000 }]);
   expect([...(await claims.take(['ada'])).posted]).toEqual([['ada', 1_000_000]]);
 });
 
 test('times of the file are given on the clock that nobody sets', async () => {
-  const world = at(1_000_000);
-  const set = { ...world, clock: { ...world.clock, elapsed: () => 70_000 } };
-  await (await openAt(world)).release([{ remote_user: 'ada', posted: 998_000 }]);
+  const host = at(1_000_000);
+  const set = { ...host, clock: { ...host.clock, elapsed: () => 70_000 } };
+  await (await openAt(host)).release([{ remote_user: 'ada', posted: 998_000 }]);
   const posted = (await (await openAt(set)).take(['ada'])).posted.get('ada');
   expect(posted).toBe(68_000);
 });
@@ -100,14 +100,14 @@ test('times of the file are given on the clock that nobody sets', async () => {
 const answer = { status: 201, time: 1_000_000, key_end: 'AAA9' };
 
 test('an answer that no list has shown is kept without a limit of time, until a list shows the license', async () => {
-  const world = at(1_000_000);
-  const first = await openAt(world);
+  const host = at(1_000_000);
+  const first = await openAt(host);
   await first.take(['ada', 'ben']);
   await first.answered(new Map([['ada', answer]]));
   await first.release(released('ben'));
-  endProcess(home(world));
-  world.pass(400 * day);
-  const next = await openAt(world);
+  endProcess(home(host));
+  host.pass(400 * day);
+  const next = await openAt(host);
   const { answers } = await next.take(['ada', 'ben']);
   expect([...answers]).toEqual([['ada', answer]]);
   await next.release(released('ada'));
@@ -119,10 +119,10 @@ test('an answer that no list has shown is kept without a limit of time, until a 
 });
 
 test('a file of an older version is read, one of a newer version is exit 3 and stays as it is', async () => {
-  const world = at(1_000_000);
-  const claims = await openAt(world);
+  const host = at(1_000_000);
+  const claims = await openAt(host);
   await claims.release([{ remote_user: 'ada', posted: 1_000_000 }]);
-  const file = fileOf(world);
+  const file = fileOf(host);
   const { posted } = JSON.parse(readFileSync(file, 'utf8')) as { posted: unknown };
   writeFileSync(file, JSON.stringify({ claims: [], posted }));
   expect([...(await claims.take(['ada'])).posted]).toEqual([['ada', 1_000_000]]);
@@ -136,30 +136,30 @@ test('a file of an older version is read, one of a newer version is exit 3 and s
 });
 
 test('the file does not reveal the users', async () => {
-  const world = place();
+  const host = place();
   const names = Array.from({ length: 1000 }, (_, index) => `user-${index}`);
-  const claims = await openAt(world);
+  const claims = await openAt(host);
   await claims.take(names);
   await claims.release([{ remote_user: 'user-1', posted: 1 }]);
-  expect(readFileSync(fileOf(world), 'utf8')).not.toContain('user-');
+  expect(readFileSync(fileOf(host), 'utf8')).not.toContain('user-');
 });
 
 test.runIf(process.platform === 'linux')(
   'a claim of another container is waited for, and the way out is said at once',
   async () => {
-    const world = place();
-    await (await openAt(world)).take(['ada']);
-    const file = fileOf(world);
+    const host = place();
+    await (await openAt(host)).take(['ada']);
+    const file = fileOf(host);
     const text = readFileSync(file, 'utf8')
       .replace(/"space":"[^"]*"/, '"space":"pid:[1]"')
       .replace(/"host":"[^"]*"/, '"host":"box"');
     writeFileSync(file, text);
-    await expect((await openAt(world)).take(['ada'])).rejects.toThrow(
+    await expect((await openAt(host)).take(['ada'])).rejects.toThrow(
       `waiting for process ${process.pid} on box (once it has ended: rm ${file}), which is creating licenses of the same users`,
     );
     const patient = await openClaims(
       'https://here.test 7',
-      { ...world, clock: sleptClock() },
+      { ...host, clock: sleptClock() },
       {
         settle: 0,
         signal: new AbortController().signal,
@@ -184,11 +184,11 @@ test.each([
   ['an answer that is none', (file: string) => writeFileSync(file, '{"version":1,"claims":[],"answers":[["a",{}]]}\n')],
   ['a time that is none', (file: string) => writeFileSync(file, '{"claims":[],"posted":[["a",null,1]]}\n')],
 ])('a file that is %s is exit 3 with the way out', async (_what, damage) => {
-  const world = place();
-  await (await openAt(world)).take(['ada', 'ben']);
-  const file = fileOf(world);
+  const host = place();
+  await (await openAt(host)).take(['ada', 'ben']);
+  const file = fileOf(host);
   damage(file);
-  const next = await openAt(world);
+  const next = await openAt(host);
   expect(await failureOf(() => next.take(['cy']))).toEqual({
     kind: 'config',
     message: `the file of claims ${file} is damaged`,

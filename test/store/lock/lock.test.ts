@@ -28,12 +28,12 @@ afterAll(() => program.remove());
 const locksIn = (folder: string): string[] => readdirSync(folder).filter((name) => name.startsWith('x.lock'));
 
 test('callers inside one process take turns, and nothing is left behind', async () => {
-  const world = place();
-  const path = join(world.folder, 'x.lock');
+  const host = place();
+  const path = join(host.folder, 'x.lock');
   const steps: string[] = [];
   await Promise.all(
     ['a', 'b', 'c', 'd'].map((name) =>
-      withLock(path, world, async () => {
+      withLock(path, host, async () => {
         steps.push(`${name} in`);
         await realClock.sleep(3);
         steps.push(`${name} out`);
@@ -42,20 +42,20 @@ test('callers inside one process take turns, and nothing is left behind', async 
   );
   expect(steps).toHaveLength(8);
   for (let at = 0; at < 8; at += 2) expect(steps[at + 1]).toBe(steps[at]?.replace('in', 'out'));
-  expect(locksIn(world.folder)).toEqual([]);
+  expect(locksIn(host.folder)).toEqual([]);
 });
 
 test('the lock opens again when the work throws', async () => {
-  const world = place();
-  const path = join(world.folder, 'x.lock');
-  await expect(withLock(path, world, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
-  await expect(withLock(path, world, () => Promise.resolve('yes'))).resolves.toBe('yes');
+  const host = place();
+  const path = join(host.folder, 'x.lock');
+  await expect(withLock(path, host, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  await expect(withLock(path, host, () => Promise.resolve('yes'))).resolves.toBe('yes');
 });
 
 test('a lock is 0600 and names its owner', async () => {
-  const world = place();
-  const path = join(world.folder, 'x.lock');
-  await withLock(path, world, () => {
+  const host = place();
+  const path = join(host.folder, 'x.lock');
+  await withLock(path, host, () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ pid: process.pid });
     return Promise.resolve();
@@ -63,10 +63,10 @@ test('a lock is 0600 and names its owner', async () => {
 });
 
 test.each([0, 500])('gives up after %i ms, naming the owner', async (wait) => {
-  const world = place();
-  const path = join(world.folder, 'x.lock');
-  const release = await acquireLock(path, world);
-  const still = { machine: world.machine, clock: sleptClock() };
+  const host = place();
+  const path = join(host.folder, 'x.lock');
+  const release = await acquireLock(path, host);
+  const still = { system: host.system, clock: sleptClock() };
   const caught = await failureOf(() => acquireLock(path, still, { wait, what: 'the thing' }));
   await release();
   expect(caught).toEqual({
@@ -78,20 +78,20 @@ test.each([0, 500])('gives up after %i ms, naming the owner', async (wait) => {
 });
 
 test('waiting ends with the reason of the signal', async () => {
-  const world = place();
-  const path = join(world.folder, 'x.lock');
-  const release = await acquireLock(path, world);
+  const host = place();
+  const path = join(host.folder, 'x.lock');
+  const release = await acquireLock(path, host);
   const controller = new AbortController();
-  const waiting = acquireLock(path, world, { signal: controller.signal });
+  const waiting = acquireLock(path, host, { signal: controller.signal });
   controller.abort(new Error('Ctrl-C'));
   await expect(waiting).rejects.toThrow('Ctrl-C');
   await release();
 });
 
 test('a lock that was taken by hand and made again by another is not removed by its first owner', async () => {
-  const world = place();
-  const path = join(world.folder, 'x.lock');
-  const release = await acquireLock(path, world);
+  const host = place();
+  const path = join(host.folder, 'x.lock');
+  const release = await acquireLock(path, host);
   const other = JSON.stringify({ pid: process.pid, token: 'other' });
   writeFileSync(path, other);
   await release();
@@ -99,16 +99,16 @@ test('a lock that was taken by hand and made again by another is not removed by 
 });
 
 test('the lock of a killed process is taken over', async () => {
-  const world = place();
-  const child = start(program, 'hold', world.folder);
+  const host = place();
+  const child = start(program, 'hold', host.folder);
   await printed(child, 'held');
-  const path = join(world.folder, 'x.lock');
-  expect((await failureOf(() => acquireLock(path, world, { wait: 0 }))).message).toContain(`process ${child.pid}`);
+  const path = join(host.folder, 'x.lock');
+  expect((await failureOf(() => acquireLock(path, host, { wait: 0 }))).message).toContain(`process ${child.pid}`);
   const end = ended(child);
   child.kill('SIGKILL');
   expect((await end).signal).toBe('SIGKILL');
-  await expect(withLock(path, world, () => Promise.resolve('ours'), { wait: 0 })).resolves.toBe('ours');
-  expect(locksIn(world.folder)).toEqual([]);
+  await expect(withLock(path, host, () => Promise.resolve('ours'), { wait: 0 })).resolves.toBe('ours');
+  expect(locksIn(host.folder)).toEqual([]);
 }, 20_000);
 
 const gone = 2 ** 22 + 1;
@@ -119,20 +119,20 @@ test.each<[string, boolean, (me: Owner) => string]>([
   ['that a power failure cut', true, () => ''],
   ['whose owner is no owner', true, (me) => JSON.stringify({ ...me, here: 5 })],
 ])('the lock %s is taken over: %s', async (_name, isTaken, content) => {
-  const world = place();
-  const path = join(world.folder, 'x.lock');
-  writeFileSync(path, content(await thisOwner(world.machine)));
-  const work = withLock(path, world, () => Promise.resolve('ours'), { wait: 0 });
+  const host = place();
+  const path = join(host.folder, 'x.lock');
+  writeFileSync(path, content(await thisOwner(host.system)));
+  const work = withLock(path, host, () => Promise.resolve('ours'), { wait: 0 });
   if (isTaken) await expect(work).resolves.toBe('ours');
   else await expect(work).rejects.toMatchObject({ kind: 'unavailable' });
 });
 
 test('the lock of another computer tells how to remove it', async () => {
-  const world = place();
-  const path = join(world.folder, "Ada's x.lock");
-  const me = await thisOwner(world.machine);
+  const host = place();
+  const path = join(host.folder, "Ada's x.lock");
+  const me = await thisOwner(host.system);
   writeFileSync(path, JSON.stringify({ ...me, boot: 'other', host: 'far', pid: 7 }));
-  expect(await failureOf(() => acquireLock(path, world, { wait: 0 }))).toEqual({
+  expect(await failureOf(() => acquireLock(path, host, { wait: 0 }))).toEqual({
     kind: 'unavailable',
     message: `${path} is in use by process 7 on far`,
     hint: `Whether it still runs cannot be seen from here; once it has ended, remove what it left: rm '${path.replace("'", String.raw`'\''`)}'`,
@@ -140,12 +140,12 @@ test('the lock of another computer tells how to remove it', async () => {
 });
 
 test('while another computer takes over a dead lock, its own file is the one to remove', async () => {
-  const world = place();
-  const path = join(world.folder, 'x.lock');
-  const me = await thisOwner(world.machine);
+  const host = place();
+  const path = join(host.folder, 'x.lock');
+  const me = await thisOwner(host.system);
   writeFileSync(path, JSON.stringify({ ...me, pid: gone, token: 'one' }));
   writeFileSync(`${path}.one`, JSON.stringify({ ...me, pid: 7, token: 'two', boot: 'other', host: 'far' }));
-  expect(await failureOf(() => acquireLock(path, world, { wait: 0 }))).toMatchObject({
+  expect(await failureOf(() => acquireLock(path, host, { wait: 0 }))).toMatchObject({
     message: `${path} is in use by process 7 on far`,
     hint: `Whether it still runs cannot be seen from here; once it has ended, remove what it left: rm ${path}.one`,
   });
@@ -175,10 +175,10 @@ test.runIf(canUnshare).each([
 ])(
   'a killed holder, %s',
   async (_what, holder, taker, alive, dead) => {
-    const world = place();
-    mkdirSync(join(world.folder, 'own'));
-    const look = async (): Promise<string> => (await ended(startUnder(taker, program, 'try', world.folder))).stdout;
-    const child = startUnder(holder, program, 'hold', world.folder);
+    const host = place();
+    mkdirSync(join(host.folder, 'own'));
+    const look = async (): Promise<string> => (await ended(startUnder(taker, program, 'try', host.folder))).stdout;
+    const child = startUnder(holder, program, 'hold', host.folder);
     await printed(child, 'held');
     expect(await look()).toMatch(alive);
     const end = ended(child);
@@ -190,61 +190,61 @@ test.runIf(canUnshare).each([
 );
 
 test('a takeover that was itself killed half-way is taken over', async () => {
-  const world = place();
-  const path = join(world.folder, 'x.lock');
-  const dead = { ...(await thisOwner(world.machine)), pid: gone };
+  const host = place();
+  const path = join(host.folder, 'x.lock');
+  const dead = { ...(await thisOwner(host.system)), pid: gone };
   writeFileSync(path, JSON.stringify({ ...dead, token: 'one' }));
   writeFileSync(`${path}.one`, JSON.stringify({ ...dead, token: 'two' }));
   writeFileSync(`${path}.one.two`, JSON.stringify({ ...dead, token: 'three' }));
-  await expect(withLock(path, world, () => Promise.resolve('ours'), { wait: 0 })).resolves.toBe('ours');
-  expect(locksIn(world.folder)).toEqual([]);
+  await expect(withLock(path, host, () => Promise.resolve('ours'), { wait: 0 })).resolves.toBe('ours');
+  expect(locksIn(host.folder)).toEqual([]);
 });
 
 test('while another one takes over, the dead lock stays', async () => {
-  const world = place();
-  const path = join(world.folder, 'x.lock');
-  writeFileSync(path, JSON.stringify({ ...(await thisOwner(world.machine)), pid: gone, token: 'one' }));
-  const release = await acquireLock(`${path}.one`, world);
-  await expect(acquireLock(path, world, { wait: 0 })).rejects.toMatchObject({ kind: 'unavailable' });
+  const host = place();
+  const path = join(host.folder, 'x.lock');
+  writeFileSync(path, JSON.stringify({ ...(await thisOwner(host.system)), pid: gone, token: 'one' }));
+  const release = await acquireLock(`${path}.one`, host);
+  await expect(acquireLock(path, host, { wait: 0 })).rejects.toMatchObject({ kind: 'unavailable' });
   expect(existsSync(path)).toBe(true);
   await release();
 });
 
 test('many processes lose no step', async () => {
-  const world = place();
-  writeFileSync(join(world.folder, 'count'), '0');
-  const ends = await Promise.all(Array.from({ length: 8 }, () => ended(start(program, 'count', world.folder, '25'))));
+  const host = place();
+  writeFileSync(join(host.folder, 'count'), '0');
+  const ends = await Promise.all(Array.from({ length: 8 }, () => ended(start(program, 'count', host.folder, '25'))));
   expect(ends.map(({ code, stderr }) => [code, stderr])).toEqual(Array(8).fill([0, '']));
-  expect(readFileSync(join(world.folder, 'count'), 'utf8')).toBe('200');
+  expect(readFileSync(join(host.folder, 'count'), 'utf8')).toBe('200');
 }, 60_000);
 
 test('processes that are killed inside the lock, one after the other, never meet there', async () => {
-  const world = place();
-  const ends = await Promise.all(Array.from({ length: 24 }, () => ended(start(program, 'die', world.folder))));
+  const host = place();
+  const ends = await Promise.all(Array.from({ length: 24 }, () => ended(start(program, 'die', host.folder))));
   expect(ends.map(({ signal, stderr }) => [signal, stderr])).toEqual(Array(24).fill(['SIGKILL', '']));
-  expect(readFileSync(join(world.folder, 'deaths'), 'utf8')).toHaveLength(24);
-  expect(existsSync(join(world.folder, 'violated'))).toBe(false);
+  expect(readFileSync(join(host.folder, 'deaths'), 'utf8')).toHaveLength(24);
+  expect(existsSync(join(host.folder, 'violated'))).toBe(false);
 }, 60_000);
 
 test('locks are in the state folder, which is private', async () => {
-  const { machine } = place();
-  const folder = await lockFolder(machine);
-  expect(folder).toBe(join(machine.home, '.local/state/chatelaine/locks'));
+  const { system } = place();
+  const folder = await lockFolder(system);
+  expect(folder).toBe(join(system.home, '.local/state/chatelaine/locks'));
   expect(statSync(folder).mode & 0o777).toBe(0o700);
 });
 
 test('without a usable home they are in a private temporary folder', async () => {
-  const { folder, machine } = place();
-  writeFileSync(machine.home, 'a file where the home should be');
-  const path = await lockFolder(machine);
-  expect(path).toBe(join(folder, `chatelaine-${machine.uid ?? 'user'}`));
+  const { folder, system } = place();
+  writeFileSync(system.home, 'a file where the home should be');
+  const path = await lockFolder(system);
+  expect(path).toBe(join(folder, `chatelaine-${system.uid ?? 'user'}`));
   expect(statSync(path).mode & 0o777).toBe(0o700);
 });
 
 test('a folder of locks that cannot be written gives way to the temporary one', async () => {
-  const { folder, machine } = place();
-  const uid = machine.uid === 0 ? 65_534 : machine.uid;
-  if (machine.uid === 0) chownSync(folder, 65_534, 65_534);
+  const { folder, system } = place();
+  const uid = system.uid === 0 ? 65_534 : system.uid;
+  if (system.uid === 0) chownSync(folder, 65_534, 65_534);
 
   const { code, stdout, stderr } = await ended(start(program, 'unwritable-locks', folder));
 
@@ -266,11 +266,11 @@ test.each([
     },
   ],
 ])('a temporary folder that is %s is refused', async (_name, make) => {
-  const { folder, machine } = place();
-  writeFileSync(machine.home, '');
-  const path = join(folder, `chatelaine-${machine.uid ?? 'user'}`);
+  const { folder, system } = place();
+  writeFileSync(system.home, '');
+  const path = join(folder, `chatelaine-${system.uid ?? 'user'}`);
   make(path, folder);
-  expect(await failureOf(() => lockFolder(machine))).toEqual({
+  expect(await failureOf(() => lockFolder(system))).toEqual({
     kind: 'config',
     message: `${path} is not a private folder of this user`,
     hint: 'Remove it, or set XDG_STATE_HOME to a folder that can be written.',

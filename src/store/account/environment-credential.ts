@@ -1,5 +1,5 @@
 import { Failure } from '../../core/failure.ts';
-import { variable, type Environment } from '../../core/world.ts';
+import { variable, type Environment } from '../../core/system.ts';
 import { readField, valuesOf } from '../../schema/field.ts';
 import {
   accountFields,
@@ -10,23 +10,23 @@ import {
   type ProfileField,
 } from '../../schema/profile.ts';
 
-/** Where the key of a unit of the environment is. */
-export type UnitKey =
+/** Where the key of the credential of the environment is. */
+export type EnvironmentKey =
   { readonly variable: string; readonly text: string } | { readonly variable: string; readonly file: string };
 
 /**
  * The complete credential of that kind that the environment holds; undefined where it holds none of it. No key file is opened.
  * @throws Failure config naming what is missing or doubled, usage for a malformed value
  */
-export function unitOf<K extends Kind>(
+export function environmentCredential<K extends Kind>(
   env: Environment,
   kind: K,
-): { readonly values: CredentialValues<K>; readonly key: UnitKey } | undefined {
+): { readonly values: CredentialValues<K>; readonly key: EnvironmentKey } | undefined {
   const rows: Readonly<Record<string, ProfileField>> = credentialFields[kind];
   const textOf = (name: string): string | undefined => variable(env, variableOf(kind, name));
   const belonging = Object.keys(rows).filter((name) => rows[name]?.environment !== undefined && !rows[name].alone);
   const present = belonging.filter((name) => textOf(name) !== undefined);
-  const key = unitKey(env, kind);
+  const key = environmentKey(env, kind);
   if (present.length === 0 && !key) return undefined;
   const missing = belonging.filter((name) => rows[name]?.required && textOf(name) === undefined);
   if (!key || missing.length > 0) throw incomplete(kind, present, missing, key);
@@ -38,7 +38,7 @@ export function unitOf<K extends Kind>(
 }
 
 /**
- * CHATELAINE_APP_CODE: with the unit it completes it, alone it acts as --app-code.
+ * CHATELAINE_APP_CODE: with a credential of the environment it completes it, alone it acts as --app-code.
  * @throws Failure usage when it is not an integer
  */
 export function appCodeOf(env: Environment): number | undefined {
@@ -47,7 +47,7 @@ export function appCodeOf(env: Environment): number | undefined {
   return text === undefined ? undefined : readField(name, accountFields.licensing.app_code, text);
 }
 
-function unitKey(env: Environment, kind: Kind): UnitKey | undefined {
+function environmentKey(env: Environment, kind: Kind): EnvironmentKey | undefined {
   const [name, fileName] = [variableOf(kind, 'api_key'), variableOf(kind, 'api_key_file')];
   const [text, file] = [variable(env, name), variable(env, fileName)];
   if (text !== undefined && file !== undefined)
@@ -60,7 +60,7 @@ function incomplete(
   kind: Kind,
   present: readonly string[],
   missing: readonly string[],
-  key: UnitKey | undefined,
+  key: EnvironmentKey | undefined,
 ): Failure {
   const namesOf = (fields: readonly string[]): string[] => fields.map((name) => variableOf(kind, name));
   const keyNames = `${variableOf(kind, 'api_key')} (or ${variableOf(kind, 'api_key_file')})`;

@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/world.ts';
+import type { Clock } from '../../core/system.ts';
 import type { Allowance } from '../allowance.ts';
 import type { SandboxAnswer } from '../answer.ts';
 import type { Organization, User } from '../records.ts';
@@ -7,7 +7,7 @@ import type { State } from '../state.ts';
 import { Refusal, unauthorized } from './refusal.ts';
 
 /** What the chat service is given at its start. */
-export interface ChatWorld {
+export interface ChatService {
   readonly state: State;
   readonly clock: Clock;
   readonly level: number;
@@ -18,7 +18,7 @@ export interface ChatWorld {
 }
 
 /** One admitted request. */
-export interface ChatCall extends ChatWorld {
+export interface ChatCall extends ChatService {
   readonly request: SandboxRequest;
   readonly organization: Organization;
   /** What the pattern of the route caught. */

@@ -32,9 +32,9 @@ function isSurface(value: unknown): value is Surface {
 /** Names of stored profiles; none where the file cannot be read, since a completion cannot report it. */
 function profileNames(): readonly string[] {
   try {
-    const machine = { env: process.env, platform: process.platform, home: homedir() };
+    const system = { env: process.env, platform: process.platform, home: homedir() };
     // A FIFO in its place would hold the user's shell until somebody writes to it.
-    const file = openSync(join(foldersOf(machine).config, 'config.json'), constants.O_RDONLY | constants.O_NONBLOCK);
+    const file = openSync(join(foldersOf(system).config, 'config.json'), constants.O_RDONLY | constants.O_NONBLOCK);
     const content: unknown = JSON.parse(readFileSync(file, 'utf8'));
     return isObject(content) && isObject(content['profiles']) ? Object.keys(content['profiles']) : [];
   } catch {

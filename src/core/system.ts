@@ -21,7 +21,7 @@ export type Alarm = (span: Milliseconds, ring: () => void) => () => void;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What the program knows of the computer it runs on; only `cli` reads it from `process`. */
-export interface Machine {
+export interface System {
   readonly env: Environment;
   readonly platform: NodeJS.Platform;
   readonly home: string;
@@ -30,7 +30,7 @@ export interface Machine {
   /** A folder of this computer alone, which a restart leaves as it is. */
   readonly local: string;
   /** The computer's name. */
-  readonly host: string;
+  readonly hostname: string;
   /** Undefined where the system has no user ids. */
   readonly uid: number | undefined;
   readonly pid: number;

@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/world.ts';
+import type { Clock } from '../../core/system.ts';
 import type { Allowance } from '../allowance.ts';
 import type { SandboxAnswer } from '../answer.ts';
 import type { SandboxRequest } from '../request.ts';
@@ -7,7 +7,7 @@ import type { State } from '../state.ts';
 import type { LicenseShape } from './options.ts';
 import type { createLag, createMotion } from './visible.ts';
 
-export interface LicensingWorld {
+export interface LicensingService {
   readonly state: State;
   readonly clock: Clock;
   readonly shape: LicenseShape;
@@ -20,7 +20,7 @@ export interface LicensingWorld {
   readonly perMinute: number | undefined;
 }
 
-export interface LicensingCall extends LicensingWorld {
+export interface LicensingCall extends LicensingService {
   readonly request: SandboxRequest;
   /** The application that the API key belongs to. */
   readonly app_code: number;
@@ -56,7 +56,7 @@ export function authenticate({ headers }: SandboxRequest): number {
 }
 
 /** @throws Unacceptable 429 */
-export function throttle({ allowance, clock, perMinute }: LicensingWorld, app_code: number): void {
+export function throttle({ allowance, clock, perMinute }: LicensingService, app_code: number): void {
   if (perMinute === undefined) return;
   const { wait } = allowance(`application ${app_code}`, [{ calls: perMinute, span: 60_000 }], clock.now());
   if (wait === undefined) return;

@@ -1,13 +1,13 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import type { Alarm, Clock, Machine } from '../core/world.ts';
+import type { Alarm, Clock, System } from '../core/system.ts';
 
 type Input = Readable & { readonly isTTY?: boolean };
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
 /** Everything outside the program, so that a test can hold all of it. */
-export interface World {
-  readonly machine: Machine;
+export interface Host {
+  readonly system: System;
   readonly clock: Clock;
   readonly alarm: Alarm;
   readonly stdin: Input;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import type { Clock, Machine } from '../../core/world.ts';
+import type { Clock, System } from '../../core/system.ts';
 import {
   rememberedFor,
   type ClaimOptions,
@@ -29,21 +29,21 @@ const longestWait: Milliseconds = 300_000;
 const longestPause: Milliseconds = 400;
 
 /** The claims on the users of one application, named by its server and code. */
-export async function openClaims(name: string, world: Surroundings, options: ClaimOptions): Promise<LocalClaims> {
-  const { clock, machine } = world;
-  const path = join(await lockFolder(machine), fileOf(name));
-  const me = await thisOwner(machine);
+export async function openClaims(name: string, host: Surroundings, options: ClaimOptions): Promise<LocalClaims> {
+  const { clock, system } = host;
+  const path = join(await lockFolder(system), fileOf(name));
+  const me = await thisOwner(system);
   const remember = rememberedFor(options.settle);
   const log = new AnswerLog(path, me, clock.elapsed);
   const edit = <T>(work: (file: ClaimsFile) => Promise<ClaimEdit<T>>, signal?: AbortSignal): Promise<T> =>
-    withLock(`${path}.lock`, world, () => editClaims(path, log, world, work), { signal, wait: 60_000 });
+    withLock(`${path}.lock`, host, () => editClaims(path, log, host, work), { signal, wait: 60_000 });
 
   return {
     async take(users) {
       const wanted = new Map(users.map((user) => [hashOf(user), user]));
       const end = clock.elapsed() + longestWait;
       for (let round = 0; ; round += 1) {
-        const outcome = await edit((file) => attempt(file, wanted, me, remember, world), options.signal);
+        const outcome = await edit((file) => attempt(file, wanted, me, remember, host), options.signal);
         if ('posted' in outcome) return outcome;
         const { holder } = outcome;
         if (round === 0)
@@ -58,13 +58,13 @@ export async function openClaims(name: string, world: Surroundings, options: Cla
 
     takeFree(users) {
       const wanted = new Map(users.map((user) => [hashOf(user), user]));
-      return edit((file) => attemptFree(file, wanted, me, remember, world, path), options.signal);
+      return edit((file) => attemptFree(file, wanted, me, remember, host, path), options.signal);
     },
 
     busy(users) {
       const wanted = new Map(users.map((user) => [hashOf(user), user]));
       return edit(async (file) => {
-        const others = await othersIn(file, wanted, me, machine);
+        const others = await othersIn(file, wanted, me, system);
         for (const [user] of file.answers) others.delete(user);
         const [first] = others.values();
         return { file: undefined, result: { count: others.size, holder: first && inWords(first, path) } };
@@ -91,11 +91,11 @@ function fileOf(name: string): string {
 export async function openAnswersOf(
   name: string,
   users: readonly string[],
-  { machine }: Pick<Surroundings, 'machine'>,
+  { system }: Pick<Surroundings, 'system'>,
 ): Promise<Map<string, OpenAnswer>> {
   const wanted = new Map(users.map((user) => [hashOf(user), user]));
   const found = [];
-  for (const folder of lockFolders(machine)) found.push(...(await readAnswers(join(folder, fileOf(name)), machine)));
+  for (const folder of lockFolders(system)) found.push(...(await readAnswers(join(folder, fileOf(name)), system)));
   return openOf(found, wanted);
 }
 
@@ -105,7 +105,7 @@ async function attempt(
   wanted: ReadonlyMap<string, string>,
   me: Owner,
   remember: Milliseconds,
-  { machine, clock }: Surroundings,
+  { system, clock }: Surroundings,
 ): Promise<ClaimEdit<{ readonly holder: LiveOwner } | PastPosts>> {
   const now = clock.now();
   const kept: Claim[] = [];
@@ -113,7 +113,7 @@ async function attempt(
   for (const claim of claims) {
     const rest = claim.users.filter((user) => !wanted.has(user));
     if (rest.length < claim.users.length && claim.owner.token !== me.token) {
-      const holder = await liveOwner(claim.owner, me, machine);
+      const holder = await liveOwner(claim.owner, me, system);
       if (holder) return { file: undefined, result: { holder } };
       for (const user of claim.users) if (wanted.has(user)) abandoned.push(user);
     }
@@ -156,12 +156,12 @@ async function othersIn(
   { claims }: ClaimsFile,
   wanted: ReadonlyMap<string, string>,
   me: Owner,
-  machine: Machine,
+  system: System,
 ): Promise<Map<string, LiveOwner>> {
   const others = new Map<string, LiveOwner>();
   for (const { owner, users } of claims) {
     const asked = owner.token === me.token ? [] : users.filter((user) => wanted.has(user));
-    const live = asked.length > 0 && (await liveOwner(owner, me, machine));
+    const live = asked.length > 0 && (await liveOwner(owner, me, system));
     if (live) for (const user of asked) others.set(user, live);
   }
   return others;
@@ -173,18 +173,18 @@ async function attemptFree(
   wanted: ReadonlyMap<string, string>,
   me: Owner,
   remember: Milliseconds,
-  world: Surroundings,
+  host: Surroundings,
   path: string,
 ): Promise<ClaimEdit<FreeUsers>> {
-  const others = await othersIn(file, wanted, me, world.machine);
+  const others = await othersIn(file, wanted, me, host.system);
   const [first] = others.values();
   const names = [...others.keys()].flatMap((user) => wanted.get(user) ?? []);
   const holder = first && inWords(first, path);
   const free = new Map([...wanted].filter(([user]) => !others.has(user)));
   if (free.size === 0)
     return { file: undefined, result: { posted: new Map(), answers: new Map(), held: names, holder } };
-  const taken = await attempt(file, free, me, remember, world);
-  if ('holder' in taken.result) return attemptFree(file, wanted, me, remember, world, path);
+  const taken = await attempt(file, free, me, remember, host);
+  if ('holder' in taken.result) return attemptFree(file, wanted, me, remember, host, path);
   return { file: taken.file, result: { ...taken.result, held: names, holder } };
 }
 
