@@ -150,9 +150,11 @@ describe('compressed answers', () => {
   test('the limit on the size holds after decompression', async () => {
     const bomb = gzipSync(Buffer.alloc(5_000_000, 0x20));
     expect(bomb.length).toBeLessThan(10_000);
-    const base = await answering('gzip', bomb);
-    const { error } = await at(base, 'license list --retries 0', { bodyLimit: 100_000 });
-    expect(error).toMatchObject({ exit: 7, message: expect.stringContaining('larger than any answer') as string });
+    const { port, seen } = await openOrigin(() => ({ body: bomb, headers: { 'content-encoding': 'gzip' } }));
+    const { error } = await at(`http://127.0.0.1:${port}`, 'license list', { bodyLimit: 100_000 });
+    const message: unknown = expect.stringContaining('larger than any answer');
+    expect(error).toMatchObject({ exit: 7, message, retryable: false });
+    expect(seen).toHaveLength(1);
   });
 
   test.each([
@@ -190,6 +192,7 @@ describe('hostile answers', () => {
       exit: 7,
       message: `the headers of the answer of 127.0.0.1:${port} are larger than Node takes`,
       hint: 'If they are right, set NODE_OPTIONS=--max-http-header-size=65536, in bytes.',
+      retryable: false,
     });
     expect(seen).toHaveLength(1);
   });

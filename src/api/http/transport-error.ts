@@ -97,7 +97,7 @@ const causes = {
     hint: 'If they are right, set NODE_OPTIONS=--max-http-header-size=65536, in bytes.',
   },
   'body too large': {
-    ...unconfirmed,
+    ...unusable,
     says: ({ host }) => `the answer of ${host} is larger than any answer of this API`,
     hint: 'Check the URL of the profile.',
   },
@@ -135,8 +135,9 @@ export class TransportError extends Error {
 
   /** @param timeout the time limit of the request */
   failure(http: { readonly method: string; readonly url: string }, timeout: Milliseconds): Failure {
-    const { kind = 'unavailable', says, hint }: Cause = causes[this.reason];
-    return new Failure(kind, says({ host: new URL(http.url).host, timeout, error: this }), { hint, http, cause: this });
+    const { kind = 'unavailable', says, hint, again }: Cause = causes[this.reason];
+    const message = says({ host: new URL(http.url).host, timeout, error: this });
+    return new Failure(kind, message, { hint, http, cause: this, retryable: again !== 'never' });
   }
 }
 

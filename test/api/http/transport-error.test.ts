@@ -66,10 +66,13 @@ describe('what an error proves', () => {
     ['network time-out after connecting', sentError(coded('ETIMEDOUT')), unconfirmed],
     ['no whole answer in time', new TransportError('timeout'), unconfirmed],
     ['headers that Node does not take', sentError(coded('UND_ERR_HEADERS_OVERFLOW')), unusable],
-    ['too large', new TransportError('body too large'), unconfirmed],
+    ['too large', new TransportError('body too large'), unusable],
     ['anything else', sentError(new Error('?')), unconfirmed],
     ['what is no error', sentError('text'), unconfirmed],
-  ])('%s', (_what, error, ending) => expect(error.ending).toMatchObject(ending));
+  ])('%s', (_what, error, ending) => {
+    expect(error.ending).toMatchObject(ending);
+    expect(error.failure(http, 30_000).retryable).toBe(ending.again !== 'never');
+  });
 });
 
 test('codes of the HTTP library are not repeated: they are no words for a reader', () => {
