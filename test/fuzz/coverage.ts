@@ -38,27 +38,34 @@ function pathThrough({ ranges }: Profiler.FunctionCoverage): string {
 /** Seeded, uniform in [0, below). */
 export type Pick = (below: number) => number;
 
-/** Reading the counts takes longer than most texts do: of so many, each is tried again where all of them reached something. */
-const batchSize = 32;
+/** Reading the counts takes longer than most texts do: they are read once for many texts, and again for parts of those that reach something. */
+const sizes = [1024, 64, 4];
 
 /** What is wrong with how the parser takes texts, each with one of them; those that reach new code are kept and changed further. */
 export async function explore({ seeds, attempt }: Parser, pick: Pick, coverage: Coverage, msec: number) {
   const [kept, wrongs] = [['', ...seeds], new Map<string, string>()];
-  const [ofBatches, ofTexts] = [new Set<string>(), new Set<string>()];
+  const paths = new Map([...sizes, 1].map((size) => [size, new Set<string>()]));
+  const end = performance.now() + msec;
   let runs = 0;
-  for (const end = performance.now() + msec; performance.now() < end; runs += batchSize) {
-    const batch = Array.from({ length: batchSize }, (_, at) => (runs === 0 && seeds[at]) || changed(kept, pick));
-    for (const text of batch) {
+  const tryAll = async (texts: readonly string[], size: number): Promise<boolean> => {
+    for (const text of texts) {
       const wrong = await wrongWith(attempt, text);
       if (wrong !== undefined && wrongs.size < 20) wrongs.set(wrong.slice(0, 80), JSON.stringify(text.slice(0, 2000)));
+      if (performance.now() > end) break;
     }
-    if (!coverage.reachesNew(ofBatches)) continue;
-    for (const text of batch) {
-      await wrongWith(attempt, text);
-      if (coverage.reachesNew(ofTexts) && text.length < 5000) kept.push(text);
-    }
+    if (!coverage.reachesNew(paths.get(size) ?? new Set())) return false;
+    const smaller = sizes.find((other) => other < size) ?? 1;
+    if (size === 1) kept.push(...texts.filter((text) => text.length < 5000));
+    else for (let at = 0; at < texts.length; at += smaller) await tryAll(texts.slice(at, at + smaller), smaller);
+    return true;
+  };
+  for (let size = 4; performance.now() < end;) {
+    const batch = Array.from({ length: size }, (_, at) => (runs === 0 && seeds[at]) || changed(kept, pick));
+    runs += size;
+    const isNew = await tryAll(batch, size);
+    size = isNew ? 4 : (sizes.findLast((other) => other > size) ?? size);
   }
-  return { report: `${runs} texts, ${kept.length} kept, ${ofTexts.size} paths`, wrongs: [...wrongs] };
+  return { report: `${runs} texts, ${kept.length} kept, ${paths.get(1)?.size ?? 0} paths`, wrongs: [...wrongs] };
 }
 
 async function wrongWith(attempt: Parser['attempt'], text: string): Promise<string | undefined> {
