@@ -10,9 +10,9 @@ export function accept(answer: Answer): { readonly ignored: readonly string[] } 
   const { body, status } = answer;
   if (status >= 300 && status < 400) throw redirected(answer);
   if (!isObject(body) || typeof body['result'] !== 'string') throw notOfTheApi(answer);
-  if (isSuccess(answer) && body['result'] === 'success')
-    return { ignored: namesIn(body['ignored_parameters_unsupported']) };
-  throw refusal(answer);
+  if (!isSuccess(answer) || body['result'] !== 'success') throw refusal(answer);
+  const ignored = body['ignored_parameters_unsupported'];
+  return { ignored: Array.isArray(ignored) ? ignored.filter((name) => typeof name === 'string') : [] };
 }
 
 /**
@@ -26,10 +26,6 @@ export function acceptOnce(answer: Answer): { readonly ignored: readonly string[
     if (!(cause instanceof Failure) || cause.kind !== 'unavailable' || !isSuccess(answer)) throw cause;
     throw unconfirmed(cause.message, { ...cause.details, cause });
   }
-}
-
-function namesIn(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : [];
 }
 
 /** The failure that an error envelope is. `kind` where the caller knows better. */

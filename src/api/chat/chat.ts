@@ -107,7 +107,11 @@ function endpoints(call: Caller) {
     updateSettings: call((values: readonly Assignment[], repeat: 'safe' | 'if unprocessed') => ({
       method: 'PATCH',
       path: path`/api/v1/settings`,
-      form: values.map(({ name, field, value }) => [name, formText(field.kind, value)] as const),
+      // Strings go as they are, everything else as JSON (docs/apis.md, Parameters).
+      form: values.map(({ name, field, value }) => {
+        const text = field.kind === 'string' ? String(value) : writeJson(value);
+        return [name, value instanceof Secret ? value : text] as const;
+      }),
       repeat,
       accepts: repeat === 'safe' ? accept : acceptOnce,
     })),
@@ -142,7 +146,7 @@ function endpoints(call: Caller) {
       method: 'GET',
       path: path`/api/v1/navigation_views`,
       repeat: 'safe',
-      accepts: viewsIn,
+      accepts: (answer: Answer) => rowsIn(answer, 'navigation_views')?.filter(isView),
     })),
 
     /** What the account can see; undefined where the server does not tell. */
@@ -155,7 +159,11 @@ function endpoints(call: Caller) {
       method: 'DELETE',
       path: path`/api/v1/saved_snippets/${id}`,
       repeat: 'safe',
-      accepts: snippetDeletion,
+      accepts: async (answer: Answer, level: Level) => {
+        await refuseMissingRoute(answer, 'saved snippets', snippetLevel, level);
+        if (!isGoneSnippet(answer)) accept(answer);
+        else if (!answer.afterUnconfirmed) throw refusal(answer, 'not_found');
+      },
     })),
 
     /** To read back what a change did: undefined where it is not answered. */
@@ -164,21 +172,12 @@ function endpoints(call: Caller) {
 }
 
 function listing(route: Call['path'], name: string): EndpointRow<readonly JsonObject[] | undefined> {
-  return {
-    method: 'GET',
-    path: route,
-    repeat: 'safe',
-    accepts: (answer) => {
-      const rows = objectIn(answer)?.[name];
-      return Array.isArray(rows) ? rows.filter(isObject) : undefined;
-    },
-  };
+  return { method: 'GET', path: route, repeat: 'safe', accepts: (answer) => rowsIn(answer, name) };
 }
 
-/** Strings go as they are, everything else as JSON (docs/apis.md, Parameters). */
-function formText(kind: string, value: unknown): string | Secret {
-  if (value instanceof Secret) return value;
-  return kind === 'string' ? String(value) : writeJson(value);
+function rowsIn(answer: Answer, name: string): readonly JsonObject[] | undefined {
+  const rows = objectIn(answer)?.[name];
+  return Array.isArray(rows) ? rows.filter(isObject) : undefined;
 }
 
 /** @throws Failure rejected where the server ignored a part of the request */
@@ -191,19 +190,8 @@ function deletion(answer: Answer): { readonly complete: boolean } {
   return { complete: !isObject(answer.body) || answer.body['complete'] !== false };
 }
 
-function viewsIn(answer: Answer): readonly View[] | undefined {
-  const views = objectIn(answer)?.['navigation_views'];
-  return Array.isArray(views) ? views.filter(isView) : undefined;
-}
-
 function objectIn(answer: Answer): JsonObject | undefined {
   return isSuccess(answer) && isObject(answer.body) ? answer.body : undefined;
-}
-
-async function snippetDeletion(answer: Answer, level: Level): Promise<void> {
-  await refuseMissingRoute(answer, 'saved snippets', snippetLevel, level);
-  if (!isGoneSnippet(answer)) accept(answer);
-  else if (!answer.afterUnconfirmed) throw refusal(answer, 'not_found');
 }
 
 /** 404 in fact, 400 BAD_REQUEST by the specification: only the words distinguish it from other faults (docs/apis.md, Saved snippets). */
@@ -212,9 +200,8 @@ function isGoneSnippet({ status, body }: Answer): boolean {
   return status === 404 || (status === 400 && /does not exist/i.test(String(body['msg'])));
 }
 
-function isView(value: unknown): value is View {
-  if (!isObject(value)) return false;
-  const { fragment, is_pinned, name } = value;
+function isView(row: JsonObject): row is JsonObject & View {
+  const { fragment, is_pinned, name } = row;
   return typeof fragment === 'string' && typeof is_pinned === 'boolean' && (name === null || typeof name === 'string');
 }
 

@@ -9,12 +9,6 @@ interface AnsweredRequest {
   readonly status: number;
 }
 
-interface ReadBody {
-  readonly bytes: Uint8Array;
-  /** Where the whole body is, if it is too long for memory; `bytes` are its beginning. */
-  readonly spool: Spool | undefined;
-}
-
 /** An answer as it came. A class, since V8 defines the getters of an object literal again for each object, which takes longer than reading a small body. */
 export class Answer {
   readonly status: number;
@@ -27,7 +21,12 @@ export class Answer {
   #text: string | undefined;
   #parsed: { readonly value: unknown } | undefined;
 
-  constructor(http: AnsweredRequest, headers: Answer['headers'], { bytes, spool }: ReadBody) {
+  /** `spool`: where the whole body is, if it is too long for memory; `bytes` are its beginning. */
+  constructor(
+    http: AnsweredRequest,
+    headers: Answer['headers'],
+    { bytes, spool }: { readonly bytes: Uint8Array; readonly spool: Spool | undefined },
+  ) {
     this.status = http.status;
     this.headers = headers;
     this.http = http;
@@ -64,7 +63,7 @@ export class Answer {
 let decoder: TextDecoder | undefined;
 
 /** The value that a text is as JSON; undefined where it is no JSON. */
-function jsonIn(text: string): unknown {
+export function jsonIn(text: string): unknown {
   try {
     return parseJson(text);
   } catch {

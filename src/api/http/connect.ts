@@ -30,7 +30,7 @@ async function repeatUntilDone(
   request: Request,
   slowness: ReturnType<typeof watchSlowness>,
 ): Promise<Answer> {
-  const { clock, signal } = connection;
+  const { clock, gate, signal } = connection;
   const holds: Milliseconds[] = [];
   let afterUnconfirmed = false;
   for (let retries = 0; ;) {
@@ -43,8 +43,13 @@ async function repeatUntilDone(
     }
     if (step === 'wait') {
       const asked = retryAfter(answer?.body, answer?.headers['retry-after'], clock.now());
-      holds.push(holdBack(asked, holds.length, clock.random()));
-      closeGate(connection, request, holds);
+      const wait = holdBack(asked, holds.length, clock.random());
+      holds.push(wait);
+      // Every worker waits, and this call no longer than it may in all.
+      gate.closeUntil(bucketOf(connection), clock.elapsed() + wait);
+      const total = holds.reduce((sum, hold) => sum + hold, 0);
+      if (connection.retries === 0 || !fits(connection, wait, total)) throw beyondWait(request, wait);
+      reportWait(connection, request, wait, 'the server asks to wait (429)');
       continue;
     }
     if (step === 'repeat' && ending.request === 'unknown') afterUnconfirmed = true;
@@ -70,15 +75,6 @@ async function passGate(connection: Connection, request: Request, { before }: Ca
     await clock.sleep(wait, signal);
   }
   await before?.();
-}
-
-/** Holds back every worker after a 429. `holds`: the waits that were asked of this call. */
-function closeGate(connection: Connection, request: Request, holds: readonly Milliseconds[]): void {
-  const wait = holds.at(-1) ?? 0;
-  const total = holds.reduce((sum, hold) => sum + hold, 0);
-  connection.gate.closeUntil(bucketOf(connection), connection.clock.elapsed() + wait);
-  if (connection.retries === 0 || !fits(connection, wait, total)) throw beyondWait(request, wait);
-  reportWait(connection, request, wait, 'the server asks to wait (429)');
 }
 
 function reportWait({ observe }: Connection, { method, shown: url }: Request, span: Milliseconds, why: string): void {

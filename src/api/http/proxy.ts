@@ -12,7 +12,12 @@ export function proxyOf(url: string, env: Environment): URL | undefined {
   const { protocol, hostname, port } = new URL(url);
   const text = variable(env, 'HTTPS_PROXY') ?? variable(env, 'https_proxy');
   if (protocol !== 'https:' || text === undefined || isExempt(hostname, port, env)) return undefined;
-  return proxyUrl(text);
+  // curl takes a proxy without a scheme for http.
+  const proxy = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
+  if (URL.canParse(proxy) && /^https?:/i.test(proxy)) return new URL(proxy);
+  throw new Failure('config', 'the proxy variable HTTPS_PROXY is not the URL of an http proxy', {
+    hint: 'Write it as http://host:port.',
+  });
 }
 
 /** Host and port of that proxy, for messages: without its password. Undefined where there is none, or none that can be used. */
@@ -23,15 +28,6 @@ function proxyFor(url: string, env: Environment): string | undefined {
     if (cause instanceof Failure) return undefined;
     throw cause;
   }
-}
-
-/** curl takes a proxy without a scheme for http. */
-function proxyUrl(text: string): URL {
-  const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
-  if (URL.canParse(url) && /^https?:/i.test(url)) return new URL(url);
-  throw new Failure('config', 'the proxy variable HTTPS_PROXY is not the URL of an http proxy', {
-    hint: 'Write it as http://host:port.',
-  });
 }
 
 /** `host`, `.domain`, `host:port` or `*`, separated by commas or blanks. */

@@ -60,7 +60,6 @@ function encodeBody({ input, json, form }: Call) {
 
 /** The query or body text of parameters: every server reads this form (docs/apis.md, Parameters). */
 export function encodeParameters(parameters: Parameters): string {
-  if (parameters.length === 0) return '';
   return new URLSearchParams(
     parameters.map(([name, text]): [string, string] => [name, text instanceof Secret ? text.reveal() : text]),
   ).toString();
@@ -79,7 +78,15 @@ export function shownParameters(parameters: Parameters): string {
  */
 export function guard(connection: Connection, request: Request, call: Call): void {
   if (call.method !== 'GET') guardWrite(connection, request, call);
-  guardTls(connection, request);
+  const { method, url, shown } = request;
+  // Looking at the environment costs as much as parsing the URL: a bulk write over http does neither.
+  if (url.startsWith('http:') || connection.surroundings.env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0') return;
+  const { protocol, hostname } = new URL(url);
+  if (protocol !== 'https:' || isLoopback(hostname)) return;
+  throw new Failure('config', 'NODE_TLS_REJECT_UNAUTHORIZED=0 would send the key to any server: nothing was sent', {
+    hint: 'Unset it, and give the authority of the server with --ca-file FILE or NODE_EXTRA_CA_CERTS.',
+    http: { method, url: shown },
+  });
 }
 
 function guardWrite({ readOnly, headers, plan, key, surroundings }: Connection, request: Request, call: Call): void {
@@ -102,21 +109,14 @@ function guardWrite({ readOnly, headers, plan, key, surroundings }: Connection, 
   plan({
     request: planned,
     curl: key === undefined ? '' : curlLine(planned, call, key, surroundings.caFile),
-    setup: key === undefined ? [] : settingUp(call, key),
+    setup: [
+      ...(key?.setup === undefined ? [] : [key.setup]),
+      ...(call.form ?? []).flatMap(([name, text]) =>
+        text instanceof Secret ? [`read -rs ${name.toUpperCase()}`] : [],
+      ),
+    ],
   });
   throw new Planned();
-}
-
-/** The key must not leave this machine where Node is set to trust every certificate. */
-function guardTls({ surroundings }: Connection, { method, url, shown }: Request): void {
-  // Looking at the environment costs as much as parsing the URL: a bulk write over http does neither.
-  if (url.startsWith('http:') || surroundings.env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0') return;
-  const { protocol, hostname } = new URL(url);
-  if (protocol !== 'https:' || isLoopback(hostname)) return;
-  throw new Failure('config', 'NODE_TLS_REJECT_UNAUTHORIZED=0 would send the key to any server: nothing was sent', {
-    hint: 'Unset it, and give the authority of the server with --ca-file FILE or NODE_EXTRA_CA_CERTS.',
-    http: { method, url: shown },
-  });
 }
 
 /**
@@ -139,43 +139,26 @@ function curlLine(request: PlannedCall['request'], call: Call, key: KeyVariable,
   ].join(' ');
 }
 
-/** What sets the variables that the line reads, as far as they are not set already. */
-function settingUp({ form = [] }: Call, { setup }: KeyVariable): string[] {
-  const passwords = form.flatMap(([name, text]) => (text instanceof Secret ? [`read -rs ${variableOf(name)}`] : []));
-  return [...(setup === undefined ? [] : [setup]), ...passwords];
-}
-
 function bodyWords({ input, form }: Call, shown: string | undefined): string[] {
   if (input) return [`--data-binary @${shellWord(input.file)}`];
   if (!form) return shown === undefined ? [] : [`--data-raw ${shellWord(shown)}`];
   // curl joins the parts with `&`, in their order.
   return form.map(([name, text]) =>
     text instanceof Secret
-      ? `--data-urlencode ${name}@<(printf %s "$${variableOf(name)}")`
+      ? `--data-urlencode ${name}@<(printf %s "$${name.toUpperCase()}")`
       : `--data-raw ${shellWord(encodeParameters([[name, text]]))}`,
   );
 }
 
-function variableOf(name: string): string {
-  return name.toUpperCase();
-}
-
-/** A value that goes into a URL but is shown as its name only. */
-interface Hidden {
-  readonly name: string;
-  readonly value: string;
-}
-
-/** Several segments whose slashes are part of the value. */
-interface Segments {
-  readonly segments: readonly string[];
-}
+/** A segment, one that is shown as its name only, or several whose slashes are part of the value. */
+type PathValue =
+  string | number | { readonly name: string; readonly value: string } | { readonly segments: readonly string[] };
 
 /**
  * path`/license/${code}/` encodes each value.
  * @throws Failure usage for a value that would climb out of its segment: proxies resolve `.` and `..` even when encoded (docs/apis.md, Navigation views)
  */
-export function path(parts: TemplateStringsArray, ...values: readonly (string | number | Hidden | Segments)[]): Path {
+export function path(parts: TemplateStringsArray, ...values: readonly PathValue[]): Path {
   const pieces = parts.map((part, index) => {
     const value = values[index - 1];
     const piece = value === undefined ? { sent: '', shown: '' } : encode(value);
@@ -184,7 +167,7 @@ export function path(parts: TemplateStringsArray, ...values: readonly (string | 
   return { sent: pieces.map((piece) => piece.sent).join(''), shown: pieces.map((piece) => piece.shown).join('') };
 }
 
-function encode(value: string | number | Hidden | Segments): Path {
+function encode(value: PathValue): Path {
   if (typeof value === 'object' && 'segments' in value) {
     const sent = value.segments.map((text) => segment(text)).join('/');
     return { sent, shown: sent };

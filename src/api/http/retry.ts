@@ -65,18 +65,16 @@ function secondsOf(value: unknown, now: Milliseconds): Milliseconds | undefined 
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** Holds all workers of the process back after a 429. A bucket is what a server counts together: the requests of one account. */
-export interface Gate {
-  /** No request of this bucket before this moment of the clock `elapsed`. */
-  closeUntil(bucket: string, moment: Milliseconds): void;
-  /** How long no request may go yet. */
-  wait(bucket: string): Milliseconds;
-}
+export type Gate = ReturnType<typeof openGate>;
 
-export function openGate(clock: Pick<Clock, 'elapsed'>): Gate {
+/** Holds all workers of the process back after a 429. A bucket is what a server counts together: the requests of one account. */
+export function openGate(clock: Pick<Clock, 'elapsed'>) {
   const opens = new Map<string, Milliseconds>();
   return {
-    closeUntil: (bucket, moment) => void opens.set(bucket, Math.max(opens.get(bucket) ?? -Infinity, moment)),
-    wait: (bucket) => Math.max(0, (opens.get(bucket) ?? -Infinity) - clock.elapsed()),
+    /** No request of this bucket before this moment of the clock `elapsed`. */
+    closeUntil: (bucket: string, moment: Milliseconds): void =>
+      void opens.set(bucket, Math.max(opens.get(bucket) ?? -Infinity, moment)),
+    /** How long no request may go yet. */
+    wait: (bucket: string): Milliseconds => Math.max(0, (opens.get(bucket) ?? -Infinity) - clock.elapsed()),
   };
 }

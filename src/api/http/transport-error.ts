@@ -155,7 +155,9 @@ export function connectError(cause: unknown, hostname: string, proxy?: string): 
   if (cause instanceof TransportError)
     return cause.reason === 'timeout' ? new TransportError('no connection in time', { proxy, cause }) : cause;
   const detail = codeOf(cause);
-  return new TransportError(connectReason(detail), { detail, at: nameIn(cause) ?? hostname, proxy, cause });
+  // The host that the name service was asked for: the proxy's where there is one.
+  const at = isObject(cause) && typeof cause['hostname'] === 'string' ? cause['hostname'] : hostname;
+  return new TransportError(connectReason(detail), { detail, at, proxy, cause });
 }
 
 function connectReason(code: string): keyof typeof causes {
@@ -177,9 +179,4 @@ function codeOf(error: unknown): string {
     if (first !== undefined) return codeOf(first);
   }
   return '';
-}
-
-/** The host that the name service was asked for: the proxy's where there is one. */
-function nameIn(error: unknown): string | undefined {
-  return isObject(error) && typeof error['hostname'] === 'string' ? error['hostname'] : undefined;
 }

@@ -30,21 +30,15 @@ export async function refuseOtherApplication(
   if (codes.size > 0) throw otherApplication(codes, app_code);
 }
 
-interface OwnListing {
-  /** The application that the credential says that the key is of; undefined where it does not say. */
-  readonly app_code: number | undefined;
-  readonly extent: Extent;
-}
-
 /**
  * The licenses of a list, as they come; after them, the refusal of a key of another application than the filter, or else the
- * credential, says.
+ * credential (`own`; undefined where it does not say), names.
  * @throws Failure auth naming both codes, and the failures of the list
  */
 export async function* listOfApplication(
   api: Listing,
   filter: LicenseFilter,
-  { app_code: own, extent }: OwnListing,
+  { app_code: own, extent }: { readonly app_code: number | undefined; readonly extent: Extent },
 ): AsyncGenerator<License> {
   const app_code = filter.app_code ?? own;
   const codes = new Set<string | undefined>();

@@ -162,12 +162,10 @@ type AnswerSubject = 'list' | 'license' | 'first activation';
 export function saysError(body: unknown, subject: AnswerSubject): boolean {
   if (!isObject(body) || !hasErrorWords(body)) return false;
   if (subject === 'list') return true;
-  return ![body, innerObject(body)].some((object) => object !== undefined && isAnswered(object, subject));
-}
-
-function isAnswered(object: JsonObject, subject: AnswerSubject): boolean {
-  if (isLicense(object)) return true;
-  return subject === 'first activation' && ['mac_address', 'license'].some((name) => isSaid(object[name]));
+  const objects = [body, innerObject(body)].filter((object) => object !== undefined);
+  if (objects.some(isLicense)) return false;
+  const names = subject === 'first activation' ? ['mac_address', 'license'] : [];
+  return !objects.some((object) => names.some((name) => isSaid(object[name])));
 }
 
 const statusFields = ['status', 'result'] as const;

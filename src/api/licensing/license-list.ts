@@ -57,7 +57,7 @@ export async function* listRows(
     } finally {
       await page.answer.spool?.close();
     }
-    const gap = gapAfter(page, place, moves);
+    const gap = gapAfter(page, place, moves.repeats());
     if (gap !== undefined && extent === 'part') return;
     reading = gap === undefined ? nextOf(page, place) : undefined;
     if (!reading && moves.isReadAgain(page.answer, gap)) reading = firstReading(filter);
@@ -101,13 +101,14 @@ function nextOf(page: Page, place: ReadingPlace): ReadingPlace | undefined {
 }
 
 /** What shows after a page that rows are missing, or cannot be reached; undefined where nothing does. */
-function gapAfter(page: Page, { pages, received, isRepeated, seen }: ReadingPlace, moves: Moves): string | undefined {
+function gapAfter(page: Page, place: ReadingPlace, repeats: number): string | undefined {
+  const { pages, received, isRepeated, seen } = place;
   const query = queryOf(page);
   if (isRepeated) return 'a page repeats the rows of the one before';
   if (query && seen.has(encodeParameters(query))) return 'the server names a page as next that was read before';
   if (page.count === 0 && pages > 1) return 'the server names a next page, and it has no rows';
   if (query) return undefined;
-  const listed = received - moves.repeats();
+  const listed = received - repeats;
   if (page.more !== undefined) return `the server has more rows and names no URL for them: ${page.more}`;
   if (page.total > listed) return `the server counts ${page.total} licenses and lists ${listed}`;
   if (page.pages > pages) return `the server counts ${page.pages} pages and names no URL after page ${pages}`;
@@ -118,28 +119,17 @@ function notWhole(gap: string, { http }: Answer): Failure {
   return new Failure('incomplete', `the list is not complete: ${gap}`, { http, retryable: false });
 }
 
-/** Notices a license that is shown on two pages: the sign that they moved while they were read. */
-interface Moves {
-  /** Whether no page before showed this row, in this reading and those before. */
-  isNew(row: License, page: number): boolean;
-  /** Rows of this reading that an earlier page showed. */
-  repeats(): number;
-  /**
-   * Whether the list has to be read again after its last page, or the one with a gap.
-   * @throws Failure incomplete for a gap that pages that moved do not explain, and where they moved at each reading
-   */
-  isReadAgain(answer: Answer, gap: string | undefined): boolean;
-}
-
 const maxReadings = 3;
 
-function watchMoves(): Moves {
+/** Notices a license that is shown on two pages: the sign that they moved while they were read. */
+function watchMoves() {
   /** The reading and the page that showed a license last. */
   const shown = new Map<string, readonly [reading: number, page: number]>();
   let repeats: string[] = [];
   let [reading, before] = [1, ''];
   return {
-    isNew(row, page) {
+    /** Whether no page before showed this row, in this reading and those before. */
+    isNew(row: License, page: number): boolean {
       const identity = identityOf(row);
       const last = shown.get(identity);
       if (last?.[0] === reading && last[1] < page && row.key !== undefined) repeats.push(`${page} ${identity}`);
@@ -147,8 +137,13 @@ function watchMoves(): Moves {
       // Rows without a key cannot be told apart on the pages of one reading.
       return last === undefined || (row.key === undefined && last[0] === reading && reading === 1);
     },
+    /** Rows of this reading that an earlier page showed. */
     repeats: () => repeats.length,
-    isReadAgain(answer, gap) {
+    /**
+     * Whether the list has to be read again after its last page, or the one with a gap.
+     * @throws Failure incomplete for a gap that pages that moved do not explain, and where they moved at each reading
+     */
+    isReadAgain(answer: Answer, gap: string | undefined): boolean {
       const places = repeats.join('\n');
       // What two readings repeat at the same places is the habit of the server.
       const isStill = places === '' || places === before;

@@ -9,35 +9,14 @@ import { listRows, matches, parametersOf, type Extent, type LicenseFilter, type 
 import { licenses } from './list-page.ts';
 import { licensesOfUser } from './user-licenses.ts';
 
-export interface LicensingApi {
-  /**
-   * POST, sent once. `before` is called right before each attempt, of which all but the last were certainly not carried out; its failure
-   * ends the call.
-   * @throws Failure where certainly nothing was created: a refusal, or no connection
-   */
-  create(license: LicenseFields, before?: () => Promise<void>): Promise<Creation>;
-  /**
-   * GET, all pages, filtered again here by exact text. Yields what was received, and then throws Failure incomplete if that is not the
-   * whole list; with `part` only where a later page fails. `heard` is called for each page, before its rows.
-   */
-  list(filter?: LicenseFilter, extent?: Extent, heard?: (size: ListSize) => void): AsyncGenerator<License>;
-  /** The licenses of one user, whole. @throws Failure incomplete where the list is not */
-  ofUser(holder: LicenseHolder): Promise<UserLicenses>;
-  /** @throws Failure not_found */
-  view(code: string): Promise<License>;
-  /** PUT: the whole license. @throws Failure not_found; rejected where the license differs afterwards */
-  replace(code: string, license: LicenseFields): Promise<License>;
-  /** PATCH: only the fields given. @throws Failure not_found; rejected where the license differs afterwards */
-  update(code: string, fields: EditedFields): Promise<License>;
-  /** The earliest license that activated the sensor. @throws Failure not_found where there is none */
-  firstActivation(query: { readonly mac_address: string; readonly app_code?: number | undefined }): Promise<License>;
-}
+export type LicensingApi = ReturnType<typeof licensingApi>;
 
 /**
  * Each licensing URL, and the meaning of its answers (docs/apis.md, Licensing answers).
  * @param random uniform in [0, 1): for a name that no user has
  */
-export function licensingApi(open: () => Promise<LicensingConnection>, random: () => number): LicensingApi {
+export function licensingApi(open: () => Promise<LicensingConnection>, random: () => number) {
+  /** @throws Failure not_found */
   const view = async (code: string): Promise<License> => {
     const connection = await open();
     const answer = await connection.send({ method: 'GET', path: licensePath(code), repeat: 'safe' });
@@ -47,7 +26,12 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
   };
   const editing = { open, view, pathOf: licensePath };
   return {
-    async create(fields, before) {
+    /**
+     * POST, sent once. `before` is called right before each attempt, of which all but the last were certainly not carried out; its
+     * failure ends the call.
+     * @throws Failure where certainly nothing was created: a refusal, or no connection
+     */
+    async create(fields: LicenseFields, before?: () => Promise<void>): Promise<Creation> {
       const connection = await open();
       try {
         const answer = await connection.send({
@@ -65,19 +49,36 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
       }
     },
 
-    async *list(filter = {}, extent = 'whole', heard) {
+    /**
+     * GET, all pages, filtered again here by exact text. Yields what was received, and then throws Failure incomplete if that is not
+     * the whole list; with `part` only where a later page fails. `heard` is called for each page, before its rows.
+     */
+    async *list(
+      filter: LicenseFilter = {},
+      extent: Extent = 'whole',
+      heard?: (size: ListSize) => void,
+    ): AsyncGenerator<License> {
       for await (const license of listRows(open, filter, extent, heard)) if (matches(license, filter)) yield license;
     },
 
-    ofUser: (holder) => licensesOfUser(holder, { rows: (filter) => listRows(open, filter, 'whole'), random }),
+    /** The licenses of one user, whole. @throws Failure incomplete where the list is not */
+    ofUser: (holder: LicenseHolder): Promise<UserLicenses> =>
+      licensesOfUser(holder, { rows: (filter) => listRows(open, filter, 'whole'), random }),
 
     view,
 
-    replace: (code, fields) => editLicense('PUT', code, fields, editing),
+    /** PUT: the whole license. @throws Failure not_found; rejected where the license differs afterwards */
+    replace: (code: string, license: LicenseFields) => editLicense('PUT', code, license, editing),
 
-    update: (code, fields) => editLicense('PATCH', code, fields, editing),
+    /** PATCH: only the fields given. @throws Failure not_found; rejected where the license differs afterwards */
+    update: (code: string, fields: EditedFields) => editLicense('PATCH', code, fields, editing),
 
-    async firstActivation({ mac_address, app_code }) {
+    /** The earliest license that activated the sensor. @throws Failure not_found where there is none */
+    async firstActivation(asked: {
+      readonly mac_address: string;
+      readonly app_code?: number | undefined;
+    }): Promise<License> {
+      const { mac_address, app_code } = asked;
       const query = parametersOf({ mac_address, app_code });
       const connection = await open();
       const answer = await connection.send({ method: 'GET', path: path`/v1/first-activation/`, query, repeat: 'safe' });

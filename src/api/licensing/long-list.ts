@@ -3,17 +3,6 @@ import { parseElements } from '../../core/json-elements.ts';
 import { readerOf, type JsonRun } from '../../core/json-reader.ts';
 import type { Spool } from '../../core/spool.ts';
 
-/** A page of a list that is too long for memory. */
-interface LongPage {
-  /** The document, with the first rows alone. */
-  readonly body: unknown;
-  /** How many rows that array of `body` has in all, and each of them. */
-  readonly rowsOf: (rows: readonly unknown[]) => {
-    readonly count: number;
-    readonly each: AsyncIterable<readonly unknown[]>;
-  };
-}
-
 /** An array of a long page. */
 interface LongArray {
   readonly index: number;
@@ -29,7 +18,7 @@ const keptElements = 100;
  * a time. Integers beyond 2^53 are `bigint`.
  * @throws SyntaxError where it is not JSON, ends early, is nested too deep, or has an element of more than 16 MiB
  */
-export async function readLongPage(spool: Pick<Spool, 'read'>): Promise<LongPage> {
+export async function readLongPage(spool: Pick<Spool, 'read'>) {
   const reader = readerOf();
   const arrays = new Map<string | undefined, LongArray>();
   const add = (run: JsonRun): void => {
@@ -44,21 +33,21 @@ export async function readLongPage(spool: Pick<Spool, 'read'>): Promise<LongPage
   for (const run of reader.end()) add(run);
 
   const body = parseJson(reader.rest());
-  const lists = new Map([...arrays].map(([name, array]) => [listAt(body, name), array]));
-  for (const [list, { first }] of lists) list?.push(...first);
+  const lists = [...arrays].map(([name, array]) => {
+    const list: unknown = name === undefined ? body : isObject(body) ? body[name] : undefined;
+    // Another value of the same name may follow the array.
+    if (Array.isArray(list)) list.push(...array.first);
+    return { list, array };
+  });
   return {
+    /** The document, with the first rows alone. */
     body,
-    rowsOf(rows) {
-      const [, array] = [...lists].find(([list]) => list === rows) ?? [];
+    /** How many rows that array of `body` has in all, and each of them. */
+    rowsOf(rows: readonly unknown[]) {
+      const array = lists.find(({ list }) => list === rows)?.array;
       return { count: array?.count ?? 0, each: elementsAt(spool, array?.index) };
     },
   };
-}
-
-/** The array in the document; undefined where another value of the same name follows it. */
-function listAt(body: unknown, name: string | undefined): unknown[] | undefined {
-  const list = name === undefined ? body : isObject(body) ? body[name] : undefined;
-  return Array.isArray(list) ? list : undefined;
 }
 
 async function* elementsAt(spool: Pick<Spool, 'read'>, index: number | undefined): AsyncGenerator<readonly unknown[]> {

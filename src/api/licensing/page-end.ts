@@ -1,5 +1,5 @@
-import { isObject, type JsonObject, parseJson } from '../../core/json.ts';
-import type { Answer } from '../http/answer.ts';
+import { isObject, type JsonObject } from '../../core/json.ts';
+import { type Answer, jsonIn } from '../http/answer.ts';
 
 /** What a page of a list says of the rows after it (docs/exactly-once.md, Whole lists). */
 export interface PageEnd {
@@ -33,21 +33,12 @@ const placeName =
   /^(links?|meta(data)?|pagination|paging|pager|paginator|page(info)?|responsemetadata|resultinfo|cursors?|hydraview)$/;
 
 /** Headers of nearly every answer: to compile the patterns above for them would be a part of each start. */
-const otherHeaders: ReadonlySet<string> = new Set([
-  ...[
-    'allow',
-    'cache-control',
-    'connection',
-    'content-length',
-    'content-type',
-    'date',
-    'etag',
-    'expires',
-    'keep-alive',
-  ],
-  ...['last-modified', 'referrer-policy', 'server', 'strict-transport-security', 'transfer-encoding', 'vary'],
-  ...['cross-origin-opener-policy', 'x-content-type-options', 'x-frame-options'],
-]);
+const otherHeaders: ReadonlySet<string> = new Set(
+  [
+    'allow cache-control connection content-length content-type cross-origin-opener-policy date etag expires keep-alive',
+    'last-modified referrer-policy server strict-transport-security transfer-encoding vary x-content-type-options x-frame-options',
+  ].flatMap((line) => line.split(' ')),
+);
 
 export function pageEnd({ status, headers, body }: Answer): PageEnd {
   const entries = [...entriesIn(body), ...headerEntries(headers)];
@@ -101,15 +92,6 @@ function headerEntries(headers: Answer['headers']): PageEntry[] {
 
 function plainName(key: string): string {
   return key.toLowerCase().replace(/[^a-z0-9]/g, '');
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch (cause) {
-    if (cause instanceof SyntaxError) return undefined;
-    throw cause;
-  }
 }
 
 /** The number of all rows; undefined where the header is not there, or leaves it open with `*`. */

@@ -18,8 +18,11 @@ interface LookUp {
 export async function licensesOfUser(asked: LicenseHolder, { rows, random }: LookUp): Promise<UserLicenses> {
   const listed = await gather(rows(asked));
   if (listed.length === 0) return { exact: [], near: await storedOtherwise(asked, rows), filter: 'honoured' };
-  const byFilter = (license: License): Likeness =>
-    weaker(likenessByFilter(license, asked), likenessOfApp(license, asked.app_code));
+  // The server has filtered: a row of another name is what it made of the asked one, a row without a name is of that user.
+  const byFilter = (license: License): Likeness => {
+    const name = textOf(license, 'remote_user') ?? asked.remote_user;
+    return weaker(name === asked.remote_user ? 'exact' : 'near', likenessOfApp(license, asked.app_code));
+  };
   const named = listed.filter((license) => textOf(license, 'remote_user') === asked.remote_user);
   if (named.length > 0) return { ...sorted(named, byFilter), filter: 'honoured' };
   const again = await readAgain(listed, asked, { rows, random });
@@ -44,12 +47,6 @@ async function storedOtherwise(asked: LicenseHolder, rows: LookUp['rows']): Prom
         found.push(license);
   }
   return found;
-}
-
-/** The server has filtered: a row of another name is what it made of the asked one, a row without a name is of that user. */
-function likenessByFilter(license: License, { remote_user }: LicenseHolder): Likeness {
-  const name = textOf(license, 'remote_user');
-  return name === undefined || name === remote_user ? 'exact' : 'near';
 }
 
 function sorted(
