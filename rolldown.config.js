@@ -146,6 +146,9 @@ const refuseUnresolved = (level, log, handle) => {
   handle(level, log);
 };
 
+/** What `replace` does to each package, for the bill of materials. @type {Map<string, Set<string>>} */
+const alterations = new Map();
+
 /** Licences stay; other comments are for who reads the sources, and marks for a minifier. */
 const comments = { jsdoc: false, annotation: false };
 
@@ -153,7 +156,13 @@ const program = defineConfig({
   onLog: refuseUnresolved,
   input: { main: here('src/cli/process.ts'), help: here('src/cli/help-texts.ts') },
   platform: 'node',
-  plugins: [replace(replacedModules), lateBuiltins(), httpParser, licences(['jq-wasm']), pack(packed)],
+  plugins: [
+    replace(replacedModules, alterations),
+    lateBuiltins(),
+    httpParser,
+    licences(['jq-wasm'], alterations),
+    pack(packed),
+  ],
   // The entry may export to its chunks, so that what every run loads is one file.
   preserveEntrySignatures: 'allow-extension',
   output: {

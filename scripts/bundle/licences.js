@@ -3,17 +3,23 @@ import { join } from 'node:path';
 
 /**
  * Writes two files beside the bundle, about each package whose code is in it: THIRD-PARTY-LICENSES with the licence texts, and
- * bill-of-materials.cdx.json (CycloneDX), so that an audit sees packages that are not installed as dependencies.
+ * bill-of-materials.cdx.json (CycloneDX), so that an audit sees packages that are not installed as dependencies, with the hash of each
+ * package as it was published, and what this build has put in the place of its modules.
  * @param {readonly string[]} others packages whose code is in a bundle beside this one
+ * @param {ReadonlyMap<string, ReadonlySet<string>>} alterations what `replace` noted
  * @returns {import('rolldown').Plugin}
  */
-export function licences(others) {
+export function licences(others, alterations) {
   return {
     name: 'licences',
     generateBundle(_options, bundle) {
       const modules = Object.values(bundle).flatMap((part) => (part.type === 'chunk' ? part.moduleIds : []));
-      const folders = new Set([...modules.flatMap(packageFolder), ...others.map((name) => join('node_modules', name))]);
-      const packages = [...folders].map(describe).sort((a, b) => (a.name < b.name ? -1 : 1));
+      const folders = new Set([...modules.flatMap(packageFolder), ...others.map((name) => `node_modules/${name}`)]);
+      const found = [...folders].map((folder) => describe(folder, [...(alterations.get(folder) ?? [])].sort()));
+      // A package that is installed at two places is one.
+      const packages = [...new Map(found.map((one) => [`${one.name} ${one.version}`, one])).entries()]
+        .sort(([one], [other]) => (one < other ? -1 : 1))
+        .map(([, one]) => one);
       const texts = packages.map(licenceText).join('');
       this.emitFile({ type: 'asset', fileName: 'THIRD-PARTY-LICENSES', source: heading + texts });
       this.emitFile({ type: 'asset', fileName: 'bill-of-materials.cdx.json', source: billOfMaterials(packages) });
@@ -24,23 +30,44 @@ export function licences(others) {
 const heading = 'The files of this folder contain code of these packages.\n';
 
 /** @param {string} path of a module; its package is what follows the last node_modules */
-function packageFolder(path) {
-  return /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(path) ?? [];
+export function packageFolder(path) {
+  return /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path.replaceAll('\\', '/')) ?? [];
 }
 
-/** @typedef {{ name: string, version: string, license: string | undefined, text: string }} Bundled */
+/** @typedef {{ name: string, version: string, license: string, text: string, sha512: string, changes: readonly string[] }} Bundled */
 
 /**
  * @param {string} folder
+ * @param {readonly string[]} changes
  * @returns {Bundled}
- * @throws where a package has no licence that could be quoted
+ * @throws where a package names no licence, has no text of it, or has no hash in package-lock.json
  */
-function describe(folder) {
-  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  const file = readdirSync(folder).find((entry) => /^(licen[cs]e|copying)/i.test(entry));
-  const text = file === undefined ? '' : readFileSync(join(folder, file), 'utf8').trim();
-  if (!license && !text) throw new Error(`${name}: there is no licence in its package`);
-  return { name, version, license, text };
+function describe(folder, changes) {
+  const { name, version, license, licenses } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const text = (textIn(folder, /^(licen[cs]e|copying)/i) ?? readmeChapter(folder) ?? '').trim();
+  // Before 2014 package.json had a list of objects.
+  const named = license ?? licenses?.[0]?.type;
+  if (!named || !text)
+    throw new Error(`${name}: there is no ${named ? 'text of its licence' : 'licence'} in its package`);
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
+  const { integrity = '' } = packages[folder.slice(folder.indexOf('node_modules/'))] ?? {};
+  const [, base64] = /^sha512-(\S+)$/.exec(integrity) ?? [];
+  if (base64 === undefined) throw new Error(`${name}: there is no SHA-512 of it in package-lock.json`);
+  return { name, version, license: named, text, sha512: Buffer.from(base64, 'base64').toString('hex'), changes };
+}
+
+/**
+ * @param {string} folder
+ * @param {RegExp} name
+ */
+function textIn(folder, name) {
+  const file = readdirSync(folder).find((entry) => name.test(entry));
+  return file === undefined ? undefined : readFileSync(join(folder, file), 'utf8');
+}
+
+/** The chapter that some packages have in the place of a file. @param {string} folder */
+function readmeChapter(folder) {
+  return /^#+ licen[cs]e\s*\n([^#]+)/im.exec(textIn(folder, /^readme/i) ?? '')?.[1];
 }
 
 /** @param {Bundled} bundled */
@@ -48,14 +75,27 @@ function licenceText({ name, version, license, text }) {
   return `\n${'='.repeat(80)}\n${name} ${version} (${license})\n\n${text}\n`;
 }
 
-/** @param {readonly Bundled[]} packages */
+const altered = 'Modules of this package import text of chatelaine in the place of another module:';
+
+/** Without time and serial number, so that the same sources give the same file. @param {readonly Bundled[]} packages */
 function billOfMaterials(packages) {
-  const components = packages.map(({ name, version, license }) => ({
-    type: 'library',
-    name,
-    version,
-    purl: `pkg:npm/${name.replace('@', '%40')}@${version}`,
-    ...(license === undefined ? {} : { licenses: [{ expression: license }] }),
+  const ours = JSON.parse(readFileSync('package.json', 'utf8'));
+  const metadata = { component: { ...component('application', ours), licenses: [{ expression: ours.license }] } };
+  const components = packages.map(({ sha512, license, changes, ...named }) => ({
+    ...component('library', named),
+    hashes: [{ alg: 'SHA-512', content: sha512 }],
+    licenses: [{ expression: license }],
+    ...(changes.length > 0 && {
+      pedigree: { ancestors: [component('library', named)], notes: `${altered} ${changes.join(' ')}` },
+    }),
   }));
-  return JSON.stringify({ bomFormat: 'CycloneDX', specVersion: '1.6', version: 1, components }, null, 2);
+  return JSON.stringify({ bomFormat: 'CycloneDX', specVersion: '1.6', version: 1, metadata, components });
+}
+
+/**
+ * @param {'application' | 'library'} type
+ * @param {{ name: string, version: string }} named
+ */
+function component(type, { name, version }) {
+  return { type, name, version, purl: `pkg:npm/${name.replace('@', '%40')}@${version}` };
 }

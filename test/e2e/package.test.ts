@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   accessSync,
   constants,
@@ -11,7 +12,7 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -24,7 +25,16 @@ interface Packed {
   readonly files: readonly { readonly path: string; readonly mode: number }[];
 }
 interface Bill {
-  readonly components: readonly { readonly name: string; readonly version: string }[];
+  readonly components: readonly {
+    readonly name: string;
+    readonly version: string;
+    readonly hashes: readonly { readonly alg: string; readonly content: string }[];
+    readonly licenses: readonly { readonly expression: string }[];
+    readonly pedigree?: { readonly notes: string };
+  }[];
+}
+interface Lock {
+  readonly packages: Readonly<Record<string, { readonly integrity?: string }>>;
 }
 interface Manifest {
   readonly version: string;
@@ -32,16 +42,25 @@ interface Manifest {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'chatelaine-package-'));
+const copy = join(folder, 'copy');
 let packed: Packed;
 afterAll(() => rmSync(folder, { recursive: true }));
 
 beforeAll(async () => {
   // A copy is packed: packing builds and rewrites package.json for a moment, which other tests must not see.
-  const copy = join(folder, 'copy');
   const { stdout: tracked } = await execa('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
   for (const file of tracked.split('\0').filter((name) => name !== '' && !/^(test|bench)\//.test(name)))
     if (existsSync(file)) cpSync(file, join(copy, file));
-  symlinkSync(join(process.cwd(), 'node_modules'), join(copy, 'node_modules'));
+  // What is bundled is in the copy, since the bundle names its modules by their place; the tools are links.
+  const bundled = new Set(components().map(({ name }) => name));
+  for (const name of installedPackages()) {
+    const [from, to] = [resolve('node_modules', name), join(copy, 'node_modules', name)];
+    if (bundled.has(name)) cpSync(from, to, { recursive: true });
+    else {
+      mkdirSync(dirname(to), { recursive: true });
+      symlinkSync(from, to);
+    }
+  }
   const { stdout } = await execa('npm', ['pack', '--json', '--pack-destination', folder], { cwd: copy });
   packed = (JSON.parse(stdout.slice(stdout.indexOf('['))) as Packed[])[0] ?? {
     filename: '',
@@ -83,6 +102,21 @@ test('every page of the manual is in the tarball and named in package.json, so t
   expect(packed.files.map(({ path }) => path).filter((path) => path.startsWith('man/'))).toEqual(pages.sort());
 });
 
+test('two builds in two folders give the same bytes', () => {
+  const built = (place: string): Record<string, string> =>
+    Object.fromEntries(
+      packed.files
+        .filter(({ path }) => path !== 'package.json')
+        .map(({ path }) => [
+          path,
+          createHash('sha256')
+            .update(readFileSync(join(place, path)))
+            .digest('hex'),
+        ]),
+    );
+  expect(built(copy)).toEqual(built('.'));
+});
+
 test('nothing in it names a path of the machine that built it', () => {
   const system = [process.cwd(), process.env['HOME']].filter((path) => path !== undefined && path.length > 1);
   const telling = packed.files
@@ -91,13 +125,38 @@ test('nothing in it names a path of the machine that built it', () => {
   expect(telling).toEqual([]);
 });
 
-test('licences and a bill of materials name each package that is bundled', () => {
+test('licences and a bill of materials name each package that is bundled, with the hash of its tarball', () => {
   const text = readFileSync('dist/THIRD-PARTY-LICENSES', 'utf8');
-  const bill = JSON.parse(readFileSync('dist/bill-of-materials.cdx.json', 'utf8')) as Bill;
-  const listed = bill.components.map(({ name, version }) => `${name} ${version}`);
-  expect([...text.matchAll(/^={80}\n(\S+ \S+) \(/gm)].map(([, name]) => name)).toEqual(listed);
-  for (const name of ['commander', 'undici', 'conf', 'yaml', '@inquirer/password'])
-    expect(listed.join('\n')).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+$`, 'm'));
+  const listed = components().map(
+    ({ name, version, licenses: [license] }) => `${name} ${version} (${license?.expression ?? 'no licence'})`,
+  );
+  expect([...text.matchAll(/^={80}\n(\S+ \S+ \(.+\))\n\n(?=\S)/gm)].map(([, name]) => name)).toEqual(listed);
+  expect(listed).toEqual(expect.arrayContaining(['busboy 1.6.0 (MIT)', 'streamsearch 1.1.0 (MIT)']));
+  expect(new Set(listed).size).toBe(listed.length);
+
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as Lock;
+  const published = new Set(Object.values(packages).map(({ integrity }) => integrity));
+  for (const { name, hashes } of components()) {
+    const sha512 = Buffer.from(hashes[0]?.content ?? '', 'hex').toString('base64');
+    expect(hashes[0]?.alg).toBe('SHA-512');
+    expect.soft(published.has(`sha512-${sha512}`), name).toBe(true);
+  }
+});
+
+test('the bill of materials says of each package what the build put in the place of its modules', () => {
+  const altered = components().flatMap(({ name, pedigree }) =>
+    pedigree === undefined ? [] : [`${name}: ${pedigree.notes.replace(/^.*?: /, '')}`],
+  );
+  expect(altered).toEqual([
+    'atomically: dist/utils/temp.js: when-exit.',
+    'cli-table3: src/utils.js: string-width.',
+    'commander: lib/command.js: node:child_process.',
+    'conf: dist/source/index.js: ajv-formats. dist/source/index.js: ajv/dist/2020.js.',
+    'sanitize-html: index.js: postcss.',
+    'undici: lib/core/util.js: ./tree. lib/core/util.js: node:http. lib/dispatcher/client-h1.js: ../llhttp/constants.js. ' +
+      'lib/dispatcher/client-h1.js: ../llhttp/llhttp-wasm.js. lib/dispatcher/client-h1.js: ../llhttp/llhttp_simd-wasm.js. ' +
+      'lib/dispatcher/client.js: ./client-h2.js. lib/dispatcher/client.js: node:http.',
+  ]);
 });
 
 describe('installed into an empty folder', () => {
@@ -161,3 +220,15 @@ describe('installed into an empty folder', () => {
     expect(() => accessSync(program, constants.X_OK)).not.toThrow();
   });
 });
+
+/** The bill of materials that lies beside the program. */
+function components(): Bill['components'] {
+  return (JSON.parse(readFileSync('dist/bill-of-materials.cdx.json', 'utf8')) as Bill).components;
+}
+
+/** The names of folders in node_modules: packages, scopes apart, and what npm keeps there for itself. */
+function installedPackages(): string[] {
+  return readdirSync('node_modules').flatMap((name) =>
+    name.startsWith('@') ? readdirSync(join('node_modules', name)).map((inner) => `${name}/${inner}`) : [name],
+  );
+}
