@@ -40,12 +40,12 @@ export async function lookAtUsers(
   if (users.length <= fewUsers) return lookUpEach(api, app_code, users, concurrency);
   const list = await readList(api, app_code, users);
   const isRead = !(list instanceof Failure);
-  const unseen = isRead ? users.filter((user) => !list.sights.has(user)) : users;
+  const unseen = isRead ? users.filter((user) => !list.sightOf(user)) : users;
   const [probe] = unseen;
-  if (isRead && (list.isOnePage || probe === undefined)) return (user) => list.sights.get(user) ?? proof;
+  if (isRead && (list.isOnePage || probe === undefined)) return (user) => list.sightOf(user) ?? proof;
   const { sight, filter } = await lookUp(api, { remote_user: probe ?? '', app_code });
   if (filter === 'ignored') return readTwice(api, app_code, users, list);
-  if (isRead) return (user) => (user === probe ? sight : (list.sights.get(user) ?? hint));
+  if (isRead) return (user) => (user === probe ? sight : (list.sightOf(user) ?? hint));
   const others = await lookUpEach(api, app_code, users.slice(1), concurrency);
   return (user) => (user === probe ? sight : others(user));
 }
@@ -93,9 +93,10 @@ export function sightOf({
   return near ? { shows: 'near', licenses: [near, ...others] } : proof;
 }
 
-/** What one reading of the list of an application shows; users of whom it shows nothing are absent. */
+/** One reading of the list of an application. */
 interface ListReading {
-  readonly sights: ReadonlyMap<string, Sight>;
+  /** Undefined where it shows nothing of the user. */
+  readonly sightOf: (user: string) => Sight | undefined;
   readonly isOnePage: boolean;
 }
 
@@ -117,8 +118,12 @@ async function readTwice(
     first = undefined;
     const [missing, ...others] = two.map((reading) => {
       if (reading instanceof Failure) return (failure = reading);
-      for (const [user, sight] of reading.sights) if (sights.get(user)?.shows !== 'licenses') sights.set(user, sight);
-      return users.filter((user) => !reading.sights.has(user)).join('\n');
+      const unseen = users.filter((user) => {
+        const sight = reading.sightOf(user);
+        if (sight && sights.get(user)?.shows !== 'licenses') sights.set(user, sight);
+        return !sight;
+      });
+      return unseen.join('\n');
     });
     if (typeof missing === 'string' && others.every((other) => other === missing))
       return (user) => sights.get(user) ?? proof;
@@ -126,64 +131,48 @@ async function readTwice(
   return (user) => sights.get(user) ?? { shows: 'gap', failure };
 }
 
-/** A Failure where the list cannot answer for each user: it is not whole, too long, or its rows do not name users. */
+/**
+ * Keeps the licenses alone that may be of these users, however many others the list has. A Failure where the list cannot answer for each
+ * user: it is not whole, too long, or its rows do not name users.
+ */
 async function readList(
   api: SightApi,
   app_code: number,
   users: readonly string[],
   longest = tooLong * users.length,
 ): Promise<ListReading | Failure> {
-  const found = new Map<string, [License, ...License[]]>();
-  const others: License[] = [];
+  const exact = new Map<string, License[]>();
+  const near = new Map<string, License[]>();
   const wanted = new Set(users);
+  /** Made for the first license of somebody else. */
+  let candidatesOf: ReturnType<typeof nameIndex> | undefined;
   let size = { page: 1, told: 0, hasNext: false };
   try {
     for await (const license of api.list({ app_code }, 'whole', (heard) => (size = heard))) {
       const name = textOf(license, 'remote_user');
       if (name === undefined) return unusable('its rows do not name users');
       if (size.page === 1 && size.hasNext && size.told > longest) return unusable('it is too long');
-      const isExact = wanted.has(name) && likeness(license, { remote_user: name, app_code }) === 'exact';
-      if (!isExact) others.push(license);
-      else if (!found.get(name)?.push(license)) found.set(name, [license]);
+      if (wanted.has(name) && likeness(license, { remote_user: name, app_code }) === 'exact') {
+        if (!exact.get(name)?.push(license)) exact.set(name, [license]);
+        continue;
+      }
+      candidatesOf ??= nameIndex(users);
+      for (const remote_user of candidatesOf(name))
+        if (likeness(license, { remote_user, app_code }) === 'near' && !near.get(remote_user)?.push(license))
+          near.set(remote_user, [license]);
     }
   } catch (cause) {
     if (cause instanceof Failure && cause.kind === 'incomplete') return cause;
     throw cause;
   }
-  return { sights: sightsOf(found, others, app_code, users), isOnePage: size.page === 1 };
-}
-
-function sightsOf(
-  found: ReadonlyMap<string, readonly [License, ...License[]]>,
-  others: readonly License[],
-  app_code: number,
-  users: readonly string[],
-): Map<string, Sight> {
-  const unseen = users.filter((user) => !found.has(user));
-  const sights = new Map<string, Sight>();
-  for (const [user, near] of nearMatches(others, app_code, unseen)) sights.set(user, sightOf({ exact: [], near }));
-  for (const [user, licenses] of found)
-    sights.set(
-      user,
-      licenses.length > 1 ? sightOf({ exact: distinct(licenses), near: [] }) : { shows: 'licenses', licenses },
-    );
-  return sights;
+  const isShown = (user: string): boolean => exact.has(user) || near.has(user);
+  const shown = (user: string): Sight =>
+    sightOf({ exact: distinct(exact.get(user) ?? []), near: near.get(user) ?? [] });
+  return { sightOf: (user) => (isShown(user) ? shown(user) : undefined), isOnePage: size.page === 1 };
 }
 
 function unusable(why: string): Failure {
   return new Failure('incomplete', `the list of the application is not used: ${why}`);
-}
-
-/** The users for whom the list shows licenses of near names alone, and those licenses. */
-function nearMatches(licenses: readonly License[], app_code: number, users: readonly string[]): Map<string, License[]> {
-  const near = new Map<string, License[]>();
-  if (licenses.length === 0) return near;
-  const candidatesOf = nameIndex(users);
-  for (const license of licenses)
-    for (const remote_user of candidatesOf(textOf(license, 'remote_user') ?? ''))
-      if (likeness(license, { remote_user, app_code }) === 'near' && !near.get(remote_user)?.push(license))
-        near.set(remote_user, [license]);
-  return near;
 }
 
 /** Finds the users whom a listed name may mean, without comparing it with each of them. */

@@ -8,14 +8,15 @@ import type { System } from '../../core/system.ts';
 import { isOpenAnswer, type OpenAnswer } from '../claims.ts';
 import { isMissing, readPrivateBytes, remove, storageFailure, syncFolder } from '../disk/files.ts';
 import { liveOwner, type Owner } from '../disk/owner.ts';
-import { readRecords, recordLine } from '../roster/ndjson.ts';
+import { eachRecord, recordLine } from '../roster/ndjson.ts';
 
 /** User, and what the last answered POST was answered. */
 export type Answered = readonly [user: string, answer: OpenAnswer];
 
 /** What was answered since the file of claims was last written. */
 export interface LoggedAnswers {
-  readonly answers: readonly Answered[];
+  /** Read once, one by one: a large roster has as many as rows. @throws Failure config where a log is damaged */
+  readonly answers: Iterable<Answered>;
   /** Logs to which nothing is appended any more. */
   readonly ended: readonly string[];
 }
@@ -65,7 +66,7 @@ export class AnswerLog {
       const holder = token === this.#me.token ? undefined : holders.find((owner) => owner.token === token);
       if (!holder || !(await liveOwner(holder, this.#me, system))) ended.push(path);
     }
-    return { answers: logs.flatMap(({ answers }) => answers), ended };
+    return { answers: inAll(logs.map(({ answers }) => answers)), ended };
   }
 
   async #create(): Promise<WrittenLog> {
@@ -122,12 +123,16 @@ export async function logsOf(
   return logs;
 }
 
-function parsed(path: string, bytes: Buffer = Buffer.alloc(0)): Answered[] {
+/** The items of each source, one source after another. */
+export function* inAll<T>(sources: readonly Iterable<T>[]): Generator<T> {
+  for (const source of sources) yield* source;
+}
+
+function* parsed(path: string, bytes: Buffer = Buffer.alloc(0)): Generator<Answered> {
   try {
-    return readRecords(bytes).records.map((record) => {
-      if (isAnswered(record)) return record;
-      throw new SyntaxError('not an answer');
-    });
+    for (const record of eachRecord(bytes))
+      if (isAnswered(record)) yield record;
+      else throw new SyntaxError('not an answer');
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
     throw new Failure('config', `the log of answers ${path} is damaged: ${cause.message}`, {

@@ -6,14 +6,15 @@ import { shellWord } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
 import { readPrivate, writePrivate } from '../disk/files.ts';
 import { isOwner, type Owner } from '../disk/owner.ts';
-import { isAnswered, logsOf, removeLogs, type AnswerLog, type Answered } from './answer-log.ts';
+import { inAll, isAnswered, logsOf, removeLogs, type AnswerLog, type Answered } from './answer-log.ts';
 import type { Surroundings } from './lock.ts';
 
 /** Users are kept as hashes: the file reveals no names. */
 export interface ClaimsFile {
   readonly claims: readonly Claim[];
   readonly posted: readonly Posted[];
-  readonly answers: readonly Answered[];
+  /** The last one of a user counts. Read once: most of a large roster may be in the logs, one by one. */
+  readonly answers: Iterable<Answered>;
 }
 
 /** The version of that file. */
@@ -48,12 +49,12 @@ export async function editClaims<T>(
     known.claims.map(({ owner }) => owner),
     system,
   );
-  const { file, result } = await work({ ...known, answers: [...new Map([...known.answers, ...logged.answers])] });
+  const { file, result } = await work({ ...known, answers: inAll([known.answers, logged.answers]) });
   if (file) {
     const posted = file.posted.filter(([, , until]) => until > clock.now());
     await writePrivate(
       path,
-      `${writeJson({ version: fileVersion, claims: file.claims, posted, answers: file.answers })}\n`,
+      `${writeJson({ version: fileVersion, claims: file.claims, posted, answers: [...new Map(file.answers)] })}\n`,
     );
     // Whoever ends before this only leaves an answer open that a list has shown.
     await removeLogs(logged);
@@ -62,9 +63,9 @@ export async function editClaims<T>(
 }
 
 /** The open answers, for a reader without the lock: a log is removed only after its answers are in the file, so logs are read first. */
-export async function readAnswers(path: string, system: System): Promise<readonly Answered[]> {
+export async function readAnswers(path: string, system: System): Promise<Iterable<Answered>> {
   const logs = await logsOf(path, system);
-  return [...(await readClaims(path, system)).answers, ...logs.flatMap(({ answers }) => answers)];
+  return inAll([(await readClaims(path, system)).answers, ...logs.map(({ answers }) => answers)]);
 }
 
 async function readClaims(path: string, system: System): Promise<ClaimsFile> {

@@ -21,7 +21,7 @@ import {
   type ClaimsFile,
   type Posted,
 } from './claims-file.ts';
-import { AnswerLog } from './answer-log.ts';
+import { AnswerLog, inAll } from './answer-log.ts';
 import { lockFolder, lockFolders, withLock, type Surroundings } from './lock.ts';
 
 const longestWait: Milliseconds = 300_000;
@@ -95,8 +95,8 @@ export async function openAnswersOf(
 ): Promise<Map<string, OpenAnswer>> {
   const wanted = new Map(users.map((user) => [hashOf(user), user]));
   const found = [];
-  for (const folder of lockFolders(system)) found.push(...(await readAnswers(join(folder, fileOf(name)), system)));
-  return openOf(found, wanted);
+  for (const folder of lockFolders(system)) found.push(await readAnswers(join(folder, fileOf(name)), system));
+  return openOf(inAll(found), wanted);
 }
 
 /** Users of dead processes are remembered as posted now, so that a third process knows of them if this one dies too. */
@@ -121,9 +121,10 @@ async function attempt(
   }
   const remembered = [...posted, ...abandoned.map((user): Posted => [user, now, now + remember])];
   const mine = { owner: me, users: [...wanted.keys()] };
+  const open = new Map(answers);
   return {
-    file: { claims: [...kept, mine], posted: remembered, answers },
-    result: { posted: agesOn(remembered, wanted, clock), answers: openOf(answers, wanted) },
+    file: { claims: [...kept, mine], posted: remembered, answers: open },
+    result: { posted: agesOn(remembered, wanted, clock), answers: openOf(open, wanted) },
   };
 }
 
@@ -143,12 +144,12 @@ function agesOn(
 }
 
 function openOf(answers: ClaimsFile['answers'], wanted: ReadonlyMap<string, string>): Map<string, OpenAnswer> {
-  return new Map(
-    answers.flatMap(([hash, answer]) => {
-      const user = wanted.get(hash);
-      return user === undefined ? [] : [[user, answer] as const];
-    }),
-  );
+  const open = new Map<string, OpenAnswer>();
+  for (const [hash, answer] of answers) {
+    const user = wanted.get(hash);
+    if (user !== undefined) open.set(user, answer);
+  }
+  return open;
 }
 
 /** Which of the users others hold. */
@@ -194,16 +195,17 @@ function without(
   me: Owner,
   remember: Milliseconds,
 ): ClaimsFile {
-  const released = new Map(users.map(({ remote_user, posted: time }) => [hashOf(remote_user), time]));
-  const shown = new Set(users.flatMap(({ remote_user, isShown }) => (isShown ? [hashOf(remote_user)] : [])));
+  const released = new Map(users.map((user) => [hashOf(user.remote_user), user]));
   const own = (claim: Claim): Claim =>
     claim.owner.token === me.token ? { ...claim, users: claim.users.filter((user) => !released.has(user)) } : claim;
-  const fresh = [...released].flatMap(([user, time]): Posted[] =>
+  const fresh = [...released].flatMap(([user, { posted: time }]): Posted[] =>
     time === undefined ? [] : [[user, time, time + remember]],
   );
+  const open = new Map<string, OpenAnswer>();
+  for (const [user, answer] of answers) if (!released.get(user)?.isShown) open.set(user, answer);
   return {
     claims: claims.map(own).filter((claim) => claim.users.length > 0),
-    posted: [...posted.filter(([user]) => released.get(user) === undefined), ...fresh],
-    answers: answers.filter(([user]) => !shown.has(user)),
+    posted: [...posted.filter(([user]) => released.get(user)?.posted === undefined), ...fresh],
+    answers: open,
   };
 }

@@ -6,23 +6,34 @@ export interface Records {
   readonly size: number;
 }
 
-/**
- * Reads the records of an append-only file. A last line that is cut or broken is left out: a crash interrupted its writing.
- * @throws SyntaxError naming the line where a broken one is followed by others
- */
+/** All records of an append-only file. @throws SyntaxError as `eachRecord` */
 export function readRecords(bytes: Buffer): Records {
   const records: unknown[] = [];
+  const reading = eachRecord(bytes);
+  for (;;) {
+    const { done, value } = reading.next();
+    if (done) return { records, size: value };
+    records.push(value);
+  }
+}
+
+/**
+ * Reads the records of an append-only file one by one. A last line that is cut or broken is left out: a crash interrupted its writing.
+ * @returns bytes up to the end of the last whole record
+ * @throws SyntaxError naming the line where a broken one is followed by others
+ */
+export function* eachRecord(bytes: Buffer): Generator<unknown, number> {
   let size = 0;
+  let line = 1;
   for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, size)) {
     const record = jsonIn(bytes.toString('utf8', size, end));
-    if (record === undefined) {
-      if (bytes.indexOf(10, end + 1) < 0) break;
-      throw new SyntaxError(`line ${records.length + 1} is not valid JSON`);
-    }
-    records.push(record.value);
+    if (record) yield record.value;
+    else if (bytes.indexOf(10, end + 1) >= 0) throw new SyntaxError(`line ${line} is not valid JSON`);
+    else break;
     size = end + 1;
+    line += 1;
   }
-  return { records, size };
+  return size;
 }
 
 /** Whether a crash ended the file before its first line, which begins like that, was whole: empty, cut, or zeros after a power failure. */
