@@ -28,7 +28,7 @@ import { openConnections, type Connections } from './connections.ts';
 import { isInteractive, readBytes, readInputLine, readText, type InputReading } from './input.ts';
 import { openLedgers } from './ledgers.ts';
 import type { Messages } from './messages.ts';
-import type { FieldCheck } from './presentation.ts';
+import type { FieldCheck } from './fields.ts';
 import { openProgress } from './progress.ts';
 import { embeddedSandbox, sandboxControl } from './sandbox.ts';
 import type { Running } from './values.ts';

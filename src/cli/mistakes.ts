@@ -65,17 +65,9 @@ function unknownOption(typed: string, line: string, { options }: LinePlace): Fai
   const hint =
     (flag === '--format' ? 'Did you mean --output?' : undefined) ??
     keyAdvice(flag, options) ??
-    partOf(flag, flags) ??
     suggestion(flag, flags) ??
     `See ${line} --help.`;
   return usage(`unknown option ${flag}`, hint);
-}
-
-/** `--user` is a part of `--remote-user`. */
-function partOf(flag: string, flags: readonly string[]): string | undefined {
-  const word = flag.replace(/^--/, '');
-  const whole = flags.filter((known) => known.slice(2).split('-').includes(word));
-  return whole.length === 0 ? undefined : `Did you mean ${whole.slice(0, 3).join(' or ')}?`;
 }
 
 /** What a person needs who types a key on the command line, where other users and the shell's history can read it. */

@@ -1,11 +1,11 @@
 import type { AnyCommand } from '../commands/command.ts';
-import { twinOf } from '../commands/environment.ts';
 import { usage } from '../core/failure.ts';
 import { cellsOf, cellText } from '../output/columns.ts';
 import { alternatives, formats, rowOf, wholeFormats } from '../output/formats.ts';
 import { fitted, plainLines } from '../output/plain.ts';
 import type { FormatRow, Presentation, Show } from '../output/presentation.ts';
 import { hasColor } from '../output/style.ts';
+import { fieldCheck, namesIn, type FieldCheck } from './fields.ts';
 import type { Options } from './values.ts';
 import type { Host } from './host.ts';
 
@@ -24,9 +24,6 @@ interface PrintedTo {
   readonly system: Pick<Host['system'], 'env'>;
   readonly stdout: Pick<Host['stdout'], 'isTTY' | 'columns'>;
 }
-
-/** A check of the names that were asked for; `fromFile` are the fields that the command's input file adds. @throws Failure usage */
-export type FieldCheck = (fromFile: readonly string[]) => void;
 
 /**
  * How a command prints (docs/architecture.md, Output): nothing else decides it.
@@ -152,44 +149,10 @@ const planColumns: readonly string[] = ['method', 'url', 'content_type', 'body']
 
 const planShow: Show<unknown> = {
   columns: planColumns,
-  others: true,
+  others: 'known',
   line: (row) =>
     cellsOf(row, [...planColumns, 'headers'], undefined)
       .map((cell) => cellText(cell))
       .filter((text) => text !== '')
       .join(' '),
 };
-
-/**
- * The check of `--fields` and `--sort` against the closed list of a command; it is the only one, and comes before anything is sent.
- * `others` are fields that are no error either, such as those of a planned request.
- * @throws Failure usage for fields of a format that has none
- */
-function fieldCheck(command: AnyCommand, options: Options, others: readonly string[]): FieldCheck {
-  const { show, fields: beside } = command;
-  if (options.output === 'text' && options.fields !== undefined)
-    throw usage('-o text shows conversations, which have no fields', 'Leave out --fields, or use -o table.');
-  const sorted = options.sort === undefined ? [] : [options.sort.replace(/^-/, '')];
-  const asked = [...new Set([...namesIn(options.fields), ...sorted])];
-  return (fromFile) => {
-    const own = [...new Set([...(show?.columns ?? []), ...(beside ?? []), ...fromFile])];
-    const strange = asked.filter((name) => !own.includes(name) && !others.includes(name));
-    if (strange.length === 0) return;
-    throw usage(
-      strange.map((name) => `There is no field '${name}' in the result.`),
-      `${whereFrom(options)}Its fields are ${own.join(', ')}.${show?.others ? ' Other fields that a server sends: -o json, or --jq.' : ''}`,
-    );
-  };
-}
-
-/** Names the variables, which hold for all commands and are easily forgotten. */
-function whereFrom({ fields, sort, typed }: Options): string {
-  const given = { fields, sort };
-  const set = (['fields', 'sort'] as const).filter((look) => given[look] !== undefined && !typed.has(look));
-  return set.length === 0 ? '' : `See ${set.map(twinOf).join(' and ')} in the environment. `;
-}
-
-/** The names of `--fields`. */
-function namesIn(fields: string | undefined): readonly string[] {
-  return fields?.split(',').map((name) => name.trim()) ?? [];
-}

@@ -9,6 +9,7 @@ import type { JsonFilter, Presentation } from '../output/presentation.ts';
 import { regardless, streamSink, type Sink } from '../output/sink.ts';
 import { writeResult } from '../output/write.ts';
 import { openSession } from './context.ts';
+import { openRows } from './fields.ts';
 import { presentationOf } from './presentation.ts';
 import type { Redactor } from './redactor.ts';
 import type { Running } from './values.ts';
@@ -66,18 +67,17 @@ const moment = 100;
 type Print = (outcome: unknown) => Promise<void>;
 
 /** Prints what a command returned, or the rows that it yields. */
-function printer(
-  { result, dryRun }: Pick<AnyCommand, 'result' | 'dryRun'>,
-  presentation: Presentation,
-  running: Running,
-): Print {
+function printer(command: AnyCommand, presentation: Presentation, running: Running): Print {
   const open = sinkOf(running);
   // Rows of writes are outcomes: a reader that has gone ends the output, and not the work.
-  const sink = dryRun?.includes('requests') && !presentation.isText ? regardless(open) : open;
+  const sink = command.dryRun?.includes('requests') && !presentation.isText ? regardless(open) : open;
+  const checked = openRows(command, running.options, running.messages.warn);
+  const printOne = async (one: unknown): Promise<void> =>
+    writeResult({ one }, checked?.one(one, presentation) ?? presentation, sink);
   return async (outcome) => {
-    if (!isRows(outcome)) await writeResult({ one: await outcome }, presentation, sink);
-    else if (result === 'one') await printFirst(outcome, presentation, sink);
-    else await writeResult({ many: await begun(outcome) }, presentation, sink);
+    if (!isRows(outcome)) return printOne(await outcome);
+    if (command.result === 'one') return printFirst(outcome, printOne);
+    return writeResult({ many: await begun(checked?.many(outcome) ?? outcome) }, presentation, sink);
   };
 }
 
@@ -93,10 +93,10 @@ function sinkOf({ host, messages, signal }: Running): Sink {
   };
 }
 
-async function printFirst(rows: AsyncIterable<unknown>, presentation: Presentation, sink: Sink): Promise<void> {
+async function printFirst(rows: AsyncIterable<unknown>, print: Print): Promise<void> {
   let isFirst = true;
   for await (const row of rows) {
-    if (isFirst) await writeResult({ one: row }, presentation, sink);
+    if (isFirst) await print(row);
     isFirst = false;
   }
 }

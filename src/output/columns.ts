@@ -2,7 +2,7 @@ import { isObject, type JsonObject, writeJson } from '../core/json.ts';
 import type { Presentation, Show } from './presentation.ts';
 
 /** A row as an object of JSON; undefined where it is a scalar or a list. */
-export function asObject(value: unknown, show?: Show<unknown>): JsonObject | undefined {
+export function asObject<T>(value: T, show?: Show<T>): JsonObject | undefined {
   const row = show?.data ? show.data(value) : value;
   return isObject(row) ? row : undefined;
 }
@@ -25,7 +25,7 @@ export function columnsOf(first: unknown, { show, fields }: Pick<Presentation, '
 }
 
 /** A row's values in the order of the columns; a row that is no object is one value. */
-export function cellsOf(row: unknown, columns: readonly string[], show: Show<unknown> | undefined): readonly unknown[] {
+export function cellsOf<T>(row: T, columns: readonly string[], show: Show<T> | undefined): readonly unknown[] {
   const object = asObject(row, show);
   if (!object) return [row];
   return columns.map((column) => {

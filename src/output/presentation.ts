@@ -8,8 +8,11 @@ export interface Show<T> {
   readonly data?: (row: T) => unknown;
   /** The value of a column that is not simply the row's own key of that name; undefined leaves it to the row. */
   readonly cell?: (row: T, column: string) => unknown;
-  /** Whether the other scalar keys of the first row follow `columns`; keys that `cell` consumed are named in `consumed`. */
-  readonly others?: boolean;
+  /**
+   * The other scalar keys of the first row follow `columns`, but those in `consumed`: keys that the command's `fields` name, or `any`, since a
+   * server gives them. Absent: they are left out.
+   */
+  readonly others?: 'known' | 'any';
   /** Keys that are never shown as other columns, because a column of another name shows them. */
   readonly consumed?: (row: T) => readonly string[];
   /** Columns that a terminal never truncates, and leaves out last: a key, a user, a name, an address. */

@@ -15,12 +15,12 @@ export function orderOf(text: string): Order {
  * The rows in that order: numbers by their size and before texts, texts by their characters, rows without a value last. Holds the
  * whole list; rows that came before a failure are given out before it is thrown.
  */
-export async function inOrder(
-  rows: AsyncIterable<unknown>,
+export async function* inOrder<T>(
+  rows: AsyncIterable<T>,
   { field, descending }: Order,
-  show: Show<unknown>,
-): Promise<AsyncIterable<unknown>> {
-  const all: { readonly row: unknown; readonly value: unknown }[] = [];
+  show: Show<T>,
+): AsyncGenerator<T> {
+  const all: { readonly row: T; readonly value: unknown }[] = [];
   const failures: unknown[] = [];
   try {
     for await (const row of rows) all.push({ row, value: asObject(row) ? cellsOf(row, [field], show)[0] : row });
@@ -28,14 +28,7 @@ export async function inOrder(
     failures.push(cause);
   }
   all.sort((one, other) => compare(one.value, other.value, descending ? -1 : 1));
-  return givenOut(
-    all.map(({ row }) => row),
-    failures,
-  );
-}
-
-async function* givenOut(rows: readonly unknown[], failures: readonly unknown[]): AsyncGenerator {
-  yield* rows;
+  for (const { row } of all) yield row;
   if (failures.length > 0) throw failures[0];
 }
 

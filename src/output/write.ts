@@ -76,23 +76,16 @@ async function writeText(value: unknown, formatter: Formatter, sink: Sink, show:
   if (text !== '') await sink.write(text);
 }
 
-async function sorted(
-  rows: AsyncIterable<unknown>,
-  { sort, isText, show }: Presentation,
-): Promise<AsyncIterable<unknown>> {
-  return sort === undefined || isText ? rows : inOrder(singly(rows), orderOf(sort), show);
-}
-
 function listed(values: readonly unknown[]): AsyncIterable<unknown> {
   const rest = values.values();
   return { [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve(rest.next()) }) };
 }
 
 async function writeRows(rows: AsyncIterable<unknown>, presentation: Presentation, sink: Sink): Promise<void> {
-  const { format, show, terminal, note, turn } = presentation;
+  const { format, show, terminal, note, turn, sort, isText } = presentation;
   const formatter = await formatterOf(presentation);
   const batch = batched(sink);
-  const source = watched(await sorted(rows, presentation));
+  const source = watched(sort === undefined || isText ? rows : inOrder(singly(rows), orderOf(sort), show));
   const remark = (count: number): void => {
     const line = count === 0 && terminal && format.forPeople ? show.none : formatter.remark?.();
     if (line !== undefined) note?.(line);

@@ -1,9 +1,11 @@
 import { foldName, resolvedPrefix } from './topic.ts';
 
-/** `Did you mean …?` for the nearest of the known words, or undefined where none is near. */
+/** `Did you mean …?` for the known words of which this one is a part, as `user` of `remote_user`, else for the nearest; undefined where none is near. */
 export function suggestion(word: string, known: readonly string[]): string | undefined {
-  const [best] = nearest(word, known);
-  return best === undefined ? undefined : `Did you mean ${best}?`;
+  const part = word.toLowerCase().replace(/^--/, '');
+  const whole = known.filter((name) => name.toLowerCase().replace(/^--/, '').split(/[-_/]/).includes(part));
+  const meant = whole.length > 0 ? whole.slice(0, 3) : nearest(word, known).slice(0, 1);
+  return meant.length > 0 ? `Did you mean ${meant.join(' or ')}?` : undefined;
 }
 
 /** The known words that a slip of the fingers turns into this one, the nearest first, at most three. */

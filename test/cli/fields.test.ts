@@ -99,3 +99,57 @@ test('the requests of a dry run have their own fields, and are whole where none 
   expect(await planned('method,name')).toBe('PATCH\n');
   expect((await planned('name')).split('\t')).toHaveLength(4);
 });
+
+const open = [
+  { code: 'BBB', remote_user: 'bob', app_code: 7, size_allowance: 2 },
+  { code: 'AAA', remote_user: 'ada', app_code: 7, size_allowance: 4, activations: 3 },
+  { code: 'CCC', remote_user: 'cai', app_code: 7, size_allowance: 4, activations: 11 },
+];
+
+test('a field that only the server knows is taken, and a list is sorted by it before --limit', async () => {
+  const service = fakeService();
+  service.expect('GET /v1/license/').reply(200, open);
+  const { exitCode, stdout } = await run(
+    service,
+    'license list --fields remote_user,activations --sort=-activations --limit 2 -o tsv',
+  );
+
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'remote_user\tactivations\ncai\t11\nada\t3\n' });
+});
+
+test.each([
+  ['license list', 'GET /v1/license/', open],
+  ['license view AAA', 'GET /v1/license/AAA/', open[1]],
+])('%s: a field that no row has is refused after the answer, and nothing is printed', async (line, request, answer) => {
+  const service = fakeService();
+  service.expect(request).reply(200, answer);
+  const { exitCode, stdout, lines } = await run(service, `${line} --fields user -o json`);
+
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+    error: {
+      message: "There is no field 'user' in the result.",
+      hint: expect.stringMatching(
+        /^Did you mean remote_user\? Its fields are license_code, remote_user, .*code/,
+      ) as string,
+    },
+  });
+});
+
+test('a list without rows has no field that could be missing', async () => {
+  const service = fakeService();
+  service.expect('GET /v1/license/').reply(200, []);
+  expect(await run(service, 'license list --fields nosuch -o json')).toMatchObject({ exitCode: 0, stdout: '[]\n' });
+});
+
+test('a misspelt field of a command that wrote costs nothing of what it wrote', async () => {
+  const service = fakeService();
+  service.expect({ method: 'PATCH', path: '/v1/license/AAA/', json: { size_allowance: 4 } }).reply(200, open[1]);
+  const { exitCode, stdout, lines } = await run(
+    service,
+    'license edit AAA --size-allowance 4 --fields license_cod -o json',
+  );
+
+  expect({ exitCode, result: JSON.parse(stdout) as unknown }).toEqual({ exitCode: 0, result: open[1] });
+  expect(lines).toEqual([`{"warning":"There is no field 'license_cod' in the result. It is shown whole."}`]);
+});

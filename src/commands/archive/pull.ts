@@ -82,7 +82,7 @@ export default command({
 
   show: {
     columns: ['folder', 'messages', 'added', 'repaired'],
-    others: true,
+    others: 'known',
   },
 });
 

@@ -133,7 +133,7 @@ export default command({
     columns: applyColumns,
     data: (row) => ({ ...row, license: row.license?.fields ?? null }),
     cell: (row, column) => (column === 'license_code' && row.license ? row.license.key : undefined),
-    others: true,
+    others: 'known',
     consumed: () => ['license'],
   },
 });

@@ -1,6 +1,7 @@
 import { listOfApplication } from '../../api/licensing/application.ts';
 import { textOf } from '../../api/licensing/license.ts';
 import { matchesGlob } from '../../core/glob.ts';
+import { inOrder, orderOf } from '../../output/sort.ts';
 import { optional } from '../../schema/field.ts';
 import { licenseFields, licenseExtras } from '../../schema/license.ts';
 import { command } from '../command.ts';
@@ -12,7 +13,7 @@ const { remote_user, app_code } = licenseFields;
 export default command({
   about: [
     'Without filters, every license of the application is listed. A list that the server shows only in part is printed as far as it ' +
-      'came, with exit code 8; --limit asks for a part. A key of another application than the profile or --app-code says is exit code 4.',
+      'came, with exit code 8; --limit asks for a part, after --sort. A key of another application than the profile or --app-code says is exit code 4.',
   ],
   options: {
     ...optional({ remote_user, app_code }),
@@ -34,10 +35,12 @@ export default command({
 
   async *run({ all_apps, match, limit, ...filter }, context) {
     if (all_apps) refuseChosenApp(filter.app_code, context.options);
-    const extent = limit === undefined ? 'whole' : 'part';
-    const licenses = all_apps
+    const { sort } = context.options;
+    const extent = limit === undefined || sort !== undefined ? 'whole' : 'part';
+    const listed = all_apps
       ? ofEveryApp(context, ({ api, app_code }) => listOfApplication(api, filter, { app_code, extent }))
       : await ofChosenApp(filter, extent, context);
+    const licenses = sort === undefined || limit === undefined ? listed : inOrder(listed, orderOf(sort), licenseShow);
     let count = 0;
     for await (const license of licenses) {
       if (match !== undefined && !matchesGlob(match, textOf(license, 'remote_user') ?? '')) continue;

@@ -6,7 +6,7 @@ import { licenseColumns } from '../../schema/license.ts';
 /** How licenses look: the key first, whatever the server calls its field; machine formats print what the server sent. */
 export const licenseShow = {
   columns: licenseColumns,
-  others: true,
+  others: 'any',
   untruncated: ['license_code', 'remote_user'],
   none: 'no licenses match',
   data: (license) => license.fields,

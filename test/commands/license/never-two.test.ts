@@ -113,12 +113,8 @@ test.each([
   'snippet rm 1',
   'settings set color_scheme=dark',
   'view pin inbox',
-  'license create --remote-user ada --size-allowance 4',
-  'license edit AAA --size-allowance 4 -o json',
-  'license list',
-  'license list -n --sort nosuch',
+  'license audit',
   'topic delete 7 lunch -o json --jq .',
-  'first-activation D4:22:CD:00:03:01',
 ])('%s --fields with a name that is none is refused before anything is sent', async (line) => {
   const service = fakeService();
 
