@@ -28,9 +28,15 @@ export function createAllowance(): Allowance {
     const past = calls.get(name) ?? [];
     calls.set(name, past);
     past.splice(0, countUpTo(past, now - Math.max(...rules.map(({ span }) => span))));
-    const wait = Math.max(...rules.map((rule) => waitFor(rule, past, now)));
+    const within = ({ span }: Rule): number => past.length - countUpTo(past, now - span);
+    // Until the oldest of the calls that fill the window has left it.
+    const waits = rules.map((rule) => {
+      const first = past[past.length - rule.calls];
+      return within(rule) < rule.calls || first === undefined ? 0 : first + rule.span - now;
+    });
+    const wait = Math.max(...waits);
     if (wait <= 0) past.push(now);
-    const windows = rules.map((rule) => ({ rule, left: rule.calls - within(rule, past, now) }));
+    const windows = rules.map((rule) => ({ rule, left: rule.calls - within(rule) }));
     const strictest = windows.reduce((one, other) => (other.left < one.left ? other : one));
     return {
       wait: wait > 0 ? wait / 1000 : undefined,
@@ -40,16 +46,6 @@ export function createAllowance(): Allowance {
     };
   };
   return Object.assign(count, { forget: (name: string) => void calls.delete(name) });
-}
-
-/** Until the oldest of the calls that fill the window has left it. */
-function waitFor(rule: Rule, past: readonly Milliseconds[], now: Milliseconds): Milliseconds {
-  const first = past[past.length - rule.calls];
-  return within(rule, past, now) < rule.calls || first === undefined ? 0 : first + rule.span - now;
-}
-
-function within({ span }: Rule, past: readonly Milliseconds[], now: Milliseconds): number {
-  return past.length - countUpTo(past, now - span);
 }
 
 /** How many of the ascending times are at or before `time`. */
