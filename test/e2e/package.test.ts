@@ -67,7 +67,7 @@ beforeAll(async () => {
     unpackedSize: 0,
     files: [],
   };
-}, 60_000);
+}, 300_000);
 
 test('asks an install for nothing: no dependency, no script, at most 4 MB', async () => {
   const { stdout } = await execa('tar', ['-xzOf', join(folder, packed.filename), 'package/package.json']);
