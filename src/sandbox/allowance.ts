@@ -1,4 +1,5 @@
 import type { Milliseconds } from '../core/duration.ts';
+import { countBefore } from '../core/halving.ts';
 
 /** How many calls are allowed in how long. */
 interface Rule {
@@ -27,8 +28,12 @@ export function createAllowance(): Allowance {
   const count = (name: string, rules: readonly Rule[], now: Milliseconds): Verdict => {
     const past = calls.get(name) ?? [];
     calls.set(name, past);
-    past.splice(0, countUpTo(past, now - Math.max(...rules.map(({ span }) => span))));
-    const within = ({ span }: Rule): number => past.length - countUpTo(past, now - span);
+    const longest = Math.max(...rules.map(({ span }) => span));
+    past.splice(
+      0,
+      countBefore(past, (time) => time <= now - longest),
+    );
+    const within = ({ span }: Rule): number => past.length - countBefore(past, (time) => time <= now - span);
     // Until the oldest of the calls that fill the window has left it.
     const waits = rules.map((rule) => {
       const first = past[past.length - rule.calls];
@@ -46,15 +51,4 @@ export function createAllowance(): Allowance {
     };
   };
   return Object.assign(count, { forget: (name: string) => void calls.delete(name) });
-}
-
-/** How many of the ascending times are at or before `time`. */
-function countUpTo(past: readonly Milliseconds[], time: Milliseconds): number {
-  let [low, high] = [0, past.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((past[middle] ?? Infinity) > time) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
