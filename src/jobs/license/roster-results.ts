@@ -49,8 +49,8 @@ export class RosterResults {
   readonly #writing = new Set<Promise<void>>();
   /** Rows whose POST was answered, and which wait for a look. */
   readonly #answered = new Map<LicenseFields, AnsweredCreation>();
-  /** Rows that only `--send-again` goes on with. */
-  readonly open: LicenseFields[] = [];
+  /** Rows that are unknown though a POST was answered. `open`: looks are over, and only `--send-again` goes on with them. */
+  readonly answeredOnly = new Map<LicenseFields, 'open' | 'unconfirmed'>();
   readonly #unlooked: (Failure | undefined)[] = [];
 
   constructor(applying: Pick<Applying, 'journal' | 'claims' | 'now' | 'finished' | 'warn'>) {
@@ -79,9 +79,19 @@ export class RosterResults {
     this.#inBackground(claims.answered(row, answer).then(() => orBroken(journal.answered(row, answer))));
   }
 
+  /** The licenses that POSTs for users of that application were answered. */
+  answeredIn(app_code: number): (user: string) => License | undefined {
+    const answered = new Map(
+      [...this.#answered].flatMap(([row, { license }]) =>
+        row.app_code === app_code ? [[row.remote_user, license] as const] : [],
+      ),
+    );
+    return (user) => answered.get(user);
+  }
+
   /** Looks are over, and none shows the license of a POST that was answered, by this run or an earlier one. */
   async leaveOpen(row: LicenseFields, error: string): Promise<void> {
-    this.open.push(row);
+    this.answeredOnly.set(row, 'open');
     await this.end(row, 'unknown', null, error);
   }
 
@@ -109,8 +119,10 @@ export class RosterResults {
     error: string | null = null,
   ): Promise<void> {
     const result = this.#withAnswer(row, resultOf(row, status, license, error));
+    const wasAnswered = this.#answered.delete(row);
+    if (!wasAnswered) this.#applying.finished();
+    else if (result.status === 'unknown' && !this.answeredOnly.has(row)) this.answeredOnly.set(row, 'unconfirmed');
     this.#ready.put(row, result);
-    if (!this.#answered.delete(row)) this.#applying.finished();
     // A row whose request is unconfirmed is given back at the end, with the time of that request.
     if (result.status !== 'unknown') await this.#applying.claims.release(row);
   }

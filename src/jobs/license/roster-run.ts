@@ -32,7 +32,7 @@ export async function* applyRoster(plan: Plan, applying: Applying): AsyncGenerat
     run.abandon();
     await working;
   }
-  const failure = tally.verdict(rows.length, run.stopped(), results.open);
+  const failure = tally.verdict(rows.length, run.stopped(), results.answeredOnly);
   // Any other failure says the counts itself.
   if (!failure || failure === run.stopped()) applying.conclude(tally.summary(rows.length));
   if (failure) throw failure;
@@ -153,7 +153,9 @@ class RosterRun {
 
   async #lookAtOnce(answered: readonly LicenseFields[], held: readonly LicenseFields[]): Promise<void> {
     try {
-      const { rows, listedAt } = await planRoster([...answered, ...held], this.#applying);
+      const { rows, listedAt } = await planRoster([...answered, ...held], this.#applying, (app_code) =>
+        this.#results.answeredIn(app_code),
+      );
       if (held.length > 0) {
         const missing = rows.flatMap(({ row, decision }) => (isCreation(decision) ? [row] : []));
         this.#applying.claims.listed({ listedAt, missing });
