@@ -162,7 +162,7 @@ async function readList(
         if (!exact.get(name)?.push(one)) exact.set(name, [one]);
         continue;
       }
-      candidatesOf ??= nameIndex(users);
+      candidatesOf ??= nameIndex(wanted);
       for (const remote_user of candidatesOf(name))
         if (likeness(license, { remote_user, app_code }) === 'near' && !near.get(remote_user)?.push(license))
           near.set(remote_user, [license]);
@@ -182,21 +182,21 @@ function unusable(why: string): Failure {
 }
 
 /** Finds the users whom a listed name may mean, without comparing it with each of them. */
-function nameIndex(users: readonly string[]): (name: string) => Iterable<string> {
-  const folded = new Map<string, string[]>();
+function nameIndex(users: ReadonlySet<string>): (name: string) => Iterable<string> {
+  /** Users by their folded name; most users of a large roster are that themselves, and are not here. */
+  const changed = new Map<string, string[]>();
   for (const user of users) {
     const key = foldName(user);
-    const same = folded.get(key);
-    if (same) same.push(user);
-    else folded.set(key, [user]);
+    if (key !== user && !changed.get(key)?.push(user)) changed.set(key, [user]);
   }
-  const sorted = [...folded.keys()].sort();
+  const usersOf = (key: string): string[] => [...(users.has(key) ? [key] : []), ...(changed.get(key) ?? [])];
+  let sorted: string[] | undefined;
   return function* (name) {
     const key = foldName(name);
-    yield* folded.get(key) ?? [];
+    yield* usersOf(key);
     if (name.length < minCutChars) return;
-    for (let at = firstAfter(sorted, key); sorted[at]?.startsWith(key); at += 1)
-      yield* folded.get(sorted[at] ?? '') ?? [];
+    sorted ??= [...new Set([...users].map(foldName))].sort();
+    for (let at = firstAfter(sorted, key); sorted[at]?.startsWith(key); at += 1) yield* usersOf(sorted[at] ?? '');
   };
 }
 
