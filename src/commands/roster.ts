@@ -2,7 +2,7 @@ import type { LicensingApi } from '../api/licensing/licensing.ts';
 import type { RosterSource } from '../store/roster/read-roster.ts';
 import type { Fields } from '../schema/field.ts';
 import { rosterFormats, type RosterFormat } from '../store/roster/roster-file.ts';
-import type { Disk, Accounts, Services } from './context.ts';
+import type { Accounts, Disk, Services, Terminal } from './context.ts';
 import { appCodeOf } from './license/options.ts';
 
 /** The option of every command that reads a roster. */
@@ -11,7 +11,19 @@ export const rosterOptions = {
     kind: 'string',
     choices: rosterFormats,
     placeholder: 'FORMAT',
-    help: 'csv, ndjson or json (default: by extension, else by how the text begins)',
+    help: 'csv, xlsx, ndjson or json (default: by extension, else by how the file begins)',
+  },
+  sheet: {
+    kind: 'string',
+    nonempty: true,
+    placeholder: 'NAME',
+    help: 'The sheet of a workbook (default: the first that is shown)',
+  },
+  header_line: {
+    kind: 'integer',
+    min: 1,
+    placeholder: 'N',
+    help: 'The line of the header in CSV or a workbook (default: the first that is not blank)',
   },
   column: {
     kind: 'string',
@@ -45,18 +57,21 @@ export const defaultConcurrency = 4;
 /** The options of a roster, as a command receives them. */
 export interface RosterValues {
   readonly input_format?: RosterFormat | undefined;
+  readonly sheet?: string | undefined;
+  readonly header_line?: number | undefined;
   readonly column?: readonly string[] | undefined;
 }
 
 /** The roster that a command was given; other columns are kept beside those of the result, if given. @throws Failure usage where the file cannot be read */
 export async function rosterSource(
   file: string,
-  { input_format, column }: RosterValues,
-  context: Pick<Disk, 'readBytes'>,
+  { input_format, column, sheet, header_line }: RosterValues,
+  { readBytes, warn }: Pick<Disk, 'readBytes'> & Pick<Terminal, 'warn'>,
   keepBeside?: readonly string[],
 ): Promise<RosterSource> {
-  const bytes = await context.readBytes(file);
-  return { file: file === '-' ? 'standard input' : file, bytes, format: input_format, columns: column, keepBeside };
+  const bytes = await readBytes(file);
+  const how = { format: input_format, columns: column, sheet, headerLine: header_line, keepBeside, warn };
+  return { file: file === '-' ? 'standard input' : file, bytes, ...how };
 }
 
 /** Tells the application of each row: its own, else that of the run, which need not be known where each row has one. */

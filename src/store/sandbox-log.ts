@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { truncate, type FileHandle } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Failure } from '../core/failure.ts';
 import { openFile, remove, storageFailure } from './disk/files.ts';
@@ -97,10 +97,7 @@ const resetRecord = { reset: true };
 /** The length of every log's first line. */
 const nameLength = recordLine({ log: randomBytes(8).toString('hex') }).length;
 
-/**
- * A file is only changed once it is known to be a log: the user may have named the wrong one. It is truncated, here and below, by a
- * handle of its own: Windows does not truncate by one that appends.
- */
+/** A file is only changed once it is known to be a log: the user may have named the wrong one. */
 async function beginLog(path: string, file: FileHandle, seen: Seen): Promise<void> {
   const name = await bytesAt(file, 0, nameLength);
   const log = name.toString('latin1');
@@ -108,7 +105,7 @@ async function beginLog(path: string, file: FileHandle, seen: Seen): Promise<voi
   Object.assign(seen, { log, size: nameLength, unread: seen.log === '' ? [] : [resetRecord] });
   if (/^\{"log":"[0-9a-f]{16}"\}\n$/.test(log)) return;
   if (name.length === nameLength || !isCutBefore(name, '{"log":"')) throw damaged(path, 'it is no data of a sandbox');
-  await truncate(path, 0);
+  await file.truncate(0);
   Object.assign(seen, { log: recordLine({ log: randomBytes(8).toString('hex') }), size: 0 });
   await appendLine(path, file, seen, seen.log);
 }
@@ -118,7 +115,7 @@ async function newRecords(path: string, file: FileHandle, seen: Seen): Promise<r
   const { size } = await file.stat();
   const bytes = await bytesAt(file, seen.size, size - seen.size);
   const { records, size: whole } = recordsIn(path, bytes);
-  if (whole < bytes.length) await truncate(path, seen.size + whole);
+  if (whole < bytes.length) await file.truncate(seen.size + whole);
   seen.size += whole;
   return records;
 }
@@ -134,7 +131,7 @@ async function appendLine(path: string, file: FileHandle, seen: Seen, line: stri
     await file.appendFile(line);
     seen.size += Buffer.byteLength(line);
   } catch (cause) {
-    await truncate(path, seen.size);
+    await file.truncate(seen.size);
     throw unwritable(path, cause);
   }
 }

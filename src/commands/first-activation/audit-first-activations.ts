@@ -45,10 +45,10 @@ export default command({
   examples: ['chatelaine first-activation audit sensors.csv'],
 
   async *run(
-    { roster: file, input_format, column, app_code: typed, concurrency = defaultConcurrency, journal: journalFile },
+    { roster: file, app_code: typed, concurrency = defaultConcurrency, journal: journalFile, ...how },
     context,
   ) {
-    const source = await rosterSource(file, { input_format, column }, context);
+    const source = await rosterSource(file, how, context);
     const { rows: sensors, sha256: input } = await readSensors(source, typed, context);
     const identity = context.identityOf(await context.licensingAccount({ app_code: typed }));
     const header = {

@@ -38,7 +38,7 @@ const manyChanges = 100;
 
 export default command({
   about: [
-    'The file is CSV with a header, a JSON object on each line, or a JSON array. Columns: remote_user, size_allowance and, if you like, ' +
+    'The file is a workbook (.xlsx), CSV with a header, a JSON object on each line, or a JSON array. Columns: remote_user, size_allowance and, if you like, ' +
       'app_code, which picks the stored key of that application; --keep-columns carries others through to the result. A file with bad rows is refused whole, every bad ' +
       'line named, and nothing is sent.',
     'A user without a license gets one; a license of another size is resized; one of the right size stays. Each row ends as created, ' +

@@ -84,7 +84,7 @@ async function readExpected(
   file: string,
   options: RosterValues,
   typed: number | undefined,
-  context: Accounts & Disk,
+  context: Accounts & Disk & Terminal,
 ): Promise<readonly ExpectedLicense[]> {
   const source = await rosterSource(file, options, context);
   const completion = async (read: readonly Values<typeof auditFields>[]) => {

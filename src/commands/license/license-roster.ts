@@ -2,7 +2,7 @@ import { userKey } from '../../jobs/license/claim-users.ts';
 import type { Values } from '../../schema/field.ts';
 import { rosterFields, type LicenseFields } from '../../schema/license.ts';
 import { oncePerUser, readRoster, type CheckedRoster } from '../../store/roster/read-roster.ts';
-import type { Accounts, Disk } from '../context.ts';
+import type { Accounts, Disk, Terminal } from '../context.ts';
 import { appCodeOfEach, rosterSource, type RosterValues } from '../roster.ts';
 
 /** The columns of every result of `license apply`, in their order. */
@@ -20,7 +20,7 @@ interface Reading extends RosterValues {
 export async function readLicenseRoster(
   file: string,
   { keep_columns, app_code, ...values }: Reading,
-  context: Accounts & Disk,
+  context: Accounts & Disk & Terminal,
 ): Promise<CheckedRoster<LicenseFields>> {
   const beside = [...applyColumns, 'license', 'error', 'change'];
   const source = await rosterSource(file, values, context, keep_columns ? beside : undefined);

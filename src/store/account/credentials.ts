@@ -107,7 +107,12 @@ export function openCredentials(
     async chat({ profile, typed = true }) {
       const given = environmentCredential(system.env, 'chat');
       if (given && (profile === undefined || !typed))
-        return { kind: 'chat', profile: undefined, ...given.values, key: await keyOfEnvironment(given.values.site, given.key) };
+        return {
+          kind: 'chat',
+          profile: undefined,
+          ...given.values,
+          key: await keyOfEnvironment(given.values.site, given.key),
+        };
       const chosen = await (profile === undefined
         ? defaultOf(profiles, 'chat')
         : profileNamed(profiles, profile, 'chat'));

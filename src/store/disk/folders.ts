@@ -21,8 +21,7 @@ export function foldersOf(system: Whereabouts): Folders {
   return {
     get config() {
       const chosen = variable(system.env, 'CHATELAINE_CONFIG_DIR');
-      if (chosen === undefined)
-        return below(system, 'XDG_CONFIG_HOME', 'APPDATA', ['.config'], ['AppData', 'Roaming']);
+      if (chosen === undefined) return below(system, 'XDG_CONFIG_HOME', 'APPDATA', ['.config'], ['AppData', 'Roaming']);
       if (pathsOf(system).isAbsolute(chosen)) return chosen;
       throw new Failure('config', `CHATELAINE_CONFIG_DIR is '${chosen}': it must be an absolute path`, {
         hint: 'No file of the current folder is ever read; write the whole path.',

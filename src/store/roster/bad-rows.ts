@@ -1,12 +1,17 @@
 import { usage, type Failure } from '../../core/failure.ts';
 
+/** What is wrong with a row, or with a value of it. */
+export interface Fault {
+  readonly reason: string;
+  /** The reason without the row's own values: rows with one rule are grouped. */
+  readonly rule?: string;
+  readonly hint?: string | undefined;
+}
+
 /** The rows of a file that cannot be used. */
 export interface BadRows {
-  /**
-   * `rule` is the reason without the row's own values: rows with one rule are grouped. Each rule's lines come in their order.
-   * @throws Failure usage, naming them all, where there are too many
-   */
-  add(line: number, reason: string, rule: string, hint?: string): void;
+  /** Each rule's lines come in their order. @throws Failure usage, naming them all, where there are too many */
+  add(line: number, fault: Fault): void;
   /** All of them as one failure, which names each; undefined where there is none. */
   failure(): Failure | undefined;
 }
@@ -39,7 +44,7 @@ export function badRowsOf(place: Place): BadRows {
   const failed = (more: readonly string[] = []): Failure =>
     usage([...namedRows(named, place), ...grouped(linesOf, named, place), ...more], [...hints].join(' ') || undefined);
   return {
-    add(line, reason, rule, hint) {
+    add(line, { reason, rule = reason, hint }) {
       if (count >= maxBad)
         throw failed([`${place.file}: more than ${maxBad} bad rows; not read beyond ${place.unit} ${line}`]);
       count += 1;

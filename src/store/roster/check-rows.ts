@@ -1,8 +1,7 @@
 import { Failure, usage } from '../../core/failure.ts';
 import { readField, valuesOf, type Field, type Fields, type Values } from '../../schema/field.ts';
-import type { BadRows } from './bad-rows.ts';
-import { normalized } from './header.ts';
-import type { RosterReader } from './roster-file.ts';
+import type { BadRows, Fault } from './bad-rows.ts';
+import { normalized, type RosterReader } from './header.ts';
 
 /** The columns of a row that are carried through to the result, the same in each row; null where blank. */
 export type OtherColumns = Readonly<Record<string, unknown>>;
@@ -32,36 +31,34 @@ export function rowChecker<T extends Fields>(
       const faults: Fault[] = [];
       const row = valuesOf(fields, (name, field) => readValue(name, field, values.get(name), faults));
       if (faults.length > 0) {
-        const joined = (part: 'reason' | 'rule'): string => faults.map((fault) => fault[part]).join('; ');
-        bad.add(line, joined('reason'), joined('rule'), faults.find(({ hint }) => hint !== undefined)?.hint);
+        bad.add(line, joined(faults));
         return;
       }
       rows.push(row);
       lines.push(line);
       if (beside) kept.push(values);
     },
-    bad: (line, reason, hint) => bad.add(line, reason, reason, hint),
+    bad: bad.add,
     others: () => (beside ? otherColumns(kept, Object.keys(fields), beside) : []),
   };
 }
 
-/** What is wrong with a row. */
-export interface Fault {
-  readonly reason: string;
-  /** The reason without the value. */
-  readonly rule: string;
-  readonly hint?: string | undefined;
+/** All that is wrong with a row. */
+export function joined(faults: readonly Fault[]): Fault {
+  return {
+    reason: faults.map(({ reason }) => reason).join('; '),
+    rule: faults.map(({ reason, rule = reason }) => rule).join('; '),
+    hint: faults.find(({ hint }) => hint !== undefined)?.hint,
+  };
 }
 
 function readValue(name: string, field: Field, value: unknown, faults: Fault[]): unknown {
   if (value === undefined) {
-    const reason = `${name} is missing`;
-    if (field.required) faults.push({ reason, rule: reason });
+    if (field.required) faults.push({ reason: `${name} is missing` });
     return undefined;
   }
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') {
-    const reason = `${name}: neither a text nor a number`;
-    faults.push({ reason, rule: reason });
+    faults.push({ reason: `${name}: neither a text nor a number` });
     return undefined;
   }
   const text = String(value);

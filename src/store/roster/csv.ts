@@ -1,6 +1,8 @@
 import { CsvError, parse } from 'csv-parse/sync';
+import { usage } from '../../core/failure.ts';
+import { columnsOf, countRequired, maxHeaderSearch, type RosterReader, type WantedColumns } from './header.ts';
 
-export interface CsvRecord {
+interface CsvRecord {
   /** The line it begins on. */
   readonly line: number;
   readonly cells: readonly string[];
@@ -11,12 +13,12 @@ export interface CsvRecord {
 }
 
 /** Why a text is no CSV from this line on. */
-export interface CsvFault {
+interface CsvFault {
   readonly line: number;
   readonly reason: string;
 }
 
-export interface CsvShape {
+interface CsvShape {
   readonly delimiter: string;
   /** The number of the first line. */
   readonly line: number;
@@ -28,10 +30,108 @@ export interface CsvShape {
 const maxRecordBytes = 1024 * 1024;
 
 /**
+ * Reads the rows below the header: the first record, or the one on `headerLine`.
+ * @throws Failure usage where it is no CSV, or its header is not the wanted one
+ */
+export function readCsvRows(text: string, headerLine: number, wanted: WantedColumns, reader: RosterReader): void {
+  const { body, shapes, line } = separators(text);
+  const start = Math.max(line, headerLine);
+  const bytes = Buffer.from(body.slice(lineStart(body, start - line)));
+  const long = firstLongLine(bytes);
+  if (long !== undefined) throw usage(`a line of more than 1 MiB: line ${long + start - 1}`);
+  const { header, below } = chooseHeader(
+    bytes,
+    shapes.map((delimiter) => ({ delimiter, line: start })),
+    wanted,
+  );
+  if (!header) return;
+  const columns = columnsOf(header, wanted, headerLine > 1 ? [] : below);
+  const rest = bytes.subarray(header.end);
+  const fault = readCsv(rest, { delimiter: header.delimiter, line: header.next }, (record) =>
+    takeCells(columns, record, endOf(record, rest), reader),
+  );
+  const hint = 'Quote such a cell, and write each quote inside it twice: "5"" pipe".';
+  if (fault) reader.bad(fault.line, { reason: fault.reason, hint });
+}
+
+/** The ways to read the header: by the `sep=` line that Excel understands, else by each usual separator; `line` is the first one of the body. */
+function separators(text: string): {
+  readonly body: string;
+  readonly shapes: readonly string[];
+  readonly line: number;
+} {
+  const sep = /^"?sep=([^\w\s"]|\t)"?[\t,;]*(\r\n|\n|\r|$)/i.exec(text);
+  const delimiter = sep?.[1];
+  if (sep && delimiter !== undefined) return { body: text.slice(sep[0].length), shapes: [delimiter], line: 2 };
+  return { body: text, shapes: [',', ';', '\t'], line: 1 };
+}
+
+/** Where the line begins that so many others precede; the end of the text where there are fewer. */
+function lineStart(text: string, lines: number): number {
+  const end = /\r\n|\n|\r/g;
+  for (let left = lines; left > 0; left -= 1) if (!end.test(text)) return text.length;
+  return end.lastIndex;
+}
+
+type Header = CsvRecord & Pick<CsvShape, 'delimiter'>;
+
+/** The reading of the first row that has most of the required columns, and the rows below each. @throws Failure usage where it is no CSV at all */
+function chooseHeader(
+  bytes: Buffer,
+  shapes: readonly CsvShape[],
+  wanted: WantedColumns,
+): { readonly header: Header | undefined; readonly below: readonly CsvRecord[] } {
+  const found: Header[] = [];
+  const below: CsvRecord[] = [];
+  const faults = shapes.map((shape) => {
+    const records: CsvRecord[] = [];
+    const fault = readCsv(bytes, { ...shape, limit: maxHeaderSearch }, (record) => void records.push(record));
+    const [first, ...others] = records;
+    if (first) found.push({ ...first, delimiter: shape.delimiter });
+    below.push(...others);
+    return fault;
+  });
+  const [fault] = faults;
+  if (found.length === 0 && fault) throw usage(`line ${fault.line}: ${fault.reason}`);
+  const rank = ({ cells }: Header): number => countRequired(cells, wanted) * 1e9 + cells.length;
+  const header = found.reduce<Header | undefined>(
+    (best, next) => (best && rank(best) >= rank(next) ? best : next),
+    undefined,
+  );
+  return { header, below };
+}
+
+/** What ends a row; a row that ends with the file may be cut off. */
+type RowEnd = 'line' | 'file';
+
+function endOf({ end }: CsvRecord, bytes: Buffer): RowEnd {
+  const last = bytes[end - 1];
+  return end === bytes.length && last !== 10 && last !== 13 ? 'file' : 'line';
+}
+
+/** Spreadsheets leave out blank cells at the end of a row, add some, and write rows of blank cells only. */
+function takeCells(columns: readonly string[], { line, cells }: CsvRecord, end: RowEnd, reader: RosterReader): void {
+  const values = new Map<string, unknown>();
+  let last = 0;
+  cells.forEach((cell, index) => {
+    if (cell === '') return;
+    last = index + 1;
+    const column = columns[index] ?? '';
+    if (column !== '') values.set(column, cell);
+  });
+  if (last === 0) return;
+  const counted = `${cells.length} cells, and the header has ${columns.length}`;
+  if (last > columns.length) reader.bad(line, { reason: counted, hint: 'Quote cells that hold the separator.' });
+  else if (end === 'file' && cells.length < columns.length)
+    reader.bad(line, { reason: `${counted}; the file may be cut off here` });
+  else reader.row(line, values);
+}
+
+/**
  * Reads CSV (RFC 4180), calling `take` for each record in order; lines may end in any of the usual ways, and blank ones are
  * skipped. Blanks around a cell are dropped, those inside quotes are kept. Returns the fault that ends it early.
  */
-export function readCsv(
+function readCsv(
   bytes: Buffer,
   { delimiter, line: first, limit }: CsvShape,
   take: (record: CsvRecord) => void,
@@ -65,7 +165,7 @@ export function readCsv(
 }
 
 /** The number of the first line that is longer than a row may be: its cells would not be counted before all are read. */
-export function firstLongLine(bytes: Buffer): number | undefined {
+function firstLongLine(bytes: Buffer): number | undefined {
   let [line, start] = [1, 0];
   for (let at = 0; at <= bytes.length; at += 1) {
     const isEnd = at === bytes.length || bytes[at] === 10 || (bytes[at] === 13 && bytes[at + 1] !== 10);

@@ -1,5 +1,23 @@
 import { usage } from '../../core/failure.ts';
 import { suggestion } from '../../schema/nearest.ts';
+import type { Fault } from './bad-rows.ts';
+
+/** What is done with each row. Cells that are blank or null are not among the values. */
+export interface RosterReader {
+  row(line: number, values: ReadonlyMap<string, unknown>): void;
+  /** A line that holds no row, or one that cannot be used. */
+  bad(line: number, fault: Fault): void;
+}
+
+/** Where the table is in a file. */
+export interface TableChoice {
+  /** The line of the header in a table; else the first that is not blank. */
+  readonly headerLine?: number | undefined;
+  /** The name of the sheet in a workbook; else the first. */
+  readonly sheet?: string | undefined;
+  /** Takes what is not wrong, and easily overlooked. */
+  readonly warn?: ((text: string) => void) | undefined;
+}
 
 /** The columns that a roster is read for. */
 export interface WantedColumns {
@@ -51,16 +69,34 @@ export function countRequired(headers: readonly string[], wanted: WantedColumns)
   return wanted.required.filter((name) => columns.has(name)).length;
 }
 
+/** A row that is, or may be, the header. */
+export interface HeaderRow {
+  readonly line: number;
+  readonly cells: readonly string[];
+}
+
+/** So many rows are searched for a header below a title. */
+export const maxHeaderSearch = 100;
+
 /**
- * The columns that the headers mean; a header without a name is ''.
- * @throws Failure usage where a required column is missing, or two headers become the same name
+ * The columns that the cells of the header mean; a cell without a name is ''. A row of `below` that has all required columns is named.
+ * @throws Failure usage where a required column is missing, or two cells become the same name
  */
-export function columnsOf(headers: readonly string[], wanted: WantedColumns): readonly string[] {
-  if (headers.length > maxColumns)
-    throw usage(`the header has ${headers.length} columns; at most ${maxColumns} are read`);
-  const columns = headers.map((header) => columnOf(header, wanted));
-  refuseRepeatedHeader(headers, columns);
-  refuseMissingHeader(headers, columns, wanted);
+export function columnsOf(
+  { line, cells }: HeaderRow,
+  wanted: WantedColumns,
+  below: readonly HeaderRow[] = [],
+): readonly string[] {
+  if (cells.length > maxColumns) throw usage(`the header has ${cells.length} columns; at most ${maxColumns} are read`);
+  const columns = cells.map((header) => columnOf(header, wanted));
+  const lower = below.find((row) => countRequired(row.cells, wanted) === wanted.required.length);
+  if (lower && countRequired(cells, wanted) < wanted.required.length)
+    throw usage(
+      `line ${line} is not the header; line ${lower.line} has ${wanted.required.join(' and ')}`,
+      `Give --header-line ${lower.line}.`,
+    );
+  refuseRepeatedHeader(cells, columns);
+  refuseMissingHeader(cells, columns, wanted);
   return columns;
 }
 

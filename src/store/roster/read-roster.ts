@@ -14,7 +14,7 @@ export interface CheckedRoster<R> {
   readonly lines: readonly number[];
   /** The columns of each row that are carried through to the result; empty where none are kept. */
   readonly others: readonly OtherColumns[];
-  /** The hash of the bytes and of how columns are named: another roster is another job. */
+  /** The hash of the rows, since other rows are another job; a workbook that is saved again has other bytes. */
   readonly sha256: string;
 }
 
@@ -64,7 +64,7 @@ export async function readRoster<const T extends Fields, R extends Values<T>>(
   await readRosterRows(opened, wanted, read);
   const rows = await complete(read, rules, bad, place);
   if (rows.length === 0) throw usage(`${source.file}: no rows`);
-  return { rows, lines: read.lines, others: read.others(), sha256: hashOf(source) };
+  return { rows, lines: read.lines, others: read.others(), sha256: hashOf(rows) };
 }
 
 /** Fills in what rows leave to the run and names repeated rows. Where nothing can be filled in, rows are compared as they are. */
@@ -90,7 +90,7 @@ async function complete<T extends Fields, R extends Values<T>>(
     else {
       const where = `is already ${unit === 'row' ? 'in' : 'on'} `;
       const reason = `${noun} '${nameOf(filled ?? row)}' ${where}${unit} ${first}`;
-      bad.add(line, reason, `the ${noun} ${where}an earlier ${unit}`);
+      bad.add(line, { reason, rule: `the ${noun} ${where}an earlier ${unit}` });
     }
     if (filled) completed.push(filled);
   }
@@ -103,14 +103,13 @@ function filledBy<A, B>(fill: (row: A) => B, row: A, line: number, bad: BadRows)
   try {
     return fill(row);
   } catch (cause) {
-    const { reason, rule, hint } = faultOf(cause, '');
-    bad.add(line, reason, rule, hint);
+    bad.add(line, faultOf(cause, ''));
     return undefined;
   }
 }
 
-function hashOf({ bytes, columns = [] }: RosterSource): string {
-  const hash = createHash('sha256').update(bytes);
-  if (columns.length > 0) hash.update(JSON.stringify([...columns].sort()));
+function hashOf(rows: readonly unknown[]): string {
+  const hash = createHash('sha256');
+  for (const row of rows) hash.update(`${JSON.stringify(row)}\n`);
   return hash.digest('hex');
 }

@@ -1,65 +1,71 @@
 import { Failure, usage, messageOf } from '../../core/failure.ts';
 import { isObject, parseJson } from '../../core/json.ts';
-import type { CsvFault, CsvRecord, CsvShape } from './csv.ts';
-import { columnOf, columnsOf, countRequired, normalized, type WantedColumns } from './header.ts';
-import { rosterText } from './roster-text.ts';
+import { columnOf, normalized, type RosterReader, type TableChoice, type WantedColumns } from './header.ts';
+import { isZip, rosterText } from './roster-text.ts';
 
-export const rosterFormats = ['csv', 'ndjson', 'json'] as const;
+export const rosterFormats = ['csv', 'xlsx', 'ndjson', 'json'] as const;
 export type RosterFormat = (typeof rosterFormats)[number];
 
 /** A roster as it was given. */
-export interface RosterFile {
+export interface RosterFile extends TableChoice {
   /** How messages name it. */
   readonly file: string;
   readonly bytes: Buffer;
-  /** By the extension of its name, else by how the text begins. */
+  /** Else by the extension of its name, else by how it begins. */
   readonly format: RosterFormat | undefined;
-}
-
-/** What is done with each row. Cells that are blank or null are not among the values. */
-export interface RosterReader {
-  row(line: number, values: ReadonlyMap<string, unknown>): void;
-  /** A line that holds no row. */
-  bad(line: number, reason: string, hint?: string): void;
 }
 
 const maxBytes = 64 * 1024 * 1024;
 
-/** The text of a roster and its format. */
-export interface RosterText {
-  readonly file: string;
-  readonly text: string;
+/** A roster whose format is known. */
+export interface OpenedRoster extends RosterFile {
   readonly format: RosterFormat;
+  /** Of a workbook nothing. */
+  readonly text: string;
 }
 
-/** @throws Failure usage where the bytes are no text, or too many */
-export function openRosterFile({ file, bytes, format }: RosterFile): RosterText {
+/** @throws Failure usage where the bytes are neither text nor a workbook, or too many, or an option is for another format */
+export function openRosterFile(roster: RosterFile): OpenedRoster {
+  const { file, bytes, format: typed } = roster;
   if (bytes.length > maxBytes) throw usage(`${file}: more than 64 MiB`, 'Split the roster into several files.');
-  const text = rosterText(file, bytes);
-  return { file, text, format: format ?? formatOf(file, text) };
+  const isWorkbook = isZip(bytes) && (typed ?? 'xlsx') === 'xlsx';
+  const text = isWorkbook ? '' : rosterText(file, bytes);
+  const format = isWorkbook ? 'xlsx' : (typed ?? formatOf(file, text));
+  if (format === 'xlsx' && !isWorkbook)
+    throw usage(`${file}: this is text, not a workbook (.xlsx)`, 'If it is CSV, give --input-format csv.');
+  if (roster.sheet !== undefined && format !== 'xlsx')
+    throw usage(`--sheet: ${file} is ${format}, which has no sheets`);
+  if (roster.headerLine !== undefined && format.endsWith('json'))
+    throw usage(`--header-line: ${file} is ${format}, which has no header`);
+  return { ...roster, format, text };
 }
+
+type ReadRows = (roster: OpenedRoster, wanted: WantedColumns, reader: RosterReader) => Promise<void> | void;
+
+const readers: Readonly<Record<RosterFormat, ReadRows>> = {
+  csv: async ({ text, headerLine = 1 }, wanted, reader) =>
+    (await import('./csv.ts')).readCsvRows(text, headerLine, wanted, reader),
+  xlsx: async (roster, wanted, reader) =>
+    (await import('./workbook-rows.ts')).readWorkbookRows(roster.bytes, roster, wanted, reader),
+  ndjson: readLines,
+  json: readArray,
+};
 
 /**
  * Reads the rows of a roster once, in their order, with their line (in a JSON array: their number).
  * @throws Failure usage naming the file where the whole of it is no roster; what `reader` throws
  */
-export async function readRosterRows(
-  { file, text, format }: RosterText,
-  wanted: WantedColumns,
-  reader: RosterReader,
-): Promise<void> {
+export async function readRosterRows(roster: OpenedRoster, wanted: WantedColumns, reader: RosterReader): Promise<void> {
   try {
-    if (format === 'csv') await readCsvRows(text, wanted, reader);
-    else if (format === 'ndjson') readLines(text, wanted, reader);
-    else readArray(text, wanted, reader);
+    await readers[roster.format](roster, wanted, reader);
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.kind !== 'usage' || cause.details.problems) throw cause;
-    throw cause.as('usage', `${file}: ${cause.message}`);
+    throw cause.as('usage', `${roster.file}: ${cause.message}`);
   }
 }
 
 function formatOf(file: string, text: string): RosterFormat {
-  const extension = /\.(csv|ndjson|jsonl|json)$/i.exec(file)?.[1]?.toLowerCase();
+  const extension = /\.(csv|xlsx|ndjson|jsonl|json)$/i.exec(file)?.[1]?.toLowerCase();
   if (extension === 'jsonl') return 'ndjson';
   const format = rosterFormats.find((known) => known === extension);
   if (format) return format;
@@ -67,79 +73,7 @@ function formatOf(file: string, text: string): RosterFormat {
   return start === '[' ? 'json' : start === '{' ? 'ndjson' : 'csv';
 }
 
-async function readCsvRows(text: string, wanted: WantedColumns, reader: RosterReader): Promise<void> {
-  const { firstLongLine, readCsv } = await import('./csv.ts');
-  const { body, shapes } = separators(text);
-  const bytes = Buffer.from(body);
-  const long = firstLongLine(bytes);
-  if (long !== undefined) throw usage(`a line of more than 1 MiB: line ${long + (shapes[0]?.line ?? 1) - 1}`);
-  const header = chooseHeader(bytes, shapes, wanted, readCsv);
-  if (!header) return;
-  const columns = columnsOf(header.cells, wanted);
-  const rest = bytes.subarray(header.end);
-  const fault = readCsv(rest, { delimiter: header.delimiter, line: header.next }, (record) =>
-    takeCells(columns, record, endOf(record, rest), reader),
-  );
-  if (fault)
-    reader.bad(fault.line, fault.reason, 'Quote such a cell, and write each quote inside it twice: "5"" pipe".');
-}
-
-/** The ways to read the header: by the `sep=` line that Excel understands, else by each usual separator. */
-function separators(text: string): { readonly body: string; readonly shapes: readonly CsvShape[] } {
-  const line = /^"?sep=([^\w\s"]|\t)"?[\t,;]*(\r\n|\n|\r|$)/i.exec(text);
-  const delimiter = line?.[1];
-  if (line && delimiter !== undefined) return { body: text.slice(line[0].length), shapes: [{ delimiter, line: 2 }] };
-  return { body: text, shapes: [',', ';', '\t'].map((each) => ({ delimiter: each, line: 1 })) };
-}
-
-type ReadCsv = (bytes: Buffer, shape: CsvShape, take: (record: CsvRecord) => void) => CsvFault | undefined;
-
-type Header = CsvRecord & Pick<CsvShape, 'delimiter'>;
-
-/** The reading of the first row that has most of the required columns. @throws Failure usage where it is no CSV at all */
-function chooseHeader(
-  bytes: Buffer,
-  shapes: readonly CsvShape[],
-  wanted: WantedColumns,
-  readCsv: ReadCsv,
-): Header | undefined {
-  const found: Header[] = [];
-  const faults = shapes.map((shape) =>
-    readCsv(bytes, { ...shape, limit: 1 }, (record) => void found.push({ ...record, delimiter: shape.delimiter })),
-  );
-  const [fault] = faults;
-  if (found.length === 0 && fault) throw usage(`line ${fault.line}: ${fault.reason}`);
-  const rank = ({ cells }: Header): number => countRequired(cells, wanted) * 1e9 + cells.length;
-  return found.reduce<Header | undefined>((best, next) => (best && rank(best) >= rank(next) ? best : next), undefined);
-}
-
-/** What ends a row; a row that ends with the file may be cut off. */
-type RowEnd = 'line' | 'file';
-
-function endOf({ end }: CsvRecord, bytes: Buffer): RowEnd {
-  const last = bytes[end - 1];
-  return end === bytes.length && last !== 10 && last !== 13 ? 'file' : 'line';
-}
-
-/** Spreadsheets leave out blank cells at the end of a row, add some, and write rows of blank cells only. */
-function takeCells(columns: readonly string[], { line, cells }: CsvRecord, end: RowEnd, reader: RosterReader): void {
-  const values = new Map<string, unknown>();
-  let last = 0;
-  cells.forEach((cell, index) => {
-    if (cell === '') return;
-    last = index + 1;
-    const column = columns[index] ?? '';
-    if (column !== '') values.set(column, cell);
-  });
-  if (last === 0) return;
-  const counted = `${cells.length} cells, and the header has ${columns.length}`;
-  if (last > columns.length) reader.bad(line, counted, 'Quote cells that hold the separator.');
-  else if (end === 'file' && cells.length < columns.length)
-    reader.bad(line, `${counted}; the file may be cut off here`);
-  else reader.row(line, values);
-}
-
-function readLines(text: string, wanted: WantedColumns, reader: RosterReader): void {
+function readLines({ text }: OpenedRoster, wanted: WantedColumns, reader: RosterReader): void {
   let start = 0;
   for (let number = 1; start < text.length; number += 1) {
     const end = text.indexOf('\n', start);
@@ -151,11 +85,11 @@ function readLines(text: string, wanted: WantedColumns, reader: RosterReader): v
 
 function takeParsed(number: number, line: string, wanted: WantedColumns, reader: RosterReader): void {
   const parsed = parse(line);
-  if ('reason' in parsed) reader.bad(number, parsed.reason);
+  if ('reason' in parsed) reader.bad(number, parsed);
   else takeObject(number, parsed.value, wanted, reader);
 }
 
-function readArray(text: string, wanted: WantedColumns, reader: RosterReader): void {
+function readArray({ text }: OpenedRoster, wanted: WantedColumns, reader: RosterReader): void {
   const parsed = parse(text);
   if ('reason' in parsed) throw usage(parsed.reason);
   if (!Array.isArray(parsed.value))
@@ -173,14 +107,14 @@ function parse(text: string): { readonly value: unknown } | { readonly reason: s
 
 function takeObject(line: number, item: unknown, wanted: WantedColumns, reader: RosterReader): void {
   if (!isObject(item)) {
-    reader.bad(line, 'not an object');
+    reader.bad(line, { reason: 'not an object' });
     return;
   }
   const values = new Map<string, unknown>();
   for (const [name, value] of Object.entries(item)) {
     const column = columnOf(name, wanted);
     if (values.has(column)) {
-      reader.bad(line, `two names are both read as ${normalized(column)}`);
+      reader.bad(line, { reason: `two names are both read as ${normalized(column)}` });
       return;
     }
     if (value !== null && value !== '') values.set(column, value);

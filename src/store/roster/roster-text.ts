@@ -1,26 +1,34 @@
 import { isUtf8 } from 'node:buffer';
-import { usage } from '../../core/failure.ts';
+import { usage, type Failure } from '../../core/failure.ts';
 
 const saveAsCsv = 'Open it in the spreadsheet program and save it as "CSV UTF-8".';
+
+/** Workbooks of today are archives of files: a zip. */
+export function isZip(bytes: Buffer): boolean {
+  return bytes.toString('latin1', 0, 4) === 'PK\x03\x04';
+}
 
 /**
  * The text of a roster without its byte order mark: UTF-8, or UTF-16 where a byte order mark says so.
  * @throws Failure usage naming the file where the bytes are a workbook, a web page or no such text
  */
 export function rosterText(file: string, bytes: Buffer): string {
-  const workbook = workbookOf(bytes);
-  if (workbook !== undefined) throw usage(`${file}: this is ${workbook}, not text`, saveAsCsv);
+  if (isZip(bytes)) throw usage(`${file}: this is a workbook, not text`, 'Give --input-format xlsx.');
+  if (bytes.toString('latin1', 0, 4) === '\xD0\xCF\x11\xE0') throw olderWorkbook(file, bytes);
   const text = decoded(file, bytes);
   if (text.includes('\0')) throw usage(`${file}: this is no text, or UTF-16 without a byte order mark`, saveAsCsv);
   if (/^\s*</.test(text)) throw usage(`${file}: this is HTML or XML, not a roster`, saveAsCsv);
   return text;
 }
 
-function workbookOf(bytes: Buffer): string | undefined {
-  const start = bytes.toString('latin1', 0, 100);
-  if (start.startsWith('PK\x03\x04'))
-    return start.includes('opendocument.spreadsheet') ? 'a workbook (.ods)' : 'a workbook (.xlsx)';
-  return start.startsWith('\xD0\xCF\x11\xE0') ? 'a workbook (.xls)' : undefined;
+/** The container of workbooks until 2003, and of those that a password encrypts. */
+function olderWorkbook(file: string, bytes: Buffer): Failure {
+  return bytes.includes(Buffer.from('EncryptedPackage', 'utf16le'))
+    ? usage(`${file}: this workbook is protected by a password`, 'Open it, and save it without one.')
+    : usage(
+        `${file}: this is a workbook (.xls), not text`,
+        'Open it in the spreadsheet program and save it as ".xlsx".',
+      );
 }
 
 function decoded(file: string, bytes: Buffer): string {

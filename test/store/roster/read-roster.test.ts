@@ -75,14 +75,18 @@ describe('a spreadsheet', () => {
     'libreoffice-semicolon-quote-all.csv': [2, 3],
     'libreoffice-tab.tsv': [2, 3],
     'libreoffice-utf16.csv': [2, 3],
+    'libreoffice-xlsx-renamed.csv': [2, 3],
+    'libreoffice.xlsx': [2, 3],
+    'openpyxl.xlsx': [2, 3],
+    'xlsxwriter-inline.xlsx': [2, 3],
   };
 
   const bad: Readonly<Record<string, string>> = {
     'excel-97.xls': ': this is a workbook (.xls), not text',
     'excel-decimal-comma.csv': ":2: size_allowance: '4,0' is not an integer",
     'excel-latin1.csv': ':3: not valid UTF-8',
-    'excel-workbook-renamed.csv': ': this is a workbook (.xlsx), not text',
-    'excel-workbook.xlsx': ': this is a workbook (.xlsx), not text',
+    'excel-workbook-renamed.csv': ': a damaged workbook: it is cut off',
+    'excel-workbook.xlsx': ': a damaged workbook: it is cut off',
     'google-login-column.csv': ': the header lacks remote_user and size_allowance; it has Login, Sensors, Name',
     'google-two-headers.csv': ": the headers 'Remote User' and 'remote_user' are both read as remote_user",
     'hand-comma-in-cell.csv': ':2: 4 cells, and the header has 3',
@@ -94,7 +98,11 @@ describe('a spreadsheet', () => {
     'hand-stray-quote.csv': ':2: not valid CSV: a quote inside a cell that is not quoted',
     'hand-utf16-without-mark.csv': ': this is no text, or UTF-16 without a byte order mark',
     'hand-web-page.xls': ': this is HTML or XML, not a roster',
-    'libreoffice-workbook.ods': ': this is a workbook (.ods), not text',
+    'libreoffice-ods-renamed.xlsx': ': this is a workbook (.ods)',
+    'libreoffice-workbook.ods': ': a damaged workbook: it is cut off',
+    'libreoffice-xls-renamed.xlsx': ': this is a workbook (.xls), not text',
+    'openpyxl-formula.xlsx': ":2: size_allowance: cell B2 of sheet 'Users' holds a formula without a stored result",
+    'xlsxwriter-title.xlsx': ": sheet 'Users': line 1 is not the header; line 3 has remote_user and size_allowance",
   };
 
   test('is in one of the two tables', () => {

@@ -18,7 +18,7 @@ async function read(text: string, format: RosterFormat): Promise<{ rows: Row[]; 
   const bad: Bad[] = [];
   await readRosterRows(openRosterFile({ file: 'roster', bytes: Buffer.from(text), format }), wanted, {
     row: (line, values) => void rows.push({ line, values: Object.fromEntries(values) }),
-    bad: (line, reason) => void bad.push({ line, reason }),
+    bad: (line, { reason }) => void bad.push({ line, reason }),
   });
   return { rows, bad };
 }

@@ -1,0 +1,191 @@
+import { parseXml, type XmlReader } from './xml.ts';
+import { damaged, type Zip } from './zip.ts';
+
+/** What a cell stores: its text, or something that is not taken for a user or a size. */
+export type SheetCell = string | OtherCell;
+
+export interface OtherCell {
+  /** As a text. */
+  readonly text: string;
+  readonly holds: string;
+  /** The same without its value. */
+  readonly kind: string;
+  /** What to do about it. */
+  readonly hint: string;
+}
+
+export interface SheetRow {
+  /** As the spreadsheet program counts it. */
+  readonly line: number;
+  readonly isHidden: boolean;
+  /** Those that are not blank, by their column: A is 0. */
+  readonly cells: ReadonlyMap<number, SheetCell>;
+}
+
+/** How a number is shown: as a date, or with at least so many digits. */
+export type NumberStyle = 'date' | number;
+
+/** Where days are counted from. */
+type Epoch = '1900' | '1904';
+
+/** What the cells of a workbook mean by their numbers. */
+export interface CellContext {
+  readonly styles: readonly NumberStyle[];
+  readonly texts: readonly string[];
+  readonly epoch: Epoch;
+}
+
+/** A cell as it is in the file. */
+interface StoredCell {
+  readonly type: string;
+  readonly style: NumberStyle;
+  isFormula: boolean;
+  value: string;
+}
+
+export async function readSheet(
+  zip: Zip,
+  part: string,
+  meaning: CellContext,
+  take: (row: SheetRow) => void,
+): Promise<void> {
+  if (!zip.names.includes(part)) throw damaged('a sheet is missing');
+  let row = { line: 0, isHidden: false, cells: new Map<number, SheetCell>() };
+  let column = -1;
+  let cell: StoredCell | undefined;
+  let isValue = false;
+  let inline = textReader();
+  await parseXml(zip, part, {
+    open(name, { r, s, t = 'n', hidden }) {
+      if (name === 'row') {
+        const line = r === undefined ? row.line + 1 : Number(r);
+        if (!(line > row.line)) throw damaged(`row ${r} follows row ${row.line}`);
+        row = { line, isHidden: isTrue(hidden), cells: new Map() };
+        column = -1;
+      } else if (name === 'c') {
+        column = r === undefined ? column + 1 : columnOfCell(r);
+        cell = { type: t, style: meaning.styles[Number(s ?? 0)] ?? 1, isFormula: false, value: '' };
+        inline = textReader();
+      } else if (name === 'f' && cell) cell.isFormula = true;
+      else if (name === 'v') isValue = true;
+      else inline.open(name);
+    },
+    text(piece) {
+      if (isValue && cell) cell.value += piece;
+      else inline.text(piece);
+    },
+    close(name) {
+      if (name === 'v') isValue = false;
+      else if (name === 'c' && cell) {
+        if (cell.type === 'inlineStr') cell.value = inline.value();
+        const value = cellOf(cell, meaning);
+        if (value !== '') row.cells.set(column, value);
+        cell = undefined;
+      } else if (name === 'row' && row.cells.size > 0) take(row);
+      else inline.close(name);
+    },
+  });
+}
+
+/** B7 is in column 1. */
+function columnOfCell(place: string): number {
+  const letters = /^[A-Z]{1,3}(?=\d+$)/.exec(place)?.[0];
+  if (letters === undefined) throw damaged('a cell has no place');
+  let column = 0;
+  for (const letter of letters) column = column * 26 + letter.charCodeAt(0) - 64;
+  return column - 1;
+}
+
+/** The value that is stored, which for a formula is its last result. Blanks around a text are dropped, as in CSV. */
+function cellOf({ type, style, isFormula, value }: StoredCell, { texts, epoch }: CellContext): SheetCell {
+  switch (type) {
+    case 's': {
+      const text = texts[Number(value)];
+      if (text === undefined) throw damaged('a cell refers to a text that is missing');
+      return text.trim();
+    }
+    case 'str':
+    case 'inlineStr':
+      return unescaped(value).trim();
+    case 'b':
+      return other(isTrue(value) ? 'TRUE' : 'FALSE', 'a boolean', 'Type the value as text.');
+    case 'e':
+      return other(value, `the error ${value.slice(0, 20)}`, 'Mend its formula.', 'an error');
+    case 'd':
+      return other(value, 'a date', asText);
+    default:
+      if (value !== '') return numberOf(value, style, epoch);
+      return isFormula
+        ? other(
+            '',
+            'a formula without a stored result',
+            'Open the workbook in a spreadsheet program and save it, which stores the results.',
+          )
+        : '';
+  }
+}
+
+function other(text: string, holds: string, hint: string, kind = holds): OtherCell {
+  return { text, holds, kind, hint };
+}
+
+const asText = 'Format the column as text, and type the value again.';
+
+/** A spreadsheet keeps 15 digits of a number. */
+const tooLong = 1e15;
+
+function numberOf(value: string, style: NumberStyle, epoch: Epoch): SheetCell {
+  const number = Number(value);
+  if (Number.isNaN(number)) throw damaged('a number is none');
+  if (style === 'date') return other(dateOf(number, epoch) ?? value, 'a date', asText);
+  if (Math.abs(number) >= tooLong)
+    return other(value, 'a number of more than 15 digits, of which a spreadsheet keeps 15', asText);
+  if (!Number.isInteger(number))
+    return other(value, `${number}, which is no whole number`, 'Type a whole number.', 'a fraction');
+  const digits = String(number);
+  const shown = digits.padStart(style, '0');
+  return shown === digits
+    ? digits
+    : other(digits, `the number ${digits}, which it shows as ${shown}`, asText, 'a number shown with zeros before it');
+}
+
+/** A count of days as a date, and the time of day where there is one; undefined beyond the year 9999. */
+function dateOf(days: number, epoch: Epoch): string | undefined {
+  if (days < 0 || days > 2958465) return undefined;
+  const start = epoch === '1904' ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, days < 60 ? 31 : 30);
+  const text = new Date(start + Math.round(days * 86_400) * 1000).toISOString();
+  return text.slice(0, Number.isInteger(days) ? 10 : 19);
+}
+
+export function isTrue(value: string | undefined): boolean {
+  return value === '1' || value === 'true';
+}
+
+export interface TextReader extends Required<XmlReader> {
+  open(name: string): void;
+  value(): string;
+}
+
+/** Collects a text and its runs of one format each; without the phonetic readings that Japanese texts have. */
+export function textReader(): TextReader {
+  let [found, isText, isPhonetic] = ['', false, false];
+  return {
+    open(name) {
+      if (name === 'rPh') isPhonetic = true;
+      if (name === 't') isText = !isPhonetic;
+    },
+    text(piece) {
+      if (isText) found += piece;
+    },
+    close(name) {
+      if (name === 'rPh') isPhonetic = false;
+      if (name === 't') isText = false;
+    },
+    value: () => unescaped(found),
+  };
+}
+
+/** Characters that XML cannot hold are written as `_x000D_`. */
+export function unescaped(text: string): string {
+  return text.replace(/_x([\dA-F]{4})_/gi, (_escape, code: string) => String.fromCharCode(parseInt(code, 16)));
+}

@@ -1,0 +1,426 @@
+import { describe, expect, test } from 'vitest';
+import { oncePerUser, readRoster, type RosterSource } from '../../../src/store/roster/read-roster.ts';
+import { rosterFields } from '../../../src/schema/license.ts';
+import { rowOf, workbookOf, zipOf, type WorkbookParts } from '../../helpers/workbook.ts';
+import { failureOf } from '../place.ts';
+
+const header = rowOf(1, ['remote_user', 'size_allowance', 'note']);
+const ada = rowOf(2, ['ada', 4]);
+const grace = rowOf(3, ['grace', 18]);
+const good = [
+  { remote_user: 'ada', size_allowance: 4, app_code: 7 },
+  { remote_user: 'grace', size_allowance: 18, app_code: 7 },
+];
+
+interface Read {
+  readonly rows: readonly unknown[];
+  readonly others: readonly unknown[];
+  readonly warnings: readonly string[];
+}
+
+async function read(bytes: Buffer, how: Partial<RosterSource> = {}): Promise<Read> {
+  const warnings: string[] = [];
+  const source = {
+    file: 'roster.xlsx',
+    bytes,
+    format: undefined,
+    warn: (text: string) => void warnings.push(text),
+    ...how,
+  };
+  const completion = <R extends { readonly app_code?: number }>() =>
+    Promise.resolve((row: R) => ({ ...row, app_code: row.app_code ?? 7 }));
+  const { rows, others } = await readRoster(source, { fields: rosterFields, ...oncePerUser, completion });
+  return { rows, others, warnings };
+}
+
+async function refusal(bytes: Buffer, how: Partial<RosterSource> = {}): Promise<readonly [string, string | undefined]> {
+  const failure = await failureOf(() => read(bytes, how));
+  expect(failure.kind).toBe('usage');
+  return [failure.message, failure.hint];
+}
+
+/** Cells of a size: each in B2 of a sheet with a good header. */
+const withSize = (cell: string, parts: Partial<WorkbookParts> = {}): Buffer =>
+  workbookOf({ sheets: header + rowOf(2, ['ada', cell]) + grace, ...parts });
+const withUser = (cell: string, parts: Partial<WorkbookParts> = {}): Buffer =>
+  workbookOf({ sheets: header + rowOf(2, [cell, 4]) + grace, ...parts });
+
+const dates = (code: string): string =>
+  `<numFmts><numFmt numFmtId="164" formatCode="${code}"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs>` +
+  '<cellXfs><xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="14"/><xf numFmtId="49"/></cellXfs>';
+
+const shared = (...texts: readonly string[]): string => texts.map((text) => `<si>${text}</si>`).join('');
+const bySharedTexts = `<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c></row>${rowOf(2, ['<c t="s"><v>2</v></c>', 4])}${rowOf(3, ['<c t="s"><v>3</v></c>', 18])}`;
+
+describe('a workbook that is read as meant', () => {
+  test.each<[string, Buffer, Partial<RosterSource>?]>([
+    ['of inline texts', workbookOf({ sheets: header + ada + grace })],
+    [
+      'of shared texts, with runs of formats and a phonetic reading',
+      workbookOf({
+        sheets: bySharedTexts,
+        strings: shared(
+          '<t>Remote User</t>',
+          '<t>size-allowance</t>',
+          '<r><rPr><b/></rPr><t>a</t></r><r><t>da</t></r><rPh sb="0" eb="1"><t>no</t></rPh>',
+          '<t>grace</t>',
+        ),
+      }),
+    ],
+    [
+      'of elements with a prefix',
+      workbookOf({ sheets: '', files: { 'xl/worksheets/sheet1.xml': prefixed(header + ada + grace) } }),
+    ],
+    ['without places of rows and cells', workbookOf({ sheets: (header + ada + grace).replace(/ r="[A-Z]?\d+"/g, '') })],
+    ['of numbers as text', workbookOf({ sheets: header + rowOf(2, ['ada', '4']) + rowOf(3, ['grace', '18']) })],
+    ['of numbers in other spellings', withSize('<c><v>4.0</v></c>')],
+    ['of a number by its exponent', withSize('<c><v>4E+0</v></c>')],
+    ['of blanks around a text', withUser('<c t="inlineStr"><is><t xml:space="preserve"> ada\u00A0</t></is></c>')],
+    ['of a text in CDATA', withUser('<c t="inlineStr"><is><t><![CDATA[ada]]></t></is></c>')],
+    ['of an escaped character', withUser('<c t="inlineStr"><is><t>a_x0064_a</t></is></c>')],
+    ['of formulas with their results', withSize('<c><f>2+2</f><v>4</v></c>')],
+    ['of a formula that is a text', withUser('<c t="str"><f>LOWER("ADA")</f><v>ada</v></c>')],
+    ['with a number in the format of text', withSize('<c s="3"><v>4</v></c>', { styles: dates('@') })],
+    [
+      'with a number format that names no date',
+      withSize('<c s="1"><v>4</v></c>', { styles: dates('#,##0 &quot;days&quot;;[Red]\\d0') }),
+    ],
+    [
+      'with styles and nothing in the cells',
+      workbookOf({ sheets: `${header}${ada}${grace}<row r="4"><c r="A4" s="1"/><c r="B4" s="1"/></row>` }),
+    ],
+    ['with blank rows between', workbookOf({ sheets: header + rowOf(5, ['ada', 4]) + rowOf(9, ['grace', 18]) })],
+    [
+      'with blank rows first',
+      workbookOf({
+        sheets: rowOf(4, ['remote_user', 'size_allowance']) + rowOf(5, ['ada', 4]) + rowOf(6, ['grace', 18]),
+      }),
+    ],
+    [
+      'with dates, errors and booleans in other columns',
+      workbookOf({
+        sheets:
+          header + rowOf(2, ['ada', 4, '<c t="e"><v>#N/A</v></c>']) + rowOf(3, ['grace', 18, '<c t="b"><v>1</v></c>']),
+      }),
+    ],
+    ['with cells beside the header', workbookOf({ sheets: header + rowOf(2, ['ada', 4, '', '', 'ask Ben']) + grace })],
+    [
+      'with a merged title above, by the line of the header',
+      workbookOf({
+        sheets:
+          rowOf(1, ['License roster 2026']) +
+          rowOf(3, ['remote_user', 'size_allowance']) +
+          rowOf(4, ['ada', 4]) +
+          rowOf(5, ['grace', 18]),
+      }),
+      { headerLine: 3 },
+    ],
+    [
+      'in the second sheet, by its name',
+      workbookOf({ sheets: { Notes: rowOf(1, ['Read me']), 'R&amp;D': header + ada + grace } }),
+      { sheet: 'R&D' },
+    ],
+    [
+      'behind a hidden sheet',
+      workbookOf({
+        sheets: { Lists: rowOf(1, ['a']), Users: header + ada + grace },
+        attributes: { Lists: 'state="hidden"' },
+      }),
+    ],
+    ['of files that are not compressed', workbookOf({ sheets: header + ada + grace, packing: { method: 0 } })],
+    ['of an archive for large files', workbookOf({ sheets: header + ada + grace, packing: { large: true } })],
+    ['under the name of CSV', workbookOf({ sheets: header + ada + grace }), { file: 'roster.csv' }],
+    ['from standard input', workbookOf({ sheets: header + ada + grace }), { file: 'standard input', format: 'xlsx' }],
+  ])('%s', async (_name, bytes, how) => {
+    expect(await read(bytes, how)).toEqual({ rows: good, others: [], warnings: [] });
+  });
+
+  test('with hidden rows, which are named', async () => {
+    const bytes = workbookOf({ sheets: header + ada + rowOf(3, ['grace', 18], 'hidden="1"') });
+    expect(await read(bytes)).toEqual({
+      rows: good,
+      others: [],
+      warnings: ["sheet 'Users': 1 hidden row is read too"],
+    });
+  });
+
+  test('with a million rows of which two hold something', async () => {
+    const empty = Array.from({ length: 1_000_000 }, (_, index) => `<row r="${index + 3}" s="1" customFormat="1"/>`);
+    const bytes = workbookOf({ sheets: header + ada + empty.join('') + rowOf(1_000_003, ['grace', 18]) });
+    expect((await read(bytes)).rows).toEqual(good);
+  });
+
+  test('keeps other columns as the texts that they show: dates of both epochs, booleans and errors', async () => {
+    const cells = [
+      '<c s="1"><v>46082</v></c>',
+      '<c s="1"><v>46082.5</v></c>',
+      '<c t="b"><v>0</v></c>',
+      '<c t="e"><v>#N/A</v></c>',
+      '<c><v>2.5</v></c>',
+    ];
+    const sheets =
+      rowOf(1, ['remote_user', 'size_allowance', 'day', 'time', 'is', 'bad', 'part']) + rowOf(2, ['ada', 4, ...cells]);
+    const others = async (properties: string): Promise<readonly unknown[]> =>
+      (await read(workbookOf({ sheets, styles: dates('dd.mm.yyyy'), properties }), { keepBeside: [] })).others;
+    const rest = { is: 'FALSE', bad: '#N/A', part: '2.5' };
+    expect(await others('')).toEqual([{ day: '2026-03-01', time: '2026-03-01T12:00:00', ...rest }]);
+    expect(await others('date1904="1"')).toEqual([{ day: '2030-03-02', time: '2030-03-02T12:00:00', ...rest }]);
+  });
+});
+
+/** The same sheet as writers of the OpenXML SDK name its elements. */
+function prefixed(rows: string): string {
+  const tagged = `<worksheet><sheetData>${rows}</sheetData></worksheet>`.replace(/<(\/?)(\w)/g, '<$1x:$2');
+  return tagged.replace(
+    '<x:worksheet',
+    '<x:worksheet xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main"',
+  );
+}
+
+const asText = 'Format the column as text, and type the value again.';
+
+describe('a workbook with a cell that is no user or size', () => {
+  test.each<[string, Buffer, string, string]>([
+    ['a date', withSize('<c s="1"><v>46082</v></c>', { styles: dates('d/m/yy') }), 'a date', asText],
+    ['a date of the usual format', withSize('<c s="2"><v>4</v></c>', { styles: dates('@') }), 'a date', asText],
+    ['a date by its type', withSize('<c t="d"><v>2026-03-01</v></c>'), 'a date', asText],
+    ['hours', withSize('<c s="1"><v>4</v></c>', { styles: dates('[h]') }), 'a date', asText],
+    ['a boolean', withSize('<c t="b"><v>1</v></c>'), 'a boolean', 'Type the value as text.'],
+    ['an error', withSize('<c t="e"><f>1/0</f><v>#DIV/0!</v></c>'), 'the error #DIV/0!', 'Mend its formula.'],
+    ['a fraction', withSize('<c><v>2.5</v></c>'), '2.5, which is no whole number', 'Type a whole number.'],
+    [
+      'a formula without a result',
+      withSize('<c><f>2+2</f></c>'),
+      'a formula without a stored result',
+      'Open the workbook in a spreadsheet program and save it, which stores the results.',
+    ],
+  ])('%s is named', async (_name, bytes, holds, hint) => {
+    expect(await refusal(bytes)).toEqual([
+      `roster.xlsx:2: size_allowance: cell B2 of sheet 'Users' holds ${holds}`,
+      hint,
+    ]);
+  });
+
+  test.each<[string, Buffer, string]>([
+    [
+      'a long number',
+      withUser('<c><v>4.7110000000000000E+15</v></c>'),
+      'a number of more than 15 digits, of which a spreadsheet keeps 15',
+    ],
+    [
+      'a number with zeros before it',
+      withUser('<c s="1"><v>123</v></c>', { styles: dates('00000') }),
+      'the number 123, which it shows as 00123',
+    ],
+  ])('%s as a user', async (_name, bytes, holds) => {
+    expect(await refusal(bytes)).toEqual([
+      `roster.xlsx:2: remote_user: cell A2 of sheet 'Users' holds ${holds}`,
+      asText,
+    ]);
+  });
+
+  test('of the same kind are grouped', async () => {
+    const rows = Array.from({ length: 30 }, (_, index) => rowOf(index + 2, [`user-${index}`, '<c><v>2.5</v></c>']));
+    const [message] = await refusal(workbookOf({ sheets: header + rows.join('') }));
+    expect(message.split('\n').at(-1)).toBe('roster.xlsx: lines 22-31: size_allowance: holds a fraction');
+  });
+});
+
+const damagedHint = 'Open it in the spreadsheet program and save it again, or save it as "CSV UTF-8".';
+const whole = workbookOf({ sheets: header + ada + grace });
+const bomb = (
+  name: string,
+  head: string,
+  piece: string,
+  mebibytes: number,
+  packing?: WorkbookParts['packing'],
+): Buffer =>
+  workbookOf({
+    sheets: '',
+    files: { [name]: Buffer.concat([Buffer.from(head), Buffer.alloc(mebibytes * 1024 * 1024, piece)]) },
+    ...(packing && { packing }),
+  });
+const longRow = `<row spans="${'1'.repeat(32_000)}"/>`;
+
+describe('a file that is refused', () => {
+  test.each<[string, Buffer, string, string?, Partial<RosterSource>?]>([
+    [
+      'a title above the header',
+      workbookOf({ sheets: rowOf(1, ['Roster']) + rowOf(4, ['remote_user', 'size_allowance']) + rowOf(5, ['ada', 4]) }),
+      'line 1 is not the header; line 4 has remote_user and size_allowance',
+      'Give --header-line 4.',
+    ],
+    [
+      'another first sheet',
+      workbookOf({ sheets: { Notes: rowOf(1, ['Read', 'me']), Users: header + ada } }),
+      "sheet 'Notes': the header lacks remote_user and size_allowance; it has Read, me",
+      'Name the column with --column remote_user=HEADER. For another sheet give --sheet: Users.',
+    ],
+    [
+      'a sheet that is not there',
+      whole,
+      "--sheet: there is no 'users'; the sheets are Users",
+      'Did you mean Users?',
+      { sheet: 'users' },
+    ],
+    ['no rows', workbookOf({ sheets: header }), 'no rows'],
+    [
+      'a password (Office)',
+      Buffer.concat([Buffer.from('D0CF11E0A1B11AE1', 'hex'), Buffer.from('EncryptedPackage', 'utf16le')]),
+      'this workbook is protected by a password',
+      'Open it, and save it without one.',
+    ],
+    [
+      'a password (zip)',
+      workbookOf({ sheets: header, packing: { says: { flags: 1 } } }),
+      'it is protected by a password',
+      'Open it, and save it without one.',
+    ],
+    [
+      '.ods',
+      zipOf({ mimetype: 'application/vnd.oasis.opendocument.spreadsheet', 'content.xml': '' }),
+      'this is a workbook (.ods)',
+      'Open it in the spreadsheet program and save it as ".xlsx" or "CSV UTF-8".',
+    ],
+    [
+      '.xlsb',
+      zipOf({ 'xl/workbook.bin': '' }),
+      'this is a workbook (.xlsb)',
+      'Open it in the spreadsheet program and save it as ".xlsx" or "CSV UTF-8".',
+    ],
+    [
+      'a text document',
+      zipOf({ 'word/document.xml': '' }),
+      'this is a text document (.docx)',
+      'Open it in the spreadsheet program and save it as ".xlsx" or "CSV UTF-8".',
+    ],
+    [
+      'an archive',
+      zipOf({ 'roster.csv': '' }),
+      'this is a zip archive, not a workbook',
+      'Open it in the spreadsheet program and save it as ".xlsx" or "CSV UTF-8".',
+    ],
+    [
+      'text',
+      Buffer.from('remote_user,size_allowance\nada,4\n'),
+      'this is text, not a workbook (.xlsx)',
+      'If it is CSV, give --input-format csv.',
+    ],
+    [
+      'a web page',
+      Buffer.from('<html>'),
+      'this is HTML or XML, not a roster',
+      'Open it in the spreadsheet program and save it as "CSV UTF-8".',
+    ],
+    ['a workbook as CSV', whole, 'this is a workbook, not text', 'Give --input-format xlsx.', { format: 'csv' }],
+    ['half a file', whole.subarray(0, whole.length / 2), 'a damaged workbook: it is cut off', damagedHint],
+    [
+      'a wrong checksum',
+      workbookOf({ sheets: header, packing: { says: { crc: 1 } } }),
+      'a damaged workbook: a checksum is wrong',
+      damagedHint,
+    ],
+    [
+      'a strange compression',
+      workbookOf({ sheets: header, packing: { says: { method: 14 } } }),
+      'a damaged workbook: its compression (14) is not known',
+      damagedHint,
+    ],
+    [
+      'broken XML',
+      workbookOf({ sheets: `${header}<row r="2"><c></row>` }),
+      'a damaged workbook: xl/worksheets/sheet1.xml: <c> is not closed',
+      damagedHint,
+    ],
+    [
+      'a text that is missing',
+      withUser('<c t="s"><v>9</v></c>'),
+      'a damaged workbook: a cell refers to a text that is missing',
+      damagedHint,
+    ],
+    [
+      'rows out of order',
+      workbookOf({ sheets: header + grace + ada }),
+      'a damaged workbook: row 2 follows row 3',
+      damagedHint,
+    ],
+    [
+      'a bomb of rows',
+      workbookOf({ sheets: header, packing: { says: { size: 2 ** 28 } } }),
+      'a sheet, or the texts of all, is larger than 128 MiB',
+      'Copy the columns that count into a new workbook.',
+    ],
+    [
+      'a bomb that says it is small',
+      bomb('xl/worksheets/sheet1.xml', '<worksheet><sheetData>', longRow, 130, { says: { size: 9 } }),
+      'a sheet, or the texts of all, is larger than 128 MiB',
+      'Copy the columns that count into a new workbook.',
+    ],
+    [
+      'a bomb of text',
+      bomb('xl/sharedStrings.xml', '<sst><si><t>', 'a', 3),
+      'a damaged workbook: xl/sharedStrings.xml: a text of more than 1 MiB',
+      damagedHint,
+    ],
+    [
+      'a bomb of levels',
+      bomb('xl/worksheets/sheet1.xml', '<worksheet>', '<a>', 1),
+      'a damaged workbook: xl/worksheets/sheet1.xml: more than 64 levels',
+      damagedHint,
+    ],
+    [
+      'a bomb of entities',
+      workbookOf({
+        sheets: '',
+        files: { 'xl/worksheets/sheet1.xml': '<!DOCTYPE w [<!ENTITY a "aaaa">]><worksheet>&a;</worksheet>' },
+      }),
+      'a damaged workbook: xl/worksheets/sheet1.xml: a document type',
+      damagedHint,
+    ],
+  ])('%s', async (_name, bytes, message, hint, how) => {
+    expect(await refusal(bytes, how)).toEqual([`roster.xlsx: ${message}`, hint]);
+  });
+});
+
+describe('CSV below a title', () => {
+  const titled = 'Roster of spring;;\r\n\r\nRemote User;Size allowance;"two\r\nlines"\r\nada;4;\r\ngrace;18;\r\n';
+  const csv = Buffer.from(titled);
+
+  test('names the line of the header', async () => {
+    expect(await refusal(csv, { file: 'roster.csv' })).toEqual([
+      'roster.csv: line 1 is not the header; line 3 has remote_user and size_allowance',
+      'Give --header-line 3.',
+    ]);
+  });
+
+  test('is read from the line that is given, and its rows keep their lines', async () => {
+    const how = { file: 'roster.csv', headerLine: 3 };
+    expect((await read(csv, how)).rows).toEqual(good);
+    const [message] = await refusal(Buffer.from(titled.replace('18', '19')), how);
+    expect(message).toBe('roster.csv:6: size_allowance: 19 is out of range; must be 1 to 18');
+  });
+
+  test('has no rows where its header is beyond the end', async () => {
+    expect(await refusal(csv, { file: 'roster.csv', headerLine: 40 })).toEqual(['roster.csv: no rows', undefined]);
+  });
+
+  test.each<[Partial<RosterSource>, string]>([
+    [{ sheet: 'Users' }, '--sheet: roster.csv is csv, which has no sheets'],
+    [{ headerLine: 2, format: 'ndjson' }, '--header-line: roster.csv is ndjson, which has no header'],
+  ])('%j is refused', async (how, message) => {
+    expect(await refusal(csv, { file: 'roster.csv', ...how })).toEqual([message, undefined]);
+  });
+});
+
+test('the same rows are the same job, whatever the file', async () => {
+  const of = async (bytes: Buffer): Promise<string> => {
+    const completion = <R>() => Promise.resolve((row: R) => row);
+    const source = { file: 'roster', bytes, format: undefined };
+    return (await readRoster(source, { fields: rosterFields, ...oncePerUser, completion })).sha256;
+  };
+  const sheets = header + ada + grace;
+  const first = await of(workbookOf({ sheets }));
+  expect(await of(workbookOf({ sheets, packing: { method: 0 } }))).toBe(first);
+  expect(await of(Buffer.from('size_allowance,remote_user\n4,ada\n18,grace\n'))).toBe(first);
+  expect(await of(Buffer.from('remote_user,size_allowance\nada,4\ngrace,17\n'))).not.toBe(first);
+});
