@@ -41,9 +41,7 @@ function thisSystem(): System {
       return tmpdir();
     },
     get local() {
-      if (process.platform !== 'win32') return '/var/tmp';
-      // The temporary folder of a remote session goes with the session.
-      return process.env['LOCALAPPDATA'] || tmpdir();
+      return process.platform === 'win32' ? tmpdir() : '/var/tmp';
     },
     get hostname() {
       return hostname();

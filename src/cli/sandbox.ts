@@ -1,20 +1,30 @@
-import { once } from 'node:events';
 import { join } from 'node:path';
 import type { SandboxAddress, SandboxControl, ServeOptions } from '../commands/context.ts';
 import { Failure } from '../core/failure.ts';
 import { Secret } from '../core/secret.ts';
 import type { Sandbox, SandboxOptions } from '../sandbox/server.ts';
+import type { LogEntry } from '../sandbox/serve.ts';
 import type { ChatCredential, LicensingCredential, StoredApp } from '../store/account/credentials.ts';
 import { foldersOf } from '../store/disk/folders.ts';
 import type { Host } from './host.ts';
 
-export type EmbeddedSandbox = ReturnType<typeof embeddedSandbox>;
+/** Credentials of the embedded sandbox, in place of stored ones. */
+interface SandboxCredentials {
+  licensing(choice: { readonly app_code?: number | undefined }): LicensingCredential;
+  chat(): ChatCredential;
+  licensingApps(): readonly StoredApp[];
+}
+
+export interface EmbeddedSandbox {
+  /** Starts the server at the first call. */
+  credentials(): Promise<SandboxCredentials>;
+  close(): Promise<void>;
+}
 
 /** Both services on loopback, in this process, for one command; what they hold stays in the state folder. */
-export function embeddedSandbox(host: Host) {
+export function embeddedSandbox(host: Host): EmbeddedSandbox {
   let started: Promise<Sandbox> | undefined;
   return {
-    /** Credentials of the sandbox, in place of stored ones; starts it at the first call. */
     async credentials() {
       started ??= start(host);
       return credentialsOf(await started);
@@ -36,7 +46,7 @@ async function start(host: Host): Promise<Sandbox> {
   return startSandbox({ clock: host.clock, persistence: await openSandboxLog(sandboxFile(host), host) });
 }
 
-function credentialsOf(sandbox: Sandbox) {
+function credentialsOf(sandbox: Sandbox): SandboxCredentials {
   const { base_url, apps } = sandbox.licensing;
   const [administrator] = sandbox.chat.accounts;
   const licensing = ({ app_code, api_key }: (typeof apps)[number]): LicensingCredential => ({
@@ -47,14 +57,14 @@ function credentialsOf(sandbox: Sandbox) {
     key: new Secret(api_key),
   });
   return {
-    licensing({ app_code }: { readonly app_code?: number | undefined }): LicensingCredential {
+    licensing({ app_code }) {
       const app = app_code === undefined ? apps[0] : apps.find((candidate) => candidate.app_code === app_code);
       if (app) return licensing(app);
       throw new Failure('config', `the sandbox has no application with code ${app_code ?? ''}`, {
         hint: `Its applications are ${apps.map((known) => known.app_code).join(' and ')}.`,
       });
     },
-    chat(): ChatCredential {
+    chat() {
       if (!administrator) throw new Error('the sandbox has no account');
       return {
         kind: 'chat',
@@ -64,7 +74,7 @@ function credentialsOf(sandbox: Sandbox) {
         key: new Secret(administrator.api_key),
       };
     },
-    licensingApps: (): StoredApp[] =>
+    licensingApps: () =>
       apps.map((app) => ({
         profile: `sandbox-${app.app_code}`,
         app_code: app.app_code,
@@ -102,24 +112,25 @@ async function* serve(
     ...(await behaviourOf(options)),
     log(entry) {
       logFile?.write(`${JSON.stringify(entry)}\n`);
-      const { method, path, status, fault } = entry;
-      // As whoever watches the terminal sees it, such as `POST /v1/license/ 201 (drop-after)`.
-      if (host.stderr.isTTY) note(`${method} ${path} ${status ?? 'no answer'}${fault === null ? '' : ` (${fault})`}`);
+      if (host.stderr.isTTY) note(requestLine(entry));
     },
-    persistence,
+    ...(persistence === undefined ? {} : { persistence }),
   });
   try {
     const address = addressOf(sandbox);
     if (ready) await writeReady(ready.file, ready.text(address));
     yield address;
     note(`serving on ${sandbox.listening} until Ctrl-C`);
-    // A server ends by a signal alone, and says by which.
-    if (!signal.aborted) await once(signal, 'abort');
-    throw signal.reason;
+    await aborted(signal);
   } finally {
     await sandbox.close();
     logFile?.end();
   }
+}
+
+/** A request as whoever watches the terminal sees it, such as `POST /v1/license/ 201 (drop-after)`. */
+function requestLine({ method, path, status, fault }: LogEntry): string {
+  return `${method} ${path} ${status ?? 'no answer'}${fault === null ? '' : ` (${fault})`}`;
 }
 
 /** What the options say of the services themselves. @throws Failure usage where a fault cannot be read */
@@ -128,8 +139,14 @@ async function behaviourOf(options: ServeOptions): Promise<Omit<SandboxOptions, 
   const { port, listen, feature_level, history_limit, extra_messages: count, latency, fault, seed } = options;
   const { delete_batches, rate_limit: perMinute } = options;
   return {
-    ...licensingVariant(options),
-    ...{ port, listen, latency, featureLevel: feature_level, historyLimit: history_limit },
+    ...{
+      port,
+      listen,
+      latency,
+      featureLevel: feature_level,
+      historyLimit: history_limit,
+      ...licensingVariant(options),
+    },
     extraMessages: count === undefined ? undefined : { channel: 'general', topic: 'load', count, chars: 1000 },
     deleteBatches: delete_batches,
     rateLimit: perMinute === undefined ? undefined : { perMinute },
@@ -137,10 +154,19 @@ async function behaviourOf(options: ServeOptions): Promise<Omit<SandboxOptions, 
   };
 }
 
+/** A server ends by a signal alone, and says by which. */
+async function aborted(signal: AbortSignal): Promise<never> {
+  await new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    signal.addEventListener('abort', resolve, { once: true });
+  });
+  throw signal.reason;
+}
+
 function addressOf({ licensing, chat }: Sandbox): SandboxAddress {
   const [app] = licensing.apps;
   const [account] = chat.accounts;
-  if (!account) throw new Error('the sandbox has no account');
+  if (!app || !account) throw new Error('the sandbox has no sample data');
   return {
     licensing: { base_url: licensing.base_url, ...app, apps: licensing.apps },
     chat: { site: chat.site, ...account, accounts: chat.accounts },

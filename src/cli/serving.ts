@@ -1,8 +1,7 @@
 import { createWriteStream, type WriteStream } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { usage, messageOf } from '../core/failure.ts';
-import { replace } from '../store/disk/files.ts';
 import { openSandboxLog, type SandboxLog } from '../store/sandbox-log.ts';
 import type { Host } from './host.ts';
 
@@ -27,7 +26,7 @@ export async function openLogFile(file: string, warn: (text: string) => void): P
 export async function writeReady(file: string, text: string): Promise<void> {
   try {
     await writeFile(`${file}.part`, text, { mode: 0o600 });
-    await replace(`${file}.part`, file);
+    await rename(`${file}.part`, file);
   } catch (cause) {
     throw usage(`--ready-file: cannot write ${file}: ${messageOf(cause)}`);
   }

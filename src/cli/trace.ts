@@ -37,7 +37,8 @@ function slowReporter(messages: Messages, host: Pick<Host, 'stderr' | 'system'>)
       return;
     }
     const { host: origin, attempt, of } = event;
-    const line = attempt === 1 ? `no answer from ${origin} for 10 s` : `waiting for ${origin}, attempt ${attempt} of ${of}`;
+    const line =
+      attempt === 1 ? `no answer from ${origin} for 10 s` : `waiting for ${origin}, attempt ${attempt} of ${of}`;
     if (isTerminal) messages.status(line);
     else if (!said.has(line)) messages.note(line);
     said.add(line);

@@ -30,7 +30,7 @@ export const globalOptions = {
     help: 'Filter the JSON of the result with jq, whatever -o says; strings are printed raw, a result a line',
   },
   header: { kind: 'boolean', negatable: true, help: 'Header line of table, csv and tsv (default: yes)' },
-  csv_safe: { kind: 'boolean', help: 'In csv, make cells harmless that a spreadsheet would run as a formula' },
+  csv_safe: { kind: 'boolean', help: 'Write csv for a spreadsheet: byte order mark, CRLF, formulas made harmless' },
   quiet: {
     kind: 'boolean',
     short: 'q',

@@ -64,7 +64,11 @@ export const commandTable: readonly CommandEntry[] = [
   entry('license edit', 'Change a license in place', () => import('./license/edit.ts')),
   entry('license ensure', 'Give a user one license, and print its key', () => import('./license/ensure.ts')),
   entry('license apply', 'Give every user of a file one license', () => import('./license/apply.ts')),
-  entry('license audit', 'Find licenses that should not be as they are', () => import('./license/audit-license-list.ts')),
+  entry(
+    'license audit',
+    'Find licenses that should not be as they are',
+    () => import('./license/audit-license-list.ts'),
+  ),
   entry(
     'first-activation',
     'Show the license that activated a sensor first',

@@ -6,15 +6,20 @@ import { records, type RecordChoices } from './tsv.ts';
 
 /**
  * RFC 4180 with the line ends of Unix tools. With `--csv-safe` a text that a spreadsheet would take for a formula begins with an
- * apostrophe; numbers stay numbers.
+ * apostrophe, numbers stay numbers, and lines end as RFC 4180 has it; the byte order mark tells Excel that the file is UTF-8.
  */
 export function csv(choices: CsvChoices): Formatter {
-  return records(choices, (cells) =>
-    stringify([cells.map((value) => cell(value, choices))], {
+  let mark = choices.csvSafe ? '\uFEFF' : '';
+  return records(choices, (cells) => {
+    const line = stringify([cells.map((value) => cell(value, choices))], {
       // An empty line would not be read back as a record of one empty cell.
       quoted_empty: cells.length === 1,
-    }),
-  );
+      record_delimiter: choices.csvSafe ? '\r\n' : '\n',
+    });
+    const text = mark + line;
+    mark = '';
+    return text;
+  });
 }
 
 /** What csv reads of a presentation; an export of an archive has no more. */

@@ -1,4 +1,3 @@
-import { countBefore } from '../../core/halving.ts';
 import type { CallEnd, IdSpan, LookStep, PurgeStep } from '../../store/archive/line-file.ts';
 
 /**
@@ -184,9 +183,15 @@ function withIds(known: readonly number[], ids: readonly number[]): readonly num
   return others.length === 0 ? known : ascending([...known, ...others]);
 }
 
-/** The place of the first of ascending ids that is not below a number. */
+/** By halving: the place of the first of ascending ids that is not below a number. */
 function placeOf(ids: readonly number[], least: number): number {
-  return countBefore(ids, (id) => id < least);
+  let [low, high] = [0, ids.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ids[middle] ?? Infinity) < least) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** The same ids as spans of the known ones; both ascend. */

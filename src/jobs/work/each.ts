@@ -40,12 +40,7 @@ export async function* each<I, T>(
   if (!first) return;
   if (items.length === 1) throw first.failure;
   const alike = failed.length === items.length && others.every(({ failure }) => failure.kind === first.failure.kind);
-  const kind = alike ? first.failure.kind : partlyDone(failed);
-  throw new Failure(kind, [`${failed.length} of ${items.length} failed`, ...linesOf(failed)].join('\n'), {
-    hint: first.failure.details.hint,
-    retryable: kind !== 'unknown' && failed.some(({ failure }) => failure.retryable),
-    cause: first.failure,
-  });
+  throw summary(failed, alike ? first.failure.kind : partlyDone(failed), items.length);
 }
 
 type Failed = readonly { readonly label: string; readonly failure: Failure }[];
@@ -68,4 +63,12 @@ function partlyDone(failed: Failed): FailureKind {
 
 function linesOf(failed: Failed): string[] {
   return failed.map(({ label, failure }) => `${label}: ${failure.message}`);
+}
+
+function summary(failed: Failed, kind: FailureKind, count: number): Failure {
+  return new Failure(kind, [`${failed.length} of ${count} failed`, ...linesOf(failed)].join('\n'), {
+    hint: failed[0]?.failure.details.hint,
+    retryable: kind !== 'unknown' && failed.some(({ failure }) => failure.retryable),
+    cause: failed[0]?.failure,
+  });
 }
