@@ -50,11 +50,12 @@ describe('the Debian package', needs('dpkg'), () => {
     ]);
   });
 
-  // Half of the time of this file, for what changes with the package alone.
-  test.runIf(isWhole)('lintian finds neither an error nor a warning', { ...needs('lintian'), timeout: 120_000 }, () => {
-    const { status, stdout, stderr } = run('lintian', ['--allow-root', '--fail-on', 'error,warning', deb]);
-    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' });
-  });
+  // Half of the time of this file, for what changes with the package alone. Not `test.runIf`, which options with `skip` override.
+  if (isWhole)
+    test('lintian finds neither an error nor a warning', { ...needs('lintian'), timeout: 120_000 }, () => {
+      const { status, stdout, stderr } = run('lintian', ['--allow-root', '--fail-on', 'error,warning', deb]);
+      expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' });
+    });
 
   test('is installed, used and removed in a clean root', () => {
     const root = cleanRoot('20.19.2+dfsg-1');

@@ -140,13 +140,13 @@ function answer(options: ChatServerOptions, messages: ServedMessage[], request: 
 /** As a real server does: newest first, oldest last. */
 function deleted(options: ChatServerOptions, all: ServedMessage[], call: number, request: SeenRequest): Reply {
   const stream = Number(/\/streams\/(\d+)\//.exec(request.path)?.[1]);
-  const topic = request.parameters['topic_name'] ?? '';
+  const isTopic = same(request.parameters['topic_name'] ?? '');
   const reply = options.deleteReply?.(call);
   const most = reply?.deletes ?? options.deletesPerCall ?? Infinity;
-  const doomed = all.filter((row) => row.stream_id === stream && same(row.subject, topic));
-  const gone = doomed.slice(Math.max(0, doomed.length - most));
-  options.removed?.(gone);
-  for (const row of gone) all.splice(all.indexOf(row), 1);
+  const doomed = all.filter((row) => row.stream_id === stream && isTopic(row.subject));
+  const gone = new Set(doomed.slice(Math.max(0, doomed.length - most)));
+  options.removed?.([...gone]);
+  all.splice(0, all.length, ...all.filter((row) => !gone.has(row)));
   return {
     hangs: reply?.hangs,
     status: reply?.status ?? 200,
@@ -170,7 +170,8 @@ function found(
       msg: `Invalid narrow operator: unknown channel ${String(unknown.operand)}`,
     };
   const shown = all.filter(({ stream_id }) => !options.hiddenChannels?.includes(stream_id));
-  const rows = ignoresNarrow === undefined ? shown.filter((row) => narrow.every((term) => matches(term, row))) : shown;
+  const terms = ignoresNarrow === undefined ? narrow.map(matching) : [];
+  const rows = shown.filter((row) => terms.every((isMatch) => isMatch(row)));
   const ignored = ignoresNarrow === 'says' ? { ignored_parameters_unsupported: ['narrow'] } : {};
   if (level >= 300 && parameters['message_ids'] !== undefined) {
     const wanted = new Set(JSON.parse(parameters['message_ids']) as number[]);
@@ -183,18 +184,25 @@ function found(
   return { ...success, ...ignored, ...window };
 }
 
-const inChannel = (operand: unknown) => (row: ServedMessage) =>
-  typeof operand === 'number' ? row.stream_id === operand : same(row.display_recipient, String(operand));
+type Match = (row: ServedMessage) => boolean;
 
-function matches({ operator, operand }: { operator: string; operand: unknown }, row: ServedMessage): boolean {
-  if (isChannel(operator)) return inChannel(operand)(row);
-  return operator === 'topic' ? same(row.subject, String(operand)) : true;
+const inChannel = (operand: unknown): Match => {
+  const isName = same(String(operand));
+  return (row) => (typeof operand === 'number' ? row.stream_id === operand : isName(row.display_recipient));
+};
+
+function matching({ operator, operand }: { operator: string; operand: unknown }): Match {
+  if (isChannel(operator)) return inChannel(operand);
+  const isTopic = same(String(operand));
+  return (row) => operator !== 'topic' || isTopic(row.subject);
 }
 
 const isChannel = (operator: string): boolean => operator === 'channel' || operator === 'stream';
 
-function same(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase();
+/** Whether a name is this one, whatever the case of its letters. */
+function same(name: string): (other: string) => boolean {
+  const lower = name.toLowerCase();
+  return (other) => other === name || other.toLowerCase() === lower;
 }
 
 /** The window and its flags, limited history included, as recorded in examples/real-372 (`limited-…`). */
