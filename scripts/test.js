@@ -3,7 +3,7 @@
 // `npm run test:all`, which a release needs, sets TEST_EXTENT=all: whole products in place of samples (test/helpers/extent.ts).
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { programs } from './programs.js';
@@ -73,17 +73,33 @@ function show({ gate, passed, seconds, output }) {
  * @returns {Promise<Tests>}
  */
 async function runTests() {
-  const folder = mkdtempSync(join(tmpdir(), 'chatelaine-test-'));
+  const folder = temporaryFolder();
   const file = join(folder, 'report.json');
+  // Ctrl-C ends the tests, and what they left is removed here; a second one ends this too.
+  process.once('SIGINT', () => undefined);
   try {
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
     console.log('\n## tests');
-    const child = spawn('npx', ['vitest', 'run', ...reporters], { stdio: ['ignore', 'inherit', 'inherit'] });
+    const env = { ...process.env, TMPDIR: folder };
+    const child = spawn('npx', ['vitest', 'run', ...reporters], { env, stdio: ['ignore', 'inherit', 'inherit'] });
     const [code] = await once(child, 'close');
     return count(file, code === 0);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/**
+ * A folder for the files of all tests: in memory where that has 2 GB and runs programs, since the tests make, sync and remove tens of
+ * thousands of small files, and where TMPDIR names no other place.
+ */
+function temporaryFolder() {
+  const memory = '/dev/shm';
+  const mounts = existsSync('/proc/mounts') ? readFileSync('/proc/mounts', 'utf8').split('\n') : [];
+  const mount = mounts.find((line) => line.split(' ')[1] === memory);
+  const isFit = process.env['TMPDIR'] === undefined && mount !== undefined && !/\b(noexec|ro)\b/.test(mount);
+  const { bavail, bsize } = isFit ? statfsSync(memory) : { bavail: 0, bsize: 0 };
+  return mkdtempSync(join(bavail * bsize >= 2 ** 31 ? memory : tmpdir(), 'chatelaine-'));
 }
 
 /**

@@ -97,7 +97,8 @@ test('the screens', { timeout: 120_000 }, async () => {
 
 /** Runs lines one after another against one sandbox and home; what each shows on a terminal of that width. */
 async function opened(columns: number): Promise<(line: string) => Promise<string>> {
-  const home = emptyHome();
+  // Wherever TMPDIR is: lines are wrapped by the length of its path.
+  const home = emptyHome('/tmp');
   const { run, env } = await openSandbox({ clock: standing });
   writeFiles(home, env);
   const secrets = env['CHATELAINE_CHAT_API_KEY'] ?? '';

@@ -105,8 +105,8 @@ export async function sandboxed(
 }
 
 /** An empty home for several runs, removed after the test. */
-export function emptyHome(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'chatelaine-run-'));
+export function emptyHome(place = tmpdir()): string {
+  const folder = mkdtempSync(join(place, 'chatelaine-run-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   mkdirSync(join(folder, 'tmp'));
   return folder;
