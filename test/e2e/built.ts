@@ -1,17 +1,29 @@
-import { readdirSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** XDG_CACHE_HOME of the programs that tests start: one code cache, where each home would make its own. */
+    readonly caches: string;
+  }
+}
 
 /** Written last of all. */
 const built = 'dist/help-80.txt';
 const sources = ['src', 'scripts/bundle', 'rolldown.config.js', 'package-lock.json'];
 
 /** What these tests run is the built program: an old one would prove nothing about the sources. */
-export default function setup(): void {
+export default function setup(project: TestProject): () => void {
   const time = changed(built);
   const newer = sources.flatMap(filesIn).filter((file) => changed(file) > time);
   if (time === 0) throw new Error(`there is no ${built}: run \`npm run build\` first, or \`npm test\``);
   if (newer.length > 0)
     throw new Error(`${newer.join(', ')} changed after ${built}: run \`npm run build\` first, or \`npm test\``);
+  const caches = mkdtempSync(join(tmpdir(), 'chatelaine-caches-'));
+  project.provide('caches', caches);
+  return () => rmSync(caches, { recursive: true, force: true });
 }
 
 function filesIn(path: string): string[] {

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server.ts';
 import { realTime } from '../helpers/clock.ts';
 
@@ -48,7 +48,7 @@ function run(file: string, words: readonly string[], options: StartOptions): Sta
   const home = options.home ?? temporaryHome();
   const child = spawn(file, words, {
     cwd: home,
-    env: { PATH: process.env['PATH'], HOME: home, TMPDIR: join(home, 'tmp'), LANG: 'C.UTF-8', ...options.env },
+    env: { ...environmentOf(home), TMPDIR: join(home, 'tmp'), ...options.env },
     stdio: options.stdio ?? 'pipe',
   });
   const said = { stdout: '', stderr: '' };
@@ -81,6 +81,11 @@ function run(file: string, words: readonly string[], options: StartOptions): Sta
       child.once('close', (code, signal) => done({ code, signal, ...said }));
     }),
   };
+}
+
+/** What a program that tests start finds in its environment, whatever else a test gives. */
+export function environmentOf(home: string): Record<string, string> {
+  return { PATH: process.env['PATH'] ?? '', HOME: home, XDG_CACHE_HOME: inject('caches'), LANG: 'C.UTF-8' };
 }
 
 /** The error that `-o json` and `-o ndjson` write as the last line of stderr. */

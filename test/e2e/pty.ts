@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { spawn } from '@lydell/node-pty';
 import { onTestFinished } from 'vitest';
+import { environmentOf } from './program.ts';
 
 export interface TerminalOptions {
   readonly columns?: number;
@@ -44,10 +45,8 @@ export function openProgram(
     rows: 50,
     cwd: home,
     env: {
-      PATH: process.env['PATH'] ?? '',
-      HOME: home,
+      ...environmentOf(home),
       TERM: 'xterm-256color',
-      LANG: 'C.UTF-8',
       NODE: process.execPath,
       PROGRAM: resolve('bin/chatelaine.cjs'),
       ...env,
