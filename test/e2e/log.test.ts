@@ -5,7 +5,7 @@ import { openService, shell, temporaryHome } from './program.ts';
 
 /** `--log` to what is no file on a disk: a log never holds a command up, and never makes it fail. */
 
-const limit = 'timeout --signal=KILL 10s';
+const limit = 'timeout --signal=KILL 50s';
 
 describe.skipIf(process.platform === 'win32')('--log to a named pipe', () => {
   test('whose reader reads to the end has every line', async () => {
