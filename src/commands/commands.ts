@@ -18,7 +18,14 @@ export default command({
       groups: Object.entries(nouns).map(([name, summary]) => ({ name, summary })),
       commands: commands.map(describeCommand),
       options: optionRows(globalOptions),
-      exit_codes: exitCodes(),
+      exit_codes: [
+        { exit: 0, name: 'ok', means: 'done, an empty result included' },
+        ...namesIn(failures).map((kind) => ({
+          exit: failures[kind].exit,
+          name: nameOf(kind),
+          means: failures[kind].means,
+        })),
+      ],
     };
   },
 
@@ -27,39 +34,19 @@ export default command({
   show: { line: ({ commands }) => commands.map(({ name, summary }) => `${name}: ${summary}`).join('\n') },
 });
 
-function describeCommand({
-  name,
-  summary,
-  args = {},
-  options = {},
-  show,
-  fields = [],
-  format,
-  dryRun,
-  examples,
-}: CommandSurface): CommandRow {
-  const rows = Object.entries(args).map(([argument, field]) => ({ name: argument, ...rulesOf(field) }));
+function describeCommand({ name, summary, show, format, dryRun, examples, ...table }: CommandSurface) {
+  const { args = {}, options = {}, fields = [] } = table;
   return {
     name,
     summary,
-    arguments: rows,
+    arguments: Object.entries(args).map(([argument, field]): object => ({ name: argument, ...rulesOf(field) })),
     options: optionRows(options),
+    /** Values of --output beside those of every command. */
     formats: [...(format ? [format] : []), ...(dryRun?.includes('requests') ? ['curl'] : [])],
+    /** Values of --fields and --sort. */
     fields: [...new Set([...(show?.columns ?? []), ...fields])],
     examples,
   };
-}
-
-interface CommandRow {
-  readonly name: string;
-  readonly summary: string;
-  readonly arguments: readonly object[];
-  readonly options: readonly object[];
-  /** Values of --output beside those of every command. */
-  readonly formats: readonly string[];
-  /** Values of --fields and --sort. */
-  readonly fields: readonly string[];
-  readonly examples: readonly string[];
 }
 
 function optionRows(fields: Fields): object[] {
@@ -87,12 +74,4 @@ function twinsOf(name: string, field: Field): readonly string[] {
   if (withoutTwin.has(name)) return [];
   const isNegatable = field.kind === 'boolean' && field.negatable === true;
   return [twinOf(name), ...(isNegatable ? [negatedTwinOf(name)] : [])];
-}
-
-function exitCodes(): object[] {
-  const rows = namesIn(failures).map((kind) => {
-    const { exit, means } = failures[kind];
-    return { exit, name: nameOf(kind), means };
-  });
-  return [{ exit: 0, name: 'ok', means: 'done, an empty result included' }, ...rows];
 }

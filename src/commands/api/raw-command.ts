@@ -6,7 +6,7 @@ import { usage } from '../../core/failure.ts';
 import { parseJson } from '../../core/json.ts';
 import { collect, readField, type Fields } from '../../schema/field.ts';
 import { command, type NamelessCommand } from '../command.ts';
-import type { Disk, Invocation, Keys, RawApi } from '../context.ts';
+import type { Disk, Invocation, Keys } from '../context.ts';
 
 const rawArguments = {
   method: {
@@ -66,7 +66,8 @@ export function rawCommand(
     dryRun: ['requests'],
     async *run(values, context) {
       const request = await rawRequest(service, values, context);
-      yield* printed(answersTo(request, values, context.raw(service)), values, context);
+      const api = context.raw(service);
+      yield* printed(values.paginate ? api.pages(request) : api.one(request), values, context);
     },
     result: 'json text',
   });
@@ -82,13 +83,11 @@ interface RawValues {
   readonly paginate?: boolean | undefined;
 }
 
-type Parts = Pick<Invocation, 'options'> & Pick<Keys, 'hide'> & Pick<Disk, 'readBytes'>;
-
 /** @throws Failure usage */
 async function rawRequest(
   service: Service,
   values: RawValues,
-  { options, readBytes, hide }: Parts,
+  { options, readBytes, hide }: Pick<Invocation, 'options'> & Pick<Keys, 'hide'> & Pick<Disk, 'readBytes'>,
 ): Promise<RawRequest> {
   const { method, path, input, include, paginate } = values;
   if (paginate && method !== 'GET') throw usage('--paginate applies to GET only');
@@ -104,13 +103,7 @@ async function rawRequest(
   return { method, at, form, input: { file: input, bytes } };
 }
 
-interface RawPair {
-  readonly name: string;
-  readonly text: string;
-  readonly isJson: boolean;
-}
-
-function pairsOf({ raw_field = [], field = [] }: RawValues): readonly RawPair[] {
+function pairsOf({ raw_field = [], field = [] }: RawValues) {
   const words = [
     ...raw_field.map((word) => ({ word, isJson: false, label: '-f' })),
     ...field.map((word) => ({ word, isJson: true, label: '-F' })),
@@ -127,7 +120,7 @@ function pairsOf({ raw_field = [], field = [] }: RawValues): readonly RawPair[] 
 function placed(
   service: Service,
   method: RawRequest['method'],
-  pairs: readonly RawPair[],
+  pairs: ReturnType<typeof pairsOf>,
   hide: Keys['hide'],
 ): Pick<RawRequest, 'query' | 'json' | 'form'> {
   const texts = pairs.map(({ name, text }) => [name, text] as const);
@@ -142,11 +135,6 @@ function placed(
 /** Passwords and keys are sent and not shown. */
 function sealed(texts: readonly (readonly [string, string])[], hide: Keys['hide']): Parameters {
   return texts.map(([name, text]) => [name, /password|secret|token|api_?key/i.test(name) ? hide(text) : text] as const);
-}
-
-/** One answer, or with --paginate one for each page. */
-function answersTo(request: RawRequest, { paginate }: RawValues, api: RawApi): AsyncIterable<RawAnswer> {
-  return paginate ? api.pages(request) : api.one(request);
 }
 
 /**

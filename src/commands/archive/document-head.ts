@@ -21,6 +21,7 @@ export function headOf(archive: Archive, { folder, urlOf, placeOf = (id) => `#m$
   const { head, parts, changes, files } = archive;
   const { host } = new URL(head.site);
   const count = parts.reduce((sum, part) => sum + part.count, 0);
+  const limited = limitedHistory.charAt(0).toUpperCase() + limitedHistory.slice(1);
   const resolve = (link: string): string => (URL.canParse(link, head.site) ? new URL(link, head.site).href : '');
   const fileAt = (path: UploadPath): string | undefined => {
     const record = files.get(path);
@@ -29,7 +30,7 @@ export function headOf(archive: Archive, { folder, urlOf, placeOf = (id) => `#m$
   return {
     title: `Messages of ${head.organization ?? host}`,
     notes: [`${count} messages from ${host}, as ${head.account} sees them${selectedBy(head.options)}.`],
-    warnings: [...(head.history_limited ? [sentence(limitedHistory)] : []), ...changeWarnings(changes)],
+    warnings: [...(head.history_limited ? [`${limited}.`] : []), ...changeWarnings(changes)],
     links: { resolve, inside: (link) => insideOf(archive, resolve(link), placeOf), fileAt },
     urlOf,
   };
@@ -59,10 +60,6 @@ function changeWarnings(changes: readonly ArchiveChange[]): string[] {
   return [
     `Changed on the server since they were archived: ${all.join(', ')}. The messages are shown as they were archived.`,
   ];
-}
-
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
 /** The place of the message that a link of the chat leads to; undefined where the archive does not hold it. */

@@ -149,7 +149,11 @@ async function* documentOf(
     return;
   }
   const head = headOf(archive, { folder, urlOf: urlIn(archive) });
-  const writer = await documentForm(output, head, options, { columns, cell: recipientCell });
+  const writer = await documentForm(output, head, options, {
+    columns,
+    cell: (message, column) =>
+      column === 'display_recipient' && isObject(message) ? recipientsOf(message) : undefined,
+  });
   let isBegun = false;
   try {
     for await (const message of archivedMessages(archive, form, signal)) {
@@ -180,8 +184,4 @@ async function* streamed(text: AsyncIterable<string>): AsyncGenerator<string> {
 /** The address of a message in the chat. */
 function urlIn({ head }: Archive) {
   return (message: JsonObject): string | undefined => messageLink(message, head.site);
-}
-
-function recipientCell(message: unknown, column: string): unknown {
-  return column === 'display_recipient' && isObject(message) ? recipientsOf(message) : undefined;
 }

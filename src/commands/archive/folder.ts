@@ -1,3 +1,6 @@
+import type { Fields } from '../../schema/field.ts';
+import type { GlobalValues } from '../context.ts';
+
 /** The folder of an archive as an argument. */
 export const folderArgument = {
   kind: 'string',
@@ -6,6 +9,28 @@ export const folderArgument = {
   placeholder: 'DIR',
   help: 'Folder of the archive',
 } as const;
+
+/** As much as a server takes by default is less. */
+const defaultMegabytes = 100;
+
+/** The option that limits the attached files that are kept; its value is that of `maxFileBytes`. */
+export const fileSizeOption = {
+  max_file_size: {
+    kind: 'integer',
+    min: 1,
+    placeholder: 'MB',
+    help: `With --files: the largest file that is kept, in megabytes (default: ${defaultMegabytes})`,
+  },
+} as const satisfies Fields;
+
+export function maxFileBytes(megabytes = defaultMegabytes): number {
+  return megabytes * 1_000_000;
+}
+
+/** The site of an archive and of what is recorded: the port of the embedded sandbox is another one in each run. */
+export function lastingSite({ sandbox }: GlobalValues, site: string): string {
+  return sandbox ? 'http://127.0.0.1' : site;
+}
 
 /** The warning of every command that shows an archive of a limited history. */
 export const limitedHistory =

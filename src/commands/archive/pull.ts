@@ -5,20 +5,15 @@ import { planPull } from '../../jobs/archive/pull-order.ts';
 import { recheckArchive, type Rechecked } from '../../jobs/archive/recheck-archive.ts';
 import type { MessageSelection } from '../../jobs/messages/selection.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
-import type { ArchiveForm } from '../../store/archive/part.ts';
 import { command } from '../command.ts';
 import type { Terminal } from '../context.ts';
 import type { AccountFacts } from '../messages/narrow.ts';
 import { factsFor, selectionOf, selectionOptions, type SelectionValues } from '../messages/selection.ts';
 import type { TimeReading } from '../typed-time.ts';
-import { folderArgument, limitedHistory } from './folder.ts';
+import { fileSizeOption, folderArgument, lastingSite, limitedHistory, maxFileBytes } from './folder.ts';
 
 /** Without the options of one request: an archive has pages. */
 const { num_before: _before, num_after: _after, use_first_unread_anchor: _first, ...pagedOptions } = selectionOptions;
-
-/** As much as a server takes by default is less. */
-const defaultMegabytes = 100;
-const megabyte = 1_000_000;
 
 export default command({
   about: [
@@ -36,12 +31,7 @@ export default command({
     raw_content: { kind: 'boolean', help: 'Keep the Markdown source instead of the rendered HTML' },
     both: { kind: 'boolean', help: 'Keep both forms of each message' },
     files: { kind: 'boolean', help: 'Keep attached files too, now and in every later pull' },
-    max_file_size: {
-      kind: 'integer',
-      min: 1,
-      placeholder: 'MB',
-      help: `With --files: the largest file that is kept, in megabytes (default: ${defaultMegabytes})`,
-    },
+    ...fileSizeOption,
     recheck: { kind: 'boolean', help: 'Record which messages were edited, moved or are no longer visible' },
   },
   examples: [
@@ -51,16 +41,14 @@ export default command({
 
   dryRun: ['rows'],
 
-  async run({ folder, both, recheck, files, max_file_size = defaultMegabytes, ...values }, context) {
+  async run({ folder, both, recheck, files, max_file_size, ...values }, context) {
     const { raw_content, ...typed } = values;
     const { site, email: account } = await context.chatAccount();
     const facts = await factsFor(typed, context);
     const order = {
-      ...{ site: context.options.sandbox ? 'http://127.0.0.1' : site, account },
-      options: typed,
+      ...{ site: lastingSite(context.options, site), account, options: typed, files },
       selection: () => wholeSelection(typed, facts, context),
-      forms: formsOf(both, raw_content),
-      files,
+      forms: both ? (['rendered', 'source'] as const) : raw_content ? (['source'] as const) : [],
     };
     if (context.options.dry_run) return { folder, ...(await planPull(folder, order)) };
     const chat = context.chat();
@@ -69,7 +57,7 @@ export default command({
       const source = { ...chat.raw, level: chat.level, organization: chat.organization };
       const { head, added, repaired, which } = await pullArchive(source, archive, order, context);
       const changes = recheck ? told(await recheckArchive(chat, archive, head, context), context) : {};
-      const kept = await keepFiles(chat, archive, { which, maxFileSize: max_file_size * megabyte }, context);
+      const kept = await keepFiles(chat, archive, { which, maxFileSize: maxFileBytes(max_file_size) }, context);
       if (head.history_limited) context.warn(limitedHistory);
       const messages = archive.parts.reduce((sum, part) => sum + part.count, 0);
       return { folder, messages, added, repaired, ...changes, ...kept };
@@ -133,9 +121,4 @@ function wholeSelection(values: SelectionValues, facts: AccountFacts, context: T
   const isRange = [limit, message_ids, since, until].some((value) => value !== undefined);
   const { range, narrow, form } = selectionOf(isRange ? values : { ...values, all: true }, facts, context);
   return { range, narrow, form };
-}
-
-function formsOf(both: boolean | undefined, source: boolean | undefined): readonly ArchiveForm[] {
-  if (both) return ['rendered', 'source'];
-  return source ? ['source'] : [];
 }

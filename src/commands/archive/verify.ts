@@ -33,7 +33,10 @@ export default command({
       hints.add(hintOf(problem, archive));
       yield problem;
     }
-    for (const { file, problem } of [...archive.unfinished, ...lackingFiles(archive)]) {
+    // Attached files that no pull has asked for yet, where the archive keeps them.
+    const unasked = archive.head.files ? attachedFiles(archive).filter((path) => !archive.files.has(path)).length : 0;
+    const waiting = { file: 'files.ndjson', problem: `attached files that were not fetched yet: ${unasked}` };
+    for (const { file, problem } of [...archive.unfinished, ...(unasked > 0 ? [waiting] : [])]) {
       count += 1;
       hints.add(pullHint(folder));
       yield { part: null, file, problem, ids: null };
@@ -52,12 +55,6 @@ export default command({
 
   show: { columns: ['part', 'file', 'problem', 'ids'] },
 });
-
-/** Attached files that no pull has asked for yet, where the archive keeps them. */
-function lackingFiles(archive: Archive): Pick<ArchiveProblem, 'file' | 'problem'>[] {
-  const count = archive.head.files ? attachedFiles(archive).filter((path) => !archive.files.has(path)).length : 0;
-  return count === 0 ? [] : [{ file: 'files.ndjson', problem: `attached files that were not fetched yet: ${count}` }];
-}
 
 /** What mends a problem. Nothing can be pulled while archive.json is damaged. */
 function hintOf({ file, problem }: ArchiveProblem, { folder, damage }: Archive): string {

@@ -81,21 +81,19 @@ export async function inPlaceOf(
 ): Promise<Profile> {
   const profile = profiles().check(withoutEmpty(candidate));
   const stored = await profiles().find(profile.name);
-  const merged =
-    stored?.kind === profile.kind
-      ? profiles().check(withoutEmpty({ ...keptOf(stored, profile), ...candidate }))
-      : profile;
+  let merged = profile;
+  if (stored?.kind === profile.kind) {
+    const { key_command: _, allow_http, ...kept } = stored;
+    // Consent to plain http is given for one server: it is not kept for another.
+    const consent = urlOf({ ...kept }) === urlOf(profile) && { allow_http };
+    merged = profiles().check(withoutEmpty({ ...kept, ...consent, ...candidate }));
+  }
   profiles().refuseExposed(merged);
   if (!stored) return profile;
   if (accountOf(stored) === accountOf(profile))
     note(`profile '${profile.name}' is stored already: its key ${options.dry_run ? 'would be' : 'is'} replaced`);
   else await confirm(`Profile '${profile.name}' is ${accountOf(stored)}. Replace it by ${accountOf(profile)}?`);
   return merged;
-}
-
-/** Consent to plain http is given for one server: it is not kept for another. */
-function keptOf({ key_command: _, allow_http, ...kept }: Profile, profile: Profile): object {
-  return { ...kept, ...(urlOf({ ...kept }) === urlOf(profile) && { allow_http }) };
 }
 
 function withoutEmpty({ kind, name, ...fields }: CandidateProfile): CandidateProfile {

@@ -25,8 +25,7 @@ export default command({
       throw new Failure('config', 'no credential is stored', { hint: 'Store one: chatelaine auth login.' });
     const failures: Failure[] = [];
     for (const { name, credential } of candidates) {
-      const row = await statusOf(name, credential, context, failures);
-      yield row;
+      yield await statusOf(name, credential, context, failures);
     }
     const worst = failures.find(({ kind }) => kind === 'auth') ?? failures[0];
     if (worst)
@@ -50,10 +49,16 @@ interface Candidate {
   readonly credential: () => Promise<LicensingCredential | ChatCredential>;
 }
 
+/** @throws Failure config for a name that no profile has */
 async function candidatesOf(names: readonly string[], context: Accounts & Invocation): Promise<Candidate[]> {
   const chosen = names.length > 0 ? names : context.options.profile === undefined ? [] : [context.options.profile];
   const stored = chosen.length > 0 ? chosen : (await context.profiles().all()).map(({ name }) => name);
-  for (const name of chosen) await profileOf(name, context);
+  // A word that names no profile may be a key, and is in no row.
+  for (const name of chosen)
+    if (!(await context.profiles().find(name)))
+      throw new Failure('config', `there is no profile '${name}'`, {
+        hint: 'chatelaine auth list shows what is stored.',
+      });
   const environment = chosen.length > 0 ? [] : context.environmentKinds();
   return [
     ...environment.map((kind) => ({
@@ -64,34 +69,14 @@ async function candidatesOf(names: readonly string[], context: Accounts & Invoca
   ];
 }
 
-/** @throws Failure config: a word that names no profile may be a key, and is in no row. */
-async function profileOf(name: string, context: Accounts): Promise<void> {
-  if (await context.profiles().find(name)) return;
-  throw new Failure('config', `there is no profile '${name}'`, { hint: 'chatelaine auth list shows what is stored.' });
-}
-
-interface StatusRow {
-  readonly profile: string;
-  readonly kind?: string;
-  readonly url?: string;
-  readonly account?: string | number | null;
-  readonly status: string;
-  readonly detail: string | null;
-}
-
 const words: Partial<Record<Failure['kind'], string>> = {
   auth: 'refused',
   unavailable: 'unreachable',
   config: 'unusable',
 };
 
-async function statusOf(
-  profile: string,
-  open: Candidate['credential'],
-  context: Services & Keys,
-  failures: Failure[],
-): Promise<StatusRow> {
-  let known: Pick<StatusRow, 'kind' | 'url' | 'account'> = {};
+async function statusOf(profile: string, open: Candidate['credential'], context: Services & Keys, failures: Failure[]) {
+  let known: { readonly kind?: string; readonly url?: string; readonly account?: string | number | null } = {};
   try {
     const credential = await open();
     known = { kind: credential.kind, url: urlOf(credential), account: userOf(credential) ?? null };

@@ -9,7 +9,6 @@ import {
   profileSettings,
   type Kind,
   kinds,
-  type Profile,
   urlOf,
   type ProfileField,
 } from '../../schema/profile.ts';
@@ -70,19 +69,17 @@ export default command({
     refuseForeign(chosen, chosen === 'chat' ? typed : { ...typed, password });
     const values = { ...typed, ...(await askMissing(chosen, typed, context)) };
     const profile = await inPlaceOf(candidateOf(chosen, name, { ...values, key_command }), context);
-    if (password && context.options.dry_run) return plannedSignIn(profile, context);
+    if (password && context.options.dry_run) {
+      // A dry run asks for no password: it shows the call that would fetch the key.
+      context.note(`would send: POST ${urlOf(profile)}/api/v1/fetch_api_key, with username and password`);
+      return { profile: profile.name, kind: profile.kind, status: 'would be stored' };
+    }
     const source = defined({ password, api_key_stdin, api_key_file, key_command });
     return storeProfile(profile, await readKey(source, profile, context), check, context);
   },
 
   show: { columns: ['profile', 'kind', 'status'], line: ({ profile, status }) => `Profile ${profile}: ${status}` },
 });
-
-/** A dry run asks for no password: it shows the call that would fetch the key. */
-function plannedSignIn(profile: Profile, { note }: Pick<Terminal, 'note'>) {
-  note(`would send: POST ${urlOf(profile)}/api/v1/fetch_api_key, with username and password`);
-  return { profile: profile.name, kind: profile.kind, status: 'would be stored' };
-}
 
 type ProfileInput = Readonly<Record<string, unknown>>;
 

@@ -1,11 +1,12 @@
 import { utcText } from '../../core/moment.ts';
 import { asMessage, messageLink } from '../../api/chat/chat-messages.ts';
 import { usage } from '../../core/failure.ts';
-import { isObject, type JsonObject } from '../../core/json.ts';
+import type { JsonObject } from '../../core/json.ts';
 import { fetchEnvelope, fetchMessages } from '../../jobs/messages/fetch-messages.ts';
 import { withNearNames } from '../../jobs/topic/near.ts';
 import { messageFields } from '../../schema/messages.ts';
 import { JsonRows } from '../../output/json-rows.ts';
+import { recipientsOf } from '../../output/messages/message-parts.ts';
 import { command } from '../command.ts';
 import type { Accounts, Invocation, Services, Terminal } from '../context.ts';
 import type { TimeReading } from '../typed-time.ts';
@@ -64,19 +65,12 @@ export default command({
     },
     none: 'no messages match (a topic is named whole: topic list CHANNEL shows the names)',
     cell: ({ message, message: { timestamp }, site }, column) => {
-      if (column === 'display_recipient') return recipients(message);
+      if (column === 'display_recipient') return recipientsOf(message);
       if (column === 'time') return utcText(timestamp) ?? undefined;
       return column === 'url' ? messageLink(message, site) : undefined;
     },
   },
 });
-
-function recipients({ display_recipient }: JsonObject): unknown {
-  if (!Array.isArray(display_recipient)) return undefined;
-  return display_recipient
-    .map((user: unknown) => (isObject(user) ? String(user['full_name'] ?? user['email']) : String(user)))
-    .join(', ');
-}
 
 type FetchValues = Parameters<typeof selectionOf>[0];
 type FetchParts = Pick<Services, 'chat'> &

@@ -33,9 +33,9 @@ export function rangeOf(values: RangeValues, context: TimeReading): Range {
   const anchor = values.use_first_unread_anchor ? 'first_unread' : values.anchor && readAnchor(values.anchor);
   const inclusion = values.include_anchor === undefined ? {} : { include_anchor: values.include_anchor };
   if (values.num_before !== undefined || values.num_after !== undefined) {
-    const counts = { num_before: values.num_before ?? 0, num_after: values.num_after ?? 0 };
-    checkCounts({ ...counts, include_anchor: values.include_anchor });
-    return { kind: 'request', anchor: anchor ?? 'newest', ...counts, ...inclusion };
+    const { num_before = 0, num_after = 0 } = values;
+    checkCounts(num_before, num_after, values.include_anchor);
+    return { kind: 'request', anchor: anchor ?? 'newest', num_before, num_after, ...inclusion };
   }
   // Everything up to the newest message is everything.
   if (values.all) return { kind: 'pages', anchor: anchor === 'newest' ? 'oldest' : (anchor ?? 'oldest'), ...inclusion };
@@ -88,7 +88,7 @@ function timesOf({ since, until, limit }: RangeValues, context: TimeReading): Ra
   return { kind: 'times', since: from, until: to, limit };
 }
 
-function checkCounts({ num_before, num_after, include_anchor }: CheckedRange): void {
+function checkCounts(num_before: number, num_after: number, include_anchor: boolean | undefined): void {
   if (num_before + num_after > maxMessages) {
     throw usage(
       `--num-before and --num-after together ask for ${num_before + num_after} messages; at most ${maxMessages} in one request`,
@@ -98,12 +98,6 @@ function checkCounts({ num_before, num_after, include_anchor }: CheckedRange): v
   if (num_before > 0 && num_after > 0 && include_anchor === false) {
     throw usage('--no-include-anchor works at an end of the range only: give --num-before or --num-after, not both');
   }
-}
-
-interface CheckedRange {
-  readonly num_before: number;
-  readonly num_after: number;
-  readonly include_anchor: boolean | undefined;
 }
 
 function readAnchor(text: string): string {

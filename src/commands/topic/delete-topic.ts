@@ -96,13 +96,22 @@ export default command({
     const run = await purge.openRun(channel, naming);
     try {
       const names = await topicNames(chat, channel, naming, run.begun);
-      const allowed = { missing_ok, include_hidden, isBegun: begunBy(purge, run) };
-      const found = await surveyTopics(chat, channel, names, allowed);
+      const begun = new Set(run.begun.map(foldName));
+      // Of a topic whose purge was interrupted no message may be left.
+      const isBegun = async (topic: Topic): Promise<boolean> =>
+        begun.has(foldName(topic.topic_name)) || (await purge.isBegun(topic));
+      const found = await surveyTopics(chat, channel, names, { missing_ok, include_hidden, isBegun });
       const surveys = found.map((survey) => withoutNewer(survey, naming, run));
       await describeTopics(chat, account, surveys, typed.files ? 'archived' : 'not archived', context);
       const budget = budgetOf(surveys, max_messages);
       if (context.options.dry_run) {
-        yield* each(surveys, nameOf, checked(naming, planner(chat)));
+        // It asks for the request that would be sent first.
+        const plan = async (survey: Doomed) => {
+          if (!hasMessages(survey)) return rowOf(survey, 0, 'missing');
+          await chat.deleteTopic(survey.channel.stream_id, survey.topic_name);
+          throw new Planned();
+        };
+        yield* each(surveys, nameOf, checked(naming, plan));
         return;
       }
       const isNumber = surveys.length > 1 || isSeveral(naming) || named.from !== undefined;
@@ -137,16 +146,13 @@ function checked<T>(naming: Naming, work: (survey: Doomed) => Promise<T>) {
   };
 }
 
-/** Of a topic whose purge was interrupted no message may be left. */
-function begunBy(purge: Purge, run: PurgeRun) {
-  const begun = new Set(run.begun.map(foldName));
-  return async (topic: Topic): Promise<boolean> =>
-    begun.has(foldName(topic.topic_name)) || (await purge.isBegun(topic));
-}
-
 function purger(purge: Purge, run: PurgeRun, budget: Budget, missing_ok: boolean | undefined) {
   return async (survey: Doomed) => {
-    if (!hasMessages(survey) && !(await purge.isBegun(survey))) return endedRow(survey, run);
+    if (!hasMessages(survey) && !(await purge.isBegun(survey))) {
+      // An earlier run may have ended its purge.
+      const end = run.endOf(survey.topic_name);
+      return end ? rowOf(survey, end.deleted, end.status ?? 'deleted') : rowOf(survey, 0, 'missing');
+    }
     await run.begin(survey.topic_name);
     const outcome = await purge.run(survey, run, { maxMessages: budget.of(survey), missing_ok });
     budget.take(survey, survey.ids.length + outcome.arrived);
@@ -154,26 +160,11 @@ function purger(purge: Purge, run: PurgeRun, budget: Budget, missing_ok: boolean
   };
 }
 
-/** Of a topic without messages, whose purge an earlier run may have ended. */
-function endedRow(survey: TopicSurvey, run: PurgeRun) {
-  const end = run.endOf(survey.topic_name);
-  return end ? rowOf(survey, end.deleted, end.status ?? 'deleted') : rowOf(survey, 0, 'missing');
-}
-
 /** The row of a topic that was not deleted to its end. */
 function partly(survey: TopicSurvey, purge: Purge) {
   const outcome = purge.outcomeOf(survey);
   const status = outcome?.status === 'unseen' ? 'unseen' : 'incomplete';
   return rowOf(survey, outcome?.tally.deleted ?? 0, status, outcome);
-}
-
-/** A dry run asks for the request that would be sent first. */
-function planner(chat: ChatApi) {
-  return async (survey: TopicSurvey) => {
-    if (!hasMessages(survey)) return rowOf(survey, 0, 'missing');
-    await chat.deleteTopic(survey.channel.stream_id, survey.topic_name);
-    throw new Planned();
-  };
 }
 
 /**

@@ -1,9 +1,8 @@
-import type { Milliseconds } from '../../core/duration.ts';
 import { utcText } from '../../core/moment.ts';
 import { usage } from '../../core/failure.ts';
 import { matchesGlob } from '../../core/glob.ts';
 import { lookUpChannel } from '../../jobs/topic/find-channel.ts';
-import { listTopics, type TopicSummary } from '../../jobs/topic/list-topics.ts';
+import { listTopics } from '../../jobs/topic/list-topics.ts';
 import { isSameName } from '../../schema/topic.ts';
 import { command } from '../command.ts';
 import { ageOption, readAge } from '../typed-time.ts';
@@ -33,9 +32,9 @@ export default command({
     'chatelaine topic list general --unresolved -o json',
   ],
 
-  async *run({ channel: text, ...filter }, context) {
-    if (filter.resolved && filter.unresolved) throw usage('--resolved and --unresolved exclude each other');
-    const before = readAge(filter.older_than, context);
+  async *run({ channel: text, match, older_than, resolved: only, unresolved }, context) {
+    if (only && unresolved) throw usage('--resolved and --unresolved exclude each other');
+    const before = readAge(older_than, context);
     const chat = context.chat();
     const place = await readPlace(text, context);
     const channel = await lookUpChannel(chat, place.channel);
@@ -43,9 +42,11 @@ export default command({
     const { topics, isLimited } = await listTopics(chat, channel);
     if (isLimited)
       context.warn('the history is cut by the plan of the organization: older messages exist that are not counted');
-    for (const topic of topics) {
-      if (!isWanted(topic, { ...filter, before, topic: place.topic })) continue;
-      const { first_timestamp, last_timestamp, topic_name, messages, resolved } = topic;
+    for (const { first_timestamp, last_timestamp, topic_name, messages, resolved } of topics) {
+      if (place.topic !== undefined && !isSameName(place.topic, topic_name)) continue;
+      if (match !== undefined && !matchesGlob(match.toLowerCase(), topic_name.toLowerCase())) continue;
+      if (before !== undefined && last_timestamp * 1000 > before) continue;
+      if (resolved ? unresolved : only) continue;
       const times = { first_time: utcText(first_timestamp), last_time: utcText(last_timestamp) };
       yield { stream_id: channel.stream_id, channel: channel.name, topic_name, messages, ...times, resolved };
     }
@@ -60,20 +61,3 @@ export default command({
     none: 'no topics match',
   },
 });
-
-interface Filter {
-  /** The only topic, of a pasted link. */
-  readonly topic: string | undefined;
-  readonly match?: string;
-  readonly before: Milliseconds | undefined;
-  readonly resolved?: boolean;
-  readonly unresolved?: boolean;
-}
-
-function isWanted(topic: TopicSummary, { topic: only, match, before, resolved, unresolved }: Filter): boolean {
-  if (only !== undefined && !isSameName(only, topic.topic_name)) return false;
-  if (match !== undefined && !matchesGlob(match.toLowerCase(), topic.topic_name.toLowerCase())) return false;
-  if (before !== undefined && topic.last_timestamp * 1000 > before) return false;
-  if (resolved) return topic.resolved;
-  return !(unresolved && topic.resolved);
-}

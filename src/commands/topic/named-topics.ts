@@ -78,8 +78,11 @@ export async function readNaming(
   { topic = [], from, match, before }: NamedTopics & { readonly before: Milliseconds | undefined },
   { read }: Pick<Disk, 'read'>,
 ): Promise<Naming> {
-  if (from !== undefined) return { names: namesIn(from, await read(from)) };
-  return match === undefined ? { names: topic } : { match, before };
+  if (match !== undefined) return { match, before };
+  if (from === undefined) return { names: topic };
+  const names = (await read(from)).split(/\r?\n/).filter((line) => line.trim() !== '');
+  if (names.length === 0) throw usage(`${from} names no topic`, 'Write the name of a topic on each line.');
+  return { names };
 }
 
 /**
@@ -129,10 +132,4 @@ export function refuseNewer(survey: TopicSurvey, naming: Naming): void {
 function isNewer({ last_timestamp }: TopicSurvey, naming: Naming): boolean {
   if ('names' in naming || naming.before === undefined || last_timestamp === null) return false;
   return last_timestamp * 1000 > naming.before;
-}
-
-function namesIn(file: string, text: string): string[] {
-  const names = text.split(/\r?\n/).filter((line) => line.trim() !== '');
-  if (names.length === 0) throw usage(`${file} names no topic`, 'Write the name of a topic on each line.');
-  return names;
 }

@@ -9,28 +9,12 @@ import type { Topic, TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { isBegun, type Keeping } from '../../jobs/topic/topic-archives.ts';
 import type { Fields, Values } from '../../schema/field.ts';
 import type { Disk, Invocation, Progress, Terminal, Time } from '../context.ts';
+import { fileSizeOption, lastingSite, maxFileBytes } from '../archive/folder.ts';
 import { isSeveral, type Naming } from './named-topics.ts';
 
-/** Archives, deletes and checks the topics of one run. */
-export interface Purge {
-  /** The record of this command's runs over several topics. */
-  openRun(channel: Channel, naming: Naming): Promise<PurgeRun>;
-  /** Whether the purge of that topic began, and did not end. */
-  isBegun(topic: Topic): Promise<boolean>;
-  /**
-   * Deletes a topic, or ends the interrupted purge of one that is empty.
-   * @throws Failure incomplete for all but `deleted`, and with `missing_ok` `unseen`
-   */
-  run(survey: TopicSurvey, run: PurgeRun, limits: PurgeLimits): Promise<PurgeOutcome>;
-  /** What has become of a topic so far; undefined where its purge did not begin. */
-  outcomeOf(survey: TopicSurvey): PurgeOutcome | undefined;
-}
+export type Purge = ReturnType<typeof openPurge>;
 
-interface PurgeLimits {
-  /** Maximum number of messages that the deletion may take. */
-  readonly maxMessages: number | undefined;
-  readonly missing_ok: boolean | undefined;
-}
+type PurgeLimits = Readonly<Record<'maxMessages', number | undefined> & Record<'missing_ok', boolean | undefined>>;
 
 type PurgeContext = Pick<Invocation, 'options'> &
   Pick<Terminal, 'note' | 'warn' | 'progress'> &
@@ -50,37 +34,29 @@ export const keepingOptions = {
     kind: 'boolean',
     help: 'Archive attached files too; one that cannot be kept ends the run before anything is deleted',
   },
-  max_file_size: {
-    kind: 'integer',
-    min: 1,
-    placeholder: 'MB',
-    help: 'With --files: the largest file that is kept, in megabytes (default: 100)',
-  },
+  ...fileSizeOption,
 } as const satisfies Fields;
 
-const defaultMegabytes = 100;
-const megabyte = 1_000_000;
-
-/** @throws Failure usage for --files without an archive */
+/** Archives, deletes and checks the topics of one run. @throws Failure usage for --files without an archive */
 export function openPurge(
   chat: ChatApi,
-  { archive: folder, files, max_file_size = defaultMegabytes }: Values<typeof keepingOptions>,
+  { archive: folder, files, max_file_size }: Values<typeof keepingOptions>,
   { site, email }: { readonly site: string; readonly email: string },
   context: PurgeContext,
-): Purge {
+) {
   if (files && folder === false) throw usage('--files and --no-archive exclude each other: nothing was deleted');
   const place = {
     root: folder === undefined || folder === false ? join(context.files().state, 'purges') : folder,
-    // The port of the embedded sandbox is another one in each run.
-    site: context.options.sandbox ? 'http://127.0.0.1' : site,
+    site: lastingSite(context.options, site),
     account: email,
-    maxFileSize: files ? max_file_size * megabyte : undefined,
+    maxFileSize: files ? maxFileBytes(max_file_size) : undefined,
   };
   const keeperFor = (total: number): Keeper | undefined =>
     folder === false ? undefined : topicKeeper(chat, { ...place, ...keeping(context, total) });
   const opened = new Map<TopicSurvey, TopicPurge>();
   return {
-    async openRun({ stream_id }, naming) {
+    /** The record of this command's runs over several topics. */
+    async openRun({ stream_id }: Channel, naming: Naming): Promise<PurgeRun> {
       if (!isSeveral(naming)) return openPurgeRun();
       const header = { job: 'topic delete', site: place.site, account: email, stream_id, ...naming };
       return openPurgeRun({
@@ -88,8 +64,13 @@ export function openPurge(
         make: () => context.journal(header),
       });
     },
-    isBegun: async (topic) => folder !== false && (await isBegun(topic, place)),
-    async run(survey, run, { maxMessages, missing_ok }) {
+    /** Whether the purge of that topic began, and did not end. */
+    isBegun: async (topic: Topic) => folder !== false && (await isBegun(topic, place)),
+    /**
+     * Deletes a topic of at most `maxMessages`, or ends the interrupted purge of one that is empty.
+     * @throws Failure incomplete for all but `deleted`, and with `missing_ok` `unseen`
+     */
+    async run(survey: TopicSurvey, run: PurgeRun, { maxMessages, missing_ok }: PurgeLimits): Promise<PurgeOutcome> {
       const total = survey.ids.length;
       const keeper = keeperFor(total);
       const deleting = counted(context, folder === false ? 'deleted' : `archived ${total}, deleted`, total);
@@ -118,7 +99,8 @@ export function openPurge(
         throw cause;
       }
     },
-    outcomeOf: (survey) => opened.get(survey)?.outcome(),
+    /** What has become of a topic so far; undefined where its purge did not begin. */
+    outcomeOf: (survey: TopicSurvey) => opened.get(survey)?.outcome(),
   };
 }
 
@@ -159,20 +141,16 @@ function counted({ progress }: PurgeContext, label: string, total: number): Pick
   };
 }
 
-/** How many messages the topics of one run may take together. */
-export interface Budget {
-  /** Maximum number of messages that the deletion of this topic may take. */
-  of(survey: TopicSurvey): number | undefined;
-  take(survey: TopicSurvey, deleted: number): void;
-}
+export type Budget = ReturnType<typeof budgetOf>;
 
-/** @throws Failure usage where the surveyed messages alone are too many */
-export function budgetOf(surveys: readonly TopicSurvey[], most: number | undefined): Budget {
+/** How many messages the topics of one run may take together. @throws Failure usage where the surveyed ones alone are too many */
+export function budgetOf(surveys: readonly TopicSurvey[], most: number | undefined) {
   let count = surveys.reduce((sum, { ids }) => sum + ids.length, 0);
   if (most !== undefined && count > most)
     throw usage(`${count} messages would be deleted, more than --max-messages ${most}: nothing was deleted`);
   return {
-    of: ({ ids }) => (most === undefined ? undefined : most - count + ids.length),
-    take: ({ ids }, deleted) => void (count += deleted - ids.length),
+    /** Maximum number of messages that the deletion of this topic may take. */
+    of: ({ ids }: TopicSurvey) => (most === undefined ? undefined : most - count + ids.length),
+    take: ({ ids }: TopicSurvey, deleted: number): void => void (count += deleted - ids.length),
   };
 }

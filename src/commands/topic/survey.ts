@@ -35,28 +35,21 @@ export async function surveyTopics(
   { missing_ok, include_hidden, isBegun }: Allowed,
 ): Promise<Doomed[]> {
   const surveys: Doomed[] = [];
-  for (const topic_name of distinct(names)) {
+  const folded = names.map(foldName);
+  for (const topic_name of names.filter((_, index) => folded.indexOf(folded[index] ?? '') === index)) {
     const topic = { channel, topic_name };
     surveys.push({ ...(await surveyTopic(chat, topic)), isBegun: await isBegun(topic) });
   }
   const hidden = surveys.filter(({ isLimited }) => isLimited);
-  if (hidden.length > 0 && !include_hidden) throw hiddenMessages(hidden);
+  if (hidden.length > 0 && !include_hidden)
+    throw new Failure(
+      'rejected',
+      `the plan of the organization hides older messages of ${listed(hidden)}, which would be deleted unseen: nothing was deleted`,
+      { hint: 'Give --include-hidden to delete them too.' },
+    );
   const missing = surveys.filter((survey) => !hasMessages(survey) && !survey.isBegun);
   if (missing.length > 0 && !missing_ok) throw await notFound(chat, channel, missing);
   return surveys;
-}
-
-function distinct(names: readonly string[]): string[] {
-  const folded = names.map(foldName);
-  return names.filter((_, index) => folded.indexOf(folded[index] ?? '') === index);
-}
-
-function hiddenMessages(hidden: readonly TopicSurvey[]): Failure {
-  return new Failure(
-    'rejected',
-    `the plan of the organization hides older messages of ${listed(hidden)}, which would be deleted unseen: nothing was deleted`,
-    { hint: 'Give --include-hidden to delete them too.' },
-  );
 }
 
 async function notFound(chat: ChatApi, channel: Channel, missing: readonly TopicSurvey[]): Promise<Failure> {
@@ -92,18 +85,15 @@ export async function describeTopics(
   const { stream_id, name } = surveys[0]?.channel ?? {};
   const channel = name === undefined ? `channel ${stream_id}` : `channel '${name}' (id ${stream_id})`;
   note(`${organization === undefined ? host : `${organization} (${host})`}, as ${email}, ${channel}:`);
-  for (const survey of surveys) note(describeTopic(survey) + describeFiles(survey, files));
+  for (const survey of surveys) {
+    const count = survey.files === 1 ? '1 attached file' : `${survey.files} attached files`;
+    const fate = `; ${count}, ${files}${files === 'archived' ? ' too' : ' without --files'}`;
+    note(describeTopic(survey) + (survey.files === 0 ? '' : fate));
+  }
 }
 
-function describeTopic({
-  topic_name,
-  ids,
-  first_timestamp,
-  last_timestamp,
-  spellings,
-  isLimited,
-  isBegun,
-}: Doomed): string {
+function describeTopic({ topic_name, ids, first_timestamp, last_timestamp, ...survey }: Doomed): string {
+  const { spellings, isLimited, isBegun } = survey;
   const day = (seconds: number | null): string => utcText(seconds)?.slice(0, 10) ?? '?';
   const dates = ids.length === 0 ? '' : ` from ${day(first_timestamp)} to ${day(last_timestamp)}`;
   const others = spellings.some((name) => name !== topic_name)
@@ -112,12 +102,6 @@ function describeTopic({
   const hidden = isLimited ? '; and older ones that the plan hides' : '';
   const earlier = isBegun ? '; an earlier run began to delete it' : '';
   return `topic '${topic_name}': ${ids.length} ${ids.length === 1 ? 'message' : 'messages'}${dates}${others}${hidden}${earlier}`;
-}
-
-function describeFiles({ files }: Doomed, fate: 'archived' | 'not archived'): string {
-  if (files === 0) return '';
-  const count = files === 1 ? '1 attached file' : `${files} attached files`;
-  return `; ${count}, ${fate}${fate === 'archived' ? ' too' : ' without --files'}`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { ChatApi } from '../../api/chat/chat.ts';
+import type { ChatApi, ViewChange } from '../../api/chat/chat.ts';
 import { Failure } from '../../core/failure.ts';
 import { each } from '../../jobs/work/each.ts';
 import { collect } from '../../schema/field.ts';
@@ -23,7 +23,7 @@ export const hide = pinning({ is_pinned: false }, [
 ]);
 
 /** The command that pins or hides views, one after another, each once. */
-function pinning(change: Pinned, examples: readonly string[]): NamelessCommand {
+function pinning(change: { readonly is_pinned: boolean }, examples: readonly string[]): NamelessCommand {
   return command({
     about: [aboutBuiltIn],
     args: { fragment: { ...viewFields.fragment, many: true } },
@@ -50,12 +50,8 @@ function pinning(change: Pinned, examples: readonly string[]): NamelessCommand {
   });
 }
 
-interface Pinned {
-  readonly is_pinned: boolean;
-}
-
 /** What the server says of a view that is not there names none: this does, and says what a built-in one needs. */
-async function pinned(chat: ChatApi, fragment: string, change: Pinned): ReturnType<ChatApi['updateView']> {
+async function pinned(chat: ChatApi, fragment: string, change: ViewChange): ReturnType<ChatApi['updateView']> {
   try {
     return await chat.updateView(fragment, change);
   } catch (cause) {

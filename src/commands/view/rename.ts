@@ -5,8 +5,7 @@ import { collect } from '../../schema/field.ts';
 import { readViewName } from '../../schema/view.ts';
 import { command } from '../command.ts';
 import type { Accounts, Disk } from '../context.ts';
-import { refuseIgnored } from './pin.ts';
-import { aboutBuiltIn, readFragments } from './pin.ts';
+import { aboutBuiltIn, readFragments, refuseIgnored } from './pin.ts';
 
 export default command({
   about: [
