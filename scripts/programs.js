@@ -8,12 +8,14 @@ import { delimiter, join } from 'node:path';
 export const programs = /** @satisfies {Readonly<Record<string, Program>>} */ ({
   'bash-completion': { where: bashCompletion, packages: ['bash-completion'] },
   chromium: { where: () => process.env['CHROMIUM'] ?? onPath('chromium'), packages: ['chromium'] },
+  curl: { where: () => onPath('curl'), packages: ['curl'] },
   dpkg: {
     where: () => onPath('dpkg-deb', process.getuid?.() === 0 ? 'dpkg' : 'fakeroot'),
     packages: ['dpkg', 'fakeroot'],
   },
   fish: { where: () => onPath('fish'), packages: ['fish'] },
   groff: { where: () => onPath('groff'), packages: ['groff'] },
+  jq: { where: () => onPath('jq'), packages: ['jq'] },
   keyring: {
     where: () => onPath('secret-tool', 'dbus-run-session', 'gnome-keyring-daemon'),
     packages: ['libsecret-tools', 'dbus', 'gnome-keyring'],
@@ -22,6 +24,7 @@ export const programs = /** @satisfies {Readonly<Record<string, Program>>} */ ({
   mandoc: { where: () => onPath('mandoc'), packages: ['mandoc'] },
   openssl: { where: () => onPath('openssl'), packages: ['openssl'] },
   pass: { where: () => onPath('pass', 'gpg'), packages: ['pass', 'gpg'] },
+  perl: { where: () => onPath('perl'), packages: ['perl'] },
   postgresql: { where: postgresql, packages: ['postgresql'] },
   zsh: { where: () => onPath('zsh'), packages: ['zsh'] },
 });

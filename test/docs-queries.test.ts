@@ -1,12 +1,11 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { needs } from './helpers/programs.ts';
 import { emptyHome, openSandbox } from './helpers/run.ts';
 
-const hasJq = spawnSync('jq', ['--version']).status === 0;
-
-test.skipIf(!hasJq)('the line for jq of docs/archive-format.md finds the messages of a sender', async () => {
+test('the line for jq of docs/archive-format.md finds the messages of a sender', needs('jq'), async () => {
   const line = /^jq .*$/m.exec(readFileSync('docs/archive-format.md', 'utf8'))?.[0] ?? '';
   const { run } = await openSandbox();
   const folder = join(emptyHome(), 'archive');

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { programs } from '../scripts/programs.js';
 
 /** Comments give their reasons by a heading in docs/, in the form `docs/apis.md, Paging`. */
 const folders = ['src', 'test', 'scripts', 'bench'];
@@ -37,4 +38,10 @@ test('no comment cites a page that is not in the repository', () => {
   const cites = /\((?:the )?(?:facts page|contract, sections?|specification, )/;
   const wrong = files.filter((file) => file !== join('test', 'docs.test.ts') && cites.test(readFileSync(file, 'utf8')));
   expect(wrong).toEqual([]);
+});
+
+test('one line of CONTRIBUTING installs every program that tests need on Debian', () => {
+  const line = /apt-get install --no-install-recommends ([^]*?)\n\n/.exec(readFileSync('CONTRIBUTING.md', 'utf8'))?.[1];
+  const packages = Object.values(programs).flatMap((program) => program.packages);
+  expect(line?.split(/[\s\\]+/)).toEqual([...new Set(packages)].sort());
 });

@@ -1,12 +1,17 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { expectGolden } from '../helpers/golden.ts';
+import { needs } from '../helpers/programs.ts';
 import { runAlone } from '../helpers/run.ts';
 
 /** The names that the shells look for. */
-const files = { bash: 'chatelaine.bash', zsh: '_chatelaine', fish: 'chatelaine.fish' } as const;
+const files = [
+  ['bash', 'chatelaine.bash', []],
+  ['zsh', '_chatelaine', ['zsh']],
+  ['fish', 'chatelaine.fish', ['fish']],
+] as const;
 
-describe.each(Object.entries(files))('completion %s', (shell, file) => {
+describe.each(files)('completion %s', (shell, file, programs) => {
   test('is the script that was read and found good', async () => {
     const { exitCode, stdout } = await runAlone(`completion ${shell}`);
     expect(exitCode).toBe(0);
@@ -19,7 +24,7 @@ describe.each(Object.entries(files))('completion %s', (shell, file) => {
     expect(stdout).toBe(plain.stdout);
   });
 
-  test.skipIf(spawnSync(shell, ['--version']).error !== undefined)('is what the shell can read', () => {
+  test('is what the shell can read', needs(...programs), () => {
     const golden = `test/golden/completion/${file}`;
     expect(spawnSync(shell, ['-n', golden], { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
   });

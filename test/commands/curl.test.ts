@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { commandTable } from '../../src/commands/index.ts';
+import { needs } from '../helpers/programs.ts';
 import { emptyHome, openSandbox, runAlone } from '../helpers/run.ts';
 
 /** `--dry-run -o curl`: bash and curl, given the printed lines, send what the command itself sends. */
@@ -70,7 +71,7 @@ test('each command that writes is tried', async () => {
   expect([...new Set(writes.map(([name]) => name))].sort()).toEqual(names.sort());
 });
 
-describe.skipIf(spawnSync('curl', ['--version']).error !== undefined)('curl', () => {
+describe('curl', needs('curl'), () => {
   test.each(writes)('sends what %s sends: %j', async (_name, line, requests) => {
     const [dry, real] = await Promise.all([openRecorded(), openRecorded()]);
     const { exitCode, stdout, stderr } = await dry.run([...line, '--dry-run', '-o', 'curl']);

@@ -1,4 +1,4 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants, closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import { execa } from 'execa';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { helpTexts } from '../../src/cli/help-texts.ts';
 import { commandTable, nouns } from '../../src/commands/index.ts';
+import { needs } from '../helpers/programs.ts';
 import { temporaryHome } from './program.ts';
 import { openTerminal } from './pty.ts';
 
@@ -46,7 +47,7 @@ test('a closed pipe is no error, a full disk is exit 8', async () => {
 
 const unblocked = 'use Fcntl; fcntl(STDOUT, F_SETFL, O_WRONLY | O_NONBLOCK) or die; exec @ARGV';
 
-test.skipIf(!hasPerl())('a full pipe that nobody waits for gets the whole text as it is read', async () => {
+test('a full pipe that nobody waits for gets the whole text as it is read', needs('perl'), async () => {
   const path = join(temporaryHome(), 'pipe');
   execFileSync('mkfifo', [path]);
   const pipe = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
@@ -62,10 +63,6 @@ test.skipIf(!hasPerl())('a full pipe that nobody waits for gets the whole text a
   expect(await ended).toEqual([0, null]);
   expect(drained(pipe)).toBe((await helpTexts(80)).get(''));
 });
-
-function hasPerl(): boolean {
-  return spawnSync('perl', ['-e', '']).status === 0;
-}
 
 /** Writes until the pipe takes no more. */
 function fill(pipe: number): void {
