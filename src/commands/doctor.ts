@@ -1,6 +1,7 @@
 import { formatDuration } from '../core/duration.ts';
 import { Failure } from '../core/failure.ts';
-import { urlOf } from '../schema/profile.ts';
+import { type Kind, urlOf } from '../schema/profile.ts';
+import type { Observation } from '../api/licensing/probe.ts';
 import type { ChatCredential, LicensingCredential } from '../store/account/credentials.ts';
 import { checkCredential } from './auth/account.ts';
 import { command } from './command.ts';
@@ -11,6 +12,8 @@ export default command({
     'Looks at configuration and file modes, at the credentials of the environment, and for every stored profile at its key, DNS, ' +
       'proxy, TLS, the clock, the credential and the feature level of the chat server; and at the shared ledger, where one is ' +
       'configured. The exit code is that of the first problem.',
+    'With --probe nothing but licensing servers is looked at, by a few lists and one license: how many pages there are and whether the list is whole, the order ' +
+      'of rows, a number of licenses, what a filter by user does, signs of old answers, and what of "never two" (chatelaine-never-two(7)) holds there.',
   ],
   args: {
     name: {
@@ -21,15 +24,22 @@ export default command({
       help: 'Profiles to look at (default: all)',
     },
   },
-  options: {},
-  examples: ['chatelaine --sandbox doctor'],
+  options: {
+    probe: {
+      kind: 'boolean',
+      help:
+        'Of licensing servers: find out by reads alone whether lists are whole and filters honoured, and which promise holds there. The result ' +
+        'names no key, user or file, so that it can be sent with a report',
+    },
+  },
+  examples: ['chatelaine --sandbox doctor', 'chatelaine --sandbox doctor --probe'],
 
-  async *run({ name: names = [] }, context) {
+  async *run({ name: names = [], probe }, context) {
     const problems: Failure[] = [];
     const last: Check[] = [];
     let checks = 0;
     const chosen = names.length > 0 || context.options.profile === undefined ? names : [context.options.profile];
-    for await (const check of examine(chosen, context)) {
+    for await (const check of probe ? probeServers(chosen, context) : examine(chosen, context)) {
       checks += 1;
       const row = { ...check.row, detail: context.clean(check.row.detail) };
       if (!check.failure) yield row;
@@ -77,38 +87,54 @@ async function* examine(names: readonly string[], context: Examining): AsyncGene
     async () => context.environmentKinds(),
     (kinds) => (kinds.length === 0 ? 'no credential' : `complete: ${kinds.join(', ')}`),
   );
-  const chosen = names.length > 0 ? names : (stored ?? []);
   if (stored && names.length === 0) yield* examineLedgers(context);
-  if (context.options.sandbox) {
-    yield* examineSandbox(context);
-    return;
-  }
-  for (const kind of names.length > 0 ? [] : (environment ?? [])) {
-    yield* examineAccount(
-      `environment ${kind}`,
-      () => (kind === 'chat' ? context.chatAccount() : context.licensingAccount()),
-      context,
-    );
-  }
-  for (const name of chosen) yield* examineAccount(name, () => context.credentialOf(name), context);
-  if (chosen.length + (environment?.length ?? 0) === 0) yield nothingStored(config);
+  const accounts = accountsOf(names, { stored: stored ?? [], kinds: environment ?? [] }, context);
+  for (const { subject, open } of accounts) yield* examineAccount(subject, open, context);
+  if (accounts.length > 0) return;
+  yield looked('configuration', config, 'note', 'no credential is stored', 'Run chatelaine auth login, or try --sandbox.');
 }
 
-async function* examineSandbox(context: Examining): AsyncGenerator<Examined> {
-  yield* examineAccount('sandbox licensing', () => context.licensingAccount(), context);
-  yield* examineAccount('sandbox chat', () => context.chatAccount(), context);
+interface ExaminedAccount {
+  readonly subject: string;
+  readonly open: () => Promise<LicensingCredential | ChatCredential>;
 }
 
-function nothingStored(subject: string): Examined {
-  return {
-    row: {
-      check: 'configuration',
-      subject,
-      status: 'note',
-      detail: 'no credential is stored',
-      advice: 'Run chatelaine auth login, or try --sandbox.',
-    },
-  };
+/** The credentials that are looked at, in the order in which they are used. */
+function accountsOf(
+  names: readonly string[],
+  { stored, kinds }: { readonly stored: readonly string[]; readonly kinds: readonly Kind[] },
+  { options, licensingAccount, chatAccount, credentialOf }: Accounts & Invocation,
+): ExaminedAccount[] {
+  const ofKind = (origin: string, kind: Kind): ExaminedAccount => ({
+    subject: `${origin} ${kind}`,
+    open: () => (kind === 'chat' ? chatAccount() : licensingAccount()),
+  });
+  if (options.sandbox) return kindsOfSandbox.map((kind) => ofKind('sandbox', kind));
+  return [
+    ...(names.length > 0 ? [] : kinds.map((kind) => ofKind('environment', kind))),
+    ...(names.length > 0 ? names : stored).map((name) => ({ subject: name, open: () => credentialOf(name) })),
+  ];
+}
+
+const kindsOfSandbox = ['licensing', 'chat'] as const;
+
+/** Only what can be shown to others: neither paths nor the words of a server. */
+async function* probeServers(names: readonly string[], context: Examining): AsyncGenerator<Examined> {
+  const stored = (await context.profiles().all()).map(({ name }) => name);
+  for (const { subject, open } of accountsOf(names, { stored, kinds: context.environmentKinds() }, context)) {
+    try {
+      const opened = await open();
+      if (opened.kind === 'chat') continue;
+      for await (const { about, detail, advice = null } of context.licensingAs(opened).probe())
+        yield looked(about, subject, advice === null ? 'ok' : 'note', detail, advice);
+    } catch (cause) {
+      if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
+      const { kind, details } = cause;
+      const detail = `no list of licenses: ${kind}${details.http?.status === undefined ? '' : `, status ${details.http.status}`}`;
+      const advice = 'chatelaine doctor, without --probe, says more.';
+      yield { ...looked('credential', subject, 'problem', detail, advice), failure: cause };
+    }
+  }
 }
 
 /** From the key outwards; what a step needs that failed is not tried. */
@@ -136,23 +162,19 @@ async function* examineAccount(
     async () => checkCredential(credential, context).then(() => true),
     () => 'accepted',
   );
-  if (accepted && credential.kind === 'chat') yield levelCheck(subject, await context.chatAs(credential).level());
-}
-
-function levelCheck(subject: string, level: number | undefined): Examined {
-  const status = level === undefined ? 'note' : 'ok';
-  const detail = level === undefined ? 'the server does not report its level: the newest is assumed' : `level ${level}`;
-  return { row: { check: 'feature level', subject, status, detail, advice: null } };
+  if (!accepted || credential.kind !== 'chat') return;
+  const level = await context.chatAs(credential).level();
+  if (level !== undefined) yield looked('feature level', subject, 'ok', `level ${level}`);
+  else yield looked('feature level', subject, 'note', 'the server does not report its level: the newest is assumed');
 }
 
 /** Certificates and retry-after dates go wrong when the clock is off by more. */
 const mostSkew = 120_000;
 
 function clockCheck(subject: string, skew: number): Examined {
+  if (Math.abs(skew) <= mostSkew) return looked('clock', subject, 'ok', 'agrees with the server');
   const off = `${formatDuration(Math.abs(skew))} ${skew > 0 ? 'ahead of' : 'behind'} the server`;
-  if (Math.abs(skew) <= mostSkew)
-    return { row: { check: 'clock', subject, status: 'ok', detail: 'agrees with the server', advice: null } };
-  return { row: { check: 'clock', subject, status: 'note', detail: off, advice: 'Set the clock of this machine.' } };
+  return looked('clock', subject, 'note', off, 'Set the clock of this machine.');
 }
 
 /** Whether each configured ledger can be reached and used. */
@@ -178,7 +200,8 @@ async function* examineLedgers({ ledgers }: Ledgers): AsyncGenerator<Examined> {
 /** One thing that was looked at. */
 interface Check {
   readonly check:
-    'configuration' | 'environment' | 'key' | 'network' | 'clock' | 'credential' | 'feature level' | 'ledger';
+    | ('configuration' | 'environment' | 'key' | 'network' | 'clock' | 'credential' | 'feature level' | 'ledger')
+    | Observation['about'];
   /** The profile, file or host that it is about. */
   readonly subject: string;
   readonly status: 'ok' | 'note' | 'problem';
@@ -202,7 +225,7 @@ async function* attempt<T>(
 ): AsyncGenerator<Examined, T | undefined> {
   try {
     const found = await look();
-    yield { row: { check, subject, status: 'ok', detail: tell(found), advice: null } };
+    yield looked(check, subject, 'ok', tell(found));
     return found;
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
@@ -211,14 +234,16 @@ async function* attempt<T>(
   }
 }
 
-/** A row of a problem. */
 function problem(check: Check['check'], subject: string, failure: Failure): Examined {
-  const row = {
-    check,
-    subject,
-    status: 'problem',
-    detail: failure.message,
-    advice: failure.details.hint ?? null,
-  } as const;
-  return { row, failure };
+  return { ...looked(check, subject, 'problem', failure.message, failure.details.hint ?? null), failure };
+}
+
+function looked(
+  check: Check['check'],
+  subject: string,
+  status: Check['status'],
+  detail: string,
+  advice: string | null = null,
+): Examined {
+  return { row: { check, subject, status, detail, advice } };
 }

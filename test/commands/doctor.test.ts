@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { SandboxOptions } from '../../src/sandbox/server.ts';
 import { openSandbox } from '../helpers/run.ts';
 
 interface Row {
@@ -55,4 +56,70 @@ test('a clock that differs from the server by more than two minutes is a note wi
     { status: 'note', advice: 'Set the clock of this machine.' },
   ]);
   for (const { detail } of clocks) expect(detail).toMatch(/^1[78]\d(\.\d)?s behind the server$/);
+});
+
+describe('--probe', () => {
+  const whole = 'a list filtered by a user shows that user alone, and nobody for a name that nobody has';
+  const byFilter = /^never two, by a look at the user before each creation, while the server/;
+  const byLists = /^never two, by two readings of the whole list before each creation, while the server/;
+
+  test.each<{
+    readonly what: string;
+    readonly server: Partial<SandboxOptions>;
+    readonly pages?: string | RegExp;
+    readonly filter: string;
+    readonly promise: string | RegExp;
+  }>([
+    { what: 'a plain list', server: {}, pages: '6 licenses on 1 page, whole', filter: whole, promise: byFilter },
+    {
+      what: 'pages',
+      server: { licenseShape: { list: 'next-url', pageSize: 4 } },
+      pages: '6 licenses on 2 pages, whole',
+      filter: whole,
+      promise: byFilter,
+    },
+    {
+      what: 'a filter that is ignored',
+      server: { licenseShape: { filters: 'ignored' } },
+      filter: 'the server ignores the filter by user',
+      promise: byLists,
+    },
+    {
+      what: 'a list that is not whole',
+      server: { licenseShape: { list: 'content-range', pageSize: 2 } },
+      pages: /^2 licenses on 1 page, not whole \(incomplete\)/,
+      filter: whole,
+      promise: /; the list of all licenses, and so audit, ends with exit code 8$/,
+    },
+  ])('$what', async ({ server, pages, filter, promise }) => {
+    const methods = new Set<string>();
+    const { run } = await openSandbox({ ...server, log: ({ method }) => void methods.add(method) });
+
+    const { exitCode, stdout } = await run('doctor --probe -o json');
+
+    const found = Object.fromEntries((JSON.parse(stdout) as Row[]).map(({ check, detail }) => [check, detail]));
+    expect(exitCode).toBe(0);
+    expect(Object.keys(found)).toEqual(['pages', 'count', 'order', 'filter', 'lag', 'promise']);
+    if (pages !== undefined) expect(found['pages']).toMatch(pages);
+    expect(found['filter']).toBe(filter);
+    expect(found['promise']).toMatch(promise);
+    expect([...methods]).toEqual(['GET']);
+  });
+
+  test('shows no key, user, license or path, whatever the server answers', async () => {
+    const { run, sandbox, env } = await openSandbox();
+    const licenses = JSON.parse((await run('license list -o json')).stdout) as Record<string, unknown>[];
+    const refused = await run('doctor --probe -o json', { env: { CHATELAINE_API_KEY: 'wrong' } });
+
+    for (const { stdout } of [await run('doctor --probe -o json'), refused])
+      for (const secret of [
+        ...licenses.flatMap(({ license_code, remote_user }) => [license_code, remote_user]),
+        ...[env['CHATELAINE_API_KEY'], sandbox.licensing.base_url, '/'],
+      ])
+        expect(stdout).not.toContain(secret);
+    expect(refused.exitCode).toBe(4);
+    expect(JSON.parse(refused.stdout)).toEqual([
+      expect.objectContaining({ check: 'credential', status: 'problem', detail: 'no list of licenses: auth, status 401' }),
+    ]);
+  });
 });

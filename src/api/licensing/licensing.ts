@@ -7,6 +7,7 @@ import type { EditedFields, License, LicenseHolder, UserLicenses } from './licen
 import { isNothing, licenseOf, refuse, refuseError, type LicensingConnection } from './license-answer.ts';
 import { listRows, matches, parametersOf, type Extent, type LicenseFilter, type ListSize } from './license-list.ts';
 import { licenses } from './list-page.ts';
+import { probeServer } from './probe.ts';
 import { licensesOfUser } from './user-licenses.ts';
 
 export type LicensingApi = ReturnType<typeof licensingApi>;
@@ -66,6 +67,9 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
       licensesOfUser(holder, { rows: (filter) => listRows(open, filter, 'whole'), random }),
 
     view,
+
+    /** What GETs show of how the server lists licenses. @throws Failure of the first list */
+    probe: () => probeServer({ open, view, random }),
 
     /** PUT: the whole license. @throws Failure not_found; rejected where the license differs afterwards */
     replace: (code: string, license: LicenseFields) => editLicense('PUT', code, license, editing),

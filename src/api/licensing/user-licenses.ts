@@ -76,7 +76,8 @@ async function readAgain(
   }
 }
 
-function randomName(random: () => number): string {
+/** A name that no user has. */
+export function randomName(random: () => number): string {
   const part = (): string =>
     Math.floor(random() * 2 ** 32)
       .toString(36)

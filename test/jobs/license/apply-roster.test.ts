@@ -79,6 +79,7 @@ function host({
     replace: unused,
     update: unused,
     firstActivation: unused,
+    probe: unused,
   };
   const posted: Record<string, number> = {};
   const answers: Record<string, OpenAnswer> = {};

@@ -1,0 +1,168 @@
+import { Failure } from '../../core/failure.ts';
+import { identityOf, textOf, type License } from './license.ts';
+import type { LicensingConnection } from './license-answer.ts';
+import { listRows, type LicenseFilter } from './license-list.ts';
+import { readPage, type Page } from './list-page.ts';
+import { randomName } from './user-licenses.ts';
+
+/** What reads show of a licensing server. No text of it holds a key, a user or the words of the server. */
+export interface Observation {
+  readonly about: 'pages' | 'count' | 'order' | 'filter' | 'lag' | 'promise';
+  readonly detail: string;
+  /** What to do, where a rule of the client does not hold there. */
+  readonly advice?: string;
+}
+
+interface ProbedServer {
+  readonly open: () => Promise<LicensingConnection>;
+  readonly view: (code: string) => Promise<License>;
+  readonly random: () => number;
+}
+
+/** Most rows that are read of a list that is longer. */
+const mostRows = 2000;
+
+/**
+ * Finds out by GET alone how the server lists licenses, and what of docs/exactly-once.md follows from it.
+ * @throws Failure of the first list
+ */
+export async function* probeServer(server: ProbedServer): AsyncGenerator<Observation> {
+  const connection = await server.open();
+  const first = await readPage(connection, [], 0);
+  await first.answer.spool?.close();
+  const reading = await readList(server, {});
+  yield pagesOf(first, reading);
+  yield { about: 'count', detail: countOf(first) };
+  yield { about: 'order', detail: await orderOf(server, reading.licenses) };
+  const filter = await filterOf(server, reading.licenses);
+  yield { about: 'filter', ...filters[filter] };
+  yield { about: 'lag', detail: await lagOf(server, first, reading.licenses) };
+  yield { about: 'promise', ...promiseOf(filter, reading) };
+}
+
+interface ProbedList {
+  readonly licenses: readonly License[];
+  readonly pages: number;
+  /** Whether all rows were read that the server has, as far as it says. */
+  readonly isRead: boolean;
+  /** The kind of failure that kept the list from being whole. */
+  readonly gap: string | undefined;
+}
+
+async function readList({ open }: ProbedServer, filter: LicenseFilter): Promise<ProbedList> {
+  const licenses: License[] = [];
+  let pages = 0;
+  try {
+    for await (const license of listRows(open, filter, 'whole', ({ page }) => (pages = page))) {
+      if (licenses.length === mostRows) return { licenses, pages, isRead: false, gap: undefined };
+      licenses.push(license);
+    }
+  } catch (cause) {
+    if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
+    return { licenses, pages, isRead: false, gap: cause.kind };
+  }
+  return { licenses, pages, isRead: true, gap: undefined };
+}
+
+function pagesOf(first: Page, { licenses, pages, isRead, gap }: ProbedList): Observation {
+  const rows = `${licenses.length} licenses on ${pages} page${pages === 1 ? '' : 's'}`;
+  if (gap === undefined) return { about: 'pages', detail: isRead ? `${rows}, whole` : `${rows}, and more that were not read` };
+  const why = first.more === undefined ? '' : '; the server hints at more rows and names no URL for them';
+  return { about: 'pages', detail: `${rows}, not whole (${gap})${why}`, advice: 'chatelaine --trace license list shows why.' };
+}
+
+function countOf({ total, count }: Page): string {
+  if (total === 0) return 'the server tells no number of licenses';
+  return total === count ? 'the server tells the number of rows it shows' : 'the server tells a number beside the rows of a page';
+}
+
+/** By what the rows ascend or descend, and whether a second reading has the same order. */
+async function orderOf(server: ProbedServer, licenses: readonly License[]): Promise<string> {
+  const again = await readList(server, {});
+  const [one, two] = [licenses, again.licenses].map((some) => some.map(identityOf).join('\n'));
+  const same = one === two ? 'the same in two readings' : 'not the same in two readings';
+  if (licenses.length < 3) return `too few licenses to tell it; ${same}`;
+  const names = Object.keys(licenses[0]?.fields ?? {});
+  const sorted = names.flatMap((name) => {
+    const values = licenses.map(({ fields }) => fields[name]);
+    if (new Set(values).size < 3) return [];
+    if (isAscending(values)) return [`${name} ascending`];
+    return isAscending([...values].reverse()) ? [`${name} descending`] : [];
+  });
+  return `${sorted.length > 0 ? sorted.join(', ') : 'by none of the fields'}; ${same}`;
+}
+
+function isAscending(values: readonly unknown[]): boolean {
+  return values.every((value, index) => {
+    const before = values[index - 1];
+    if (index === 0) return typeof value === 'string' || typeof value === 'number';
+    if (typeof value === 'string' && typeof before === 'string') return before <= value;
+    return typeof value === 'number' && typeof before === 'number' && before <= value;
+  });
+}
+
+const filters = {
+  untried: { detail: 'there is no license whose user could be asked for', advice: 'Look again when there is one.' },
+  honoured: { detail: 'a list filtered by a user shows that user alone, and nobody for a name that nobody has' },
+  folded: { detail: 'a list filtered by a user shows other spellings of the name too' },
+  ignored: { detail: 'the server ignores the filter by user' },
+  hiding: {
+    detail: 'a list filtered by a user does not show a license that the list without a filter shows',
+    advice: 'A second license can be created there. Use neither ensure nor apply, and ask who runs the server.',
+  },
+  partial: { detail: 'a list filtered by a user is not whole', advice: 'chatelaine --trace license list shows why.' },
+  refused: { detail: 'the server refuses a list filtered by a user', advice: 'chatelaine --trace license list shows why.' },
+} as const satisfies Record<string, Omit<Observation, 'about'>>;
+
+/** Asks for the user of a listed license, for that name in other letters, and for a name that nobody has. */
+async function filterOf(server: ProbedServer, licenses: readonly License[]): Promise<keyof typeof filters> {
+  const listed = licenses.find((license) => /[a-z]/i.test(textOf(license, 'remote_user') ?? ''));
+  if (!listed) return 'untried';
+  const user = textOf(listed, 'remote_user') ?? '';
+  const asked = await readList(server, { remote_user: user });
+  if (asked.gap !== undefined) return asked.gap === 'incomplete' ? 'partial' : 'refused';
+  const { licenses: nobodys } = await readList(server, { remote_user: randomName(server.random) });
+  const shown = new Set(asked.licenses.map(identityOf));
+  if (nobodys.some((license) => shown.has(identityOf(license)))) return 'ignored';
+  if (!shown.has(identityOf(listed))) return 'hiding';
+  const other = user === user.toUpperCase() ? user.toLowerCase() : user.toUpperCase();
+  const { licenses: others } = await readList(server, { remote_user: other });
+  const names = [...asked.licenses, ...others].map((license) => textOf(license, 'remote_user'));
+  return names.every((name, index) => name === (index < asked.licenses.length ? user : other)) ? 'honoured' : 'folded';
+}
+
+/** Headers by which a cache says that it answered. */
+const cacheHeaders = ['age', 'x-cache', 'cf-cache-status'] as const;
+
+/** Reads alone cannot tell how long after a write a list shows it: only what makes a list an old one. */
+async function lagOf({ view }: ProbedServer, first: Page, licenses: readonly License[]): Promise<string> {
+  const { headers } = first.answer;
+  const cached = cacheHeaders.some((name) => headers[name] !== undefined && headers[name] !== '0');
+  const cache = cached ? 'a cache may have answered' : 'no cache says that it answered';
+  const listed = licenses.findLast(({ key }) => key !== undefined);
+  if (listed?.key === undefined) return cache;
+  try {
+    const alone = await view(listed.key);
+    const isSame = (['remote_user', 'app_code', 'size_allowance'] as const).every(
+      (name) => textOf(alone, name) === textOf(listed, name),
+    );
+    return `${cache}; a license alone is ${isSame ? 'as' : 'not as'} in the list`;
+  } catch (cause) {
+    if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
+    return `${cache}; a license of the list is not shown alone (${cause.kind})`;
+  }
+}
+
+const settled = 'while the server carries a request out within --settle of receiving it, which reads cannot show';
+const nothing = 'nothing is created: ensure ends with exit code 8, and rows of apply fail';
+
+/** What of "never two" holds (docs/exactly-once.md, Names that servers change). */
+function promiseOf(filter: keyof typeof filters, { gap }: ProbedList): Omit<Observation, 'about'> {
+  if (filter === 'untried') return { detail: 'not known: the filter was not tried' };
+  if (filter === 'hiding') return { detail: 'never two is not kept', advice: filters.hiding.advice };
+  if (filter === 'partial' || filter === 'refused') return { detail: nothing };
+  if (filter === 'ignored')
+    return { detail: gap === undefined ? `never two, by two readings of the whole list before each creation, ${settled}` : nothing };
+  const partly = gap === undefined ? '' : '; the list of all licenses, and so audit, ends with exit code 8';
+  return { detail: `never two, by a look at the user before each creation, ${settled}${partly}` };
+}
