@@ -10,7 +10,7 @@ async function* rowsOf(values: readonly unknown[], failure?: Failure): AsyncGene
 
 async function sorted(values: readonly unknown[], sort: string, failure?: Failure): Promise<unknown[]> {
   const found: unknown[] = [];
-  for await (const row of await inOrder(rowsOf(values, failure), orderOf(sort), {}))
+  for await (const row of inOrder(rowsOf(values, failure), orderOf(sort), {}))
     found.push((row as { value: unknown }).value);
   return found;
 }
@@ -33,14 +33,14 @@ test('equal rows keep their order', async () => {
     yield* rows;
   })();
   const found: unknown[] = [];
-  for await (const row of await inOrder(given, orderOf('-value'), {})) found.push(row);
+  for await (const row of inOrder(given, orderOf('-value'), {})) found.push(row);
   expect(found).toEqual(rows);
 });
 
 test('what came before a failure is given out before it', async () => {
   const found: unknown[] = [];
   const failing = async (): Promise<void> => {
-    for await (const row of await inOrder(rowsOf([2, 1], new Failure('incomplete', 'cut')), orderOf('value'), {}))
+    for await (const row of inOrder(rowsOf([2, 1], new Failure('incomplete', 'cut')), orderOf('value'), {}))
       found.push(row);
   };
   await expect(failing()).rejects.toThrow('cut');
