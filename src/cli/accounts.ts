@@ -5,7 +5,7 @@ import type { Clock } from '../core/system.ts';
 import { kinds } from '../schema/profile.ts';
 import { openCredentials } from '../store/account/credentials.ts';
 import { readKeyFile } from '../store/account/key-text.ts';
-import { openProfiles, type Profiles } from '../store/account/profiles.ts';
+import { openProfiles } from '../store/account/profiles.ts';
 import { environmentCredential } from '../store/account/environment-credential.ts';
 import { serverOf } from '../store/account/profile.ts';
 import { canOthersRead } from '../store/disk/files.ts';
@@ -21,6 +21,10 @@ export function openAccounts(running: Running, sandbox: EmbeddedSandbox): Accoun
   // A wait for the lock of the configuration ends with the command.
   const clock: Clock = { ...host.clock, sleep: (span, given = signal) => host.clock.sleep(span, given) };
   const profiles = openProfiles(system, clock);
+  const { refuseUnknown } = profiles;
+  // In a dry run what is stored stays as it is; a name that is not known is refused all the same.
+  const unchanged = { save: () => Promise.resolve(), use: refuseUnknown, remove: refuseUnknown };
+  const shownProfiles = options.dry_run ? { ...profiles, ...unchanged } : profiles;
   const runKeyCommand = keyCommandRunner(running);
   const credentials = openCredentials(system, clock, profiles, runKeyCommand, signal);
   const chosen = { profile: options.profile, typed: options.typed.has('profile') };
@@ -33,7 +37,7 @@ export function openAccounts(running: Running, sandbox: EmbeddedSandbox): Accoun
     licensingApps: async () =>
       options.sandbox ? (await sandbox.credentials()).licensingApps() : credentials.licensingApps(),
     environmentKinds: () => namesIn(kinds).filter((kind) => environmentCredential(system.env, kind)),
-    profiles: () => (options.dry_run ? unchanged(profiles) : profiles),
+    profiles: () => shownProfiles,
     async credentialOf(name) {
       const profile = await profiles.find(name);
       return profile?.kind === 'chat' ? credentials.chat({ profile: name }) : credentials.licensing({ profile: name });
@@ -45,12 +49,6 @@ export function openAccounts(running: Running, sandbox: EmbeddedSandbox): Accoun
     clean: (text) => shortened(redactor.clean(text)),
     identityOf: ({ base_url }) => (options.sandbox ? 'sandbox' : serverOf(base_url)),
   };
-}
-
-/** In a dry run what is stored stays as it is; a name that is not known is refused all the same. */
-function unchanged(profiles: Profiles): Profiles {
-  const { refuseUnknown } = profiles;
-  return { ...profiles, save: () => Promise.resolve(), use: refuseUnknown, remove: refuseUnknown };
 }
 
 function keyCommandRunner({ host, options, messages, redactor, signal }: Running): Keys['runKeyCommand'] {

@@ -22,7 +22,12 @@ export function commandWords(argv: readonly string[]): readonly string[] {
   if (noun === undefined) return [];
   const isCommand = commandTable.some(({ name }) => name === noun);
   const shown = verbsOf(noun, commandTable);
-  if (!isCommand && shown.length === 0) throw unknownCommand(noun, '', [...topWords(), ...commandsWith(noun)]);
+  if (!isCommand && shown.length === 0) {
+    const names = commandTable.map(({ name }) => name);
+    const first = new Set(names.map((name) => name.split(' ')[0] ?? name));
+    // `list` alone is `license list`, `settings list` and more.
+    throw unknownCommand(noun, '', [...first, ...names.filter((name) => name.endsWith(` ${noun}`))]);
+  }
   if (verb !== undefined && [...shown, ...verbsOf(noun, hiddenTable)].includes(verb)) return [noun, verb];
   if (verb === undefined || isCommand) return [noun];
   const option = strangeOption(argv.slice(argv.indexOf(noun) + 1));
@@ -66,15 +71,6 @@ function takesNextWord(word: string): boolean {
   return taking >= 0 && taking === letters.length - 1;
 }
 
-function topWords(): string[] {
-  return [...new Set(commandTable.map(({ name }) => name.split(' ')[0] ?? name))];
-}
-
-/** `list` alone is `license list`, `settings list` and more. */
-function commandsWith(verb: string): string[] {
-  return commandTable.map(({ name }) => name).filter((name) => name.endsWith(` ${verb}`));
-}
-
 /** What other tools call a command, and what it is here. */
 const otherWords: ReadonlyMap<string, string> = new Map([
   ['whoami', 'auth status'],
@@ -115,10 +111,7 @@ function unknownCommand(word: string, place: string, known: readonly string[]): 
   const near = meant !== undefined ? [meant] : ending.length > 0 ? ending.slice(0, 3) : nearest(word, known);
   const all = place === '' ? 'See chatelaine --help.' : `Commands of${place}: ${known.join(', ')}.`;
   const hint = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : all;
-  return usage(`unknown command ${mayHoldPassword(word) ? '[hidden: it may hold a password]' : `'${word}'`}`, hint);
-}
-
-/** A URL, or the part of one with its user: a ledger's may hold a password. Words that look like a key are hidden in every failure. */
-function mayHoldPassword(word: string): boolean {
-  return word.includes('://') || word.includes('@');
+  // A URL, or the part of one with its user: a ledger's may hold a password. Words that look like a key are hidden in every failure.
+  const mayHoldPassword = word.includes('://') || word.includes('@');
+  return usage(`unknown command ${mayHoldPassword ? '[hidden: it may hold a password]' : `'${word}'`}`, hint);
 }

@@ -10,21 +10,17 @@ import { observer, openLog } from './trace.ts';
 import type { Running } from './values.ts';
 import type { Host } from './host.ts';
 
-/** How to send for each credential; all of a process share one rate gate. */
-export interface Connections {
-  licensing(credential: LicensingCredential): LicensingConnection;
-  /** `sendUnauthenticated`: for the one call that needs no account. */
-  chat(credential: ChatCredential): { readonly send: Send; readonly sendUnauthenticated: Send };
-  /** Without a credential; no body of an answer is shown. */
-  open(url: string, headers?: Readonly<Record<string, string>>): Send;
-}
+export type Connections = ReturnType<typeof openConnections>;
 
 /** Bytes; no answer but a list of licenses is longer. */
 const bodyLimit = 64 * 1024 * 1024;
 const defaultRetries = 5;
 
-/** @param plan takes the requests that a dry run does not send */
-export function openConnections(running: Running, plan: (call: PlannedCall) => void): Connections {
+/**
+ * How to send for each credential; all of a process share one rate gate.
+ * @param plan takes the requests that a dry run does not send
+ */
+export function openConnections(running: Running, plan: (call: PlannedCall) => void) {
   const shared = { ...sharedBy(running), plan: running.options.dry_run ? plan : undefined };
   const { redactor, messages } = running;
   const unauthenticated = {
@@ -56,12 +52,18 @@ export function openConnections(running: Running, plan: (call: PlannedCall) => v
     });
   };
   return {
-    licensing: (credential) => ({ send: signedIn(credential), key_field: credential.key_field }),
-    chat: (credential) => ({
+    licensing: (credential: LicensingCredential): LicensingConnection => ({
+      send: signedIn(credential),
+      key_field: credential.key_field,
+    }),
+    /** `sendUnauthenticated`: for the one call that needs no account. */
+    chat: (credential: ChatCredential) => ({
       send: signedIn(credential),
       sendUnauthenticated: connect({ ...unauthenticated, base: credential.site, headers: headersOf(credential) }),
     }),
-    open: (base, headers = {}) => connect({ ...unauthenticated, base, sealed: true, headers }),
+    /** Without a credential; no body of an answer is shown. */
+    open: (base: string, headers: Connection['headers'] = {}): Send =>
+      connect({ ...unauthenticated, base, sealed: true, headers }),
   };
 }
 

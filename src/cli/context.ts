@@ -35,16 +35,7 @@ import type { Running } from './values.ts';
 import type { Host } from './host.ts';
 
 /** The real context of one command, and what the run needs of it afterwards. */
-export interface Session {
-  readonly context: Context;
-  /** Requests that a dry run would have sent. */
-  readonly planned: readonly PlannedCall[];
-  /** Lines for stderr, once the result is written. */
-  readonly conclusions: readonly string[];
-  close(): Promise<void>;
-}
-
-export function openSession(running: Running, checkFields: FieldCheck): Session {
+export function openSession(running: Running, checkFields: FieldCheck) {
   const { host, options, messages, signal } = running;
   const planned: PlannedCall[] = [];
   const conclusions: string[] = [];
@@ -65,12 +56,23 @@ export function openSession(running: Running, checkFields: FieldCheck): Session 
     ...questions(running),
     ...records(host, options, messages, signal),
     ...ledgers,
-    ...lines(messages, conclusions),
+    note: messages.note,
+    conclude: (text) => void conclusions.push(text),
+    warn: messages.warn,
     files: () => foldersOf(host.system),
     sandbox: () => sandboxControl(host, signal, messages.note),
     ...timeOf(host, signal),
   };
-  return { context, planned, conclusions, close: () => allOf([sandbox.close(), closeLedgers()]) };
+  return {
+    context,
+    /** Requests that a dry run would have sent. */
+    planned,
+    /** Lines for stderr, once the result is written. */
+    conclusions,
+    async close(): Promise<void> {
+      await Promise.all([sandbox.close(), closeLedgers()]);
+    },
+  };
 }
 
 function timeOf({ clock, system }: Host, signal: AbortSignal): Time {
@@ -80,11 +82,6 @@ function timeOf({ clock, system }: Host, signal: AbortSignal): Time {
     elapsed: () => clock.elapsed(),
     sleep: (span) => clock.sleep(span, signal),
   };
-}
-
-/** What goes to stderr: at once, or once the result is written. */
-function lines({ note, warn }: Messages, conclusions: string[]): Pick<Terminal, 'note' | 'conclude' | 'warn'> {
-  return { note, conclude: (text) => void conclusions.push(text), warn };
 }
 
 /** The two services, whose credential is found out when the first call is made. */
@@ -198,10 +195,6 @@ function records(
 function journalFile({ system }: Host, header: JournalHeader): string {
   const name = createHash('sha256').update(writeJson(header)).digest('hex').slice(0, 32);
   return join(foldersOf(system).state, 'journals', `${name}.ndjson`);
-}
-
-async function allOf(endings: readonly Promise<void>[]): Promise<void> {
-  await Promise.all(endings);
 }
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {

@@ -68,14 +68,8 @@ export function commandHelp(command: AnyCommand, width: number): string {
   ]);
 }
 
-/** Commands that a reader looks for together. */
-interface HelpGroup {
-  readonly title: string;
-  readonly entries: readonly CommandEntry[];
-}
-
-/** Every command of the table, once; those without a noun are in the last group. */
-export function groupsOf(table: readonly CommandEntry[]): readonly HelpGroup[] {
+/** Every command of the table, once, in groups that a reader looks for together; those without a noun are in the last one. */
+export function groupsOf(table: readonly CommandEntry[]) {
   const nounOf = ({ name }: CommandEntry): string => name.split(' ')[0] ?? name;
   return nounGroups.map((group, index) => ({
     title: group.title,
@@ -167,7 +161,10 @@ export function argumentEntries(fields: Fields): HelpEntry[] {
 export function optionEntries(fields: Fields): HelpEntry[] {
   return Object.entries(fields)
     .filter(([, field]) => !field.hidden)
-    .map(([name, field]) => ({ term: optionTerm(name, field), text: optionText(field) }));
+    .map(([name, field]) => ({
+      term: optionTerm(name, field),
+      text: field.help + notes(field.required && 'required', field.many && 'repeatable', levelNote(field)),
+    }));
 }
 
 /** The options that no table has: they print a text and end. */
@@ -186,10 +183,6 @@ function optionTerm(name: string, field: Field): string {
 
 function placeholderOf(name: string, field: Field): string {
   return field.placeholder ?? (flagOf(name, field).split('-').at(-1) ?? name).toUpperCase();
-}
-
-function optionText(field: Field): string {
-  return field.help + notes(field.required && 'required', field.many && 'repeatable', levelNote(field));
 }
 
 function levelNote({ level }: Field): string | undefined {

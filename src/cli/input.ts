@@ -1,7 +1,7 @@
 import type { GlobalValues } from '../commands/context.ts';
 import { usage } from '../core/failure.ts';
 import type { ReadLimits } from '../core/read.ts';
-import type { Field, Fields } from '../schema/field.ts';
+import type { Fields } from '../schema/field.ts';
 import type { Texts } from './values.ts';
 import type { Host } from './host.ts';
 
@@ -34,9 +34,10 @@ export async function readText(host: Host, reading: InputReading, file: string):
  * @throws Failure usage, or the signal's reason
  */
 export async function readBytes(host: Host, reading: InputReading, file: string): Promise<Buffer> {
-  const { readFileBytes } = await import('../core/read.ts');
-  if (file === '-') return readInput(host, reading);
-  return readable(file, reading, (limits) => readFileBytes(file, limits));
+  const { readFileBytes, readStreamBytes } = await import('../core/read.ts');
+  if (file !== '-') return readable(file, reading, (limits) => readFileBytes(file, limits));
+  announce(host, reading);
+  return readable(standardInput, reading, (limits) => readStreamBytes(host.stdin, limits));
 }
 
 /**
@@ -58,9 +59,11 @@ export async function readInputLine(host: Host, reading: InputReading): Promise<
  * @throws Failure usage where two arguments ask for it, or it is empty; the signal's reason
  */
 export async function fillFromInput(words: Texts, args: Fields, host: Host, reading: InputReading): Promise<Texts> {
-  const asking = Object.entries(words).filter(
-    ([name, word]) => !isFile(args[name]) && (word === '-' || (Array.isArray(word) && word.includes('-'))),
-  );
+  const asking = Object.entries(words).filter(([name, word]) => {
+    const field = args[name];
+    const isFile = field?.kind === 'string' && field.file === true;
+    return !isFile && (word === '-' || (Array.isArray(word) && word.includes('-')));
+  });
   const [first, ...others] = asking;
   if (!first) return words;
   if (others.length > 0) throw usage('only one argument can come from standard input');
@@ -72,17 +75,7 @@ export async function fillFromInput(words: Texts, args: Fields, host: Host, read
   return { ...words, [name]: filled };
 }
 
-function isFile(field: Field | undefined): boolean {
-  return field?.kind === 'string' && field.file === true;
-}
-
 const standardInput = 'standard input';
-
-async function readInput(host: Host, reading: InputReading): Promise<Buffer> {
-  const { readStreamBytes } = await import('../core/read.ts');
-  announce(host, reading);
-  return readable(standardInput, reading, (limits) => readStreamBytes(host.stdin, limits));
-}
 
 /** A terminal that is read shows nothing by itself, as if the program hung. */
 function announce({ stdin }: Host, { note }: InputReading): void {

@@ -44,7 +44,9 @@ interface Started {
 
 async function perform(request: CommandRequest, started: Started, host: Host): Promise<number> {
   const { redactor } = started;
-  const messages = openMessages(host, styleOf(request, host), redactor);
+  // A command may have an --output of its own, which is not among the global options.
+  const output = request.options.output ?? request.flags['output'];
+  const messages = openMessages(host, messageStyle({ ...request.options, output }, host), redactor);
   const { signal, release } = openEnding(host, request.options.deadline);
   Object.assign(started, { messages, release });
   const waiting = { signal, note: messages.note };
@@ -71,11 +73,6 @@ function bug(cause: unknown): Failure {
   });
 }
 
-function styleOf({ options, flags }: CommandRequest, host: Host): MessageStyle {
-  // A command may have an --output of its own, which is not among the global options.
-  return messageStyle({ ...options, output: options.output ?? flags['output'] }, host);
-}
-
 /** How errors of the command line itself are written before its options are known. */
 function guessedStyle(argv: readonly string[], host: Host): MessageStyle {
   const wanted = argv.flatMap((word, index) => {
@@ -100,15 +97,11 @@ function messageStyle({ output, quiet, verbose, trace, color }: Styling, host: H
   };
 }
 
-/** What ends a command early. */
-interface Ending {
-  /** Aborted by Ctrl-C, SIGTERM and the deadline, with a Failure as reason. */
-  readonly signal: AbortSignal;
-  /** Cancels the timer of the deadline, for which the process would wait. */
-  readonly release: () => void;
-}
-
-function openEnding({ interrupt, alarm }: Host, deadline: Milliseconds | undefined): Ending {
+/**
+ * What ends a command early: `signal` is aborted by Ctrl-C, SIGTERM and the deadline, with a Failure as reason; `release` cancels the
+ * timer of the deadline, for which the process would wait.
+ */
+function openEnding({ interrupt, alarm }: Host, deadline: Milliseconds | undefined) {
   if (deadline === undefined) return { signal: interrupt, release: () => undefined };
   const late = new AbortController();
   const reached = new Failure('unavailable', `the deadline of ${formatDuration(deadline)} was reached`, {

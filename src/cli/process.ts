@@ -81,13 +81,8 @@ function endProcess({ aborted, reason }: AbortSignal): void {
   process.exit();
 }
 
-interface Interruption {
-  readonly signal: AbortSignal;
-  readonly release: () => void;
-}
-
 /** The first signal ends the command cleanly; a second one of the same kind kills the process as if nobody listened. */
-function interruption(): Interruption {
+function interruption() {
   const controller = new AbortController();
   const onInterrupt = (): void => controller.abort(new Failure('cancelled', 'interrupted'));
   const onTerminate = (): void => controller.abort(new Failure('terminated', 'ended by SIGTERM'));

@@ -61,18 +61,16 @@ function buildProgram(env: Environment, reading: ProgramReading): Command {
   program.enablePositionalOptions();
   addOptions(program, globalOptions);
   const groups = new Map<string, Command>();
-  for (const entry of candidates(reading.place.words)) {
+  const [typed] = reading.place.words;
+  for (const entry of [...commandTable, ...hiddenTable]) {
     const [noun = '', verb] = entry.name.split(' ');
+    // The commands of the noun that was typed: making all of them takes a millisecond.
+    if (typed !== undefined && noun !== typed) continue;
     const parent = verb === undefined ? program : (groups.get(noun) ?? addNoun(program, groups, noun, reading));
     const leaf = addCommand(parent, verb ?? noun, entry, env, reading);
     if (verb === undefined) groups.set(noun, leaf);
   }
   return program;
-}
-
-/** The commands of the noun that was typed: making all of them takes a millisecond. */
-function candidates([noun]: readonly string[]): readonly CommandEntry[] {
-  return [...commandTable, ...hiddenTable].filter(({ name }) => noun === undefined || name.split(' ')[0] === noun);
 }
 
 /** Help goes through our own writer, and nothing of commander's is printed. */
@@ -88,10 +86,8 @@ function prepare(command: Command, help: () => string, reading: ProgramReading):
 }
 
 function addNoun(program: Command, groups: Map<string, Command>, noun: string, reading: ProgramReading): Command {
-  const group = prepare(new Command(noun), () => nounHelp(noun, commandTable, reading.width), reading).description(
-    nouns[noun] ?? '',
-  );
-  group.enablePositionalOptions();
+  const group = prepare(new Command(noun), () => nounHelp(noun, commandTable, reading.width), reading);
+  group.description(nouns[noun] ?? '').enablePositionalOptions();
   program.addCommand(group);
   program.hook('preSubcommand', (_program, chosen) => {
     if (chosen === group) addOptions(group, globalOptions);
@@ -121,7 +117,10 @@ function fillIn(leaf: Command, definition: AnyCommand, env: Environment, reading
   reading.place = { ...reading.place, options: { ...globalOptions, ...definition.options }, form };
   leaf.allowExcessArguments(false);
   const args = Object.entries(definition.args ?? {});
-  for (const [name, field] of args) leaf.argument(argumentOf(name, field));
+  for (const [name, field] of args) {
+    const word = name + (field.many ? '...' : '');
+    leaf.argument(field.required ? `<${word}>` : `[${word}]`);
+  }
   addOptions(leaf, { ...globalOptions, ...definition.options });
   for (const name of sharedNames(definition)) leaf.addOption(negationOf(name));
   leaf.action((...given: unknown[]) => {
@@ -129,11 +128,6 @@ function fillIn(leaf: Command, definition: AnyCommand, env: Environment, reading
     const words = Object.fromEntries(args.map(([name], index) => [name, given[index]]));
     reading.request = { command: definition, words, flags, options: readGlobals(flags, env, definition) };
   });
-}
-
-function argumentOf(name: string, field: Field): string {
-  const word = name + (field.many ? '...' : '');
-  return field.required ? `<${word}>` : `[${word}]`;
 }
 
 function addOptions(command: Command, fields: Fields): void {

@@ -39,7 +39,7 @@ export function openProgress(
     if (now - last < (isTerminal ? redrawEvery : lineEvery)) return;
     last = now;
     said = done;
-    if (isTerminal) messages.status(fitted(bar(done / total), text(), stderr.columns ?? 80));
+    if (isTerminal) messages.status(drawn(done / total, text(), stderr.columns ?? 80));
     else messages.note(text());
   };
   return {
@@ -54,13 +54,10 @@ export function openProgress(
   };
 }
 
-function bar(part: number): string {
-  const filled = Math.round(part * barWidth);
-  return `[${'#'.repeat(filled)}${'.'.repeat(barWidth - filled)}] `;
-}
-
 /** A line that wraps could not be taken back; a terminal without a width gets the words alone. */
-function fitted(picture: string, words: string, columns: number): string {
+function drawn(part: number, words: string, columns: number): string {
+  const filled = Math.round(part * barWidth);
+  const picture = `[${'#'.repeat(filled)}${'.'.repeat(barWidth - filled)}] `;
   const line = columns > picture.length + words.length ? picture + words : words;
   return columns > 1 ? line.slice(0, columns - 1) : line;
 }

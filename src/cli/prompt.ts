@@ -6,14 +6,7 @@ import { plain } from '../output/plain.ts';
 import type { Host } from './host.ts';
 
 /** Questions go to stderr and answers come from stdin, both of them terminals: stdout stays data. */
-interface Prompt {
-  /** @throws Failure cancelled on anything but yes */
-  confirm(question: string): Promise<void>;
-  line(question: string): Promise<string>;
-  hidden(question: string): Promise<Secret>;
-}
-
-export function openPrompt(host: Host, interactive: () => boolean, signal: AbortSignal): Prompt {
+export function openPrompt(host: Host, interactive: () => boolean, signal: AbortSignal) {
   const line = async (question: string): Promise<string> => {
     if (!interactive())
       throw usage(`an answer is needed, and there is no terminal: ${question}`, 'Give it as an option: see --help.');
@@ -21,11 +14,12 @@ export function openPrompt(host: Host, interactive: () => boolean, signal: Abort
   };
   return {
     line,
-    async confirm(question) {
+    /** @throws Failure cancelled on anything but yes */
+    async confirm(question: string): Promise<void> {
       const answer = await line(`${question} [y/N]`);
       if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('cancelled', 'cancelled: nothing was changed');
     },
-    async hidden(question) {
+    async hidden(question: string): Promise<Secret> {
       if (!interactive()) {
         throw usage(
           `The ${question.replace(/:$/, '')} is needed, and there is no terminal.`,

@@ -1,20 +1,17 @@
 import type { Secret } from '../core/secret.ts';
 
-/** Removes every secret that it watches from texts that leave the program other than as data. */
-export interface Redactor {
-  /** Remembers a secret and gives it back. */
-  watch(secret: Secret): Secret;
-  clean(text: string): string;
-}
+export type Redactor = ReturnType<typeof openRedactor>;
 
-export function openRedactor(): Redactor {
+/** Removes every secret that it watches from texts that leave the program other than as data. */
+export function openRedactor() {
   const secrets = new Set<Secret>();
   return {
-    watch(secret) {
+    /** Remembers a secret and gives it back. */
+    watch(secret: Secret): Secret {
       secrets.add(secret);
       return secret;
     },
-    clean: (text) => [...secrets].reduce((rest, secret) => secret.redact(rest), text),
+    clean: (text: string): string => [...secrets].reduce((rest, secret) => secret.redact(rest), text),
   };
 }
 

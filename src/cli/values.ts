@@ -46,18 +46,13 @@ export function readValues(definition: AnyCommand, words: Texts, options: Texts)
   });
   const read = collect([...args, ...flags], ({ name, field, label, text }) => {
     if (isAbsent(text)) {
-      if (field.required)
-        throw usage(`${label} is required${choicesOf(field)}`, `See chatelaine ${definition.name} --help.`);
-      return [];
+      if (!field.required) return [];
+      const choices = field.kind === 'string' && field.choices ? `: ${field.choices.join(', ')}` : '';
+      throw usage(`${label} is required${choices}`, `See chatelaine ${definition.name} --help.`);
     }
     return [[name, readOne(label, field, text)] as const];
   });
   return Object.fromEntries(read.flat());
-}
-
-function choicesOf(field: Field): string {
-  const choices = field.kind === 'string' ? field.choices : undefined;
-  return choices ? `: ${choices.join(', ')}` : '';
 }
 
 /** commander keeps `--size-allowance` as `sizeAllowance`. */
@@ -117,14 +112,11 @@ function twin(name: string, field: Field, env: Environment): unknown {
   const negated = field.kind === 'boolean' && field.negatable ? variable(env, negatedTwinOf(name)) : undefined;
   if (negated !== undefined) return !switchOf(negatedTwinOf(name), negated);
   const text = variable(env, twinOf(name));
-  if (text === undefined || isNotOffered(name, field, text)) return undefined;
-  return field.kind === 'boolean' ? switchOf(twinOf(name), text) : readField(twinOf(name), field, text);
-}
-
-/** A format of other commands: the environment holds for all commands, so this one ignores it. */
-function isNotOffered(name: string, field: Field, text: string): boolean {
   const choices: readonly string[] = 'choices' in field ? (field.choices ?? []) : [];
-  return name === 'output' && !choices.includes(text) && rowOf(text) !== undefined;
+  // A format of other commands: the environment holds for all commands, so this one ignores it.
+  const isOfOthers = name === 'output' && rowOf(text) !== undefined && !choices.some((choice) => choice === text);
+  if (text === undefined || isOfOthers) return undefined;
+  return field.kind === 'boolean' ? switchOf(twinOf(name), text) : readField(twinOf(name), field, text);
 }
 
 function switchOf(label: string, text: string): boolean {

@@ -82,22 +82,16 @@ function fitted(
 }
 
 /** Collects what stderr says of the columns that are left out: their names, and their value where it is the same in every row. */
-function leftOutColumns(
-  { names, arrangement: { shown } }: Columns,
-  linesOf: (text: string) => readonly string[],
-): {
-  readonly look: (row: readonly TableValue[]) => void;
-  readonly remark: () => string | undefined;
-} {
+function leftOutColumns({ names, arrangement: { shown } }: Columns, linesOf: (text: string) => readonly string[]) {
   let count = 0;
   const values = new Map<number, Set<string>>();
   for (const index of names.keys()) if (!shown.includes(index)) values.set(index, new Set());
   return {
-    look(row) {
+    look(row: readonly TableValue[]): void {
       count += 1;
       for (const [index, seen] of values) if (seen.size < 2) seen.add(row[index]?.shown ?? '');
     },
-    remark() {
+    remark(): string | undefined {
       const words = [...values].map(([index, seen]) => {
         const [first = ''] = seen;
         return seen.size === 1

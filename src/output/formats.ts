@@ -35,7 +35,12 @@ export const formats = {
     forPeople: true,
     load: async (presentation) => {
       const { conversation } = await import('./messages/conversation.ts');
-      return withUrls(conversation(presentation, await loadPaint(presentation)), presentation);
+      const { show } = presentation;
+      // Each message has its own URL as a field.
+      return reading(conversation(presentation, await loadPaint(presentation)), (row) => ({
+        ...asObject(row, show),
+        url: show.cell?.(row, 'url'),
+      }));
     },
   },
   html: {},
@@ -105,11 +110,6 @@ function picked(formatter: Formatter, { show, fields }: Presentation): Formatter
     ]);
     return Object.fromEntries(pairs.filter(([, value]) => value !== undefined));
   });
-}
-
-/** A formatter of messages that each have their own URL as a field. */
-function withUrls(formatter: Formatter, { show }: Presentation): Formatter {
-  return reading(formatter, (row) => ({ ...asObject(row, show), url: show.cell?.(row, 'url') }));
 }
 
 /** A formatter that gets something made of each row in its place; JSON texts are rows already. */

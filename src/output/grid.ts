@@ -70,22 +70,9 @@ export function fitWidths(wanted: readonly number[], room: number, least: readon
   });
 }
 
-const noBorders = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  left: '',
-  'left-mid': '',
-  mid: '',
-  'mid-mid': '',
-  right: '',
-  'right-mid': '',
-};
+const borders =
+  'top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid';
+const noBorders = Object.fromEntries(borders.split(' ').map((name) => [name, '']));
 
 function paintedText({ shown, width, paint }: Cell): string {
   if (width === 0) return '';
@@ -117,7 +104,8 @@ export interface Arrangement {
  * priority go. Undefined where not even the untruncated columns fit: then each row is a record.
  */
 export function arrange(columns: readonly ColumnSize[], room: number): Arrangement | undefined {
-  const order = columns.map((_column, index) => index).sort((one, other) => goesFirst(columns, one, other));
+  const priorityOf = (index: number): number => columns[index]?.priority ?? 0;
+  const order = [...columns.keys()].sort((one, other) => priorityOf(one) - priorityOf(other) || other - one);
   let shown = columns.map((_column, index) => index);
   const width = (span: (column: ColumnSize) => number): number => lineWidth(sizes(columns, shown).map(span));
   const drop = (among: (column: ColumnSize) => boolean, span: (column: ColumnSize) => number): void => {
@@ -142,10 +130,6 @@ export function arrange(columns: readonly ColumnSize[], room: number): Arrangeme
       left.map(leastOf),
     ),
   };
-}
-
-function goesFirst(columns: readonly ColumnSize[], one: number, other: number): number {
-  return (columns[one]?.priority ?? 0) - (columns[other]?.priority ?? 0) || other - one;
 }
 
 function sizes(columns: readonly ColumnSize[], indexes: readonly number[]): ColumnSize[] {

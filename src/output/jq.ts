@@ -31,7 +31,9 @@ export async function openFilter(expression: string, ending: FilterEnding): Prom
     const { stdout, stderr, exitCode } = await answerOf(worker, json, ending);
     if (exitCode === 0) return stdout === '' ? '' : stdout.split('\n').map(lineOf).join('');
     const problem = problemsIn(stderr);
-    throw failed(problem, hintFor(problem, json));
+    // Under -o ndjson people expect a row at a time.
+    const isList = json.startsWith('[') && problem.startsWith('Cannot index array with');
+    throw failed(problem, isList ? ' jq gets a list as one array: .[] | …' : '');
   };
 }
 
@@ -89,12 +91,6 @@ function failed(problem: string, hint = ''): Failure {
     hint: `What the command did stays done. Look at its result with -o json.${hint}`,
     retryable: false,
   });
-}
-
-/** Under -o ndjson people expect a row at a time. */
-function hintFor(problem: string, json: string): string {
-  const isList = json.startsWith('[') && problem.startsWith('Cannot index array with');
-  return isList ? ' jq gets a list as one array: .[] | …' : '';
 }
 
 function lineOf(json: string): string {

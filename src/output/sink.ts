@@ -44,7 +44,8 @@ export function guarded(sink: Sink): Sink {
       try {
         await sink.write(piece);
       } catch (error) {
-        throw (ended = endOf(error));
+        // A Failure ends the command, such as Ctrl-C; it is not an error of the sink.
+        throw (ended = error instanceof Failure ? error : isClosedPipe(error) ? readerGone : unwritten(error));
       }
     },
   };
@@ -64,12 +65,6 @@ export function regardless(given: Sink): Sink {
   };
 }
 
-/** A Failure ends the command, such as Ctrl-C; it is not an error of the sink. */
-function endOf(error: unknown): Error {
-  if (error instanceof Failure) return error;
-  return isClosedPipe(error) ? readerGone : unwritten(error);
-}
-
 /** Whether the reader of a stream has gone. */
 export function isClosedPipe(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EPIPE';
@@ -84,26 +79,19 @@ function unwritten(cause: unknown): Failure {
   });
 }
 
-/** Text, or bytes of text, on its way to a sink, in large pieces. */
-export interface Batch {
-  /** Resolves at once while little is held, else when it is written. The bytes of a piece are the caller's again then. */
-  add(piece: string | Uint8Array): Promise<void>;
-  /** Writes all that is held. */
-  flush(): Promise<void>;
-  /** Rejects with the first error of the sink, so that it is noticed while rows are awaited; never resolves. */
-  readonly broken: Promise<never>;
-}
+export type Batch = ReturnType<typeof batched>;
 
 /**
- * Buffers up to `size` characters or bytes while rows come without a pause, and flushes at the next turn of the event loop, which is when
+ * Text, or bytes of text, on its way to a sink, in large pieces: buffers up to `size` characters or bytes while rows come without a pause, and flushes at the next turn of the event loop, which is when
  * the rows wait for something.
  */
-export function batched(sink: Sink, size = 65_536): Batch {
+export function batched(sink: Sink, size = 65_536) {
   let held: (string | Uint8Array)[] = [];
   let length = 0;
   let writing: Promise<void> | undefined;
   let turn: NodeJS.Immediate | undefined;
-  const { promise: broken, reject } = rejectable();
+  let reject: (reason: unknown) => void = () => undefined;
+  const broken = new Promise<never>((_resolve, rejectPromise) => (reject = rejectPromise));
 
   const flush = (): Promise<void> => {
     if (writing || held.length === 0) return writing ?? Promise.resolve();
@@ -129,9 +117,12 @@ export function batched(sink: Sink, size = 65_536): Batch {
     void flush();
   };
   return {
+    /** Rejects with the first error of the sink, so that it is noticed while rows are awaited; never resolves. */
     broken,
+    /** Writes all that is held. */
     flush,
-    async add(piece) {
+    /** Resolves at once while little is held, else when it is written. The bytes of a piece are the caller's again then. */
+    async add(piece: string | Uint8Array): Promise<void> {
       if (piece.length === 0) return;
       const last = held.at(-1);
       length += piece.length;
@@ -142,10 +133,4 @@ export function batched(sink: Sink, size = 65_536): Batch {
       turn ??= setImmediate(flushAtTurn);
     },
   };
-}
-
-function rejectable(): { promise: Promise<never>; reject: (reason: unknown) => void } {
-  let reject: (reason: unknown) => void = () => undefined;
-  const promise = new Promise<never>((_resolve, rejectPromise) => (reject = rejectPromise));
-  return { promise, reject };
 }

@@ -18,30 +18,32 @@ export interface TableValue extends Cell {
   readonly fixed: boolean;
 }
 
-type ReadValues = (row: unknown, columns: readonly string[]) => readonly TableValue[];
-
 /** Reads the cells of a row for people: dates in local time, messages as plain text. */
-export function valueReader({ show }: Presentation, { messageText }: TableParts): ReadValues {
+export function valueReader({ show }: Presentation, { messageText }: TableParts) {
   const read = (value: unknown, column: string, row: unknown): TableValue => {
     const shape = show.layout?.[column]?.as;
     if (shape === 'message' && messageText) return flowing(messageText(asObject(row, show) ?? {}));
     const moment = show.untruncated?.includes(column) ? undefined : momentOf(value, shape);
     if (moment) return fixed(localText(moment));
     const text = value === '' ? (show.layout?.[column]?.empty ?? '') : cellText(value);
-    return isExact(value) ? fixed(text) : flowing(text);
+    return ['number', 'bigint', 'boolean'].includes(typeof value) ? fixed(text) : flowing(text);
   };
-  return (row, columns) => cellsOf(row, columns, show).map((value, index) => read(value, columns[index] ?? '', row));
+  return (row: unknown, columns: readonly string[]): readonly TableValue[] =>
+    cellsOf(row, columns, show).map((value, index) => read(value, columns[index] ?? '', row));
 }
 
-function isExact(value: unknown): boolean {
-  return typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean';
-}
-
+/** The moment that a text says as RFC 3339 does, with a time and its offset, or that seconds are; undefined for any other value. */
 function momentOf(value: unknown, shape: string | undefined): Date | undefined {
-  if (typeof value === 'string') return momentIn(value);
-  const date = shape === 'seconds' && typeof value === 'number' ? new Date(value * 1000) : undefined;
+  const isTime = typeof value === 'string' && rfc3339.test(value);
+  const date = isTime
+    ? new Date(value)
+    : shape === 'seconds' && typeof value === 'number'
+      ? new Date(value * 1000)
+      : undefined;
   return date && !Number.isNaN(date.getTime()) ? date : undefined;
 }
+
+const rfc3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
 // Each cell of a table is made here: to spread one object into the next takes longer than all the rest.
 function fixed(text: string): TableValue {
@@ -79,11 +81,4 @@ function localText(date: Date): string {
 
 function twoDigits(part: number): string {
   return part < 10 ? `0${part}` : String(part);
-}
-
-/** The moment that a text says as RFC 3339 does, with a time and its offset; undefined for any other text. */
-function momentIn(text: string): Date | undefined {
-  if (!/^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/.test(text)) return undefined;
-  const date = new Date(text);
-  return Number.isNaN(date.getTime()) ? undefined : date;
 }

@@ -14,16 +14,13 @@ export function wrapped(text: string, columns: number, indent: string): string[]
     const room = Math.max(minColumns, columns - indent.length - lead.length);
     if (columns === 0 || rest === '') return [(indent + line).trimEnd()];
     const [first = '', ...others] = wrapAnsi(rest, room, { hard: true, trim: true }).split('\n');
-    return [indent + lead + first, ...others.map((other) => indent + hanging(lead) + other)];
+    // Signs of quotes stay, those of list items become blanks.
+    const hanging = lead.replace(/• |\d+\. /, (sign) => ' '.repeat(sign.length));
+    return [indent + lead + first, ...others.map((other) => indent + hanging + other)];
   });
 }
 
 /** One line as lines of at most `room` columns, a longer word in pieces. */
 export function folded(text: string, room: number): string[] {
   return wrapAnsi(text, room, { hard: true }).split('\n');
-}
-
-/** The lead of a continued line: signs of quotes stay, those of list items become blanks. */
-function hanging(lead: string): string {
-  return lead.replace(/• |\d+\. /, (sign) => ' '.repeat(sign.length));
 }

@@ -49,15 +49,9 @@ export interface StoredApp {
   credential(): Promise<LicensingCredential>;
 }
 
-/** Chooses one credential, whole (docs/apis.md, Credentials). Every method throws Failure config when there is none, or it is incomplete, unsafe or for another host. */
-export interface Credentials {
-  /** @throws Failure config when no app has the code of a row; usage when several stored apps have that code */
-  licensing(choice: LicensingChoice): Promise<LicensingCredential>;
-  chat(choice: Choice): Promise<ChatCredential>;
-  /** Every stored app. */
-  licensingApps(): Promise<readonly StoredApp[]>;
-}
+export type Credentials = ReturnType<typeof openCredentials>;
 
+/** Chooses one credential, whole (docs/apis.md, Credentials). Every method throws Failure config when there is none, or it is incomplete, unsafe or for another host. */
 export function openCredentials(
   system: System,
   clock: Clock,
@@ -65,7 +59,7 @@ export function openCredentials(
   runKeyCommand: (command: string) => Promise<Secret>,
   /** Ends the reading of a key file that is a pipe. */
   signal?: AbortSignal,
-): Credentials {
+) {
   const keys = new Map<string, Promise<Secret>>();
   /** Asks each source for its key once in a run: a command may ask a person, and a file may be a pipe. */
   const once = (source: string, ask: () => Promise<Secret>): Promise<Secret> => {
@@ -90,7 +84,8 @@ export function openCredentials(
   let environmentApp: number | undefined;
 
   return {
-    async licensing({ profile, typed = true, app_code, row_app_code }) {
+    /** @throws Failure config when no app has the code of a row; usage when several stored apps have that code */
+    async licensing({ profile, typed = true, app_code, row_app_code }: LicensingChoice): Promise<LicensingCredential> {
       const given = environmentCredential(system.env, 'licensing');
       const row = row_app_code === app_code ? undefined : row_app_code;
       if (given && (profile === undefined || !typed)) {
@@ -104,7 +99,7 @@ export function openCredentials(
         return licensingCredential(chosen ?? (await defaultOf(profiles, 'licensing')));
       return licensingCredential(await appOf(profiles, row));
     },
-    async chat({ profile, typed = true }) {
+    async chat({ profile, typed = true }: Choice): Promise<ChatCredential> {
       const given = environmentCredential(system.env, 'chat');
       if (given && (profile === undefined || !typed))
         return {
@@ -118,7 +113,8 @@ export function openCredentials(
         : profileNamed(profiles, profile, 'chat'));
       return credentialFrom(chosen, await keyOf(chosen));
     },
-    async licensingApps() {
+    /** Every stored app. */
+    async licensingApps(): Promise<readonly StoredApp[]> {
       const apps = (await profiles.all()).filter((profile) => profile.kind === 'licensing');
       return apps.map((app) => ({
         profile: app.name,

@@ -19,9 +19,11 @@ export function splitWords(text: string): [string, ...string[]] {
   let end = 0;
   for (const match of text.matchAll(piece)) {
     end = match.index + match[0].length;
-    const literal = literalOf(match.groups ?? {});
+    const { blank, escaped, single, bare, double }: Readonly<Record<string, string | undefined>> = match.groups ?? {};
+    const inner = double?.replace(/\\\n/g, '').replace(/\\([$`"\\])/g, '$1');
+    const literal = escaped ?? single ?? bare ?? inner;
     if (literal !== undefined) word = (word ?? '') + literal;
-    if (match.groups?.['blank'] === undefined || word === undefined) continue;
+    if (blank === undefined || word === undefined) continue;
     words.push(word);
     word = undefined;
   }
@@ -34,13 +36,6 @@ export function splitWords(text: string): [string, ...string[]] {
 /** POSIX, Shell Command Language, 2.2 Quoting; a backslash before a line break joins the lines. */
 const piece =
   /(?<blank>[ \t\n]+)|(?<join>\\\n)|\\(?<escaped>[^])|'(?<single>[^']*)'|"(?<double>(?:[^"\\]|\\[^])*)"|(?<bare>[^ \t\n\\'"]+)/gy;
-
-function literalOf(
-  groups: Readonly<Partial<Record<'escaped' | 'single' | 'bare' | 'double', string>>>,
-): string | undefined {
-  const { escaped, single, bare, double } = groups;
-  return escaped ?? single ?? bare ?? double?.replace(/\\\n/g, '').replace(/\\([$`"\\])/g, '$1');
-}
 
 export interface KeyCommandOptions {
   readonly system: System;

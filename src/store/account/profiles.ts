@@ -15,7 +15,7 @@ export interface Profiles extends ProfileSource {
    * Stores a profile and its key in place of one of the same name. The first of its kind becomes the default by itself. Without a key and
    * without a key command the stored key stays, bound to the origin that it was stored for.
    */
-  save(profile: Profile, key: Secret | undefined, options?: { readonly makeDefault?: boolean }): Promise<void>;
+  save(profile: Profile, key: Secret | undefined): Promise<void>;
   /** A profile as it will be read again. @throws Failure usage or config where it may not be stored */
   check(profile: CandidateProfile): Profile;
   /** Writes nothing. @throws Failure config for plain http without consent */
@@ -54,12 +54,12 @@ export function openProfiles(system: System, clock: Clock): Profiles {
     },
     check,
     refuseExposed: (profile) => refuseExposed(urlOf(profile), profile, system.env),
-    async save(profile, key, options) {
+    async save(profile, key) {
       const valid = check(profile);
       refuseExposed(urlOf(valid), valid, system.env);
       await change(async (config, files) => {
         await saveKey(files, profile, key);
-        return { version: 1, ...config, ...withProfile(config, valid, options) };
+        return { version: 1, ...config, ...withProfile(config, valid) };
       });
     },
     async refuseUnknown(name) {
@@ -93,7 +93,7 @@ export interface CandidateProfile {
   readonly name: string;
 }
 
-function withProfile(config: Content, profile: Profile, options: { readonly makeDefault?: boolean } = {}): Content {
+function withProfile(config: Content, profile: Profile): Content {
   const { name, ...fields } = profile;
   const { kind } = profile;
   const others = Object.entries(defaultsIn(config)).filter(([other, chosen]) => other === kind || chosen !== name);
@@ -101,14 +101,9 @@ function withProfile(config: Content, profile: Profile, options: { readonly make
   const isFirst = !entriesOf(config['profiles']).some(
     ([other, stored]) => other !== name && isObject(stored) && stored['kind'] === kind,
   );
-  if (options.makeDefault || isFirst) defaults[kind] = name;
-  return {
-    defaults,
-    profiles: Object.fromEntries([
-      ...entriesOf(config['profiles']).filter(([other]) => other !== name),
-      [name, fields],
-    ]),
-  };
+  if (isFirst) defaults[kind] = name;
+  const profiles = entriesOf(config['profiles']).filter(([other]) => other !== name);
+  return { defaults, profiles: Object.fromEntries([...profiles, [name, fields]]) };
 }
 
 /** The key goes first: a key without its profile is harmless, a profile for another origin than its key is refused when used. */

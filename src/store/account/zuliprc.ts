@@ -5,19 +5,12 @@ import { readEmail } from '../../schema/profile.ts';
 import { readSite } from '../../schema/url.ts';
 import { keyFrom } from './key-text.ts';
 
-interface Zuliprc {
-  readonly site: string;
-  readonly email: string;
-  readonly key: Secret;
-  /** What the file asks for and chatelaine does not do. */
-  readonly notes: readonly string[];
-}
-
 /**
- * Reads the configuration file of the chat service's own client: section `[api]` with `email`, `key`, `site`.
+ * Reads the configuration file of the chat service's own client: section `[api]` with `email`, `key`, `site`; `notes` are what the file
+ * asks for and chatelaine does not do.
  * @throws Failure usage with every problem of the file; a key is never repeated
  */
-export function readZuliprc(text: string): Zuliprc {
+export function readZuliprc(text: string) {
   const api = readIni(text, 'api');
   const email = () => readEmail(valueOf(api, 'email'));
   const key = () => keyOf(valueOf(api, 'key'));

@@ -46,14 +46,6 @@ export function filesByPath(records: readonly FileRecord[]): Map<UploadPath, Fil
   return new Map(records.map((record) => [record.path, record]));
 }
 
-/** A name of our own, which cannot leave the folder: a hash of the path, and the plain characters of its name. */
-function fileNameOf(path: UploadPath): string {
-  const name = basename(path)
-    .replace(/[^A-Za-z0-9._-]+/g, '_')
-    .replace(/^[._-]+|\.+$/g, '');
-  return `${filesFolder}/${hashOf(Buffer.from(path)).slice(0, 16)}-${name.slice(-80) || 'file'}`;
-}
-
 /**
  * Writes an attached file, which appears whole and synced or not at all.
  * @throws what the content throws; Failure config where it cannot be written, unavailable where the disk is full
@@ -63,7 +55,10 @@ export async function writeKeptFile(
   path: UploadPath,
   content: AsyncIterable<Uint8Array>,
 ): Promise<KeptFile> {
-  const file = fileNameOf(path);
+  // A name of our own, which cannot leave the folder: a hash of the path, and the plain characters of its name.
+  const plain = basename(path).replace(/[^A-Za-z0-9._-]+/g, '_');
+  const name = plain.replace(/^[._-]+|\.+$/g, '').slice(-80) || 'file';
+  const file = `${filesFolder}/${hashOf(Buffer.from(path)).slice(0, 16)}-${name}`;
   const target = join(folder, file);
   const hash = createHash('sha256');
   let bytes = 0;

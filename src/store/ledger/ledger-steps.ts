@@ -37,11 +37,7 @@ export function missingSteps(version: number, steps: readonly LedgerStep[]): rea
  */
 export async function versionIn(rows: SendStatement): Promise<number> {
   const [found] = await rows(`SELECT to_regprocedure('chatelaine.about()') IS NOT NULL AS there`);
-  return found?.['there'] === true ? versionOf(rows) : 0;
-}
-
-async function versionOf(rows: SendStatement): Promise<number> {
-  return Number((await about(rows))['version']);
+  return found?.['there'] === true ? Number((await about(rows))['version']) : 0;
 }
 
 async function about(rows: SendStatement): Promise<Readonly<Record<string, unknown>>> {

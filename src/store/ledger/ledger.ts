@@ -12,23 +12,7 @@ import { refuseOtherVersion, upgradeLedger, upgradeScript, versionIn, type SendS
 import { openDatabase, type Database } from './postgres.ts';
 
 /** One ledger, connected to when it is first used. Its methods throw Failure unavailable, auth or config, and the signal's reason. */
-export interface Ledger {
-  /** The address in words: `db.example.com/ledger`. */
-  name(): Promise<string>;
-  /** The claims of one application; all of a run belong to one session. */
-  claims(target: string, options: LedgerClaimOptions): Promise<SharedClaims>;
-  /** The open answers of users of one application, whoever holds them; claims and changes nothing. */
-  openAnswers(target: string, users: readonly string[]): Promise<ReadonlyMap<string, OpenAnswer>>;
-  /** Creates the schema where there is none, and upgrades an older one. @throws Failure config where it is newer than this program */
-  init(): Promise<'created' | 'upgraded' | 'unchanged'>;
-  /** The SQL that `init` would run; changes nothing. */
-  plan(): Promise<string>;
-  /** What each session holds, the longest first. */
-  status(): Promise<readonly HeldClaims[]>;
-  /** @throws Failure config where there is no ledger, one of another version, or a pooler that changes connections between statements */
-  examine(): Promise<void>;
-  close(): Promise<void>;
-}
+export type Ledger = ReturnType<typeof openLedger>;
 
 /** What one session holds of one application. */
 export interface HeldClaims {
@@ -56,7 +40,7 @@ export interface LedgerHost extends Surroundings {
 }
 
 /** A ledger by its URL (docs/exactly-once.md, The shared ledger). Nothing is connected, read or checked before it is used. */
-export function openLedger(url: string, host: LedgerHost): Ledger {
+export function openLedger(url: string, host: LedgerHost) {
   let found: Promise<LedgerAddress> | undefined;
   let opened: Promise<Database> | undefined;
   let session: Promise<LedgerSession> | undefined;
@@ -76,32 +60,34 @@ export function openLedger(url: string, host: LedgerHost): Ledger {
   const rowsOf: SendStatement = async (text, values = []) =>
     (await connection()).query(text, values, { signal: host.signal });
   return {
+    /** The address in words: `db.example.com/ledger`. */
     name: async () => (await address()).name,
-    async claims(target, options) {
+    /** The claims of one application; all of a run belong to one session. */
+    async claims(target: string, options: LedgerClaimOptions): Promise<SharedClaims> {
       const { system, clock } = host;
-      const opening = {
-        ...options,
-        clock,
-        host: system.hostname,
-        pid: system.pid,
-        remember: rememberedFor(options.settle),
-      };
-      session ??= openSession(connection, opening);
+      const { hostname, pid } = system;
+      const remember = rememberedFor(options.settle);
+      session ??= openSession(connection, { ...options, clock, host: hostname, pid, remember });
       return sharedClaims(await session, { target, clock }, options);
     },
-    async openAnswers(target, users) {
+    /** The open answers of users of one application, whoever holds them; claims and changes nothing. */
+    async openAnswers(target: string, users: readonly string[]): Promise<ReadonlyMap<string, OpenAnswer>> {
       const salt = await refuseOtherVersion(rowsOf);
       const names = new Map(users.map((user) => [whoIs(salt, target, user).toString('base64'), user]));
       const all = [...names.keys()].map((name) => Buffer.from(name, 'base64'));
       const [row] = await rowsOf('SELECT chatelaine.open_answers($1) AS answer', [all]);
       return answersIn(row?.['answer'], names);
     },
+    /** Creates the schema where there is none, and upgrades an older one. @throws Failure config where it is newer than this program */
     init: () => upgradeLedger(rowsOf),
+    /** The SQL that `init` would run; changes nothing. */
     plan: async () => upgradeScript(await versionIn(rowsOf)),
+    /** What each session holds, the longest first. */
     async status() {
       const rows = await rowsOf('SELECT * FROM chatelaine.status()');
       return rows.map(heldClaims);
     },
+    /** @throws Failure config where there is no ledger, one of another version, or a pooler that changes connections between statements */
     async examine() {
       await refuseOtherVersion(rowsOf);
       const other = await open();

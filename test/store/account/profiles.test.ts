@@ -80,9 +80,7 @@ test('the first of a kind becomes the default, another one when asked to', async
   expect(await profiles.defaults()).toEqual({ licensing: 'app', chat: 'chat' });
   await profiles.use('second');
   expect(await profiles.defaults()).toEqual({ licensing: 'second', chat: 'chat' });
-  await profiles.save({ ...app, name: 'third', app_code: 9 }, key, { makeDefault: true });
-  expect(await profiles.defaults()).toEqual({ licensing: 'third', chat: 'chat' });
-  expect((await profiles.all()).map(({ name }) => name)).toEqual(['app', 'second', 'chat', 'third']);
+  expect((await profiles.all()).map(({ name }) => name)).toEqual(['app', 'second', 'chat']);
 });
 
 test('a profile that is saved again replaces the one of its name, whatever its kind was', async () => {
