@@ -29,6 +29,14 @@ export const programs = /** @satisfies {Readonly<Record<string, Program>>} */ ({
   zsh: { where: () => onPath('zsh'), packages: ['zsh'] },
 });
 
+// `npm run test:programs` installs them all.
+if (process.argv[1] === import.meta.filename)
+  console.log(
+    Object.values(programs)
+      .flatMap(({ packages }) => packages)
+      .join(' '),
+  );
+
 /**
  * The first of these commands, where all of them are installed.
  * @param {readonly string[]} commands

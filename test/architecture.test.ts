@@ -186,7 +186,9 @@ test('nobody writes to the console; the process is ended in one file, which has 
 });
 
 test('timers are set in src/cli/clock.ts, in which a span of any length is right, and given to everybody else', () => {
-  const elsewhere = sources.filter(({ name }) => name !== 'cli/clock.ts' && name !== 'cli/process.ts');
+  // The third pauses for milliseconds until Windows lets go of a file: who writes a file need not be given a clock for that.
+  const homesOfTimers = ['cli/clock.ts', 'cli/process.ts', 'store/disk/files.ts'];
+  const elsewhere = sources.filter(({ name }) => !homesOfTimers.includes(name));
   expect(places(elsewhere, setsTimer), 'take the clock or the alarm as a parameter').toEqual([]);
   const timers = importsOf(elsewhere).filter(({ target }) => /^(node:)?timers/.test(target));
   const named = timers.filter(

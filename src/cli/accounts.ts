@@ -8,7 +8,7 @@ import { readKeyFile } from '../store/account/key-text.ts';
 import { openProfiles } from '../store/account/profiles.ts';
 import { environmentCredential } from '../store/account/environment-credential.ts';
 import { serverOf } from '../store/account/profile.ts';
-import { canOthersRead } from '../store/disk/files.ts';
+import { canOthersRead } from '../store/disk/private-file.ts';
 import { isInteractive } from './input.ts';
 import { shortened } from './redactor.ts';
 import type { EmbeddedSandbox } from './sandbox.ts';

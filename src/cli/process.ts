@@ -41,7 +41,9 @@ function thisSystem(): System {
       return tmpdir();
     },
     get local() {
-      return process.platform === 'win32' ? tmpdir() : '/var/tmp';
+      if (process.platform !== 'win32') return '/var/tmp';
+      // The temporary folder of a remote session goes with the session.
+      return process.env['LOCALAPPDATA'] || tmpdir();
     },
     get hostname() {
       return hostname();

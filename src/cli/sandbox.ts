@@ -1,30 +1,20 @@
+import { once } from 'node:events';
 import { join } from 'node:path';
 import type { SandboxAddress, SandboxControl, ServeOptions } from '../commands/context.ts';
 import { Failure } from '../core/failure.ts';
 import { Secret } from '../core/secret.ts';
 import type { Sandbox, SandboxOptions } from '../sandbox/server.ts';
-import type { LogEntry } from '../sandbox/serve.ts';
 import type { ChatCredential, LicensingCredential, StoredApp } from '../store/account/credentials.ts';
 import { foldersOf } from '../store/disk/folders.ts';
 import type { Host } from './host.ts';
 
-/** Credentials of the embedded sandbox, in place of stored ones. */
-interface SandboxCredentials {
-  licensing(choice: { readonly app_code?: number | undefined }): LicensingCredential;
-  chat(): ChatCredential;
-  licensingApps(): readonly StoredApp[];
-}
-
-export interface EmbeddedSandbox {
-  /** Starts the server at the first call. */
-  credentials(): Promise<SandboxCredentials>;
-  close(): Promise<void>;
-}
+export type EmbeddedSandbox = ReturnType<typeof embeddedSandbox>;
 
 /** Both services on loopback, in this process, for one command; what they hold stays in the state folder. */
-export function embeddedSandbox(host: Host): EmbeddedSandbox {
+export function embeddedSandbox(host: Host) {
   let started: Promise<Sandbox> | undefined;
   return {
+    /** Credentials of the sandbox, in place of stored ones; starts it at the first call. */
     async credentials() {
       started ??= start(host);
       return credentialsOf(await started);
@@ -46,7 +36,7 @@ async function start(host: Host): Promise<Sandbox> {
   return startSandbox({ clock: host.clock, persistence: await openSandboxLog(sandboxFile(host), host) });
 }
 
-function credentialsOf(sandbox: Sandbox): SandboxCredentials {
+function credentialsOf(sandbox: Sandbox) {
   const { base_url, apps } = sandbox.licensing;
   const [administrator] = sandbox.chat.accounts;
   const licensing = ({ app_code, api_key }: (typeof apps)[number]): LicensingCredential => ({
@@ -57,14 +47,14 @@ function credentialsOf(sandbox: Sandbox): SandboxCredentials {
     key: new Secret(api_key),
   });
   return {
-    licensing({ app_code }) {
+    licensing({ app_code }: { readonly app_code?: number | undefined }): LicensingCredential {
       const app = app_code === undefined ? apps[0] : apps.find((candidate) => candidate.app_code === app_code);
       if (app) return licensing(app);
       throw new Failure('config', `the sandbox has no application with code ${app_code ?? ''}`, {
         hint: `Its applications are ${apps.map((known) => known.app_code).join(' and ')}.`,
       });
     },
-    chat() {
+    chat(): ChatCredential {
       if (!administrator) throw new Error('the sandbox has no account');
       return {
         kind: 'chat',
@@ -74,7 +64,7 @@ function credentialsOf(sandbox: Sandbox): SandboxCredentials {
         key: new Secret(administrator.api_key),
       };
     },
-    licensingApps: () =>
+    licensingApps: (): StoredApp[] =>
       apps.map((app) => ({
         profile: `sandbox-${app.app_code}`,
         app_code: app.app_code,
@@ -112,25 +102,24 @@ async function* serve(
     ...(await behaviourOf(options)),
     log(entry) {
       logFile?.write(`${JSON.stringify(entry)}\n`);
-      if (host.stderr.isTTY) note(requestLine(entry));
+      const { method, path, status, fault } = entry;
+      // As whoever watches the terminal sees it, such as `POST /v1/license/ 201 (drop-after)`.
+      if (host.stderr.isTTY) note(`${method} ${path} ${status ?? 'no answer'}${fault === null ? '' : ` (${fault})`}`);
     },
-    ...(persistence === undefined ? {} : { persistence }),
+    persistence,
   });
   try {
     const address = addressOf(sandbox);
     if (ready) await writeReady(ready.file, ready.text(address));
     yield address;
     note(`serving on ${sandbox.listening} until Ctrl-C`);
-    await aborted(signal);
+    // A server ends by a signal alone, and says by which.
+    if (!signal.aborted) await once(signal, 'abort');
+    throw signal.reason;
   } finally {
     await sandbox.close();
     logFile?.end();
   }
-}
-
-/** A request as whoever watches the terminal sees it, such as `POST /v1/license/ 201 (drop-after)`. */
-function requestLine({ method, path, status, fault }: LogEntry): string {
-  return `${method} ${path} ${status ?? 'no answer'}${fault === null ? '' : ` (${fault})`}`;
 }
 
 /** What the options say of the services themselves. @throws Failure usage where a fault cannot be read */
@@ -139,14 +128,8 @@ async function behaviourOf(options: ServeOptions): Promise<Omit<SandboxOptions, 
   const { port, listen, feature_level, history_limit, extra_messages: count, latency, fault, seed } = options;
   const { delete_batches, rate_limit: perMinute } = options;
   return {
-    ...{
-      port,
-      listen,
-      latency,
-      featureLevel: feature_level,
-      historyLimit: history_limit,
-      ...licensingVariant(options),
-    },
+    ...licensingVariant(options),
+    ...{ port, listen, latency, featureLevel: feature_level, historyLimit: history_limit },
     extraMessages: count === undefined ? undefined : { channel: 'general', topic: 'load', count, chars: 1000 },
     deleteBatches: delete_batches,
     rateLimit: perMinute === undefined ? undefined : { perMinute },
@@ -154,19 +137,10 @@ async function behaviourOf(options: ServeOptions): Promise<Omit<SandboxOptions, 
   };
 }
 
-/** A server ends by a signal alone, and says by which. */
-async function aborted(signal: AbortSignal): Promise<never> {
-  await new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    signal.addEventListener('abort', resolve, { once: true });
-  });
-  throw signal.reason;
-}
-
 function addressOf({ licensing, chat }: Sandbox): SandboxAddress {
   const [app] = licensing.apps;
   const [account] = chat.accounts;
-  if (!app || !account) throw new Error('the sandbox has no sample data');
+  if (!account) throw new Error('the sandbox has no account');
   return {
     licensing: { base_url: licensing.base_url, ...app, apps: licensing.apps },
     chat: { site: chat.site, ...account, accounts: chat.accounts },

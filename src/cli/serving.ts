@@ -1,7 +1,8 @@
 import { createWriteStream, type WriteStream } from 'node:fs';
-import { rename, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { usage, messageOf } from '../core/failure.ts';
+import { replace } from '../store/disk/files.ts';
 import { openSandboxLog, type SandboxLog } from '../store/sandbox-log.ts';
 import type { Host } from './host.ts';
 
@@ -26,7 +27,7 @@ export async function openLogFile(file: string, warn: (text: string) => void): P
 export async function writeReady(file: string, text: string): Promise<void> {
   try {
     await writeFile(`${file}.part`, text, { mode: 0o600 });
-    await rename(`${file}.part`, file);
+    await replace(`${file}.part`, file);
   } catch (cause) {
     throw usage(`--ready-file: cannot write ${file}: ${messageOf(cause)}`);
   }

@@ -1,3 +1,4 @@
+import { sep } from 'node:path';
 import type { Milliseconds } from './duration.ts';
 
 /** Time and chance, as things that a test can hold. */
@@ -19,6 +20,9 @@ export interface Clock {
 export type Alarm = (span: Milliseconds, ring: () => void) => () => void;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Whether the files of this computer are those of Windows, for code that is given no System: a rename, the quoting of a hint. */
+export const isWindows = sep === '\\';
 
 /** What the program knows of the computer it runs on; only `cli` reads it from `process`. */
 export interface System {

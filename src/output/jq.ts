@@ -13,13 +13,17 @@ interface FilterEnding {
 
 /**
  * Compiles a jq expression without running it. The filter takes the text of a JSON document and gives each result on a line:
- * strings raw, anything else as compact JSON; numbers keep their digits. It runs in a thread, which the signal ends.
+ * strings raw, anything else as compact JSON; numbers keep their digits. It runs in a thread, which the signal ends. `mostBytes`: of results.
  * @throws Failure usage for an expression that jq cannot compile; the filter throws Failure rejected where it fails on the document,
  * exhausts its memory or is ended by the deadline, since the command has done its work by then; else the reason of the signal
  */
-export async function openFilter(expression: string, ending: FilterEnding): Promise<JsonFilter> {
+export async function openFilter(
+  expression: string,
+  ending: FilterEnding,
+  mostBytes = 256 * 1024 * 1024,
+): Promise<JsonFilter> {
   const worker = new Worker(join(__dirname, 'jq-worker.cjs'), {
-    workerData: expression,
+    workerData: { expression, mostBytes },
     resourceLimits: { maxOldGenerationSizeMb },
     // What WebAssembly says when it aborts is no message of ours.
     stderr: true,
@@ -30,6 +34,7 @@ export async function openFilter(expression: string, ending: FilterEnding): Prom
   return async (json) => {
     const { stdout, stderr, exitCode } = await answerOf(worker, json, ending);
     if (exitCode === 0) return stdout === '' ? '' : stdout.split('\n').map(lineOf).join('');
+    await worker.terminate();
     const problem = problemsIn(stderr);
     // Under -o ndjson people expect a row at a time.
     const isList = json.startsWith('[') && problem.startsWith('Cannot index array with');

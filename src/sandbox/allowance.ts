@@ -1,4 +1,5 @@
 import type { Milliseconds } from '../core/duration.ts';
+import { countBefore } from '../core/halving.ts';
 
 /** How many calls are allowed in how long. */
 interface Rule {
@@ -27,10 +28,20 @@ export function createAllowance(): Allowance {
   const count = (name: string, rules: readonly Rule[], now: Milliseconds): Verdict => {
     const past = calls.get(name) ?? [];
     calls.set(name, past);
-    past.splice(0, countUpTo(past, now - Math.max(...rules.map(({ span }) => span))));
-    const wait = Math.max(...rules.map((rule) => waitFor(rule, past, now)));
+    const longest = Math.max(...rules.map(({ span }) => span));
+    past.splice(
+      0,
+      countBefore(past, (time) => time <= now - longest),
+    );
+    const within = ({ span }: Rule): number => past.length - countBefore(past, (time) => time <= now - span);
+    // Until the oldest of the calls that fill the window has left it.
+    const waits = rules.map((rule) => {
+      const first = past[past.length - rule.calls];
+      return within(rule) < rule.calls || first === undefined ? 0 : first + rule.span - now;
+    });
+    const wait = Math.max(...waits);
     if (wait <= 0) past.push(now);
-    const windows = rules.map((rule) => ({ rule, left: rule.calls - within(rule, past, now) }));
+    const windows = rules.map((rule) => ({ rule, left: rule.calls - within(rule) }));
     const strictest = windows.reduce((one, other) => (other.left < one.left ? other : one));
     return {
       wait: wait > 0 ? wait / 1000 : undefined,
@@ -40,25 +51,4 @@ export function createAllowance(): Allowance {
     };
   };
   return Object.assign(count, { forget: (name: string) => void calls.delete(name) });
-}
-
-/** Until the oldest of the calls that fill the window has left it. */
-function waitFor(rule: Rule, past: readonly Milliseconds[], now: Milliseconds): Milliseconds {
-  const first = past[past.length - rule.calls];
-  return within(rule, past, now) < rule.calls || first === undefined ? 0 : first + rule.span - now;
-}
-
-function within({ span }: Rule, past: readonly Milliseconds[], now: Milliseconds): number {
-  return past.length - countUpTo(past, now - span);
-}
-
-/** How many of the ascending times are at or before `time`. */
-function countUpTo(past: readonly Milliseconds[], time: Milliseconds): number {
-  let [low, high] = [0, past.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((past[middle] ?? Infinity) > time) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }

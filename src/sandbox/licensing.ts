@@ -1,4 +1,4 @@
-import { empty, html, json, unknownPage, type SandboxAnswer } from './answer.ts';
+import { json, unknownPage, type SandboxAnswer } from './answer.ts';
 import { newLicenseCode } from './sample/organization.ts';
 import { errorBody, bodyOf } from './licensing/license-body.ts';
 import { writeShapes } from './licensing/write-shapes.ts';
@@ -20,7 +20,19 @@ interface Resource {
 }
 
 const routes: readonly Resource[] = [
-  { pattern: /^\/v1\/license\/$/, methods: { GET: listLicenses, POST: create } },
+  {
+    pattern: /^\/v1\/license\/$/,
+    methods: {
+      GET: listLicenses,
+      POST(call) {
+        const fields = readLicense(call, 'whole');
+        const created = new Date(call.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+        const license = { license_code: newLicenseCode(call.state), ...fields, created };
+        keep(call, undefined, license);
+        return answerWrite(call, undefined, license);
+      },
+    },
+  },
   {
     pattern: /^\/v1\/license\/([^/]+)\/$/,
     methods: {
@@ -68,14 +80,6 @@ function run(service: LicensingService, request: SandboxRequest, { methods }: Re
   return { status, headers: { allow, vary: 'Accept', ...headers }, body };
 }
 
-function create(call: LicensingCall): SandboxAnswer {
-  const fields = readLicense(call, 'whole');
-  const created = new Date(call.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
-  const license = { license_code: newLicenseCode(call.state), ...fields, created };
-  keep(call, undefined, license);
-  return answerWrite(call, undefined, license);
-}
-
 function keep({ state, lag }: LicensingCall, before: LicenseRecord | undefined, after: LicenseRecord): void {
   state.licenses.put(after.license_code, after);
   lag.note(after.license_code, before);
@@ -118,9 +122,5 @@ function firstActivation({ state, request, app_code, shape }: LicensingCall): Sa
     .map((row) => state.licenses.get(row.license_code))
     .filter((license) => license?.app_code === app_code && (asked === null || Number(asked) === app_code));
   const [first] = licenses;
-  if (first) return json(200, bodyOf(first, shape));
-  const { noActivation = '404' } = shape;
-  if (noActivation === '404') return json(404, { detail: 'Not found.' });
-  if (noActivation === 'empty') return empty(200);
-  return { ...html(200, noActivation), headers: { 'content-type': 'application/json' } };
+  return first ? json(200, bodyOf(first, shape)) : json(404, { detail: 'Not found.' });
 }

@@ -51,7 +51,8 @@ export async function serve(
   const [path = '/'] = (incoming.url ?? '/').split('?', 1);
   const method = incoming.method ?? 'GET';
   const fault = session.faults?.draw(method, path);
-  const api = apiOf(path);
+  const isChat = path.startsWith('/api/v1/') || path.startsWith('/user_uploads/');
+  const api = path.startsWith('/v1/') ? 'licensing' : isChat ? 'chat' : 'none';
   const shownPath = path.replace(/^(\/v1\/license\/)[^/]+/, '$1[license_code]');
   let committed = false;
   const end = (status: number | null, error?: string) =>
@@ -74,11 +75,6 @@ export async function serve(
     if (isLate) outgoing.destroy();
     end(isLate ? null : send({ outgoing }, ownError(api)), cause instanceof Error ? cause.message : String(cause));
   }
-}
-
-function apiOf(path: string): Api {
-  if (path.startsWith('/v1/')) return 'licensing';
-  return path.startsWith('/api/v1/') || path.startsWith('/user_uploads/') ? 'chat' : 'none';
 }
 
 /** Request lines above 8 KiB and bodies above 25 MB end at the proxy (docs/apis.md, Envelope and errors). */

@@ -5,16 +5,15 @@ import { usage, type Failure } from '../core/failure.ts';
 import type { Clock } from '../core/system.ts';
 import { createAllowance } from './allowance.ts';
 import type { Faults } from './faults.ts';
-import { inspect } from './inspection.ts';
 import { createLag, createMotion } from './licensing/visible.ts';
 import type { LicenseShape } from './licensing/options.ts';
 import { createTransaction, type Persistence, createStore, type State } from './state.ts';
 import { sampleApps, samplePeople } from './sample/organization.ts';
-import { addExtras, addSample, hideHistory, type Extras } from './sample/sample.ts';
+import { addMessages, addSample, hideHistory, type ExtraMessages } from './sample/sample.ts';
 import { serve, type LogEntry, type SandboxSession } from './serve.ts';
 import { levels } from './chat/levels.ts';
 
-export interface SandboxOptions extends Extras {
+export interface SandboxOptions {
   /** 0 or none: any free port. */
   readonly port?: number | undefined;
   /** The address to listen on; default 127.0.0.1. */
@@ -41,37 +40,18 @@ export interface SandboxOptions extends Extras {
   readonly licenseShape?: LicenseShape | undefined;
   /** How long the lists of the licensing service do not show a license that was created or changed; default 0. */
   readonly stale?: Milliseconds | undefined;
+  readonly extraMessages?: ExtraMessages | undefined;
   /** Changes the sample data before the first request; part of the fixed data, never of the log. */
   readonly seed?: ((state: State) => void) | undefined;
 }
 
-export interface Sandbox {
-  readonly port: number;
-  /** Address and port. */
-  readonly listening: string;
-  readonly licensing: {
-    readonly base_url: string;
-    readonly apps: readonly { readonly app_code: number; readonly api_key: string }[];
-  };
-  readonly chat: {
-    readonly site: string;
-    readonly accounts: readonly {
-      readonly email: string;
-      readonly api_key: string;
-      readonly role: 'administrator' | 'member' | 'bot';
-    }[];
-  };
-  /** For tests: what the services know, and ways to change it behind the clients' backs. */
-  readonly state: ReturnType<typeof inspect>;
-  /** Carries out what is delayed, ends every connection, and frees the port. */
-  close(): Promise<void>;
-}
+export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
 /** Starts both services. @throws Failure usage where the port or the address cannot be used */
-export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+export async function startSandbox(options: SandboxOptions) {
   const store = createStore((state) => {
     addSample(state, options.featureLevel ?? levels.newest);
-    addExtras(state, options);
+    if (options.extraMessages) addMessages(state, options.extraMessages);
     options.seed?.(state);
     if (options.historyLimit !== undefined) hideHistory(state, options.historyLimit);
   });
@@ -97,11 +77,14 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const origin = `http://${ownHosts[host] ?? host}:${port}`;
   return {
     port,
+    /** Address and port. */
     listening: `${host}:${port}`,
     licensing: { base_url: origin, apps: sampleApps },
     chat: { site: origin, accounts: usableAccounts() },
-    state: inspect(store, options.clock),
-    async close() {
+    /** For tests: what the services know. */
+    store,
+    /** Carries out what is delayed, ends every connection, and frees the port. */
+    async close(): Promise<void> {
       closing.abort(new Error('the sandbox closes'));
       const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
       server.closeAllConnections();
@@ -127,13 +110,10 @@ function servicesOf(options: SandboxOptions, state: State): SandboxSession['serv
 }
 
 /** Those that the API takes, without the guest. */
-function usableAccounts(): Sandbox['chat']['accounts'] {
+function usableAccounts() {
   return samplePeople
     .filter(({ active, role, bot }) => active && role !== 'guest' && bot !== 'incoming webhook')
-    .map(({ email, api_key, role, bot }) => ({
-      ...{ email, api_key },
-      role: bot !== 'none' ? 'bot' : role === 'administrator' ? role : 'member',
-    }));
+    .map(({ email, api_key, role, bot }) => ({ email, api_key, role: bot === 'none' ? role : ('bot' as const) }));
 }
 
 /** The host under which this computer reaches what listens on every address of its own. */

@@ -12,26 +12,13 @@ import type {
 } from './records.ts';
 import type { SandboxAnswer } from './answer.ts';
 
-export interface Store {
-  readonly state: State;
-  /** The changes since the last `keep` or `undo`: one record of the log. */
-  changes(): readonly Change[];
-  /** Makes the changes final. */
-  keep(): void;
-  /** Takes them back. */
-  undo(): void;
-  /**
-   * Applies records of the log and ignores anything else. Applying a record twice changes nothing. `{ reset: true }` says
-   * that the log was restarted: everything goes back to the fixed data.
-   */
-  replay(records: readonly unknown[]): void;
-}
+export type Store = ReturnType<typeof createStore>;
 
 /** `fill` makes the fixed data: once at the start, and again after a reset. */
-export function createStore(fill: (state: State) => void): Store {
+export function createStore(fill: (state: State) => void) {
   const journal: { change: Change; before: unknown }[] = [];
   const state = createTables((change, before) => void journal.push({ change, before }));
-  const tables = new Map(Object.entries<Pick<Table<string | number, unknown>, 'play' | 'clear'>>({ ...state }));
+  const tables = new Map(Object.entries<Replayed>({ ...state }));
   const play = ({ table, key, value }: Change) => tables.get(table)?.play(key, value);
   const begin = () => {
     for (const table of tables.values()) table.clear();
@@ -41,12 +28,19 @@ export function createStore(fill: (state: State) => void): Store {
   begin();
   return {
     state,
+    /** The changes since the last `keep` or `undo`: one record of the log. */
     changes: () => journal.map(({ change }) => change),
+    /** Makes the changes final. */
     keep: () => void journal.splice(0),
+    /** Takes them back. */
     undo: () => {
       for (const { change, before } of journal.splice(0).reverse()) play({ ...change, value: before });
     },
-    replay: (records) => {
+    /**
+     * Applies records of the log and ignores anything else. Applying a record twice changes nothing. `{ reset: true }` says
+     * that the log was restarted: everything goes back to the fixed data.
+     */
+    replay: (records: readonly unknown[]) => {
       for (const record of records) {
         if (isObject(record) && record['reset'] === true) begin();
         else if (Array.isArray(record)) record.filter(isChange).forEach(play);
@@ -88,20 +82,14 @@ interface Change {
 
 type Note = (change: Change, before: unknown) => void;
 
-/** Rows under a key, in the order of their keys where these are numbers, else in the order of their arrival. */
-interface Table<K extends string | number, T> {
-  get(key: K): T | undefined;
-  put(key: K, value: T): void;
-  remove(key: K): void;
-  /** All rows; the same array until something changes. */
-  rows(): readonly T[];
-  /** Puts or removes (null) without noting the change. */
-  play(key: K, value: unknown): void;
-  /** Removes all rows without noting it. */
+/** A table whose rows are of any type. */
+interface Replayed {
+  play(key: string | number, value: unknown): void;
   clear(): void;
 }
 
-function createTable<K extends string | number, T>(name: string, note: Note): Table<K, T> {
+/** Rows under a key, in the order of their keys where these are numbers, else in the order of their arrival. */
+function createTable<K extends string | number, T>(name: string, note: Note) {
   let rows = new Map<K, T>();
   let greatest = -Infinity;
   /** Keys arrived in ascending order, so that a million rows need no sorting after each change. */
@@ -124,15 +112,18 @@ function createTable<K extends string | number, T>(name: string, note: Note): Ta
     play(key, value);
   };
   return {
-    get: (key) => rows.get(key),
-    put: change,
-    remove: (key) => change(key, null),
-    rows: () => {
+    get: (key: K): T | undefined => rows.get(key),
+    put: (key: K, value: T) => change(key, value),
+    remove: (key: K) => change(key, null),
+    /** All rows; the same array until something changes. */
+    rows: (): readonly T[] => {
       if (!isSorted) rows = new Map([...rows].sort(([one], [other]) => Number(one) - Number(other)));
       isSorted = true;
       return (sorted ??= [...rows.values()]);
     },
+    /** Puts or removes (null) without noting the change. */
     play,
+    /** Removes all rows without noting it. */
     clear: () => {
       sorted = undefined;
       greatest = -Infinity;

@@ -1,10 +1,10 @@
 import { appendFileSync, constants } from 'node:fs';
-import { open, rename, type FileHandle } from 'node:fs/promises';
+import { open, truncate, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Failure } from '../core/failure.ts';
 import { parseJson, writeJson } from '../core/json.ts';
-import { codeOf, openFile, readBytes, storageFailure, syncFolder } from './disk/files.ts';
+import { codeOf, openFile, readBytes, replace, storageFailure, syncFolder } from './disk/files.ts';
 import { makeFolder as makeFolderAt } from './disk/private-folder.ts';
 import { groupedAppend, type WriteLines } from './grouped-append.ts';
 import { acquireLock, type Surroundings } from './lock/lock.ts';
@@ -118,7 +118,8 @@ async function createFile(path: string): Promise<OpenedFile | undefined> {
 async function contentOf(path: string, { file, isNew }: OpenedFile, header: JournalHeader): Promise<JournalContent> {
   const bytes = await file.readFile();
   const content = contentIn(path, bytes, header);
-  if (content.size < bytes.length) await file.truncate(content.size);
+  // By a handle of its own: Windows does not truncate by one that appends.
+  if (content.size < bytes.length) await truncate(path, content.size);
   if (content.size > 0) return content;
   writeLines(file, recordLine({ journal: 1, ...header }));
   await file.datasync();
@@ -182,8 +183,7 @@ function journalOn(
     async finish() {
       try {
         await settled();
-        await rename(path, `${path}.done`);
-        await syncFolder(dirname(path));
+        await replace(path, `${path}.done`);
       } catch (cause) {
         throw storageFailure(`cannot put the journal away as ${path}.done`, cause);
       } finally {

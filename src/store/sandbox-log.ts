@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
+import { truncate, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Failure } from '../core/failure.ts';
 import { openFile, remove, storageFailure } from './disk/files.ts';
@@ -97,7 +97,10 @@ const resetRecord = { reset: true };
 /** The length of every log's first line. */
 const nameLength = recordLine({ log: randomBytes(8).toString('hex') }).length;
 
-/** A file is only changed once it is known to be a log: the user may have named the wrong one. */
+/**
+ * A file is only changed once it is known to be a log: the user may have named the wrong one. It is truncated, here and below, by a
+ * handle of its own: Windows does not truncate by one that appends.
+ */
 async function beginLog(path: string, file: FileHandle, seen: Seen): Promise<void> {
   const name = await bytesAt(file, 0, nameLength);
   const log = name.toString('latin1');
@@ -105,7 +108,7 @@ async function beginLog(path: string, file: FileHandle, seen: Seen): Promise<voi
   Object.assign(seen, { log, size: nameLength, unread: seen.log === '' ? [] : [resetRecord] });
   if (/^\{"log":"[0-9a-f]{16}"\}\n$/.test(log)) return;
   if (name.length === nameLength || !isCutBefore(name, '{"log":"')) throw damaged(path, 'it is no data of a sandbox');
-  await file.truncate(0);
+  await truncate(path, 0);
   Object.assign(seen, { log: recordLine({ log: randomBytes(8).toString('hex') }), size: 0 });
   await appendLine(path, file, seen, seen.log);
 }
@@ -115,7 +118,7 @@ async function newRecords(path: string, file: FileHandle, seen: Seen): Promise<r
   const { size } = await file.stat();
   const bytes = await bytesAt(file, seen.size, size - seen.size);
   const { records, size: whole } = recordsIn(path, bytes);
-  if (whole < bytes.length) await file.truncate(seen.size + whole);
+  if (whole < bytes.length) await truncate(path, seen.size + whole);
   seen.size += whole;
   return records;
 }
@@ -131,7 +134,7 @@ async function appendLine(path: string, file: FileHandle, seen: Seen, line: stri
     await file.appendFile(line);
     seen.size += Buffer.byteLength(line);
   } catch (cause) {
-    await file.truncate(seen.size);
+    await truncate(path, seen.size);
     throw unwritable(path, cause);
   }
 }

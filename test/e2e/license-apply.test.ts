@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readFaults } from '../../src/sandbox/faults.ts';
-import type { Sandbox } from '../../src/sandbox/server.ts';
+import type { Sandbox } from '../helpers/sandbox.ts';
 import { isWhole } from '../helpers/extent.ts';
 import { openService, shell, start, temporaryHome } from './program.ts';
 

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { startSandbox, type Sandbox } from '../helpers/sandbox.ts';
 import { realTime } from '../helpers/clock.ts';
 import { openTerminal, type Terminal } from './pty.ts';
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
-import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server.ts';
+import { startSandbox, type Sandbox, type SandboxOptions } from '../helpers/sandbox.ts';
 import { realTime } from '../helpers/clock.ts';
 
 const program = resolve('bin/chatelaine.cjs');
@@ -114,8 +114,8 @@ export async function openService(
     sandbox,
     env: {
       CHATELAINE_BASE_URL: sandbox.licensing.base_url,
-      CHATELAINE_API_KEY: app?.api_key ?? '',
-      CHATELAINE_APP_CODE: String(app?.app_code),
+      CHATELAINE_API_KEY: app.api_key,
+      CHATELAINE_APP_CODE: String(app.app_code),
       CHATELAINE_CHAT_SITE: sandbox.chat.site,
       CHATELAINE_CHAT_EMAIL: account?.email ?? '',
       CHATELAINE_CHAT_API_KEY: account?.api_key ?? '',

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/server.ts';
+import { startSandbox } from '../helpers/sandbox.ts';
 import { realTime } from '../helpers/clock.ts';
 import { expectGolden } from '../helpers/golden.ts';
 import { emptyHome, openTerminal } from './pty.ts';

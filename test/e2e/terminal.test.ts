@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import stringWidth from 'fast-string-width';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server.ts';
+import { startSandbox, type Sandbox, type SandboxOptions } from '../helpers/sandbox.ts';
 import { realTime } from '../helpers/clock.ts';
 import { emptyHome, openTerminal, type Ended, type TerminalOptions } from './pty.ts';
 
@@ -271,7 +271,7 @@ describe('license apply', () => {
     const { licensing } = await serve({ latency: 5 });
     const env = {
       CHATELAINE_BASE_URL: licensing.base_url,
-      CHATELAINE_API_KEY: licensing.apps[0]?.api_key ?? '',
+      CHATELAINE_API_KEY: licensing.apps[0].api_key,
       CHATELAINE_APP_CODE: '4711',
       NO_COLOR: '1',
     };

@@ -1,7 +1,7 @@
 import { parse as parseCsv } from 'csv-parse/sync';
 import { parse as parseYaml } from 'yaml';
 import { faultKinds, type FaultKind, readFaults } from '../../src/sandbox/faults.ts';
-import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { startSandbox, type Sandbox } from '../helpers/sandbox.ts';
 import type { LogEntry } from '../../src/sandbox/serve.ts';
 import { runAgainst, type Ran } from '../helpers/run.ts';
 import { linkedClocks } from '../helpers/clock.ts';

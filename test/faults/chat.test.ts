@@ -1,4 +1,4 @@
-import type { Sandbox } from '../../src/sandbox/server.ts';
+import type { Sandbox } from '../helpers/sandbox.ts';
 import { repeatable, chatOnce, helpful, topicAny, topicPost, viewRename } from './expected.ts';
 import { testFaults, type Row } from './matrix.ts';
 

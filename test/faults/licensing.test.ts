@@ -1,5 +1,5 @@
 import { licenseCode } from '../../src/sandbox/sample/organization.ts';
-import type { Sandbox } from '../../src/sandbox/server.ts';
+import type { Sandbox } from '../helpers/sandbox.ts';
 import {
   broke,
   carriedOut,

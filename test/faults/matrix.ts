@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import type { FaultKind } from '../../src/sandbox/faults.ts';
-import type { Sandbox } from '../../src/sandbox/server.ts';
+import type { Sandbox } from '../helpers/sandbox.ts';
 import type { LogEntry } from '../../src/sandbox/serve.ts';
 import { isWhole, seed } from '../helpers/extent.ts';
 import { emptyHome } from '../helpers/run.ts';

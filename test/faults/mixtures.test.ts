@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readFaults } from '../../src/sandbox/faults.ts';
-import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { startSandbox, type Sandbox } from '../helpers/sandbox.ts';
 import { endProcess } from '../helpers/end-process.ts';
 import { emptyHome, runAgainst } from '../helpers/run.ts';
 import { linkedClocks } from '../helpers/clock.ts';

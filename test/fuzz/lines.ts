@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { globalOptions } from '../../src/commands/environment.ts';
 import { flagOf, type Field } from '../../src/schema/field.ts';
 import { commandTable } from '../../src/commands/index.ts';
-import { startSandbox } from '../../src/sandbox/server.ts';
+import { startSandbox } from '../helpers/sandbox.ts';
 import { fixedClock } from '../helpers/clock.ts';
 import { judge, type Way } from './judge.ts';
 import { environmentOf } from './mutating-server.ts';

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 import { realAlarm } from '../../src/cli/clock.ts';
 import { main } from '../../src/cli/main.ts';
 import type { Host } from '../../src/cli/host.ts';
-import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server.ts';
+import { startSandbox, type Sandbox, type SandboxOptions } from './sandbox.ts';
 import { keys, type FakeService } from './service.ts';
 import { realTime, sleptClock } from './clock.ts';
 
@@ -201,7 +201,7 @@ function inputOf({ stdin = '', tty = false }: RunOptions): Host['stdin'] {
 function environmentOf({ licensing, chat }: Sandbox): Record<string, string> {
   const [app] = licensing.apps;
   const [account] = chat.accounts;
-  if (!app || !account) throw new Error('the sandbox has no sample data');
+  if (!account) throw new Error('the sandbox has no sample data');
   return {
     CHATELAINE_BASE_URL: licensing.base_url,
     CHATELAINE_API_KEY: app.api_key,

@@ -7,8 +7,8 @@ import { fakeService, run, runAlone, sandboxed } from '../helpers/run.ts';
 import { failing, look, many, written } from './looks.ts';
 
 /** Nothing ends it. */
-const filterOf = (expression: string) =>
-  openFilter(expression, { signal: new AbortController().signal, alarm: realAlarm });
+const filterOf = (expression: string, mostBytes?: number) =>
+  openFilter(expression, { signal: new AbortController().signal, alarm: realAlarm }, mostBytes);
 
 test.each([
   ['strings raw, a result a line', '.[]', '["a b","\\u0022"]', 'a b\n"\n'],
@@ -56,6 +56,11 @@ test.each([
     kind: 'rejected',
     message: '--jq: the expression needs too much memory',
   });
+});
+
+test('one whose results do not end is rejected', async () => {
+  const filter = await filterOf('repeat("a" * 1000)', 2_000_000);
+  await expect(filter('1')).rejects.toMatchObject({ message: '--jq: the expression needs too much memory' });
 });
 
 test('rows are one array, cut off or not, and stay exact', async () => {

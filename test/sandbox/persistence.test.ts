@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/server.ts';
+import { startSandbox } from '../helpers/sandbox.ts';
 import type { Persistence } from '../../src/sandbox/state.ts';
 import { movedClock } from '../helpers/clock.ts';
 import { basic, started } from './start.ts';

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { readFaults } from '../../src/sandbox/faults.ts';
-import type { SandboxOptions } from '../../src/sandbox/server.ts';
+import type { SandboxOptions } from '../helpers/sandbox.ts';
 import { movedClock } from '../helpers/clock.ts';
 import { addRecorded, benchOnly, people, recordedExchanges, type Exchange } from './recorded.ts';
 import { started, startedForAll, type Reply, type Running } from './start.ts';

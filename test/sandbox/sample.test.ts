@@ -40,19 +40,12 @@ test('some texts are traps: escapes, bidirectional overrides, formulas', async (
   }
 });
 
-test('more messages and licenses on demand', async () => {
-  const { sandbox } = await started({
-    extraMessages: { channel: 'general', topic: 'load', count: 3 },
-    extraLicenses: { app_code: 4712, count: 2 },
-  });
+test('more messages on demand', async () => {
+  const { sandbox } = await started({ extraMessages: { channel: 'general', topic: 'load', count: 3 } });
 
   expect(sandbox.state.topic('general', 'load').map(({ content }) => content)).toEqual([
     'Measurement 1 stored.',
     'Measurement 2 stored.',
     'Measurement 3 stored.',
-  ]);
-  expect(sandbox.state.licenses().slice(-2)).toMatchObject([
-    { remote_user: 'load-1', app_code: 4712, size_allowance: 2 },
-    { remote_user: 'load-2', app_code: 4712, size_allowance: 3 },
   ]);
 });

@@ -1,6 +1,6 @@
 import { request } from 'undici';
 import { onTestFinished } from 'vitest';
-import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server.ts';
+import { startSandbox, type Sandbox, type SandboxOptions } from '../helpers/sandbox.ts';
 import type { LogEntry } from '../../src/sandbox/serve.ts';
 import { movedClock, type MovedClock } from '../helpers/clock.ts';
 

@@ -121,7 +121,7 @@ test('a second run at once is refused, naming the first', async () => {
   expect(await failureOf(open)).toEqual({
     kind: 'unavailable',
     message: `the journal ${path} is in use by process ${process.pid} on here.test`,
-    hint: 'Run the command again when it has ended.',
+    hint: `Run the command again when it has ended; ${path}.lock is free then.`,
   });
   await first.close();
   await (await open()).close();

@@ -1,7 +1,9 @@
 // Runs in processes of their own, as a bundle: node PROGRAM VERB FOLDER ARGUMENT…
 import { chmodSync, existsSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Failure } from '../../src/core/failure.ts';
 import { Secret } from '../../src/core/secret.ts';
+import { writePrivate } from '../../src/store/disk/files.ts';
 import { openJournal } from '../../src/store/journal.ts';
 import { acquireLock, lockFolder, withLock } from '../../src/store/lock/lock.ts';
 import { openProfiles } from '../../src/store/account/profiles.ts';
@@ -90,6 +92,21 @@ const verbs: Record<string, () => Promise<void>> = {
       await journal.append({ step });
       process.stdout.write(`${step}\n`);
     }
+  },
+  /** Opens a journal again, and says what it holds. */
+  async resume() {
+    const journal = await openJournal(join(folder, 'job.ndjson'), { job: 'endless' }, host);
+    process.stdout.write(JSON.stringify(journal.records));
+    await journal.append('resumed');
+    await journal.finish();
+  },
+  /** Writes a file so many times, or says why it cannot. */
+  async rewrite() {
+    const file = join(folder, 'whole');
+    for (let left = Number(rest[0]); left > 0; left -= 1)
+      await writePrivate(file, String(left)).catch((cause: unknown) =>
+        process.stdout.write(cause instanceof Failure ? `${cause.exit} ${cause.message}` : String(cause)),
+      );
   },
   async log() {
     const log = await openSandboxLog(join(folder, 'sandbox.ndjson'), host);

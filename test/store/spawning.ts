@@ -40,8 +40,17 @@ export function start(program: Program, ...words: string[]): Child {
 
 /** As `start`, as the last words of a command that runs another one. */
 export function startUnder(command: readonly string[], program: Program, ...words: string[]): Child {
-  const [first = process.execPath, ...others] = [...command, process.execPath, program.file, ...words];
-  const child = spawn(first, others, { stdio: ['ignore', 'pipe', 'pipe'] });
+  return begin([...command, process.execPath, program.file, ...words], {});
+}
+
+/** As `start`, on a disk that test/store/odd-disk.cjs plays. */
+export function startOn(disk: string, program: Program, ...words: string[]): Child {
+  const disks = join(import.meta.dirname, 'odd-disk.cjs');
+  return begin([process.execPath, '--require', disks, program.file, ...words], { ODD_DISK: disk });
+}
+
+function begin([first = '', ...others]: readonly string[], env: Readonly<Record<string, string>>): Child {
+  const child = spawn(first, others, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
   onTestFinished(() => void child.kill('SIGKILL'));
   return child;
 }

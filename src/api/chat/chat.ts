@@ -116,11 +116,12 @@ function endpoints(call: Caller) {
       accepts: repeat === 'safe' ? accept : acceptOnce,
     })),
 
-    /** One request: whether the server says that all messages are gone. */
-    deleteTopic: call((stream_id: number, topic_name: string) => ({
+    /** One request: whether the server says that all messages are gone. `before` is called right before it is sent. */
+    deleteTopic: call((stream_id: number, topic_name: string, before?: () => Promise<void>) => ({
       method: 'POST',
       path: path`/api/v1/streams/${stream_id}/delete_topic`,
       form: [['topic_name', topic_name]],
+      before,
       repeat: 'by caller',
       timeout: deleteTimeout,
       accepts: deletion,

@@ -1,6 +1,6 @@
 import { alternatives, wholeFormats } from '../../output/formats.ts';
 import { ensureLicense } from '../../jobs/license/ensure-license.ts';
-import { noClaims } from '../../jobs/license/claim-users.ts';
+import type { Claims, PastPosts } from '../../store/claims.ts';
 import { licenseFields, licenseRules, soughtUser, licenseExtras } from '../../schema/license.ts';
 import { optional } from '../../schema/field.ts';
 import { command } from '../command.ts';
@@ -70,3 +70,9 @@ export default command({
 
   show: { ...licenseShow, text: createdKey },
 });
+
+/** The claims of a dry run, which writes nothing; `answers`: what is open. */
+function noClaims(answers: PastPosts['answers']): Claims {
+  const nothing = (): Promise<void> => Promise.resolve();
+  return { take: async () => ({ posted: new Map(), answers }), answered: nothing, posting: nothing, release: nothing };
+}

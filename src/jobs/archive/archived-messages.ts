@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { Failure } from '../../core/failure.ts';
+import { countBefore } from '../../core/halving.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import type { Archive } from '../../store/archive/archive.ts';
 import { readPart, type ArchivedMessage, type ArchiveForm, type ArchivePart } from '../../store/archive/part.ts';
@@ -59,18 +60,6 @@ async function wholePart(archive: Archive, part: ArchivePart, form: ArchiveForm)
 
 /** Whether the archive holds a message. */
 export function holdsMessage({ parts }: Pick<Archive, 'parts'>, id: number): boolean {
-  const part = lastUpTo(parts, ({ first }) => first, id);
-  return part !== undefined && lastUpTo(part.ids, (one) => one, id) === id;
-}
-
-/** By halving: the last of ascending items that is not above a number. */
-function lastUpTo<T>(items: readonly T[], valueOf: (item: T) => number, most: number): T | undefined {
-  let [low, high] = [0, items.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const item = items[middle];
-    if (item !== undefined && valueOf(item) <= most) low = middle + 1;
-    else high = middle;
-  }
-  return items[low - 1];
+  const part = parts[countBefore(parts, ({ first }) => first <= id) - 1];
+  return part !== undefined && part.ids[countBefore(part.ids, (one) => one < id)] === id;
 }

@@ -1,18 +1,8 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { uploadsIn, type UploadPath } from '../../schema/upload.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
-import { isKept, type FileRecord, type RefusedFile } from '../../store/archive/kept-file.ts';
+import { isKept, type FileRecord } from '../../store/archive/kept-file.ts';
 import { pool } from '../work/pool.ts';
-
-/** What a fetch of attached files came to. */
-interface FetchedFiles {
-  /** Files that the archive holds now. */
-  readonly kept: number;
-  /** Files that this fetch added. */
-  readonly fetched: number;
-  /** Files that the server did not give, or that are larger than allowed. */
-  readonly refused: readonly RefusedFile[];
-}
 
 export interface FileFetching {
   /** Bytes of the largest file that is fetched. */
@@ -34,14 +24,15 @@ export function attachedFiles({ parts, changes }: Pick<OpenArchive, 'parts' | 'c
 
 /**
  * Fetches the attached files that an archive lacks, at most four at a time; each is kept or refused on its own, so that an interrupted
- * fetch continues where it was (docs/archive-format.md, Attached files).
+ * fetch continues where it was (docs/archive-format.md, Attached files). The files that the archive holds now, those that this fetch
+ * added, and those that were refused.
  * @throws Failure unavailable where the server does not answer; auth; config or unavailable where a file cannot be written
  */
 export async function fetchFiles(
   chat: Pick<ChatApi, 'upload'>,
   archive: OpenArchive,
   { maxFileSize, which = 'all', looked }: FileFetching,
-): Promise<FetchedFiles> {
+) {
   const paths = attachedFiles(archive);
   const counts = { looked: 0, fetched: 0 };
   const look = async (path: UploadPath): Promise<FileRecord | undefined> => {
@@ -59,6 +50,7 @@ export async function fetchFiles(
     looked?.(counts.looked);
   }
   const records = paths.flatMap((path) => archive.files.get(path) ?? []);
+  /** Files that the server did not give, or that are larger than allowed. */
   const refused = records.flatMap((record) => (isKept(record) ? [] : record));
   return { kept: records.length - refused.length, fetched: counts.fetched, refused };
 }

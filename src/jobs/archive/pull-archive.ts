@@ -29,16 +29,6 @@ interface Pulling<M extends StoredMessage> {
   now?(): Milliseconds;
 }
 
-interface Pulled {
-  readonly head: ArchiveHead;
-  /** Messages that this pull added. */
-  readonly added: number;
-  /** Files of parts that were fetched again. */
-  readonly repaired: number;
-  /** Which files were read: all, or those that look changed. */
-  readonly which: 'all' | 'changed';
-}
-
 /**
  * Brings an archive up to date: repairs its parts, and adds what the selection has and it lacks, part by part. A new archive is begun
  * when the first answer is there.
@@ -51,7 +41,7 @@ export async function pullArchive<M extends StoredMessage>(
   archive: OpenArchive,
   order: PullOrder,
   pulling: Pulling<M>,
-): Promise<Pulled> {
+) {
   const head = await headFor(chat, archive, order);
   const now = pulling.now?.();
   // A time in the future is of another clock.
@@ -72,7 +62,15 @@ export async function pullArchive<M extends StoredMessage>(
   if (!archive.head) await archive.setHead(head);
   archive.mark({ complete: true });
   refuseLosses(repaired, archive.folder);
-  return { head: archive.head ?? head, added, repaired: repaired.count, which };
+  return {
+    head: archive.head ?? head,
+    /** Messages that this pull added. */
+    added,
+    /** Files of parts that were fetched again. */
+    repaired: repaired.count,
+    /** Which files were read: all, or those that look changed. */
+    which,
+  } as const;
 }
 
 /** How long files that look unchanged are trusted. */

@@ -106,12 +106,6 @@ export async function orWarn(work: Promise<void>, warn: (text: string) => void, 
   }
 }
 
-/** The claims of a dry run, which writes nothing; `answers`: what is open. */
-export function noClaims(answers: PastPosts['answers']): Claims {
-  const nothing = (): Promise<void> => Promise.resolve();
-  return { take: async () => ({ posted: new Map(), answers }), answered: nothing, posting: nothing, release: nothing };
-}
-
 /** The users of a roster, kept from other processes until their outcome is known. */
 export interface RosterClaims {
   /** What is recorded of earlier POSTs for that user. */
@@ -187,11 +181,9 @@ const groupEvery = (users: number): Milliseconds => 2000 + users / 5;
 const maxGroups = 10;
 
 export function claimedRows({ claims, elapsed, warn }: ClaimingRoster): ClaimedRows {
-  const held = new Set<LicenseUser>();
-  const posts = new Map<LicenseUser, Milliseconds>();
-  const shown = new Set<LicenseUser>();
+  const held = new Map<LicenseUser, HeldUser>();
   const answers = new Set<Promise<void>>();
-  const done: LicenseUser[] = [];
+  const done: HeldUser[] = [];
   let claimed = 0;
   let last: Milliseconds | undefined;
   // One group after another: two at once would wait for each other's lock.
@@ -199,39 +191,38 @@ export function claimedRows({ claims, elapsed, warn }: ClaimingRoster): ClaimedR
   const warned = new Set<string>();
   const warnOnce = (text: string): void => void (warned.has(text) || warn(text), warned.add(text));
   /** Answers go first: what is given back is free for other runs. */
-  const flush = async (users: readonly LicenseUser[]): Promise<void> => {
-    await Promise.all(answers);
-    for (const [app_code, own] of claims) {
-      const released = users
-        .filter((user) => user.app_code === app_code)
-        .map((user) => ({ remote_user: user.remote_user, posted: posts.get(user), isShown: shown.has(user) }));
-      if (released.length > 0) await releaseOrWarn(own, released, warn);
-    }
-    for (const user of users) {
-      posts.delete(user);
-      shown.delete(user);
-    }
+  const flush = (): Promise<void> => {
+    const users = done.splice(0);
+    return inOrder(async () => {
+      await Promise.all(answers);
+      for (const [code, own] of claims) {
+        const released = users.filter(({ app_code }) => app_code === code);
+        if (released.length > 0) await releaseOrWarn(own, released, warn);
+      }
+    });
   };
-  const flushSometimes = async (): Promise<void> => {
-    last ??= elapsed();
-    if (elapsed() - last <= groupEvery(claimed) || done.length * maxGroups < claimed) return;
-    last = elapsed();
-    const group = done.splice(0);
-    await inOrder(() => flush(group));
+  const take = (row: LicenseUser): void => {
+    const user = held.get(row);
+    if (user && held.delete(row)) done.push(user);
   };
-  const giveBack = async (kept: readonly LicenseUser[]): Promise<void> => {
+  const giveBack = (kept: readonly LicenseUser[]): Promise<void> => {
     const staying = new Set(kept);
-    const rest = [...done.splice(0), ...[...held].filter((row) => !staying.has(row))];
-    for (const row of rest) held.delete(row);
-    await inOrder(() => flush(rest));
+    for (const row of held.keys()) if (!staying.has(row)) take(row);
+    return flush();
   };
   return {
     add(row) {
       claimed += 1;
-      held.add(row);
+      held.set(row, { app_code: row.app_code, remote_user: row.remote_user, posted: undefined, isShown: false });
     },
-    posted: (row, time) => void posts.set(row, time),
-    shown: (row) => void shown.add(row),
+    posted(row, time) {
+      const user = held.get(row);
+      if (user) user.posted = time;
+    },
+    shown(row) {
+      const user = held.get(row);
+      if (user) user.isShown = true;
+    },
     async answered(row, answer) {
       const own = claims.get(row.app_code);
       if (!own) return;
@@ -240,11 +231,19 @@ export function claimedRows({ claims, elapsed, warn }: ClaimingRoster): ClaimedR
       await recording.finally(() => answers.delete(recording));
     },
     async release(row) {
-      if (!held.delete(row)) return;
-      done.push(row);
-      await flushSometimes();
+      take(row);
+      last ??= elapsed();
+      if (elapsed() - last <= groupEvery(claimed) || done.length * maxGroups < claimed) return;
+      last = elapsed();
+      await flush();
     },
     flush: giveBack,
     releaseAll: () => giveBack([]),
   };
+}
+
+/** A claimed user, as it is given back. */
+interface HeldUser extends LicenseUser {
+  posted: Milliseconds | undefined;
+  isShown: boolean;
 }

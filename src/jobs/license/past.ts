@@ -1,4 +1,5 @@
 import type { Milliseconds } from '../../core/duration.ts';
+import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
 import { identityOf, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
@@ -68,10 +69,10 @@ export type WaitingRow = { readonly row: LicenseFields; readonly posted: Millise
       readonly near: ReadonlySet<string>;
     }
   /** A POST of this run was answered, and a list is to confirm it. */
-  | { readonly is: 'answered'; readonly looks: 'none yet' | 'one' }
+  | { readonly is: 'answered'; readonly creation: AnsweredCreation; readonly looks: 'none yet' | 'one' }
 );
 
-export type UnansweredRow = Extract<WaitingRow, { readonly is: 'unanswered' }>;
+export type AnsweredRow = Extract<WaitingRow, { readonly is: 'answered' }>;
 
 /** Whether a POST of this job, in this run or an earlier one, may have created the license. */
 export function wasPosted(
@@ -84,7 +85,7 @@ export function wasPosted(
 
 /** Why a POST without an answer is not sent again; undefined where it is. `near`: the licenses of near names that a look shows. */
 export function endOfRepeats(
-  { row, posts, near: before }: UnansweredRow,
+  { row, posts, near: before }: Extract<WaitingRow, { readonly is: 'unanswered' }>,
   near: readonly License[],
   retries: number,
 ): string | undefined {

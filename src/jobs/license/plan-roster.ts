@@ -11,7 +11,7 @@ import { claimRoster, userKey, type ClaimingRoster, type LicenseUser, type Roste
 import { decide, sizeOf, type Decision, type KnownUser, type SimilarNames } from './decide.ts';
 import { openAnswerOf, type LicenseJournal } from './past.ts';
 import { shareRoster, type SharingRoster } from './share-roster.ts';
-import { lookAtUsers, lookUp, type Sight } from './sight.ts';
+import { lookAtUsers, lookUp, type KnownLicense, type Sight } from './sight.ts';
 
 /** What has to be done for each row, in the order of the rows. */
 export interface Plan {
@@ -40,14 +40,21 @@ export interface Planning {
 
 /**
  * Reads the list of each application and decides what has to be done.
+ * @param known what the POSTs of this run were answered
  * @throws Failure of a list that cannot be read
  */
-export async function planRoster(rows: readonly LicenseFields[], planning: Planning): Promise<Plan> {
+export async function planRoster(
+  rows: readonly LicenseFields[],
+  planning: Planning,
+  known?: (app_code: number) => KnownLicense,
+): Promise<Plan> {
   const { licensing, concurrency, elapsed } = planning;
   const listedAt = elapsed();
   const sights = new Map<number, (user: string) => Sight>();
-  for (const [app_code, users] of usersOfEachApp(rows))
-    sights.set(app_code, await lookAtUsers(licensing(app_code), app_code, users, concurrency));
+  for (const [app_code, users] of usersOfEachApp(rows)) {
+    const looking = { concurrency, known: known?.(app_code) };
+    sights.set(app_code, await lookAtUsers(licensing(app_code), app_code, users, looking));
+  }
   const planned = rows.flatMap((row) => {
     const sight = sights.get(row.app_code)?.(row.remote_user);
     return sight ? [{ row, decision: decide(sight, row, knownOf(row, planning)) }] : [];

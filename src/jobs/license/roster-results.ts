@@ -6,7 +6,7 @@ import { InOrder } from '../work/pool.ts';
 import type { RosterClaims } from './claim-users.ts';
 import type { Settling } from './create-license.ts';
 import { openAnswer } from './decide.ts';
-import type { LicenseJournal, RecordedStatus } from './past.ts';
+import type { AnsweredRow, LicenseJournal, RecordedStatus, WaitingRow } from './past.ts';
 import type { PlannedRow, Planning } from './plan-roster.ts';
 
 /** What carrying out a plan needs. */
@@ -47,10 +47,8 @@ export class RosterResults {
   readonly #applying: Pick<Applying, 'journal' | 'claims' | 'now' | 'finished' | 'warn'>;
   readonly #ready = new InOrder<LicenseFields, RowResult>();
   readonly #writing = new Set<Promise<void>>();
-  /** Rows whose POST was answered, and which wait for a look. */
-  readonly #answered = new Map<LicenseFields, AnsweredCreation>();
-  /** Rows that only `--send-again` goes on with. */
-  readonly open: LicenseFields[] = [];
+  /** Rows that are unknown though a POST was answered. `open`: looks are over, and only `--send-again` goes on with them. */
+  readonly answeredOnly = new Map<LicenseFields, 'open' | 'unconfirmed'>();
   readonly #unlooked: (Failure | undefined)[] = [];
 
   constructor(applying: Pick<Applying, 'journal' | 'claims' | 'now' | 'finished' | 'warn'>) {
@@ -62,9 +60,10 @@ export class RosterResults {
     row: LicenseFields,
     status: Exclude<RowResult['status'], 'unchanged'>,
     license: License | null,
-    error: string | null = null,
+    error: string | null,
+    waiting: WaitingRow | undefined,
   ): Promise<void> {
-    this.#inBackground(this.record(row, status).then(() => this.finish(row, status, license, error)));
+    this.#inBackground(this.record(row, status).then(() => this.finish(row, status, license, error, waiting)));
     if (this.#writing.size > maxUnwritten) await this.written();
   }
 
@@ -73,24 +72,24 @@ export class RosterResults {
     const { journal, claims, finished, now } = this.#applying;
     const answer = openAnswer(creation, now());
     // For the progress its work is done: the look at the end takes no time of its own.
-    if (!this.#answered.has(row)) finished();
-    this.#answered.set(row, creation);
+    finished();
     // The claims first: what the journal of one job knows, every later run knows.
     this.#inBackground(claims.answered(row, answer).then(() => orBroken(journal.answered(row, answer))));
   }
 
   /** Looks are over, and none shows the license of a POST that was answered, by this run or an earlier one. */
-  async leaveOpen(row: LicenseFields, error: string): Promise<void> {
-    this.open.push(row);
-    await this.end(row, 'unknown', null, error);
+  async leaveOpen(row: LicenseFields, error: string, waiting: WaitingRow | undefined): Promise<void> {
+    this.answeredOnly.set(row, 'open');
+    await this.end(row, 'unknown', null, error, waiting);
   }
 
   /** Where no look was answered, what the server said counts. */
-  async trust(row: LicenseFields, why: Failure | undefined): Promise<void> {
-    const { license, license_is } = this.#answered.get(row) ?? {};
-    if (license_is !== 'as asked' || !license) return this.end(row, 'unknown', null, why?.message ?? '');
+  async trust(waiting: AnsweredRow, why: Failure | undefined): Promise<void> {
+    const { row, creation } = waiting;
+    if (creation.license_is !== 'as asked' || !creation.license)
+      return this.end(row, 'unknown', null, why?.message ?? '', waiting);
     this.#unlooked.push(why);
-    await this.finish(row, 'created', license);
+    await this.finish(row, 'created', creation.license, null, waiting);
   }
 
   warnOfUnlooked(): void {
@@ -106,18 +105,20 @@ export class RosterResults {
     row: LicenseFields,
     status: RowResult['status'],
     license: License | null,
-    error: string | null = null,
+    error: string | null,
+    waiting: WaitingRow | undefined,
   ): Promise<void> {
-    const result = this.#withAnswer(row, resultOf(row, status, license, error));
+    const creation = waiting?.is === 'answered' ? waiting.creation : undefined;
+    const result = this.#withAnswer(row, resultOf(row, status, license, error), creation);
+    if (!creation) this.#applying.finished();
+    else if (result.status === 'unknown' && !this.answeredOnly.has(row)) this.answeredOnly.set(row, 'unconfirmed');
     this.#ready.put(row, result);
-    if (!this.#answered.delete(row)) this.#applying.finished();
     // A row whose request is unconfirmed is given back at the end, with the time of that request.
     if (result.status !== 'unknown') await this.#applying.claims.release(row);
   }
 
   /** What a POST of this run was answered is not `failed` unless a list shows the license, and the answered key is printed in every case. */
-  #withAnswer(row: LicenseFields, result: RowResult): RowResult {
-    const creation = this.#answered.get(row);
+  #withAnswer(row: LicenseFields, result: RowResult, creation: AnsweredCreation | undefined): RowResult {
     if (!creation) return result;
     const { status, license, error } = result;
     const { license_is, license: answered } = creation;

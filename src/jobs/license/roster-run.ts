@@ -3,9 +3,10 @@ import { formatDuration } from '../../core/duration.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { pool } from '../work/pool.ts';
 import { inWords, isCreation, planRoster, type Plan, type PlannedRow } from './plan-roster.ts';
-import { wasPosted, type WaitingRow } from './past.ts';
+import { wasPosted, type AnsweredRow, type WaitingRow } from './past.ts';
 import { isUnchanged, RosterResults, type Applying, type RowResult } from './roster-results.ts';
 import { RowWork } from './row-work.ts';
+import type { KnownLicense } from './sight.ts';
 import { endsRun, newTally, watchAvailability } from './run-end.ts';
 
 /**
@@ -32,7 +33,7 @@ export async function* applyRoster(plan: Plan, applying: Applying): AsyncGenerat
     run.abandon();
     await working;
   }
-  const failure = tally.verdict(rows.length, run.stopped(), results.open);
+  const failure = tally.verdict(rows.length, run.stopped(), results.answeredOnly);
   // Any other failure says the counts itself.
   if (!failure || failure === run.stopped()) applying.conclude(tally.summary(rows.length));
   if (failure) throw failure;
@@ -78,8 +79,11 @@ class RosterRun {
     };
     signal.addEventListener('abort', sayWait);
     try {
-      await this.#each(await this.#releaseUnchanged());
-      while (!this.#isOver() && (await this.#lookAgain()));
+      let rows: readonly PlannedRow[] | undefined = await this.#releaseUnchanged();
+      while (rows) {
+        await this.#each(rows);
+        rows = this.#isOver() ? undefined : await this.#nextRows();
+      }
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause;
       this.#stop ??= cause;
@@ -130,43 +134,50 @@ class RosterRun {
   }
 
   /**
-   * What was answered is looked at once at once, with the rows that other runs had; then all that is left, when the server must have carried
-   * it out. False: no row is left.
+   * What another look decides: at once what was answered, with the rows that other runs had; then all that is left, when the server must
+   * have carried it out. Undefined: no row is left.
    */
-  async #lookAgain(): Promise<boolean> {
+  async #nextRows(): Promise<readonly PlannedRow[] | undefined> {
     const waiting = [...this.#waiting.values()];
     const areAnswered = waiting.every(({ is }) => is === 'answered');
     const held = areAnswered ? await this.#applying.claims.othersDone(waiting.map(({ row }) => row)) : [];
     const answered = this.#unlooked();
-    if (answered.length + held.length > 0) await this.#lookAtOnce(answered, held);
-    else if (waiting.length === 0) return false;
-    else await this.#each(await this.#whenSettled(waiting));
-    return true;
+    if (answered.length + held.length > 0) return this.#lookAtOnce(answered, held);
+    return waiting.length > 0 ? this.#whenSettled(waiting) : undefined;
   }
 
   /** Rows that no list was read for since they were answered: a look at once confirms most of them. */
-  #unlooked(): LicenseFields[] {
+  #unlooked(): AnsweredRow[] {
     return [...this.#waiting.values()].flatMap((one) =>
-      one.is === 'answered' && one.looks === 'none yet' ? [one.row] : [],
+      one.is === 'answered' && one.looks === 'none yet' ? [one] : [],
     );
   }
 
-  async #lookAtOnce(answered: readonly LicenseFields[], held: readonly LicenseFields[]): Promise<void> {
+  async #lookAtOnce(answered: readonly AnsweredRow[], held: readonly LicenseFields[]): Promise<readonly PlannedRow[]> {
+    const known = (app_code: number): KnownLicense => {
+      const licenses = answered.flatMap(({ row, creation }) =>
+        row.app_code === app_code ? [[row.remote_user, creation.license] as const] : [],
+      );
+      const ofUsers = new Map(licenses);
+      return (user) => ofUsers.get(user);
+    };
     try {
-      const { rows, listedAt } = await planRoster([...answered, ...held], this.#applying);
+      const looked = [...answered.map(({ row }) => row), ...held];
+      const { rows, listedAt } = await planRoster(looked, this.#applying, known);
       if (held.length > 0) {
         const missing = rows.flatMap(({ row, decision }) => (isCreation(decision) ? [row] : []));
         this.#applying.claims.listed({ listedAt, missing });
         this.#work.listed(listedAt);
       }
-      await this.#each(rows);
+      return rows;
     } catch (cause) {
       if (!(cause instanceof Failure) || endsRun(cause, this.#applying)) throw cause;
-      for (const row of this.#unlooked()) {
-        this.#waiting.delete(row);
-        await this.#results.trust(row, cause);
+      for (const waiting of this.#unlooked()) {
+        this.#waiting.delete(waiting.row);
+        await this.#results.trust(waiting, cause);
       }
       if (held.length > 0) throw cause;
+      return [];
     }
   }
 
@@ -198,13 +209,13 @@ class RosterRun {
     for (const waiting of this.#waiting.values()) {
       const { row, posted } = waiting;
       if (waiting.is === 'answered') {
-        if (waiting.looks === 'none yet') await this.#results.trust(row, this.stopped());
-        else await this.#results.end(row, 'unknown', null, '');
+        if (waiting.looks === 'none yet') await this.#results.trust(waiting, this.stopped());
+        else await this.#results.end(row, 'unknown', null, '', waiting);
       } else if (wasPosted(row, waiting, this.#applying)) {
         if (!journal.broken()) await this.#results.record(row, 'unknown', posted - elapsed() + now());
         const failure = waiting.is === 'unanswered' ? waiting.failure : undefined;
         const error = failure?.message ?? this.stopped()?.message ?? 'the request was not answered';
-        await this.#results.finish(row, 'unknown', null, error);
+        await this.#results.finish(row, 'unknown', null, error, waiting);
       }
     }
     await this.#results.written();

@@ -5,7 +5,7 @@ import { Failure, type FailureKind } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { limiter } from '../work/pool.ts';
 import { decide, openInWords, severalWarning, type Decision } from './decide.ts';
-import { endOfRepeats, lastPost, sentBefore, wasPosted, type UnansweredRow, type WaitingRow } from './past.ts';
+import { endOfRepeats, lastPost, sentBefore, wasPosted, type AnsweredRow, type WaitingRow } from './past.ts';
 import { isCreation, isOpen, knownOf, type PlannedRow } from './plan-roster.ts';
 import type { Applying, RosterResults } from './roster-results.ts';
 import { endsRun, type Availability } from './run-end.ts';
@@ -68,22 +68,24 @@ export class RowWork {
   async #keep(row: LicenseFields, license: License, waiting: WaitingRow | undefined): Promise<void> {
     const { applying, results } = this.#run;
     applying.claims.shown(row);
-    if (wasPosted(row, waiting, applying)) return results.end(row, 'created', license);
+    if (wasPosted(row, waiting, applying)) return results.end(row, 'created', license, null, waiting);
     const past = applying.journal.past(row);
-    await results.finish(row, past.is === 'done' ? past.as : 'unchanged', license);
+    await results.finish(row, past.is === 'done' ? past.as : 'unchanged', license, null, waiting);
   }
 
   /** The look does not show what was answered, or not everything. */
-  async #confirm(row: LicenseFields, decision: Decision, waiting: WaitingRow): Promise<void> {
+  async #confirm(row: LicenseFields, decision: Decision, waiting: AnsweredRow): Promise<void> {
     const seen = decision.step === 'look up' ? await this.#lookUp(row) : decision;
     if ('license' in seen) return this.#carryOut(row, seen, waiting);
-    if (seen.step === 'refused' && !isLook.has(seen.failure.kind)) return this.#run.results.trust(row, seen.failure);
-    if (waiting.is === 'answered' && waiting.looks === 'none yet') {
-      this.#run.waiting.set(row, { row, posted: waiting.posted, is: 'answered', looks: 'one' });
+    if (seen.step === 'refused' && !isLook.has(seen.failure.kind))
+      return this.#run.results.trust(waiting, seen.failure);
+    if (waiting.looks === 'none yet') {
+      const { posted, creation } = waiting;
+      this.#run.waiting.set(row, { row, posted, is: 'answered', creation, looks: 'one' });
       return;
     }
     const why = seen.step === 'refused' ? (seen.similar ?? seen.failure.message) : 'the list does not show it';
-    await this.#run.results.leaveOpen(row, why);
+    await this.#run.results.leaveOpen(row, why, waiting);
   }
 
   async #resize(row: LicenseFields, listed: License, waiting: WaitingRow | undefined): Promise<void> {
@@ -99,7 +101,7 @@ export class RowWork {
       const license = await this.#limit(send);
       if (license) {
         server.answered();
-        await results.end(row, 'resized', license);
+        await results.end(row, 'resized', license, null, waiting);
       } else if (waiting) this.#putBack(waiting);
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause;
@@ -118,11 +120,11 @@ export class RowWork {
       return;
     }
     const seen = decision.step === 'look up' ? await this.#lookUp(row) : decision;
-    if (seen.step === 'refused' && seen.answer) return results.leaveOpen(row, seen.failure.message);
+    if (seen.step === 'refused' && seen.answer) return results.leaveOpen(row, seen.failure.message, waiting);
     if (seen.step !== 'create') return this.#carryOut(row, seen, waiting);
     // Another machine may have been answered between the look and the claim.
     const { answer, isAgain } = knownOf(row, applying);
-    if (answer && !isAgain) return results.leaveOpen(row, openInWords(row, answer));
+    if (answer && !isAgain) return results.leaveOpen(row, openInWords(row, answer), waiting);
     const near = [decision, seen].flatMap((one) => ('near' in one ? one.near : []));
     const end = waiting?.is === 'unanswered' ? endOfRepeats(waiting, near, applying.retries) : undefined;
     if (end !== undefined) return this.#fail(row, end, waiting);
@@ -159,7 +161,7 @@ export class RowWork {
       server.answered();
       results.answered(row, creation);
       // Written out: of a copy by spread V8 keeps a shape for each object, 300 bytes.
-      rows.set(row, { row, posted, is: 'answered', looks: 'none yet' });
+      rows.set(row, { row, posted, is: 'answered', creation, looks: 'none yet' });
       return;
     }
     rows.set(row, { row, posted, is: 'unanswered', posts, near, failure: creation.failure });
@@ -183,7 +185,7 @@ export class RowWork {
   async #send(
     row: LicenseFields,
     waiting: WaitingRow | undefined,
-    sent: Pick<UnansweredRow, 'posts' | 'near'>,
+    sent: { readonly posts: number; readonly near: ReadonlySet<string> },
   ): Promise<Creation> {
     const { licensing, claims, signal, now, elapsed } = this.#run.applying;
     this.#sending += 1;
@@ -234,8 +236,8 @@ export class RowWork {
     }: { readonly similar?: string; readonly license?: License | undefined | null } = {},
   ): Promise<void> {
     const { applying, results } = this.#run;
-    if (license || !wasPosted(row, waiting, applying)) return results.end(row, 'failed', license, message);
-    await results.end(row, 'unknown', null, [sentBefore(waiting), similar].filter(Boolean).join('; '));
+    if (license || !wasPosted(row, waiting, applying)) return results.end(row, 'failed', license, message, waiting);
+    await results.end(row, 'unknown', null, [sentBefore(waiting), similar].filter(Boolean).join('; '), waiting);
   }
 }
 

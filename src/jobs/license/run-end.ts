@@ -1,8 +1,9 @@
 import { Failure, type FailureKind } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
+import { userKey } from './claim-users.ts';
 import { sendAgainHint } from './decide.ts';
 import { inWords } from './plan-roster.ts';
-import type { Applying, RowResult } from './roster-results.ts';
+import type { Applying, RosterResults, RowResult } from './roster-results.ts';
 
 /** Counts outcomes, and says how the run ended. */
 export interface Tally {
@@ -11,9 +12,9 @@ export interface Tally {
   summary(total: number): string;
   /**
    * The failure that the run ends with; undefined where each row has its license.
-   * @param open rows whose answer is open: of those that are unknown, only these stay so when the command is repeated
+   * @param answered unknown rows whose POST was answered: the open ones stay unknown when the command is repeated
    */
-  verdict(total: number, stopped: Failure | undefined, open: readonly LicenseFields[]): Failure | undefined;
+  verdict(total: number, stopped: Failure | undefined, answered: RosterResults['answeredOnly']): Failure | undefined;
 }
 
 /** These end a run. */
@@ -35,32 +36,33 @@ const maxNamedUsers = 20;
  */
 export function newTally(where: string, resume: string): Tally {
   const counts = { created: 0, resized: 0, unchanged: 0, failed: 0, unknown: 0 };
-  const failed: string[] = [];
-  const unknown: string[] = [];
+  const failed: RowResult[] = [];
+  const unknown: RowResult[] = [];
   const inAll = (): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
   const summary = (total: number): string => {
     const rows = Object.entries(counts).map(([status, count]) => [count, status] as const);
     return `${inWords([...rows, [total - inAll(), 'not done']])} on ${where}`;
   };
   return {
-    add({ status, remote_user }) {
-      counts[status] += 1;
-      if (status === 'failed') failed.push(remote_user);
-      if (status === 'unknown') unknown.push(remote_user);
+    add(row) {
+      counts[row.status] += 1;
+      if (row.status === 'failed') failed.push(row);
+      if (row.status === 'unknown') unknown.push(row);
     },
     summary,
-    verdict(total, stopped, open) {
+    verdict(total, stopped, answered) {
       if (!stopped && counts.failed + counts.unknown + total - inAll() === 0) return undefined;
       if (stopped && ownVerdicts.has(stopped.kind)) return stopped;
-      const answered = new Set(open.map(({ remote_user }) => remote_user));
+      const answeredAs = (state: 'open' | 'unconfirmed'): LicenseFields[] =>
+        [...answered].flatMap(([row, is]) => (is === state ? [row] : []));
+      const open = answeredAs('open');
+      const known = new Set([...answered.keys()].map(userKey));
       const parts = [
-        named(
-          'answered, and shown by no list',
-          unknown.filter((user) => answered.has(user)),
-        ),
+        named('answered, and shown by no list', open),
+        named('answered, and not yet confirmed by a list', answeredAs('unconfirmed')),
         named(
           'sent, and not yet known to be carried out',
-          unknown.filter((user) => !answered.has(user)),
+          unknown.filter((row) => !known.has(userKey(row))),
         ),
         named('failed', failed),
       ];
@@ -84,10 +86,11 @@ function wayOut([first, ...others]: readonly LicenseFields[]): string | undefine
   return `${sendAgainHint(first)}${rest}`;
 }
 
-function named(what: string, users: readonly string[]): string | undefined {
-  if (users.length === 0) return undefined;
-  const rest = users.length - maxNamedUsers;
-  return `${what}: ${users.slice(0, maxNamedUsers).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+function named(what: string, rows: readonly LicenseFields[]): string | undefined {
+  if (rows.length === 0) return undefined;
+  const rest = rows.length - maxNamedUsers;
+  const users = rows.slice(0, maxNamedUsers).map(({ remote_user }) => remote_user);
+  return `${what}: ${users.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
 
 /** Watches whether a server still answers, so that a run stops when it does not. */

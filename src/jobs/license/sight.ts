@@ -2,6 +2,7 @@ import { distinct, textOf, type License, type UserLicenses } from '../../api/lic
 import { foldName, likeness, minCutChars } from '../../api/licensing/user-licenses.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
+import { writeJson } from '../../core/json.ts';
 import { pool } from '../work/pool.ts';
 
 /** What a look at the server shows of one user (docs/exactly-once.md, What a POST needs). */
@@ -24,6 +25,9 @@ const tooLong = 20;
 /** How often a list is read twice, until two readings agree. */
 const maxPairs = 3;
 
+/** The license that a user is known to have been given: a list that shows the same one need not hold a copy. */
+export type KnownLicense = (user: string) => License | undefined;
+
 export type SightApi = Pick<LicensingApi, 'list' | 'ofUser'>;
 
 /**
@@ -35,10 +39,10 @@ export async function lookAtUsers(
   api: SightApi,
   app_code: number,
   users: readonly string[],
-  concurrency: number,
+  { concurrency, known = () => undefined }: { readonly concurrency: number; readonly known?: KnownLicense | undefined },
 ): Promise<(user: string) => Sight> {
   if (users.length <= fewUsers) return lookUpEach(api, app_code, users, concurrency);
-  const list = await readList(api, app_code, users);
+  const list = await readList(api, app_code, users, { known });
   const isRead = !(list instanceof Failure);
   const unseen = isRead ? users.filter((user) => !list.sightOf(user)) : users;
   const [probe] = unseen;
@@ -112,8 +116,8 @@ async function readTwice(
   let first: ListReading | Failure | undefined = begun instanceof Failure ? undefined : begun;
   for (let pair = 1; pair <= maxPairs; pair += 1) {
     const two = [
-      first ?? (await readList(api, app_code, users, Infinity)),
-      await readList(api, app_code, users, Infinity),
+      first ?? (await readList(api, app_code, users, { longest: Infinity })),
+      await readList(api, app_code, users, { longest: Infinity }),
     ];
     first = undefined;
     const [missing, ...others] = two.map((reading) => {
@@ -139,7 +143,7 @@ async function readList(
   api: SightApi,
   app_code: number,
   users: readonly string[],
-  longest = tooLong * users.length,
+  { longest = tooLong * users.length, known }: { readonly longest?: number; readonly known?: KnownLicense },
 ): Promise<ListReading | Failure> {
   const exact = new Map<string, License[]>();
   const near = new Map<string, License[]>();
@@ -153,10 +157,12 @@ async function readList(
       if (name === undefined) return unusable('its rows do not name users');
       if (size.page === 1 && size.hasNext && size.told > longest) return unusable('it is too long');
       if (wanted.has(name) && likeness(license, { remote_user: name, app_code }) === 'exact') {
-        if (!exact.get(name)?.push(license)) exact.set(name, [license]);
+        const held = known?.(name);
+        const one = held && writeJson(held) === writeJson(license) ? held : license;
+        if (!exact.get(name)?.push(one)) exact.set(name, [one]);
         continue;
       }
-      candidatesOf ??= nameIndex(users);
+      candidatesOf ??= nameIndex(wanted);
       for (const remote_user of candidatesOf(name))
         if (likeness(license, { remote_user, app_code }) === 'near' && !near.get(remote_user)?.push(license))
           near.set(remote_user, [license]);
@@ -176,21 +182,21 @@ function unusable(why: string): Failure {
 }
 
 /** Finds the users whom a listed name may mean, without comparing it with each of them. */
-function nameIndex(users: readonly string[]): (name: string) => Iterable<string> {
-  const folded = new Map<string, string[]>();
+function nameIndex(users: ReadonlySet<string>): (name: string) => Iterable<string> {
+  /** Users by their folded name; most users of a large roster are that themselves, and are not here. */
+  const changed = new Map<string, string[]>();
   for (const user of users) {
     const key = foldName(user);
-    const same = folded.get(key);
-    if (same) same.push(user);
-    else folded.set(key, [user]);
+    if (key !== user && !changed.get(key)?.push(user)) changed.set(key, [user]);
   }
-  const sorted = [...folded.keys()].sort();
+  const usersOf = (key: string): string[] => [...(users.has(key) ? [key] : []), ...(changed.get(key) ?? [])];
+  let sorted: string[] | undefined;
   return function* (name) {
     const key = foldName(name);
-    yield* folded.get(key) ?? [];
+    yield* usersOf(key);
     if (name.length < minCutChars) return;
-    for (let at = firstAfter(sorted, key); sorted[at]?.startsWith(key); at += 1)
-      yield* folded.get(sorted[at] ?? '') ?? [];
+    sorted ??= [...new Set([...users].map(foldName))].sort();
+    for (let at = firstAfter(sorted, key); sorted[at]?.startsWith(key); at += 1) yield* usersOf(sorted[at] ?? '');
   };
 }
 

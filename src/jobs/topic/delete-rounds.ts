@@ -27,8 +27,8 @@ export interface PurgeState {
   readonly standings: Standings;
   /** Surveyed messages that were left in the topic when it was last seen. */
   left: number;
-  /** delete_topic calls that were sent. */
-  calls: number;
+  /** Whether a delete_topic call was sent. */
+  wasCalled: boolean;
   /** The last call has no answer: the server may go on with it. */
   isOpen: boolean;
 }
@@ -167,12 +167,12 @@ async function keepSeen(
 function refuseMore(
   { topic_name, ids }: TopicSurvey,
   { maxMessages = Infinity }: Purging,
-  { standings, calls, left }: PurgeState,
+  { standings, wasCalled, left }: PurgeState,
 ): void {
   const count = ids.length + standings.arrived.size;
   if (count <= maxMessages) return;
   const more = `${count} messages of '${topic_name}' would be deleted, more than the ${maxMessages} that --max-messages allows`;
-  if (calls === 0) throw usage(`${more}: nothing was deleted`);
+  if (!wasCalled) throw usage(`${more}: nothing was deleted`);
   throw new Failure('incomplete', `${more}; ${left} of the messages of the start are left`, { retryable: false });
 }
 
@@ -182,17 +182,15 @@ async function deleteOnce(
   { channel, topic_name }: TopicSurvey,
   state: PurgeState,
 ): Promise<Exclude<CallEnd, 'failed'> | Failure> {
-  state.calls += 1;
-  state.isOpen = true;
+  // A call that a read-only profile or an unverified server refuses is not sent.
+  const before = async (): Promise<void> => void Object.assign(state, { wasCalled: true, isOpen: true });
   try {
-    const { complete } = await chat.deleteTopic(channel.stream_id, topic_name);
+    const { complete } = await chat.deleteTopic(channel.stream_id, topic_name, before);
     state.isOpen = false;
     return complete ? 'whole' : 'part';
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
-    // What a read-only profile or an unverified server refuses was not sent.
-    if (cause.kind === 'config') state.calls -= 1;
-    if (cause.kind === 'config' || cause.details.http?.status !== undefined) state.isOpen = false;
+    if (cause.details.http?.status !== undefined) state.isOpen = false;
     if (await isRepeatable(chat, cause)) return cause;
     throw cause;
   }

@@ -98,6 +98,18 @@ async function refuseAmbiguous(
   );
 }
 
+/** Pages whose messages are all those asked for. @throws what `checkMessages` throws */
+export async function* checkedPages<M extends MessageHead>(
+  pages: AsyncIterable<MessagePage<M>>,
+  isAsked: (message: M) => boolean,
+  what: string,
+): AsyncGenerator<MessagePage<M>> {
+  for await (const page of pages) {
+    checkMessages(page, isAsked, what);
+    yield page;
+  }
+}
+
 /**
  * Refuses a page whose messages are not those asked for: the server ignored the narrow, with or without saying so.
  * @throws Failure unavailable

@@ -15,32 +15,14 @@ import type { Standings, StandingCounts } from './standings.ts';
 import { topicSelection, type Topic, type TopicSurvey } from './survey-topic.ts';
 import { closeAll, idsOf, openTopicArchives, type Keeping, type TopicArchive } from './topic-archives.ts';
 
-/** What is kept of a topic before it is deleted. Each call resolves when it is safe on disk; a failure ends the purge. */
-export interface Keeper {
-  /**
-   * Before the first delete call: keeps the surveyed messages, reads them back and verifies them. The standings get what earlier runs
-   * have recorded of messages that they may have deleted.
-   */
-  begin(survey: TopicSurvey, standings: Standings): Promise<void>;
-  /** Whether this version of a message is not kept yet: the message is new, or was edited since. */
-  lacks(message: MessageHead): boolean;
-  /** Messages of the topic that it lacks, ascending; may be none. */
-  add(messages: readonly RawMessage[]): Promise<void>;
-  /** Each look before its delete call, and each call after its answer. */
-  record(step: PurgeStep): Promise<void>;
-  /** The purge is over: a later one of the same name begins another archive. */
-  finish(tally: StandingCounts): Promise<void>;
-  close(): Promise<void>;
-}
+export type Keeper = ReturnType<typeof topicKeeper>;
 
 /**
- * A keeper that archives a topic in both forms, with a record of the purge beside it. An interrupted purge continues in its archive.
- * Its calls throw Failure unavailable where a page or the disk fails, incomplete where messages are missing from the archive.
+ * What is kept of a topic before it is deleted: an archive in both forms, with a record of the purge beside it. An interrupted purge
+ * continues in its archive. Each call resolves when it is safe on disk; a failure ends the purge: unavailable where a page or the disk
+ * fails, incomplete where messages are missing from the archive.
  */
-export function topicKeeper(
-  chat: Pick<ChatApi, 'raw' | 'level' | 'organization' | 'upload'>,
-  keeping: Keeping,
-): Keeper {
+export function topicKeeper(chat: Pick<ChatApi, 'raw' | 'level' | 'organization' | 'upload'>, keeping: Keeping) {
   /** The last one is added to; those before are of interrupted purges. */
   let archives: readonly TopicArchive[] = [];
   let topic: Topic | undefined;
@@ -49,7 +31,11 @@ export function topicKeeper(
   const keep = (message: MessageHead): void =>
     void versions.set(message.id, Math.max(versionOf(message), versions.get(message.id) ?? 0));
   return {
-    async begin(survey, standings) {
+    /**
+     * Before the first delete call: keeps the surveyed messages, reads them back and verifies them. The standings get what earlier runs
+     * have recorded of messages that they may have deleted.
+     */
+    async begin(survey: TopicSurvey, standings: Standings): Promise<void> {
       topic = survey;
       keeping.archived(0);
       archives = await openTopicArchives(chat, survey, keeping, keep);
@@ -71,8 +57,10 @@ export function topicKeeper(
       });
       if (ids.length > 0) keeping.note(`topic '${topic_name}' is archived and verified in ${folder}`);
     },
-    lacks: (message) => versionOf(message) > (versions.get(message.id) ?? -1),
-    async add(messages) {
+    /** Whether this version of a message is not kept yet: the message is new, or was edited since. */
+    lacks: (message: MessageHead) => versionOf(message) > (versions.get(message.id) ?? -1),
+    /** Messages of the topic that it lacks, ascending; may be none. */
+    async add(messages: readonly RawMessage[]): Promise<void> {
       const last = archives.at(-1);
       if (!last || !topic || messages.length === 0) return;
       const edited = messages.filter(({ id }) => versions.has(id));
@@ -84,8 +72,10 @@ export function topicKeeper(
       await keepFiles(chat, archives, topic, keeping);
       for (const message of added) versions.set(message.id, versionOf(message));
     },
-    record: async (step) => archives.at(-1)?.purge.append(step),
-    async finish(tally) {
+    /** Each look before its delete call, and each call after its answer. */
+    record: async (step: PurgeStep) => archives.at(-1)?.purge.append(step),
+    /** The purge is over: a later one of the same name begins another archive. */
+    async finish(tally: StandingCounts): Promise<void> {
       const end = { finished: isoTime(keeping.now()), deleted: tally.deleted, unseen: tally.taken + tally.lost };
       for (const { purge } of archives) await purge.append(end);
     },

@@ -3,7 +3,7 @@ import type { MessagePage } from '../../api/chat/chat-messages.ts';
 import { backward, forward } from '../../api/chat/message-pages.ts';
 import { nearNames } from '../../schema/nearest.ts';
 import { foldName, resolvedPrefix } from '../../schema/topic.ts';
-import { checkMessages, type Channel } from './find-channel.ts';
+import { checkedPages, type Channel } from './find-channel.ts';
 
 /** A topic of a channel, counted from its messages. */
 export interface TopicSummary {
@@ -27,7 +27,7 @@ interface TopicList {
 export async function listTopics(chat: Pick<ChatApi, 'messages'>, channel: Channel): Promise<TopicList> {
   const topics = new Map<string, TopicSummary>();
   let isLimited = false;
-  for await (const page of checkedPages(channel, forward(chat, queryOf(channel), { anchor: 'oldest' }))) {
+  for await (const page of ofChannel(channel, forward(chat, queryOf(channel), { anchor: 'oldest' }))) {
     isLimited ||= page.history_limited;
     for (const { subject, timestamp } of page.messages) {
       const [topic_name, time] = [String(subject), Number(timestamp)];
@@ -52,7 +52,7 @@ export async function nearTopics(
 ): Promise<string[]> {
   const names = new Map<string, string>();
   const walk = { anchor: 'newest', limit: maxSearched };
-  for await (const { messages } of checkedPages(channel, backward(chat, queryOf(channel), walk)))
+  for await (const { messages } of ofChannel(channel, backward(chat, queryOf(channel), walk)))
     for (const { subject } of messages) names.set(foldName(String(subject)), String(subject));
   return nearNames(topic_name, names.values());
 }
@@ -62,9 +62,6 @@ function queryOf({ stream_id }: Channel): Parameters<ChatApi['messages']>[0] {
   return { narrow, apply_markdown: false, allow_empty_topic_name: true };
 }
 
-async function* checkedPages(channel: Channel, pages: AsyncIterable<MessagePage>): AsyncGenerator<MessagePage> {
-  for await (const page of pages) {
-    checkMessages(page, ({ stream_id }) => stream_id === channel.stream_id, channel.name ?? String(channel.stream_id));
-    yield page;
-  }
+function ofChannel({ stream_id, name }: Channel, pages: AsyncIterable<MessagePage>): AsyncIterable<MessagePage> {
+  return checkedPages(pages, (message) => message['stream_id'] === stream_id, name ?? String(stream_id));
 }

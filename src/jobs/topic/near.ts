@@ -29,7 +29,9 @@ async function explained(cause: Failure, narrow: readonly unknown[], chat: Direc
       const near = await nearChannels(chat, operand);
       if (near) return cause.as(cause.kind, `no channel '${operand}'${near}`, { hint: undefined });
     } else if (['sender', 'dm', 'dm-including', 'mentions'].includes(String(operator))) {
-      const near = await nearUsers(chat, operand, `--${String(operator)}`);
+      // Organizations may hide addresses: what is before the @ of one is compared with names.
+      const [users = [], name] = [await chat.users(), operand.replace(/@.*$/, '')];
+      const near = nearRows(users, 'full_name', name, ({ user_id }) => `--${String(operator)} ${String(user_id)}`);
       if (near) return cause.as(cause.kind, `no user '${operand}'${near}`, { hint: undefined });
     }
   }
@@ -42,12 +44,6 @@ export async function nearChannels(chat: Pick<ChatApi, 'channels'>, wanted: stri
   return nearRows(channels, 'name', wanted, ({ stream_id }) => `id:${String(stream_id)}`);
 }
 
-/** Organizations may hide addresses: what is before the @ of one is compared with names. */
-async function nearUsers(chat: Pick<ChatApi, 'users'>, wanted: string, flag: string): Promise<string | undefined> {
-  const users = (await chat.users()) ?? [];
-  return nearRows(users, 'full_name', wanted.replace(/@.*$/, ''), ({ user_id }) => `${flag} ${String(user_id)}`);
-}
-
 function nearRows(
   rows: readonly JsonObject[],
   field: string,
@@ -58,11 +54,6 @@ function nearRows(
     wanted,
     rows.map((row) => String(row[field])),
   );
-  const near = rows.filter((row) => names.includes(String(row[field])));
-  return near.length === 0
-    ? undefined
-    : `; ${near
-        .slice(0, 3)
-        .map((row) => `${String(row[field])} is ${typed(row)}`)
-        .join('; ')}`;
+  const near = rows.filter((row) => names.includes(String(row[field]))).slice(0, 3);
+  return near.length === 0 ? undefined : near.map((row) => `; ${String(row[field])} is ${typed(row)}`).join('');
 }

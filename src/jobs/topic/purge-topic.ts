@@ -15,27 +15,16 @@ export interface PurgeOutcome {
   readonly deeper: readonly Deeper[];
 }
 
-/** A purge of one surveyed topic. */
-export interface TopicPurge {
-  outcome(): PurgeOutcome;
-  /**
-   * Keeps the messages, deletes in rounds, and looks at the end whether the topic is empty and none of its messages exists under another
-   * name. A topic that the survey shows empty is only looked at: nothing of it was confirmed.
-   * @throws Failure incomplete with what is left, where it is, or that nobody can tell; auth, rejected, usage, cancelled
-   */
-  run(): Promise<void>;
-  /** The failure of a purge that ended as it did; undefined where all is deleted. */
-  failure(): Failure | undefined;
-}
+export type TopicPurge = ReturnType<typeof openTopicPurge>;
 
-/** Nothing is sent before `run`. */
+/** A purge of one surveyed topic; nothing is sent before `run`. */
 export function openTopicPurge(
   chat: Pick<ChatApi, 'messages' | 'raw' | 'level' | 'deleteTopic'>,
   survey: TopicSurvey,
   purging: Purging,
-): TopicPurge {
+) {
   const standings = openStandings();
-  const state: PurgeState = { standings, left: survey.ids.length, calls: 0, isOpen: false };
+  const state: PurgeState = { standings, left: survey.ids.length, wasCalled: false, isOpen: false };
   let survivors: Survivors = { ids: [], places: [], isSample: false };
   const outcome = (): PurgeOutcome => {
     const tally = standings.counts();
@@ -44,24 +33,27 @@ export function openTopicPurge(
   standings.expect(survey.ids);
   return {
     outcome,
-    async run() {
+    /**
+     * Keeps the messages, deletes in rounds, and looks at the end whether the topic is empty and none of its messages exists under
+     * another name. A topic that the survey shows empty is only looked at: nothing of it was confirmed.
+     * @throws Failure incomplete with what is left, where it is, or that nobody can tell; auth, rejected, usage, cancelled
+     */
+    async run(): Promise<void> {
       try {
         await purging.keeper?.begin(survey, standings);
         if (survey.ids.length > 0 || survey.isLimited) await deleteRounds(chat, survey, purging, state);
         else await lookAt(chat, survey, purging, state, 'whole');
         const gone = [...standings.of].flatMap(([id, standing]) => (standing === 'there' ? [] : [id]));
-        survivors = await lookElsewhere(
-          chat,
-          survey,
-          gone.toSorted((one, other) => one - other),
-        );
+        gone.sort((one, other) => one - other);
+        survivors = await lookElsewhere(chat, survey, gone);
         await lookAt(chat, survey, purging, state, 'whole');
         standings.found(survivors.ids);
       } catch (cause) {
         throw inPart(cause, survey, state);
       }
     },
-    failure() {
+    /** The failure of a purge that ended as it did; undefined where all is deleted. */
+    failure(): Failure | undefined {
       const { status, tally } = outcome();
       if (status === 'deleted') return undefined;
       if (tally.elsewhere > 0) return survived(survey, tally, survivors);
@@ -118,7 +110,7 @@ function sampleOf(ids: readonly number[]): number[] {
 
 /** A failure in the middle says how many messages were left when the topic was last seen. */
 function inPart(cause: unknown, survey: TopicSurvey, state: PurgeState): unknown {
-  if (!(cause instanceof Failure) || state.calls === 0) return cause;
+  if (!(cause instanceof Failure) || !state.wasCalled) return cause;
   const { topic_name, ids } = survey;
   const left = `${state.left} of ${ids.length} messages of '${topic_name}' were left when last seen`;
   const message = `${cause.message}; ${left}${state.isOpen ? ', and the server goes on with the delete request that it has' : ''}`;

@@ -1,3 +1,4 @@
+import { countBefore } from '../../core/halving.ts';
 import type { CallEnd, IdSpan, LookStep, PurgeStep } from '../../store/archive/line-file.ts';
 
 /**
@@ -183,15 +184,9 @@ function withIds(known: readonly number[], ids: readonly number[]): readonly num
   return others.length === 0 ? known : ascending([...known, ...others]);
 }
 
-/** By halving: the place of the first of ascending ids that is not below a number. */
+/** The place of the first of ascending ids that is not below a number. */
 function placeOf(ids: readonly number[], least: number): number {
-  let [low, high] = [0, ids.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((ids[middle] ?? Infinity) < least) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return countBefore(ids, (id) => id < least);
 }
 
 /** The same ids as spans of the known ones; both ascend. */

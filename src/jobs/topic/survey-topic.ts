@@ -5,7 +5,7 @@ import { isSameName } from '../../schema/topic.ts';
 import type { UploadPath } from '../../schema/upload.ts';
 import { uploadsOf } from '../../store/archive/part.ts';
 import type { MessageSelection } from '../messages/selection.ts';
-import { checkMessages, type Channel } from './find-channel.ts';
+import { checkedPages, type Channel } from './find-channel.ts';
 
 export interface Topic {
   readonly channel: Channel;
@@ -74,14 +74,8 @@ export function newerPages(
 }
 
 /** Pages whose messages are all of this topic and channel. */
-async function* checked<M extends MessageHead>(
-  topic: Topic,
-  pages: AsyncIterable<MessagePage<M>>,
-): AsyncGenerator<MessagePage<M>> {
-  for await (const page of pages) {
-    checkMessages(page, (message) => isIn(topic, message), topic.topic_name);
-    yield page;
-  }
+function checked<M extends MessageHead>(topic: Topic, pages: AsyncIterable<MessagePage<M>>) {
+  return checkedPages(pages, (message) => isIn(topic, message), topic.topic_name);
 }
 
 function queryOf(topic: Topic): MessageQuery {

@@ -40,7 +40,12 @@ export async function* each<I, T>(
   if (!first) return;
   if (items.length === 1) throw first.failure;
   const alike = failed.length === items.length && others.every(({ failure }) => failure.kind === first.failure.kind);
-  throw summary(failed, alike ? first.failure.kind : partlyDone(failed), items.length);
+  const kind = alike ? first.failure.kind : partlyDone(failed);
+  throw new Failure(kind, [`${failed.length} of ${items.length} failed`, ...linesOf(failed)].join('\n'), {
+    hint: first.failure.details.hint,
+    retryable: kind !== 'unknown' && failed.some(({ failure }) => failure.retryable),
+    cause: first.failure,
+  });
 }
 
 type Failed = readonly { readonly label: string; readonly failure: Failure }[];
@@ -63,12 +68,4 @@ function partlyDone(failed: Failed): FailureKind {
 
 function linesOf(failed: Failed): string[] {
   return failed.map(({ label, failure }) => `${label}: ${failure.message}`);
-}
-
-function summary(failed: Failed, kind: FailureKind, count: number): Failure {
-  return new Failure(kind, [`${failed.length} of ${count} failed`, ...linesOf(failed)].join('\n'), {
-    hint: failed[0]?.failure.details.hint,
-    retryable: kind !== 'unknown' && failed.some(({ failure }) => failure.retryable),
-    cause: failed[0]?.failure,
-  });
 }

@@ -9,13 +9,14 @@ import {
   conversationOf,
   isHtml,
   reactionsOf,
+  recipientsOf,
   renderedOf,
   senderOf,
   sentAt,
   textOf,
-  widgetOf,
   type MessageFields,
 } from './message-parts.ts';
+import { widgetOf } from './widget.ts';
 
 const indent = '  ';
 
@@ -32,6 +33,7 @@ export function conversation(choices: ConversationChoices, paint: ChalkInstance 
   const readHtml = htmlReader({
     strong: surroundings(paint?.bold),
     faint: surroundings(paint?.dim),
+    found: surroundings(paint?.inverse),
     resolve: (link) => (!URL.canParse(link) && URL.canParse(link, base) ? new URL(link, base).href : link),
     time: (moment) => momentOf(moment, clock),
   });
@@ -39,16 +41,38 @@ export function conversation(choices: ConversationChoices, paint: ChalkInstance 
     const message = asObject(value);
     if (!message) return `${plain(cellText(value))}\n`;
     base = textOf(message['url']);
-    const { content, mark } = renderedOf(message);
-    const read = isHtml(message) ? readHtml(content) : plainLines(content.trimEnd());
-    const text = mark === undefined ? read : `${read}\n${mark}`;
     const next = headingOf(message, clock);
-    const title = wrapped(next, choices.width, '').map((line) => bold(line, paint));
+    const topic = paint && recipientsOf(message) === undefined ? readHtml(textOf(message['match_subject'])) : '';
+    const titled = topic === '' ? next : headingOf(message, clock, topic);
+    const title = wrapped(titled, choices.width, '').map((line) => bold(line, paint));
     const lines = next === heading ? [] : [...(heading === '' ? [] : ['']), ...title, ''];
     heading = next;
-    return [...lines, ...linesOf(message, text, choices, clock, paint), ''].join('\n');
+    return [...lines, ...linesOf(message, bodyOf(message, readHtml, paint), choices, clock, paint), ''].join('\n');
   };
   return { one: (value) => (value === undefined || value === null ? '' : row(value)), row, end: () => '' };
+}
+
+/** What a message says, and of a poll or list what it shows now. */
+function bodyOf(
+  message: MessageFields,
+  readHtml: (html: string) => string,
+  paint: ChalkInstance | undefined,
+): MessageBody {
+  const widget = widgetOf(message);
+  // What a search found is marked in HTML that comes beside the content.
+  const isMarked = paint !== undefined && textOf(message['match_content']) !== '';
+  const { content, mark } = renderedOf(isMarked ? { content: message['match_content'] } : message);
+  const read = isMarked || isHtml(message) ? readHtml(content) : plainLines(content.trimEnd());
+  const { title, items } = widget?.shown ?? {};
+  const shown =
+    title === undefined ? read : plainLines([title, ...(items ?? []).map((item) => `• ${item}`)].join('\n'));
+  return { text: mark === undefined ? shown : `${shown}\n${mark}`, kind: widget?.kind };
+}
+
+interface MessageBody {
+  readonly text: string;
+  /** Of a message that people act on in the chat. */
+  readonly kind: string | undefined;
 }
 
 interface LocalClock {
@@ -74,20 +98,23 @@ function clockOf(): LocalClock {
   };
 }
 
-function headingOf(message: MessageFields, clock: LocalClock): string {
+/** The heading of a message; `topic`: its topic with what a search found in it marked. */
+function headingOf(message: MessageFields, clock: LocalClock, topic?: string): string {
   const date = sentAt(message);
-  return plain(`${conversationOf(message)}${date ? ` — ${clock.day(date)}` : ''}`);
+  const name = plain(conversationOf(message));
+  const place = topic === undefined ? name : name.slice(0, -plain(textOf(message['subject'])).length) + topic;
+  return `${place}${date ? ` — ${clock.day(date)}` : ''}`;
 }
 
 function linesOf(
   message: MessageFields,
-  text: string,
+  { text, kind }: MessageBody,
   choices: ConversationChoices,
   clock: LocalClock,
   paint: ChalkInstance | undefined,
 ): string[] {
   const date = sentAt(message);
-  const marks = [...changesOf(message), widgetOf(message)].filter((mark) => mark !== undefined);
+  const marks = [...changesOf(message), ...(kind === undefined ? [] : [kind])];
   const sender = plain(senderOf(message));
   const isAction = message['is_me_message'] === true && text.startsWith('/me');
   const head = [

@@ -6,6 +6,8 @@ import { isObject } from '../../core/json.ts';
 interface TextStyle {
   readonly strong: readonly [string, string];
   readonly faint: readonly [string, string];
+  /** Of words that a search found; absent where it marks none. */
+  readonly found?: readonly [string, string];
   /** The text of a moment (RFC 3339), in the reader's own time. */
   readonly time: (moment: string) => string;
   /** Makes a relative link absolute. */
@@ -18,15 +20,16 @@ interface TextStyle {
  */
 export function htmlReader(style: TextStyle): (html: string) => string {
   const convert = compile(optionsFor(style));
-  const emphasis = [...style.strong, ...style.faint];
+  const emphasis = [...style.strong, ...style.faint, ...(style.found ?? [])];
   return (html) =>
     plainLines(convert(html.replace(marks, ''))).replace(marks, (mark) => emphasis[marked.indexOf(mark)] ?? '');
 }
 
 /** Noncharacters of Unicode mark emphasis until the text is escaped, so that only our own escape sequences remain. */
 const [strongOn, strongOff, faintOn, faintOff] = ['\ufdd0', '\ufdd1', '\ufdd2', '\ufdd3'];
-const marked = [strongOn, strongOff, faintOn, faintOff];
-const marks = /[\ufdd0-\ufdd3]/g;
+const [foundOn, foundOff] = ['\ufdd4', '\ufdd5'];
+const marked = [strongOn, strongOff, faintOn, faintOff, foundOn, foundOff];
+const marks = /[\ufdd0-\ufdd5]/g;
 
 /** Deeper nesting than any message has would exhaust the stack. */
 const maxDepth = 40;
@@ -55,6 +58,7 @@ const selectors: HtmlToTextOptions['selectors'] = [
   ...['strong', 'b', 'span.user-mention', 'span.user-group-mention', 'span.topic-mention'].map((selector) =>
     surround(selector, strong),
   ),
+  surround('span.highlight', { prefix: foundOn, suffix: foundOff }),
   surround('del', { prefix: '~~', suffix: '~~' }),
   surround('code', { prefix: '`', suffix: '`' }),
   { selector: 'pre', format: 'code' },

@@ -1,8 +1,9 @@
 import { withUploadsAt } from '../../schema/upload.ts';
 import { asObject } from '../columns.ts';
 import type { Formatter } from '../presentation.ts';
-import { changesOf, conversationOf, senderOf, sentAt, widgetOf } from './message-parts.ts';
+import { changesOf, conversationOf, senderOf, sentAt } from './message-parts.ts';
 import type { LinkTargets } from './sanitize.ts';
+import { widgetOf } from './widget.ts';
 
 /** The head of a Markdown document, above its messages. */
 interface MarkdownHead {
@@ -34,8 +35,11 @@ export function markdown({ title, notes, warnings, links }: MarkdownHead): Forma
     [conversation, day] = [next, sent.slice(0, 10)];
     const headings = [...(isNext ? [`## ${escaped(next)}`] : []), ...(isDay && day !== '' ? [`### ${day}`] : [])];
     const source = message['content'];
-    const content = withUploadsAt(typeof source === 'string' ? source : '', links.fileAt);
-    const marks = [...changesOf(message), widgetOf(message)].filter((mark) => mark !== undefined);
+    const { kind, shown } = widgetOf(message) ?? {};
+    const content = shown
+      ? [escaped(shown.title), '', ...shown.items.map((item) => `- ${escaped(item)}`)].join('\n')
+      : withUploadsAt(typeof source === 'string' ? source : '', links.fileAt);
+    const marks = [...changesOf(message), ...(kind === undefined ? [] : [kind])];
     const by = [`**${escaped(senderOf(message))}**`, sent.slice(11, 16), ...marks.map((mark) => `(${escaped(mark)})`)];
     return `${head}${[...headings, by.join(' '), content].join('\n\n')}\n\n`;
   };

@@ -71,13 +71,6 @@ export function changesOf(message: MessageFields): readonly ('edited' | 'moved')
   return [...(isEdited ? (['edited'] as const) : []), ...(isMoved ? (['moved'] as const) : [])];
 }
 
-/** Interactive parts (polls, to-do lists) that only the chat itself shows. */
-export function widgetOf({ submessages }: MessageFields): string | undefined {
-  const first = Array.isArray(submessages) ? asObject(submessages[0]) : undefined;
-  const type = first && /"widget_type"\s*:\s*"([a-z]+)"/.exec(textOf(first['content']))?.[1];
-  return type ?? (first ? 'interactive' : undefined);
-}
-
 export function isHtml({ content_type: type }: MessageFields): boolean {
   return type !== 'text/x-markdown';
 }

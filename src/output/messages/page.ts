@@ -10,12 +10,12 @@ import {
   senderOf,
   sentAt,
   textOf,
-  widgetOf,
   type MessageFields,
 } from './message-parts.ts';
 import { script } from './page-parts.ts';
 import { escaped, navigation, opening, type PageHead } from './page-shell.ts';
 import { sanitizer } from './sanitize.ts';
+import { widgetOf, type Widget } from './widget.ts';
 
 /** A page whose rows are messages. */
 export interface PageForm extends Formatter {
@@ -72,7 +72,8 @@ interface ArticleLook {
 function articleOf(id: string, message: MessageFields, look: ArticleLook): string {
   const sender = senderOf(message);
   const url = look.head.urlOf(message);
-  const marks = [...changesOf(message), widgetOf(message)].filter((mark) => mark !== undefined);
+  const { kind, shown } = widgetOf(message) ?? {};
+  const marks = [...changesOf(message), ...(kind === undefined ? [] : [kind])];
   const moment = utcText(message['timestamp']) ?? '';
   const by = [
     `<b><bdi>${escaped(sender)}</bdi></b>`,
@@ -84,11 +85,16 @@ function articleOf(id: string, message: MessageFields, look: ArticleLook): strin
     `<article id="${escaped(id)}">`,
     `<div class="avatar c${colourOf(message, sender)}" aria-hidden="true">${initialsOf(sender, look)}</div>`,
     `<div class="by">${by}</div>`,
-    contentOf(message, sender, look),
+    shown ? widgetContent(shown) : contentOf(message, sender, look),
     reactionList(message),
     '</article>',
     '',
   ].join('\n');
+}
+
+function widgetContent({ title, items }: NonNullable<Widget['shown']>): string {
+  const list = items.map((item) => `<li>${escaped(item)}</li>`);
+  return `<div class="content" dir="auto"><p>${escaped(title)}</p><ul>${list.join('')}</ul></div>`;
 }
 
 function contentOf(message: MessageFields, sender: string, { sanitized }: ArticleLook): string {

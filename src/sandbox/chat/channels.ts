@@ -123,16 +123,14 @@ export function deleteTopic(call: UserCall): CallOutcome {
   if (isOneTransaction && doomed.length > affordable) return proxyPage(502);
   for (const { id } of isOneTransaction ? doomed : doomed.slice(Math.max(0, doomed.length - affordable)))
     state.messages.remove(id);
-  if (timesOut && !isOneTransaction) return timeUp(level);
+  // What a server of that level says when its time is up; the finished batches are kept.
+  if (timesOut && !isOneTransaction) {
+    if (level >= topicLevels.complete) return { complete: false };
+    if (level >= topicLevels.partial) return { result: 'partially_completed', code: 'REQUEST_TIMEOUT' };
+    throw new Refusal('Request timed out.', { code: 'REQUEST_TIMEOUT' });
+  }
   // The end of a topic takes away who follows or mutes it.
   for (const row of state.topicPolicies.rows())
     if (row.stream_id === channel.stream_id && sameTopic(row.topic, topic)) state.topicPolicies.remove(policyKey(row));
   return level >= topicLevels.complete ? { complete: true } : {};
-}
-
-/** What a server of that level says when its time is up; the finished batches are kept. @throws Refusal */
-function timeUp(level: number): CallOutcome {
-  if (level >= topicLevels.complete) return { complete: false };
-  if (level >= topicLevels.partial) return { result: 'partially_completed', code: 'REQUEST_TIMEOUT' };
-  throw new Refusal('Request timed out.', { code: 'REQUEST_TIMEOUT' });
 }

@@ -1,12 +1,21 @@
 import { rowsWhere } from '../../core/table-names.ts';
 import { maxMessages, newestAnchor } from '../../schema/messages.ts';
-import { readAnchor, type Anchor, window } from './window.ts';
+import { readAnchor, window } from './window.ts';
 import type { UserCall } from './chat-call.ts';
 import { levels } from './levels.ts';
 import { showMessage, type MessageLook } from './message-view.ts';
 import { narrowReader } from './narrow-terms.ts';
 import { narrowed, searchOf, type Narrowed, resolveWith } from './narrow.ts';
-import { boolean, natural, naturals, orNull, plain, readParameters, required, type Signature } from './parameters.ts';
+import {
+  boolean,
+  jsonValue,
+  natural,
+  naturals,
+  plain,
+  readParameters,
+  required,
+  type Signature,
+} from './parameters.ts';
 import { Refusal } from './refusal.ts';
 import { canRead } from './access.ts';
 
@@ -16,7 +25,8 @@ const signature = {
   apply_markdown: boolean,
   client_gravatar: boolean,
   include_anchor: boolean,
-  message_ids: orNull(naturals),
+  // `null` means that the parameter is not given.
+  message_ids: (name, text) => (jsonValue(name, text) === null ? undefined : naturals(name, text)),
   narrow: narrowReader(0),
   num_before: natural,
   num_after: natural,
@@ -64,17 +74,20 @@ export function fetchMessages(call: UserCall) {
     search: searchOf(terms),
   };
   const found = narrowed(call, terms);
-  if (!found) return nothing(anchor);
+  if (!found) {
+    // A narrow on what the caller may not read, in late levels: an empty success (docs/apis.md, Messages).
+    const ends = { found_oldest: anchor !== undefined, found_newest: anchor !== undefined };
+    return {
+      messages: [],
+      found_anchor: false,
+      ...ends,
+      history_limited: false,
+      ...(anchor && { anchor: newestAnchor }),
+    };
+  }
   if (!anchor) return byIds(call, found, message_ids ?? [], look);
   const { rows, ...flags } = window(call, found, { anchor, num_before, num_after, include_anchor });
   return { ...flags, messages: rows.map((row) => showMessage(call, row, look)) };
-}
-
-/** A narrow on what the caller may not read, in late levels: an empty success (docs/apis.md, Messages). */
-function nothing(anchor: Anchor | undefined) {
-  const ends = { found_oldest: anchor !== undefined, found_newest: anchor !== undefined };
-  const empty = { messages: [], found_anchor: false, ...ends, history_limited: false };
-  return anchor ? { ...empty, anchor: newestAnchor } : empty;
 }
 
 /** Newest first, because clients must not rely on an order: the server's query has none. Missing ids are left out silently. */

@@ -32,24 +32,11 @@ export const operators: Readonly<Record<string, Operator>> = {
       return ({ stream_id, subject }) => stream_id !== undefined && sameTopic(subject, topic);
     },
   },
-  sender: {
-    test: byUser(
-      (id) =>
-        ({ sender_id }) =>
-          sender_id === id,
-    ),
-  },
+  sender: { test: byUser(({ sender_id }, id) => sender_id === id) },
   dm: { since: levels.dmOperators, test: byConversation },
   'pm-with': { test: byConversation },
   pm_with: { test: byConversation },
-  'dm-including': {
-    since: levels.dmOperators,
-    test: byUser(
-      (id) =>
-        ({ people }) =>
-          people?.includes(id) ?? false,
-    ),
-  },
+  'dm-including': { since: levels.dmOperators, test: byUser(({ people }, id) => people?.includes(id) ?? false) },
   'group-pm-with': { test: byUser(inGroup) },
   group_pm_with: { test: byUser(inGroup) },
   mentions: {
@@ -61,7 +48,14 @@ export const operators: Readonly<Record<string, Operator>> = {
   },
   is: { test: byState },
   has: { test: byContent },
-  in: { ignoresNegation: (operand) => operand === 'all', test: byHome },
+  in: {
+    ignoresNegation: (operand) => operand === 'all',
+    test({ user, state }, operand) {
+      if (operand === 'all') return always;
+      if (operand === 'home') return (message) => !isMuted(user, message, state);
+      throw badNarrow(`unknown 'in' operand ${String(operand)}`);
+    },
+  },
   id: { test: byId },
   near: { ignoresNegation: always, test: () => () => true },
   search: { ignoresNegation: always, test: (_call, operand) => searchTest(String(operand)) },
@@ -103,12 +97,15 @@ function userNamed({ state }: UserCall, operand: Operand): User {
   return user;
 }
 
-function byUser(test: (id: number) => Predicate): Operator['test'] {
-  return (call, operand) => test(userNamed(call, operand).user_id);
+function byUser(test: (message: MessageRecord, id: number) => boolean): Operator['test'] {
+  return (call, operand) => {
+    const { user_id } = userNamed(call, operand);
+    return (message) => test(message, user_id);
+  };
 }
 
-function inGroup(id: number): Predicate {
-  return ({ people }) => people !== undefined && people.length > 2 && people.includes(id);
+function inGroup({ people = [] }: MessageRecord, id: number): boolean {
+  return people.length > 2 && people.includes(id);
 }
 
 /** The one conversation with exactly these people; the caller may be left out. An empty list names none. */
@@ -160,12 +157,6 @@ function byContent({ level }: UserCall, operand: Operand): Predicate {
   const test = own(tests, operand);
   if (!test) throw badNarrow(`unknown 'has' operand ${String(operand)}`);
   return test;
-}
-
-function byHome({ user, state }: UserCall, operand: Operand): Predicate {
-  if (operand === 'all') return () => true;
-  if (operand === 'home') return (message) => !isMuted(user, message, state);
-  throw badNarrow(`unknown 'in' operand ${String(operand)}`);
 }
 
 /** The entry of that name, and never one that every object has by nature. */

@@ -107,21 +107,22 @@ export function resolveWith(call: UserCall, terms: readonly Term[]): readonly Te
   const id = typeof first.operand === 'boolean' ? Number(first.operand) : first.operand;
   if (!/^\d+$/.test(String(id))) throw badNarrow("Invalid 'with' operator");
   const message = call.state.messages.get(Number(id));
-  if (message && canRead(call.user, message, call.state))
+  if (message && canRead(call.user, message, call.state)) {
+    const { stream_id, subject, people = [] } = message;
+    const place: readonly (readonly [operator: string, operand: Term['operand']])[] =
+      stream_id === undefined
+        ? [['pm-with', people]]
+        : [
+            ['stream', stream_id],
+            ['topic', subject],
+          ];
     return [
       ...rest.filter(({ operator }) => !channelTerms.test(operator) && !directTerms.test(operator)),
-      ...conversationOf(message),
+      ...place.map(([operator, operand]) => ({ operator, operand, negated: false })),
     ];
+  }
   const names = rest.map(({ operator }) => operator);
   const namesTopic = names.includes('topic') && (names.includes('channel') || names.includes('stream'));
   if (namesTopic || names.some((name) => directTerms.test(name))) return rest;
   throw badNarrow("Invalid 'with' operator");
-}
-
-function conversationOf({ stream_id, subject, people }: MessageRecord): Term[] {
-  if (stream_id === undefined) return [{ operator: 'pm-with', operand: people ?? [], negated: false }];
-  return [
-    { operator: 'stream', operand: stream_id, negated: false },
-    { operator: 'topic', operand: subject, negated: false },
-  ];
 }

@@ -34,8 +34,9 @@ export const plain: Reader<string> = (_name, text) => text;
 
 /** JSON text of any shape. */
 export const jsonValue: Reader<unknown> = (name, text) => {
+  const mark = (token: string) => (/^-?\d+(?:\.|[eE])/.test(token) ? String(fraction) : token);
   try {
-    return JSON.parse(markFractions(text));
+    return JSON.parse(text.replace(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g, mark));
   } catch (cause) {
     if (cause instanceof SyntaxError) throw new Refusal(`${name} is not valid JSON`);
     throw cause;
@@ -44,16 +45,6 @@ export const jsonValue: Reader<unknown> = (name, text) => {
 
 /** What each number with a point or an exponent is read as: the server's parser keeps `5.0` and `5` apart. */
 const fraction = 0.5;
-
-function markFractions(text: string): string {
-  const token = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-  return text.replace(token, (found) => (/^-?\d+(?:\.|[eE])/.test(found) ? String(fraction) : found));
-}
-
-/** `null` means that the parameter is not given. */
-export function orNull<T>(read: Reader<T>): Reader<T | undefined> {
-  return (name, text) => (jsonValue(name, text) === null ? undefined : read(name, text));
-}
 
 export const boolean: Reader<boolean> = (name, text) => {
   const value = jsonValue(name, text);

@@ -10,6 +10,11 @@ import { aboutMe, giveKey, listUsers } from './users.ts';
 import { changeView, listViews } from './views.ts';
 import { Refusal } from './refusal.ts';
 
+/** A URL below the prefix of the API. */
+function at(path: string, methods: ChatRoute['methods'], since = 0): ChatRoute {
+  return { pattern: new RegExp(`^/api/v1/${path}$`, 's'), methods, since };
+}
+
 /** Open to every account. */
 const any = (run: (call: UserCall) => CallOutcome): Endpoint => ({ who: 'accounts', run });
 
@@ -41,61 +46,31 @@ const lacking: Endpoint = {
  * only a part of them: the others are what official clients use around it.
  */
 export const chatRoutes: readonly ChatRoute[] = [
-  { pattern: /^\/api\/v1\/server_settings$/, methods: { GET: { who: 'anybody', run: aboutServer } } },
-  { pattern: /^\/api\/v1\/fetch_api_key$/, methods: { POST: { who: 'anybody', run: giveKey } } },
-  { pattern: /^\/api\/v1\/users$/, methods: { GET: any(listUsers) } },
-  { pattern: /^\/api\/v1\/users\/me$/, methods: { GET: any(aboutMe) } },
-  { pattern: /^\/api\/v1\/users\/me\/subscriptions$/, methods: { GET: any(listSubscriptions) } },
-  { pattern: /^\/api\/v1\/users\/me\/([0-9]+)\/topics$/, methods: { GET: any(listTopics) } },
-  { pattern: /^\/api\/v1\/streams$/, methods: { GET: any(listChannels) } },
-  { pattern: /^\/api\/v1\/get_stream_id$/, methods: { GET: any(findChannel) } },
-  { pattern: /^\/api\/v1\/messages$/, methods: { GET: any(fetchMessages), POST: any(postMessage) } },
-  {
-    pattern: /^\/api\/v1\/messages\/([0-9]+)$/,
-    methods: { GET: any(oneMessage), PATCH: lacking, DELETE: lacking },
-  },
-  {
-    pattern: /^\/api\/v1\/settings(\/display|\/notifications)?$/,
-    methods: { PATCH: { who: 'people', run: changeSettings, namesIgnored: levels.ignoredSettings } },
-  },
-  {
-    pattern: /^\/api\/v1\/streams\/([0-9]+)\/delete_topic$/,
-    methods: { POST: { who: 'administrators', run: deleteTopic } },
-  },
-  {
-    pattern: /^\/api\/v1\/navigation_views$/,
-    since: levels.navigationViews,
-    methods: { GET: any(listViews), POST: lacking },
-  },
-  {
-    pattern: /^\/api\/v1\/navigation_views\/(.+)$/s,
-    since: levels.navigationViews,
-    methods: { PATCH: any(changeView), DELETE: lacking },
-  },
-  {
-    pattern: /^\/api\/v1\/saved_snippets$/,
-    since: levels.savedSnippets,
-    methods: { GET: any(listSnippets), POST: any(createSnippet) },
-  },
-  {
-    pattern: /^\/api\/v1\/saved_snippets\/([0-9]+)$/,
-    since: levels.snippetEditing,
-    methods: { DELETE: any(deleteSnippet), PATCH: lacking },
-  },
-  {
-    pattern: /^\/api\/v1\/saved_snippets\/([0-9]+)$/,
-    since: levels.savedSnippets,
-    methods: { DELETE: any(deleteSnippet) },
-  },
-  { pattern: /^\/api\/v1\/user_uploads\/([0-9]+\/.+)$/s, methods: { GET: any(uploadAddress) } },
+  at('server_settings', { GET: { who: 'anybody', run: aboutServer } }),
+  at('fetch_api_key', { POST: { who: 'anybody', run: giveKey } }),
+  at('users', { GET: any(listUsers) }),
+  at('users/me', { GET: any(aboutMe) }),
+  at('users/me/subscriptions', { GET: any(listSubscriptions) }),
+  at('users/me/([0-9]+)/topics', { GET: any(listTopics) }),
+  at('streams', { GET: any(listChannels) }),
+  at('get_stream_id', { GET: any(findChannel) }),
+  at('messages', { GET: any(fetchMessages), POST: any(postMessage) }),
+  at('messages/([0-9]+)', { GET: any(oneMessage), PATCH: lacking, DELETE: lacking }),
+  at('settings(/display|/notifications)?', {
+    PATCH: { who: 'people', run: changeSettings, namesIgnored: levels.ignoredSettings },
+  }),
+  at('streams/([0-9]+)/delete_topic', { POST: { who: 'administrators', run: deleteTopic } }),
+  at('navigation_views', { GET: any(listViews), POST: lacking }, levels.navigationViews),
+  at('navigation_views/(.+)', { PATCH: any(changeView), DELETE: lacking }, levels.navigationViews),
+  at('saved_snippets', { GET: any(listSnippets), POST: any(createSnippet) }, levels.savedSnippets),
+  at('saved_snippets/([0-9]+)', { DELETE: any(deleteSnippet), PATCH: lacking }, levels.snippetEditing),
+  at('saved_snippets/([0-9]+)', { DELETE: any(deleteSnippet) }, levels.savedSnippets),
+  at('user_uploads/([0-9]+/.+)', { GET: any(uploadAddress) }),
   {
     pattern: /^\/user_uploads\/temporary\/([^/]+)\/[^/]+$/,
     methods: { GET: { who: 'anybody', run: uploadContent } },
   },
-  {
-    pattern: new RegExp(`^/api/v1/(?:${names.join('|')})$`),
-    methods: { GET: lacking, POST: lacking, PUT: lacking, PATCH: lacking, DELETE: lacking },
-  },
+  at(`(?:${names.join('|')})`, { GET: lacking, POST: lacking, PUT: lacking, PATCH: lacking, DELETE: lacking }),
 ];
 
 /** Releases by the level that they brought (docs/apis.md, Feature levels). */

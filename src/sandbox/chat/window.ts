@@ -1,3 +1,4 @@
+import { countBefore } from '../../core/halving.ts';
 import { newestAnchor } from '../../schema/messages.ts';
 import type { MessageRecord } from '../records.ts';
 import type { UserCall } from './chat-call.ts';
@@ -90,13 +91,7 @@ function walk({ rows, matches }: Narrowed, start: number, step: 1 | -1, count: n
 
 /** The place of the first row with an id above `id`. */
 function firstAbove(rows: readonly MessageRecord[], id: number): number {
-  let [low, high] = [0, rows.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((rows[middle]?.id ?? Infinity) > id) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+  return countBefore(rows, (row) => row.id <= id);
 }
 
 /** Where a range of messages is taken; `date` in UNIX seconds. */

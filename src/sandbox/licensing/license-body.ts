@@ -8,9 +8,9 @@ export interface BodyShape {
   /** `key`: one license is the bare string of its key. */
   readonly one?: 'whole' | 'key';
   /** How names are changed before they are kept; default: they are not. */
-  readonly names?: NameChangeName;
+  readonly names?: NameChangeName | undefined;
   /** Errors come with status 200 in this form; default: with their own status. */
-  readonly error?: ErrorShapeName;
+  readonly error?: ErrorShapeName | undefined;
   /** Rows of a list: `anonymous` lacks `remote_user` and `app_code`, `keys` are bare strings. */
   readonly rows?: 'whole' | 'anonymous' | 'keys';
 }

@@ -59,12 +59,11 @@ function pageOf(call: LicensingCall, all: readonly LicenseRecord[], { pages, mot
     return { url, path, query: `?${query.toString()}`, number: page, token: String(page) };
   };
   const part = pages === 'first only' && start > 0 ? [] : rows.slice(start, start + size);
-  const following = start + size < rows.length ? at(start + size) : undefined;
   return {
     rows: part.map(show),
     total: rows.length,
     start,
-    next: call.shape.nextRepeats ? at(start) : following,
+    next: start + size < rows.length ? at(start + size) : undefined,
     previous: start > 0 ? at(Math.max(0, start - size)) : undefined,
   };
 }

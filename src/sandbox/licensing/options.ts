@@ -1,4 +1,3 @@
-import type { Milliseconds } from '../../core/duration.ts';
 import type { Fields, Values } from '../../schema/field.ts';
 import { namesIn } from '../../core/table-names.ts';
 import { errorShapeNames, nameChangeNames, type BodyShape } from './license-body.ts';
@@ -8,21 +7,17 @@ import { listShapeNames, type ListShapeName } from './list-shapes.ts';
 /** How answers look whose form the specification leaves open; each choice is a server that a client may meet. */
 export interface LicenseShape extends BodyShape {
   /** What follows a POST, PUT or PATCH; default `license`. */
-  readonly write?: WriteShapeName;
+  readonly write?: WriteShapeName | undefined;
   /** Default `array`. A `limit` or `page` in the query makes pages of it. */
-  readonly list?: ListShapeName;
+  readonly list?: ListShapeName | undefined;
   /** Most rows of a page; default 100. */
-  readonly pageSize?: number;
+  readonly pageSize?: number | undefined;
   /** Origin of the links between pages; default our own. */
   readonly nextOrigin?: string;
-  /** Every page names itself as the next. */
-  readonly nextRepeats?: boolean;
   /** What a list does with `remote_user` and `app_code`; default `changed`. */
-  readonly filters?: keyof typeof filterRules;
+  readonly filters?: keyof typeof filterRules | undefined;
   /** JSON texts are taken for numbers, and numbers for texts. */
   readonly lenient?: boolean;
-  /** What a sensor gets that no license activated: a 404, or that body with 200. */
-  readonly noActivation?: '404' | 'null' | '[]' | '{}' | 'empty';
 }
 
 /** What a list can do with its filters; `sandbox serve --help` and the manual show them. */
@@ -76,20 +71,12 @@ export const licensingOptions = {
 } as const satisfies Fields;
 
 /** The server that the options describe. */
-export function licensingVariant(options: Values<typeof licensingOptions>): {
-  readonly licenseShape: LicenseShape;
-  readonly stale: Milliseconds;
-} {
+export function licensingVariant(options: Values<typeof licensingOptions>) {
   const { list_shape, page_size, error_shape, write_shape, names, filters, stale = 0, lenient = false } = options;
   return {
     licenseShape: {
       lenient,
-      ...(list_shape === undefined ? {} : { list: list_shape }),
-      ...(page_size === undefined ? {} : { pageSize: page_size }),
-      ...(error_shape === undefined ? {} : { error: error_shape }),
-      ...(write_shape === undefined ? {} : { write: write_shape }),
-      ...(names === undefined ? {} : { names }),
-      ...(filters === undefined ? {} : { filters }),
+      ...{ list: list_shape, pageSize: page_size, error: error_shape, write: write_shape, names, filters },
     },
     stale,
   };

@@ -5,29 +5,15 @@ import type { MessageRecord } from '../records.ts';
 import type { State } from '../state.ts';
 import { policyKey } from '../chat/topic-names.ts';
 import { viewKey } from '../chat/views.ts';
-import {
-  sampleOrganization,
-  licenseCode,
-  addSampleLicenses,
-  sampleApps,
-  sampleChannels,
-  samplePeople,
-} from './organization.ts';
+import { sampleOrganization, addSampleLicenses, sampleChannels, samplePeople } from './organization.ts';
 import { calibrationLog, nightlyBuilds, sampleConversations, type Conversation } from './conversations.ts';
 
-/** More of the same, for tests of size. */
-export interface Extras {
-  /** That many more messages at the end of a topic, a minute apart; `chars`: of about that length, default some 30. */
-  readonly extraMessages?:
-    | {
-        readonly channel: string;
-        readonly topic: string;
-        readonly count: number;
-        readonly chars?: number;
-      }
-    | undefined;
-  /** That many more licenses, of the first application unless another is named; users are `load-1`, `load-2` and so on. */
-  readonly extraLicenses?: { readonly app_code?: number; readonly count: number };
+/** That many more messages at the end of a topic, a minute apart; `chars`: of about that length, default some 30. */
+export interface ExtraMessages {
+  readonly channel: string;
+  readonly topic: string;
+  readonly count: number;
+  readonly chars?: number;
 }
 
 /** Everything that a sandbox begins with. The same at every start, and never written to a log. */
@@ -116,24 +102,18 @@ export function hideHistory(state: State, shown: number): void {
   state.organization.put('chat', { ...organization, first_visible_message_id });
 }
 
-/** @throws Error where the channel is not in the sample */
-export function addExtras(state: State, { extraMessages, extraLicenses }: Extras): void {
-  if (extraMessages) addMessages(state, extraMessages);
-  const number = state.counters.get('license') ?? 0;
-  for (let index = 1; index <= (extraLicenses?.count ?? 0); index += 1) {
-    const license_code = licenseCode(number + index);
-    const app_code = extraLicenses?.app_code ?? sampleApps[0].app_code;
-    const row = { license_code, remote_user: `load-${index}`, app_code, size_allowance: 1 + (index % 18) };
-    state.licenses.put(license_code, { ...row, created: '2026-03-10T12:00:00Z' });
-  }
-  state.counters.put('license', number + (extraLicenses?.count ?? 0));
-}
-
-/** Texts are shared by many messages, so that a million messages of 1,000 characters fit in some 300 MiB. */
-function addMessages(state: State, { channel, topic, count, chars }: NonNullable<Extras['extraMessages']>): void {
+/**
+ * Texts are shared by many messages, so that a million messages of 1,000 characters fit in some 300 MiB.
+ * @throws Error where the channel is not in the sample
+ */
+export function addMessages(state: State, { channel, topic, count, chars = 0 }: ExtraMessages): void {
   const row = state.channels.rows().find(({ name }) => name === channel);
   if (!row) throw new Error(`no channel ${channel}`);
-  const texts = Array.from({ length: Math.min(count, 1000) }, (_, index) => textOf(index, chars ?? 0));
+  const texts = Array.from({ length: Math.min(count, 1000) }, (_, index) => {
+    const line = `Measurement ${index + 1} stored. `;
+    const content = (chars <= line.length ? line : line.repeat(Math.ceil(chars / line.length)).slice(0, chars)).trim();
+    return { content, rendered: render(content) };
+  });
   const { stream_id, recipient_id } = row;
   const [flags, reactions] = [{}, []];
   const first = (state.counters.get('message') ?? 0) + 1;
@@ -157,10 +137,4 @@ function addMessages(state: State, { channel, topic, count, chars }: NonNullable
     });
   }
   state.counters.put('message', first + count - 1);
-}
-
-function textOf(index: number, chars: number) {
-  const line = `Measurement ${index + 1} stored. `;
-  const content = (chars <= line.length ? line : line.repeat(Math.ceil(chars / line.length)).slice(0, chars)).trim();
-  return { content, rendered: render(content) };
 }

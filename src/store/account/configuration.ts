@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { shellWord } from '../../core/shell-word.ts';
-import { readPrivate, storageFailure, writePrivate } from '../disk/files.ts';
+import { storageFailure, whenClosed, writePrivate } from '../disk/files.ts';
+import { readPrivate } from '../disk/private-file.ts';
 import { makePrivateFolder, refuseUnsafeFolder } from '../disk/private-folder.ts';
 import { foldersOf } from '../disk/folders.ts';
 import { withLock, type Surroundings } from '../lock/lock.ts';
@@ -68,7 +69,7 @@ export async function changeConfiguration(host: Surroundings, work: (files: File
     const path = pathOf(file, host);
     const before = await readPrivate(path, host.system, 0);
     try {
-      writeConf(folder, file, content);
+      await whenClosed(path, async () => writeConf(folder, file, content));
     } catch (cause) {
       throw storageFailure(`cannot write ${path}`, cause);
     }

@@ -1,10 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { constants, type Stats } from 'node:fs';
-import { access, open, rename, stat, unlink, type FileHandle } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, open, rename, unlink, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { shellWord } from '../../core/shell-word.ts';
-import type { System } from '../../core/system.ts';
+import { isWindows, type System } from '../../core/system.ts';
 
 /** Whether files can be made in that folder; a missing one cannot. */
 export async function isWritable(folder: string): Promise<boolean> {
@@ -44,13 +45,47 @@ export async function writeWhole<T>(path: string, write: (file: FileHandle) => P
   const draft = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
   try {
     const written = await writeDraft(draft, write);
-    await rename(draft, path);
-    await syncFolder(dirname(path));
+    await replace(draft, path);
     return written;
   } catch (cause) {
     await remove(draft);
     throw storageFailure(`cannot write ${path}`, cause);
   }
+}
+
+/** Renames a file over another one, so that it survives a power cut. @throws an error of the file system, or as `whenClosed` */
+export async function replace(from: string, to: string): Promise<void> {
+  await whenClosed(to, () => rename(from, to));
+  await syncFolder(dirname(to));
+}
+
+/** How long a file may be open in another program before that is said. */
+const longestHold: Milliseconds = 5000;
+
+/**
+ * Windows neither renames nor removes a file while another process (a virus scanner, an index) has it open: there the work is repeated
+ * with growing pauses.
+ * @throws Failure unavailable where it stays open; what else the work throws
+ */
+export async function whenClosed<T>(path: string, work: () => Promise<T>): Promise<T> {
+  let waited = 0;
+  for (let pause = 5; ; pause *= 1.3) {
+    try {
+      return await work();
+    } catch (cause) {
+      if (!isWindows || !['EPERM', 'EACCES', 'EBUSY'].includes(codeOf(cause) ?? '')) throw cause;
+      if (waited > longestHold) throw stillOpen(`cannot write ${path}`, cause);
+    }
+    await setTimeout(pause);
+    waited += pause;
+  }
+}
+
+function stillOpen(what: string, cause: unknown): Failure {
+  return new Failure('unavailable', `${what}: another program has it open, or it is write-protected`, {
+    hint: 'Close it there, then run the same command again.',
+    cause,
+  });
 }
 
 async function writeDraft<T>(draft: string, write: (file: FileHandle) => Promise<T>): Promise<T> {
@@ -118,52 +153,10 @@ export function hashOf(bytes: Uint8Array): string {
 /** Deletes a file; one that is not there is no trouble. @throws Failure config naming it */
 export async function remove(path: string): Promise<void> {
   try {
-    await unlink(path);
+    await whenClosed(path, () => unlink(path));
   } catch (cause) {
     if (!isMissing(cause)) throw storageFailure(`cannot remove ${path}`, cause);
   }
-}
-
-/**
- * The text of a file of this user; undefined where there is none. `forbidden`: mode bits that make it unsafe, all of group and
- * others by default. Modes and owners are not looked at on Windows.
- * @throws Failure config when it is unsafe, with the command that repairs it, or cannot be read
- */
-export async function readPrivate(path: string, system: System, forbidden = 0o077): Promise<string | undefined> {
-  return (await readPrivateBytes(path, system, forbidden))?.toString('utf8');
-}
-
-/** As `readPrivate`. */
-export async function readPrivateBytes(path: string, system: System, forbidden = 0o077): Promise<Buffer | undefined> {
-  let file: FileHandle;
-  try {
-    file = await openFile(path);
-  } catch (cause) {
-    if (isMissing(cause)) return undefined;
-    throw storageFailure(`cannot read ${path}`, cause);
-  }
-  try {
-    refuseUnsafe(path, await file.stat(), system, forbidden);
-    return await file.readFile();
-  } catch (cause) {
-    throw cause instanceof Failure ? cause : storageFailure(`cannot read ${path}`, cause);
-  } finally {
-    await file.close();
-  }
-}
-
-function refuseUnsafe(path: string, found: Stats, system: System, forbidden: number): void {
-  if (!hasModes(system)) return;
-  if (found.uid !== system.uid && found.uid !== 0) {
-    throw new Failure('config', `${path} belongs to another user (id ${found.uid})`, {
-      hint: `Look at what it holds, then: chown ${system.uid ?? ''} ${shellWord(path)}`,
-    });
-  }
-  if ((found.mode & forbidden) === 0) return;
-  const danger = (found.mode & forbidden & 0o055) === 0 ? 'written' : 'read';
-  throw new Failure('config', `${path} can be ${danger} by other users (mode ${(found.mode & 0o777).toString(8)})`, {
-    hint: `Run: chmod 600 ${shellWord(path)}`,
-  });
 }
 
 /** What a failed call of the file system means to the user. A full disk passes by itself; the rest is a matter of settings. */
@@ -177,12 +170,13 @@ export function storageFailure(what: string, cause: unknown): Failure {
       cause,
     });
   }
+  if (code === 'EBUSY') return stillOpen(what, cause);
   return new Failure('config', `${what}: ${reasonOf(code)}`, { cause });
 }
 
 const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
-  EPERM: 'not permitted',
+  EPERM: isWindows ? 'not permitted, or another program has it open' : 'not permitted',
   EROFS: 'the file system is read-only',
   ENOENT: 'no such file or folder',
   ENOTDIR: 'a part of the path is not a folder',
@@ -200,18 +194,6 @@ const reasons: Readonly<Record<string, string>> = {
 /** The system's name of an error, in words. */
 export function reasonOf(code: string): string {
   return reasons[code] ?? `the system refuses it (${code})`;
-}
-
-/** Whether other users can read that file; false where there is none. */
-export async function canOthersRead(path: string, system: System): Promise<boolean> {
-  if (!hasModes(system)) return false;
-  try {
-    const found = await stat(path);
-    return found.isFile() && (found.mode & 0o044) !== 0;
-  } catch (cause) {
-    if (codeOf(cause) === undefined) throw cause;
-    return false;
-  }
 }
 
 /** The system's name of an error, such as ENOENT; undefined for anything else that was thrown. */

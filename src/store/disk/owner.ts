@@ -6,8 +6,9 @@ import { isObject } from '../../core/json.ts';
 import { Failure } from '../../core/failure.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
-import { codeOf, exists } from './files.ts';
+import { codeOf, exists, hasModes } from './files.ts';
 import { makeFolderAmongOthers } from './private-folder.ts';
+import { isSign, lookFor, signOfLife, type OwnerSight } from './sign-of-life.ts';
 
 /** Who holds a lock (docs/exactly-once.md, Owners). */
 export interface Owner {
@@ -25,6 +26,8 @@ export interface Owner {
   readonly boot?: string;
   /** The namespace in which `pid` counts: each container has its own. */
   readonly space?: string;
+  /** The name under which the process can be called, where there is no /proc. */
+  readonly sign?: string;
 }
 
 /** This process, with a fresh token. */
@@ -39,16 +42,17 @@ export async function thisOwner(system: System): Promise<Owner> {
   const pid = stat === undefined ? system.pid : Number.parseInt(stat, 10);
   // Where /proc shows other ids than the process has, it belongs to an outer namespace, and `pid` counts in that one.
   const counted = space !== undefined && pid !== system.pid ? `${space} from outside` : space;
-  const known = defined({ here, start: stat && startIn(stat), boot: boot?.trim(), space: counted });
+  const sign = stat === undefined && here !== undefined ? await signOfLife(here, system) : undefined;
+  const known = defined({ here, start: stat && startIn(stat), boot: boot?.trim(), space: counted, sign });
   return { pid, token, host: system.hostname, ...known };
 }
 
 export function isOwner(value: unknown): value is Owner {
   if (!isObject(value)) return false;
-  const { pid, token, host, here, start, boot, space } = value;
+  const { pid, token, host, here, start, boot, space, sign } = value;
   const isToken = typeof token === 'string' && /^\w{1,64}$/.test(token);
   const areTexts = [host, here, start, boot, space].every((one) => one === undefined || typeof one === 'string');
-  return typeof pid === 'number' && isToken && areTexts;
+  return typeof pid === 'number' && isToken && areTexts && (sign === undefined || isSign(sign));
 }
 
 /** An owner that is not certainly gone. */
@@ -68,7 +72,7 @@ export async function liveOwner(owner: Owner, me: Owner, system: System): Promis
 
 /** What to do about an owner of what that file holds: a sentence. */
 export function remedy({ isSeen }: LiveOwner, path: string): string {
-  if (isSeen) return 'Run the command again when it has ended.';
+  if (isSeen) return `Run the command again when it has ended; ${path} is free then.`;
   return `Whether it still runs cannot be seen from here; once it has ended, remove what it left: rm ${shellWord(path)}`;
 }
 
@@ -78,21 +82,27 @@ export function inWords({ name, isSeen }: LiveOwner, path: string): string {
 }
 
 /** An id is looked up only where it certainly is one of this computer: elsewhere it is the id of another process, or of none. */
-async function sightOf(owner: Owner, me: Owner, system: System): Promise<'gone' | 'running' | 'unseen'> {
+async function sightOf(owner: Owner, me: Owner, system: System): Promise<OwnerSight> {
   if (owner.pid === 0) return 'gone';
+  const isHere = owner.here !== undefined && (await isOfHere(owner.here, me, system));
   // Of an earlier boot; the name counts too: computers can share the folder in which the path is.
   const isEarlier = owner.boot !== undefined && me.boot !== undefined && owner.host === me.host;
-  if (owner.boot !== me.boot) return isEarlier && (await isHere(owner)) ? 'gone' : 'unseen';
-  if (owner.space !== me.space || (owner.boot === undefined && !(await isHere(owner)))) return 'unseen';
-  // Without the time of its start, a living process may be a later one with the same id.
-  if (owner.start === undefined) return answers(owner.pid, system) ? 'unseen' : 'gone';
+  if (owner.boot !== me.boot) return isEarlier && isHere ? 'gone' : 'unseen';
+  if (owner.space !== me.space || (owner.boot === undefined && !isHere)) return 'unseen';
+  if (owner.start === undefined) {
+    const { here = '', sign } = owner;
+    const sight = sign === undefined ? 'unseen' : await lookFor(sign, here, system);
+    // Without an answer, a living process may be a later one with the same id.
+    return sight !== 'unseen' || answers(owner.pid, system) ? sight : 'gone';
+  }
   const stat = await unlessUnreadable(readFile(`/proc/${owner.pid}/stat`, 'utf8'));
   if (stat === undefined) return answers(owner.pid, system) ? 'running' : 'gone';
   return startIn(stat) !== owner.start || /^[ZX]/.test(afterName(stat)) ? 'gone' : 'running';
 }
 
-async function isHere({ here }: Owner): Promise<boolean> {
-  return here !== undefined && (await unlessUnreadable(exists(here))) === true;
+/** On Windows a path that a lock names may be on another computer, to which a look would send the user's sign-in. */
+async function isOfHere(path: string, me: Owner, system: System): Promise<boolean> {
+  return path === me.here || (hasModes(system) && (await unlessUnreadable(exists(path))) === true);
 }
 
 const markPrefix = 'here-';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Secret } from '../../core/secret.ts';
 import { variable, type System } from '../../core/system.ts';
-import { readPrivate } from '../disk/files.ts';
+import { readPrivate } from '../disk/private-file.ts';
 import type { ServiceValues } from './service-file.ts';
 
 /** What a line of a password file is compared with. */

@@ -6,7 +6,8 @@ import { Failure } from '../../core/failure.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
 import { isOpenAnswer, type OpenAnswer } from '../claims.ts';
-import { isMissing, readPrivateBytes, remove, storageFailure, syncFolder } from '../disk/files.ts';
+import { isMissing, remove, storageFailure, syncFolder } from '../disk/files.ts';
+import { readPrivateBytes } from '../disk/private-file.ts';
 import { liveOwner, type Owner } from '../disk/owner.ts';
 import { eachRecord, recordLine } from '../roster/ndjson.ts';
 

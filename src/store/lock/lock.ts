@@ -1,9 +1,10 @@
-import { link, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import type { Stats } from 'node:fs';
+import { link, open, stat, writeFile, type FileHandle } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Clock, System } from '../../core/system.ts';
-import { codeOf, isMissing, isWritable, readFile, remove, storageFailure } from '../disk/files.ts';
+import { codeOf, exists, isMissing, isWritable, readFile, remove, storageFailure, whenClosed } from '../disk/files.ts';
 import { folderAmongOthers, makeFolderAmongOthers, makePrivateFolder } from '../disk/private-folder.ts';
 import { foldersOf } from '../disk/folders.ts';
 import { isOwner, liveOwner, remedy, thisOwner, type LiveOwner, type Owner } from '../disk/owner.ts';
@@ -54,7 +55,7 @@ export async function acquireLock(
   const end = clock.elapsed() + (patience.wait ?? 30_000);
   for (let round = 0; ; round += 1) {
     patience.signal?.throwIfAborted();
-    const obstacle = await attempt(path, me, system);
+    const obstacle = await attempt(path, me, system, round);
     if (!obstacle) return () => release(path, me);
     if (obstacle.holder && clock.elapsed() >= end) throw busy(obstacle.path, obstacle.holder, patience.what ?? path);
     await clock.sleep(Math.min(2 + round * 2, 40) * (0.5 + clock.random()), patience.signal);
@@ -85,9 +86,13 @@ interface Obstacle {
   readonly holder: LiveOwner | undefined;
 }
 
+/** How often an empty lock is read again: it may be in the making, where there are no hard links. */
+const looksAtEmpty = 3;
+
 /** One try, without waiting; undefined: the lock is taken. */
-async function attempt(path: string, me: Owner, system: System): Promise<Obstacle | undefined> {
+async function attempt(path: string, me: Owner, system: System, round = looksAtEmpty): Promise<Obstacle | undefined> {
   const owner = await ownerOf(path);
+  if (owner?.pid === 0 && round < looksAtEmpty) return { path, holder: undefined };
   const holder = owner && (await liveOwner(owner, me, system));
   if (holder) return { path, holder };
   const obstacle = owner && (await clearAway(path, owner, me, system));
@@ -111,19 +116,79 @@ async function clearAway(path: string, dead: Owner, me: Owner, system: System): 
   }
 }
 
-/** A hard link appears with its whole content or not at all, so nobody reads a lock without its owner. */
+/** A hard link appears with its whole content or not at all, so nobody reads a lock without its owner. False: there is a lock. */
 async function claim(path: string, me: Owner): Promise<boolean> {
   const draft = `${path}.${me.token}.${me.pid}`;
+  const byLink = (): Promise<void> => whenClosed(path, () => link(draft, path));
   try {
     await writeFile(draft, JSON.stringify(me), { flag: 'wx', mode: 0o600 });
-    await link(draft, path);
+    await byLink();
+    await refuseLoose(path, byLink);
     return true;
   } catch (cause) {
-    if (codeOf(cause) === 'EEXIST') return false;
+    const code = codeOf(cause) ?? '';
+    if (code === 'EEXIST') return false;
+    if (noLinks.has(code)) return await claimWithoutLink(path, me);
     throw storageFailure(`cannot make the lock ${path}`, cause);
   } finally {
     await remove(draft);
   }
+}
+
+/** What file systems without hard links answer (FAT, some file servers); Windows' FAT EISDIR. */
+const noLinks: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EISDIR', 'EMLINK']);
+
+/**
+ * Such a lock is empty for a moment, in which another process may take it for cut and remove it under a guard (`clearAway`). Whoever looks
+ * for the guard after writing, and then for the lock, knows whether it was removed: the other one reads it again under the guard.
+ */
+async function claimWithoutLink(path: string, me: Owner): Promise<boolean> {
+  const create = (): Promise<FileHandle> => whenClosed(path, () => open(path, 'wx', 0o600));
+  try {
+    const file = await create();
+    try {
+      await file.writeFile(JSON.stringify(me));
+      await file.sync();
+      if (await exists(`${path}.${brokenToken(await file.stat())}`)) {
+        await release(path, me);
+        return false;
+      }
+    } finally {
+      await file.close();
+    }
+    await refuseLoose(path, async () => (await create()).close());
+    return (await ownerOf(path))?.token === me.token;
+  } catch (cause) {
+    if (codeOf(cause) === 'EEXIST') return false;
+    throw storageFailure(`cannot make the lock ${path}`, cause);
+  }
+}
+
+const knownFolders = new Set<string>();
+
+/**
+ * Makes a lock that was just made a second time, once for each folder: some file servers and synchronizers let both succeed.
+ * @throws Failure config
+ */
+async function refuseLoose(path: string, make: () => Promise<void>): Promise<void> {
+  const folder = dirname(path);
+  if (knownFolders.has(folder)) return;
+  const isMadeTwice = await make().then(
+    () => true,
+    (cause: unknown) => {
+      if (codeOf(cause) === undefined) throw cause;
+      return false;
+    },
+  );
+  if (!isMadeTwice) return void knownFolders.add(folder);
+  await remove(path);
+  throw new Failure(
+    'config',
+    `no lock can be kept in ${folder}: its file system lets two processes make the same file`,
+    {
+      hint: 'Use a folder on a disk of this computer.',
+    },
+  );
 }
 
 /** Removes the lock only if it still holds our token: after somebody removed it by hand, another process may hold it. */
@@ -155,11 +220,15 @@ function parseOwner(text: string): Owner | undefined {
 
 async function brokenOwner(path: string): Promise<Owner | undefined> {
   try {
-    return { pid: 0, token: `broken${(await stat(path)).ino}` };
+    return { pid: 0, token: brokenToken(await stat(path)) };
   } catch (cause) {
     if (isMissing(cause)) return undefined;
     throw cause;
   }
+}
+
+function brokenToken({ ino }: Pick<Stats, 'ino'>): string {
+  return `broken${ino}`;
 }
 
 function busy(path: string, holder: LiveOwner, what: string): Failure {

@@ -5,7 +5,7 @@ import { defaultSettle } from '../../../src/commands/license/options.ts';
 import { formatDuration } from '../../../src/core/duration.ts';
 import { Failure } from '../../../src/core/failure.ts';
 import { readFaults } from '../../../src/sandbox/faults.ts';
-import type { SandboxOptions } from '../../../src/sandbox/server.ts';
+import type { SandboxOptions } from '../../helpers/sandbox.ts';
 import { emptyHome, fakeService, openSandbox, run as runFake } from '../../helpers/run.ts';
 import { endProcess } from '../../helpers/end-process.ts';
 import { realClock } from '../../../src/cli/clock.ts';

@@ -134,6 +134,11 @@ async function outcome(applying: Applying): Promise<{ rows: RowResult[]; failure
 
 const lost: Creation = { state: 'unanswered', heard: 'nothing', failure: new Failure('unknown', 'reset') };
 
+const small = (remote_user: string): License => ({
+  key: 'K-2',
+  fields: { remote_user, app_code: 7, size_allowance: 2 },
+});
+
 function answeredWith(license: License) {
   return {
     state: 'answered',
@@ -342,6 +347,27 @@ describe('a row whose POST is unconfirmed', () => {
         'interrupted; 5 created, 1 unknown, 34 not done on here.test, application 7; ' +
         'sent, and not yet known to be carried out: user-5',
     });
+  });
+
+  test('at an interruption is told apart from what was answered', async () => {
+    const stop = new AbortController();
+    const { applying } = host({
+      answer({ remote_user }) {
+        if (remote_user === 'user-3') return { ...answeredWith(small('user-3')), license_is: 'another' };
+        if (remote_user === 'user-4') return lost;
+        if (remote_user === 'user-5') stop.abort(new Failure('cancelled', 'interrupted'));
+        return undefined;
+      },
+    });
+
+    const { rows: printed, failure } = await outcome({ ...applying, signal: stop.signal, concurrency: 1 });
+
+    expect(printed[3]).toMatchObject({ status: 'unknown', license: null });
+    expect(failure?.message).toBe(
+      'interrupted; 4 created, 2 unknown, 34 not done on here.test, application 7; ' +
+        'answered, and not yet confirmed by a list: user-3; sent, and not yet known to be carried out: user-4',
+    );
+    expect(failure?.details.retryable).toBe(true);
   });
 
   test('is not sent where the interruption comes before its request: the row is not done', async () => {

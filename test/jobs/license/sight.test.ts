@@ -33,7 +33,7 @@ test('one list separates exact from near names, and leaves other users out', asy
     license(long.slice(0, 29)),
   ];
 
-  const sightOf = await lookAtUsers(listing(rows), 7, wanted, 4);
+  const sightOf = await lookAtUsers(listing(rows), 7, wanted, { concurrency: 4 });
 
   const found = ['ada', 'Ben', '007', 'cy d', long, 'eve', 'user-1'].map((user) => {
     const sight = sightOf(user);
@@ -69,7 +69,7 @@ describe('where the server ignores the filter, the list is read twice', () => {
       },
       ofUser: async () => ({ exact: [], near: [], filter: 'ignored' }),
     };
-    const sightOf = await lookAtUsers(api, 7, users, 4);
+    const sightOf = await lookAtUsers(api, 7, users, { concurrency: 4 });
     const shown = (user: string) => {
       const sight = sightOf(user);
       if (sight.shows === 'licenses') return sight.licenses.map(({ key }) => key);

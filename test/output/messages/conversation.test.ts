@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { Chalk } from 'chalk';
+import { Chalk, type ChalkInstance } from 'chalk';
 import { describe, expect, test } from 'vitest';
 import { conversation } from '../../../src/output/messages/conversation.ts';
 import { displayWidth } from '../../../src/output/width.ts';
@@ -110,4 +110,17 @@ test('an image between words is apart from them, and alone it begins its line', 
     '  x [image: https://a.test/p.png] y',
     '  [image: https://a.test/p.png]',
   ]);
+});
+
+test('what a search found is marked where there is colour, and nothing is where there is none', () => {
+  const found = {
+    ...{ ...base, reactions: [], content: '<p>a battery</p>', subject: 'batteries & more' },
+    match_content: '<p>a <span class="highlight">battery</span></p>',
+    match_subject: '<span class="highlight">batteries</span> &amp; more',
+  };
+  const row = (paint?: ChalkInstance): string =>
+    conversation(look('table', { terminal: true, width: 80 }), paint).row(found);
+  expect(row(new Chalk({ level: 1 }))).toContain('a \u001b[7mbattery\u001b[27m\n');
+  expect(row(new Chalk({ level: 1 }))).toContain('#bulk > \u001b[7mbatteries\u001b[27m & more — ');
+  expect(row()).not.toContain('\u001b');
 });

@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { readPrivate, storageFailure, writePrivate } from '../../../src/store/disk/files.ts';
+import { storageFailure, writePrivate } from '../../../src/store/disk/files.ts';
+import { readPrivate } from '../../../src/store/disk/private-file.ts';
 import { makePrivateFolder } from '../../../src/store/disk/private-folder.ts';
 import { failureOf, place } from '../place.ts';
 

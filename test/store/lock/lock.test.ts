@@ -72,7 +72,7 @@ test.each([0, 500])('gives up after %i ms, naming the owner', async (wait) => {
   expect(caught).toEqual({
     kind: 'unavailable',
     message: `the thing is in use by process ${process.pid} on here.test`,
-    hint: 'Run the command again when it has ended.',
+    hint: `Run the command again when it has ended; ${path} is free then.`,
   });
   expect(still.clock.now()).toBeGreaterThanOrEqual(wait);
 });
@@ -185,6 +185,34 @@ test.runIf(canUnshare).each([
     child.kill('SIGKILL');
     await end;
     expect(await look()).toMatch(dead);
+  },
+  30_000,
+);
+
+test.runIf(canUnshare).each([
+  ['runs, whoever has its id', 'lives', unseen],
+  ['is gone, whoever has its id now', 'dies', 'taken'],
+])(
+  'without /proc, an owner is called by its sign: it %s',
+  async (_what, fate, expected) => {
+    const host = place();
+    mkdirSync(join(host.folder, 'own'));
+    const child = startUnder(withoutProc, program, 'hold', host.folder);
+    await printed(child, 'held');
+    const end = ended(child);
+    if (fate === 'dies') {
+      child.kill('SIGKILL');
+      await end;
+    }
+    const path = join(host.folder, 'x.lock');
+    const owner: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    const other = { ...(owner as Owner), pid: fate === 'dies' ? process.pid : gone };
+    writeFileSync(path, JSON.stringify(other));
+    const { stdout } = await ended(startUnder(withoutProc, program, 'try', host.folder));
+    expect(stdout).toMatch(expected);
+    // The socket of a process that is gone is removed by the next one.
+    const sockets = readdirSync(join(host.folder, 'own', `chatelaine-${host.system.uid ?? 'user'}`));
+    expect(sockets.filter((name) => name.startsWith('live-'))).toHaveLength(fate === 'dies' ? 1 : 2);
   },
   30_000,
 );

@@ -1,10 +1,34 @@
-import type { Clock } from '../core/system.ts';
-import { addMessage } from './chat/post.ts';
-import type { Organization } from './records.ts';
-import type { State, Store } from './state.ts';
+import type { Clock } from '../../src/core/system.ts';
+import { addMessage } from '../../src/sandbox/chat/post.ts';
+import type { Organization } from '../../src/sandbox/records.ts';
+import { licenseCode } from '../../src/sandbox/sample/organization.ts';
+import { startSandbox as start, type SandboxOptions } from '../../src/sandbox/server.ts';
+import type { State, Store } from '../../src/sandbox/state.ts';
+
+export type { SandboxOptions };
+export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
+
+/** Starts both services; `state` is what they know, and changes it behind the clients' backs. */
+export async function startSandbox(options: SandboxOptions) {
+  const { store, ...sandbox } = await start(options);
+  return { ...sandbox, state: inspect(store, options.clock) };
+}
+
+/** A seed of that many more licenses; their users are `load-1`, `load-2` and so on. */
+export function moreLicenses(count: number, app_code = 4711): (state: State) => void {
+  return (state) => {
+    const number = state.counters.get('license') ?? 0;
+    for (let index = 1; index <= count; index += 1) {
+      const license_code = licenseCode(number + index);
+      const row = { license_code, remote_user: `load-${index}`, app_code, size_allowance: 1 + (index % 18) };
+      state.licenses.put(license_code, { ...row, created: '2026-03-10T12:00:00Z' });
+    }
+    state.counters.put('license', number + count);
+  };
+}
 
 /** What a test may look at and change while the sandbox runs; changes made here are never in the shared log. */
-export function inspect(store: Store, clock: Clock) {
+function inspect(store: Store, clock: Clock) {
   const { state } = store;
   const change = (work: (state: State) => void): void => {
     work(state);

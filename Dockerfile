@@ -1,0 +1,15 @@
+# The built program and Node, without a shell and a package manager: npm run package:image
+#
+#     docker run --rm --read-only --tmpfs /tmp --user "$RANDOM:0" --env CHATELAINE_BASE_URL … chatelaine license list
+#
+# Nothing below / is written but /tmp, and the journal of `license apply`, which has to be on a volume (--journal).
+FROM gcr.io/distroless/nodejs24-debian12@sha256:61f4f4341db81820c24ce771b83d202eb6452076f58628cd536cc7d94a10978b
+COPY LICENSE package.json /usr/share/chatelaine/
+COPY bin /usr/share/chatelaine/bin
+COPY dist /usr/share/chatelaine/dist
+# Any other user can run it too: no file belongs to this one, and all can be read by everybody.
+USER 65532:65532
+# A home that is not there: locks are then in /tmp, and `license apply` refuses to run without --journal instead of losing its journal.
+ENV HOME=/nonexistent CHATELAINE_NO_CACHE=1
+WORKDIR /tmp
+ENTRYPOINT ["/nodejs/bin/node", "/usr/share/chatelaine/bin/chatelaine.cjs"]

@@ -1,0 +1,135 @@
+// `npm run release:check [-- vX.Y.Z] [--to FOLDER]`: what a release needs, tried on two clean clones of the present commit, with an empty
+// home. Each step that fails is named, with its output. With a tag the changelog must be that of the release; with a folder it gets the
+// tarball that was tried, the Debian package, the bill of materials and their checksums.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { to: { type: 'string' } } });
+const [tag] = positionals;
+const repository = resolve(import.meta.dirname, '..');
+const { name, version } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'));
+const folder = mkdtempSync(join(tmpdir(), `${name}-release-`));
+const clones = [join(folder, 'one'), join(folder, 'at/another/place')];
+const [clone = '', other = ''] = clones;
+const tarball = `${name}-${version}.tgz`;
+const deb = `${name}_${version}_all.deb`;
+const bill = 'dist/bill-of-materials.cdx.json';
+/** What reaches a registry, or asks it to attest where a package was built. */
+const kept =
+  /^(PATH|NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|HTTPS?_PROXY|NO_PROXY|npm_config_registry|(GITHUB|ACTIONS|RUNNER|NODE_AUTH)_\w+)$/i;
+const env = {
+  ...Object.fromEntries(Object.entries(process.env).filter(([key]) => kept.test(key))),
+  ...{ HOME: join(folder, 'home'), CI: 'true', TEST_EXTENT: 'all' },
+  ...(tag !== undefined && { RELEASE_TAG: tag }),
+};
+/** Tests of what users get: versions, pages, the tarball, the Debian package, and the files of a release. */
+const tests = ['test/release', 'test/manual', 'test/e2e/package.test.ts', 'test/e2e/package-deb.test.ts'];
+const [testing, comparing] = ['tests of what is released', 'two builds, the same bytes'];
+/** @type {string[]} */
+const failed = [];
+
+console.log(
+  `${name} ${version}, ${tag ?? 'without a tag'}, at ${run(repository, 'git', 'rev-parse', 'HEAD').output.trim()}`,
+);
+if (run(repository, 'git', 'status', '--porcelain').output !== '')
+  console.log('What is not committed here is not part of it.');
+try {
+  mkdirSync(env.HOME);
+  for (const place of clones) step('clone', () => run(folder, 'git', 'clone', '--quiet', repository, place));
+  for (const place of clones) step('npm ci', () => run(place, 'npm', 'ci', '--prefer-offline'));
+  step('golden pages', goldenPages);
+  for (const place of clones) step('npm pack', () => run(place, 'npm', 'pack', '--silent'));
+  step(comparing, sameBytes);
+  step('Debian package', () => run(clone, 'npm', 'run', 'package:deb'));
+  step(testing, () => run(clone, 'npx', 'vitest', 'run', '--reporter=tree', ...tests));
+  step('npm publish --dry-run', publish);
+  if (values.to !== undefined && failed.length === 0) hand(resolve(values.to));
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+console.log(failed.length === 0 ? `\n${name} ${version} can be released` : `\nFailed: ${failed.join(', ')}`);
+process.exitCode = failed.length === 0 ? 0 : 1;
+
+/** @typedef {{ readonly passed: boolean, readonly output: string }} Outcome */
+
+/**
+ * All steps run even when one fails, so that one run tells everything.
+ * @param {string} what
+ * @param {() => Outcome} act
+ */
+function step(what, act) {
+  const begin = performance.now();
+  const { passed, output } = act();
+  if (!passed) failed.push(what);
+  console.log(`\n## ${what}: ${passed ? 'passed' : 'FAILED'} (${Math.round((performance.now() - begin) / 1000)} s)`);
+  // Of what passed, only what was tried and the sum that was compared.
+  if (!passed || what === testing || what === comparing) process.stdout.write(output);
+}
+
+/**
+ * @param {string} cwd
+ * @param {string} program
+ * @param {readonly string[]} args
+ * @returns {Outcome}
+ */
+function run(cwd, program, ...args) {
+  const options = { cwd, env, encoding: /** @type {const} */ ('utf8'), maxBuffer: Infinity };
+  const { status, stdout, stderr, error } = spawnSync(program, args, options);
+  return { passed: status === 0, output: error?.message ?? stdout + stderr };
+}
+
+/** What `npm run golden` writes must be what is committed. */
+function goldenPages() {
+  const { passed, output } = run(clone, 'npm', 'run', 'golden');
+  if (!passed) return { passed, output };
+  const stale = run(clone, 'git', 'status', '--porcelain').output;
+  return stale === ''
+    ? { passed, output: '' }
+    : { passed: false, output: `stale, npm run golden writes them:\n${stale}` };
+}
+
+function sameBytes() {
+  const [one, two] = clones.map((place) => sumOf(join(place, tarball)));
+  if (one !== undefined && one === two) return { passed: true, output: `sha256 ${one}\n` };
+  const built = readdirSync(join(clone, 'dist'), { recursive: true, encoding: 'utf8' });
+  const files = [...built.map((file) => join('dist', file)), tarball];
+  const differing = files.filter((file) => sumOf(join(clone, file)) !== sumOf(join(other, file)));
+  return { passed: false, output: differing.map((file) => `differs: ${file}\n`).join('') };
+}
+
+/** Undefined for a folder, and where there is no such file. @param {string} file */
+function sumOf(file) {
+  const isFile = statSync(file, { throwIfNoEntry: false })?.isFile() === true;
+  return isFile ? createHash('sha256').update(readFileSync(file)).digest('hex') : undefined;
+}
+
+/** Where a package was built can be attested on the machines of GitHub and GitLab alone. */
+function publish() {
+  const provenance = process.env['ACTIONS_ID_TOKEN_REQUEST_URL'] === undefined ? [] : ['--provenance'];
+  return run(clone, 'npm', 'publish', '--dry-run', '--access', 'public', ...provenance, join(clone, tarball));
+}
+
+/** @param {string} place */
+function hand(place) {
+  mkdirSync(place, { recursive: true });
+  const files = [tarball, deb, bill].map((file) => ({
+    from: join(clone, file),
+    to: file.replace('dist/', `${name}-${version}.`),
+  }));
+  for (const { from, to } of files) copyFileSync(from, join(place, to));
+  writeFileSync(join(place, 'SHA256SUMS'), files.map(({ from, to }) => `${sumOf(from)}  ${to}\n`).join(''));
+  console.log(`\n${readFileSync(join(place, 'SHA256SUMS'), 'utf8')}`);
+}

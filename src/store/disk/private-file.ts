@@ -1,0 +1,60 @@
+import type { Stats } from 'node:fs';
+import { stat, type FileHandle } from 'node:fs/promises';
+import { Failure } from '../../core/failure.ts';
+import { shellWord } from '../../core/shell-word.ts';
+import type { System } from '../../core/system.ts';
+import { codeOf, hasModes, isMissing, openFile, storageFailure } from './files.ts';
+
+/**
+ * The text of a file of this user; undefined where there is none. `forbidden`: mode bits that make it unsafe, all of group and
+ * others by default. Modes and owners are not looked at on Windows.
+ * @throws Failure config when it is unsafe, with the command that repairs it, or cannot be read
+ */
+export async function readPrivate(path: string, system: System, forbidden = 0o077): Promise<string | undefined> {
+  return (await readPrivateBytes(path, system, forbidden))?.toString('utf8');
+}
+
+/** As `readPrivate`. */
+export async function readPrivateBytes(path: string, system: System, forbidden = 0o077): Promise<Buffer | undefined> {
+  let file: FileHandle;
+  try {
+    file = await openFile(path);
+  } catch (cause) {
+    if (isMissing(cause)) return undefined;
+    throw storageFailure(`cannot read ${path}`, cause);
+  }
+  try {
+    refuseUnsafe(path, await file.stat(), system, forbidden);
+    return await file.readFile();
+  } catch (cause) {
+    throw cause instanceof Failure ? cause : storageFailure(`cannot read ${path}`, cause);
+  } finally {
+    await file.close();
+  }
+}
+
+function refuseUnsafe(path: string, found: Stats, system: System, forbidden: number): void {
+  if (!hasModes(system)) return;
+  if (found.uid !== system.uid && found.uid !== 0) {
+    throw new Failure('config', `${path} belongs to another user (id ${found.uid})`, {
+      hint: `Look at what it holds, then: chown ${system.uid ?? ''} ${shellWord(path)}`,
+    });
+  }
+  if ((found.mode & forbidden) === 0) return;
+  const danger = (found.mode & forbidden & 0o055) === 0 ? 'written' : 'read';
+  throw new Failure('config', `${path} can be ${danger} by other users (mode ${(found.mode & 0o777).toString(8)})`, {
+    hint: `Run: chmod 600 ${shellWord(path)}`,
+  });
+}
+
+/** Whether other users can read that file; false where there is none. */
+export async function canOthersRead(path: string, system: System): Promise<boolean> {
+  if (!hasModes(system)) return false;
+  try {
+    const found = await stat(path);
+    return found.isFile() && (found.mode & 0o044) !== 0;
+  } catch (cause) {
+    if (codeOf(cause) === undefined) throw cause;
+    return false;
+  }
+}

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+/** What must agree on the version. `npm run release:check -- vX.Y.Z` sets RELEASE_TAG: then the changelog must be that of a release. */
+const tag = process.env['RELEASE_TAG'];
+const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string };
+const sections = readFileSync('CHANGELOG.md', 'utf8')
+  .split(/^## /m)
+  .slice(1)
+  .map((section) => ({ title: /^.*/.exec(section)?.[0] ?? '', text: section.replace(/^.*/, '').trim() }));
+const [unreleased, newest] = sections;
+
+test('the version is that of the lock file', () => {
+  const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+    readonly version: string;
+    readonly packages: Readonly<Record<string, { readonly version: string }>>;
+  };
+  expect(version).toMatch(/^\d+\.\d+\.\d+(-[\w.]+)?$/);
+  expect([lock.version, lock.packages['']?.version], 'package-lock.json: run npm install').toEqual([version, version]);
+});
+
+test('the changelog has the version: released, or what the first one becomes', () => {
+  const [, becomes] = /\bto become (\S+?)\.?\s/.exec(unreleased?.text ?? '') ?? [];
+  expect(unreleased?.title).toBe('Unreleased');
+  expect(newest?.title.split(' ')[0] ?? becomes, 'CHANGELOG.md names another version than package.json').toBe(version);
+});
+
+test('each section of a release has its day, newest first', () => {
+  const days = sections.slice(1).map(({ title }) => / - (\d{4}-\d\d-\d\d)$/.exec(title)?.[1] ?? `no day: ${title}`);
+  expect(days).toEqual([...days].sort().reverse());
+  expect(days.filter((day) => Number.isNaN(Date.parse(day)))).toEqual([]);
+});
+
+test.runIf(tag !== undefined)('the tag is that of the version, and nothing is left unreleased', () => {
+  expect(tag).toBe(`v${version}`);
+  expect(newest?.title.split(' ')[0], 'CHANGELOG.md has no section of the version').toBe(version);
+  expect(unreleased?.text, 'CHANGELOG.md: lines under Unreleased').toBe('');
+});

@@ -1,0 +1,59 @@
+// @ts-nocheck it patches functions of Node.
+'use strict';
+// Required before test/store/program.ts: ODD_DISK names what this computer's disk does as others do.
+const fs = require('node:fs');
+const promises = require('node:fs/promises');
+const path = require('node:path');
+const { syncBuiltinESMExports } = require('node:module');
+
+const odd = new Map((process.env.ODD_DISK ?? '').split(' ').map((word) => word.split('=')));
+const { open, rename } = promises;
+const refused = (code, syscall) => Object.assign(new Error(`${code}: refused by the test`), { code, syscall });
+
+/** Windows' paths have another separator; nothing else of it is played. */
+if (odd.has('windows')) path.sep = '\\';
+
+/** No hard links: the code that a file system answers instead. */
+if (odd.has('no-link')) promises.link = () => Promise.reject(refused(odd.get('no-link'), 'link'));
+
+/** A name is given twice. */
+if (odd.has('loose')) {
+  promises.link = (from, to) => promises.copyFile(from, to);
+  promises.open = (file, flags, mode) => open(file, flags === 'wx' ? 'w' : flags, mode);
+}
+if (odd.has('loose-link')) promises.link = (from, to) => promises.copyFile(from, to);
+
+/** Another program has each file open for so many renames over it, or while a file beside it ends in `.opened`. */
+if (odd.has('held')) {
+  let left = Number(odd.get('held'));
+  promises.rename = (from, to) => {
+    if (!fs.existsSync(to) || left-- <= 0) return rename(from, to);
+    return Promise.reject(refused('EPERM', 'rename'));
+  };
+}
+
+/** A handle that appends does not truncate. */
+if (odd.has('append-only')) {
+  promises.open = async (file, flags, mode) => {
+    const handle = await open(file, flags, mode);
+    const appends = typeof flags === 'number' ? (flags & fs.constants.O_APPEND) !== 0 : /a/.test(flags ?? '');
+    if (appends) handle.truncate = () => Promise.reject(refused('EPERM', 'ftruncate'));
+    return handle;
+  };
+}
+
+/** Whoever makes a lock stalls before writing into it, until that file exists. */
+if (odd.has('stall')) {
+  const { open: before } = promises;
+  promises.open = async (file, flags, mode) => {
+    const handle = await before(file, flags, mode);
+    if (flags !== 'wx' || !/\.lock$/.test(String(file))) return handle;
+    const { writeFile } = handle;
+    handle.writeFile = async (...words) => {
+      while (!fs.existsSync(odd.get('stall'))) await new Promise((resolve) => setTimeout(resolve, 5));
+      return writeFile.apply(handle, words);
+    };
+    return handle;
+  };
+}
+syncBuiltinESMExports();
