@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import type { PlannedCall, Send } from '../api/http/call.ts';
 import { chatApi, fetchKey } from '../api/chat/chat.ts';
 import { licensingApi } from '../api/licensing/licensing.ts';
@@ -49,6 +50,7 @@ export function openSession(running: Running, checkFields: FieldCheck) {
     options,
     signal,
     checkFields,
+    saveMemory: () => setFlagsFromString('--heap-growing-percent=30'),
     surface: async () => ({ nouns, commands: await Promise.all(commandTable.map(({ load }) => load())) }),
     ...accounts,
     ...services(accounts, connections, running),

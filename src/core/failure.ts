@@ -99,3 +99,13 @@ export function usage(problems: string | readonly string[], hint?: string): Fail
   if (typeof problems === 'string') return new Failure('usage', problems, { hint });
   return new Failure('usage', problems.join('\n'), { problems, hint });
 }
+
+/** A failure is a warning, with what follows from it. */
+export async function orWarn(work: Promise<void>, warn: (text: string) => void, then?: string): Promise<void> {
+  try {
+    await work;
+  } catch (cause) {
+    if (!(cause instanceof Failure)) throw cause;
+    warn([cause.message, then].filter(Boolean).join('; '));
+  }
+}
