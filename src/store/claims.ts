@@ -36,6 +36,8 @@ export interface Claims {
 export interface PastPosts {
   /** When a license was last asked for; a user for whom that is long ago is absent. */
   readonly posted: ReadonlyMap<string, Milliseconds>;
+  /** How many POSTs in a row had no answer; absent: none. The ledger does not count them. */
+  readonly unanswered?: ReadonlyMap<string, number>;
   /** Answered POSTs whose license no list has shown. */
   readonly answers: ReadonlyMap<string, OpenAnswer>;
 }
@@ -63,6 +65,8 @@ export interface ReleasedUser {
   readonly remote_user: string;
   /** When the last POST for this user ended, whatever its outcome; by the clock of the machine, which the file of claims keeps. */
   readonly posted?: Milliseconds | undefined;
+  /** How many POSTs had no answer, those of earlier runs included; counts only beside `posted`. */
+  readonly unanswered?: number | undefined;
   /** True: a list has shown the license, so what is recorded of an answer is removed. */
   readonly isShown?: boolean | undefined;
 }

@@ -60,5 +60,6 @@ function unsent(users: readonly string[]): ReleasedUser[] {
 function latest(one: PastPosts, other: PastPosts): PastPosts {
   const posted = new Map(one.posted);
   for (const [user, time] of other.posted) posted.set(user, Math.max(time, posted.get(user) ?? -Infinity));
-  return { posted, answers: new Map<string, OpenAnswer>([...one.answers, ...other.answers]) };
+  const answers = new Map<string, OpenAnswer>([...one.answers, ...other.answers]);
+  return { ...one, posted, answers };
 }

@@ -1,5 +1,5 @@
 import type { Milliseconds } from '../../core/duration.ts';
-import { Failure, type FailureKind } from '../../core/failure.ts';
+import { Failure, orWarn, type FailureKind } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { Claims, OpenAnswer, PastPosts, ReleasedUser } from '../../store/claims.ts';
 import { limiter } from '../work/pool.ts';
@@ -24,6 +24,8 @@ export interface ClaimingUser {
 export interface UserPast {
   /** When a license of the user was last asked for, on the clock `elapsed`; undefined where that is long ago. */
   readonly posted?: Milliseconds | undefined;
+  /** How many POSTs had no answer. */
+  readonly unanswered?: number | undefined;
   /** An answered POST whose license no list has shown. */
   readonly answer?: OpenAnswer | undefined;
 }
@@ -39,6 +41,8 @@ export interface ClaimedUser {
 
 /** Where POSTs of one user are recorded. */
 export interface PostRecords {
+  /** POSTs in a row that had no answer; those of earlier runs count as repeats too. */
+  unanswered: number;
   /** Called right before each POST is sent, again where it is sent again; its failure ends the work. */
   posting(): Promise<void>;
   /** Records an answer at once: from then on no run sends the POST again. */
@@ -57,14 +61,16 @@ export async function whileClaimed<T>(
   const taken = await claims.take([remote_user]);
   let posted: Milliseconds | undefined;
   let isShown = false;
+  const past = pastIn(taken, remote_user);
   const records: PostRecords = {
+    unanswered: past.unanswered ?? 0,
     posting: () => claims.posting(remote_user),
     answered: (answer) => orWarn(claims.answered(new Map([[remote_user, answer]])), warn, unrecorded),
   };
   try {
     return await work({
-      past: pastIn(taken, remote_user),
-      shown: () => void (isShown = true),
+      past,
+      shown: () => void ((isShown = true), (records.unanswered = 0)),
       async post(send) {
         try {
           const result = await send(records);
@@ -77,7 +83,7 @@ export async function whileClaimed<T>(
       },
     });
   } finally {
-    await releaseOrWarn(claims, [{ remote_user, posted, isShown }], warn);
+    await releaseOrWarn(claims, [{ remote_user, posted, unanswered: records.unanswered, isShown }], warn);
   }
 }
 
@@ -95,16 +101,6 @@ export async function releaseOrWarn(
 
 /** An answer that cannot be recorded, where the ledger was lost for example, is an answer all the same, and is confirmed. */
 const unrecorded = 'what was answered is not recorded there for later runs';
-
-/** A failure is a warning, with what follows from it. */
-export async function orWarn(work: Promise<void>, warn: (text: string) => void, then?: string): Promise<void> {
-  try {
-    await work;
-  } catch (cause) {
-    if (!(cause instanceof Failure)) throw cause;
-    warn([cause.message, then].filter(Boolean).join('; '));
-  }
-}
 
 /** The users of a roster, kept from other processes until their outcome is known. */
 export interface RosterClaims {
@@ -125,8 +121,8 @@ export interface RosterClaims {
   listed(list: { readonly listedAt: Milliseconds; readonly missing: readonly LicenseFields[] }): void;
   /** A POST for that user is about to be sent. @throws Failure where the claim is lost: nothing may be sent */
   posting(row: LicenseUser): Promise<void>;
-  /** A POST for that user has ended, at `time` by the clock of the machine. */
-  posted(row: LicenseUser, time: Milliseconds): void;
+  /** A POST for that user has ended, at `time` by the clock of the machine; so many in a row had no answer. */
+  posted(row: LicenseUser, time: Milliseconds, unanswered: number): void;
   /** Records that a POST was answered, for all runs that share the claims. */
   answered(row: LicenseUser, answer: OpenAnswer): Promise<void>;
   /** A list shows a license of that user: no answer is open any more. */
@@ -166,7 +162,8 @@ export async function claimRoster(rows: readonly LicenseUser[], claiming: Claimi
 }
 
 function pastIn(taken: PastPosts | undefined, user: string): UserPast {
-  return { posted: taken?.posted.get(user), answer: taken?.answers.get(user) };
+  const { posted, unanswered, answers } = taken ?? {};
+  return { posted: posted?.get(user), unanswered: unanswered?.get(user), answer: answers?.get(user) };
 }
 
 /** Rows that are claimed, and how they are given back; each is known as the object that was added. */
@@ -213,16 +210,16 @@ export function claimedRows({ claims, elapsed, warn }: ClaimingRoster): ClaimedR
   return {
     add(row) {
       claimed += 1;
-      held.set(row, { app_code: row.app_code, remote_user: row.remote_user, posted: undefined, isShown: false });
+      held.set(row, {
+        app_code: row.app_code,
+        remote_user: row.remote_user,
+        posted: undefined,
+        unanswered: 0,
+        isShown: false,
+      });
     },
-    posted(row, time) {
-      const user = held.get(row);
-      if (user) user.posted = time;
-    },
-    shown(row) {
-      const user = held.get(row);
-      if (user) user.isShown = true;
-    },
+    posted: (row, posted, unanswered) => void Object.assign(held.get(row) ?? {}, { posted, unanswered }),
+    shown: (row) => void Object.assign(held.get(row) ?? {}, { isShown: true, unanswered: 0 }),
     async answered(row, answer) {
       const own = claims.get(row.app_code);
       if (!own) return;
@@ -243,7 +240,4 @@ export function claimedRows({ claims, elapsed, warn }: ClaimingRoster): ClaimedR
 }
 
 /** A claimed user, as it is given back. */
-interface HeldUser extends LicenseUser {
-  posted: Milliseconds | undefined;
-  isShown: boolean;
-}
+type HeldUser = LicenseUser & Required<ReleasedUser>;

@@ -50,7 +50,8 @@ export async function createLicense(
 ): Promise<CreatedLicense> {
   const { posts: records, before, retries, note } = creating;
   let earlier: Failure | undefined;
-  for (let posts = 1; ; posts += 1) {
+  // Where earlier runs have used the repeats up, each run sends one.
+  for (let posts = Math.min(records.unanswered, retries) + 1, sent = records.unanswered + 1; ; posts += 1, sent += 1) {
     const creation = await repeatable(
       api.create(fields, () => records.posting()),
       fields,
@@ -62,12 +63,13 @@ export async function createLicense(
     }
     const { failure } = creation;
     earlier = failure;
+    records.unanswered = sent;
     if (!before) throw unsettled(fields, failure, unknownBefore);
     await waitForList(fields, failure, creating);
     const look = await lookAfter(api, fields, { before });
     if (look.shows === 'it') return { license: look.license, list: 'shows it' };
     if (look.shows !== 'nothing') throw unsettled(fields, failure, look.why);
-    if (posts > retries) throw unsettled(fields, failure, `sent ${times(posts)}, and ${look.why}`);
+    if (posts > retries) throw unsettled(fields, failure, `sent ${times(sent)}, and ${look.why}`);
     note(`the license of ${fields.remote_user} was not created: sending the request again`);
   }
 }

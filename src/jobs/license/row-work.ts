@@ -155,7 +155,7 @@ export class RowWork {
       return stopped() ? undefined : this.#send(row, waiting, { posts, near });
     });
     if (!creation) return this.#leaveUnsent(row, waiting);
-    claims.posted(row, now());
+    claims.posted(row, now(), creation.state === 'answered' ? 0 : posts);
     const posted = elapsed();
     if (creation.state === 'answered') {
       server.answered();
@@ -172,8 +172,9 @@ export class RowWork {
   /** The POSTs of earlier runs count too: once `--retries` are used up, each run sends one. */
   #postsBefore(row: LicenseFields, waiting: WaitingRow | undefined): number {
     if (waiting?.is === 'unanswered') return waiting.posts;
-    const past = this.#run.applying.journal.past(row);
-    return past.is === 'asked' ? Math.min(past.posts, this.#run.applying.retries) : 0;
+    const { journal, claims, retries } = this.#run.applying;
+    const past = journal.past(row);
+    return Math.min(Math.max(past.is === 'asked' ? past.posts : 0, claims.past(row).unanswered ?? 0), retries);
   }
 
   /** Whether a POST is on its way. */
@@ -194,7 +195,7 @@ export class RowWork {
     } catch (cause) {
       if (cause === claims.lost() || cause === signal.reason) await this.#leaveUnsent(row, waiting);
       else if (signal.aborted) {
-        claims.posted(row, now());
+        claims.posted(row, now(), sent.posts);
         this.#run.waiting.set(row, { ...sent, is: 'unanswered', row, posted: elapsed(), failure: undefined });
       }
       throw cause;

@@ -73,6 +73,7 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
     ahead.add(row);
     past.set(key, {
       posted: lastPost(row, taken, list, sharing.elapsed()),
+      unanswered: taken.unanswered?.get(row.remote_user),
       answer: taken.answers.get(row.remote_user),
     });
   };

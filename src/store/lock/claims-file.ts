@@ -26,8 +26,8 @@ export interface Claim {
   readonly users: readonly string[];
 }
 
-/** User, time of its last POST, and when that may be forgotten. */
-export type Posted = readonly [user: string, time: Milliseconds, until: Milliseconds];
+/** User, time of its last POST, when that may be forgotten, and how many POSTs had no answer; none where that is left out. */
+export type Posted = readonly [user: string, time: Milliseconds, until: Milliseconds, unanswered?: number];
 
 export interface ClaimEdit<T> {
   /** Undefined leaves the file as it is. */
@@ -119,8 +119,8 @@ function isClaim(claim: unknown): claim is Claim {
 
 function isPosted(posted: unknown): posted is Posted {
   const parts: readonly unknown[] = Array.isArray(posted) ? posted : [];
-  const [user, time, until] = parts;
-  return typeof user === 'string' && Number.isFinite(time) && Number.isFinite(until);
+  const [user, time, until, unanswered = 0] = parts;
+  return typeof user === 'string' && [time, until, unanswered].every(Number.isFinite);
 }
 
 /** The name of a user in the file. Made of the bytes that it shows: a slice of the whole hash would keep all of it in memory. */

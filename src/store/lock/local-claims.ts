@@ -124,7 +124,11 @@ async function attempt(
   const open = new Map(answers);
   return {
     file: { claims: [...kept, mine], posted: remembered, answers: open },
-    result: { posted: agesOn(remembered, wanted, clock), answers: openOf(open, wanted) },
+    result: {
+      posted: agesOn(remembered, wanted, clock),
+      unanswered: unansweredOf(posted, wanted),
+      answers: openOf(open, wanted),
+    },
   };
 }
 
@@ -141,6 +145,15 @@ function agesOn(
     if (user !== undefined) asked.set(user, Math.max(asked.get(user) ?? -Infinity, clock.elapsed() - age));
   }
   return asked;
+}
+
+function unansweredOf(posted: readonly Posted[], wanted: ReadonlyMap<string, string>): Map<string, number> {
+  return new Map(
+    posted.flatMap(([hash, , , count = 0]) => {
+      const user = wanted.get(hash);
+      return user === undefined || count === 0 ? [] : [[user, count] as const];
+    }),
+  );
 }
 
 function openOf(answers: ClaimsFile['answers'], wanted: ReadonlyMap<string, string>): Map<string, OpenAnswer> {
@@ -198,9 +211,10 @@ function without(
   const released = new Map(users.map((user) => [hashOf(user.remote_user), user]));
   const own = (claim: Claim): Claim =>
     claim.owner.token === me.token ? { ...claim, users: claim.users.filter((user) => !released.has(user)) } : claim;
-  const fresh = [...released].flatMap(([user, { posted: time }]): Posted[] =>
-    time === undefined ? [] : [[user, time, time + remember]],
-  );
+  const fresh = [...released].flatMap(([user, { posted: time, unanswered = 0 }]): Posted[] => {
+    if (time === undefined) return [];
+    return [unanswered > 0 ? [user, time, time + remember, unanswered] : [user, time, time + remember]];
+  });
   const open = new Map<string, OpenAnswer>();
   for (const [user, answer] of answers) if (!released.get(user)?.isShown) open.set(user, answer);
   return {

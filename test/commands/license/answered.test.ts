@@ -140,6 +140,41 @@ test('an exact license in a later list closes the answer', async () => {
   expect(time.slept).toEqual([]);
 });
 
+test('POSTs without an answer count against --retries in later runs too: then each run sends one', async () => {
+  const { run, posts } = await service({}, 'POST /v1/license/=drop-before');
+  const counts: number[] = [];
+  const ran = async (line: readonly string[], stdin?: string): Promise<string> => {
+    const { exitCode, stderr } = await run([...line, '--retries', '2'], stdin);
+    expect(exitCode).toBe(9);
+    counts.push(posts());
+    return stderr;
+  };
+
+  expect(await ran(ensure('ada'))).toContain('sent 3 times, and the list does not show it');
+  expect(await ran(ensure('ada'))).toContain('sent 4 times, and the list does not show it');
+  await ran(['license', 'apply', '-'], roster('ada'));
+  await ran(['license', 'apply', '-'], roster('ada', 'ben'));
+  await ran(['license', 'apply', '-'], roster('ada', 'ben'));
+
+  expect(counts).toEqual([3, 4, 5, 5 + 1 + 3, 9 + 1 + 1]);
+});
+
+test('a list that shows the license ends the count of POSTs without an answer', async () => {
+  const { run, posts, home } = await service({}, 'POST /v1/license/=drop-before#4');
+  const line = [...ensure('ada'), '--retries', '2'];
+  const counts = (): unknown => {
+    const [file = ''] = readdirSync(home, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.claims'),
+    );
+    const { posted } = JSON.parse(readFileSync(join(home, file), 'utf8')) as { posted: unknown[][] };
+    return posted.map(([, , , count]) => count);
+  };
+
+  expect([(await run(line)).exitCode, posts(), counts()]).toEqual([9, 3, [3]]);
+  expect([(await run(line)).exitCode, posts(), counts()]).toEqual([9, 4, [4]]);
+  expect([(await run(line)).exitCode, posts(), counts()]).toEqual([0, 5, [undefined]]);
+});
+
 test('--send-again of somebody else is exit 2, and nothing is sent', async () => {
   const { run, posts } = await service({});
   const runs = [

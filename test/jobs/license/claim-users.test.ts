@@ -31,11 +31,11 @@ test('the users of each application are claimed, given back in groups, and all a
   const [ada, ben, cy, dora] = rows as [(typeof rows)[0], (typeof rows)[0], (typeof rows)[0], (typeof rows)[0]];
   expect([claimed.past(ada).posted, claimed.past(dora).posted]).toEqual([undefined, 400]);
 
-  claimed.posted(ada, 100);
+  claimed.posted(ada, 100, 0);
   await claimed.release(ada);
   time = 2001;
   await claimed.release(ben);
-  claimed.posted(cy, 3000);
+  claimed.posted(cy, 3000, 1);
   await claimed.releaseAll();
   await claimed.releaseAll();
 
