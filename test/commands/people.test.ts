@@ -12,7 +12,16 @@ describe('what nobody has that name: those that come near are named, with what t
     ['messages fetch --channel generl', 6, "no channel 'generl'; general is id:1"],
     ['topic list genral', 5, "no channel 'genral'; general is id:1"],
     ['topic delete genral lunch --confirm lunch', 5, "no channel 'genral'; general is id:1"],
-    ['snippet rm welcom', 5, "no snippet 'welcom'"],
+    ['snippet rm welcom', 5, "no snippet 'welcom'; Welcome is snippet rm 1"],
+    ['messages fetch --channel generl --num-before 1 --envelope', 6, "no channel 'generl'; general is id:1"],
+    ['archive pull kept-nowhere --sender Ines', 6, "no user 'Ines'; Ines Okafor is --sender 10"],
+    ['view pin inbx', 5, "the account has no view 'inbx'; near: inbox"],
+    ['view hide "alert word"', 5, "the account has no view 'alert word'; Alert Words is narrow/is/alerted"],
+    [
+      'view rename narrow/is/alertd X',
+      5,
+      "the account has no view 'narrow/is/alertd'; near: narrow/is/alerted, narrow/is/starred",
+    ],
   ])('%s', async (line, exitCode, message) => {
     const result = await ran(`${line} -o json`);
 

@@ -21,7 +21,7 @@ import { writePages } from './write-pages.ts';
 export default command({
   about: [
     'Writes to standard output, or with --to to a file that appears whole or not at all. Where --to names a folder (it exists, or its ' +
-      'name ends with a slash), and above 5,000 messages without --pages one, html becomes pages of 2,000 messages with links between them, and index.html; the folder is new, empty, or of an earlier export. Nothing is asked of a server. Messages are shown as ' +
+      'name ends with a slash), and above 5,000 messages without --pages one, html becomes pages of 2,000 messages with links between them, and index.html; the folder is new, empty, or of an earlier export. Whom the umask allows can read what is written. Nothing is asked of a server. Messages are shown as ' +
       'they were archived; what archive pull --recheck recorded is a warning in HTML and Markdown.',
     'html is one page with search, readable without a network: nothing in it runs or loads anything from elsewhere. Links between messages ' +
       'stay inside the page where it holds the target, and lead to the server otherwise. markdown needs the source form, html the rendered one; ' +

@@ -4,6 +4,7 @@ import { pullArchive } from '../../jobs/archive/pull-archive.ts';
 import { planPull } from '../../jobs/archive/pull-order.ts';
 import { recheckArchive, type Rechecked } from '../../jobs/archive/recheck-archive.ts';
 import type { MessageSelection } from '../../jobs/messages/selection.ts';
+import { withNearNames } from '../../jobs/topic/near.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
 import { command } from '../command.ts';
 import type { Terminal } from '../context.ts';
@@ -45,9 +46,10 @@ export default command({
     const { raw_content, ...typed } = values;
     const { site, email: account } = await context.chatAccount();
     const facts = await factsFor(typed, context);
+    let selection: MessageSelection | undefined;
     const order = {
       ...{ site: lastingSite(context.options, site), account, options: typed, files },
-      selection: () => wholeSelection(typed, facts, context),
+      selection: () => (selection ??= wholeSelection(typed, facts, context)),
       forms: both ? (['rendered', 'source'] as const) : raw_content ? (['source'] as const) : [],
     };
     if (context.options.dry_run) return { folder, ...(await planPull(folder, order)) };
@@ -61,6 +63,8 @@ export default command({
       if (head.history_limited) context.warn(limitedHistory);
       const messages = archive.parts.reduce((sum, part) => sum + part.count, 0);
       return { folder, messages, added, repaired, ...changes, ...kept };
+    } catch (cause) {
+      throw await withNearNames(cause, selection?.narrow ?? [], chat);
     } finally {
       await archive.close();
     }

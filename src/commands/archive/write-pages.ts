@@ -7,7 +7,7 @@ import { generator, type PageHead } from '../../output/messages/page-shell.ts';
 import { sentAt } from '../../output/messages/message-parts.ts';
 import type { Archive } from '../../store/archive/archive.ts';
 import type { ArchivePart } from '../../store/archive/part.ts';
-import { makeArchiveFolder, documentsIn, writeTextFile } from '../../store/archive/archive-folder.ts';
+import { makeArchiveFolder, documentsIn, sharedFolder, writeTextFile } from '../../store/archive/archive-folder.ts';
 import { remove } from '../../store/disk/files.ts';
 
 /** Messages of a page; a page of them is some megabytes, which every browser shows and searches at once. */
@@ -35,7 +35,7 @@ export async function writePages(
   signal: AbortSignal,
 ): Promise<readonly IndexedPage[]> {
   const earlier = await documentsIn(folder, ownPages);
-  await makeArchiveFolder(folder);
+  await makeArchiveFolder(folder, sharedFolder);
   // A folder without it is not yet whole.
   await remove(join(folder, 'index.html'));
   const groups = groupsOf(archive.parts);

@@ -82,16 +82,19 @@ async function* messagesOf(values: FetchValues, context: FetchParts) {
   const selection = selectionOf(values, await factsFor(values, context), context);
   const chat = context.chat();
   let count = 0;
-  const found = fetchMessages({ ...chat.raw, level: chat.level }, selection, context);
-  const pages = withNearNames(found, selection.narrow, chat);
-  for await (const messages of pages) {
-    if (messages.length === 0) continue;
-    count += messages.length;
-    const { site } = await context.chatAccount();
-    yield new JsonRows(
-      messages.map(({ text }) => text),
-      (text) => ({ message: asMessage(text.parse()), site }),
-    );
+  const pages = fetchMessages({ ...chat.raw, level: chat.level }, selection, context);
+  try {
+    for await (const messages of pages) {
+      if (messages.length === 0) continue;
+      count += messages.length;
+      const { site } = await context.chatAccount();
+      yield new JsonRows(
+        messages.map(({ text }) => text),
+        (text) => ({ message: asMessage(text.parse()), site }),
+      );
+    }
+  } catch (cause) {
+    throw await withNearNames(cause, selection.narrow, chat);
   }
   const { range } = selection;
   // Who did not ask for a number must not take a part for the whole.
@@ -109,5 +112,9 @@ async function answerTo(
   if (fields !== undefined)
     throw usage('--fields chooses fields of messages, and --envelope is the whole answer', 'Use --jq.');
   const selection = selectionOf(values, await factsFor(values, context), context);
-  return { message: await fetchEnvelope(context.chat(), selection), site: '' };
+  const chat = context.chat();
+  const message = await fetchEnvelope(chat, selection).catch(async (cause: unknown) => {
+    throw await withNearNames(cause, selection.narrow, chat);
+  });
+  return { message, site: '' };
 }

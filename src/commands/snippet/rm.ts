@@ -1,8 +1,9 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure, usage } from '../../core/failure.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { nearRows } from '../../jobs/topic/near.ts';
 import { each } from '../../jobs/work/each.ts';
 import { collect, readField } from '../../schema/field.ts';
-import { nearNames } from '../../schema/nearest.ts';
 import { snippetFields } from '../../schema/snippet.ts';
 import { command } from '../command.ts';
 import type { Terminal } from '../context.ts';
@@ -70,7 +71,7 @@ function isNumber(word: string): boolean {
   return !Number.isNaN(Number(word)) || /^[\d_]+$/.test(word);
 }
 
-function idOf(word: string, known: readonly Readonly<Record<string, unknown>>[]): number {
+function idOf(word: string, known: readonly JsonObject[]): number {
   if (isNumber(word)) return Number(word);
   const titled = known.filter(({ title }) => String(title).toLowerCase() === word.toLowerCase());
   const ids = titled.map(({ id }) => Number(id));
@@ -80,12 +81,9 @@ function idOf(word: string, known: readonly Readonly<Record<string, unknown>>[])
   return id;
 }
 
-function noSnippet(word: string, known: readonly Readonly<Record<string, unknown>>[]): Failure {
-  const near = nearNames(
-    word,
-    known.map(({ title }) => String(title)),
-  );
-  return new Failure('not_found', `no snippet '${word}'`, {
-    hint: near.length > 0 ? `Near: ${near.join(', ')}.` : 'chatelaine snippet list shows ids and titles.',
+function noSnippet(word: string, known: readonly JsonObject[]): Failure {
+  const near = nearRows(known, 'title', word, ({ id }) => `snippet rm ${String(id)}`);
+  return new Failure('not_found', `no snippet '${word}'${near ?? ''}`, {
+    hint: 'chatelaine snippet list shows ids and titles.',
   });
 }

@@ -1,8 +1,10 @@
-import type { ChatApi, ViewChange } from '../../api/chat/chat.ts';
+import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure } from '../../core/failure.ts';
+import { nearRows } from '../../jobs/topic/near.ts';
 import { each } from '../../jobs/work/each.ts';
 import { collect } from '../../schema/field.ts';
 import { isUrl } from '../../schema/link.ts';
+import { nearNames } from '../../schema/nearest.ts';
 import { builtInViews, readFragment, viewFields } from '../../schema/view.ts';
 import { command, type NamelessCommand } from '../command.ts';
 import type { Accounts } from '../context.ts';
@@ -37,7 +39,11 @@ function pinning(change: { readonly is_pinned: boolean }, examples: readonly str
         [...fragments],
         (fragment) => fragment,
         async (fragment) => {
-          refuseIgnored((await pinned(api, fragment, change)).ignored);
+          try {
+            refuseIgnored((await api.updateView(fragment, change)).ignored);
+          } catch (cause) {
+            throw await withNearViews(cause, fragment, api);
+          }
           return { fragment, ...change };
         },
       );
@@ -50,18 +56,24 @@ function pinning(change: { readonly is_pinned: boolean }, examples: readonly str
   });
 }
 
-/** What the server says of a view that is not there names none: this does, and says what a built-in one needs. */
-async function pinned(chat: ChatApi, fragment: string, change: ViewChange): ReturnType<ChatApi['updateView']> {
-  try {
-    return await chat.updateView(fragment, change);
-  } catch (cause) {
-    if (!(cause instanceof Failure) || cause.kind !== 'not_found') throw cause;
-    const builtIn: readonly string[] = builtInViews;
-    const hint = builtIn.includes(fragment)
-      ? 'The server knows a built-in view once it was pinned or hidden in an app: do that once.'
-      : 'chatelaine pins, hides and renames views that the account has: an app adds one.';
-    throw cause.as(cause.kind, `the account has no view '${fragment}'`, { hint });
-  }
+/** What the server says of a view that is not there names none: this does, and those that come near, or what a built-in one needs. */
+export async function withNearViews(cause: unknown, fragment: string, chat: Pick<ChatApi, 'views'>): Promise<unknown> {
+  if (!(cause instanceof Failure) || cause.kind !== 'not_found') return cause;
+  const builtIn: readonly string[] = builtInViews;
+  if (builtIn.includes(fragment))
+    return cause.as(cause.kind, `the account has no view '${fragment}'`, {
+      hint: 'The server knows a built-in view once it was pinned or hidden in an app: do that once.',
+    });
+  const views = (await chat.views()) ?? [];
+  const named = nearRows(views, 'name', fragment, (view) => view.fragment);
+  const like = nearNames(
+    fragment,
+    views.map((view) => view.fragment),
+  );
+  const near = named ?? (like.length > 0 ? `; near: ${like.join(', ')}` : '');
+  return cause.as(cause.kind, `the account has no view '${fragment}'${near}`, {
+    hint: 'chatelaine pins, hides and renames views that the account has: view list shows them, an app adds one.',
+  });
 }
 
 /** @throws Failure rejected where the server did not take what was sent */

@@ -5,7 +5,7 @@ import { collect } from '../../schema/field.ts';
 import { readViewName } from '../../schema/view.ts';
 import { command } from '../command.ts';
 import type { Accounts, Disk } from '../context.ts';
-import { aboutBuiltIn, readFragments, refuseIgnored } from './pin.ts';
+import { aboutBuiltIn, readFragments, refuseIgnored, withNearViews } from './pin.ts';
 
 export default command({
   about: [
@@ -41,7 +41,11 @@ export default command({
       renamings,
       ({ fragment }) => fragment,
       async ({ fragment, name }) => {
-        const { ignored, status } = await renameView(api, fragment, { name, is_pinned });
+        const { ignored, status } = await renameView(api, fragment, { name, is_pinned }).catch(
+          async (cause: unknown) => {
+            throw await withNearViews(cause, fragment, api);
+          },
+        );
         refuseIgnored(ignored);
         return { fragment, name, ...(is_pinned === undefined ? {} : { is_pinned }), status };
       },

@@ -5,23 +5,12 @@ import { nearNames } from '../../schema/nearest.ts';
 
 type Directory = Pick<ChatApi, 'users' | 'channels'>;
 
-/** Messages of a narrow; where the server does not know a user or channel in it, the failure names those that come near. */
-export async function* withNearNames<T>(
-  pages: AsyncIterable<T>,
-  narrow: readonly unknown[],
-  chat: Directory,
-): AsyncGenerator<T> {
-  try {
-    yield* pages;
-  } catch (cause) {
-    throw cause instanceof Failure && cause.details.server?.code === 'BAD_NARROW'
-      ? await explained(cause, narrow, chat)
-      : cause;
-  }
-}
-
-/** One more request, on the way of the error alone: of the names that were typed, those that nobody has. */
-async function explained(cause: Failure, narrow: readonly unknown[], chat: Directory): Promise<Failure> {
+/**
+ * What a request of a narrow failed with; where the server does not know a user or channel in it, those that come near are named. One
+ * more request, on the way of the error alone.
+ */
+export async function withNearNames(cause: unknown, narrow: readonly unknown[], chat: Directory): Promise<unknown> {
+  if (!(cause instanceof Failure) || cause.details.server?.code !== 'BAD_NARROW') return cause;
   for (const term of narrow) {
     if (!isObject(term) || typeof term['operand'] !== 'string') continue;
     const { operator, operand } = term;
@@ -44,15 +33,16 @@ export async function nearChannels(chat: Pick<ChatApi, 'channels'>, wanted: stri
   return nearRows(channels, 'name', wanted, ({ stream_id }) => `id:${String(stream_id)}`);
 }
 
-function nearRows(
-  rows: readonly JsonObject[],
-  field: string,
+/** Of rows those whose name comes near, each with what to type for it: `; general is id:1`; undefined where none does. */
+export function nearRows<R extends JsonObject>(
+  rows: readonly R[],
+  field: keyof R & string,
   wanted: string,
-  typed: (row: JsonObject) => string,
+  typed: (row: R) => string,
 ): string | undefined {
   const names = nearNames(
     wanted,
-    rows.map((row) => String(row[field])),
+    rows.flatMap((row) => (typeof row[field] === 'string' ? [row[field]] : [])),
   );
   const near = rows.filter((row) => names.includes(String(row[field]))).slice(0, 3);
   return near.length === 0 ? undefined : near.map((row) => `; ${String(row[field])} is ${typed(row)}`).join('');

@@ -1,4 +1,4 @@
-import { readdir, rmdir, stat } from 'node:fs/promises';
+import { readdir, rmdir, stat, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure, usage } from '../../core/failure.ts';
 import { codeOf, exists, isMissing, storageFailure, openFile, writeWhole } from '../disk/files.ts';
@@ -35,10 +35,10 @@ export async function takeFolder(
   };
 }
 
-/** A folder of mode 0700 for an archive or its documents, where there is none yet. @throws Failure config */
-export async function makeArchiveFolder(folder: string): Promise<void> {
+/** A folder for an archive, or for documents of another mode, where there is none yet. @throws Failure config */
+export async function makeArchiveFolder(folder: string, mode?: number): Promise<void> {
   try {
-    await makeFolder(folder);
+    await makeFolder(folder, mode);
   } catch (cause) {
     throw storageFailure(`cannot make the folder ${folder}`, cause);
   }
@@ -123,12 +123,16 @@ export async function isFolder(path: string): Promise<boolean> {
 /** Characters that are gathered before they are written. */
 const portion = 262_144;
 
+/** The mode of a folder of documents: whom the umask allows can read them. */
+export const sharedFolder = 0o777;
+
 /**
- * Writes a text that comes in pieces to a file of mode 0600, which appears whole or not at all.
+ * Writes a document that comes in pieces to a file, which appears whole or not at all. Whom the umask allows can read it, or who could read
+ * the file that it replaces.
  * @throws what the pieces throw; Failure config where the file cannot be written, unavailable where the disk is full
  */
-export function writeTextFile(path: string, pieces: AsyncIterable<string> | Iterable<string>): Promise<void> {
-  return writeWhole(path, async (file) => {
+export async function writeTextFile(path: string, pieces: AsyncIterable<string> | Iterable<string>): Promise<void> {
+  const write = async (file: FileHandle): Promise<void> => {
     let gathered = '';
     for await (const piece of pieces) {
       gathered += piece;
@@ -137,5 +141,7 @@ export function writeTextFile(path: string, pieces: AsyncIterable<string> | Iter
       gathered = '';
     }
     await file.writeFile(gathered);
-  });
+  };
+  const replaced = (await exists(path)) ? (await stat(path)).mode : 0o666;
+  await writeWhole(path, write, replaced & 0o666);
 }

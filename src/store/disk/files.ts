@@ -37,14 +37,14 @@ export function writePrivate(path: string, ...parts: readonly (string | Uint8Arr
 }
 
 /**
- * Gives a path the file that `write` fills: readers see what was there before or the whole file, also after a crash. Mode 0600 whatever
- * the umask.
+ * Gives a path the file that `write` fills: readers see what was there before or the whole file, also after a crash. It has
+ * that mode, less the umask.
  * @throws what `write` throws; Failure config where it cannot be written, unavailable where the disk is full
  */
-export async function writeWhole<T>(path: string, write: (file: FileHandle) => Promise<T>): Promise<T> {
+export async function writeWhole<T>(path: string, write: (file: FileHandle) => Promise<T>, mode = 0o600): Promise<T> {
   const draft = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
   try {
-    const written = await writeDraft(draft, write);
+    const written = await writeDraft(draft, write, mode);
     await replace(draft, path);
     return written;
   } catch (cause) {
@@ -88,8 +88,8 @@ function stillOpen(what: string, cause: unknown): Failure {
   });
 }
 
-async function writeDraft<T>(draft: string, write: (file: FileHandle) => Promise<T>): Promise<T> {
-  const file = await open(draft, 'wx', 0o600);
+async function writeDraft<T>(draft: string, write: (file: FileHandle) => Promise<T>, mode: number): Promise<T> {
+  const file = await open(draft, 'wx', mode);
   try {
     const written = await write(file);
     await file.sync();

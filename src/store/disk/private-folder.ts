@@ -23,16 +23,16 @@ export async function makePrivateFolder(folder: string, system: System): Promise
   }
 }
 
-/** Made with its parents, 0700 each. Not by mkdir's own recursion, which never ends where a parent takes no folders (/proc). */
-export async function makeFolder(folder: string): Promise<void> {
+/** Made with its parents, each of that mode less the umask. Not by mkdir's own recursion, which never ends where a parent takes no folders (/proc). */
+export async function makeFolder(folder: string, mode = 0o700): Promise<void> {
   try {
-    await mkdir(folder, { mode: 0o700 });
+    await mkdir(folder, { mode });
   } catch (cause) {
     if (codeOf(cause) === 'EEXIST' && (await stat(folder)).isDirectory()) return;
     const parent = dirname(folder);
     if (codeOf(cause) !== 'ENOENT' || parent === folder) throw cause;
-    await makeFolder(parent);
-    await mkdir(folder, { mode: 0o700 }).catch((late: unknown) => {
+    await makeFolder(parent, mode);
+    await mkdir(folder, { mode }).catch((late: unknown) => {
       // Another process may have made it meanwhile.
       if (codeOf(late) !== 'EEXIST') throw late;
     });

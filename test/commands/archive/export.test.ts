@@ -1,8 +1,11 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { idsBetween, openChatServer, topicOf } from '../../helpers/chat-server.ts';
 import { emptyHome, openSandbox } from '../../helpers/run.ts';
+
+const umask = process.umask(0o022);
+afterAll(() => void process.umask(umask));
 
 async function archived(forms = '--both', options = {}) {
   const { run, sandbox } = await openSandbox(options);
@@ -64,7 +67,7 @@ describe('archive export', () => {
     expect(stdout.endsWith('</html>\n')).toBe(true);
   });
 
-  test('--to writes a private file that appears whole', async () => {
+  test('--to writes a file that appears whole, and that others can read as the umask says', async () => {
     const { run, folder } = await archived();
     const out = join(emptyHome(), 'page.html');
 
@@ -72,6 +75,9 @@ describe('archive export', () => {
 
     expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: '', stderr: `${out} is written\n` });
     expect(readFileSync(out, 'utf8').endsWith('</html>\n')).toBe(true);
+    expect(statSync(out).mode & 0o777).toBe(0o644);
+    chmodSync(out, 0o600);
+    await run(`archive export ${folder} -o html --to ${out}`);
     expect(statSync(out).mode & 0o777).toBe(0o600);
   });
 
@@ -120,7 +126,8 @@ describe('archive export', () => {
       'href="messages-0002.html#m2001"',
     ]);
     expect(index).not.toContain('<script');
-    expect(files.map((file) => statSync(join(out, file)).mode & 0o777)).toEqual([0o600, 0o600, 0o600, 0o600]);
+    expect(files.map((file) => statSync(join(out, file)).mode & 0o777)).toEqual([0o644, 0o644, 0o644, 0o644]);
+    expect(statSync(out).mode & 0o777).toBe(0o755);
   });
 
   test.each([

@@ -14,6 +14,7 @@ function change(service: FakeService, fragment: string, form: Readonly<Record<st
 test('a view that the account does not have is named, with what can be done', async () => {
   const service = fakeService();
   change(service, 'narrow/is/alerted', { is_pinned: 'true' }).reply(404, missing);
+  service.expect('GET /api/v1/navigation_views').reply(200, { ...done, navigation_views: [] });
 
   const { exitCode, lines } = await run(service, ['view', 'pin', '#narrow/is/alerted']);
 
@@ -22,7 +23,7 @@ test('a view that the account does not have is named, with what can be done', as
     lines: [
       "chatelaine: the account has no view 'narrow/is/alerted'",
       '  The server says: Navigation view does not exist. (BAD_REQUEST)',
-      'chatelaine pins, hides and renames views that the account has: an app adds one.',
+      'chatelaine pins, hides and renames views that the account has: view list shows them, an app adds one.',
     ],
   });
 });
@@ -111,6 +112,7 @@ describe('view pin and hide on many', () => {
   test('one that is missing does not stop the others: exit 8, and it is named', async () => {
     const service = fakeService();
     change(service, 'narrow/nosuch', { is_pinned: 'true' }).reply(404, missing);
+    service.expect('GET /api/v1/navigation_views').reply(200, { ...done, navigation_views: [] });
     change(service, 'inbox', { is_pinned: 'true' }).reply(200, done);
 
     const { exitCode, stdout, error } = await run(service, 'view pin narrow/nosuch inbox -o json');
