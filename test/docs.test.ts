@@ -34,6 +34,21 @@ test('each reference to a page names a heading of it', () => {
   expect(wrong.map(({ file, page, rest }) => `${file}: ${page}, ${rest}`)).toEqual([]);
 });
 
+test('each promise names the tests that show it, by their titles', () => {
+  const page = readFileSync(join('docs', 'exactly-once.md'), 'utf8');
+  const [, promised = ''] = /## What is promised\n([^]*?)\n## /.exec(page) ?? [];
+  const promises = promised.split('\n- ').slice(1);
+  const shownBy = (text: string) =>
+    [...text.replace(/\n */g, ' ').matchAll(/`(test\/[^`]+)`: "([^"]+)"/g)].map(([, file = '', title = '']) => [
+      file,
+      title,
+    ]);
+  const wrong = shownBy(promised).filter(([file = '', title = '']) => !readFileSync(file, 'utf8').includes(title));
+  expect(wrong).toEqual([]);
+  expect(promises.filter((text) => shownBy(text).length === 0)).toEqual([]);
+  expect(promises.length).toBeGreaterThan(5);
+});
+
 test('no comment cites a page that is not in the repository', () => {
   const cites = /\((?:the )?(?:facts page|contract, sections?|specification, )/;
   const wrong = files.filter((file) => file !== join('test', 'docs.test.ts') && cites.test(readFileSync(file, 'utf8')));

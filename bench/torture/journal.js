@@ -29,6 +29,9 @@ export default async function journal({ home, bare, wrongs }) {
   let killed = 0;
   for (const phase of phases)
     for (let write = 1; await isKilledAt(write, phase, place, wrongs); write += 1) killed += 1;
+  // The process would not end before they do.
+  clean.stop();
+  hard.stop();
   return `${count} rows, killed at ${killed} writes (seed ${seed})`;
 }
 

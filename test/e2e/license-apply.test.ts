@@ -52,6 +52,23 @@ describe('kill -9', () => {
   }, 60_000);
 });
 
+describe.each(['.answers', 'journal.lock'])('where *%s cannot be removed at the end', (kept) => {
+  test('a run is judged by what was done, and names the file', async () => {
+    const { sandbox, env } = await openService();
+    const home = temporaryHome();
+    const users = rosterOf(home, 'kept', 30);
+    const disk = { NODE_OPTIONS: `--require=${resolve('test/store/odd-disk.cjs')}`, ODD_DISK: `kept=${kept}` };
+    const apply = 'license apply roster.csv --journal journal -q --settle 100ms';
+
+    const done = await start(apply, { env: { ...env, ...disk }, home }).ended;
+
+    expect(done.code).toBe(0);
+    expect(done.stderr).toMatch(new RegExp(`cannot remove \\S*${kept.replace('.', '\\.')}`));
+    expect((await start(apply, { env, home }).ended).code).toBe(0);
+    expect(holders(sandbox, 'kept')).toEqual(users.toSorted());
+  }, 60_000);
+});
+
 describe('kill -9 of a run whose answers no list has shown', () => {
   test('what the journal has as answered is never sent again: not by ensure, not for a roster with one row more', async () => {
     const sent: string[] = [];

@@ -32,6 +32,13 @@ if (odd.has('held')) {
   };
 }
 
+/** Files whose name ends so cannot be removed. */
+if (odd.has('kept')) {
+  const { unlink } = promises;
+  promises.unlink = (file) =>
+    String(file).endsWith(odd.get('kept')) ? Promise.reject(refused('EPERM', 'unlink')) : unlink(file);
+}
+
 /** A handle that appends does not truncate. */
 if (odd.has('append-only')) {
   promises.open = async (file, flags, mode) => {

@@ -89,6 +89,32 @@ const rows = [
   { license_code: 'K-2', remote_user: 'grace', size_allowance: 4 },
 ];
 
+test('users whose names differ only by case, runs of blanks, Unicode form or leading zeros are like one another', async () => {
+  const { run: ask } = await sandboxWith([
+    license('K-1', 'Ada Ward'),
+    license('K-2', 'ada  ward'),
+    license('K-3', '\uFF21da Ward'),
+    license('K-4', '007'),
+    license('K-5', '7'),
+    license('K-6', 'adaward'),
+    license('K-7', 'urn:x:1'),
+    license('K-8', 'urn:x:12'),
+    license('K-9', 'a-name-that-is-longer-than-thirty-characters'),
+    license('K-10', 'a-name-that-is-longer-than-thirty'),
+    license('K-11', 'ADA WARD', 4, 4712),
+  ]);
+
+  const ran = await ask('license audit -o json');
+
+  const like = (JSON.parse(ran.stdout) as Finding[]).filter(({ finding }) => finding === 'similar-name');
+  expect(ran.exitCode).toBe(10);
+  expect(like.map(({ license: own, detail }) => `${own?.license_code ?? ''} ${detail}`)).toEqual([
+    "K-2 like 'Ada Ward'",
+    "K-3 like 'Ada Ward'",
+    "K-5 like '007'",
+  ]);
+});
+
 describe('sizes against the roster', () => {
   const sized = (license_code: string, remote_user: string, size_allowance: number) => ({
     license_code,

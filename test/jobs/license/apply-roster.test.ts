@@ -267,6 +267,23 @@ describe('a row whose POST is unconfirmed', () => {
     });
   });
 
+  test.each([
+    ['one of two repeats is left', 1, 2],
+    ['the repeats are used up', 3, 1],
+    ['they are used up for long', 8, 1],
+  ])('counts those of earlier runs: %s', async (_left, before, sent) => {
+    const asked = { ...rows[5], step: 'create', time: 1 };
+    const { applying, posts } = host({
+      earlier: Array<unknown>(before).fill(asked),
+      answer: ({ remote_user }) => (remote_user === 'user-5' ? lost : undefined),
+    });
+
+    const { rows: printed } = await outcome({ ...applying, retries: 2 });
+
+    expect(posts.filter((user) => user === 'user-5')).toHaveLength(sent);
+    expect(printed[5]).toMatchObject({ status: 'unknown', error: expect.stringContaining('reset; sent') as string });
+  });
+
   test.each([60_000, -60_000])(
     'is listed --settle later, though the clock of the machine is set by %i ms meanwhile',
     async (span) => {

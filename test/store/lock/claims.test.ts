@@ -118,7 +118,7 @@ test('an answer that no list has shown is kept without a limit of time, until a 
   expect((await next.take(['ada'])).answers.size).toBe(0);
 });
 
-test('a file of an older version is read, one of a newer version is exit 3 and stays as it is', async () => {
+test('a file without answers is read, one of a newer version is exit 3 and stays as it is', async () => {
   const host = at(1_000_000);
   const claims = await openAt(host);
   await claims.release([{ remote_user: 'ada', posted: 1_000_000 }]);
