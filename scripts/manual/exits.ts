@@ -2,7 +2,7 @@ import { failures, type FailureKind } from '../../src/core/failure.ts';
 import { namesIn } from '../../src/core/table-names.ts';
 
 /** Every command reads options, files and credentials, and can be interrupted. */
-const always: readonly FailureKind[] = ['internal', 'usage', 'config', 'cancelled', 'terminated'];
+const always: readonly FailureKind[] = ['internal', 'usage', 'config', 'hangup', 'cancelled', 'terminated'];
 /** It asks a server. */
 const asks: readonly FailureKind[] = ['auth', 'rejected', 'unavailable'];
 

@@ -1,4 +1,5 @@
 import { homedir, hostname, tmpdir } from 'node:os';
+import { isatty } from 'node:tty';
 import { Failure } from '../core/failure.ts';
 import type { System } from '../core/system.ts';
 import { realAlarm, realClock } from './clock.ts';
@@ -78,23 +79,34 @@ const moment = 100;
  */
 function endProcess({ aborted, reason }: AbortSignal): void {
   if (!aborted) return void setTimeout(() => process.exit(), moment).unref();
-  if (process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap'))
-    process.kill(process.pid, reason instanceof Failure && reason.kind === 'terminated' ? 'SIGTERM' : 'SIGINT');
+  // Windows has no such action: there a signal to itself would be exit 1.
+  if (process.platform !== 'win32' && process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap'))
+    process.kill(process.pid, (reason instanceof Failure && signalOf[reason.kind]) || 'SIGINT');
   process.exit();
 }
+
+const signalOf: Readonly<Record<string, NodeJS.Signals>> = { terminated: 'SIGTERM', hangup: 'SIGHUP' };
 
 /** The first signal ends the command cleanly; a second one of the same kind kills the process as if nobody listened. */
 function interruption() {
   const controller = new AbortController();
-  const onInterrupt = (): void => controller.abort(new Failure('cancelled', 'interrupted'));
-  const onTerminate = (): void => controller.abort(new Failure('terminated', 'ended by SIGTERM'));
-  process.once('SIGINT', onInterrupt);
-  process.once('SIGTERM', onTerminate);
+  const listeners = Object.entries(signals()).map(([signal, failure]) => {
+    const listener = (): void => controller.abort(failure);
+    process.once(signal, listener);
+    return { signal, listener };
+  });
   return {
     signal: controller.signal,
-    release() {
-      process.removeListener('SIGINT', onInterrupt);
-      process.removeListener('SIGTERM', onTerminate);
-    },
+    release: () => listeners.forEach(({ signal, listener }) => process.removeListener(signal, listener)),
+  };
+}
+
+/** What is listened to. SIGHUP only at a terminal: elsewhere nohup has the process outlive it, and a listener would undo that. */
+function signals(): Readonly<Record<string, Failure>> {
+  return {
+    SIGINT: new Failure('cancelled', 'interrupted'),
+    SIGTERM: new Failure('terminated', 'ended by SIGTERM'),
+    ...(process.platform === 'win32' ? { SIGBREAK: new Failure('terminated', 'ended by Ctrl-Break') } : {}),
+    ...(isatty(0) || isatty(2) ? { SIGHUP: new Failure('hangup', 'the terminal was closed') } : {}),
   };
 }

@@ -88,7 +88,9 @@ function typedNames(words: readonly string[]): ReadonlySet<string> {
 
 /** A path from a root or with an ending is no key, and errors name the file and its line. */
 function namesFile(value: string): boolean {
-  return /^(\.{0,2}|~)\/|\.[a-z0-9]{1,6}$/i.test(value) && !value.includes('://') && !value.includes('=');
+  return (
+    /^(?:(?:\.{0,2}|~|[a-z]:)[/\\])|\.[a-z0-9]{1,6}$/i.test(value) && !value.includes('://') && !value.includes('=')
+  );
 }
 
 /** The name of a server is no key: an error that does not show it cannot be understood. */

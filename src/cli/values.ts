@@ -3,7 +3,7 @@ import type { GlobalValues } from '../commands/context.ts';
 import { globalOptions, negatedTwinOf, twinOf, withoutTwin, type GlobalOption } from '../commands/environment.ts';
 import { Failure, usage } from '../core/failure.ts';
 import { namesIn } from '../core/table-names.ts';
-import { variable, type Environment } from '../core/system.ts';
+import { isWindows, variable, type Environment } from '../core/system.ts';
 import { rowOf } from '../output/formats.ts';
 import { collect, flagOf, readField, type Field } from '../schema/field.ts';
 import type { Messages } from './messages.ts';
@@ -66,8 +66,23 @@ function isAbsent(text: unknown): boolean {
 
 function readOne(label: string, field: Field, text: unknown): unknown {
   if (typeof text === 'boolean') return text;
+  const isPath = /^(FILE|DIR|PATH)$/.test(field.placeholder ?? '') || (field.kind === 'string' && field.file === true);
+  const fault = isWindows && isPath ? windowsFault(String(text)) : undefined;
+  if (fault !== undefined) throw usage(`${label}: ${fault}`, 'Give another name; nothing was written.');
   if (Array.isArray(text)) return collect(text, (item) => readField(label, field, String(item)));
   return readField(label, field, String(text));
+}
+
+/** Why Windows has no file of that name, or one that its own programs can neither open nor remove; undefined where it may have one. */
+export function windowsFault(path: string): string | undefined {
+  const names = path.replace(/^(\\\\[?.]\\)?([a-z]:)?/i, '').split(/[\\/]/);
+  for (const name of names) {
+    const [sign] = /[<>:"|?*]/.exec(name) ?? [];
+    if (sign !== undefined) return `a name on Windows may not hold ${sign} (nor any of < > : " | ? *)`;
+    if (/^(con|prn|aux|nul|com\d|lpt\d) *(\.|$)/i.test(name)) return `'${name}' is a device on Windows, not a file`;
+    if (/[^.][. ]+$/.test(name)) return `'${name}': a name on Windows may not end with a dot or a blank`;
+  }
+  return undefined;
 }
 
 /**

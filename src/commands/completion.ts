@@ -73,6 +73,23 @@ end
 complete -c chatelaine -e
 complete -c chatelaine -f -k -a '(__chatelaine_complete)'
 `,
+
+  // Windows PowerShell 5 leaves out empty arguments: the word at the cursor has a sign before it. Without offers PowerShell offers files.
+  powershell: `# Completion of chatelaine for PowerShell.
+Register-ArgumentCompleter -Native -CommandName chatelaine -ScriptBlock {
+    param($word, $line, $cursor)
+    $words = @($line.CommandElements | Select-Object -Skip 1 | Where-Object { $_.Extent.EndOffset -lt $cursor } | ForEach-Object {
+        if ($_ -is [System.Management.Automation.Language.StringConstantExpressionAst]) { $_.Value } else { $_.Extent.Text }
+    })
+    $kind, $offers = @(chatelaine __complete powershell @words "=$word" 2>$null)
+    if ($kind -eq 'files' -or $kind -eq 'folders') { return }
+    foreach ($offer in $offers) {
+        $text, $meaning = $offer -split "\`t", 2
+        if (-not $meaning) { $meaning = $text }
+        [System.Management.Automation.CompletionResult]::new($text, $text, 'ParameterValue', $meaning)
+    }
+}
+`,
 } as const;
 
 export default command({
@@ -85,11 +102,13 @@ export default command({
     title: 'Installation',
     lines: [
       '# bash, in ~/.bashrc:',
-      'source <(chatelaine completion bash)',
+      'eval "$(chatelaine completion bash)"',
       '# zsh, in ~/.zshrc:',
       'source <(chatelaine completion zsh)',
       '# fish, in ~/.config/fish/config.fish:',
       'chatelaine completion fish | source',
+      '# PowerShell, in the file that $PROFILE names:',
+      'chatelaine completion powershell | Out-String | Invoke-Expression',
     ],
   },
   args: {
@@ -97,11 +116,11 @@ export default command({
       kind: 'string',
       required: true,
       choices: namesIn(completionScripts),
-      placeholder: 'bash|zsh|fish',
+      placeholder: 'bash|zsh|fish|powershell',
       help: 'The shell',
     },
   },
-  examples: ['chatelaine completion bash', 'chatelaine completion zsh', 'chatelaine completion fish'],
+  examples: namesIn(completionScripts).map((shell) => `chatelaine completion ${shell}`),
 
   async *run({ shell }) {
     yield completionScripts[shell];

@@ -14,15 +14,18 @@ export const failures = {
   incomplete: { exit: 8, means: 'part was done and the rest is named; run again to resume' },
   unknown: { exit: 9, means: 'a call that is not safe to repeat may or may not have happened' },
   differences: { exit: 10, means: 'an audit or a check found differences' },
+  hangup: { exit: 129, means: 'the terminal was closed; state is saved' },
   cancelled: { exit: 130, means: 'interrupted, or answered with no; state is saved' },
   terminated: { exit: 143, means: 'ended by SIGTERM; state is saved' },
 } as const;
 
 export type FailureKind = keyof typeof failures;
 
-/** The name of a failure in errors and documents; both ways of being ended are one. */
+const interruptions: ReadonlySet<FailureKind> = new Set(['hangup', 'cancelled', 'terminated']);
+
+/** The name of a failure in errors and documents; the ways of being ended are one. */
 export function nameOf(kind: FailureKind): string {
-  return kind === 'terminated' ? 'cancelled' : kind;
+  return interruptions.has(kind) ? 'cancelled' : kind;
 }
 
 /** The request that a failure speaks of; license codes in the URL are already hidden. */
@@ -65,9 +68,9 @@ export class Failure extends Error {
     return this.details.retryable ?? (this.kind === 'unavailable' || this.kind === 'incomplete');
   }
 
-  /** The user ended the command (Ctrl-C, SIGTERM, an answer of no): code that handles failures lets it pass. */
+  /** The user ended the command (Ctrl-C, SIGTERM, SIGHUP, an answer of no): code that handles failures lets it pass. */
   get isInterruption(): boolean {
-    return this.kind === 'cancelled' || this.kind === 'terminated';
+    return interruptions.has(this.kind);
   }
 
   /** What this failure means one floor up. The details stay, except those that are given; this failure is the cause. */

@@ -27,7 +27,16 @@ export function readStreamBytes(stream: Readable, limits: ReadLimits): Promise<B
 
 /** The text of a stream up to the end of the first line, or a little more; the rest is not read. @throws as readStreamBytes */
 export async function readStartText(stream: Readable, limits: ReadLimits): Promise<string> {
-  return (await readUntil(stream, limits, (chunk) => chunk.includes('\n'))).toString('utf8');
+  const bytes = await readUntil(stream, limits, (chunk) => chunk.includes('\n'));
+  // Of UTF-16 half of the last character may be missing.
+  return new TextDecoder(encodingOf(bytes)).decode(bytes);
+}
+
+/** What a byte order mark says; Windows' editors and PowerShell write them. TextDecoder leaves the mark out. */
+export function encodingOf(bytes: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
+  return 'utf-8';
 }
 
 /** All bytes of a file. @throws TooMuchInput, the signal's reason, or an error of the file system */

@@ -1,5 +1,35 @@
-/** A text as one word of bash or zsh, in which nothing is expanded; on one line, whatever the text holds. */
+import { isWindows } from './system.ts';
+
+/** A text as one word of this system's shells, in which nothing is expanded; on one line, whatever the text holds. */
 export function shellWord(text: string): string {
+  return isWindows ? windowsWord(text) : posixWord(text);
+}
+
+/** The line that removes a file. */
+export function removing(path: string): string {
+  return `${isWindows ? 'del' : 'rm'} ${shellWord(path)}`;
+}
+
+/** The line that gives a file another name. */
+export function renaming(from: string, to: string): string {
+  return `${isWindows ? 'move' : 'mv'} ${shellWord(from)} ${shellWord(to)}`;
+}
+
+/** One word of both cmd.exe and PowerShell; of PowerShell alone where it holds what cmd.exe can quote in no way. */
+export function windowsWord(text: string): string {
+  if (/^[\w+=:./\\-]+$/.test(text)) return text;
+  // A backslash before the closing quote would be taken for its escape.
+  if (!/[\p{Cc}\p{Cf}\u2028\u2029"$`%\u201c-\u201f]/u.test(text)) return `"${text.replace(/\\+$/, '$&$&')}"`;
+  const safe = text.replace(/[`"$\u201c-\u201f]/g, '`$&');
+  return `"${safe.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, powershellSigns)}"`;
+}
+
+function powershellSigns(sign: string): string {
+  return Array.from({ length: sign.length }, (_none, at) => `$([char]${sign.charCodeAt(at)})`).join('');
+}
+
+/** One word of bash or zsh, also on Windows: what is shown is for them. */
+export function posixWord(text: string): string {
   if (/^[\w@%+=:,./-]+$/.test(text)) return text;
   if (/[\p{Cc}\p{Cf}\u2028\u2029]/u.test(text)) return `$'${text.replace(unseen(), escaped)}'`;
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;

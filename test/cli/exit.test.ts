@@ -376,6 +376,7 @@ describe('only what may be run again is retryable', () => {
 });
 
 test.each([
+  ['hangup', 129],
   ['cancelled', 130],
   ['terminated', 143],
 ] as const)('a signal (%s) is exit %d', async (kind, exit) => {

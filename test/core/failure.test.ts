@@ -18,9 +18,9 @@ test('a failure under another kind and message keeps its details, except those t
   expect(first.details.retryable).toBe(true);
 });
 
-test('two kinds are an interruption by the user', () => {
+test('three kinds are an interruption by the user', () => {
   const kinds = (Object.keys(failures) as FailureKind[]).filter((kind) => new Failure(kind, '').isInterruption);
-  expect(kinds).toEqual(['cancelled', 'terminated']);
+  expect(kinds).toEqual(['hangup', 'cancelled', 'terminated']);
 });
 
 describe('labelled', () => {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { shellWord } from '../../src/core/shell-word.ts';
+import { posixWord, windowsWord } from '../../src/core/shell-word.ts';
 
 test.each([
   ['license/4f1c9a', 'license/4f1c9a'],
@@ -12,14 +12,26 @@ test.each([
   ["a\nb'\\", String.raw`$'a\x0ab\'\\'`],
   ['\u202e', String.raw`$'\xe2\x80\xae'`],
 ])('%j', (text, word) => {
-  expect(shellWord(text)).toBe(word);
+  expect(posixWord(text)).toBe(word);
 });
 
 test('bash reads each word as the text it was', () => {
   const text = fc.string({ unit: 'binary', minLength: 0, maxLength: 30 }).filter((found) => !found.includes('\0'));
   const texts = fc.sample(text, 1200);
-  const words = texts.map(shellWord).join(' ');
+  const words = texts.map(posixWord).join(' ');
   expect(words).not.toContain('\n');
   const read = execFileSync('bash', ['-s'], { input: `printf '%s\\0' ${words}` }).toString();
   expect(read.split('\0')).toEqual([...texts, '']);
+});
+
+test.each([
+  [String.raw`C:\dir\file-1.csv`, String.raw`C:\dir\file-1.csv`],
+  ['', '""'],
+  [String.raw`C:\Müller Büro\x`, String.raw`"C:\Müller Büro\x"`],
+  ['C:\\two words\\', String.raw`"C:\two words\\"`],
+  ["O'Brien & (co) ^", `"O'Brien & (co) ^"`],
+  ['100% $x `a` "b"', '"100% `$x ``a`` `"b`""'],
+  ['a\nb\u202e', '"a$([char]10)b$([char]8238)"'],
+])('on Windows %j', (text, word) => {
+  expect(windowsWord(text)).toBe(word);
 });

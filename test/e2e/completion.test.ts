@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -22,7 +23,7 @@ const bash: Shell = {
   name: 'bash',
   title: 'bash',
   args: ['--norc', '--noprofile', '-i'],
-  load: 'source <(chatelaine completion bash)',
+  load: 'eval "$(chatelaine completion bash)"',
   explains: false,
 };
 const shells: readonly Shell[] = [
@@ -141,3 +142,14 @@ function furnished(): string {
 function argumentsAs(text: string): RegExp {
   return new RegExp(`ran: ${text.replace(/[[\].]/g, '\\$&').replace('/\\]', '/?\\]')}\\s[^]*> `);
 }
+
+test.each([
+  ['license', '=li', 'words\nlist\t', true],
+  ['completion', '=', 'words\nbash\nzsh\nfish\npowershell\n', false],
+])(
+  'PowerShell asks with a sign before the word at the cursor, which may be empty: %s',
+  (word, current, answer, isStart) => {
+    const { stdout } = spawnSync(process.execPath, ['bin/chatelaine.cjs', '__complete', 'powershell', word, current]);
+    expect(isStart ? stdout.toString().slice(0, answer.length) : stdout.toString()).toBe(answer);
+  },
+);

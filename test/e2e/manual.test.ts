@@ -239,6 +239,7 @@ function furnished(env: Readonly<Record<string, string>>): string {
   const key = env['CHATELAINE_API_KEY'] ?? '';
   program('secret-tool', `test "$1" = lookup && echo ${key} || cat >/dev/null`);
   program('pass', `test "$1" = show && echo ${key} || cat >/dev/null`);
+  program('security', `test "$1" = find-generic-password && echo ${key} || cat >/dev/null`);
   program('op', `echo ${env['CHATELAINE_CHAT_API_KEY'] ?? ''}`);
   writeFileSync(join(home, 'roster.csv'), 'remote_user,size_allowance\nada,4\nphysio-7731,6\n');
   const folder = join(home, '.config', 'chatelaine');

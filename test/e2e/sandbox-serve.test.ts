@@ -43,6 +43,19 @@ test('the whole screen of sandbox serve', async () => {
 });
 
 test.each([
+  ['powershell', "$env:CHATELAINE_APP_CODE = '4711'"],
+  ['cmd', 'set "CHATELAINE_APP_CODE=4711"'],
+])('--shell %s prints its lines, and writes them to --ready-file', async (shell, line) => {
+  const terminal = openTerminal(
+    `chatelaine sandbox serve --shell ${shell} --ready-file ready & read line; kill $!; wait $!; cat ready`,
+  );
+  await terminal.shows(/until Ctrl-C/);
+  terminal.type('\r');
+  const lines = (await terminal.ended).output.split('\n');
+  expect(lines.filter((one) => one === line)).toHaveLength(2);
+});
+
+test.each([
   ['with -q', 'chatelaine sandbox serve -q --ready-file ready'],
   ['where stderr is no terminal', 'chatelaine sandbox serve --ready-file ready 2> notes'],
 ])('and none %s', async (_when, served) => {

@@ -8,6 +8,34 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { readFaults } from '../../src/sandbox/faults.ts';
 import { openOrigin } from '../helpers/origin.ts';
 import { errorOf, openService, start, temporaryHome } from './program.ts';
+import { openTerminal } from './pty.ts';
+
+describe('SIGHUP', () => {
+  const envOf = (port: number): Record<string, string> => ({
+    CHATELAINE_BASE_URL: `http://127.0.0.1:${port}`,
+    CHATELAINE_API_KEY: 'k',
+    CHATELAINE_APP_CODE: '7',
+  });
+
+  test('at a terminal ends the command as the others do', async () => {
+    const { port, seen } = await openOrigin(() => undefined);
+    const line = `chatelaine license list -o json & P=$!; read; kill -HUP $P; wait $P; echo "exit $?"`;
+    const terminal = openTerminal(line, { env: envOf(port) });
+    await until(() => seen.length === 1);
+    terminal.type('\r');
+    const { output } = await terminal.ended;
+    expect(output).toContain('"message":"the terminal was closed"');
+    expect(output).toContain('exit 129');
+  });
+
+  test('without a terminal is not listened to: nohup has it ignored, else it ends the process', async () => {
+    const { port, seen } = await openOrigin(() => undefined);
+    const run = start('license list -o json', { env: envOf(port) });
+    await until(() => seen.length === 1);
+    run.child.kill('SIGHUP');
+    expect(await run.ended).toMatchObject({ code: null, stdout: '', stderr: '' });
+  });
+});
 
 const signals = [
   ['SIGINT', 130],

@@ -11,7 +11,7 @@ test('a reading command never says that a write is unconfirmed', () => {
 });
 
 test('a command that asks no server cannot be refused by one', () => {
-  expect(failuresOf('settings list')).toEqual(['internal', 'usage', 'config', 'cancelled', 'terminated']);
+  expect(failuresOf('settings list')).toEqual(['internal', 'usage', 'config', 'hangup', 'cancelled', 'terminated']);
 });
 
 test('the list of every command is in the order of the exit codes', () => {

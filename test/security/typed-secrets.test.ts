@@ -159,7 +159,7 @@ function leaks(text: string, value: string): string[] {
   return pieces.filter((piece) => text.toLowerCase().includes(piece.toLowerCase()));
 }
 
-test.each([
+test.each<readonly [string, string, string]>([
   [
     'a setting whose name is long',
     'settings set web_escape_navigates_to_home_view=V',
@@ -167,6 +167,11 @@ test.each([
   ],
   ['a roster', 'license apply customers-of-the-spring-fair.csv', 'customers-of-the-spring-fair.csv'],
   ['a path', 'license apply /srv/rosters-of-this-company/march', '/srv/rosters-of-this-company/march'],
+  ...[
+    String.raw`C:\rosters-of-this-company-north\march`,
+    String.raw`.\rosters-of-this-company-north\march`,
+    String.raw`\server\rosters-of-this-company-north\x`,
+  ].map((path) => ['a path of Windows', `license apply '${path}'`, path] as const),
   [
     'a host',
     'auth login chat --site http://chat-of-a-large-company.example.com --email a@b.test',

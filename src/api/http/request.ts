@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import { Failure, usage } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import { Secret } from '../../core/secret.ts';
-import { shellWord } from '../../core/shell-word.ts';
+import { posixWord } from '../../core/shell-word.ts';
 import { isLoopback } from '../../schema/url.ts';
 import {
   Planned,
@@ -127,26 +127,26 @@ function curlLine(request: PlannedCall['request'], call: Call, key: KeyVariable,
   const { method, url, content_type, headers = '', body } = request;
   return [
     'curl --globoff --fail-with-body',
-    ...(caFile === undefined ? [] : [`--cacert ${shellWord(caFile)}`]),
-    `--request ${method} ${shellWord(url)}`,
+    ...(caFile === undefined ? [] : [`--cacert ${posixWord(caFile)}`]),
+    `--request ${method} ${posixWord(url)}`,
     key.user === undefined
       ? `--header @<(printf 'Authorization: Token %s' "$${key.variable}")`
-      : `--user ${shellWord(key.user)}:"$${key.variable}"`,
+      : `--user ${posixWord(key.user)}:"$${key.variable}"`,
     "--header 'Accept: application/json'",
-    ...(content_type === undefined ? [] : [`--header ${shellWord(`Content-Type: ${content_type}`)}`]),
-    ...headers.split('\n').flatMap((line) => (line === '' ? [] : [`--header ${shellWord(line)}`])),
+    ...(content_type === undefined ? [] : [`--header ${posixWord(`Content-Type: ${content_type}`)}`]),
+    ...headers.split('\n').flatMap((line) => (line === '' ? [] : [`--header ${posixWord(line)}`])),
     ...bodyWords(call, body),
   ].join(' ');
 }
 
 function bodyWords({ input, form }: Call, shown: string | undefined): string[] {
-  if (input) return [`--data-binary @${shellWord(input.file)}`];
-  if (!form) return shown === undefined ? [] : [`--data-raw ${shellWord(shown)}`];
+  if (input) return [`--data-binary @${posixWord(input.file)}`];
+  if (!form) return shown === undefined ? [] : [`--data-raw ${posixWord(shown)}`];
   // curl joins the parts with `&`, in their order.
   return form.map(([name, text]) =>
     text instanceof Secret
       ? `--data-urlencode ${name}@<(printf %s "$${name.toUpperCase()}")`
-      : `--data-raw ${shellWord(encodeParameters([[name, text]]))}`,
+      : `--data-raw ${posixWord(encodeParameters([[name, text]]))}`,
   );
 }
 

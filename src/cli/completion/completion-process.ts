@@ -8,7 +8,7 @@ import type { Surface, Offer } from './reading.ts';
 
 /**
  * The answer to `chatelaine __complete SHELL …`, which the completion scripts ask on TAB: `bash` is followed by COMP_WORDBREAKS and
- * the line up to the cursor, zsh and fish by the words up to the cursor. `file` is dist/commands.json. Loads nothing of what runs a
+ * the line up to the cursor, the others by the words up to the cursor; PowerShell puts `=` before the last. `file` is dist/commands.json. Loads nothing of what runs a
  * command.
  */
 export function answer([shell = '', ...typed]: readonly string[], file: string): string {
@@ -18,7 +18,7 @@ export function answer([shell = '', ...typed]: readonly string[], file: string):
   const read =
     shell === 'bash'
       ? readBashLine(line, breaks)
-      : { words: typed.slice(0, -1), current: typed.at(-1) ?? '', kept: '' };
+      : { words: typed.slice(0, -1), current: (typed.at(-1) ?? '').slice(shell === 'powershell' ? 1 : 0), kept: '' };
   const found = read
     ? complete(surface, read.words, read.current, profileNames)
     : { kind: 'files' as const, offers: [] };
@@ -100,7 +100,7 @@ export function answerFor(shell: string, { kind, offers }: Completion, kept = ''
 function offerLine(shell: string, { word, text }: Offer, kept: string): string {
   if (shell === 'bash') return word.slice(kept.length);
   const meaning = shortened(text);
-  if (shell === 'fish') return meaning === '' ? word : `${word}\t${meaning}`;
+  if (shell === 'fish' || shell === 'powershell') return meaning === '' ? word : `${word}\t${meaning}`;
   // A colon ends the word for zsh.
   const escaped = word.replaceAll(':', '\\:');
   return meaning === '' ? escaped : `${escaped}:${meaning}`;

@@ -40,7 +40,9 @@ export default command({
     'The key is asked for without being shown, or comes from standard input, a file, or a command that is run at each use; no option ' +
       'takes the key itself. It is tried before anything is stored.',
     'Key commands of usual managers: pass show chatelaine/prod; secret-tool lookup service chatelaine account prod; ' +
-      'op read op://vault/chatelaine/key. No shell runs them: quotes are understood, nothing is expanded.',
+      'op read op://vault/chatelaine/key; security find-generic-password -s chatelaine -a prod -w (macOS); ' +
+      'powershell -NoProfile -Command "Get-Secret chatelaine -AsPlainText" (Windows). No shell runs them: quotes are understood, nothing is ' +
+      'expanded, and on Windows a backslash is itself.',
   ],
   args: { kind: kindField },
   options: {

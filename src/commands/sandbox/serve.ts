@@ -1,15 +1,31 @@
 import { writeJson } from '../../core/json.ts';
+import { isWindows } from '../../core/system.ts';
+import { namesIn } from '../../core/table-names.ts';
 import { licensingOptions } from '../../sandbox/licensing/options.ts';
 import { rowOf } from '../../output/formats.ts';
 import { consentVariable, isExposed } from '../../schema/url.ts';
 import { command } from '../command.ts';
 import type { SandboxAddress } from '../context.ts';
 
+/** How each shell sets a variable; no value of a sandbox holds what one of them would expand. */
+const settersOf = {
+  sh: (name: string, value: string | number) => `export ${name}=${value}`,
+  powershell: (name: string, value: string | number) => `$env:${name} = '${value}'`,
+  cmd: (name: string, value: string | number) => `set "${name}=${value}"`,
+} as const;
+
+/** Beside the fields, since the object is printed with -o json. */
+const typedShell = Symbol('shell');
+
+interface ForShell {
+  readonly [typedShell]: keyof typeof settersOf;
+}
+
 export default command({
   about: [
     'Serves the licensing API and the chat API until Ctrl-C, to this computer alone unless --listen says otherwise, with sample data: ' +
       'two applications with licenses and activations, and an organization with channels, topics, views and snippets.',
-    'Once it listens it prints the variables that point chatelaine at it, to be evaluated in another shell; -o json prints one object.',
+    'Once it listens it prints the variables that point chatelaine at it, to be evaluated in another shell, in lines of that shell (--shell); -o json prints one object.',
     'Other computers and containers write its name or address in place of the host in those variables, and ' +
       `${consentVariable}=HOST:PORT.`,
     'With --fault it misbehaves on purpose, so that you can try your scripts against a bad network: ' +
@@ -19,6 +35,11 @@ export default command({
       '--write-shape, --names, --filters and --stale give it the forms of other servers; the manual explains each.',
   ],
   options: {
+    shell: {
+      kind: 'string',
+      choices: namesIn(settersOf),
+      help: 'The shell whose lines set those variables (default: sh; on Windows powershell)',
+    },
     port: { kind: 'integer', min: 0, max: 65535, placeholder: 'N', help: 'Port (default: any free one)' },
     listen: {
       kind: 'string',
@@ -81,32 +102,35 @@ export default command({
   },
   examples: [
     'chatelaine sandbox serve',
+    'chatelaine sandbox serve --shell powershell',
     'chatelaine sandbox serve --list-shape next-url --page-size 10 --stale 2s',
     'chatelaine sandbox serve --port 8080 --fault "POST /v1/license/=drop-after:0.2" --seed 7',
   ],
 
-  run({ ready_file, ...options }, context) {
+  async *run({ ready_file, shell = isWindows ? 'powershell' : 'sh', ...options }, context) {
     const asJson = rowOf(context.options.output)?.isJson;
-    const text = (address: SandboxAddress): string => `${asJson ? writeJson(address) : exportsOf(address)}\n`;
-    return context
-      .sandbox()
-      .serve({ ...options, ready: ready_file === undefined ? undefined : { file: ready_file, text } });
+    const text = (address: SandboxAddress): string =>
+      `${asJson ? writeJson(address) : linesOf({ ...address, [typedShell]: shell })}\n`;
+    const ready = ready_file === undefined ? undefined : { file: ready_file, text };
+    for await (const address of context.sandbox().serve({ ...options, ready }))
+      yield { ...address, [typedShell]: shell };
   },
 
   result: 'one',
   fields: ['licensing', 'chat'],
 
-  show: { text: exportsOf },
+  show: { text: linesOf },
 });
 
-function exportsOf({ licensing, chat }: SandboxAddress): string {
-  return [
-    `export CHATELAINE_BASE_URL=${licensing.base_url}`,
-    `export CHATELAINE_API_KEY=${licensing.api_key}`,
-    `export CHATELAINE_APP_CODE=${licensing.app_code}`,
-    `export CHATELAINE_CHAT_SITE=${chat.site}`,
-    `export CHATELAINE_CHAT_EMAIL=${chat.email}`,
-    `export CHATELAINE_CHAT_API_KEY=${chat.api_key}`,
-    ...(isExposed(chat.site) ? [`export ${consentVariable}=${new URL(chat.site).host}`] : []),
-  ].join('\n');
+function linesOf({ licensing, chat, [typedShell]: shell }: SandboxAddress & ForShell): string {
+  const variables: readonly (readonly [name: string, value: string | number])[] = [
+    ['CHATELAINE_BASE_URL', licensing.base_url],
+    ['CHATELAINE_API_KEY', licensing.api_key],
+    ['CHATELAINE_APP_CODE', licensing.app_code],
+    ['CHATELAINE_CHAT_SITE', chat.site],
+    ['CHATELAINE_CHAT_EMAIL', chat.email],
+    ['CHATELAINE_CHAT_API_KEY', chat.api_key],
+    ...(isExposed(chat.site) ? [[consentVariable, new URL(chat.site).host] as const] : []),
+  ];
+  return variables.map(([name, value]) => settersOf[shell](name, value)).join('\n');
 }

@@ -17,15 +17,18 @@ export interface Tally {
   verdict(total: number, stopped: Failure | undefined, answered: RosterResults['answeredOnly']): Failure | undefined;
 }
 
-/** These end a run. */
-const fatal: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'internal', 'usage', 'cancelled', 'terminated']);
-
 /** Whether a failure of one row ends the run: a refused key, a full disk, lost claims and an interruption do. */
 export function endsRun(cause: Failure, { journal, claims, signal }: Applying): boolean {
-  return fatal.has(cause.kind) || cause === journal.broken() || cause === claims.lost() || signal.aborted;
+  return (
+    ownVerdicts.has(cause.kind) ||
+    cause.isInterruption ||
+    cause === journal.broken() ||
+    cause === claims.lost() ||
+    signal.aborted
+  );
 }
 
-/** These end a run with their own exit code, whatever was done before. */
+/** These end a run, and with their own exit code, whatever was done before. */
 const ownVerdicts: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'internal', 'usage']);
 
 const maxNamedUsers = 20;

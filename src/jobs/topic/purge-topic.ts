@@ -123,6 +123,7 @@ function inPart(cause: unknown, survey: TopicSurvey, state: PurgeState): unknown
       // A refused check is no refused deletion.
       return state.left < ids.length ? cause.as('incomplete', message, { hint: continues, retryable: false }) : cause;
     case 'auth':
+    case 'hangup':
     case 'cancelled':
     case 'terminated':
       return cause.as(cause.kind, message);

@@ -2,15 +2,7 @@ import { Planned } from '../../api/http/call.ts';
 import { Failure, type FailureKind } from '../../core/failure.ts';
 
 /** What ends a run over many arguments at once: the next would fail the same way, or was forbidden. */
-const fatal: ReadonlySet<FailureKind> = new Set([
-  'internal',
-  'usage',
-  'config',
-  'auth',
-  'unavailable',
-  'cancelled',
-  'terminated',
-]);
+const fatal: ReadonlySet<FailureKind> = new Set(['internal', 'usage', 'config', 'auth', 'unavailable']);
 
 /**
  * Does the same for each argument, one after another, yielding what came of it. What failed is named at the end; `partly` is what is
@@ -31,7 +23,7 @@ export async function* each<I, T>(
       if (cause instanceof Planned) continue;
       if (!(cause instanceof Failure)) throw cause;
       failed.push({ label: label(item), failure: cause });
-      const isFatal = fatal.has(cause.kind);
+      const isFatal = fatal.has(cause.kind) || cause.isInterruption;
       if (partly) yield* (isFatal ? items.slice(index) : [item]).map(partly);
       if (isFatal) throw ended(cause, index - failed.length + 1, items.slice(index).map(label), failed);
     }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
-import { shellWord } from '../../core/shell-word.ts';
+import { renaming } from '../../core/shell-word.ts';
 import { storageFailure, whenClosed, writePrivate } from '../disk/files.ts';
 import { readPrivate } from '../disk/private-file.ts';
 import { makePrivateFolder, refuseUnsafeFolder } from '../disk/private-folder.ts';
@@ -28,7 +28,7 @@ export async function readConfiguration(file: ConfigurationFile, host: Surroundi
   const later = await readContent(path, file, host);
   if (later) return later;
   throw new Failure('config', `${path} is not valid JSON`, {
-    hint: `Repair it, or move it away and sign in again: mv ${shellWord(path)} ${shellWord(`${path}.broken`)}`,
+    hint: `Repair it, or move it away and sign in again: ${renaming(path, `${path}.broken`)}`,
   });
 }
 

@@ -10,18 +10,19 @@ import { firstLine, keyFrom } from './key-text.ts';
 import { ProgramTrouble, runProgram, type ProgramOutcome } from './run-program.ts';
 
 /**
- * Words as a POSIX shell splits them: quotes and backslashes are understood, nothing is expanded.
+ * Words as a POSIX shell splits them: quotes and backslashes are understood, nothing is expanded. On Windows, where paths hold them, a
+ * backslash is itself but before a double quote.
  * @throws Failure usage for an open quote, a backslash at the end, or no word at all
  */
-export function splitWords(text: string): [string, ...string[]] {
+export function splitWords(text: string, platform: NodeJS.Platform): [string, ...string[]] {
+  const [piece, escape] = platform === 'win32' ? windowsPiece : posixPiece;
   const words: string[] = [];
   let word: string | undefined;
   let end = 0;
   for (const match of text.matchAll(piece)) {
     end = match.index + match[0].length;
     const { blank, escaped, single, bare, double }: Readonly<Record<string, string | undefined>> = match.groups ?? {};
-    const inner = double?.replace(/\\\n/g, '').replace(/\\([$`"\\])/g, '$1');
-    const literal = escaped ?? single ?? bare ?? inner;
+    const literal = escaped ?? single ?? bare ?? double?.replace(escape, '$1');
     if (literal !== undefined) word = (word ?? '') + literal;
     if (blank === undefined || word === undefined) continue;
     words.push(word);
@@ -33,9 +34,15 @@ export function splitWords(text: string): [string, ...string[]] {
   return [first, ...others];
 }
 
-/** POSIX, Shell Command Language, 2.2 Quoting; a backslash before a line break joins the lines. */
-const piece =
-  /(?<blank>[ \t\n]+)|(?<join>\\\n)|\\(?<escaped>[^])|'(?<single>[^']*)'|"(?<double>(?:[^"\\]|\\[^])*)"|(?<bare>[^ \t\n\\'"]+)/gy;
+/** POSIX, Shell Command Language, 2.2 Quoting; a backslash before a line break joins the lines. With what one escapes in double quotes. */
+const posixPiece = [
+  /(?<blank>[ \t\n]+)|(?<join>\\\n)|\\(?<escaped>[^])|'(?<single>[^']*)'|"(?<double>(?:[^"\\]|\\[^])*)"|(?<bare>[^ \t\n\\'"]+)/gy,
+  /\\(?:\n|([$`"\\]))/g,
+] as const;
+const windowsPiece = [
+  /(?<blank>[ \t\r\n]+)|\\(?<escaped>")|'(?<single>[^']*)'|"(?<double>(?:[^"\\]|\\[^])*)"|(?<bare>(?:[^ \t\r\n\\'"]|\\(?!"))+)/gy,
+  /\\(")/g,
+] as const;
 
 export interface KeyCommandOptions {
   readonly system: System;
@@ -54,7 +61,7 @@ export interface KeyCommandOptions {
  * @throws Failure usage for a command that cannot be split, config when it is not found, fails, is too slow, or gives no key
  */
 export async function runKeyCommand(command: string, options: KeyCommandOptions): Promise<Secret> {
-  const [name, ...words] = splitWords(command);
+  const [name, ...words] = splitWords(command, options.system.platform);
   const file = await findProgram(name, options.system);
   const { code, stdout, stderr } = await outcomeOf(name, file, words, options);
   const line = firstLine(stdout);
@@ -83,18 +90,28 @@ function withoutLines(text: string, hidden: string): string {
 
 /** Relative entries of PATH are ignored: a checked-out repository must not be able to answer for the key manager. */
 async function findProgram(name: string, system: System): Promise<string> {
-  const paths = system.platform === 'win32' ? win32 : posix;
-  if (paths.isAbsolute(name)) return name;
+  const isWindows = system.platform === 'win32';
+  const paths = isWindows ? win32 : posix;
+  if (paths.isAbsolute(name)) return runnable(name, name, system);
   if (/[/\\]/.test(name)) throw failed(name, 'is a relative path; write the absolute one');
   const folders = (variable(system.env, 'PATH') ?? variable(system.env, 'Path') ?? '').split(paths.delimiter);
-  const endings = system.platform === 'win32' ? ['', '.exe', '.com'] : [''];
+  // npm puts a script for other shells, of that name without an ending, beside each batch file.
+  const endings = isWindows && paths.extname(name) === '' ? ['.exe', '.com', '.cmd', '.bat'] : [''];
   const candidates = folders
     .filter((folder) => paths.isAbsolute(folder))
     .flatMap((folder) => endings.map((ending) => paths.join(folder, `${name}${ending}`)));
   for (const candidate of candidates) {
-    if (await isProgram(candidate)) return candidate;
+    if (await isProgram(candidate)) return runnable(name, candidate, system);
   }
   throw failed(name, 'was not found on an absolute entry of PATH');
+}
+
+/** Windows runs a batch file in a shell, which reads more in its words than they say: that is the user's choice. */
+function runnable(name: string, file: string, { platform }: System): string {
+  if (platform !== 'win32' || !/\.(cmd|bat)$/i.test(file)) return file;
+  throw new Failure('config', `the key command '${name}' is a batch file, which only a shell runs`, {
+    hint: `Write cmd /c before it: --key-command "cmd /c ${name} …"`,
+  });
 }
 
 async function isProgram(path: string): Promise<boolean> {

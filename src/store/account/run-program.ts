@@ -1,4 +1,5 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
+import { win32 } from 'node:path';
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import type { Alarm, Environment, System } from '../../core/system.ts';
 import { codeOf } from '../disk/files.ts';
@@ -25,7 +26,7 @@ interface ProgramOptions {
 export class ProgramTrouble extends Error {}
 
 /**
- * Runs a program without a shell, in a process group of its own that is ended with it.
+ * Runs a program without a shell, in a process group of its own that is ended with it (on Windows: with the processes that it started).
  * @throws ProgramTrouble when it cannot be run, is too slow or prints too much; the signal's reason when that aborts
  */
 export async function runProgram(
@@ -34,7 +35,7 @@ export async function runProgram(
   { system, env, timeout, alarm, signal, interactive }: ProgramOptions,
 ): Promise<ProgramOutcome> {
   signal?.throwIfAborted();
-  const child = spawn(file, words, {
+  const child = begun(file, words, {
     shell: false,
     env,
     stdio: [interactive ? 'inherit' : 'ignore', 'pipe', 'pipe'],
@@ -50,6 +51,15 @@ export async function runProgram(
   } finally {
     cancel();
     await endGroup(child, system, alarm);
+  }
+}
+
+/** @throws ProgramTrouble where Node refuses at once, instead of by the event for that */
+function begun(file: string, words: readonly string[], options: SpawnOptions): ChildProcess {
+  try {
+    return spawn(file, words, options);
+  } catch (cause) {
+    throw new ProgramTrouble(`cannot be run: ${codeOf(cause) ?? 'error'}`, { cause });
   }
 }
 
@@ -98,11 +108,17 @@ async function endGroup(child: ChildProcess, system: System, alarm: Alarm): Prom
   }
 }
 
-function signalGroup(child: ChildProcess, { platform, kill }: System, signal: NodeJS.Signals): void {
+/** Windows has neither groups nor signals: its own program ends a process with its children. */
+function signalGroup(child: ChildProcess, { env, platform, kill }: System, signal: NodeJS.Signals): void {
   if (child.pid === undefined) return;
   try {
-    if (platform !== 'win32') kill(-child.pid, signal);
-    else child.kill(signal);
+    if (platform !== 'win32') {
+      kill(-child.pid, signal);
+      return;
+    }
+    const file = win32.join(env['SystemRoot'] ?? 'C:\\Windows', 'System32', 'taskkill.exe');
+    const killer = spawn(file, ['/t', '/f', '/pid', String(child.pid)], { stdio: 'ignore', windowsHide: true });
+    killer.once('error', () => child.kill());
   } catch (cause) {
     if (codeOf(cause) !== 'ESRCH') throw cause;
   }

@@ -22,7 +22,9 @@ export function foldersOf(system: Whereabouts): Folders {
     get config() {
       const chosen = variable(system.env, 'CHATELAINE_CONFIG_DIR');
       if (chosen === undefined) return below(system, 'XDG_CONFIG_HOME', 'APPDATA', ['.config'], ['AppData', 'Roaming']);
-      if (pathsOf(system).isAbsolute(chosen)) return chosen;
+      // On Windows a path without a drive or a server depends on the current drive.
+      const isWhole = system.platform !== 'win32' || win32.parse(chosen).root.length > 1;
+      if (pathsOf(system).isAbsolute(chosen) && isWhole) return chosen;
       throw new Failure('config', `CHATELAINE_CONFIG_DIR is '${chosen}': it must be an absolute path`, {
         hint: 'No file of the current folder is ever read; write the whole path.',
       });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { defined } from '../../core/defined.ts';
 import { isObject } from '../../core/json.ts';
 import { Failure } from '../../core/failure.ts';
-import { shellWord } from '../../core/shell-word.ts';
+import { removing } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
 import { codeOf, exists, hasModes } from './files.ts';
 import { makeFolderAmongOthers } from './private-folder.ts';
@@ -32,10 +32,13 @@ export interface Owner {
 
 /** This process, with a fresh token. */
 export async function thisOwner(system: System): Promise<Owner> {
+  // On Windows these paths would be those of any file of the current drive.
+  const read = (name: string, reading: (path: string) => Promise<string>): Promise<string | undefined> =>
+    system.platform === 'win32' ? Promise.resolve(undefined) : unlessUnreadable(reading(`/proc/${name}`));
   const [stat, boot, space, here] = await Promise.all([
-    unlessUnreadable(readFile('/proc/self/stat', 'utf8')),
-    unlessUnreadable(readFile('/proc/sys/kernel/random/boot_id', 'utf8')),
-    unlessUnreadable(readlink('/proc/self/ns/pid')),
+    read('self/stat', (path) => readFile(path, 'utf8')),
+    read('sys/kernel/random/boot_id', (path) => readFile(path, 'utf8')),
+    read('self/ns/pid', readlink),
     unlessUnreadable(markOf(system)),
   ]);
   const token = randomBytes(8).toString('hex');
@@ -73,12 +76,12 @@ export async function liveOwner(owner: Owner, me: Owner, system: System): Promis
 /** What to do about an owner of what that file holds: a sentence. */
 export function remedy({ isSeen }: LiveOwner, path: string): string {
   if (isSeen) return `Run the command again when it has ended; ${path} is free then.`;
-  return `Whether it still runs cannot be seen from here; once it has ended, remove what it left: rm ${shellWord(path)}`;
+  return `Whether it still runs cannot be seen from here; once it has ended, remove what it left: ${removing(path)}`;
 }
 
 /** An owner of what that file holds; with the way out where it may have ended unseen. */
 export function inWords({ name, isSeen }: LiveOwner, path: string): string {
-  return isSeen ? name : `${name} (once it has ended: rm ${shellWord(path)})`;
+  return isSeen ? name : `${name} (once it has ended: ${removing(path)})`;
 }
 
 /** An id is looked up only where it certainly is one of this computer: elsewhere it is the id of another process, or of none. */

@@ -3,7 +3,7 @@ import { open, readdir, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { shellWord } from '../../core/shell-word.ts';
+import { removing } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
 import { isOpenAnswer, type OpenAnswer } from '../claims.ts';
 import { isMissing, remove, storageFailure, syncFolder } from '../disk/files.ts';
@@ -137,7 +137,7 @@ function* parsed(path: string, bytes: Buffer = Buffer.alloc(0)): Generator<Answe
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
     throw new Failure('config', `the log of answers ${path} is damaged: ${cause.message}`, {
-      hint: `Make sure that no chatelaine runs, check the licenses with license audit, and remove it: rm ${shellWord(path)}`,
+      hint: `Make sure that no chatelaine runs, check the licenses with license audit, and remove it: ${removing(path)}`,
       cause,
     });
   }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject, parseJson, writeJson } from '../../core/json.ts';
-import { shellWord } from '../../core/shell-word.ts';
+import { removing } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
 import { writePrivate } from '../disk/files.ts';
 import { readPrivate } from '../disk/private-file.ts';
@@ -85,7 +85,7 @@ function parseFile(path: string, text: string): ClaimsFile {
   } catch (cause) {
     if (cause instanceof Failure) throw cause;
     throw new Failure('config', `the file of claims ${path} is damaged`, {
-      hint: `Make sure that no chatelaine runs, and remove it: rm ${shellWord(path)}`,
+      hint: `Make sure that no chatelaine runs, and remove it: ${removing(path)}`,
       cause,
     });
   }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { usage, type Failure } from '../../core/failure.ts';
+import { encodingOf } from '../../core/read.ts';
 
 const saveAsCsv = 'Open it in the spreadsheet program and save it as "CSV UTF-8".';
 
@@ -41,12 +42,6 @@ function decoded(file: string, bytes: Buffer): string {
     if (!(cause instanceof TypeError)) throw cause;
     throw usage(`${file}: not valid UTF-16`, 'Save the file as "CSV UTF-8".');
   }
-}
-
-function encodingOf(bytes: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
-  if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
-  return 'utf-8';
 }
 
 /** No byte of a character that takes several is a line end, so that lines can be looked at one by one. */

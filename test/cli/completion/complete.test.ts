@@ -63,7 +63,7 @@ describe('the word at the cursor', () => {
     ['license list --profile ', ['prod', 'team']],
     ['auth login ', ['licensing', 'chat']],
     ['api chat ', ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']],
-    ['completion ', ['bash', 'zsh', 'fish']],
+    ['completion ', ['bash', 'zsh', 'fish', 'powershell']],
     ['snippet rm -- -', []],
     ['auth list --fields ', ['profile', 'kind', 'url', 'account', 'default', 'read_only', 'key']],
     ['auth list --fields profile,k', ['profile,kind', 'profile,key']],
@@ -144,6 +144,7 @@ test('each shell gets its own form of an offer', () => {
   expect(answerFor('bash', { ...completion, offers: completion.offers.slice(0, 1) }, 'id:')).toBe('words\n7\n');
   expect(answerFor('zsh', completion)).toBe('words\nid\\:7:A meaning\nb\n');
   expect(answerFor('fish', completion)).toBe('words\nid:7\tA meaning\nb\n');
+  expect(answerFor('powershell', completion)).toBe(answerFor('fish', completion));
 });
 
 test('words that continue after = are said to be open', () => {

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { realAlarm, realClock } from '../../../src/cli/clock.ts';
 import { runKeyCommand, splitWords, type KeyCommandOptions } from '../../../src/store/account/key-command.ts';
+import { readKeyFile } from '../../../src/store/account/key-text.ts';
 import type { Environment } from '../../../src/core/system.ts';
 import { failureOf, place } from '../place.ts';
 
@@ -19,17 +20,31 @@ describe('words', () => {
     ['echo $HOME ~ * $(id) `id` #x a|b;c&d', ['echo', '$HOME', '~', '*', '$(id)', '`id`', '#x', 'a|b;c&d']],
     [`sh -c 'pass show x | head -1'`, ['sh', '-c', 'pass show x | head -1']],
   ])('%j', (text, words) => {
-    expect(splitWords(text)).toEqual(words);
+    expect(splitWords(text, 'linux')).toEqual(words);
+  });
+
+  test.each<[string, string[]]>([
+    [
+      String.raw`C:\tools\key.exe --file C:\my\key.txt`,
+      [String.raw`C:\tools\key.exe`, '--file', String.raw`C:\my\key.txt`],
+    ],
+    [
+      String.raw`"C:\Program Files\op.exe" 'a\b' \server\x`,
+      [String.raw`C:\Program Files\op.exe`, String.raw`a\b`, String.raw`\server\x`],
+    ],
+    [String.raw`powershell -Command "Get-Secret \"a b\"" \"x\"`, ['powershell', '-Command', 'Get-Secret "a b"', '"x"']],
+  ])('on Windows a backslash is itself: %s', (text, words) => {
+    expect(splitWords(text, 'win32')).toEqual(words);
   });
 
   test.each(["a 'b", 'a "b', 'a "b\\"', 'a\\', `a 'b' "`])('%j is unbalanced', async (text) => {
-    expect((await failureOf(() => splitWords(text))).message).toBe(
+    expect((await failureOf(() => splitWords(text, 'linux'))).message).toBe(
       'the key command has an open quote, or a backslash at its end',
     );
   });
 
   test.each(['', '  ', "''", '"" x', '\\\n'])('%j is empty', async (text) => {
-    expect((await failureOf(() => splitWords(text))).message).toBe('the key command is empty');
+    expect((await failureOf(() => splitWords(text, 'linux'))).message).toBe('the key command is empty');
   });
 
   const quoted = (word: string): fc.Arbitrary<string> =>
@@ -50,7 +65,7 @@ describe('words', () => {
   test('whatever is quoted comes back as it was', () => {
     fc.assert(
       fc.property(argv, ([words, spellings, blank]) => {
-        expect(splitWords(spellings.join(blank))).toEqual(words);
+        expect(splitWords(spellings.join(blank), 'linux')).toEqual(words);
       }),
       { seed: 1, numRuns: 500 },
     );
@@ -71,6 +86,23 @@ test.each([
   [`${shell} -c 'printf key; printf noise >&2'`, 'key'],
 ])('the first line of %j is the key', async (command, key) => {
   expect((await runKeyCommand(command, options())).reveal()).toBe(key);
+});
+
+test('a batch file of Windows is left to the user', async () => {
+  const { system, alarm } = options();
+  const run = (): Promise<unknown> =>
+    runKeyCommand(String.raw`C:\tools\az.CMD get`, { system: { ...system, platform: 'win32' }, alarm });
+  expect(await failureOf(run)).toEqual({
+    kind: 'config',
+    message: String.raw`the key command 'C:\tools\az.CMD' is a batch file, which only a shell runs`,
+    hint: String.raw`Write cmd /c before it: --key-command "cmd /c C:\tools\az.CMD …"`,
+  });
+});
+
+test('what Node refuses to begin is a failure of the key command', async () => {
+  const { system, alarm } = options();
+  const caught = await failureOf(() => runKeyCommand('/bin/sh "a\0b"', { system, alarm }));
+  expect(caught).toMatchObject({ kind: 'config', message: "the key command '/bin/sh' cannot be run: error" });
 });
 
 test('it gets the environment without the credentials of chatelaine', async () => {
@@ -198,3 +230,15 @@ function isRunning(pid: string): boolean {
   const path = `/proc/${pid}/stat`;
   return existsSync(path) && !/\) Z/.test(readFileSync(path, 'utf8'));
 }
+
+test.each<[string, Buffer]>([
+  ['UTF-8 with a mark', Buffer.from('\ufeffkey-1\r\n')],
+  ['UTF-16 as PowerShell 5 writes it', Buffer.from('\ufeffkey-1\r\n', 'utf16le')],
+  ['UTF-16 of the other order', Buffer.from('\ufeffkey-1\r\nmore', 'utf16le').swap16()],
+  ['UTF-16 without a line end', Buffer.from('\ufeffkey-1', 'utf16le')],
+])('a key file in %s', async (_what, bytes) => {
+  const { folder, system } = place();
+  const path = join(folder, 'key.txt');
+  writeFileSync(path, bytes, { mode: 0o600 });
+  expect((await readKeyFile(path, 'KEY', system)).reveal()).toBe('key-1');
+});
