@@ -18,11 +18,8 @@ export function namesIn(fields: string | undefined): readonly string[] {
 /**
  * The check of `--fields` and `--sort` before anything is sent, against the closed list of a command; where a server may send any
  * field, only the answer tells them. `others` are fields that are no error either, such as those of a planned request.
- * @throws Failure usage for fields of a format that has none
  */
 export function fieldCheck(command: AnyCommand, options: Options, others: readonly string[]): FieldCheck {
-  if (options.output === 'text' && options.fields !== undefined)
-    throw usage('-o text shows conversations, which have no fields', 'Leave out --fields, or use -o table.');
   return (fromFile) => {
     const strange = strangeNames(command, options, [...fromFile, ...others]);
     const own = [...new Set([...(command.show?.columns ?? []), ...(command.fields ?? []), ...fromFile])];

@@ -7,6 +7,7 @@ import { fillFromInput } from './input.ts';
 import { openMessages, type Messages, type MessageStyle } from './messages.ts';
 import { readCommandLine, type CommandRequest } from './program.ts';
 import { openRedactor, type Redactor } from './redactor.ts';
+import type { Summary } from './summary.ts';
 import type { Typed } from './typed.ts';
 import { readValues, type Options } from './values.ts';
 import type { Host } from './host.ts';
@@ -18,16 +19,20 @@ export async function main(argv: readonly string[], host: Host): Promise<number>
     redactor,
     messages: openMessages(host, guessedStyle(argv, host), redactor),
     given: [...argv],
+    end: (exit) => exit,
     release: () => undefined,
   };
   try {
     const request = await readCommandLine(argv, host);
-    if ('command' in request) return await perform(request, started, host);
+    if ('command' in request) {
+      const exit = await perform(request, started, host);
+      return started.end(exit);
+    }
     await guarded(streamSink(host.stdout, host.alarm, host.interrupt)).write(request.text);
     return 0;
   } catch (cause) {
-    if (cause === readerGone || isClosedPipe(cause)) return 0;
-    return await report(cause, started.messages, { words: started.given.map(String), env: host.system.env });
+    if (cause === readerGone || isClosedPipe(cause)) return started.end(0);
+    return await report(cause, started, { words: started.given.map(String), env: host.system.env });
   } finally {
     started.release();
   }
@@ -39,6 +44,8 @@ interface Started {
   messages: Messages;
   /** All that was typed, on the command line or on standard input: a key among it is not repeated. */
   readonly given: unknown[];
+  /** Writes the summary, if there is one; the exit code. */
+  end: (exit: number, failure?: Failure) => number;
   release: () => void;
 }
 
@@ -49,20 +56,33 @@ async function perform(request: CommandRequest, started: Started, host: Host): P
   const messages = openMessages(host, messageStyle({ ...request.options, output }, host), redactor);
   const { signal, release } = openEnding(host, request.options.deadline);
   Object.assign(started, { messages, release });
+  const summary = await summaryOf(request, messages, redactor);
+  if (summary) started.end = summary.end;
   const waiting = { signal, note: messages.note };
   const words = await fillFromInput(request.words, request.command.args ?? {}, host, waiting);
   started.given.push(...Object.values(words).flat());
   const values = readValues(request.command, words, request.flags);
   // Help needs nothing of what runs a command.
   const { runCommand } = await import('./run.ts');
-  return runCommand(request.command, values, { options: request.options, host, messages, redactor, signal });
+  return runCommand(request.command, values, { options: request.options, host, messages, redactor, summary, signal });
 }
 
-async function report(cause: unknown, messages: Messages, typed: Typed): Promise<number> {
-  const failure = cause instanceof Failure ? cause : bug(cause);
+/** Opened before anything else is done. @throws Failure where it cannot be written */
+async function summaryOf(
+  { command, options }: CommandRequest,
+  messages: Messages,
+  redactor: Redactor,
+): Promise<Summary | undefined> {
+  if (options.summary === undefined) return undefined;
+  const { openSummary } = await import('./summary.ts');
+  return openSummary(options.summary, command.name, messages, redactor);
+}
+
+async function report(cause: unknown, { messages, end }: Started, typed: Typed): Promise<number> {
   const { withoutKeys } = await import('./typed.ts');
-  if (failure.kind !== 'differences') await messages.fail(withoutKeys(failure, typed));
-  return failure.exit;
+  const failure = withoutKeys(cause instanceof Failure ? cause : bug(cause), typed);
+  if (failure.kind !== 'differences') await messages.fail(failure);
+  return end(failure.exit, failure);
 }
 
 function bug(cause: unknown): Failure {

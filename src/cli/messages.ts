@@ -67,7 +67,7 @@ export function openMessages(host: Pick<Host, 'stderr'>, style: MessageStyle, re
  * Redacted text by text, since a secret may be a word or a sign of JSON itself; then a server's words are cut. Messages without a
  * request are ours, and list every problem of an input.
  */
-function cleaned({ kind, message, details }: Failure, { clean }: Redactor): Failure {
+export function cleaned({ kind, message, details }: Failure, { clean }: Pick<Redactor, 'clean'>): Failure {
   const { problems, hint, http, server, retryable, cause } = details;
   const spoken = (text: string): string => shortened(clean(text));
   return new Failure(kind, http || server ? spoken(message) : clean(message), {

@@ -1,4 +1,5 @@
 import type { AnyCommand } from '../commands/command.ts';
+import { ownFormats } from '../commands/environment.ts';
 import { usage } from '../core/failure.ts';
 import { cellsOf, cellText } from '../output/columns.ts';
 import { alternatives, formats, rowOf, wholeFormats } from '../output/formats.ts';
@@ -31,9 +32,8 @@ interface PrintedTo {
  */
 export function presentationOf(command: AnyCommand, typed: Options, host: PrintedTo): RunPresentation {
   const applying = applicable(command, typed);
-  const options = applying.jq === undefined ? applying : { ...applying, output: 'json' as const };
-  const isCurl = asksForCurl(options);
-  const hasPlan = options.dry_run === true && (isCurl || command.dryRun?.includes('rows') !== true);
+  const options = formatted(applying.jq === undefined ? applying : { ...applying, output: 'json' as const });
+  const hasPlan = options.dry_run === true && (options.output === 'curl' || !command.dryRun?.includes('rows'));
   return {
     options,
     result: presented(command, options, host),
@@ -72,7 +72,7 @@ const looks = ['output', 'fields', 'jq', 'sort'] as const;
 function applicableToValue({ name }: AnyCommand, options: Options): Options {
   const { fields, ...others } = options;
   const { output, jq, typed } = options;
-  const isWhole = jq !== undefined || output === 'curl' || rowOf(output)?.whole;
+  const isWhole = jq !== undefined || rowOf(output)?.ofPlan || rowOf(output)?.whole;
   const strange = looks.find((look) => typed.has(look) && (look === 'fields' || (look === 'output' && !isWhole)));
   if (strange !== undefined)
     throw usage(
@@ -82,20 +82,29 @@ function applicableToValue({ name }: AnyCommand, options: Options): Options {
   return others;
 }
 
-/** @throws Failure usage where the lines of a dry run are asked for without one */
-function asksForCurl({ output, dry_run, typed, fields }: Options): boolean {
-  if (output !== 'curl') return false;
-  if (typed.has('output') && !dry_run) throw usage('-o curl shows the requests of a dry run', 'Add --dry-run.');
-  if (typed.has('fields') && fields !== undefined)
-    throw usage('-o curl shows command lines, which have no fields', 'Leave out --fields.');
-  return dry_run === true;
+/** @throws Failure usage where a format of dry runs is typed without one, or fields for a format that has none */
+function formatted(options: Options): Options {
+  const { output = '', dry_run, typed, fields } = options;
+  const { ofPlan, shows } = rowOf(output) ?? {};
+  if (ofPlan && !dry_run) {
+    if (typed.has('output')) throw usage(`-o ${output} shows what a dry run would change`, 'Add --dry-run.');
+    const { output: _, ...others } = options;
+    return others;
+  }
+  if (shows === undefined || fields === undefined) return options;
+  if (!typed.has('fields')) {
+    const { fields: _, ...others } = options;
+    return others;
+  }
+  throw usage(`-o ${output} shows ${shows}, which have no fields`, 'Leave out --fields.');
 }
 
-function presented({ show = {}, format: own, result }: Presented, options: Options, host: PrintedTo): Presentation {
+function presented({ result, ...command }: Presented, options: Options, host: PrintedTo): Presentation {
   const { system, stdout } = host;
   const terminal = stdout.isTTY === true;
   const fields = options.fields === undefined ? undefined : namesIn(options.fields);
-  const format = formatOf(options, stdout, own);
+  const { show = {} } = command;
+  const format = formatOf(options, stdout, command);
   return {
     show,
     format,
@@ -104,6 +113,7 @@ function presented({ show = {}, format: own, result }: Presented, options: Optio
     fields,
     sort: options.sort,
     header: options.header ?? true,
+    quiet: options.quiet ?? false,
     csvSafe: options.csv_safe ?? false,
     color: hasColor({ when: options.color, terminal, env: system.env }),
     terminal,
@@ -111,13 +121,13 @@ function presented({ show = {}, format: own, result }: Presented, options: Optio
   };
 }
 
-type Presented = Pick<AnyCommand, 'show' | 'format' | 'result'>;
+type Presented = Pick<AnyCommand, 'show' | 'format' | 'result' | 'dryRun'>;
 
 /** A result that does not offer the command's own format, such as the requests of a dry run, has its usual one. */
-function formatOf({ output, fields }: Options, { isTTY }: PrintedTo['stdout'], own: AnyCommand['format']): FormatRow {
-  if (output !== undefined && (output === own || rowOf(output)?.general)) return formats[output];
+function formatOf({ output, fields }: Options, { isTTY }: PrintedTo['stdout'], command: Presented): FormatRow {
+  if (output !== undefined && (rowOf(output)?.general || ownFormats(command).includes(output))) return formats[output];
   if (!isTTY) return formats.tsv;
-  return formats[(fields === undefined && own) || 'table'];
+  return formats[(fields === undefined && command.format) || 'table'];
 }
 
 /** The text that is printed for each row in place of its format, where there is one. */

@@ -23,25 +23,40 @@ export async function runCommand(
   const { host, messages } = given;
   const { options, result, plan, checkFields } = presentationOf(command, given.options, host);
   const running = { ...given, options };
-  const printed = {
-    note: messages.note,
-    filter: await filterOf(running),
-    turn: turner(given.signal, host.clock),
-  };
+  const filter = await filterOf(running);
   if (options.sandbox && host.system.env['CHATELAINE_SANDBOX'])
     messages.warn('CHATELAINE_SANDBOX is set: running against the embedded sandbox');
   if (options.sandbox && options.typed.has('profile')) throw usage('--sandbox and --profile exclude each other');
   if (command.fieldsFromFile === undefined || values[command.fieldsFromFile] !== true) checkFields([]);
   const session = openSession(running, checkFields);
+  const { conclusions } = session;
+  const printed = { note: messages.note, filter, turn: turner(given.signal, host.clock), conclusions };
   const print = printer(command, { ...result, ...printed }, running);
   try {
-    const outcome = command.run(values, session.context);
+    const outcome = counted(command.run(values, session.context), command, values, running);
     await (plan ? printDry(outcome, print, { ...plan, ...printed }, session.planned, running) : print(outcome));
     return 0;
   } finally {
-    for (const line of session.conclusions) messages.note(line);
+    for (const line of conclusions) messages.note(line);
     await session.close();
   }
+}
+
+/** The rows that are printed; the summary hears of every one. */
+function counted(
+  outcome: unknown,
+  { isPrinted, show }: AnyCommand,
+  values: Readonly<Record<string, unknown>>,
+  { options, summary }: Running,
+): unknown {
+  if (!isRows(outcome) || (!isPrinted && !summary)) return outcome;
+  const each = async function* (rows: AsyncIterable<unknown>): AsyncGenerator {
+    for await (const row of rows) {
+      summary?.add(row, show);
+      if (!isPrinted || isPrinted(row, values, options)) yield row;
+    }
+  };
+  return each(outcome);
 }
 
 /** The filter of --jq. @throws Failure usage for an expression that jq cannot compile */

@@ -1,6 +1,13 @@
 import type { AnyCommand } from '../commands/command.ts';
 import type { GlobalValues } from '../commands/context.ts';
-import { globalOptions, negatedTwinOf, twinOf, withoutTwin, type GlobalOption } from '../commands/environment.ts';
+import {
+  globalOptions,
+  negatedTwinOf,
+  ownFormats,
+  twinOf,
+  withoutTwin,
+  type GlobalOption,
+} from '../commands/environment.ts';
 import { Failure, usage } from '../core/failure.ts';
 import { namesIn } from '../core/table-names.ts';
 import { isWindows, variable, type Environment } from '../core/system.ts';
@@ -8,6 +15,7 @@ import { rowOf } from '../output/formats.ts';
 import { collect, flagOf, readField, type Field } from '../schema/field.ts';
 import type { Messages } from './messages.ts';
 import type { Redactor } from './redactor.ts';
+import type { Summary } from './summary.ts';
 import type { Host } from './host.ts';
 
 /** The options of every command, as this run has them. */
@@ -22,6 +30,7 @@ export interface Running {
   readonly options: Options;
   readonly messages: Messages;
   readonly redactor: Redactor;
+  readonly summary: Summary | undefined;
   /** Ctrl-C, SIGTERM and the deadline. */
   readonly signal: AbortSignal;
 }
@@ -92,16 +101,9 @@ export function windowsFault(path: string): string | undefined {
 export function readGlobals(
   typed: Texts,
   env: Environment,
-  { options: own = {}, format, dryRun }: Pick<AnyCommand, 'options' | 'format' | 'dryRun'>,
+  { options: own = {}, ...command }: Pick<AnyCommand, 'options' | 'format' | 'dryRun' | 'show'>,
 ): Options {
-  const output = {
-    ...globalOptions.output,
-    choices: [
-      ...globalOptions.output.choices,
-      ...(format ? [format] : []),
-      ...(dryRun?.includes('requests') ? ['curl'] : []),
-    ],
-  };
+  const output = { ...globalOptions.output, choices: [...globalOptions.output.choices, ...ownFormats(command)] };
   const read = collect(Object.entries<Field>({ ...globalOptions, output }), ([name, field]) => {
     if (name in own) return typed[camel(`no-${name}`)] === true ? [[name, false] as const] : [];
     const text = typed[camel(flagOf(name, field))];

@@ -1,7 +1,7 @@
 import type { JsonRows } from '../output/json-rows.ts';
 import type { Show } from '../output/presentation.ts';
 import type { Fields, Values } from '../schema/field.ts';
-import type { Context } from './context.ts';
+import type { Context, GlobalValues } from './context.ts';
 import type { CommandSurface, InputSample } from './surface.ts';
 
 /** The row that a command's result is made of. */
@@ -34,6 +34,8 @@ export interface Command<A extends Fields, O extends Fields, R> {
   readonly fieldsFromFile?: keyof O & string;
   /** Returns the result; an async generator yields rows and may end by throwing a Failure. Never prints, exits, or reads `process`. */
   readonly run: (values: Values<A> & Values<O>, context: Context) => R;
+  /** Whether a row is printed; absent: every one is. Those that are not printed are counted by `--summary` all the same. */
+  readonly isPrinted?: (row: Row<R>, values: Values<A> & Values<O>, options: GlobalValues) => boolean;
   readonly show?: Show<Row<R>>;
 }
 
@@ -41,6 +43,7 @@ export interface Command<A extends Fields, O extends Fields, R> {
 export interface AnyCommand extends CommandSurface {
   readonly fieldsFromFile?: string;
   readonly run: (values: Readonly<Record<string, unknown>>, context: Context) => unknown;
+  readonly isPrinted?: (row: unknown, values: Readonly<Record<string, unknown>>, options: GlobalValues) => boolean;
 }
 
 /** What a command's module holds: its name and summary are in the table of commands. */

@@ -1,7 +1,7 @@
 import { failures, nameOf } from '../core/failure.ts';
 import { flagOf, type Field, type Fields } from '../schema/field.ts';
 import { namesIn } from '../core/table-names.ts';
-import { globalOptions, negatedTwinOf, twinOf, withoutTwin } from './environment.ts';
+import { globalOptions, negatedTwinOf, ownFormats, twinOf, withoutTwin } from './environment.ts';
 import { command } from './command.ts';
 import type { CommandSurface } from './surface.ts';
 
@@ -34,15 +34,15 @@ export default command({
   show: { line: ({ commands }) => commands.map(({ name, summary }) => `${name}: ${summary}`).join('\n') },
 });
 
-function describeCommand({ name, summary, show, format, dryRun, examples, ...table }: CommandSurface) {
-  const { args = {}, options = {}, fields = [] } = table;
+function describeCommand(command: CommandSurface) {
+  const { name, summary, args = {}, options = {}, show, fields = [], examples } = command;
   return {
     name,
     summary,
     arguments: Object.entries(args).map(([argument, field]): object => ({ name: argument, ...rulesOf(field) })),
     options: optionRows(options),
     /** Values of --output beside those of every command. */
-    formats: [...(format ? [format] : []), ...(dryRun?.includes('requests') ? ['curl'] : [])],
+    formats: ownFormats(command),
     /** Values of --fields and --sort. */
     fields: [...new Set([...(show?.columns ?? []), ...fields])],
     examples,

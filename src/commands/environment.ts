@@ -1,5 +1,6 @@
-import { alternatives, generalFormats } from '../output/formats.ts';
+import { alternatives, generalFormats, type Format } from '../output/formats.ts';
 import type { Fields } from '../schema/field.ts';
+import type { CommandSurface } from './surface.ts';
 
 /** Options of every command (docs/architecture.md, Output). `twin`: CHATELAINE_… in the environment does the same. */
 export const globalOptions = {
@@ -7,7 +8,7 @@ export const globalOptions = {
     kind: 'string',
     short: 'o',
     choices: generalFormats,
-    help: `${alternatives(generalFormats)}; messages fetch has text too, a dry run curl (default: table on a terminal, tsv in a pipe)`,
+    help: `${alternatives(generalFormats)}; messages fetch has text too, a dry run curl, the plan of license apply markdown (default: table on a terminal, tsv in a pipe)`,
     placeholder: 'FORMAT',
   },
   json: { kind: 'boolean', help: 'Same as -o json' },
@@ -43,6 +44,12 @@ export const globalOptions = {
     nonempty: true,
     placeholder: 'FILE',
     help: 'Add requests, answers and waits to a file, a JSON object a line; no secret, no license code',
+  },
+  summary: {
+    kind: 'string',
+    nonempty: true,
+    placeholder: 'FILE',
+    help: 'Write the outcome to a file as JSON, also where the run fails: exit code, counts, changes; no key',
   },
   color: {
     kind: 'string',
@@ -97,6 +104,19 @@ export const globalOptions = {
 } as const satisfies Fields;
 
 export type GlobalOption = keyof typeof globalOptions;
+
+/** The formats that a command has beside those of every command. */
+export function ownFormats({
+  format,
+  dryRun = [],
+  show,
+}: Pick<CommandSurface, 'format' | 'dryRun' | 'show'>): readonly Format[] {
+  return [
+    ...(format ? [format] : []),
+    ...(dryRun.includes('requests') ? (['curl'] as const) : []),
+    ...(dryRun.includes('rows') && show?.outcome ? (['markdown'] as const) : []),
+  ];
+}
 
 /** Options that the environment cannot set: they answer questions about this one run. */
 export const withoutTwin: ReadonlySet<string> = new Set(['yes', 'dry_run', 'confirm', 'exit_code']);

@@ -26,13 +26,15 @@ export function failureText(failure: Failure, { terminal, columns, color, verbos
 
 const mark = 'chatelaine:';
 
-/** The object of the error on one line without its end; what is not known is left out; '' for found differences. */
+/** The object of the error on one line without its end; '' for found differences. */
 export function failureJson(failure: Failure): string {
-  if (failure.kind === 'differences') return '';
-  const { problems, hint, http, server } = failure.details;
-  const code = nameOf(failure.kind);
-  const { exit, message, retryable } = failure;
-  return plainJson(JSON.stringify({ error: { code, exit, message, problems, hint, http, server, retryable } }));
+  return failure.kind === 'differences' ? '' : plainJson(JSON.stringify({ error: failureFields(failure) }));
+}
+
+/** What is told of a failure; what is not known is undefined. */
+export function failureFields({ kind, details, exit, message, retryable }: Failure): object {
+  const { problems, hint, http, server } = details;
+  return { code: nameOf(kind), exit, message, problems, hint, http, server, retryable };
 }
 
 /** What the server said, unless the message says it already. */

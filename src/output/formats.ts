@@ -33,6 +33,7 @@ export const formats = {
   },
   text: {
     forPeople: true,
+    shows: 'conversations',
     load: async (presentation) => {
       const { conversation } = await import('./messages/conversation.ts');
       const { show } = presentation;
@@ -44,8 +45,12 @@ export const formats = {
     },
   },
   html: {},
-  markdown: {},
-  curl: {},
+  markdown: {
+    ofPlan: true,
+    shows: 'what changes',
+    load: async (presentation) => (await import('./changes.ts')).changes(presentation),
+  },
+  curl: { ofPlan: true, shows: 'command lines' },
 } as const satisfies Readonly<Record<string, FormatRow>>;
 
 export type Format = keyof typeof formats;

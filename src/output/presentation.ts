@@ -27,6 +27,17 @@ export interface Show<T> {
   readonly quiet?: (row: T) => string;
   /** The one text that is printed in place of columns, with `-q` or without, unless the format prints whole values. */
   readonly text?: (row: T) => string;
+  readonly outcome?: Outcome;
+}
+
+/** What became of each row, for readers who must not see keys: a comment in Markdown, and `--summary`. */
+interface Outcome {
+  /** The field that says it; rows are counted by it. */
+  readonly by: string;
+  /** What it says of a row in which there is nothing to see. */
+  readonly nothing?: string;
+  /** The fields of the other rows that everybody may see, in their order. */
+  readonly columns: readonly string[];
 }
 
 interface ColumnLayout {
@@ -55,6 +66,8 @@ export interface Presentation {
   /** The field that a list is sorted by, after a dash for the other way round. */
   readonly sort?: string | undefined;
   readonly header: boolean;
+  /** An empty list is not even a header. */
+  readonly quiet?: boolean;
   readonly csvSafe: boolean;
   /** Whether escape sequences for colour may be written to stdout. */
   readonly color: boolean;
@@ -62,6 +75,8 @@ export interface Presentation {
   readonly terminal: boolean;
   /** Columns of the terminal; 0 where unknown. */
   readonly width: number;
+  /** What the command says below its result; whole once its rows have ended. */
+  readonly conclusions?: readonly string[];
   /** One line to stderr after the result, such as which columns were left out. */
   readonly note?: ((line: string) => void) | undefined;
   /**
@@ -79,6 +94,10 @@ export interface FormatRow {
   readonly whole?: true;
   /** It is read by a person, who needs no more rows than are worth a look. */
   readonly forPeople?: true;
+  /** It shows the changes of a dry run, and nothing else. */
+  readonly ofPlan?: true;
+  /** What it shows, where that has no fields to choose from. */
+  readonly shows?: string;
   /** Errors and addresses are JSON beside it. */
   readonly isJson?: true;
   /** Loads what writes rows in it; absent for documents and lines of curl, which are made of text. */

@@ -82,7 +82,7 @@ function listed(values: readonly unknown[]): AsyncIterable<unknown> {
 }
 
 async function writeRows(rows: AsyncIterable<unknown>, presentation: Presentation, sink: Sink): Promise<void> {
-  const { format, show, terminal, note, turn, sort, isText } = presentation;
+  const { format, show, terminal, quiet = false, note, turn, sort, isText } = presentation;
   const formatter = await formatterOf(presentation);
   const batch = batched(sink);
   const source = watched(sort === undefined || isText ? rows : inOrder(singly(rows), orderOf(sort), show));
@@ -90,7 +90,8 @@ async function writeRows(rows: AsyncIterable<unknown>, presentation: Presentatio
     const line = count === 0 && terminal && format.forPeople ? show.none : formatter.remark?.();
     if (line !== undefined) note?.(line);
   };
-  const pouring = pour(source, { formatter, batch, turn: format.forPeople && turn }, remark);
+  const target = { formatter, batch, turn: format.forPeople && turn, isSilent: quiet && !format.whole };
+  const pouring = pour(source, target, remark);
   try {
     await Promise.race([pouring, batch.broken]);
   } catch (error) {
@@ -103,10 +104,10 @@ async function writeRows(rows: AsyncIterable<unknown>, presentation: Presentatio
 
 /** Writes rows to the sink and then always closes the document. What the rows threw is thrown on, not what closing threw. */
 async function pour(rows: AsyncIterable<unknown>, target: PourTarget, remark: (count: number) => void): Promise<void> {
-  const { formatter, batch } = target;
+  const { formatter, batch, isSilent } = target;
   let count = 0;
   const close = async (): Promise<void> => {
-    await batch.add(formatter.end());
+    if (count > 0 || !isSilent) await batch.add(formatter.end());
     await batch.flush();
     if (count > 0) remark(count);
   };
@@ -123,6 +124,8 @@ async function pour(rows: AsyncIterable<unknown>, target: PourTarget, remark: (c
 interface PourTarget extends Pick<Presentation, 'turn'> {
   readonly formatter: Formatter;
   readonly batch: Batch;
+  /** An empty list is no header. */
+  readonly isSilent: boolean;
 }
 
 /** Adds a row, or rows that are JSON texts; how many. */

@@ -1,0 +1,70 @@
+import { Failure, nameOf } from '../core/failure.ts';
+import { asObject, cellsOf } from '../output/columns.ts';
+import { failureFields } from '../output/errors.ts';
+import type { Show } from '../output/presentation.ts';
+import { openSummaryFile } from '../store/summary-file.ts';
+import { cleaned, type Messages } from './messages.ts';
+import type { Redactor } from './redactor.ts';
+
+/** The file of `--summary`: what a later step needs to decide what to do. */
+export interface Summary {
+  /** Counts a row by its outcome; what a command does not say of its rows is not counted. */
+  add(row: unknown, show: Show<unknown> | undefined): void;
+  /** Writes how the run ended; the exit code. */
+  end(exit: number, failure?: Failure): number;
+}
+
+/** A run over more rows is summed up without the rest of them. */
+const maxChanges = 1000;
+
+/**
+ * Until the run ends, the file says that it is running: so does that of a run that was killed.
+ * @throws Failure where the file cannot be written
+ */
+export function openSummary(
+  path: string,
+  command: string,
+  { warn }: Pick<Messages, 'warn'>,
+  redactor: Pick<Redactor, 'clean'>,
+): Summary {
+  const write = openSummaryFile(path);
+  const counts: Record<string, number> = {};
+  const changes: object[] = [];
+  let left_out = 0;
+  write(JSON.stringify({ command, outcome: 'running', exit: null }));
+  return {
+    add(row, show) {
+      const { outcome } = show ?? {};
+      const status = outcome && asObject(row, show)?.[outcome.by];
+      if (typeof status !== 'string') return;
+      counts[status] = (counts[status] ?? 0) + 1;
+      if (status === outcome?.nothing) return;
+      if (changes.length < maxChanges) changes.push(changeIn(row, outcome?.columns ?? [], show, redactor));
+      else left_out += 1;
+    },
+    end(exit, failure) {
+      const outcome = failure ? nameOf(failure.kind) : 'ok';
+      const error = failure && failure.kind !== 'differences' ? failureFields(cleaned(failure, redactor)) : undefined;
+      const rest = left_out > 0 ? { left_out } : {};
+      try {
+        write(JSON.stringify({ command, outcome, exit, counts, changes, ...rest, error }));
+      } catch (cause) {
+        if (!(cause instanceof Failure)) throw cause;
+        // What was done decides how the run ends.
+        warn(cause.message);
+      }
+      return exit;
+    },
+  };
+}
+
+function changeIn(
+  row: unknown,
+  columns: readonly string[],
+  show: Show<unknown> | undefined,
+  { clean }: Pick<Redactor, 'clean'>,
+): object {
+  const cells = cellsOf(row, columns, show).map((cell) => (typeof cell === 'string' ? clean(cell) : cell));
+  const fields = columns.map((name, index) => [name, cells[index]] as const);
+  return Object.fromEntries(fields.filter(([, cell]) => cell !== undefined && cell !== null));
+}

@@ -1,0 +1,65 @@
+import { asObject, cellText, cellsOf } from './columns.ts';
+import { plain } from './plain.ts';
+import type { Formatter, Presentation } from './presentation.ts';
+
+/** GitHub takes comments of 65,536 characters. */
+const maxChars = 60_000;
+/** Of one cell: the words of a server. */
+const maxCellChars = 300;
+
+/**
+ * What changes, as Markdown for a comment on a pull request: what the command concluded, then a table of the rows in which there is
+ * something to see, as far as they fit. No license code is in it. The texts of cells are code, in which neither Markdown nor HTML, links
+ * or mentions have a meaning.
+ */
+export function changes({ show, conclusions = [] }: ChangesChoices): Formatter {
+  const { outcome = { by: '', columns: [] } } = show;
+  const { by, nothing } = outcome;
+  const rows: (readonly string[])[] = [];
+  let [chars, left] = [0, 0];
+  const row = (value: unknown): string => {
+    const status = asObject(value, show)?.[by];
+    if (status === nothing) return '';
+    const cells = cellsOf(value, outcome.columns, show).map((cell, index) =>
+      outcome.columns[index] === by ? cellText(cell) : cellOf(cell),
+    );
+    chars += cells.reduce((sum, { length }) => sum + length + 3, 2);
+    if (chars > maxChars) left += 1;
+    else rows.push(cells);
+    return '';
+  };
+  const end = (): string => {
+    const filled = outcome.columns.map((_, index) => rows.some((cells) => cells[index] !== ''));
+    const line = (cells: readonly string[]): string => `| ${cells.filter((_, index) => filled[index]).join(' | ')} |\n`;
+    const table = [outcome.columns, outcome.columns.map(() => '---'), ...rows].map(line).join('');
+    const parts = [
+      ...conclusions.map((text) => `**${escaped(text)}**\n`),
+      rows.length === 0 ? 'Nothing changes.\n' : table,
+      ...(left > 0 ? [`${left} more ${left === 1 ? 'row is' : 'rows are'} left out.\n`] : []),
+    ];
+    return parts.join('\n');
+  };
+  return { one: row, row, end };
+}
+
+type ChangesChoices = Pick<Presentation, 'show' | 'conclusions'>;
+
+/**
+ * A number, or a text as code between more backticks than it has in a row. A table ends its cells before it looks for code: a bar is
+ * escaped, and one behind a backslash, where renderers differ, is written as the escape that terminals show of other characters.
+ */
+function cellOf(value: unknown): string {
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value);
+  const text = plain(cellText(value));
+  if (text === '') return '';
+  const cut = text.length > maxCellChars ? `${text.slice(0, maxCellChars)}…` : text;
+  const fence = '`'.repeat(Math.max(0, ...[...cut.matchAll(/`+/g)].map(([ticks]) => ticks.length)) + 1);
+  // One blank on each side is no part of the code, where there is one on both.
+  const pad = /^[` ]|[` ]$/.test(cut) ? ' ' : '';
+  const code = cut.replace(/\\\|/g, '\\\\x7c').replace(/(?<!\\)\|/g, '\\|');
+  return `${fence}${pad}${code}${pad}${fence}`;
+}
+
+function escaped(text: string): string {
+  return plain(text).replace(/[\\`*_[\]<>#|~&!]/g, '\\$&');
+}

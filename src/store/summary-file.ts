@@ -1,0 +1,33 @@
+import { constants, fstatSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import { usage } from '../core/failure.ts';
+import { storageFailure } from './disk/files.ts';
+
+/**
+ * A file whose text is replaced as a whole, each time by a longer one: of this user alone (mode 0600) where it is new, while one that is
+ * there keeps its mode. The writer is synced, and throws Failure config where it cannot write, unavailable where the disk is full.
+ * @throws Failure usage for what is no regular file: it could not be replaced; config where it cannot be opened
+ */
+export function openSummaryFile(path: string): (text: string) => void {
+  const file = opened(path);
+  return (text) => {
+    const bytes = Buffer.from(`${text}\n`);
+    try {
+      for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at, bytes.length - at, at);
+      ftruncateSync(file, bytes.length);
+      fsyncSync(file);
+    } catch (cause) {
+      throw storageFailure(`cannot write the summary ${path}`, cause);
+    }
+  };
+}
+
+/** Open until the process ends. */
+function opened(path: string): number {
+  try {
+    const file = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_NONBLOCK, 0o600);
+    if (fstatSync(file).isFile()) return file;
+  } catch (cause) {
+    throw storageFailure(`cannot write the summary ${path}`, cause);
+  }
+  throw usage(`--summary ${path} is no regular file`, 'Name a file; what was in it is replaced.');
+}

@@ -1,0 +1,109 @@
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { Failure } from '../../src/core/failure.ts';
+import { emptyHome, fakeService, openSandbox, run } from '../helpers/run.ts';
+
+const roster = 'remote_user,size_allowance\nada,6\nclinic-north/ward-3,6\nphysio-7731,5\n';
+
+interface Written {
+  readonly outcome: string;
+  readonly exit: number | null;
+  readonly error?: { readonly message: string };
+}
+
+function summaryIn(file: string): Written {
+  return JSON.parse(readFileSync(file, 'utf8')) as Written;
+}
+
+test('says how a run ended, what it counted and changed, and no key; rows that are not printed are counted', async () => {
+  const { run } = await openSandbox();
+  const file = join(emptyHome(), 'summary.json');
+  const { exitCode, stdout } = await run(`license apply - --changed -o json --summary ${file}`, { stdin: roster });
+
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout)).toHaveLength(2);
+  expect(summaryIn(file)).toEqual({
+    command: 'license apply',
+    outcome: 'ok',
+    exit: 0,
+    counts: { created: 1, resized: 1, unchanged: 1 },
+    changes: [
+      { remote_user: 'ada', app_code: 4711, size_allowance: 6, status: 'created' },
+      { remote_user: 'physio-7731', app_code: 4711, size_allowance: 5, status: 'resized', change: '4 -> 5' },
+    ],
+  });
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+});
+
+test('a failure is in it, also one of the values, and the text of an earlier run is replaced', async () => {
+  const file = join(emptyHome(), 'summary.json');
+  writeFileSync(file, 'x'.repeat(5000));
+  const service = fakeService();
+  service.expect('GET /v1/license/').reply(403, { detail: 'no licensing-key' });
+  const refused = await run(service, `license list --summary ${file}`);
+  expect(refused.exitCode).toBe(4);
+  expect(summaryIn(file)).toMatchObject({ command: 'license list', outcome: 'auth', exit: 4, counts: {} });
+
+  await run(fakeService(), `license edit CODE --size-allowance 19 --summary ${file}`);
+  expect(summaryIn(file)).toMatchObject({ outcome: 'usage', exit: 2 });
+  expect(summaryIn(file).error?.message).toContain('19');
+});
+
+test('Ctrl-C is in it', async () => {
+  const stop = new AbortController();
+  const file = join(emptyHome(), 'summary.json');
+  const { run } = await openSandbox({
+    log: ({ method }) => {
+      if (method === 'POST') stop.abort(new Failure('cancelled', 'interrupted'));
+    },
+  });
+  const users = Array.from({ length: 200 }, (_, index) => `user-${index},4\n`).join('');
+  const given = { stdin: `remote_user,size_allowance\n${users}`, interrupt: stop.signal };
+  const { exitCode } = await run(`license apply - -o ndjson --summary ${file}`, given);
+
+  expect(exitCode).toBe(130);
+  expect(summaryIn(file)).toMatchObject({ outcome: 'cancelled', exit: 130 });
+});
+
+test('a run that has not ended says so: this is what a killed one leaves', async () => {
+  const file = join(emptyHome(), 'summary.json');
+  const seen: unknown[] = [];
+  const service = fakeService();
+  service.expect('GET /v1/license/').reply(200, []);
+  await run(service, `license audit -o ndjson --summary ${file}`, {
+    alarm: () => (seen.push(readFileSync(file, 'utf8')), () => undefined),
+  });
+
+  expect(seen).toContain('{"command":"license audit","outcome":"running","exit":null}\n');
+  expect(summaryIn(file)).toMatchObject({ outcome: 'ok', exit: 0 });
+});
+
+test.each([
+  ['/dev/full', 2, 'is no regular file'],
+  ['/dev/null/x', 3, 'cannot write the summary'],
+  ['missing/x', 3, 'cannot write the summary'],
+  ['.', 3, 'cannot write the summary'],
+])('%s is refused before anything is sent', async (path, exit, message) => {
+  const { exitCode, stderr } = await run(
+    fakeService(),
+    `license create --remote-user a --size-allowance 4 --summary ${path}`,
+  );
+  expect(exitCode).toBe(exit);
+  expect(stderr).toContain(message);
+});
+
+test('findings of an audit are counted', async () => {
+  const { run } = await openSandbox();
+  const home = emptyHome();
+  mkdirSync(join(home, 'ci'));
+  const file = join(home, 'ci', 'summary.json');
+  const { exitCode } = await run(`license audit --roster - --summary ${file}`, { stdin: roster });
+  expect(exitCode).toBe(10);
+  expect(existsSync(file)).toBe(true);
+  expect(summaryIn(file)).toMatchObject({
+    outcome: 'differences',
+    counts: { missing: 1, 'other-size': 1, unexpected: 4 },
+  });
+  expect(readFileSync(file, 'utf8')).not.toContain('CD3AE');
+});
