@@ -1,5 +1,5 @@
 import { appendFileSync, constants } from 'node:fs';
-import { open, truncate, type FileHandle } from 'node:fs/promises';
+import { open, truncate, unlink, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Failure } from '../core/failure.ts';
@@ -27,7 +27,7 @@ export interface Journal {
   append(record: unknown): Promise<void>;
   /** Leaves the journal for the next run. */
   close(): Promise<void>;
-  /** The job is done: the journal is kept as `….done`, and the next run begins a new one. */
+  /** The job is done: a journal with records is kept as `….done`, and the next run begins a new one. */
   finish(): Promise<void>;
 }
 
@@ -129,12 +129,21 @@ async function contentOf(path: string, { file, isNew }: OpenedFile, header: Jour
 
 /** `size`: up to the end of the last whole line; 0 where the header is not whole. */
 function contentIn(path: string, bytes: Buffer, header: JournalHeader): JournalContent & { readonly size: number } {
-  if (isCutBefore(bytes, '{"journal":1')) return { path, records: [], isDamaged: true, size: 0 };
+  if (isCutBefore(bytes, beginning)) return { path, records: [], isDamaged: true, size: 0 };
   const { records: found, size } = recordsIn(path, bytes);
   const [first, ...records] = found;
   if (!isDeepStrictEqual(first, parseJson(writeJson({ journal: 1, ...header })))) throw anotherJournal(path);
   return { path, records, isDamaged: size < bytes.length, size };
 }
+
+/** The records of any job's journal; undefined for bytes that are something else. @throws Failure config where it is damaged */
+export function journalIn(path: string, bytes: Buffer): readonly unknown[] | undefined {
+  return bytes.subarray(0, beginning.length).equals(Buffer.from(beginning))
+    ? recordsIn(path, bytes).records.slice(1)
+    : undefined;
+}
+
+const beginning = '{"journal":1';
 
 function anotherJournal(path: string): Failure {
   return new Failure('config', `${path} is not the journal of this job and input`, {
@@ -167,6 +176,7 @@ function journalOn(
 ): Journal {
   const { append, settled } = groupedAppend(file, write, (cause) => unwritable(path, cause));
   let isOpen = true;
+  let isEmpty = records.length === 0;
   const close = async (): Promise<void> => {
     if (!isOpen) return;
     isOpen = false;
@@ -178,12 +188,16 @@ function journalOn(
     path,
     records,
     isDamaged,
-    append,
+    append(record) {
+      isEmpty = false;
+      return append(record);
+    },
     close,
     async finish() {
       try {
         await settled();
-        await replace(path, `${path}.done`);
+        // The records of an earlier run stay where this one had nothing to do.
+        await (isEmpty ? unlink(path) : replace(path, `${path}.done`));
       } catch (cause) {
         throw storageFailure(`cannot put the journal away as ${path}.done`, cause);
       } finally {

@@ -86,7 +86,7 @@ test('the other columns of a roster are fields with --keep-columns only', async 
   const kept = await apply('--keep-columns --fields remote_user,mial');
 
   expect(kept).toMatchObject({ exitCode: 2, stdout: '' });
-  expect(kept.stderr).toContain('license, change, error, mail.');
+  expect(kept.stderr).toContain('license, change, size_allowance_before, error, mail.');
   expect(service.seen).toEqual([]);
 });
 
@@ -144,6 +144,7 @@ test('a list without rows has no field that could be missing', async () => {
 
 test('a misspelt field of a command that wrote costs nothing of what it wrote', async () => {
   const service = fakeService();
+  service.expect('GET /v1/license/AAA/').reply(200, open[1]);
   service.expect({ method: 'PATCH', path: '/v1/license/AAA/', json: { size_allowance: 4 } }).reply(200, open[1]);
   const { exitCode, stdout, lines } = await run(
     service,

@@ -148,6 +148,7 @@ export const contracts: readonly Contract[] = [
     call: 'PUT /license/<license_code>/',
     line: 'license edit CD3AE-2B80E-1662B-2FCA2 --replace --remote-user physio-8000 --app-code 4711 --size-allowance 18',
     exchanges: [
+      { method: 'GET', path: code, headers: token, answer: { status: 200, body: license } },
       {
         method: 'PUT',
         path: code,
@@ -156,12 +157,19 @@ export const contracts: readonly Contract[] = [
         answer: { status: 200, body: { ...license, remote_user: 'physio-8000', size_allowance: 18 } },
       },
     ],
-    prints: { ...license, remote_user: 'physio-8000', size_allowance: 18 },
+    prints: {
+      ...license,
+      remote_user: 'physio-8000',
+      size_allowance: 18,
+      remote_user_before: license.remote_user,
+      size_allowance_before: license.size_allowance,
+    },
   },
   {
     call: 'PATCH /license/<license_code>/',
     line: 'license edit CD3AE-2B80E-1662B-2FCA2 --size-allowance 6',
     exchanges: [
+      { method: 'GET', path: code, headers: token, answer: { status: 200, body: license } },
       {
         method: 'PATCH',
         path: code,
@@ -170,7 +178,7 @@ export const contracts: readonly Contract[] = [
         answer: { status: 200, body: { ...license, size_allowance: 6 } },
       },
     ],
-    prints: { ...license, size_allowance: 6 },
+    prints: { ...license, size_allowance: 6, size_allowance_before: license.size_allowance },
   },
   {
     call: 'GET /first-activation/',

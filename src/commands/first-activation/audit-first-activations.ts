@@ -69,6 +69,11 @@ export default command({
     columns: ['mac_address', 'remote_user', 'app_code', 'status', 'first_user'],
     untruncated: ['mac_address', 'remote_user', 'status', 'first_user'],
     others: 'known',
+    outcome: {
+      by: 'status',
+      nothing: 'ok',
+      columns: ['mac_address', 'remote_user', 'app_code', 'status', 'first_user', 'error'],
+    },
   },
 });
 

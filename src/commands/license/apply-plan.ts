@@ -1,7 +1,9 @@
 import { Failure, usage } from '../../core/failure.ts';
+import { severalWarning } from '../../jobs/license/decide.ts';
 import {
   changesIn,
   creationsIn,
+  dryRow,
   isOpen,
   planInWords,
   planRequests,
@@ -12,7 +14,7 @@ import {
 } from '../../jobs/license/plan-roster.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { CheckedRoster } from '../../store/roster/read-roster.ts';
-import { plannedRows, type ApplyingParts } from './apply-rows.ts';
+import type { Invocation, Terminal } from '../context.ts';
 import { inTargets, type Target } from './target.ts';
 
 /** How a plan is shown. */
@@ -30,7 +32,7 @@ export async function* planned(
   plan: Plan,
   planning: Pick<Planning, 'licensing' | 'similar'>,
   { targets, tellsChanges, limits }: ShownPlan,
-  { conclude, warn, options }: Pick<ApplyingParts, 'conclude' | 'warn' | 'options'>,
+  { conclude, warn, options }: Pick<Terminal, 'conclude' | 'warn'> & Pick<Invocation, 'options'>,
 ): AsyncGenerator<DryRow> {
   refusePlan(plan, planning, limits);
   if (options.output === 'curl') await planRequests(plan, planning);
@@ -43,6 +45,15 @@ export async function* planned(
   }
   const changes = changesIn(plan);
   if (tellsChanges && changes > 0) throw new Failure('differences', `${changes} licenses would change`);
+}
+
+/** The rows of a plan, with a warning for each user who has several licenses. */
+function* plannedRows({ rows }: Plan, warn: Terminal['warn']): Generator<DryRow> {
+  for (const planned of rows) {
+    const { row, decision } = planned;
+    if ('hasSeveral' in decision && decision.hasSeveral) warn(severalWarning(row));
+    yield dryRow(planned);
+  }
 }
 
 /** What a plan must keep to before anything is written. */

@@ -1,41 +1,21 @@
-import { orWarn, usage } from '../../core/failure.ts';
-import { applyRoster } from '../../jobs/license/roster-run.ts';
-import {
-  changesIn,
-  creationsIn,
-  planClaimed,
-  planInWords,
-  answersBefore,
-  planToShow,
-  type Plan,
-  type Planning,
-} from '../../jobs/license/plan-roster.ts';
-import { licenseJournal, recordedPast, type LicenseJournal } from '../../jobs/license/past.ts';
-import type { Applying, RowResult } from '../../jobs/license/roster-results.ts';
-import { rosterFields, type LicenseFields } from '../../schema/license.ts';
+import { usage } from '../../core/failure.ts';
+import { changeInWords } from '../../jobs/license/decide.ts';
+import type { DryRow } from '../../jobs/license/plan-roster.ts';
+import type { RowResult } from '../../jobs/license/roster-results.ts';
+import { rowOf } from '../../output/formats.ts';
+import { rosterFields } from '../../schema/license.ts';
 import { optional } from '../../schema/field.ts';
-import type { JournalHeader } from '../../store/journal.ts';
 import { command } from '../command.ts';
+import type { GlobalValues } from '../context.ts';
 import { apiOfEachApp, defaultConcurrency, keepOptions, rosterOptions, workerOptions } from '../roster.ts';
-import { planned, refusePlan, warnOfNames, type PlanLimits } from './apply-plan.ts';
-import { commandLine, isShown, type ApplyingParts } from './apply-rows.ts';
+import { planned, warnOfNames } from './apply-plan.ts';
+import { applied, planOfDryRun } from './apply-run.ts';
 import { applyColumns, keptColumns, readLicenseRoster } from './license-roster.ts';
-import { answersOf, claimsOf, inTargets, profilesOf, targetsOf, type Target } from './target.ts';
-import {
-  defaultSettle,
-  refuseReadOnly,
-  sendAgainOf,
-  sendAgainOptions,
-  settleOptions,
-  settlingOf,
-  similarOf,
-  similarOptions,
-} from './options.ts';
+import { targetsOf } from './target.ts';
+import { defaultSettle, sendAgainOf, sendAgainOptions, settleOptions, similarOf, similarOptions } from './options.ts';
 
 /** For a roster of more rows memory is saved: V8 would let 100,000 rows take 440 MiB while other programs use the cores. */
 const manyRows = 10_000;
-/** On a terminal more resizes than these are asked about. */
-const manyChanges = 100;
 
 export default command({
   about: [
@@ -86,11 +66,12 @@ export default command({
   },
   examples: [
     'chatelaine license apply roster.csv --dry-run',
+    'chatelaine license apply roster.csv --dry-run -o markdown',
     'chatelaine license apply roster.csv',
     'chatelaine license apply - --input-format csv -o ndjson < roster.csv',
   ],
 
-  fields: ['license', 'change', 'error'],
+  fields: ['license', 'change', 'size_allowance_before', 'error'],
   fieldsFromFile: 'keep_columns',
 
   dryRun: ['rows', 'requests'],
@@ -117,130 +98,46 @@ export default command({
       sendAgain,
       elapsed: context.elapsed,
     };
-    const { changed, journal, settle = defaultSettle } = values;
-    const resume = commandLine(file, values, context.options);
+    const { journal, settle = defaultSettle } = values;
     const shown = { targets, tellsChanges: values.exit_code, limits };
     const target = targets.map(({ app_code, origin }) => ({ app_code, origin }));
     const header = { job: 'license apply', target, input };
-    const job = { rows, targets, header, journal, settle, resume, limits };
+    const job = { file, values, rows, targets, header, journal, settle, limits };
     const all = context.options.dry_run
       ? planned(await planOfDryRun(job, planning, context), planning, shown, context)
       : applied(job, planning, context);
-    for await (const row of all) if (isShown(row, { changed }, context.options)) yield kept(row);
+    for await (const row of all) yield kept(row);
   },
+
+  isPrinted: isShown,
 
   show: {
     untruncated: ['license_code', 'remote_user', 'status'],
     layout: { error: { priority: 1, minWidth: 20 }, change: { priority: 1 } },
     columns: applyColumns,
-    data: (row) => ({ ...row, license: row.license?.fields ?? null }),
+    data: ({ license, size_allowance_before, error, ...row }) => {
+      const isResized = row.status === 'resize' || row.status === 'resized';
+      const change = isResized ? changeInWords(size_allowance_before, row.size_allowance) : null;
+      return { ...row, license: license?.fields ?? null, change, size_allowance_before, error };
+    },
     cell: (row, column) => (column === 'license_code' && row.license ? row.license.key : undefined),
     others: 'known',
-    consumed: () => ['license'],
+    consumed: () => ['license', 'size_allowance_before'],
+    outcome: {
+      by: 'status',
+      nothing: 'unchanged',
+      columns: ['remote_user', 'app_code', 'size_allowance', 'status', 'change', 'error'],
+    },
   },
 });
 
-interface Job {
-  readonly rows: readonly LicenseFields[];
-  readonly targets: readonly Target[];
-  /** It has the hash of the roster: another text is another job. */
-  readonly header: JournalHeader;
-  readonly journal: string | undefined;
-  readonly settle: number;
-  /** The command that resumes the job. */
-  readonly resume: string;
-  readonly limits: PlanLimits;
-}
-
-/** A plan is made before its claims are taken. */
-type Unclaimed = Omit<Planning, 'answerOf'>;
-
-async function lookFirst(
-  { rows, targets }: Pick<Job, 'rows' | 'targets'>,
-  planning: Unclaimed,
-  journal: Pick<LicenseJournal, 'past'>,
-  context: ApplyingParts,
-): Promise<Plan> {
-  const answerOf = await answersBefore(rows, { journal, openAnswers: answersOf(targets, context) });
-  return planToShow(rows, { ...planning, answerOf });
-}
-
-/** A dry run reads what earlier runs of the job recorded, and holds nothing. */
-async function planOfDryRun(job: Job, planning: Unclaimed, context: ApplyingParts): Promise<Plan> {
-  const journal = await context.readJournal(job.header, job.journal);
-  return lookFirst(job, planning, { past: recordedPast(journal ?? { path: '', records: [] }, context) }, context);
-}
-
-async function* applied(job: Job, planning: Unclaimed, context: ApplyingParts): AsyncGenerator<RowResult> {
-  const { rows, targets, settle } = job;
-  for (const { account } of targets) refuseReadOnly(account);
-  const opened = await context.journal(job.header, job.journal);
-  let isDone = false;
-  try {
-    const journal = licenseJournal(opened, context);
-    const asked = await askAboutPlan(job, planning, journal, context);
-    const own = await claimsOf(targets, settle, context);
-    const claiming = { ...context, journal, claims: own, openAnswers: answersOf(targets, context) };
-    const { plan, claims, answerOf } = await planClaimed(rows, planning, claiming);
-    try {
-      refusePlan(plan, planning, job.limits);
-      if (creationsIn(plan) > asked) await ask(plan, targets, context);
-      yield* carriedOut(plan, { ...planning, answerOf, journal, claims }, job, context);
-    } finally {
-      await claims.releaseAll();
-    }
-    isDone = true;
-  } finally {
-    // What was done decides how the run ends, and not whether its record could be put away.
-    await orWarn(isDone ? opened.finish() : opened.close(), context.warn);
-  }
-}
-
-async function* carriedOut(
-  plan: Plan,
-  started: Planning & Pick<Applying, 'journal' | 'claims'>,
-  job: Job,
-  context: ApplyingParts,
-): AsyncGenerator<RowResult> {
-  const { signal, conclude, clean } = context;
-  const progress = context.progress('licenses', plan.rows.length);
-  const where = inTargets(job.targets);
-  const applying = {
-    ...started,
-    ...settlingOf(context, job.settle),
-    signal,
-    conclude,
-    where,
-    resume: job.resume,
-    finished: () => progress.step(),
-  };
-  try {
-    for await (const row of applyRoster(plan, applying))
-      yield row.error === null ? row : { ...row, error: clean(row.error) };
-  } finally {
-    progress.end();
-  }
-}
-
-/**
- * Asks on a terminal before anything is created, since a license cannot be taken back; a script has said what it wants. The plan is made
- * without claims: nobody waits for a question. A run that resumes was answered before.
- * @returns how many creations were agreed to
- */
-async function askAboutPlan(
-  { rows, targets, limits }: Job,
-  planning: Unclaimed,
-  journal: LicenseJournal,
-  context: ApplyingParts,
-): Promise<number> {
-  if (!context.interactive() || context.options.yes || journal.isResumed) return Infinity;
-  const plan = await lookFirst({ rows, targets }, planning, journal, context);
-  refusePlan(plan, planning, limits);
-  const creations = creationsIn(plan);
-  if (creations > 0 || changesIn(plan) > manyChanges) await ask(plan, targets, context);
-  return creations;
-}
-
-async function ask(plan: Plan, targets: readonly Target[], context: ApplyingParts): Promise<void> {
-  await context.confirm(`${planInWords(plan)} on ${inTargets(targets)} (${profilesOf(targets)}). Go on?`);
+/** Whether a row is printed: `--changed` leaves unchanged rows out, `-q` all rows without trouble, but not from formats for programs. */
+function isShown(
+  { status }: RowResult | DryRow,
+  { changed }: { readonly changed?: boolean | undefined },
+  options: GlobalValues,
+): boolean {
+  if (changed && status === 'unchanged') return false;
+  const isForPeople = options.output === undefined || rowOf(options.output)?.forPeople;
+  return !(options.quiet && isForPeople) || status === 'failed' || status === 'unknown';
 }

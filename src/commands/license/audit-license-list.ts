@@ -25,6 +25,8 @@ export default command({
     'Finds several-licenses (of one user in one application), shared-key (one key under two users), similar-name (two users whose names differ only by case, runs of blanks or leading zeros), bad-name and bad-size (outside ' +
       'the rules); with --roster also missing (a user without a license), unexpected (a license of nobody in the roster) and ' +
       'other-size (not the size_allowance of the roster, if it has that column). The last line counts findings and licenses.',
+    'As csv the findings are a roster for license apply, once you have looked at them and removed the lines that you do not mean: ' +
+      'size_allowance is that of the roster where it is missing or another, else that of the license.',
     'Exit code 10 if something was found; 8 if the list is not whole: what it shows is audited, and nothing can be called missing.',
   ],
   options: {
@@ -51,10 +53,11 @@ export default command({
 
   show: {
     untruncated: ['finding', 'license_code', 'remote_user'],
-    layout: { detail: { priority: 1, minWidth: 20 } },
-    columns: ['finding', 'remote_user', 'app_code', 'license_code', 'detail'],
+    layout: { detail: { priority: 1, minWidth: 20 }, size_allowance: { priority: -1, minWidth: 14 } },
+    columns: ['finding', 'remote_user', 'app_code', 'size_allowance', 'license_code', 'detail'],
     data: (row) => ({ ...row, license: row.license?.fields ?? null }),
     cell: (row, column) => (column === 'license_code' && row.license ? row.license.key : undefined),
+    outcome: { by: 'finding', columns: ['finding', 'remote_user', 'app_code', 'size_allowance'] },
   },
 });
 

@@ -2,10 +2,22 @@ import { usage } from '../../core/failure.ts';
 import { optional } from '../../schema/field.ts';
 import { licenseCode, licenseFields, licenseExtras } from '../../schema/license.ts';
 import { command } from '../command.ts';
-import { keyAlone, licenseShow } from './show.ts';
+import { refuseReadOnly } from './options.ts';
+import {
+  beforeFields,
+  changedFrom,
+  changedShow,
+  changesInWords,
+  editLine,
+  lookBefore,
+  type ChangedLicense,
+} from './put-back.ts';
+import { keyAlone } from './show.ts';
 
 export default command({
   about: [
+    'The license is looked at first: standard error says what changed, as in resized 4 -> 6, with the command that puts it back. Elsewhere ' +
+      'than on a terminal that has CODE in place of the license code.',
     'Only what you give is changed. --app-code is the new value here, and does not choose a credential.',
     'license view --remote-user U shows the key of a user; license ensure --remote-user U --size-allowance N resizes without it.',
   ],
@@ -22,18 +34,27 @@ export default command({
 
   dryRun: ['requests'],
 
-  async run({ license_code, replace, ...fields }, { licensing }) {
+  async run({ license_code, replace, ...fields }, context): Promise<ChangedLicense> {
     if (Object.keys(fields).length === 0)
       throw usage('nothing to change', 'Give --remote-user, --app-code or --size-allowance.');
-    if (!replace) return licensing().update(license_code, fields);
     const { remote_user, app_code, size_allowance } = fields;
-    if (remote_user === undefined || app_code === undefined || size_allowance === undefined) {
-      throw usage('--replace needs --remote-user, --app-code and --size-allowance');
-    }
-    return licensing().replace(license_code, { remote_user, app_code, size_allowance });
+    const isWhole = remote_user !== undefined && app_code !== undefined && size_allowance !== undefined;
+    if (replace && !isWhole) throw usage('--replace needs --remote-user, --app-code and --size-allowance');
+    refuseReadOnly(await context.licensingAccount());
+    const api = context.licensing();
+    // The request alone is what a dry run shows.
+    const found = context.options.dry_run ? undefined : await lookBefore(license_code, api);
+    const license =
+      replace && isWhole
+        ? await api.replace(license_code, { remote_user, app_code, size_allowance })
+        : await api.update(license_code, fields);
+    const before = changedFrom(found, fields);
+    if (Object.keys(before).length > 0)
+      context.conclude(`${changesInWords(before, fields)}; to put it back: ${editLine(license_code, before, context)}`);
+    return { ...license, before };
   },
 
-  fields: licenseExtras,
+  fields: [...licenseExtras, ...beforeFields],
 
-  show: { ...licenseShow, ...keyAlone },
+  show: { ...changedShow, ...keyAlone },
 });

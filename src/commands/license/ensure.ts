@@ -1,6 +1,7 @@
 import { alternatives, wholeFormats } from '../../output/formats.ts';
 import { ensureLicense } from '../../jobs/license/ensure-license.ts';
 import type { Claims, PastPosts } from '../../store/claims.ts';
+import { changeInWords } from '../../jobs/license/decide.ts';
 import { licenseFields, licenseRules, soughtUser, licenseExtras } from '../../schema/license.ts';
 import { optional } from '../../schema/field.ts';
 import { command } from '../command.ts';
@@ -15,7 +16,8 @@ import {
   similarOf,
   similarOptions,
 } from './options.ts';
-import { createdKey, licenseShow } from './show.ts';
+import { beforeFields, changedShow } from './put-back.ts';
+import { createdKey } from './show.ts';
 
 export default command({
   about: [
@@ -60,15 +62,17 @@ export default command({
       isAgain,
     };
     const fields = { remote_user, app_code, size_allowance };
-    const { outcome, license, failure } = await ensureLicense(context.licensing(typed), fields, ensuring);
-    if (!failure) note(`${outcome}: the license of ${remote_user} in application ${app_code}`);
-    yield license;
+    const ensured = await ensureLicense(context.licensing(typed), fields, ensuring);
+    const { outcome, license, size_before, failure } = ensured;
+    const change = outcome === 'resized' ? ` ${changeInWords(size_before, size_allowance)}` : '';
+    if (!failure) note(`${outcome}${change}: the license of ${remote_user} in application ${app_code}`);
+    yield { ...license, before: { size_allowance: size_before } };
     if (failure) throw failure;
   },
 
-  fields: licenseExtras,
+  fields: [...licenseExtras, ...beforeFields],
 
-  show: { ...licenseShow, text: createdKey },
+  show: { ...changedShow, text: createdKey },
 });
 
 /** The claims of a dry run, which writes nothing; `answers`: what is open. */

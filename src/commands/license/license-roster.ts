@@ -1,7 +1,10 @@
 import { userKey } from '../../jobs/license/claim-users.ts';
 import type { Values } from '../../schema/field.ts';
 import { rosterFields, type LicenseFields } from '../../schema/license.ts';
-import { oncePerUser, readRoster, type CheckedRoster } from '../../store/roster/read-roster.ts';
+import { isObject, writeJson } from '../../core/json.ts';
+import { journalIn } from '../../store/journal.ts';
+import { recordLine } from '../../store/roster/ndjson.ts';
+import { oncePerUser, readRoster, type CheckedRoster, type RosterSource } from '../../store/roster/read-roster.ts';
 import type { Accounts, Disk, Terminal } from '../context.ts';
 import { appCodeOfEach, rosterSource, type RosterValues } from '../roster.ts';
 
@@ -22,8 +25,8 @@ export async function readLicenseRoster(
   { keep_columns, app_code, ...values }: Reading,
   context: Accounts & Disk & Terminal,
 ): Promise<CheckedRoster<LicenseFields>> {
-  const beside = [...applyColumns, 'license', 'error', 'change'];
-  const source = await rosterSource(file, values, context, keep_columns ? beside : undefined);
+  const beside = [...applyColumns, 'license', 'error', 'change', 'size_allowance_before'];
+  const source = resizedRoster(await rosterSource(file, values, context, keep_columns ? beside : undefined));
   const completion = async (rows: readonly Values<typeof rosterFields>[]) => {
     const codeOf = await appCodeOfEach(rows, app_code, context);
     // In the order of the result, whatever that of the file.
@@ -34,6 +37,20 @@ export async function readLicenseRoster(
     });
   };
   return readRoster(source, { fields: rosterFields, ...oncePerUser, completion });
+}
+
+/** A journal of `license apply` is a roster of the licenses that it resized, with the sizes that they had before the first time. */
+function resizedRoster(source: RosterSource): RosterSource {
+  const records = journalIn(source.file, source.bytes);
+  if (!records) return source;
+  const rows = new Map<string, string>();
+  for (const record of records) {
+    if (!isObject(record) || typeof record['size_allowance_before'] !== 'number') continue;
+    const { remote_user, app_code, size_allowance_before } = record;
+    const key = writeJson([app_code, remote_user]);
+    if (!rows.has(key)) rows.set(key, recordLine({ remote_user, app_code, size_allowance_before }));
+  }
+  return { ...source, bytes: Buffer.from([...rows.values()].join('')), format: 'ndjson' };
 }
 
 /** Adds the kept columns of a roster to the rows of a result. */

@@ -134,6 +134,7 @@ export default command({
       if (status === 'deleted') return `Topic '${topic_name}': ${deleted} messages deleted`;
       return `Topic '${topic_name}': ${deleted} of ${Math.max(messages, deleted)} messages deleted (${status})`;
     },
+    outcome: { by: 'status', columns: ['stream_id', 'channel', 'topic_name', 'messages', 'deleted', 'status'] },
   },
 });
 

@@ -5,6 +5,7 @@ import { writeJson } from '../../core/json.ts';
 import { licenseFields, type LicenseFields } from '../../schema/license.ts';
 import { readField } from '../../schema/field.ts';
 import { userKey as rowKey } from './claim-users.ts';
+import { sizeOf } from './decide.ts';
 
 export type Finding =
   | 'several-licenses'
@@ -24,6 +25,8 @@ export interface FindingRow {
   readonly finding: Finding;
   readonly remote_user: string | null;
   readonly app_code: number | null;
+  /** That of the roster where the finding is about it, else that of the license: what `license apply` is to leave or set. */
+  readonly size_allowance: number | null;
   /** The license that the finding is of; null where one is missing. */
   readonly license: License | null;
   readonly detail: string;
@@ -116,12 +119,13 @@ function fault(name: 'remote_user' | 'size_allowance', value: unknown): string |
   }
 }
 
-function row(finding: Finding, listed: Listed, detail: string): FindingRow {
+function row(finding: Finding, listed: Listed, detail: string, size = sizeOf(listed.license)): FindingRow {
   const { remote_user } = listed.license.fields;
   return {
     finding,
     remote_user: remote_user === null ? null : textOf(remote_user),
     app_code: codeOf(listed) ?? null,
+    size_allowance: size ?? null,
     license: listed.license,
     detail,
   };
@@ -166,7 +170,14 @@ function* compare(
     const own = byUser.get(user);
     if (own && size_allowance !== undefined) yield* otherSizes(own, size_allowance);
     if (!own && extent === 'whole')
-      yield { finding: 'missing', remote_user, app_code, license: null, detail: 'in the roster, without a license' };
+      yield {
+        finding: 'missing',
+        remote_user,
+        app_code,
+        size_allowance: size_allowance ?? null,
+        license: null,
+        detail: 'in the roster, without a license',
+      };
   }
   for (const [user, own] of byUser) {
     if (!expected.has(user)) for (const listed of own) yield row('unexpected', listed, 'not in the roster');
@@ -175,8 +186,8 @@ function* compare(
 
 /** Of several licenses one of the right size is enough: that there are several is a finding of its own. */
 function* otherSizes(own: readonly Listed[], size: number): Generator<FindingRow> {
-  const sizeOf = ({ license }: Listed): string => textOf(license.fields['size_allowance'] ?? null);
-  if (own.some((listed) => sizeOf(listed) === String(size))) return;
+  const shown = ({ license }: Listed): string => textOf(license.fields['size_allowance'] ?? null);
+  if (own.some((listed) => shown(listed) === String(size))) return;
   for (const listed of own)
-    yield row('other-size', listed, `size_allowance is ${sizeOf(listed)}, and ${size} in the roster`);
+    yield row('other-size', listed, `size_allowance is ${shown(listed)}, and ${size} in the roster`, size);
 }

@@ -62,6 +62,11 @@ export function sizeOf(license: License): number | undefined {
   return text === undefined ? undefined : Number(text);
 }
 
+/** A change of size, as in `4 -> 6`. */
+export function changeInWords(before: number | null | undefined, after: number): string {
+  return `${before ?? '?'} -> ${after}`;
+}
+
 /** The refusal to create a license beside one of a near name. */
 function similarName(near: License, { remote_user, app_code }: LicenseFields): Decision {
   const similar = similarTo(near, remote_user);

@@ -5,7 +5,7 @@ import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { whileClaimed, type ClaimedUser, type ClaimingUser } from './claim-users.ts';
 import { createLicense, type CreatedLicense, type CreatingApi, type Settling } from './create-license.ts';
-import { decide, openInWords, severalWarning, similarTo, type SimilarNames } from './decide.ts';
+import { decide, openInWords, severalWarning, similarTo, sizeOf, type SimilarNames } from './decide.ts';
 import { sightOf } from './sight.ts';
 
 export interface Ensuring extends Settling, ClaimingUser {
@@ -17,6 +17,8 @@ export interface Ensuring extends Settling, ClaimingUser {
 export interface EnsuredLicense {
   readonly outcome: 'created' | 'resized' | 'unchanged';
   readonly license: License;
+  /** Of a license that was resized; undefined also where the list did not tell it. */
+  readonly size_before?: number | undefined;
   /** What to throw once the license is printed. */
   readonly failure?: Failure | undefined;
 }
@@ -46,7 +48,8 @@ async function ensure(
     if (decision.hasSeveral) ensuring.warn(severalWarning(fields));
     if (decision.step === 'unchanged') return { outcome: 'unchanged', license: decision.license };
     const { size_allowance } = fields;
-    return { outcome: 'resized', license: await api.update(keyOf(decision.license), { size_allowance }) };
+    const license = await api.update(keyOf(decision.license), { size_allowance });
+    return { outcome: 'resized', license, size_before: sizeOf(decision.license) };
   }
   if (decision.step === 'refused') throw decision.failure;
   const { license, failure } = await post(api, fields, listed, user, ensuring);

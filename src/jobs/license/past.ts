@@ -17,7 +17,13 @@ import { similarTo, times } from './decide.ts';
 export type Past =
   | { readonly is: 'untouched' }
   /** A license of the asked size was shown, after a request of this job; `posted`: no later than that was recorded. */
-  | { readonly is: 'done'; readonly as: 'created' | 'resized'; readonly posted: Milliseconds }
+  | {
+      readonly is: 'done';
+      readonly as: 'created' | 'resized';
+      readonly posted: Milliseconds;
+      /** The size before the first resize. */
+      readonly size_before?: number | undefined;
+    }
   /** `posts`: how many of them were not answered. */
   | { readonly is: 'asked'; readonly posted: Milliseconds; readonly posts: number }
   | { readonly is: 'answered'; readonly posted: Milliseconds; readonly answer: OpenAnswer };
@@ -112,7 +118,8 @@ export interface LicenseJournal {
   past(row: LicenseUser): Past;
   /** Why nothing more can be recorded, such as a full disk. */
   broken(): Failure | undefined;
-  before(row: LicenseFields, step: 'create' | 'resize', time: Milliseconds): Promise<void>;
+  /** @param size_before of a license that is resized */
+  before(row: LicenseFields, step: 'create' | 'resize', time: Milliseconds, size_before?: number): Promise<void>;
   after(row: LicenseUser, status: RecordedStatus, time: Milliseconds): Promise<void>;
   answered(row: LicenseUser, answer: OpenAnswer): Promise<void>;
 }
@@ -141,8 +148,8 @@ export function licenseJournal(
     isDamaged: journal.isDamaged,
     past,
     broken: () => broken,
-    before: ({ remote_user, app_code, size_allowance }, step, time) =>
-      append({ remote_user, app_code, size_allowance, step, time }),
+    before: ({ remote_user, app_code, size_allowance }, step, time, size_before) =>
+      append({ remote_user, app_code, size_allowance, size_allowance_before: size_before, step, time }),
     after: ({ remote_user, app_code }, status, time) => append({ remote_user, app_code, status, time }),
     answered: ({ remote_user, app_code }, { status, time, key_end }) =>
       append({ remote_user, app_code, status: 'answered', answered: status, key_end, time }),
@@ -153,6 +160,7 @@ const untouched: Past = { is: 'untouched' };
 
 interface Entry extends LicenseUser {
   readonly size_allowance?: number;
+  readonly size_allowance_before?: number | undefined;
   readonly step?: 'create' | 'resize';
   readonly status?: RecordedStatus | 'answered';
   /** The HTTP status of an answer. */
@@ -171,10 +179,14 @@ export function recordedPast(
 ): LicenseJournal['past'] {
   const ahead = now() - elapsed();
   const past = new Map<string, Past>();
+  const sizes = new Map<string, number>();
   for (const [index, record] of records.entries()) {
     if (!isEntry(record)) throw damaged(path, index);
     const key = userKey(record);
-    past.set(key, afterEntry(past.get(key) ?? untouched, record, record.time - ahead));
+    const { size_allowance_before: size } = record;
+    if (size !== undefined && !sizes.has(key)) sizes.set(key, size);
+    const next = afterEntry(past.get(key) ?? untouched, record, record.time - ahead);
+    past.set(key, next.is === 'done' && next.as === 'resized' ? { ...next, size_before: sizes.get(key) } : next);
   }
   return (row) => (past.size > 0 && past.get(userKey(row))) || untouched;
 }
@@ -217,11 +229,12 @@ const statuses: readonly unknown[] = ['created', 'resized', 'failed', 'unknown',
 
 function isEntry(record: unknown): record is Entry {
   if (!isObject(record)) return false;
-  const { remote_user, app_code, step, status, time } = record;
+  const { remote_user, app_code, size_allowance_before: size, step, status, time } = record;
   return (
     typeof remote_user === 'string' &&
     typeof app_code === 'number' &&
     typeof time === 'number' &&
+    (size === undefined || typeof size === 'number') &&
     steps.includes(step) &&
     statuses.includes(status) &&
     (step === undefined) !== (status === undefined)

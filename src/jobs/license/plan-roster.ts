@@ -187,8 +187,8 @@ export async function planRequests({ rows }: Plan, { licensing }: Pick<Planning,
 export interface DryRow extends LicenseFields {
   readonly status: 'create' | 'resize' | 'unchanged' | 'failed';
   readonly license: License | null;
-  /** The change of size, as in `4 -> 6`; null where a license is created or left. */
-  readonly change: string | null;
+  /** Of a license that would be resized; null also where no list tells it. */
+  readonly size_allowance_before: number | null;
   readonly error: string | null;
 }
 
@@ -196,12 +196,12 @@ export interface DryRow extends LicenseFields {
 export function dryRow({ row, decision }: PlannedRow): DryRow {
   const { step } = decision;
   if (step === 'refused')
-    return { ...row, status: 'failed', license: null, change: null, error: decision.failure.message };
+    return { ...row, status: 'failed', license: null, size_allowance_before: null, error: decision.failure.message };
   if (step === 'create' || step === 'look up')
-    return { ...row, status: 'create', license: null, change: null, error: null };
+    return { ...row, status: 'create', license: null, size_allowance_before: null, error: null };
   const { license } = decision;
-  const change = step === 'resize' ? `${sizeOf(license) ?? '?'} -> ${row.size_allowance}` : null;
-  return { ...row, status: step, license, change, error: null };
+  const size_allowance_before = step === 'resize' ? (sizeOf(license) ?? null) : null;
+  return { ...row, status: step, license, size_allowance_before, error: null };
 }
 
 /** How many rows a plan creates, resizes, leaves and refuses, in words: `2 to create, 15 to resize, 233 unchanged`. */

@@ -30,6 +30,8 @@ export interface RowResult extends LicenseFields {
   readonly status: 'created' | 'resized' | 'unchanged' | 'failed' | 'unknown';
   /** As the server returned it; null where it is not known. */
   readonly license: License | null;
+  /** Of a license that was resized; null also where no list told it. */
+  readonly size_allowance_before: number | null;
   /** Why a row failed or is unknown. */
   readonly error: string | null;
 }
@@ -47,12 +49,21 @@ export class RosterResults {
   readonly #applying: Pick<Applying, 'journal' | 'claims' | 'now' | 'finished' | 'warn'>;
   readonly #ready = new InOrder<LicenseFields, RowResult>();
   readonly #writing = new Set<Promise<void>>();
+  /** The sizes of licenses that are resized, before that. */
+  readonly #sizes = new Map<LicenseFields, number>();
   /** Rows that are unknown though a POST was answered. `open`: looks are over, and only `--send-again` goes on with them. */
   readonly answeredOnly = new Map<LicenseFields, 'open' | 'unconfirmed'>();
   readonly #unlooked: (Failure | undefined)[] = [];
 
   constructor(applying: Pick<Applying, 'journal' | 'claims' | 'now' | 'finished' | 'warn'>) {
     this.#applying = applying;
+  }
+
+  /** Records that a license of that size is about to be resized. */
+  resizing(row: LicenseFields, size_before: number | undefined): Promise<void> {
+    const { journal, now } = this.#applying;
+    if (size_before !== undefined) this.#sizes.set(row, size_before);
+    return journal.before(row, 'resize', now(), size_before);
   }
 
   /** Records an outcome, then reports it. The worker continues meanwhile; what it records next shares the sync. */
@@ -109,7 +120,11 @@ export class RosterResults {
     waiting: WaitingRow | undefined,
   ): Promise<void> {
     const creation = waiting?.is === 'answered' ? waiting.creation : undefined;
-    const result = this.#withAnswer(row, resultOf(row, status, license, error), creation);
+    const result = this.#withAnswer(
+      row,
+      resultOf(row, status, license, error, this.#sizeBefore(row, status)),
+      creation,
+    );
     if (!creation) this.#applying.finished();
     else if (result.status === 'unknown' && !this.answeredOnly.has(row)) this.answeredOnly.set(row, 'unconfirmed');
     this.#ready.put(row, result);
@@ -117,14 +132,20 @@ export class RosterResults {
     if (result.status !== 'unknown') await this.#applying.claims.release(row);
   }
 
+  #sizeBefore(row: LicenseFields, status: RowResult['status']): number | null {
+    if (status !== 'resized') return null;
+    const past = this.#applying.journal.past(row);
+    return this.#sizes.get(row) ?? (past.is === 'done' ? past.size_before : undefined) ?? null;
+  }
+
   /** What a POST of this run was answered is not `failed` unless a list shows the license, and the answered key is printed in every case. */
   #withAnswer(row: LicenseFields, result: RowResult, creation: AnsweredCreation | undefined): RowResult {
     if (!creation) return result;
-    const { status, license, error } = result;
+    const { status, license, error, size_allowance_before: before } = result;
     const { license_is, license: answered } = creation;
     const printed = license_is === 'as asked' ? (answered ?? license) : license;
     const isPrinted = answered?.key === undefined || answered.key === printed?.key;
-    if (error === null && isPrinted) return resultOf(row, status, printed, null);
+    if (error === null && isPrinted) return resultOf(row, status, printed, null, before);
     const { message } = notShown(creation, row);
     if (error === null) this.#applying.warn(message);
     const why = error === null ? null : [message, error].filter(Boolean).join('; ');
@@ -169,8 +190,9 @@ function resultOf(
   status: RowResult['status'],
   license: License | null,
   error: string | null,
+  size_allowance_before: number | null = null,
 ): RowResult {
-  return { remote_user, app_code, size_allowance, status, license, error };
+  return { remote_user, app_code, size_allowance, status, license, size_allowance_before, error };
 }
 
 /** What cannot be recorded was done all the same; `journal.broken` says so, and ends the run. */

@@ -4,7 +4,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, type FailureKind } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { limiter } from '../work/pool.ts';
-import { decide, openInWords, severalWarning, type Decision } from './decide.ts';
+import { decide, openInWords, severalWarning, sizeOf, type Decision } from './decide.ts';
 import { endOfRepeats, lastPost, sentBefore, wasPosted, type AnsweredRow, type WaitingRow } from './past.ts';
 import { isCreation, isOpen, knownOf, type PlannedRow } from './plan-roster.ts';
 import type { Applying, RosterResults } from './roster-results.ts';
@@ -90,10 +90,10 @@ export class RowWork {
 
   async #resize(row: LicenseFields, listed: License, waiting: WaitingRow | undefined): Promise<void> {
     const { applying, results, server, stopped } = this.#run;
-    const { journal, claims, licensing, now } = applying;
+    const { claims, licensing } = applying;
     claims.shown(row);
     await this.#inOrder(() => undefined);
-    await journal.before(row, 'resize', now());
+    await results.resizing(row, sizeOf(listed));
     const { app_code, size_allowance } = row;
     const key = keyOf(listed);
     const send = async () => (stopped() ? undefined : licensing(app_code).update(key, { size_allowance }));

@@ -60,8 +60,8 @@ describe('--all-apps asks every stored application', () => {
 
     expect({ exitCode, stderr }).toEqual({ exitCode: 10, stderr: '2 findings in 4 licenses\n' });
     expect(stdout.split('\n').slice(1, 3)).toEqual([
-      "shared-key\tada\t1\tK-1\tone key of 'ada' and 'eve'",
-      "shared-key\teve\t2\tK-1\tone key of 'ada' and 'eve'",
+      "shared-key\tada\t1\t4\tK-1\tone key of 'ada' and 'eve'",
+      "shared-key\teve\t2\t4\tK-1\tone key of 'ada' and 'eve'",
     ]);
   });
 

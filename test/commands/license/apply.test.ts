@@ -114,7 +114,7 @@ describe('the file', () => {
     ];
 
     expect(runs.flatMap(rowsOf).map((row) => Object.keys(row).join())).toEqual(
-      runs.map(() => 'remote_user,app_code,size_allowance,status,license,error'),
+      runs.map(() => 'remote_user,app_code,size_allowance,status,license,change,size_allowance_before,error'),
     );
   });
 
@@ -298,12 +298,17 @@ describe('the plan', () => {
 
     expect(ran.stdout.split('\n').sort()).toEqual([
       '',
-      expect.stringMatching(/^ada\t4711\t3\tcreated\t[-0-9A-Z]+\t$/),
-      expect.stringMatching(/^physio-7731\t4711\t4\tunchanged\t[-0-9A-Z]+\t$/),
-      expect.stringMatching(/^physio-7740\t4711\t9\tresized\t[-0-9A-Z]+\t$/),
-      'remote_user\tapp_code\tsize_allowance\tstatus\tlicense_code\terror',
+      expect.stringMatching(/^ada\t4711\t3\tcreated\t[-0-9A-Z]+\t\t$/),
+      expect.stringMatching(/^physio-7731\t4711\t4\tunchanged\t[-0-9A-Z]+\t\t$/),
+      expect.stringMatching(/^physio-7740\t4711\t9\tresized\t[-0-9A-Z]+\t4 -> 9\t$/),
+      'remote_user\tapp_code\tsize_allowance\tstatus\tlicense_code\tchange\terror',
     ]);
-    expect(ran.lines).toEqual([`1 created, 1 resized, 1 unchanged${on(sandbox)}`]);
+    expect(ran.lines).toEqual([
+      `1 created, 1 resized, 1 unchanged${on(sandbox)}`,
+      expect.stringMatching(
+        /^to put the size back: chatelaine license apply \S+\.done --column size_allowance=size_allowance_before --max-create 0$/,
+      ),
+    ]);
     expect(held(sandbox, ['ada', 'physio-7731', 'physio-7740'])).toEqual([[3], [4], [9]]);
     expect(
       writes()
@@ -473,7 +478,7 @@ describe('faults', () => {
     const ran = await apply('--concurrency 1 -o csv', roster);
 
     expect(ran.exitCode).toBe(8);
-    expect(ran.stdout.split('\n')[30]).toMatch(/^physio-7740,4711,9,failed,,the server redirects to/);
+    expect(ran.stdout.split('\n')[30]).toMatch(/^physio-7740,4711,9,failed,,,the server redirects to/);
     expect(ran.lines).toContain(`chatelaine: 29 created, 1 failed${on(sandbox)}; failed: physio-7740`);
     expect(statuses(await apply('-o json', roster))).toEqual({ created: 29, resized: 1 });
   });
@@ -891,7 +896,7 @@ describe('what is shown', () => {
     const table = await apply('-q --concurrency 1 --no-header', roster);
     const json = await apply('-q -o json', roster);
 
-    expect(table.stdout).toMatch(/^physio-7740\t4711\t9\tfailed\t\tthe server redirects[^\n]*\n$/);
+    expect(table.stdout).toMatch(/^physio-7740\t4711\t9\tfailed\t\t\tthe server redirects[^\n]*\n$/);
     expect(rowsOf(json)).toHaveLength(3);
   });
 

@@ -199,11 +199,11 @@ describe('what servers may answer', () => {
     expect({ exitCode: ran.exitCode, lines: ran.stdout.trimEnd().split('\n') }).toEqual({
       exitCode: 10,
       lines: [
-        'finding\tremote_user\tapp_code\tlicense_code\tdetail',
-        'bad-name\t\t7\t12345678901234567891\tremote_user: the server does not say',
-        'bad-size\tgrace\t7\t12345678901234567890\tsize_allowance: the server does not say',
-        "shared-key\tada\t7\t12345678901234567890\tone key of 'ada' and 'grace'",
-        "shared-key\tgrace\t7\t12345678901234567890\tone key of 'ada' and 'grace'",
+        'finding\tremote_user\tapp_code\tsize_allowance\tlicense_code\tdetail',
+        'bad-name\t\t7\t4\t12345678901234567891\tremote_user: the server does not say',
+        'bad-size\tgrace\t7\t\t12345678901234567890\tsize_allowance: the server does not say',
+        "shared-key\tada\t7\t4\t12345678901234567890\tone key of 'ada' and 'grace'",
+        "shared-key\tgrace\t7\t\t12345678901234567890\tone key of 'ada' and 'grace'",
       ],
     });
   });

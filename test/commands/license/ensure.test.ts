@@ -38,7 +38,7 @@ describe('license ensure', () => {
     expect(runs.slice(0, 3).map(({ stdout }) => stdout)).toEqual([`${key}\n`, `${key}\n`, `${key}\n`]);
     expect(JSON.parse(runs[3]?.stdout ?? '')).toMatchObject({ license_code: key, size_allowance: 9 });
     expect(runs.map(({ exitCode, stderr }) => [exitCode, stderr])).toEqual(
-      ['created', 'unchanged', 'resized', 'unchanged'].map((outcome) => [
+      ['created', 'unchanged', 'resized 4 -> 9', 'unchanged'].map((outcome) => [
         0,
         `${outcome}: the license of ada in application 4711\n`,
       ]),

@@ -352,8 +352,9 @@ describe('errors have no shape: what they say is shown with the status', () => {
     async (line) => {
       const service = fakeService();
       const path = '/v1/license/K%2F1/';
-      if (line.startsWith('license view')) service.expect(`GET ${path}`).reply(404, { detail: 'Not found.' });
-      else service.expect({ method: 'PATCH', path, json: { size_allowance: 3 } }).reply(404, '<html>');
+      service.expect(`GET ${path}`).reply(404, { detail: 'Not found.' });
+      if (line.startsWith('license edit'))
+        service.expect({ method: 'PATCH', path, json: { size_allowance: 3 } }).reply(404, '<html>');
 
       const { exitCode, error, stderr } = await run(service, `${line} -o json`);
 
@@ -491,6 +492,7 @@ describe('an edit says what the license is after it', () => {
 
   test('an answer with the old size is checked by a read: the change is there', async () => {
     const service = fakeService();
+    service.expect('GET /v1/license/K-1/').reply(200, { license_code: 'K-1', size_allowance: 4 });
     service.expect(patched).reply(200, { license_code: 'K-1', size_allowance: 4 });
     service.expect('GET /v1/license/K-1/').reply(200, { license_code: 'K-1', size_allowance: 6 });
 
@@ -498,11 +500,12 @@ describe('an edit says what the license is after it', () => {
 
     service.done();
     expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout)).toEqual({ license_code: 'K-1', size_allowance: 6 });
+    expect(JSON.parse(stdout)).toEqual({ license_code: 'K-1', size_allowance: 6, size_allowance_before: 4 });
   });
 
   test('a license that has the old size still is exit 6 naming both', async () => {
     const service = fakeService();
+    service.expect('GET /v1/license/K-1/').reply(200, { license_code: 'K-1', size_allowance: 4 });
     service.expect(patched).reply(200, { license_code: 'K-1', size_allowance: 4 });
     service.expect('GET /v1/license/K-1/').reply(200, { license_code: 'K-1', size_allowance: 4 });
 
