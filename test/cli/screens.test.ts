@@ -121,7 +121,9 @@ async function opened(columns: number): Promise<(line: string) => Promise<string
     });
     checkKept(stdout, columns, line);
     const shown = `${stdout}${stderr === '' ? '' : `--- stderr\n${stderr}`}`.replace(/[^\n]*\r\u001b\[K/g, '');
-    const settled = shown.replaceAll(home, '/home/ada').replace(/(?<=127\.0\.0\.1:)\d+/g, '12345');
+    // The name of a journal is a hash of what it is about, the port included.
+    const named = shown.replace(/(?<=journals\/)[\da-f]{32}/g, '0'.repeat(32));
+    const settled = named.replaceAll(home, '/home/ada').replace(/(?<=127\.0\.0\.1:)\d+/g, '12345');
     return `=== ${columns} columns: chatelaine ${line}\n${settled.replaceAll(secrets, 'KEY-OF-THE-ACCOUNT')}\n`;
   };
 }
