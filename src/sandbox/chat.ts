@@ -36,6 +36,9 @@ export function answerChat(service: ChatService, request: SandboxRequest): Sandb
     const segment = route.pattern.exec(path)?.[1] ?? '';
     return run({ ...service, organization, request: { ...request, method }, segment, ignored: new Set() }, endpoint);
   }
+  // What needs no account is refused by another part of the server, without a body.
+  const isOpen = Object.values(methods).every(({ who }) => who === 'anybody');
+  if (isOpen) return empty(405, { 'content-type': 'text/html; charset=utf-8', allow: allowed.join(', ') });
   // JSON text under the content type of a page, and without a code (docs/apis.md, Envelope and errors).
   const body = JSON.stringify({ result: 'error', msg: 'Method Not Allowed', allowed_methods: allowed });
   return html(405, body, { allow: allowed.join(', ') });

@@ -97,6 +97,15 @@ test.each([
   });
 });
 
+test.each([
+  ['POST', '/server_settings', 'GET, HEAD'],
+  ['GET', '/fetch_api_key', 'POST'],
+])('%s %s, which needs no account, is 405 without a body', async (method, path, allow) => {
+  const { chat } = await started();
+
+  expect(await chat(method, path, { as: null })).toMatchObject({ status: 405, headers: { allow }, body: '' });
+});
+
 test('OPTIONS is 204', async () => {
   const { chat } = await started();
 

@@ -267,6 +267,18 @@ test('a direct message names everybody, and has no channel', async () => {
   expect(messages[0]).not.toHaveProperty('stream_id');
 });
 
+test.each([
+  [326, [1009, 1008]],
+  [327, [201, 201]],
+])('at level %i the recipient ids of what two people sent each other are %j', async (featureLevel, ids) => {
+  const { messages } = await fetched(await started({ featureLevel }), {
+    ...{ anchor: 'oldest', num_after: '10', narrow: '[{"operator":"dm","operand":[9]}]' },
+  });
+
+  const sentBy = (sender: number) => messages.find(({ sender_id }) => sender_id === sender)?.['recipient_id'];
+  expect([sentBy(8), sentBy(9)]).toEqual(ids);
+});
+
 test('apply_markdown=false gives the source', async () => {
   const { messages } = await fetched(await started(), {
     ...{ anchor: 'oldest', num_after: '1', apply_markdown: 'false', narrow: '[["topic","onboarding"]]' },

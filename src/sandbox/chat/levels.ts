@@ -28,6 +28,7 @@ export const levels = {
   savedSnippets: 297,
   optionalCounts: 300,
   messageIds: 300,
+  sharedRecipients: 327,
   noReactionUser: 328,
   emptyTopic: 334,
   noDenseMode: 364,

@@ -26,7 +26,7 @@ export function showMessage(call: UserCall, message: MessageRecord, look: Messag
     id: message.id,
     sender_id: message.sender_id,
     content: look.apply_markdown ? message.rendered : message.content,
-    recipient_id: message.recipient_id,
+    recipient_id: recipientOf(level, message),
     timestamp: message.timestamp,
     client: message.client,
     subject: named(message.subject),
@@ -55,6 +55,15 @@ export function showMessage(call: UserCall, message: MessageRecord, look: Messag
         }),
   };
 }
+
+/** Early levels give a message between two people the id of who received it, so that both directions differ. */
+function recipientOf(level: number, { recipient_id, people = [], sender_id }: MessageRecord): number {
+  const [receiver = sender_id] = people.filter((id) => id !== sender_id);
+  return level < levels.sharedRecipients && people.length === 2 ? firstPersonal + receiver : recipient_id;
+}
+
+/** Personal recipients come after those of the sample's channels and conversations. */
+const firstPersonal = 1000;
 
 /** Early levels give the user who reacted as an object. */
 function showReaction(
