@@ -1,7 +1,11 @@
 import { Failure } from '../core/failure.ts';
 import type { Environment } from '../core/system.ts';
+import { globalOptions } from '../commands/environment.ts';
+import { commandTable } from '../commands/index.ts';
+import { flagOf, type Field } from '../schema/field.ts';
 import { licenseFields } from '../schema/license.ts';
 import { messageFields } from '../schema/messages.ts';
+import { narrowOperators } from '../schema/narrow.ts';
 import { nearest } from '../schema/nearest.ts';
 import { settings } from '../schema/settings.ts';
 
@@ -62,9 +66,24 @@ function isOurs(word: string): boolean {
 
 const ownNames: readonly string[] = [...Object.keys(settings), ...messageFields, ...Object.keys(licenseFields)];
 
-/** Words after which a name is expected: of a profile, a channel, a setting, a field, or the link of a conversation. */
-const beforeNames =
-  /^(-p|--(profile|name|fields|sort|channel|channels|topic|new-topic|sender|dm|dm-including|near|view|column)|set|describe|use|logout|status|pin|unpin|rename|rm|fetch|delete|pull)$/;
+const { profile, fields, sort } = globalOptions;
+const { search: _, ...operators } = narrowOperators;
+
+/** Options whose value is a name: of a profile, a channel, a user, a field. */
+const nameFlags: ReadonlySet<string> = new Set([
+  ...['--name', '--column'],
+  ...Object.entries<Field>({ profile, fields, sort, ...operators }).flatMap(([name, field]) => [
+    `--${flagOf(name, field)}`,
+    ...(field.short === undefined ? [] : [`-${field.short}`]),
+  ]),
+]);
+
+/** Last words of commands that take a name, and not a key or a credential. */
+const nameVerbs: ReadonlySet<string> = new Set(
+  commandTable
+    .filter(({ name }) => !/^(license |auth (login|import)$)/.test(name))
+    .map(({ name }) => name.split(' ').at(-1) ?? name),
+);
 
 /** Words joined as in names, none of more than 15 letters: `europe-north-release-notes`, `narrow/channel/31-bulk/topic/every.20shape`. */
 const joinedWords = /^[#@]?[A-Z]?[a-z]{1,14}(?:[-_./][A-Z]?[a-z]{1,15}|[-_./]\d{1,7})*$/;
@@ -73,7 +92,7 @@ const joinedWords = /^[#@]?[A-Z]?[a-z]{1,14}(?:[-_./][A-Z]?[a-z]{1,15}|[-_./]\d{
 function typedNames(words: readonly string[]): ReadonlySet<string> {
   const values = words.flatMap((word, index) => {
     const [, flag = words[index - 1] ?? '', value = word] = /^(--[a-z-]+)=(.*)$/.exec(word) ?? [];
-    return beforeNames.test(flag)
+    return nameFlags.has(flag) || nameVerbs.has(flag)
       ? value
           .replace(/^https?:\/\/[^/]+\//, '')
           .replace(/^#/, '')

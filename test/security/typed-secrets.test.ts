@@ -190,7 +190,7 @@ test.each([
   'license list --profile europe-north-release-notes',
   'auth use europe-north-release-notes',
   'auth logout europe.north.release.notes',
-  'license list --fields remote_user,license_allowance_left',
+  'license audit --fields remote_user,license_allowance_left',
 ])('a long name that is mistyped is shown: %s', async (line) => {
   const word = /[\w.-]{20,}/.exec(line)?.[0] ?? '';
   const { stderr } = await runAlone(line, { home: emptyHome(), env: unit });

@@ -64,7 +64,11 @@ export async function withNearViews(cause: unknown, fragment: string, chat: Pick
     return cause.as(cause.kind, `the account has no view '${fragment}'`, {
       hint: 'The server knows a built-in view once it was pinned or hidden in an app: do that once.',
     });
-  const views = (await chat.views()) ?? [];
+  const views =
+    (await chat.views().catch((late: unknown) => {
+      if (late instanceof Failure && !late.isInterruption) return undefined;
+      throw late;
+    })) ?? [];
   const named = nearRows(views, 'name', fragment, (view) => view.fragment);
   const like = nearNames(
     fragment,
