@@ -61,8 +61,8 @@ describe('processes that share a ledger', needs('postgresql'), () => {
     const ended = await Promise.all(
       [0, 1].map(async () => {
         const home = temporaryHome();
-        const login = `auth login licensing --base-url ${sandbox.licensing.base_url} --app-code ${app?.app_code ?? ''}`;
-        await start(`${login} --api-key-stdin --no-check`, { home, stdin: `${app?.api_key ?? ''}\n` }).ended;
+        const login = `auth login licensing --base-url ${sandbox.licensing.base_url} --app-code ${app.app_code}`;
+        await start(`${login} --api-key-stdin --no-check`, { home, stdin: `${app.api_key}\n` }).ended;
         writeFileSync(
           join(home, 'roster.csv'),
           ['remote_user,size_allowance', ...names.map((name) => `${name},4`), ''].join('\n'),

@@ -78,20 +78,20 @@ test('a key of another application is named with both codes, and nothing is stor
   const { sandbox } = await openSandbox();
   const [app, other] = sandbox.licensing.apps;
   const { run, config } = place();
-  const line = `auth login licensing --base-url ${sandbox.licensing.base_url} --app-code ${other?.app_code} --api-key-stdin`;
+  const line = `auth login licensing --base-url ${sandbox.licensing.base_url} --app-code ${other.app_code} --api-key-stdin`;
 
-  const { exitCode, stderr } = await run(line, `${app?.api_key}\n`);
+  const { exitCode, stderr } = await run(line, `${app.api_key}\n`);
 
   expect(exitCode).toBe(4);
-  expect(stderr).toContain(`this key is of application ${app?.app_code}, not ${other?.app_code}`);
+  expect(stderr).toContain(`this key is of application ${app.app_code}, not ${other.app_code}`);
   expect(stderr).toContain('Nothing was stored.');
   expect(existsSync(config)).toBe(false);
 
-  expect(await run(`${line} --no-check --name wrong`, `${app?.api_key}\n`)).toMatchObject({ exitCode: 0 });
+  expect(await run(`${line} --no-check --name wrong`, `${app.api_key}\n`)).toMatchObject({ exitCode: 0 });
   for (const command of ['doctor', 'auth status']) {
     const checked = await run(`${command} -o json`);
     expect(checked.exitCode).toBe(4);
-    expect(checked.stdout).toContain(`this key is of application ${app?.app_code}, not ${other?.app_code}`);
+    expect(checked.stdout).toContain(`this key is of application ${app.app_code}, not ${other.app_code}`);
   }
 });
 
