@@ -92,7 +92,6 @@ const levelTables = ['sandbox/chat/levels.ts'];
 
 /** Casts that TypeScript cannot do without, by their reason; this list only gets shorter. */
 const casts: readonly string[] = [
-  // The library's type of a number says less than it takes.
   // The compiler does not follow Object.keys, Object.fromEntries and a loop over the rows of a generic table.
   'core/table-names.ts: (keyof T & string)[]',
   'schema/field.ts: Optional<T>',
@@ -174,7 +173,7 @@ test('functions take the parts of the context that they use: only the type of a 
 test('nobody below src/cli names process', () => {
   const below = sources.filter((source) => roomOf(source.name) !== 'cli');
   const found = places(below, (node) => isGlobal(node, 'process'));
-  expect(found, 'take it from the world or the machine that cli hands down').toEqual([]);
+  expect(found, 'take it from the host or the system that cli hands down').toEqual([]);
 });
 
 test('nobody writes to the console; the process is ended in one file, which has waited for all output', () => {
@@ -196,12 +195,16 @@ test('timers are set in src/cli/clock.ts, in which a span of any length is right
   const named = timers.filter(
     ({ source, target }) => !source.text.includes(`import { setImmediate } from '${target}'`),
   );
-  expect(named.map(({ at }) => at)).toEqual([]);
+  expect(
+    named.map(({ at }) => at),
+    'take the clock or the alarm; of timers only setImmediate is imported',
+  ).toEqual([]);
 });
 
 test('files are read through three doors, which a FIFO does not hold; the rest reads what the build or the system wrote', () => {
   const reading = /import \{[^}]*\b(?:readFile|readFileSync|createReadStream)\b[^}]*\} from 'node:fs/;
-  expect(sources.filter(({ text }) => reading.test(text)).map(({ name }) => name)).toEqual([
+  const files = sources.filter(({ text }) => reading.test(text)).map(({ name }) => name);
+  expect(files, 'read files of users with core/read.ts or store/disk').toEqual([
     'cli/completion/completion-process.ts',
     'cli/launch/launch.ts',
     'core/read.ts',

@@ -31,7 +31,7 @@ export function mistakeIn(mistake: Mistake, place: LinePlace): Failure {
     case 'commander.optionMissingArgument':
       return usage(`${/--[^ ]+/.exec(quoted)?.[0] ?? 'an option'} needs a value`, help);
     case 'commander.missingArgument':
-      return usage(`${placeholderOf(quoted, place)} is required`, form);
+      return usage(`${place.form?.args[quoted]?.placeholder ?? quoted.toUpperCase()} is required`, form);
     case 'commander.excessArguments':
       return usage(
         `${line} takes ${countOf(Number(numbers[1]))}; ${numbers[2] ?? 'more'} ${numbers[2] === '1' ? 'was' : 'were'} given`,
@@ -42,11 +42,6 @@ export function mistakeIn(mistake: Mistake, place: LinePlace): Failure {
     default:
       return usage('the command line cannot be read', help);
   }
-}
-
-/** An argument as help shows it. */
-function placeholderOf(name: string, { form }: LinePlace): string {
-  return form?.args[name]?.placeholder ?? name.toUpperCase();
 }
 
 function countOf(number: number): string {

@@ -145,22 +145,23 @@ export function openLog(
 
 /** A record without its time; undefined for events that are for a person who waits. Spans are whole milliseconds. */
 function entryOf(event: WireEvent): Readonly<Record<string, string | number>> | undefined {
+  if (event.kind === 'slow' || event.kind === 'settled') return undefined;
+  const { method, url } = event;
   switch (event.kind) {
     case 'request':
-      return { event: 'request', method: event.method, url: event.url, attempt: event.attempt };
-    case 'answer': {
-      const { method, url, attempt, answer, took } = event;
-      return { event: 'answer', method, url, attempt, status: answer.status, took_ms: Math.round(took) };
-    }
-    case 'failure': {
-      const { method, url, attempt, message } = event;
-      return { event: 'trouble', method, url, attempt, message };
-    }
-    case 'wait': {
-      const { method, url, span, why } = event;
-      return { event: 'wait', method, url, wait_ms: Math.round(span), why };
-    }
-    default:
-      return undefined;
+      return { event: 'request', method, url, attempt: event.attempt };
+    case 'answer':
+      return {
+        event: 'answer',
+        method,
+        url,
+        attempt: event.attempt,
+        status: event.answer.status,
+        took_ms: Math.round(event.took),
+      };
+    case 'failure':
+      return { event: 'trouble', method, url, attempt: event.attempt, message: event.message };
+    case 'wait':
+      return { event: 'wait', method, url, wait_ms: Math.round(event.span), why: event.why };
   }
 }

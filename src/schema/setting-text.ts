@@ -147,7 +147,10 @@ function languageOf(text: string): string {
 function readTimeZone(text: string): string {
   const zone = knownZone(text);
   if (zone === undefined) {
-    const near = nearestZone(text);
+    const zones = Intl.supportedValuesOf('timeZone');
+    const city = text.trim().replaceAll(' ', '_').toLowerCase();
+    const found = zones.find((zone) => zone.toLowerCase().endsWith(`/${city}`));
+    const near = found === undefined ? suggestion(text, zones) : `Did you mean ${found}?`;
     const raw = 'A name that is newer than this program is sent with --raw timezone=NAME.';
     throw usage(
       `timezone: '${text}' is not in the time zone database`,
@@ -168,12 +171,4 @@ function knownZone(text: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** `Did you mean …?` for a city without its region, or a slip. */
-function nearestZone(text: string): string | undefined {
-  const zones = Intl.supportedValuesOf('timeZone');
-  const city = text.trim().replaceAll(' ', '_').toLowerCase();
-  const found = zones.find((zone) => zone.toLowerCase().endsWith(`/${city}`));
-  return found === undefined ? suggestion(text, zones) : `Did you mean ${found}?`;
 }

@@ -29,13 +29,8 @@ export function complete(
   const nothing: Completion = { kind: 'words', offers: [] };
   if (!reading) return nothing;
   const found = at(surface, reading, current, profiles);
-  const offers = found.offers.filter(({ word }) => word.startsWith(current) && isPlain(word));
+  const offers = found.offers.filter(({ word }) => word.startsWith(current) && /^[\w./+:=@,-]+$/.test(word));
   return { ...found, offers };
-}
-
-/** Words that no shell reads as anything else: they are inserted as they are. */
-function isPlain(word: string): boolean {
-  return /^[\w./+:=@,-]+$/.test(word);
 }
 
 type ProfileNames = () => readonly string[];
@@ -127,7 +122,7 @@ function valuesOf(
   if (typeof suggest === 'object') return plainly(suggest);
   if (suggest === 'profiles') return plainly(profiles());
   if (suggest === 'views') return plainly(builtInViews);
-  if (suggest === 'settings') return settingNames();
+  if (suggest === 'settings') return Object.entries<Field>(settings).map(([word, { help: text }]) => ({ word, text }));
   if (suggest === 'assignments') return assignments(current);
   return suggest === 'terms' ? terms(current) : [];
 }
@@ -147,10 +142,6 @@ function namesOf(names: Readonly<Record<string, number>>): Offer[] {
   const known = Object.entries(names);
   const first = known.filter(([name, number]) => known.find(([, other]) => other === number)?.[0] === name);
   return first.map(([word, number]) => ({ word, text: String(number) }));
-}
-
-function settingNames(): Offer[] {
-  return Object.entries<Field>(settings).map(([word, { help: text }]) => ({ word, text }));
 }
 
 /** `color_scheme=` and then its values; a password is never written behind its name. */

@@ -99,7 +99,7 @@ export function answerFor(shell: string, { kind, offers }: Completion, kept = ''
 
 function offerLine(shell: string, { word, text }: Offer, kept: string): string {
   if (shell === 'bash') return word.slice(kept.length);
-  const meaning = shortened(text);
+  const meaning = text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
   if (shell === 'fish' || shell === 'powershell') return meaning === '' ? word : `${word}\t${meaning}`;
   // A colon ends the word for zsh.
   const escaped = word.replaceAll(':', '\\:');
@@ -107,7 +107,3 @@ function offerLine(shell: string, { word, text }: Offer, kept: string): string {
 }
 
 const longest = 72;
-
-function shortened(text: string): string {
-  return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
-}

@@ -12,7 +12,7 @@ import { planned, warnOfNames } from './apply-plan.ts';
 import { applied, planOfDryRun } from './apply-run.ts';
 import { applyColumns, keptColumns, readLicenseRoster } from './license-roster.ts';
 import { targetsOf } from './target.ts';
-import { defaultSettle, sendAgainOf, sendAgainOptions, settleOptions, similarOf, similarOptions } from './options.ts';
+import { defaultSettle, ensuringOptions, sendAgainOf, similarOf } from './options.ts';
 
 /** For a roster of more rows memory is saved: V8 would let 100,000 rows take 440 MiB while other programs use the cores. */
 const manyRows = 10_000;
@@ -60,9 +60,7 @@ export default command({
     },
     changed: { kind: 'boolean', help: 'Leave rows out whose license is unchanged' },
     exit_code: { kind: 'boolean', help: 'With --dry-run: exit code 10 if anything would change' },
-    ...settleOptions,
-    ...similarOptions,
-    ...sendAgainOptions,
+    ...ensuringOptions,
   },
   examples: [
     'chatelaine license apply roster.csv --dry-run',

@@ -8,13 +8,11 @@ import { command } from '../command.ts';
 import {
   appCodeOf,
   defaultSettle,
+  ensuringOptions,
   refuseReadOnly,
   sendAgainOf,
-  sendAgainOptions,
-  settleOptions,
   settlingOf,
   similarOf,
-  similarOptions,
 } from './options.ts';
 import { beforeFields, changedShow } from './put-back.ts';
 import { createdKey } from './show.ts';
@@ -35,9 +33,7 @@ export default command({
     ...licenseFields,
     remote_user: soughtUser,
     ...optional({ app_code: licenseFields.app_code }),
-    ...settleOptions,
-    ...similarOptions,
-    ...sendAgainOptions,
+    ...ensuringOptions,
   },
   examples: ['chatelaine license ensure --remote-user ada --size-allowance 4'],
 
@@ -54,13 +50,7 @@ export default command({
     const claims = options.dry_run
       ? noClaims(await context.openAnswers(account, app_code, [remote_user]))
       : await context.claims(account, app_code, settle);
-    const ensuring = {
-      ...settlingOf(context, settle),
-      claims,
-      elapsed,
-      similar: similarOf(allow_similar),
-      isAgain,
-    };
+    const ensuring = { ...settlingOf(context, settle), claims, elapsed, similar: similarOf(allow_similar), isAgain };
     const fields = { remote_user, app_code, size_allowance };
     const ensured = await ensureLicense(context.licensing(typed), fields, ensuring);
     const { outcome, license, size_before, failure } = ensured;

@@ -10,7 +10,7 @@ import type { Accounts, Invocation, Terminal, Time } from '../context.ts';
 export const defaultSettle = 5000;
 const defaultRetries = 5;
 
-/** Options of every command that may have to settle an unconfirmed request. */
+/** The option of every command that may have to settle an unconfirmed request. */
 export const settleOptions = {
   settle: {
     kind: 'duration',
@@ -19,16 +19,13 @@ export const settleOptions = {
   },
 } as const satisfies Fields;
 
-/** The option of every command that creates a license only where there is none. */
-export const similarOptions = {
+/** The options of every command that creates a license only where there is none. */
+export const ensuringOptions = {
+  ...settleOptions,
   allow_similar: {
     kind: 'boolean',
     help: 'Create a license though the server lists one of a similar name, as in Ada for ada',
   },
-} as const satisfies Fields;
-
-/** The option of every command that sends nothing while an earlier POST is answered and its license is not listed. */
-export const sendAgainOptions = {
   send_again: {
     kind: 'string',
     many: true,
@@ -53,16 +50,8 @@ export function similarOf(allow_similar: boolean | undefined): SimilarNames {
 }
 
 /** What a job needs to settle an unconfirmed request. */
-export function settlingOf(
-  {
-    options,
-    now,
-    sleep,
-    note,
-    warn,
-  }: Pick<Invocation, 'options'> & Pick<Terminal, 'note' | 'warn'> & Pick<Time, 'now' | 'sleep'>,
-  settle = defaultSettle,
-): Settling {
+export function settlingOf(context: Invocation & Terminal & Time, settle: number): Settling {
+  const { options, now, sleep, note, warn } = context;
   return { settle, retries: options.retries ?? defaultRetries, now, sleep, note, warn };
 }
 

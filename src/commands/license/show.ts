@@ -11,13 +11,10 @@ export const licenseShow = {
   none: 'no licenses match',
   data: (license) => license.fields,
   cell: (license, column) => (column === 'license_code' ? license.key : undefined),
-  consumed: keyFields,
+  // The fields that show the key once more.
+  consumed: ({ key, fields }) =>
+    Object.keys(fields).filter((name) => key !== undefined && String(fields[name]) === key),
 } satisfies Show<License>;
-
-/** The fields that show the key once more. */
-function keyFields({ key, fields }: License): string[] {
-  return Object.keys(fields).filter((name) => key !== undefined && String(fields[name]) === key);
-}
 
 /** `-q`: the key and nothing else. */
 export const keyAlone = { quiet: (license: License) => keyOf(license) } satisfies Show<License>;

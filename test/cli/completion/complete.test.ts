@@ -44,7 +44,7 @@ describe('the word at the cursor', () => {
     ['license list -qo j', ['json']],
     ['license list --output=j', ['--output=json']],
     ['license list --color=', ['--color=auto', '--color=always', '--color=never']],
-    ['license apply --input-format ', ['csv', 'ndjson', 'json']],
+    ['license apply --input-format ', ['csv', 'xlsx', 'ndjson', 'json']],
     ['settings set color_s', ['color_scheme=']],
     ['settings set color_scheme=', ['color_scheme=automatic', 'color_scheme=dark', 'color_scheme=light']],
     ['settings set twenty_four_hour_time=', ['twenty_four_hour_time=true', 'twenty_four_hour_time=false']],
