@@ -97,8 +97,9 @@ test.each([
   expect(stderr).toContain(advice);
 });
 
-test('a pattern without a star that finds nothing says how it is written', async () => {
-  expect((await ran('license list --match north')).stderr).toBe(
-    "no user is named 'north'; --match '*north*' finds it in names\n",
-  );
+test.each([
+  ['license list', "no user is named 'north'; --match '*north*' finds it in names\n"],
+  ['topic list general', "no topic is named 'north'; --match '*north*' finds it in names\n"],
+])('%s: a pattern without a star that finds nothing says how it is written', async (line, note) => {
+  expect((await ran(`${line} --match north`)).stderr).toBe(note);
 });

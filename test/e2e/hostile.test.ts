@@ -133,6 +133,18 @@ test.each(onesFor(0, ['text', 'table']))(
   },
 );
 
+test('an export that takes minutes ends by the deadline and by SIGTERM', async () => {
+  const { env } = await chatOf(nested('<blockquote>', '</blockquote>', 100_000), 190);
+  const { ended, home } = start('archive pull kept --channel id:1', { env });
+  await ended;
+  const late = await start('archive export kept -o html --deadline 1s', { home }).ended;
+  expect([7, 8]).toContain(late.code);
+  expect(late.stderr).toContain('the deadline of 1s was reached');
+  const run = start('archive export kept -o html', { home });
+  run.child.stdout?.once('data', () => run.child.kill('SIGTERM'));
+  expect((await run.ended).code).toBe(143);
+});
+
 test.each([
   ['never ends', 'last(repeat(1))', '3s', 'did not end: the deadline of 3s was reached'],
   ['recurses without end', 'def\tf:1+f;f', '2m', 'needs too much memory'],

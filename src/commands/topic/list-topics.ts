@@ -42,14 +42,18 @@ export default command({
     const { topics, isLimited } = await listTopics(chat, channel);
     if (isLimited)
       context.warn('the history is cut by the plan of the organization: older messages exist that are not counted');
+    let count = 0;
     for (const { first_timestamp, last_timestamp, topic_name, messages, resolved } of topics) {
       if (place.topic !== undefined && !isSameName(place.topic, topic_name)) continue;
       if (match !== undefined && !matchesGlob(match.toLowerCase(), topic_name.toLowerCase())) continue;
       if (before !== undefined && last_timestamp * 1000 > before) continue;
       if (resolved ? unresolved : only) continue;
       const times = { first_time: utcText(first_timestamp), last_time: utcText(last_timestamp) };
+      count += 1;
       yield { stream_id: channel.stream_id, channel: channel.name, topic_name, messages, ...times, resolved };
     }
+    if (count === 0 && match !== undefined && !/[*?]/.test(match))
+      context.note(`no topic is named '${match}'; --match '*${match}*' finds it in names`);
   },
 
   fields: ['stream_id', 'channel'],
