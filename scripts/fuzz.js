@@ -16,5 +16,8 @@ const env = {
 console.log(
   `fuzz: ${env.FUZZ_RUNS} cases of each kind, ${env.FUZZ_PROCESSES} as processes too, ${env.FUZZ_SECONDS} s of parsers, seed ${env.FUZZ_SEED}`,
 );
-const { status } = spawnSync('npx', ['vitest', 'run', 'test/fuzz', ...only], { stdio: 'inherit', env });
+const { status } = spawnSync(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', 'test/fuzz', ...only], {
+  stdio: 'inherit',
+  env,
+});
 process.exitCode = status ?? 1;

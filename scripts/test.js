@@ -50,7 +50,10 @@ function oneAfterAnother(names) {
 function runGate(gate) {
   const begin = performance.now();
   return new Promise((resolve) => {
-    execFile('npm', ['run', '--silent', gate], { maxBuffer: Infinity }, (error, stdout, stderr) => {
+    // Not by its name where npm runs this: on Windows npm is a batch file, which needs a shell.
+    const { npm_execpath: npm } = process.env;
+    const [program, ...words] = npm === undefined ? ['npm'] : [process.execPath, npm];
+    execFile(program ?? '', [...words, 'run', '--silent', gate], { maxBuffer: Infinity }, (error, stdout, stderr) => {
       const seconds = Math.round((performance.now() - begin) / 1000);
       resolve({ gate, passed: error === null, seconds, output: stdout + stderr });
     });
@@ -81,7 +84,10 @@ async function runTests() {
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
     console.log('\n## tests');
     const env = { ...process.env, TMPDIR: folder };
-    const child = spawn('npx', ['vitest', 'run', ...reporters], { env, stdio: ['ignore', 'inherit', 'inherit'] });
+    const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...reporters], {
+      env,
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
     const [code] = await once(child, 'close');
     return count(file, code === 0);
   } finally {

@@ -6,6 +6,7 @@ import { onTestFinished } from 'vitest';
 import { realAlarm } from '../../src/cli/clock.ts';
 import { main } from '../../src/cli/main.ts';
 import type { Host } from '../../src/cli/host.ts';
+import { placesIn } from '../store/place.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from './sandbox.ts';
 import { keys, type FakeService } from './service.ts';
 import { realTime, sleptClock } from './clock.ts';
@@ -131,7 +132,7 @@ async function runMain(
   const clock = sleptClock(options.now ?? Date.UTC(2026, 2, 1, 12));
   const host: Host = {
     system: {
-      env,
+      env: { ...placesIn(home), ...env },
       platform: process.platform,
       home,
       temporary: join(home, 'tmp'),

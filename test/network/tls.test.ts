@@ -12,7 +12,9 @@ const list = (base: string, more = ''): Promise<Ran> =>
     env: { CHATELAINE_BASE_URL: base, CHATELAINE_API_KEY: 'licensing-key-1', CHATELAINE_APP_CODE: '7' },
   });
 
-const trust = 'Give the authority that signed it with --ca-file FILE or NODE_EXTRA_CA_CERTS.';
+const trust =
+  'Give the authority that signed it with --ca-file FILE or NODE_EXTRA_CA_CERTS; where the system trusts it already, Node 22.15 or newer does ' +
+  'so with NODE_OPTIONS=--use-system-ca.';
 
 describe('certificates', needs('openssl'), () => {
   let authority: Authority;

@@ -20,10 +20,11 @@ export function place(env: Environment = {}): Place {
 }
 
 export function systemIn(folder: string, env: Environment = {}): System {
+  const home = join(folder, 'home');
   return {
-    env,
+    env: { ...placesIn(home), ...env },
     platform: process.platform,
-    home: join(folder, 'home'),
+    home,
     temporary: folder,
     local: folder,
     hostname: 'here.test',
@@ -31,6 +32,12 @@ export function systemIn(folder: string, env: Environment = {}): System {
     pid: process.pid,
     kill: (pid, signal) => void process.kill(pid, signal),
   };
+}
+
+/** On Windows what puts the program's folders where they are elsewhere; no test expects others. */
+export function placesIn(home: string): Environment {
+  if (process.platform !== 'win32') return {};
+  return { XDG_CONFIG_HOME: join(home, '.config'), XDG_STATE_HOME: join(home, '.local', 'state') };
 }
 
 /** How a failure reads: its kind, message and hint. */

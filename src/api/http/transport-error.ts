@@ -78,7 +78,9 @@ const causes = {
   'untrusted certificate': {
     ...nothingSent,
     says: ({ host, error }) => `TLS: the certificate of ${host} is not trusted (${error.detail})`,
-    hint: 'Give the authority that signed it with --ca-file FILE or NODE_EXTRA_CA_CERTS.',
+    hint:
+      'Give the authority that signed it with --ca-file FILE or NODE_EXTRA_CA_CERTS; where the system trusts it already, Node 22.15 or ' +
+      'newer does so with NODE_OPTIONS=--use-system-ca.',
   },
   timeout: {
     ...unconfirmed,

@@ -50,6 +50,13 @@ function below(
   return paths.join(chosen ?? paths.join(home, ...(isWindows ? roaming : plain)), 'chatelaine');
 }
 
+/** Where libpq has that file of the user: in the home folder; on Windows in a folder of its own, under a name of its own. */
+export function libpqFile(system: Whereabouts, name: string, windowsName: string): string {
+  const { env, home, platform } = system;
+  if (platform !== 'win32') return posix.join(home, name);
+  return win32.join(variable(env, 'APPDATA') ?? win32.join(home, 'AppData', 'Roaming'), 'postgresql', windowsName);
+}
+
 function pathsOf(system: Whereabouts): typeof posix {
   return system.platform === 'win32' ? win32 : posix;
 }

@@ -1,10 +1,10 @@
 import { userInfo } from 'node:os';
-import { join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
 import { isLoopback } from '../../schema/url.ts';
 import type { Secret } from '../../core/secret.ts';
 import { variable, type System } from '../../core/system.ts';
 import { exists } from '../disk/files.ts';
+import { libpqFile } from '../disk/folders.ts';
 import { parseLedgerUrl } from '../../schema/ledger-url.ts';
 import { passwordIn } from './password-file.ts';
 import { serviceIn } from './service-file.ts';
@@ -99,7 +99,7 @@ function tlsOf(mode: string | undefined, host: string): LedgerTls {
 }
 
 /** Where libpq looks for certificates. */
-async function usualRootFile({ home }: System): Promise<string | undefined> {
-  const file = join(home, '.postgresql', 'root.crt');
+async function usualRootFile(system: System): Promise<string | undefined> {
+  const file = libpqFile(system, '.postgresql/root.crt', 'root.crt');
   return (await exists(file)) ? file : undefined;
 }

@@ -1,6 +1,6 @@
-import { join } from 'node:path';
 import { Secret } from '../../core/secret.ts';
 import { variable, type System } from '../../core/system.ts';
+import { libpqFile } from '../disk/folders.ts';
 import { readPrivate } from '../disk/private-file.ts';
 import type { ServiceValues } from './service-file.ts';
 
@@ -13,7 +13,7 @@ export interface PasswordPlace {
 }
 
 /**
- * The password as libpq finds it: of the service, of PGPASSWORD, or in the file of PGPASSFILE (~/.pgpass); undefined where none is.
+ * The password as libpq finds it: of the service, of PGPASSWORD, or in the file of PGPASSFILE (~/.pgpass, on Windows pgpass.conf); undefined where none is.
  * @throws Failure config for a file that others can read
  */
 export async function passwordIn(
@@ -23,7 +23,7 @@ export async function passwordIn(
 ): Promise<Secret | undefined> {
   const text = password ?? variable(system.env, 'PGPASSWORD');
   if (text !== undefined) return new Secret(text);
-  const file = passfile ?? variable(system.env, 'PGPASSFILE') ?? join(system.home, '.pgpass');
+  const file = passfile ?? variable(system.env, 'PGPASSFILE') ?? libpqFile(system, '.pgpass', 'pgpass.conf');
   const found = passwordOf((await readPrivate(file, system)) ?? '', place);
   return found === undefined ? undefined : new Secret(found);
 }

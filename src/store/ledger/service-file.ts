@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
 import { variable, type System } from '../../core/system.ts';
 import { isMissing, readFile, storageFailure } from '../disk/files.ts';
+import { libpqFile } from '../disk/folders.ts';
 import type { LedgerUrl } from '../../schema/ledger-url.ts';
 
 /** What a service says: the parts of a URL, and maybe a password or the file that has it. */
@@ -14,10 +15,11 @@ export interface ServiceValues extends LedgerUrl {
  * The parameters of a service, from the file of PGSERVICEFILE, else ~/.pg_service.conf, else pg_service.conf in the folder of PGSYSCONFDIR.
  * @throws Failure config where no file has the service
  */
-export async function serviceIn(service: string, { env, home }: System): Promise<ServiceValues> {
+export async function serviceIn(service: string, host: System): Promise<ServiceValues> {
+  const { env } = host;
   const system = variable(env, 'PGSYSCONFDIR');
   const files = [
-    variable(env, 'PGSERVICEFILE') ?? join(home, '.pg_service.conf'),
+    variable(env, 'PGSERVICEFILE') ?? libpqFile(host, '.pg_service.conf', '.pg_service.conf'),
     ...(system === undefined ? [] : [join(system, 'pg_service.conf')]),
   ];
   for (const file of files) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { foldersOf } from '../../../src/store/disk/folders.ts';
+import { foldersOf, libpqFile } from '../../../src/store/disk/folders.ts';
 import type { Environment, System } from '../../../src/core/system.ts';
 import { failureOf } from '../place.ts';
 
@@ -70,4 +70,23 @@ test('a relative CHATELAINE_CONFIG_DIR is refused where the configuration is use
     message: "CHATELAINE_CONFIG_DIR is './here': it must be an absolute path",
     hint: 'No file of the current folder is ever read; write the whole path.',
   });
+});
+
+test('on Windows a CHATELAINE_CONFIG_DIR without a drive is refused, and libpq has its files in a folder of its own', async () => {
+  const windows = (env: Environment): System => system('win32', 'C:\\Users\\u', env);
+  const folders = foldersOf(windows({ CHATELAINE_CONFIG_DIR: '\\cfg' }));
+  expect((await failureOf(() => folders.config)).message).toBe(
+    String.raw`CHATELAINE_CONFIG_DIR is '\cfg': it must be an absolute path`,
+  );
+  for (const whole of ['D:\\cfg', '\\\\server\\share\\cfg'])
+    expect(foldersOf(windows({ CHATELAINE_CONFIG_DIR: whole })).config).toBe(whole);
+  expect(libpqFile(windows({ APPDATA: 'D:\\Data' }), '.pgpass', 'pgpass.conf')).toBe(
+    String.raw`D:\Data\postgresql\pgpass.conf`,
+  );
+  expect(libpqFile(windows({}), '.pgpass', 'pgpass.conf')).toBe(
+    String.raw`C:\Users\u\AppData\Roaming\postgresql\pgpass.conf`,
+  );
+  expect(libpqFile(system('linux', '/home/u', {}), '.postgresql/root.crt', 'root.crt')).toBe(
+    '/home/u/.postgresql/root.crt',
+  );
 });
