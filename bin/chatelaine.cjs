@@ -2,7 +2,6 @@
 'use strict';
 const { existsSync, readFileSync, writeSync } = require('node:fs');
 const { join, resolve } = require('node:path');
-const { isatty } = require('node:tty');
 
 const dist = join(__dirname, '../dist');
 const argv = process.argv.slice(2);
@@ -35,7 +34,7 @@ function load(name) {
 /** Not by process.stdout, which takes longer to make than all the rest here: only what a full pipe does not take at once goes there. */
 function print(text) {
   // A console of Windows takes bytes for its code page; the stream writes characters.
-  if (process.platform === 'win32' && isatty(1)) return void process.stdout.write(text);
+  if (process.platform === 'win32' && require('node:tty').isatty(1)) return void process.stdout.write(text);
   let rest = Buffer.from(text);
   try {
     while (rest.length > 0) rest = rest.subarray(writeSync(1, rest));
