@@ -11,7 +11,7 @@ import { flagOf, type Field, type Fields } from '../schema/field.ts';
 export function programHelp(table: readonly CommandEntry[], width: number): string {
   return sections([
     ['', wrap('License keys and team chat from one command line', width)],
-    ['Usage', ['chatelaine COMMAND [OPTION…]', 'chatelaine COMMAND --help', 'chatelaine help options']],
+    ['Usage', ['chatelaine COMMAND [OPTION… | --help]', 'chatelaine help options']],
     [
       'Try it, nothing to sign in to',
       [

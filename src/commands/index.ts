@@ -62,6 +62,7 @@ export const commandTable: readonly CommandEntry[] = [
   entry('license list', 'List licenses', () => import('./license/list-licenses.ts')),
   entry('license view', 'Show one license, or all of one user', () => import('./license/view-license.ts')),
   entry('license edit', 'Change a license in place', () => import('./license/edit.ts')),
+  entry('license retire', 'Make the license of a user who left worthless', () => import('./license/retire.ts')),
   entry('license ensure', 'Give a user one license, and print its key', () => import('./license/ensure.ts')),
   entry('license apply', 'Give every user of a file one license', () => import('./license/apply.ts')),
   entry(

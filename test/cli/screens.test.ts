@@ -21,8 +21,16 @@ const typed: Readonly<Record<string, readonly string[]>> = {
   'license list': ['license list', 'license list --remote-user nobody'],
   'license view': [`license view ${licenseCode(3)}`, 'license view --remote-user physio-7731'],
   'license edit': [`license edit ${licenseCode(5)} --size-allowance 6`],
+  'license retire': [
+    `license retire ${licenseCode(5)} --yes`,
+    `license edit ${licenseCode(5)} --remote-user physio-7731 --size-allowance 6`,
+  ],
   'license ensure': ['license ensure --remote-user physio-7731 --size-allowance 4'],
-  'license apply': ['license apply {home}/roster.csv --dry-run', 'license apply {home}/roster.csv --yes'],
+  'license apply': [
+    'license apply {home}/roster.csv --dry-run',
+    'license apply {home}/roster.csv --dry-run -o markdown',
+    'license apply {home}/roster.csv --yes',
+  ],
   'license audit': ['license audit --roster {home}/roster.csv'],
   'first-activation': ['first-activation D422CD000301', 'first-activation D422CD000301 D422CD000303'],
   'first-activation audit': ['first-activation audit {home}/sensors.csv'],

@@ -74,7 +74,7 @@ const workflows = blocks.flatMap(({ place, block }) =>
 
 test.each(workflows)('$place: its database is that of a service, or one that outlives the job', (job) => {
   const { CHATELAINE_LEDGER: url, ...env } = job.env;
-  expect(job.script.every((line) => line.startsWith('chatelaine '))).toBe(true);
+  expect(job.script.some((line) => /\bchatelaine /.test(line))).toBe(true);
   if (url === undefined) return;
   const { host, user } = parseLedgerUrl(url);
   if (job.services.length === 0) {
@@ -94,14 +94,19 @@ for (const { place, script, env: own } of workflows) {
     const home = furnished(env);
     if (needsLedger) await prepareLedger(script.join('\n'));
     const values = Object.entries(own).map(([name, text]) => [name, placed(secretsIn(text, env), env, home)] as const);
-    writeFileSync(join(home, 'script.sh'), `${script.join('\n')}\n`);
+    writeFileSync(join(home, 'script.sh'), `${placed(script.join('\n'), env, home)}\n`);
     const { code, stdout, stderr } = await shell('exec sh -e script.sh', {
       home,
       env: { ...env, ...Object.fromEntries(values), PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}` },
     }).ended;
     expect({ code, stderr }).toMatchObject({ code: 0 });
-    expect(stdout).not.toBe('');
+    if (!isSilent(script)) expect(stdout).not.toBe('');
   });
+}
+
+/** Of a run whose result is a file nothing is printed. */
+function isSilent(script: readonly string[]): boolean {
+  return script.every((line) => /> plan\.md$|^gh |^curl |topic delete/m.test(line));
 }
 
 /** One job of a workflow: what GitHub and GitLab call differently. */
@@ -170,6 +175,7 @@ function jobsOf(block: Extract<Block, { readonly workflow: string }>): WorkflowJ
 function secretsIn(text: string, env: Readonly<Record<string, string>>): string {
   return text
     .replaceAll('${{ secrets.LICENSING_KEY }}', env['CHATELAINE_API_KEY'] ?? '')
+    .replaceAll('${{ secrets.CHAT_KEY }}', env['CHATELAINE_CHAT_API_KEY'] ?? '')
     .replace(/^\$\{\{.*$/, 'secret');
 }
 
@@ -211,7 +217,7 @@ function placed(script: string, env: Readonly<Record<string, string>>, home: str
       ledgerAt(role === 'postgres' ? 'tester' : role, database),
     )
     .replaceAll('postgres:///ledger?host=/run/postgresql', ledgerAt('tester', 'ledger'))
-    .replace(/--exit-code$/m, '$& || test $? -eq 10')
+    .replace(/(?:--exit-code|license audit --roster .*(?:--quiet|-q))$/m, '$& || test $? -eq 10')
     .replaceAll('edit CODE', 'edit CD3AE-2B80E-1662B-2FCA2');
 }
 
@@ -240,6 +246,8 @@ function furnished(env: Readonly<Record<string, string>>): string {
   program('secret-tool', `test "$1" = lookup && echo ${key} || cat >/dev/null`);
   program('pass', `test "$1" = show && echo ${key} || cat >/dev/null`);
   program('security', `test "$1" = find-generic-password && echo ${key} || cat >/dev/null`);
+  program('gh', 'grep -q ada plan.md');
+  program('curl', 'case "$*" in *PRIVATE-TOKEN*) grep -q ada plan.md;; *) exec /usr/bin/curl "$@";; esac');
   program('op', `echo ${env['CHATELAINE_CHAT_API_KEY'] ?? ''}`);
   writeFileSync(join(home, 'roster.csv'), 'remote_user,size_allowance\nada,4\nphysio-7731,6\n');
   const folder = join(home, '.config', 'chatelaine');

@@ -11,9 +11,8 @@ export default command({
   run() {
     throw usage(
       'the licensing API cannot delete a license',
-      'When a user leaves, give the license to nobody and make it small: chatelaine license edit CODE --remote-user ' +
-        "'left-NAME' --size-allowance 1. Later, chatelaine license audit --roster FILE shows what is left. " +
-        'See WHEN A USER LEAVES in the manual of license edit.',
+      'When a user leaves, chatelaine license retire CODE gives the license to nobody and makes it small. Later, chatelaine license ' +
+        'audit --roster FILE shows what is left. See WHEN A USER LEAVES in the manual of license edit.',
     );
   },
 });

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { readFaults } from '../../../src/sandbox/faults.ts';
+import { licenseCode } from '../../../src/sandbox/sample/organization.ts';
+import { emptyHome, fakeService, openSandbox, run } from '../../helpers/run.ts';
+
+const code = licenseCode(5);
+
+test('renames and shrinks in one request; the second time there is nothing to do, and putting it back is one command', async () => {
+  const { run } = await openSandbox();
+  const home = emptyHome();
+  const first = await run(`license retire ${code} -o json`, { home });
+  const again = await run(`license retire ${code} -o json`, { home });
+
+  const left = { remote_user: 'left-2026-03-physio-7731', size_allowance: 1 };
+  const before = { remote_user_before: 'physio-7731', size_allowance_before: 4 };
+  expect(JSON.parse(first.stdout)).toMatchObject([{ ...left, ...before, status: 'retired' }]);
+  expect(first.lines).toEqual([
+    "retired, resized 4 -> 1, remote_user 'physio-7731' -> 'left-2026-03-physio-7731'; to put it back: chatelaine license edit CODE --remote-user physio-7731 --size-allowance 4",
+  ]);
+  expect(JSON.parse(again.stdout)).toMatchObject([{ ...left, status: 'unchanged' }]);
+});
+
+test('a run whose answer was lost is resumed: what the license was is known, and its user is not renamed twice', async () => {
+  const { run } = await openSandbox({ faults: readFaults('PATCH */license/*=reset-after#1', 1) });
+  const home = emptyHome();
+  const lost = await run(`license retire ${code} --retries 0 -o json`, { home });
+  const resumed = await run(`license retire ${code} -o json`, { home });
+
+  expect(lost.exitCode).toBe(7);
+  expect(JSON.parse(resumed.stdout)).toMatchObject([
+    {
+      remote_user: 'left-2026-03-physio-7731',
+      remote_user_before: 'physio-7731',
+      size_allowance_before: 4,
+      status: 'retired',
+    },
+  ]);
+});
+
+test('a server that renames and keeps the size is not believed; the same command goes on', async () => {
+  const service = fakeService();
+  const path = '/v1/license/K-1/';
+  const home = emptyHome();
+  const license = { license_code: 'K-1', remote_user: 'ada', size_allowance: 4 };
+  const half = { ...license, remote_user: 'left-2026-03-ada' };
+  const json = { remote_user: 'left-2026-03-ada', size_allowance: 1 };
+  service.expect(`GET ${path}`).reply(200, license);
+  service.expect({ method: 'PATCH', path, json }).reply(200, half);
+  service.expect(`GET ${path}`, 2).reply(200, half);
+  service.expect({ method: 'PATCH', path, json }).reply(200, { ...half, size_allowance: 1 });
+
+  expect(await run(service, 'license retire K-1', { home })).toMatchObject({ exitCode: 6 });
+  const { stdout } = await run(service, 'license retire K-1 -o json', { home });
+  service.done();
+  expect(JSON.parse(stdout)).toMatchObject([
+    { remote_user_before: 'ada', size_allowance_before: 4, status: 'retired' },
+  ]);
+});
+
+test('a license whose user has changed since an earlier run is refused once', async () => {
+  const { run } = await openSandbox({ faults: readFaults('PATCH */license/*=500#1', 1) });
+  const home = emptyHome();
+  await run(`license retire ${code} --retries 0`, { home });
+  await run(`license edit ${code} --remote-user grace`, { home });
+  const refused = await run(`license retire ${code} -o json`, { home });
+  const again = await run(`license retire ${code} -o json`, { home });
+
+  expect(refused.exitCode).toBe(6);
+  expect(refused.error?.message).toBe("the license of 'physio-7731' is that of 'grace' by now; it was not changed");
+  expect(JSON.parse(again.stdout)).toMatchObject([{ remote_user: 'left-2026-03-grace', remote_user_before: 'grace' }]);
+});
+
+test('asks on a terminal, naming the users', async () => {
+  const { run } = await openSandbox();
+  const no = await run(`license retire ${code}`, { tty: true, stdin: 'n\n' });
+  expect(no.exitCode).toBe(130);
+  expect(no.stderr).toContain("Retire the license of 'physio-7731'?");
+  expect((await run(`license view ${code} -o json`)).stdout).toContain('physio-7731');
+});
