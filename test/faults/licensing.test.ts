@@ -10,6 +10,7 @@ import {
   licensePost,
   repeatable,
   limits,
+  large,
   lost,
   undone,
   unreadable,
@@ -46,31 +47,31 @@ const apply = {
 const editOfEachRow: Expected = {
   once: {
     0: `${limits} ${lost} ${harmless} empty`,
-    8: `429-long ${broke} html json-garbage ${elsewhere} error-in-200`,
+    8: `429-long ${large} ${broke} html json-garbage ${elsewhere} error-in-200`,
   },
   always: {
     0: `${harmless} empty`,
-    8: `${limits} 429-long ${lost} ${broke} html json-garbage ${elsewhere} error-in-200`,
+    8: `${limits} 429-long ${lost} ${large} ${broke} html json-garbage ${elsewhere} error-in-200`,
   },
 };
 const applyPost: Expected = {
   once: {
-    0: `${limits} ${lost} ${broke} ${harmless} ${unreadable} ${elsewhere} error-in-200`,
+    0: `${limits} ${lost} ${large} ${broke} ${harmless} ${unreadable} ${elsewhere} error-in-200`,
     8: '429-long',
   },
   always: {
     0: `${carriedOut} ${late} 500-after ${harmless} empty json-garbage`,
     8: `${limits} 429-long`,
-    9: `${undone} 500 html ${elsewhere} error-in-200`,
+    9: `${undone} ${large} 500 html ${elsewhere} error-in-200`,
   },
 };
 /** An empty answer means that nobody activated the sensor (docs/apis.md, Licensing answers). */
 const activation: Expected = {
-  once: { ...repeatable.once, 5: 'empty', 7: `429-long ${broke} html json-garbage` },
+  once: { ...repeatable.once, 5: 'empty', 7: `429-long ${large} ${broke} html json-garbage` },
   always: {
     ...repeatable.always,
     5: 'empty',
-    7: `${limits} 429-long ${lost} ${broke} html json-garbage`,
+    7: `${limits} 429-long ${lost} ${large} ${broke} html json-garbage`,
   },
 };
 /** Every request of a command that looks before and after an unconfirmed request: the first that fails is the look before. */
@@ -79,7 +80,7 @@ const createAlone: Expected = {
   always: {
     0: harmless,
     7: `${limits} 429-long`,
-    9: `${lost} ${broke} ${unreadable} ${elsewhere} error-in-200`,
+    9: `${lost} ${large} ${broke} ${unreadable} ${elsewhere} error-in-200`,
   },
 };
 
