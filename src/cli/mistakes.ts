@@ -35,14 +35,21 @@ export function mistakeIn(mistake: Mistake, place: LinePlace): Failure {
     case 'commander.excessArguments':
       return usage(
         `${line} takes ${countOf(Number(numbers[1]))}; ${numbers[2] ?? 'more'} ${numbers[2] === '1' ? 'was' : 'were'} given`,
-        line === 'chatelaine license list'
-          ? "For one user write --remote-user USER, for a part of names --match '*PART*'."
-          : form,
+        adviceOf.get(line) ?? form,
       );
     default:
       return usage('the command line cannot be read', help);
   }
 }
+
+/** What people who give a command an argument too many mean by it. */
+const adviceOf: ReadonlyMap<string, string> = new Map([
+  ['chatelaine license list', "For one user write --remote-user USER, for a part of names --match '*PART*'."],
+  [
+    'chatelaine archive pull',
+    'A channel or its link goes behind --channel: chatelaine archive pull DIR --channel LINK.',
+  ],
+]);
 
 function countOf(number: number): string {
   if (number === 0) return 'no argument';
