@@ -1,8 +1,7 @@
 import type { GlobalValues } from '../commands/context.ts';
-import { usage } from '../core/failure.ts';
+import { Failure, usage } from '../core/failure.ts';
 import type { ReadLimits } from '../core/read.ts';
 import type { Fields } from '../schema/field.ts';
-import { codeOf, storageFailure } from '../store/disk/files.ts';
 import type { Texts } from './values.ts';
 import type { Host } from './host.ts';
 
@@ -92,7 +91,11 @@ async function readable<T>(
     return await read({ signal, maxBytes });
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
-    if (codeOf(cause) === 'EBUSY') throw storageFailure(`cannot read ${source}`, cause);
+    if (cause instanceof Error && cause.message.startsWith('EBUSY'))
+      throw new Failure('unavailable', `cannot read ${source}: another program has it open`, {
+        hint: 'Close it there, then run the same command again.',
+        cause,
+      });
     throw usage(`cannot read ${source}: ${reasonOf(cause)}`, 'Give a file that exists, or - for standard input.');
   }
 }
