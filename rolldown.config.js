@@ -107,7 +107,10 @@ const commandTree = {
   name: 'command-tree',
   writeBundle() {
     const tree = execFileSync(process.execPath, [here('bin/chatelaine.cjs'), 'commands', '-o', 'json'], { env: {} });
-    writeFileSync(here('dist/commands.json'), JSON.stringify(JSON.parse(tree.toString())));
+    // TAB needs no schema of results.
+    const { commands, ...others } = JSON.parse(tree.toString());
+    const completed = commands.map((/** @type {object} */ command) => ({ ...command, result: undefined }));
+    writeFileSync(here('dist/commands.json'), JSON.stringify({ ...others, commands: completed }));
   },
 };
 

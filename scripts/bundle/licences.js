@@ -52,7 +52,7 @@ function describe(folder, changes) {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
   const { integrity = '' } = packages[folder.slice(folder.indexOf('node_modules/'))] ?? {};
   const [, base64] = /^sha512-(\S+)$/.exec(integrity) ?? [];
-  if (base64 === undefined) throw new Error(`${name}: there is no SHA-512 of it in package-lock.json`);
+  if (base64 === undefined) throw new Error(`${name}: package-lock.json has no SHA-512 of it where it is installed: run npm ci`);
   return { name, version, license: named, text, sha512: Buffer.from(base64, 'base64').toString('hex'), changes };
 }
 

@@ -1,4 +1,5 @@
 import { failures, nameOf } from '../core/failure.ts';
+import { rowSchema, type ResultSchema } from '../schema/result.ts';
 import { flagOf, type Field, type Fields } from '../schema/field.ts';
 import { namesIn } from '../core/table-names.ts';
 import { globalOptions, negatedTwinOf, ownFormats, twinOf, withoutTwin } from './environment.ts';
@@ -7,10 +8,15 @@ import type { CommandSurface } from './surface.ts';
 
 export default command({
   about: [
-    'With -o json: each command with its arguments, options, formats, fields and examples, the options of every command with the variables that set ' +
-      'them, and the exit codes. Nothing is sent.',
+    'With -o json: each command with its arguments, options, formats, fields and examples, and a JSON Schema of its result under -o json (of a run ' +
+      'that is not dry; under -o ndjson each line is an item of it); the options of every command with the variables that set them, and the ' +
+      'exit codes. Nothing is sent. chatelaine-stability(7) says what of this stays.',
   ],
-  examples: ['chatelaine commands -o json', 'chatelaine commands --jq ".commands[].name"'],
+  examples: [
+    'chatelaine commands -o json',
+    'chatelaine commands --jq ".commands[].name"',
+    `chatelaine commands --jq '.commands[] | select(.name == "topic list") | .result'`,
+  ],
 
   async run(_values, context) {
     const { nouns, commands } = await context.surface();
@@ -35,7 +41,8 @@ export default command({
 });
 
 function describeCommand(command: CommandSurface) {
-  const { name, summary, args = {}, options = {}, show, fields = [], examples } = command;
+  const { name, summary, args = {}, options = {}, show, fields = [], examples, run, result } = command;
+  const columns = show?.columns ?? [];
   return {
     name,
     summary,
@@ -44,9 +51,26 @@ function describeCommand(command: CommandSurface) {
     /** Values of --output beside those of every command. */
     formats: ownFormats(command),
     /** Values of --fields and --sort. */
-    fields: [...new Set([...(show?.columns ?? []), ...fields])],
+    fields: [...new Set([...columns, ...fields])],
     examples,
+    // What a server adds to an open row has the type that the server gives it.
+    result: resultOf({ run, result, columns, fields: show?.others === 'any' ? [] : fields }),
   };
+}
+
+/** A JSON Schema; null where the result is a text, or an answer as the server sent it. */
+function resultOf({ run, result, fields = [], columns }: ResultParts): ResultSchema | null {
+  if (columns.length + fields.length === 0 || result === 'text') return null;
+  const row = rowSchema(columns, fields);
+  const rows: ResultSchema = { type: 'array', items: row };
+  if (result === 'one or rows') return { anyOf: [row, rows] };
+  const isRows = result === 'rows' || run.constructor.name === 'AsyncGeneratorFunction';
+  return isRows && result !== 'one' ? rows : row;
+}
+
+interface ResultParts extends Pick<CommandSurface, 'run' | 'fields'> {
+  readonly result: CommandSurface['result'] | undefined;
+  readonly columns: readonly string[];
 }
 
 function optionRows(fields: Fields): object[] {

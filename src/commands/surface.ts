@@ -26,11 +26,13 @@ export interface CommandSurface {
   readonly dryRun?: readonly ('requests' | 'rows')[];
   /**
    * What `run` gives where it is neither a value nor rows of a list: `one` row, shown at once, after which the generator works on;
-   * pieces of a `text`, which are printed unchanged; those of a `json text`, which --jq filters.
+   * pieces of a `text`, which are printed unchanged; those of a `json text`, which --jq filters; `rows` of a function that is no generator.
    */
-  readonly result?: 'one' | 'text' | 'json text';
+  readonly result?: 'one' | 'rows' | 'one or rows' | 'text' | 'json text';
   /** A format that it offers beside those of every command, and a terminal gets where no format and no fields are asked for. */
   readonly format?: OwnFormat;
   readonly fields?: readonly string[];
   readonly show?: Show<unknown>;
+  /** An async generator gives rows, any other function a value. */
+  readonly run: (...given: never[]) => unknown;
 }

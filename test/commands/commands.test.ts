@@ -122,6 +122,14 @@ test('a command is described in the form that programs read', async () => {
     formats: ['curl'],
     fields: ['fragment', 'is_pinned'],
     examples: ['chatelaine view pin narrow/is/starred', "chatelaine view pin inbox '#narrow/is/starred'"],
+    result: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: { fragment: { type: 'string' }, is_pinned: { type: ['boolean', 'null'] } },
+        required: ['fragment'],
+      },
+    },
   });
 });
 

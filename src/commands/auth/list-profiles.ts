@@ -21,6 +21,8 @@ export default command({
     }));
   },
 
+  result: 'rows',
+
   show: {
     columns: ['profile', 'kind', 'url', 'account', 'default', 'read_only', 'key'],
     untruncated: ['profile', 'url', 'account'],

@@ -12,6 +12,8 @@ export default command({
 
   run: async (_values, { ledger }) => (await ledger()).status(),
 
+  result: 'rows',
+
   show: {
     columns: ['target', 'host', 'pid', 'state', 'since', 'users', 'sending', 'until'],
     untruncated: ['target', 'host'],

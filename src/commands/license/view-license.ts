@@ -30,6 +30,7 @@ export default command({
     return someOf(licenses, `the user '${user ?? ''}' has no license`);
   },
 
+  result: 'one or rows',
   fields: licenseExtras,
 
   show: { ...licenseShow, ...keyAlone },

@@ -48,6 +48,7 @@ export default command({
 
   run: ({ envelope, ...values }, context) => (envelope ? answerTo(values, context) : messagesOf(values, context)),
 
+  result: 'one or rows',
   fields: [...messageFields, 'time', 'url'],
 
   format: 'text',

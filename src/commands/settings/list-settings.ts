@@ -26,6 +26,8 @@ export default command({
     return Promise.resolve(found.map(({ name, field }) => describe(name, field)));
   },
 
+  result: 'rows',
+
   show: {
     columns: settingColumns,
     cell: settingCell,

@@ -12,5 +12,7 @@ export default command({
     throw new Failure('rejected', `this server does not list saved snippets, which need level ${snippetLevel}`);
   },
 
+  result: 'rows',
+
   show: { columns: ['id', 'title', 'content', 'date_created'], none: 'no snippets are saved' },
 });

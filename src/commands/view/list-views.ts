@@ -12,5 +12,7 @@ export default command({
     throw new Failure('rejected', `this server does not list navigation views, which need level ${viewLevel}`);
   },
 
+  result: 'rows',
+
   show: { columns: ['fragment', 'name', 'is_pinned'], none: 'the account has no views' },
 });
