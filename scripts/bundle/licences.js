@@ -20,14 +20,11 @@ export function licences(others, alterations) {
       const packages = [...new Map(found.map((one) => [`${one.name} ${one.version}`, one])).entries()]
         .sort(([one], [other]) => (one < other ? -1 : 1))
         .map(([, one]) => one);
-      const texts = packages.map(licenceText).join('');
-      this.emitFile({ type: 'asset', fileName: 'THIRD-PARTY-LICENSES', source: heading + texts });
+      this.emitFile({ type: 'asset', fileName: 'THIRD-PARTY-LICENSES', source: licenceTexts(packages) });
       this.emitFile({ type: 'asset', fileName: 'bill-of-materials.cdx.json', source: billOfMaterials(packages) });
     },
   };
 }
-
-const heading = 'The files of this folder contain code of these packages.\n';
 
 /** @param {string} path of a module; its package is what follows the last node_modules */
 export function packageFolder(path) {
@@ -52,7 +49,8 @@ function describe(folder, changes) {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
   const { integrity = '' } = packages[folder.slice(folder.indexOf('node_modules/'))] ?? {};
   const [, base64] = /^sha512-(\S+)$/.exec(integrity) ?? [];
-  if (base64 === undefined) throw new Error(`${name}: package-lock.json has no SHA-512 of it where it is installed: run npm ci`);
+  if (base64 === undefined)
+    throw new Error(`${name}: package-lock.json has no SHA-512 of it where it is installed: run npm ci`);
   return { name, version, license: named, text, sha512: Buffer.from(base64, 'base64').toString('hex'), changes };
 }
 
@@ -70,9 +68,14 @@ function readmeChapter(folder) {
   return /^#+ licen[cs]e\s*\n([^#]+)/im.exec(textIn(folder, /^readme/i) ?? '')?.[1];
 }
 
-/** @param {Bundled} bundled */
-function licenceText({ name, version, license, text }) {
-  return `\n${'='.repeat(80)}\n${name} ${version} (${license})\n\n${text}\n`;
+/** Each text once, below the packages that share it: 28 kB. @param {readonly Bundled[]} packages */
+function licenceTexts(packages) {
+  /** @type {Map<string, string[]>} */
+  const sharing = new Map();
+  for (const { name, version, license, text } of packages)
+    sharing.set(text, [...(sharing.get(text) ?? []), `${name} ${version} (${license})`]);
+  const texts = [...sharing].map(([text, names]) => `\n${'='.repeat(80)}\n${names.join('\n')}\n\n${text}\n`);
+  return `The files of this folder contain code of these packages.\n${texts.join('')}`;
 }
 
 const altered = 'Modules of this package import text of chatelaine in the place of another module:';

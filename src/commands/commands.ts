@@ -15,7 +15,7 @@ export default command({
   examples: [
     'chatelaine commands -o json',
     'chatelaine commands --jq ".commands[].name"',
-    `chatelaine commands --jq '.commands[] | select(.name == "topic list") | .result'`,
+    'chatelaine commands --jq ".commands[0].result"',
   ],
 
   async run(_values, context) {
