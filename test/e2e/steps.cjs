@@ -41,6 +41,7 @@ syncBuiltinESMExports();
 
 const { write } = Socket.prototype;
 Socket.prototype.write = /** @type {any} */ (
+  /** @this {Socket} */
   function (/** @type {any} */ chunk, /** @type {any[]} */ ...rest) {
     const [, path] = /^POST (\S+) /.exec(String(chunk)) ?? [];
     if (path) note(`POST ${path}`);
