@@ -26,6 +26,8 @@ export interface ChatServerOptions {
   readonly isAdmin?: boolean;
   /** Channels of which the account sees nothing. */
   readonly hiddenChannels?: readonly number[];
+  /** What GET /streams lists, as it is then; without it, nothing. */
+  readonly channels?: readonly { readonly stream_id: number; readonly name: string }[];
   /** Before each answer: may change the messages. `calls` counts the delete_topic calls, this one included. */
   readonly meanwhile?: Meanwhile;
   /** From the end of this delete_topic call on, every other request is answered with 502. */
@@ -133,6 +135,8 @@ function answer(options: ChatServerOptions, messages: ServedMessage[], request: 
   if (path.endsWith('/server_settings')) return { status: 200, body: { ...success, ...settings } };
   if (path.endsWith('/users/me') && options.isAdmin !== undefined)
     return { status: 200, body: { ...success, is_admin: options.isAdmin } };
+  if (path.endsWith('/streams') && options.channels)
+    return { status: 200, body: { ...success, streams: options.channels } };
   const body = found(options, messages, parameters);
   return { status: 'code' in body ? 400 : 200, body };
 }

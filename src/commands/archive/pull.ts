@@ -1,4 +1,5 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
+import { usage } from '../../core/failure.ts';
 import { attachedFiles, fetchFiles, type FileFetching } from '../../jobs/archive/attached-files.ts';
 import { pullArchive } from '../../jobs/archive/pull-archive.ts';
 import { planPull } from '../../jobs/archive/pull-order.ts';
@@ -7,11 +8,12 @@ import type { MessageSelection } from '../../jobs/messages/selection.ts';
 import { withNearNames } from '../../jobs/topic/near.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
 import { command } from '../command.ts';
-import type { Terminal } from '../context.ts';
+import type { Accounts, Disk, Invocation, Services, Terminal, Time } from '../context.ts';
 import type { AccountFacts } from '../messages/narrow.ts';
 import { factsFor, selectionOf, selectionOptions, type SelectionValues } from '../messages/selection.ts';
 import type { TimeReading } from '../typed-time.ts';
 import { fileSizeOption, folderArgument, lastingSite, limitedHistory, maxFileBytes } from './folder.ts';
+import { pullChannels } from './pull-channels.ts';
 
 /** Without the options of one request: an archive has pages. */
 const { num_before: _before, num_after: _after, use_first_unread_anchor: _first, ...pagedOptions } = selectionOptions;
@@ -25,6 +27,10 @@ export default command({
       'which were edited or moved, and which are no longer visible to the account; the archive keeps what it has.',
     'Every pull counts the attached files that messages link to. --files keeps them in the folder files of the archive, each with its hash, ' +
       'at most four at a time; a file that the server does not give, or that is larger than --max-file-size, is asked for again by the next pull.',
+    '--all-channels pulls every channel that the server lists for the account, one after the other, each into a folder of DIR that is ' +
+      'named by its id and its first name. New channels are found by the next pull, a renamed one keeps its folder, and one that is no longer listed ' +
+      'keeps its archive and is named. A channel that fails does not stop the others: exit code 8 at the end. Private channels that the ' +
+      'account is not in, and direct messages, are not among them.',
   ],
   args: { folder: folderArgument },
   options: {
@@ -33,50 +39,90 @@ export default command({
     both: { kind: 'boolean', help: 'Keep both forms of each message' },
     files: { kind: 'boolean', help: 'Keep attached files too, now and in every later pull' },
     ...fileSizeOption,
+    all_channels: {
+      kind: 'boolean',
+      help: 'Keep a folder in DIR for each channel that the account sees, now and in later pulls',
+    },
     recheck: { kind: 'boolean', help: 'Record which messages were edited, moved or are no longer visible' },
   },
   examples: [
     'chatelaine archive pull kitchen --channel general --both',
     'chatelaine archive pull january --channel general --since 2026-01-01 --until 2026-02-01',
+    'chatelaine archive pull everything --all-channels --quiet',
   ],
 
   dryRun: ['rows'],
 
-  async run({ folder, both, recheck, files, max_file_size, ...values }, context) {
-    const { raw_content, ...typed } = values;
-    const { site, email: account } = await context.chatAccount();
-    const facts = await factsFor(typed, context);
-    let selection: MessageSelection | undefined;
-    const order = {
-      ...{ site: lastingSite(context.options, site), account, options: typed, files },
-      selection: () => (selection ??= wholeSelection(typed, facts, context)),
-      forms: both ? (['rendered', 'source'] as const) : raw_content ? (['source'] as const) : [],
-    };
-    if (context.options.dry_run) return { folder, ...(await planPull(folder, order)) };
+  run({ all_channels, ...values }, context) {
+    if (!all_channels) return pullFolder(values, context);
+    const {
+      folder,
+      both: _both,
+      files: _files,
+      max_file_size: _size,
+      raw_content: _raw,
+      recheck: _recheck,
+      ...typed
+    } = values;
+    if (Object.keys(typed).length > 0)
+      throw usage('--all-channels takes no selection', 'Pull a part of the messages into a folder of its own.');
+    // One for all: it asks the server for its level once.
     const chat = context.chat();
-    const archive = await context.archive(folder, 'relisted');
-    try {
-      const source = { ...chat.raw, level: chat.level, organization: chat.organization };
-      const { head, added, repaired, which } = await pullArchive(source, archive, order, context);
-      const changes = recheck ? told(await recheckArchive(chat, archive, head, context), context) : {};
-      const kept = await keepFiles(chat, archive, { which, maxFileSize: maxFileBytes(max_file_size) }, context);
-      if (head.history_limited) context.warn(limitedHistory);
-      const messages = archive.parts.reduce((sum, part) => sum + part.count, 0);
-      return { folder, messages, added, repaired, ...changes, ...kept };
-    } catch (cause) {
-      throw await withNearNames(cause, selection?.narrow ?? [], chat);
-    } finally {
-      await archive.close();
-    }
+    return pullChannels(
+      chat,
+      folder,
+      ({ folder: own, stream_id }, warn) =>
+        pullFolder({ ...values, channel: [`id:${stream_id}`], folder: own }, { ...context, warn, chat: () => chat }),
+      context,
+    );
   },
 
-  fields: ['edited', 'moved', 'gone', 'back', 'files', 'files_kept', 'status'],
+  fields: ['edited', 'moved', 'gone', 'back', 'files', 'files_kept', 'channel', 'status'],
 
   show: {
     columns: ['folder', 'messages', 'added', 'repaired'],
     others: 'known',
   },
 });
+
+type PullValues = SelectionValues & {
+  readonly folder: string;
+  readonly both?: boolean;
+  readonly files?: boolean;
+  readonly max_file_size?: number;
+  readonly recheck?: boolean;
+};
+
+async function pullFolder(
+  { folder, both, recheck, files, max_file_size, ...values }: PullValues,
+  context: Invocation & Services & Accounts & Terminal & Disk & Time,
+) {
+  const { raw_content, ...typed } = values;
+  const { site, email: account } = await context.chatAccount();
+  const facts = await factsFor(typed, context);
+  let selection: MessageSelection | undefined;
+  const order = {
+    ...{ site: lastingSite(context.options, site), account, options: typed, files },
+    selection: () => (selection ??= wholeSelection(typed, facts, context)),
+    forms: both ? (['rendered', 'source'] as const) : raw_content ? (['source'] as const) : [],
+  };
+  if (context.options.dry_run) return { folder, ...(await planPull(folder, order)) };
+  const chat = context.chat();
+  const archive = await context.archive(folder, 'relisted');
+  try {
+    const source = { ...chat.raw, level: chat.level, organization: chat.organization };
+    const { head, added, repaired, which } = await pullArchive(source, archive, order, context);
+    const changes = recheck ? told(await recheckArchive(chat, archive, head, context), context) : {};
+    const kept = await keepFiles(chat, archive, { which, maxFileSize: maxFileBytes(max_file_size) }, context);
+    if (head.history_limited) context.warn(limitedHistory);
+    const messages = archive.parts.reduce((sum, part) => sum + part.count, 0);
+    return { folder, messages, added, repaired, ...changes, ...kept };
+  } catch (cause) {
+    throw await withNearNames(cause, selection?.narrow ?? [], chat);
+  } finally {
+    await archive.close();
+  }
+}
 
 /** Says what is no longer visible, and counts what a recheck saw for the first time. */
 function told({ changes, gone }: Rechecked, { note, warn }: Pick<Terminal, 'note' | 'warn'>) {

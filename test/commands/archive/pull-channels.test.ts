@@ -1,0 +1,159 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { idsBetween, openChatServer, topicOf, type ChatServer } from '../../helpers/chat-server.ts';
+import { emptyHome, openSandbox } from '../../helpers/run.ts';
+
+const kitchen = topicOf('lunch', idsBetween(1, 3), { stream_id: 5, channel: 'kitchen' });
+const garden = topicOf('roses', idsBetween(10, 11), { stream_id: 7, channel: 'garden' });
+
+interface Place {
+  readonly server: ChatServer;
+  readonly folder: string;
+  readonly channels: { stream_id: number; name: string }[];
+}
+
+async function place(...names: readonly [number, string][]): Promise<Place> {
+  const channels = names.map(([stream_id, name]) => ({ stream_id, name }));
+  const server = await openChatServer({ messages: [...kitchen, ...garden], channels });
+  return { server, channels, folder: join(emptyHome(), 'all') };
+}
+
+const line = (folder: string): string => `archive pull ${folder} --all-channels -o json`;
+
+/** The rows of a pull: status, channel, folder inside the place, messages and how many are new. */
+function rowsOf(stdout: string, folder: string): unknown[] {
+  const rows = JSON.parse(stdout) as Record<'status' | 'channel' | 'folder' | 'messages' | 'added', unknown>[];
+  return rows.map((row) => [
+    row.status,
+    row.channel,
+    String(row.folder).slice(folder.length + 1),
+    row.messages,
+    row.added,
+  ]);
+}
+
+test('keeps a folder for each channel, and a later pull finds what is new in two requests a channel', async () => {
+  const { server, folder, channels } = await place([5, 'kitchen']);
+
+  const first = await server.run(line(folder));
+  channels.push({ stream_id: 7, name: 'garden' });
+  server.messages.push(...topicOf('lunch', [20], { stream_id: 5 }));
+  const second = await server.run(line(folder));
+  const before = server.seen.length;
+  const third = await server.run(line(folder));
+
+  expect(first).toMatchObject({ exitCode: 0 });
+  expect(rowsOf(first.stdout, folder)).toEqual([['pulled', 'kitchen', '5-kitchen', 3, 3]]);
+  expect(rowsOf(second.stdout, folder)).toEqual([
+    ['pulled', 'kitchen', '5-kitchen', 4, 1],
+    ['pulled', 'garden', '7-garden', 2, 2],
+  ]);
+  expect(rowsOf(third.stdout, folder)).toEqual([
+    ['pulled', 'kitchen', '5-kitchen', 4, 0],
+    ['pulled', 'garden', '7-garden', 2, 0],
+  ]);
+  expect(server.seen.slice(before).map(({ path }) => path.replace('/api/v1/', ''))).toEqual([
+    'streams',
+    ...Array.from({ length: 4 }, () => 'messages'),
+  ]);
+});
+
+test.each([
+  ['../../etc', '5-etc'],
+  ['a/b\\c:d*e', '5-a-b-c-d-e'],
+  ['..', '5'],
+  ['.hidden', '5-hidden'],
+  ['tab\tline\nbell\u0007', '5-tab-line-bell'],
+  ['\u202Egnp.exe', '5-gnp.exe'],
+  ['Küche 🍋 日本', '5-Küche-日本'],
+  ['x'.repeat(300), `5-${'x'.repeat(60)}`],
+  [`${'y'.repeat(59)}😀`, `5-${'y'.repeat(59)}`],
+  ['CON', '5-CON'],
+])('the channel %j has a folder that every file system takes', async (name, expected) => {
+  const { server, folder } = await place([5, name]);
+  expect((await server.run(line(folder))).exitCode).toBe(0);
+  expect(readdirSync(folder)).toEqual([expected]);
+});
+
+test('channels whose names are one on a disk have folders of their own, and a renamed one keeps its folder', async () => {
+  const { server, folder, channels } = await place([5, 'a/b'], [7, 'A b']);
+  await server.run(line(folder));
+  channels.splice(0, 2, { stream_id: 5, name: 'A b' }, { stream_id: 7, name: 'a/b' });
+
+  const { exitCode, stdout } = await server.run(line(folder));
+
+  expect(exitCode).toBe(0);
+  expect(rowsOf(stdout, folder)).toEqual([
+    ['pulled', 'A b', '5-a-b', 3, 0],
+    ['pulled', 'a/b', '7-A-b', 2, 0],
+  ]);
+});
+
+test('a channel that is deleted keeps its archive and is named', async () => {
+  const { server, folder, channels } = await place([5, 'kitchen'], [7, 'garden']);
+  await server.run(line(folder));
+  channels.pop();
+  server.messages.splice(3);
+
+  const { exitCode, stdout, stderr } = await server.run(`archive pull ${folder} --all-channels -o ndjson`);
+
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain('"channel":"garden","status":"not listed"');
+  expect(stderr).toContain("channel 'garden' (id 7): the server no longer lists it");
+  expect(readFileSync(join(folder, '7-garden', 'rendered-000001.ndjson'), 'utf8').split('\n')).toHaveLength(3);
+});
+
+test('a channel of which nothing is visible is named, leaves no folder, and is no failure', async () => {
+  const { server, folder } = await place([5, 'kitchen'], [8, 'empty']);
+
+  const { exitCode, stdout, stderr } = await server.run(`archive pull ${folder} --all-channels -o csv`);
+
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain(`${join(folder, '8-empty')},,0,0,empty,not visible`);
+  expect(stderr).toContain("channel 'empty' (id 8): ");
+  expect(stderr).toContain('2 channels, 1 not visible');
+  expect(readdirSync(folder)).toEqual(['5-kitchen']);
+});
+
+test('a channel that fails does not stop the others, and the exit code is 8', async () => {
+  const { server, folder } = await place([5, 'kitchen'], [7, 'garden']);
+  mkdirSync(join(folder, '5-kitchen'), { recursive: true });
+  writeFileSync(join(folder, '5-kitchen', 'letter.txt'), '');
+
+  const { exitCode, stdout, error } = await server.run(line(folder));
+
+  expect(exitCode).toBe(8);
+  expect(error?.message).toBe('2 channels, 1 failed');
+  expect(rowsOf(stdout, folder)).toEqual([
+    ['failed', 'kitchen', '5-kitchen', null, 0],
+    ['pulled', 'garden', '7-garden', 2, 2],
+  ]);
+});
+
+test('a dry run lists the channels and writes nothing', async () => {
+  const { server, folder } = await place([5, 'kitchen']);
+  const { exitCode, stdout } = await server.run(`${line(folder)} --dry-run`);
+  expect([exitCode, rowsOf(stdout, folder)]).toEqual([0, [['would be created', 'kitchen', '5-kitchen', 0, undefined]]]);
+  expect(() => readdirSync(folder)).toThrow('ENOENT');
+});
+
+test('both forms of the whole sandbox can be verified', async () => {
+  const { run } = await openSandbox();
+  const folder = join(emptyHome(), 'all');
+  expect((await run(`archive pull ${folder} --all-channels --both`)).exitCode).toBe(0);
+  const names = readdirSync(folder);
+  expect(names.length).toBeGreaterThan(3);
+  for (const name of names) expect((await run(`archive verify ${join(folder, name)}`)).exitCode).toBe(0);
+});
+
+test('needs a server that lists channels, and a folder that is no archive of its own', async () => {
+  const server = await openChatServer({ messages: kitchen });
+  const folder = join(emptyHome(), 'one');
+  expect(await server.run(line(folder))).toMatchObject({ exitCode: 6 });
+  await server.run(`archive pull ${folder} --channel kitchen`);
+  expect(await server.run(line(folder))).toMatchObject({ exitCode: 2 });
+  const part = await server.run(`archive pull ${folder}2 --all-channels --since 2026-01-01`);
+  expect(part.exitCode).toBe(2);
+  expect(part.stderr).toContain('--all-channels takes no selection');
+});
