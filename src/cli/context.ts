@@ -22,6 +22,7 @@ import { writeJson } from '../core/json.ts';
 import { checkZone } from '../core/moment.ts';
 import { headersOf } from '../schema/profile.ts';
 import { foldersOf } from '../store/disk/folders.ts';
+import { refuseUnwritable } from '../store/disk/private-folder.ts';
 import { keyFrom } from '../store/account/key-text.ts';
 import type { JournalHeader } from '../store/journal.ts';
 import { openAccounts } from './accounts.ts';
@@ -62,6 +63,7 @@ export function openSession(running: Running, checkFields: FieldCheck) {
     conclude: (text) => void conclusions.push(text),
     warn: messages.warn,
     files: () => foldersOf(host.system),
+    refuseUnwritableState: () => refuseUnwritable(foldersOf(host.system).state, host.system),
     sandbox: () => sandboxControl(host, signal, messages.note),
     ...timeOf(host, signal),
   };

@@ -36,7 +36,12 @@ function thisSystem(): System {
     env: process.env,
     platform: process.platform,
     get home() {
-      return homedir();
+      try {
+        return homedir();
+      } catch {
+        // A user of a container whose id has no line in /etc/passwd has none, unless HOME says one.
+        return '';
+      }
     },
     get temporary() {
       return tmpdir();

@@ -150,6 +150,8 @@ export interface Disk {
   archive(folder: string, lostLines?: LostLines): Promise<OpenArchive>;
   /** The folders of configuration and state. */
   files(): { readonly config: string; readonly state: string };
+  /** Whether the folder of state can be made or written; nothing is made. @throws Failure config where it cannot */
+  refuseUnwritableState(): Promise<void>;
 }
 
 /** Who creates licenses for which users: on this machine, or in a ledger that several machines share. */

@@ -9,7 +9,7 @@ import type { Accounts, Disk, Invocation, Ledgers, Services, ConfiguredLedger } 
 
 export default command({
   about: [
-    'Looks at configuration and file modes, at the credentials of the environment, and for every stored profile at its key, DNS, ' +
+    'Looks at configuration and file modes, at the folder of journals and archives, at the credentials of the environment, and for every stored profile at its key, DNS, ' +
       'proxy, TLS, the clock, the credential and the feature level of the chat server; and at the shared ledger, where one is ' +
       'configured. The exit code is that of the first problem.',
     'With --probe nothing but licensing servers is looked at, by a few lists and one license: how many pages there are and whether the list is whole, the order ' +
@@ -51,15 +51,9 @@ export default command({
     // Problems come last, where a person looks.
     yield* last;
     const [first] = problems;
-    if (!first) {
-      context.conclude(`${checks} checks: no problem`);
-      return;
-    }
-    throw new Failure(
-      first.kind,
-      `${problems.length} problem${problems.length === 1 ? '' : 's'} found: ${first.message}`,
-      first.details,
-    );
+    const counted = `${problems.length} problem${problems.length === 1 ? '' : 's'} found`;
+    if (first) throw new Failure(first.kind, `${counted}: ${first.message}`, first.details);
+    context.conclude(`${checks} checks: no problem`);
   },
 
   show: {
@@ -74,13 +68,14 @@ const marks = { ok: '✔', note: '!', problem: '✘' } as const;
 type Examining = Invocation & Services & Accounts & Disk & Ledgers;
 
 async function* examine(names: readonly string[], context: Examining): AsyncGenerator<Examined> {
-  const { config } = context.files();
+  const { config, state } = context.files();
   const stored = yield* attempt(
     'configuration',
     config,
     async () => (await context.profiles().all()).map(({ name }) => name),
     (all) => `${all.length} profile${all.length === 1 ? '' : 's'}`,
   );
+  yield* attempt('state', state, context.refuseUnwritableState, () => 'can be written');
   const environment = yield* attempt(
     'environment',
     'CHATELAINE_…',
@@ -91,7 +86,8 @@ async function* examine(names: readonly string[], context: Examining): AsyncGene
   const accounts = accountsOf(names, { stored: stored ?? [], kinds: environment ?? [] }, context);
   for (const { subject, open } of accounts) yield* examineAccount(subject, open, context);
   if (accounts.length > 0) return;
-  yield looked('configuration', config, 'note', 'no credential is stored', 'Run chatelaine auth login, or try --sandbox.');
+  const advice = 'Run chatelaine auth login, or try --sandbox.';
+  yield looked('configuration', config, 'note', 'no credential is stored', advice);
 }
 
 interface ExaminedAccount {
@@ -197,11 +193,12 @@ async function* examineLedgers({ ledgers }: Ledgers): AsyncGenerator<Examined> {
   }
 }
 
+type OwnCheck = 'configuration' | 'state' | 'environment' | 'ledger';
+type AccountCheck = 'key' | 'network' | 'clock' | 'credential' | 'feature level';
+
 /** One thing that was looked at. */
 interface Check {
-  readonly check:
-    | ('configuration' | 'environment' | 'key' | 'network' | 'clock' | 'credential' | 'feature level' | 'ledger')
-    | Observation['about'];
+  readonly check: OwnCheck | AccountCheck | Observation['about'];
   /** The profile, file or host that it is about. */
   readonly subject: string;
   readonly status: 'ok' | 'note' | 'problem';

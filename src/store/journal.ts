@@ -210,5 +210,8 @@ function journalOn(
 function unwritable(path: string, cause: unknown): Failure {
   const failure = storageFailure(`cannot write the journal ${path}`, cause);
   if (failure.kind !== 'config' || failure.details.hint !== undefined) return failure;
-  return new Failure('config', failure.message, { hint: 'Name a file that can be written with --journal.', cause });
+  return new Failure('config', failure.message, {
+    hint: 'Set XDG_STATE_HOME to a folder that can be written, or name a file with --journal.',
+    cause,
+  });
 }

@@ -119,7 +119,40 @@ describe('--probe', () => {
         expect(stdout).not.toContain(secret);
     expect(refused.exitCode).toBe(4);
     expect(JSON.parse(refused.stdout)).toEqual([
-      expect.objectContaining({ check: 'credential', status: 'problem', detail: 'no list of licenses: auth, status 401' }),
+      expect.objectContaining({
+        check: 'credential',
+        status: 'problem',
+        detail: 'no list of licenses: auth, status 401',
+      }),
     ]);
   });
 });
+
+test('a state folder that cannot be written is a problem, and its advice names the variable', async () => {
+  const { run } = await openSandbox();
+
+  const { exitCode, stdout } = await run('doctor -o json', { env: { XDG_STATE_HOME: '/dev/null/state' } });
+
+  expect(exitCode).toBe(3);
+  expect((JSON.parse(stdout) as Row[]).find(({ check }) => check === 'state')).toEqual({
+    check: 'state',
+    subject: '/dev/null/state/chatelaine',
+    status: 'problem',
+    detail: 'cannot make the folder /dev/null/state/chatelaine: a part of the path is not a folder',
+    advice: 'Set XDG_STATE_HOME to a folder that can be written.',
+  });
+});
+
+test.each(['topic delete general lunch --confirm lunch', 'license apply roster.csv'])(
+  '%s names it too',
+  async (line) => {
+    const { run } = await openSandbox();
+    const env = { XDG_STATE_HOME: '/dev/null/state' };
+    const { exitCode, stderr } = await run(line.replace('roster.csv', '-'), {
+      env,
+      stdin: 'remote_user,size_allowance\nada,4\n',
+    });
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain('Set XDG_STATE_HOME to a folder that can be written');
+  },
+);

@@ -1,20 +1,38 @@
+import { usage } from '../../core/failure.ts';
 import { command } from '../command.ts';
+import type { Accounts, Invocation } from '../context.ts';
 
 export default command({
+  about: ['Forgets keys on this machine alone: withdraw a key that somebody else may have at its service too.'],
   args: {
-    name: { kind: 'string', required: true, placeholder: 'NAME', suggest: 'profiles', help: 'Name of the profile' },
+    name: { kind: 'string', placeholder: 'NAME', suggest: 'profiles', help: 'Name of the profile' },
   },
+  options: { all: { kind: 'boolean', help: 'Every profile' } },
   examples: ['chatelaine auth logout old'],
 
   dryRun: ['rows'],
 
-  async run({ name }, { profiles, options }) {
-    await profiles().remove(name);
-    return { profile: name, status: options.dry_run ? 'would be removed' : 'removed' };
+  run({ name, all }, context) {
+    if ((name !== undefined) === (all === true)) throw usage('give the NAME of one profile, or --all');
+    return name === undefined ? everyProfile(context) : forgotten(name, context);
   },
 
   show: {
     columns: ['profile', 'status'],
+    none: 'No profile is stored.',
     line: ({ profile, status }) => `Profile ${profile} ${status === 'removed' ? 'is' : 'would be'} forgotten`,
   },
 });
+
+type Forgetting = Pick<Accounts, 'profiles'> & Pick<Invocation, 'options'>;
+
+async function forgotten(profile: string, { profiles, options }: Forgetting) {
+  await profiles().remove([profile]);
+  return { profile, status: options.dry_run ? 'would be removed' : 'removed' };
+}
+
+async function everyProfile({ profiles, options }: Forgetting) {
+  const names = await profiles().names();
+  await profiles().remove(names);
+  return names.map((profile) => ({ profile, status: options.dry_run ? 'would be removed' : 'removed' }));
+}

@@ -78,8 +78,8 @@ export default command({
   },
   examples: [
     "chatelaine topic delete general 'calibration log' --dry-run",
-    "chatelaine topic delete general 'calibration log' --confirm 'calibration log'",
     "chatelaine topic delete general --match 'calibration*' --older-than 7d --dry-run",
+    "chatelaine topic delete general 'calibration log' --confirm 'calibration log'",
   ],
 
   dryRun: ['requests'],

@@ -20,12 +20,14 @@ export interface Profiles extends ProfileSource {
   check(profile: CandidateProfile): Profile;
   /** Writes nothing. @throws Failure config for plain http without consent */
   refuseExposed(profile: Profile): void;
-  /** Writes nothing, and fails where no profile has the name. */
-  refuseUnknown(name: string): Promise<void>;
+  /** Writes nothing, and fails where no profile has a name. */
+  refuseUnknown(names: string | readonly string[]): Promise<void>;
   /** Makes it the default of its kind. */
   use(name: string): Promise<void>;
-  /** Forgets the profile and its key. The kind is without a default if it was the default: another one is never chosen silently. */
-  remove(name: string): Promise<void>;
+  /** Every stored name, also of a kind that this version does not know. */
+  names(): Promise<readonly string[]>;
+  /** Forgets the profiles, and every key without a profile. A kind whose default goes has none: another one is never chosen silently. */
+  remove(names: readonly string[]): Promise<void>;
 }
 
 /** The stored profiles (docs/apis.md, Credentials). Every method throws Failure config when a file is unsafe or broken, or the name is unknown. */
@@ -62,8 +64,9 @@ export function openProfiles(system: System, clock: Clock): Profiles {
         return { version: 1, ...config, ...withProfile(config, valid) };
       });
     },
-    async refuseUnknown(name) {
-      refuseUnknown(name, await read());
+    async refuseUnknown(names) {
+      const config = await read();
+      for (const name of [names].flat()) refuseUnknown(name, config);
     },
     async use(name) {
       await change((config) => {
@@ -71,16 +74,20 @@ export function openProfiles(system: System, clock: Clock): Profiles {
         return Promise.resolve({ ...config, defaults: { ...defaultsIn(config), [profile.kind]: name } });
       });
     },
-    async remove(name) {
+    async names() {
+      return entriesOf((await read())['profiles']).map(([name]) => name);
+    },
+    async remove(names) {
       await change(async (config, files) => {
-        refuseUnknown(name, config);
+        for (const name of names) refuseUnknown(name, config);
+        const others = entriesOf(config['profiles']).filter(([other]) => !names.includes(other));
+        const isLeft = (name: unknown): boolean => others.some(([other]) => other === name);
         const credentials = await files.read('credentials');
         const keys = entriesOf(credentials['keys']);
-        const otherKeys = keys.filter(([other]) => other !== name);
+        const otherKeys = keys.filter(([name]) => isLeft(name));
         if (otherKeys.length < keys.length)
           await files.write('credentials', { ...credentials, keys: Object.fromEntries(otherKeys) });
-        const others = entriesOf(config['profiles']).filter(([other]) => other !== name);
-        const defaults = Object.entries(defaultsIn(config)).filter(([, other]) => other !== name);
+        const defaults = Object.entries(defaultsIn(config)).filter(([, name]) => isLeft(name));
         return { ...config, defaults: Object.fromEntries(defaults), profiles: Object.fromEntries(others) };
       });
     },

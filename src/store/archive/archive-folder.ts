@@ -2,7 +2,7 @@ import { readdir, rmdir, stat, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure, usage } from '../../core/failure.ts';
 import { codeOf, exists, isMissing, storageFailure, openFile, writeWhole } from '../disk/files.ts';
-import { makeFolder } from '../disk/private-folder.ts';
+import { folderFailure, makeFolder } from '../disk/private-folder.ts';
 import { acquireLock, type Surroundings } from '../lock/lock.ts';
 
 export interface OpenOptions {
@@ -23,7 +23,9 @@ export async function takeFolder(
   options: OpenOptions,
 ): Promise<() => Promise<void>> {
   const isNew = !(await exists(folder));
-  await makeArchiveFolder(folder);
+  await makeFolder(folder).catch((cause: unknown) => {
+    throw folderFailure(folder, host.system, cause);
+  });
   const release = await lockArchive(folder, host, options);
   return async () => {
     await release();

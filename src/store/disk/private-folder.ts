@@ -1,9 +1,11 @@
-import { chmod, lstat, mkdir, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, chmod, lstat, mkdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
 import type { System } from '../../core/system.ts';
 import { shellWord } from '../../core/shell-word.ts';
-import { codeOf, hasModes, storageFailure, isMissing } from './files.ts';
+import { codeOf, exists, hasModes, storageFailure, isMissing } from './files.ts';
+import { foldersOf } from './folders.ts';
 
 /**
  * Makes a folder that only this user can enter, for folders that hold nothing else. One that others can enter is closed to them, if this
@@ -19,7 +21,30 @@ export async function makePrivateFolder(folder: string, system: System): Promise
     const { mode, uid } = await stat(folder);
     if (uid === system.uid && (mode & 0o077) !== 0) await chmod(folder, mode & 0o700);
   } catch (cause) {
-    throw storageFailure(`cannot make the folder ${folder}`, cause);
+    throw folderFailure(folder, system, cause);
+  }
+}
+
+/** A failure of making a folder, or of writing into it; of our own for state it says how to name another place. */
+export function folderFailure(folder: string, system: System, cause: unknown): Failure {
+  const failure = storageFailure(`cannot make the folder ${folder}`, cause);
+  const isOfState = `${folder}/`.startsWith(`${foldersOf(system).state}/`);
+  if (failure.kind !== 'config' || !isOfState) return failure;
+  return failure.as('config', failure.message, { hint: 'Set XDG_STATE_HOME to a folder that can be written.' });
+}
+
+/**
+ * Whether files can be made in a folder, which need not be there yet; nothing is made.
+ * @throws Failure config where they cannot
+ */
+export async function refuseUnwritable(folder: string, system: System): Promise<void> {
+  let nearest = folder;
+  while (!(await exists(nearest)) && dirname(nearest) !== nearest) nearest = dirname(nearest);
+  try {
+    // With the slash a file in the place of a folder is refused.
+    await access(`${nearest}/`, constants.W_OK);
+  } catch (cause) {
+    throw folderFailure(folder, system, cause);
   }
 }
 

@@ -512,6 +512,33 @@ describe('auth list, use, logout, token, status', () => {
     expect(await at.run('auth token second')).toMatchObject({ exitCode: 0, stdout: 'key-of-second\n' });
   });
 
+  test('logout --all forgets every profile, every default and every key; a dry run none', async () => {
+    const at = place();
+    await store(at, 'first');
+    await store(at, 'second');
+
+    const planned = await at.run('auth logout --all --dry-run -o csv');
+    const kept = await at.run('auth list -o json');
+    const { exitCode, stdout } = await at.run('auth logout --all -o json');
+
+    expect(planned.stdout).toBe('profile,status\nfirst,would be removed\nsecond,would be removed\n');
+    expect(JSON.parse(kept.stdout)).toHaveLength(2);
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toEqual([
+      { profile: 'first', status: 'removed' },
+      { profile: 'second', status: 'removed' },
+    ]);
+    const files = ['config.json', 'credentials.json'].map((name) => readFileSync(join(at.config, name), 'utf8')).join();
+    expect(files).not.toMatch(/first|second/);
+    expect(await at.run('auth logout --all -o json')).toMatchObject({ exitCode: 0, stdout: '[]\n' });
+  });
+
+  test.each(['auth logout', 'auth logout first --all'])('%s is exit 2', async (line) => {
+    const at = place();
+    await store(at, 'first');
+    expect(await at.run(line)).toMatchObject({ exitCode: 2 });
+  });
+
   test.each(['auth logout nobody', 'auth use nobody', 'auth token nobody', 'auth status nobody'])(
     '%s is exit 3',
     async (line) => {

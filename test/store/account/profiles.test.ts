@@ -100,7 +100,7 @@ test('removing forgets the key and leaves no other default', async () => {
   const profiles = openProfiles(host.system, host.clock);
   await profiles.save(app, key);
   await profiles.save({ ...app, name: 'second' }, new Secret('second-key'));
-  await profiles.remove('app');
+  await profiles.remove(['app']);
   expect(await profiles.defaults()).toEqual({});
   expect(await profiles.find('app')).toBeUndefined();
   expect(jsonIn(host, 'credentials.json')).toEqual({
@@ -141,7 +141,7 @@ test.each(['a', 'A.b-c_9', '__proto__', 'constructor', '.x', 'x'.repeat(64)])('%
   await profiles.save({ ...app, name }, key);
   expect(await profiles.all()).toEqual([{ ...app, name }]);
   expect(await profiles.find(name)).toEqual({ ...app, name });
-  await profiles.remove(name);
+  await profiles.remove([name]);
   expect(await profiles.all()).toEqual([]);
 });
 
