@@ -3,7 +3,7 @@
 // `npm run test:all`, which a release needs, sets TEST_EXTENT=all: whole products in place of samples (test/helpers/extent.ts).
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { programs } from './programs.js';
@@ -105,7 +105,10 @@ function temporaryFolder() {
   const mount = mounts.find((line) => line.split(' ')[1] === memory);
   const isFit = process.env['TMPDIR'] === undefined && mount !== undefined && !/\b(noexec|ro)\b/.test(mount);
   const { bavail, bsize } = isFit ? statfsSync(memory) : { bavail: 0, bsize: 0 };
-  return mkdtempSync(join(bavail * bsize >= 2 ** 31 ? memory : tmpdir(), 'chatelaine-'));
+  const folder = mkdtempSync(join(bavail * bsize >= 2 ** 31 ? memory : tmpdir(), 'chatelaine-'));
+  // Some tests run a program as another user: PostgreSQL's own, and one without rights.
+  chmodSync(folder, 0o755);
+  return folder;
 }
 
 /**

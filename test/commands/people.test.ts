@@ -89,7 +89,7 @@ test.each([
   ['license list --format json', 'Did you mean --output?'],
   ['license list ada', '--remote-user USER'],
   ['archive pull kept general', 'chatelaine archive pull DIR --channel LINK.'],
-  ['license revoke x', 'give the license to nobody'],
+  ['license revoke x', 'chatelaine license retire CODE gives the license to nobody'],
   ['topic delete lunch', 'The channel comes first: chatelaine topic delete CHANNEL TOPIC.'],
 ])('%s is exit 2 and names what is meant', async (line, advice) => {
   const { exitCode, stderr } = await ran(line);

@@ -66,14 +66,21 @@ async function readList({ open }: ProbedServer, filter: LicenseFilter): Promise<
 
 function pagesOf(first: Page, { licenses, pages, isRead, gap }: ProbedList): Observation {
   const rows = `${licenses.length} licenses on ${pages} page${pages === 1 ? '' : 's'}`;
-  if (gap === undefined) return { about: 'pages', detail: isRead ? `${rows}, whole` : `${rows}, and more that were not read` };
+  if (gap === undefined)
+    return { about: 'pages', detail: isRead ? `${rows}, whole` : `${rows}, and more that were not read` };
   const why = first.more === undefined ? '' : '; the server hints at more rows and names no URL for them';
-  return { about: 'pages', detail: `${rows}, not whole (${gap})${why}`, advice: 'chatelaine --trace license list shows why.' };
+  return {
+    about: 'pages',
+    detail: `${rows}, not whole (${gap})${why}`,
+    advice: 'chatelaine --trace license list shows why.',
+  };
 }
 
 function countOf({ total, count }: Page): string {
   if (total === 0) return 'the server tells no number of licenses';
-  return total === count ? 'the server tells the number of rows it shows' : 'the server tells a number beside the rows of a page';
+  return total === count
+    ? 'the server tells the number of rows it shows'
+    : 'the server tells a number beside the rows of a page';
 }
 
 /** By what the rows ascend or descend, and whether a second reading has the same order. */
@@ -111,7 +118,10 @@ const filters = {
     advice: 'A second license can be created there. Use neither ensure nor apply, and ask who runs the server.',
   },
   partial: { detail: 'a list filtered by a user is not whole', advice: 'chatelaine --trace license list shows why.' },
-  refused: { detail: 'the server refuses a list filtered by a user', advice: 'chatelaine --trace license list shows why.' },
+  refused: {
+    detail: 'the server refuses a list filtered by a user',
+    advice: 'chatelaine --trace license list shows why.',
+  },
 } as const satisfies Record<string, Omit<Observation, 'about'>>;
 
 /** Asks for the user of a listed license, for that name in other letters, and for a name that nobody has. */
@@ -162,7 +172,10 @@ function promiseOf(filter: keyof typeof filters, { gap }: ProbedList): Omit<Obse
   if (filter === 'hiding') return { detail: 'never two is not kept', advice: filters.hiding.advice };
   if (filter === 'partial' || filter === 'refused') return { detail: nothing };
   if (filter === 'ignored')
-    return { detail: gap === undefined ? `never two, by two readings of the whole list before each creation, ${settled}` : nothing };
+    return {
+      detail:
+        gap === undefined ? `never two, by two readings of the whole list before each creation, ${settled}` : nothing,
+    };
   const partly = gap === undefined ? '' : '; the list of all licenses, and so audit, ends with exit code 8';
   return { detail: `never two, by a look at the user before each creation, ${settled}${partly}` };
 }

@@ -5,8 +5,7 @@ import type { Environment } from '../../../src/core/system.ts';
 import { ledgerAddress, type LedgerAddress } from '../../../src/store/ledger/ledger-address.ts';
 import { failureOf, place } from '../place.ts';
 
-const addressOf = (url: string, env: Environment = {}): Promise<LedgerAddress> =>
-  ledgerAddress(url, place(env).system);
+const addressOf = (url: string, env: Environment = {}): Promise<LedgerAddress> => ledgerAddress(url, place(env).system);
 
 test('a URL says where the ledger is, and the environment fills in what it leaves out', async () => {
   const env = { PGHOST: 'elsewhere', PGPORT: '6000', PGUSER: 'somebody', PGDATABASE: 'other', PGPASSWORD: 'p' };
