@@ -8,7 +8,7 @@ import { removing } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
 import { codeOf, exists, hasModes } from './files.ts';
 import { makeFolderAmongOthers } from './private-folder.ts';
-import { isSign, lookFor, signOfLife, type OwnerSight } from './sign-of-life.ts';
+import { answers, isSign, lookFor, signOfLife, type OwnerSight } from './sign-of-life.ts';
 
 /** Who holds a lock (docs/exactly-once.md, Owners). */
 export interface Owner {
@@ -118,16 +118,6 @@ async function markOf(system: System): Promise<string> {
   const made = join(folder, `${markPrefix}${randomBytes(16).toString('hex')}`);
   await writeFile(made, '', { flag: 'wx', mode: 0o600 });
   return made;
-}
-
-/** A process that may not be signalled is there all the same. */
-function answers(pid: number, system: System): boolean {
-  try {
-    system.kill(pid, 0);
-    return true;
-  } catch (cause) {
-    return codeOf(cause) === 'EPERM';
-  }
 }
 
 /** proc(5): the 22nd field; the second, the name in parentheses, may hold spaces and parentheses itself. */

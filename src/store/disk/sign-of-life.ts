@@ -4,7 +4,7 @@ import { connect, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import type { Milliseconds } from '../../core/duration.ts';
 import type { System } from '../../core/system.ts';
-import { remove } from './files.ts';
+import { codeOf, remove } from './files.ts';
 
 /** What a look at an owner shows. */
 export type OwnerSight = 'running' | 'gone' | 'unseen';
@@ -23,14 +23,34 @@ export function signOfLife(here: string, system: System): Promise<string | undef
 }
 
 /** Whether the process with that sign runs; `here` is the path of its computer, which must be this one. */
-export function lookFor(sign: string, here: string, system: System): Promise<OwnerSight> {
-  return called(addressOf(sign, here, system));
+export async function lookFor(sign: string, here: string, system: System): Promise<OwnerSight> {
+  const sight = await called(addressOf(sign, here, system));
+  if (sight !== 'refused') return sight;
+  // macOS also refuses calls for a process that is stopped, once some 190 wait in its queue.
+  return answers(idIn(sign), system) ? 'unseen' : 'gone';
+}
+
+/** Whether a process has that id. One that may not be signalled is there all the same. */
+export function answers(pid: number, system: System): boolean {
+  try {
+    system.kill(pid, 0);
+    return true;
+  } catch (cause) {
+    return codeOf(cause) === 'EPERM';
+  }
 }
 
 /** A name alone and no address: whoever can write a lock must not choose what is called. */
 export function isSign(text: unknown): boolean {
   return typeof text === 'string' && /^[0-9a-f]{16}$/.test(text);
 }
+
+/** A sign begins with the id of its process. */
+function idIn(sign: string): number {
+  return Number.parseInt(sign.slice(0, idDigits), 16);
+}
+
+const idDigits = 8;
 
 const prefix = 'live-';
 
@@ -39,7 +59,7 @@ function addressOf(sign: string, here: string, { platform }: Pick<System, 'platf
 }
 
 async function listen(here: string, system: System): Promise<string> {
-  const sign = randomBytes(8).toString('hex');
+  const sign = system.pid.toString(16).padStart(idDigits, '0') + randomBytes(4).toString('hex');
   const address = addressOf(sign, here, system);
   const isPipe = system.platform === 'win32';
   const server = createServer((call) => call.destroy());
@@ -50,31 +70,33 @@ async function listen(here: string, system: System): Promise<string> {
   server.unref().on('error', () => undefined);
   if (isPipe) return sign;
   await rename(draft, address);
-  await removeEnded(dirname(here));
+  await removeEnded(here, system);
   return sign;
 }
 
 /** A socket stays when its process ends. */
-async function removeEnded(folder: string): Promise<void> {
-  const sockets = (await readdir(folder)).filter((name) => name.startsWith(prefix)).map((name) => join(folder, name));
-  for (const socket of sockets) if ((await called(socket)) === 'gone') await remove(socket);
+async function removeEnded(here: string, system: System): Promise<void> {
+  const names = (await readdir(dirname(here))).filter((name) => name.startsWith(prefix));
+  for (const sign of names.map((name) => name.slice(prefix.length)))
+    if ((await lookFor(sign, here, system)) === 'gone') await remove(addressOf(sign, here, system));
 }
 
 /** A process that is stopped or busy does not answer at once; where nobody listens, the system says so itself. */
 const patience: Milliseconds = 1000;
 
-function called(address: string): Promise<OwnerSight> {
+function called(address: string): Promise<OwnerSight | 'refused'> {
   return new Promise((resolve) => {
     const call = connect(address);
-    const end = (sight: OwnerSight): void => {
+    const end = (sight: OwnerSight | 'refused'): void => {
       call.destroy();
       resolve(sight);
     };
     call.once('connect', () => end('running'));
     call.setTimeout(patience, () => end('running'));
     call.on('error', (cause: NodeJS.ErrnoException) => {
-      // A pipe vanishes with its process, and a socket that nobody answers is removed by the next process.
-      end(cause.code === 'ECONNREFUSED' || cause.code === 'ENOENT' ? 'gone' : 'unseen');
+      // A pipe vanishes with its process, and the socket of a process that is gone is removed by the next one.
+      if (cause.code === 'ENOENT') end('gone');
+      else end(cause.code === 'ECONNREFUSED' ? 'refused' : 'unseen');
     });
   });
 }

@@ -6,10 +6,12 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { realClock } from '../../../src/cli/clock.ts';
@@ -189,9 +191,18 @@ test.runIf(canUnshare).each([
   30_000,
 );
 
+/** Puts a socket there to which nobody listens. */
+async function refuseCalls(path: string): Promise<void> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(`${path}.x`, resolve));
+  renameSync(`${path}.x`, path);
+  await new Promise((resolve) => server.close(resolve));
+}
+
 test.runIf(canUnshare).each([
   ['runs, whoever has its id', 'lives', unseen],
   ['is gone, whoever has its id now', 'dies', 'taken'],
+  ['runs, though calls are refused', 'is full', unseen],
 ])(
   'without /proc, an owner is called by its sign: it %s',
   async (_what, fate, expected) => {
@@ -206,7 +217,10 @@ test.runIf(canUnshare).each([
     }
     const path = join(host.folder, 'x.lock');
     const owner: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    const other = { ...(owner as Owner), pid: fate === 'dies' ? process.pid : gone };
+    const { pid, sign = '' } = owner as Owner;
+    const socket = join(host.folder, 'own', `chatelaine-${host.system.uid ?? 'user'}`, `live-${sign}`);
+    if (fate === 'is full') await refuseCalls(socket);
+    const other = { ...(owner as Owner), pid: { lives: gone, dies: process.pid }[fate] ?? pid };
     writeFileSync(path, JSON.stringify(other));
     const { stdout } = await ended(startUnder(withoutProc, program, 'try', host.folder));
     expect(stdout).toMatch(expected);
