@@ -100,6 +100,8 @@ function columnOfCell(place: string): number {
 function cellOf({ type, style, isFormula, value }: StoredCell, { texts, epoch }: CellContext): SheetCell {
   switch (type) {
     case 's': {
+      // Some writers give blank cells this type.
+      if (value.trim() === '') return '';
       const text = texts[Number(value)];
       if (text === undefined) throw damaged('a cell refers to a text that is missing');
       return text.trim();
@@ -114,7 +116,7 @@ function cellOf({ type, style, isFormula, value }: StoredCell, { texts, epoch }:
     case 'd':
       return other(value, 'a date', asText);
     default:
-      if (value !== '') return numberOf(value, style, epoch);
+      if (value.trim() !== '') return numberOf(value, style, epoch);
       return isFormula
         ? other(
             '',

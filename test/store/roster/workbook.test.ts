@@ -75,6 +75,18 @@ describe('a workbook that is read as meant', () => {
     ['of numbers as text', workbookOf({ sheets: header + rowOf(2, ['ada', '4']) + rowOf(3, ['grace', '18']) })],
     ['of numbers in other spellings', withSize('<c><v>4.0</v></c>')],
     ['of a number by its exponent', withSize('<c><v>4E+0</v></c>')],
+    [
+      'of blank cells of every type',
+      workbookOf({
+        sheets:
+          header +
+          ada +
+          rowOf(3, ['grace', 18, '<c t="s"><v></v></c>']) +
+          rowOf(4, ['<c t="s"/>', '<c><v> </v></c>']) +
+          rowOf(5, ['<c t="s"><v> </v></c>', '<c t="n"/>']),
+        strings: shared('<t>remote_user</t>'),
+      }),
+    ],
     ['of blanks around a text', withUser('<c t="inlineStr"><is><t xml:space="preserve"> ada\u00A0</t></is></c>')],
     ['of a text in CDATA', withUser('<c t="inlineStr"><is><t><![CDATA[ada]]></t></is></c>')],
     ['of an escaped character', withUser('<c t="inlineStr"><is><t>a_x0064_a</t></is></c>')],
