@@ -1,3 +1,4 @@
+import { usage } from '../../core/failure.ts';
 import { userKey } from '../../jobs/license/claim-users.ts';
 import type { Values } from '../../schema/field.ts';
 import { rosterFields, type LicenseFields } from '../../schema/license.ts';
@@ -7,6 +8,7 @@ import { recordLine } from '../../store/roster/ndjson.ts';
 import { oncePerUser, readRoster, type CheckedRoster, type RosterSource } from '../../store/roster/read-roster.ts';
 import type { Accounts, Disk, Terminal } from '../context.ts';
 import { appCodeOfEach, rosterSource, type RosterValues } from '../roster.ts';
+import { targetsOf, type Target } from './target.ts';
 
 /** The columns of every result of `license apply`, in their order. */
 export const applyColumns = ['remote_user', 'app_code', 'size_allowance', 'status', 'license_code'] as const;
@@ -26,7 +28,8 @@ export async function readLicenseRoster(
   context: Accounts & Disk & Terminal,
 ): Promise<CheckedRoster<LicenseFields>> {
   const beside = [...applyColumns, 'license', 'error', 'change', 'size_allowance_before'];
-  const source = resizedRoster(await rosterSource(file, values, context, keep_columns ? beside : undefined));
+  const source = await rosterSource(file, values, context, keep_columns ? beside : undefined);
+  const journal = journalIn(source.file, source.bytes);
   const completion = async (rows: readonly Values<typeof rosterFields>[]) => {
     const codeOf = await appCodeOfEach(rows, app_code, context);
     // In the order of the result, whatever that of the file.
@@ -36,13 +39,28 @@ export async function readLicenseRoster(
       size_allowance: row.size_allowance,
     });
   };
-  return readRoster(source, { fields: rosterFields, ...oncePerUser, completion });
+  const rules = { fields: rosterFields, ...oncePerUser, completion };
+  if (!journal) return readRoster(source, rules);
+  const [header, ...records] = journal;
+  const roster = await readRoster(resizedRoster(source, records), rules);
+  refuseOtherServers(header, await targetsOf(roster.rows, app_code, context), source.file);
+  return roster;
+}
+
+/** The users of another server are others. @throws Failure usage where a journal is that of a run on one */
+function refuseOtherServers(header: unknown, targets: readonly Target[], file: string): void {
+  const { target } = isObject(header) ? header : {};
+  const known = Array.isArray(target) ? target.filter(isObject) : [];
+  for (const { app_code, origin } of targets)
+    if (!known.some((own) => own['app_code'] === app_code && own['origin'] === origin))
+      throw usage(
+        `${file} records another server than ${origin}; nothing was changed`,
+        'Give the --profile of that run.',
+      );
 }
 
 /** A journal of `license apply` is a roster of the licenses that it resized, with the sizes that they had before the first time. */
-function resizedRoster(source: RosterSource): RosterSource {
-  const records = journalIn(source.file, source.bytes);
-  if (!records) return source;
+function resizedRoster(source: RosterSource, records: readonly unknown[]): RosterSource {
   const rows = new Map<string, string>();
   for (const record of records) {
     if (!isObject(record) || typeof record['size_allowance_before'] !== 'number') continue;

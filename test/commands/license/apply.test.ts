@@ -318,6 +318,23 @@ describe('the plan', () => {
     expect(statuses(await apply('-o json', text))).toEqual({ unchanged: 3 });
   });
 
+  test('is put back by its journal on the server of that run alone', async () => {
+    const { apply, sandbox, run, home } = await service();
+    await apply('', text);
+    const other = await service();
+    await other.apply('', text);
+    const folder = join(home, '.local/state/chatelaine/journals');
+    const [journal = ''] = readdirSync(folder);
+    const line = `license apply ${join(folder, journal)} --column size_allowance=size_allowance_before --max-create 0`;
+
+    const elsewhere = await other.run(line);
+    const there = await run(line);
+
+    expect([elsewhere.exitCode, elsewhere.stderr]).toEqual([2, expect.stringContaining('records another server than')]);
+    expect(there.exitCode).toBe(0);
+    expect([held(other.sandbox, ['physio-7740']), held(sandbox, ['physio-7740'])]).toEqual([[[9]], [[4]]]);
+  });
+
   test.each([20, 21])('of %i users costs one list where that is cheaper', async (count) => {
     const { apply, log } = await service();
 
