@@ -73,11 +73,9 @@ function authorizationOf(account: Account, key: string): string {
 }
 
 /** The variable that holds the key already, or one of the profile's name and the line that sets it. */
-function keyVariable(credential: LicensingCredential | ChatCredential, { host, options }: Running): KeyVariable {
+function keyVariable(credential: LicensingCredential | ChatCredential, { host }: Running): KeyVariable {
   const { kind, profile } = credential;
   const user = kind === 'chat' ? { user: credential.email } : {};
-  if (options.sandbox)
-    return { ...user, variable: 'KEY_sandbox', setup: `KEY_sandbox=$(chatelaine --sandbox auth token ${kind})` };
   if (profile !== undefined) {
     const variable = ownVariable(profile);
     return { ...user, variable, setup: `${variable}=$(chatelaine auth token ${profile})` };

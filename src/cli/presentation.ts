@@ -147,7 +147,14 @@ function sentenceOf(
 function planPresented(options: Options, { system, stdout }: PrintedTo): Presentation {
   // Of no width, since a request that is cut or wrapped is not the exact one.
   const host = { system, stdout: { ...stdout, columns: 0 } };
-  if (options.output === 'curl') return presented({ result: 'text' }, options, host);
+  if (options.output === 'curl') {
+    if (options.sandbox)
+      throw usage(
+        'the embedded sandbox ends with its command: no line of curl could reach it',
+        'Run chatelaine sandbox serve, set the variables that it prints, and leave out --sandbox.',
+      );
+    return presented({ result: 'text' }, options, host);
+  }
   const { fields: asked, ...others } = options;
   const fields = namesIn(asked).filter((name) => planColumns.includes(name));
   const chosen = { ...others, quiet: false, ...(fields.length > 0 && { fields: fields.join(',') }) };

@@ -188,10 +188,16 @@ function planRows(
   { messages, redactor }: Running,
 ): readonly unknown[] {
   if (!isText) return planned.map(({ request }) => cleaned(request, redactor));
-  const setup = [...new Set(planned.flatMap((call) => call.setup))];
+  const passwords = [...new Set(planned.flatMap((call) => call.passwords))];
   if (planned.length === 0) messages.note('no request would be sent');
-  else if (setup.length > 0) messages.note(`set the variables of these lines first: ${setup.join('; ')}`);
-  return planned.map(({ curl }) => `${redactor.clean(curl)}\n`);
+  else if (passwords.length > 0)
+    messages.note(`set first: ${passwords.map((name) => `read -rs ${name}; export ${name}`).join('; ')}`);
+  return [
+    ...new Set(planned.flatMap(({ setup }) => setup)),
+    // Without it, curl would send an empty password: bash does not end where a variable of <( ) is unset.
+    ...passwords.map((name) => `: "\${${name}:?}"`),
+    ...planned.map(({ curl }) => redactor.clean(curl)),
+  ].map((line) => `${line}\n`);
 }
 
 /** Value by value: a password may be a word or a sign of JSON itself. */

@@ -76,7 +76,7 @@ describe('curl', needs('curl'), () => {
   test.each(writes)('sends what %s sends: %j', async (_name, line, requests) => {
     const [dry, real] = await Promise.all([openRecorded(), openRecorded()]);
     const { exitCode, stdout, stderr } = await dry.run([...line, '--dry-run', '-o', 'curl']);
-    expect({ exitCode, lines: stdout.split('\n').length - 1 }).toEqual({ exitCode: 0, lines: requests });
+    expect({ exitCode, lines: stdout.match(/^curl /gm)?.length }).toEqual({ exitCode: 0, lines: requests });
     for (const secret of [
       dry.env['CHATELAINE_API_KEY'],
       dry.env['CHATELAINE_CHAT_API_KEY'],
@@ -112,7 +112,7 @@ describe('--dry-run shows the exact requests as rows', () => {
 });
 
 describe('the lines', () => {
-  test('a profile has a variable of its own, and stderr says how to set it', async () => {
+  test('a profile has a variable of its own, which the first line reads', async () => {
     const { env, run } = await openSandbox();
     const home = emptyHome();
     const login = ['auth', 'login', 'licensing', '--base-url', env['CHATELAINE_BASE_URL'] ?? '', '--app-code', '4711'];
@@ -124,12 +124,12 @@ describe('the lines', () => {
     const line = 'license create --remote-user ada --size-allowance 4 -n -o curl';
     const { stdout, stderr } = await run(line, { home, bare: true });
     expect(stdout).toBe(
-      `curl --globoff --fail-with-body --request POST ${env['CHATELAINE_BASE_URL'] ?? ''}/v1/license/ ` +
+      `KEY_prod_1=$(chatelaine auth token prod-1)\ncurl --globoff --fail-with-body --request POST ${env['CHATELAINE_BASE_URL'] ?? ''}/v1/license/ ` +
         `--header @<(printf 'Authorization: Token %s' "$KEY_prod_1") --header 'Accept: application/json' ` +
         `--header 'Content-Type: application/json' ` +
         `--data-raw '{"remote_user":"ada","app_code":4711,"size_allowance":4}'\n`,
     );
-    expect(stderr).toContain('KEY_prod_1=$(chatelaine auth token prod-1)');
+    expect(stderr).toBe('');
   });
 
   test('profiles of similar names have different variables: a key never goes to the server of another', async () => {
@@ -160,10 +160,23 @@ describe('the lines', () => {
     expect(stderr).toContain('no request would be sent');
   });
 
+  test('a password that is not set ends bash before curl sends an empty one', async () => {
+    const { env, run } = await openRecorded();
+    const { stdout, stderr } = await run(['settings', 'set', '--from', 'settings.txt', '--dry-run', '-o', 'curl']);
+    expect(stderr).toContain('read -rs OLD_PASSWORD; export OLD_PASSWORD; read -rs NEW_PASSWORD');
+    const LINES = stdout.replaceAll(/^curl /gm, 'echo sent ');
+    const ran = await execute('bash', ['-c', 'bash -eu <<< "$LINES" || echo refused'], {
+      env: { ...process.env, ...env, OLD_PASSWORD: 'old', LINES },
+    });
+    expect(ran.stdout).toBe('refused\n');
+    expect(ran.stderr).toContain('NEW_PASSWORD: parameter null or not set');
+  });
+
   test.each([
     ['license create --remote-user ada --size-allowance 4 -o curl', 'Add --dry-run.'],
     ['license list -n -o curl', "'curl' is not one of"],
     ['snippet rm 2 -n -o curl --fields method', 'Leave out --fields.'],
+    ['--sandbox snippet rm 2 -n -o curl', 'Run chatelaine sandbox serve'],
   ])('%s is refused', async (line, words) => {
     const { exitCode, stderr } = await runAlone(line, { env: { CHATELAINE_BASE_URL: 'https://x.example' } });
     expect({ exitCode, isSaid: stderr.includes(words) }).toEqual({ exitCode: 2, isSaid: true });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { needs } from '../helpers/programs.ts';
 import { openOrigin, type Respond } from '../helpers/origin.ts';
 import { errorOf, openService, shell, start, temporaryHome, type Done } from './program.ts';
 
@@ -85,6 +86,26 @@ describe('a reader that goes away', () => {
     expect(done.code).toBe(0);
     expect(JSON.parse(done.stdout)).toHaveLength(6);
   });
+});
+
+test('bash runs what a dry run prints, with the keys of two stored profiles', needs('curl'), async () => {
+  const { sandbox, env } = await openService();
+  const home = temporaryHome();
+  const [ours, others] = sandbox.licensing.apps;
+  const rows = [ours, others].map(({ app_code }, index) => `piped-${index},${app_code},3`);
+  writeFileSync(join(home, 'roster.csv'), ['remote_user,app_code,size_allowance', ...rows].join('\n'));
+  const login = `chatelaine auth login licensing --base-url ${env['CHATELAINE_BASE_URL'] ?? ''} --api-key-stdin`;
+  const script = [
+    'set -e -o pipefail; export -f chatelaine',
+    `echo ${ours.api_key} | ${login} --app-code ${ours.app_code} --name ours`,
+    `echo ${others.api_key} | ${login} --app-code ${others.app_code} --name the.others`,
+    'chatelaine license apply roster.csv -p ours --dry-run -o curl | bash -eu',
+  ];
+  const { code, stdout, stderr } = await shell(script.join('\n'), { home }).ended;
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  expect(stdout + stderr).not.toContain(ours.api_key);
+  const users = sandbox.state.licenses().filter(({ remote_user }) => remote_user.startsWith('piped-'));
+  expect(users.map(({ remote_user }) => remote_user).sort()).toEqual(['piped-0', 'piped-1']);
 });
 
 describe('twenty megabytes', () => {

@@ -69,8 +69,10 @@ export interface PlannedCall {
   };
   /** The same as a line for a shell. */
   readonly curl: string;
-  /** Lines that set the variables of `curl` which are not set yet. */
+  /** The lines that read its key, where no variable holds it yet. */
   readonly setup: readonly string[];
+  /** Variables that only the user can set. */
+  readonly passwords: readonly string[];
 }
 
 /** Where a line of curl finds the key of a credential. */

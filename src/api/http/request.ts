@@ -109,12 +109,8 @@ function guardWrite({ readOnly, headers, plan, key, surroundings }: Connection, 
   plan({
     request: planned,
     curl: key === undefined ? '' : curlLine(planned, call, key, surroundings.caFile),
-    setup: [
-      ...(key?.setup === undefined ? [] : [key.setup]),
-      ...(call.form ?? []).flatMap(([name, text]) =>
-        text instanceof Secret ? [`read -rs ${name.toUpperCase()}`] : [],
-      ),
-    ],
+    setup: key?.setup === undefined ? [] : [key.setup],
+    passwords: (call.form ?? []).flatMap(([name, text]) => (text instanceof Secret ? [name.toUpperCase()] : [])),
   });
   throw new Planned();
 }
