@@ -221,7 +221,10 @@ test.each([
   const { folder, open } = at();
   make(folder);
   const caught = await failureOf(open);
-  expect([caught.kind, caught.hint]).toEqual(['config', 'Set XDG_STATE_HOME to a folder that can be written, or name a file with --journal.']);
+  expect([caught.kind, caught.hint]).toEqual([
+    'config',
+    'Set XDG_STATE_HOME to a folder that can be written, or name a file with --journal.',
+  ]);
 });
 
 test.runIf(process.platform === 'linux')('a device is no journal', async () => {
