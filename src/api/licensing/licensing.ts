@@ -18,13 +18,14 @@ export type LicensingApi = ReturnType<typeof licensingApi>;
  */
 export function licensingApi(open: () => Promise<LicensingConnection>, random: () => number) {
   /** @throws Failure not_found */
-  const view = async (code: string): Promise<License> => {
-    const connection = await open();
-    const answer = await connection.send({ method: 'GET', path: licensePath(code), repeat: 'safe' });
-    refuse(answer, 'no license has this code');
-    refuseError(answer, 'license');
-    return licenseOf(answer, connection);
-  };
+  const view = (code: string): Promise<License> =>
+    withoutCode(code, async () => {
+      const connection = await open();
+      const answer = await connection.send({ method: 'GET', path: licensePath(code), repeat: 'safe' });
+      refuse(answer, 'no license has this code');
+      refuseError(answer, 'license');
+      return licenseOf(answer, connection);
+    });
   const editing = { open, view, pathOf: licensePath };
   return {
     /**
@@ -72,10 +73,12 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
     probe: () => probeServer({ open, view, random }),
 
     /** PUT: the whole license. @throws Failure not_found; rejected where the license differs afterwards */
-    replace: (code: string, license: LicenseFields) => editLicense('PUT', code, license, editing),
+    replace: (code: string, license: LicenseFields) =>
+      withoutCode(code, () => editLicense('PUT', code, license, editing)),
 
     /** PATCH: only the fields given. @throws Failure not_found; rejected where the license differs afterwards */
-    update: (code: string, fields: EditedFields) => editLicense('PATCH', code, fields, editing),
+    update: (code: string, fields: EditedFields) =>
+      withoutCode(code, () => editLicense('PATCH', code, fields, editing)),
 
     /** The earliest license that activated the sensor. @throws Failure not_found where there is none */
     async firstActivation(asked: {
@@ -93,6 +96,22 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
       return licenseOf(answer, connection);
     },
   };
+}
+
+/** A shorter text is no license code that a server would give, and may be a part of any word. */
+const minCodeChars = 6;
+
+/** Servers repeat the code in their own words, and errors are in logs and summaries. */
+async function withoutCode<T>(code: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    const server = cause instanceof Failure ? cause.details.server : undefined;
+    if (!(cause instanceof Failure) || code.length < minCodeChars || !server?.msg?.includes(code)) throw cause;
+    const hidden = (text: string): string => text.replaceAll(code, '[license_code]');
+    const details = { ...cause.details, server: { ...server, msg: hidden(server.msg) } };
+    throw new Failure(cause.kind, hidden(cause.message), details);
+  }
 }
 
 function licensePath(code: string): Path {

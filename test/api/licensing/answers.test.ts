@@ -98,6 +98,18 @@ describe('what a POST answers', () => {
     expect(seen.length).toBe(1);
   });
 
+  test('a refusal that repeats the license code is told without it', async () => {
+    const { api } = await serving(() => ({ status: 400, body: '{"detail":"K-12345 is locked (K-12345)"}' }));
+    const told = {
+      message: 'the licensing API refused the request (400): [license_code] is locked ([license_code])',
+      details: { server: { msg: '[license_code] is locked ([license_code])' } },
+    };
+
+    await expect(api.view('K-12345')).rejects.toMatchObject(told);
+    await expect(api.update('K-12345', { size_allowance: 6 })).rejects.toMatchObject(told);
+    await expect(api.replace('K-12345', fields)).rejects.toMatchObject(told);
+  });
+
   test('the answered license is named where it differs', async () => {
     const { api } = await serving(() => ({ ...ada, remote_user: 'bob', size_allowance: 9 }));
 
