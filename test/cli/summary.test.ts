@@ -38,7 +38,7 @@ test('says how a run ended, what it counted and changed, and no key; rows that a
 
 test('a failure is in it, also one of the values, and the text of an earlier run is replaced', async () => {
   const file = join(emptyHome(), 'summary.json');
-  writeFileSync(file, 'x'.repeat(5000));
+  writeFileSync(file, `{"command":"${'x'.repeat(5000)}"}`);
   const service = fakeService();
   service.expect('GET /v1/license/').reply(403, { detail: 'no licensing-key' });
   const refused = await run(service, `license list --summary ${file}`);
@@ -77,6 +77,17 @@ test('a run that has not ended says so: this is what a killed one leaves', async
 
   expect(seen).toContain('{"command":"license audit","outcome":"running","exit":null}\n');
   expect(summaryIn(file)).toMatchObject({ outcome: 'ok', exit: 0 });
+});
+
+test('a file that holds something else, such as the roster itself, is left as it is', async () => {
+  const file = join(emptyHome(), 'roster.csv');
+  const roster = 'remote_user,size_allowance\nada,4\n';
+  writeFileSync(file, roster);
+
+  const { exitCode, stderr } = await run(fakeService(), `license apply ${file} --summary ${file}`);
+
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('holds something else than a summary')]);
+  expect(readFileSync(file, 'utf8')).toBe(roster);
 });
 
 test.each([
