@@ -4,7 +4,7 @@ import { truncate, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Failure } from '../core/failure.ts';
 import { openFile, remove, storageFailure } from './disk/files.ts';
-import { makePrivateFolder } from './disk/private-folder.ts';
+import { makePrivateFolder, refuseUnwritable } from './disk/private-folder.ts';
 import { withLock, type Surroundings } from './lock/lock.ts';
 import { isCutBefore, readRecords, recordLine } from './roster/ndjson.ts';
 
@@ -24,10 +24,10 @@ export interface SandboxLog {
 
 /**
  * A file of records that several sandboxes share. Not synced: it holds play data, and a record that a crash cut is dropped.
- * @throws Failure config when its folder cannot be made
+ * @throws Failure config when its folder cannot be made or written
  */
 export async function openSandboxLog(path: string, host: Surroundings): Promise<SandboxLog> {
-  await makePrivateFolder(dirname(path), host.system);
+  await prepareFolder(dirname(path), host);
   const seen: Seen = { log: '', size: 0, unread: [] };
   let last: Promise<unknown> = Promise.resolve();
   return {
@@ -41,8 +41,14 @@ export async function openSandboxLog(path: string, host: Surroundings): Promise<
 
 /** Forgets everything that the sandbox holds. A sandbox that runs meanwhile begins the new log at its next request. */
 export async function resetSandboxLog(path: string, host: Surroundings): Promise<void> {
-  await makePrivateFolder(dirname(path), host.system);
+  await prepareFolder(dirname(path), host);
   await locked(path, host, () => remove(path));
+}
+
+/** A folder that is there may be read-only: found out by a request, it would be an error of the server. */
+async function prepareFolder(folder: string, { system }: Surroundings): Promise<void> {
+  await makePrivateFolder(folder, system);
+  await refuseUnwritable(folder, system);
 }
 
 /** How far this process has read. */

@@ -5,7 +5,7 @@ import { commandTable } from '../../src/commands/index.ts';
 import { displayWidth } from '../../src/output/width.ts';
 import { licenseCode } from '../../src/sandbox/sample/organization.ts';
 import { expectGolden } from '../helpers/golden.ts';
-import { emptyHome, openSandbox } from '../helpers/run.ts';
+import { emptyHome, openSandbox, type RunOptions } from '../helpers/run.ts';
 import { fixedClock } from '../helpers/clock.ts';
 
 /**
@@ -103,8 +103,18 @@ test('the screens', { timeout: 120_000 }, async () => {
   for (const [name, text] of screens) await expectGolden(text, `test/golden/screens/${name.replaceAll(' ', '-')}.txt`);
 });
 
+test('a container whose folders cannot be written', async () => {
+  const lines = ['doctor', ...(typed['license ensure'] ?? []), '--sandbox license list'];
+  let text = '';
+  for (const columns of widths) {
+    const show = await opened(columns, { XDG_STATE_HOME: '/dev/null/state' });
+    for (const line of lines) text += await show(line);
+  }
+  await expectGolden(text, 'test/golden/screens/read-only-container.txt');
+});
+
 /** Runs lines one after another against one sandbox and home; what each shows on a terminal of that width. */
-async function opened(columns: number): Promise<(line: string) => Promise<string>> {
+async function opened(columns: number, added: RunOptions['env'] = {}): Promise<(line: string) => Promise<string>> {
   // Wherever TMPDIR is: lines are wrapped by the length of its path.
   const home = emptyHome('/tmp');
   const { run, env } = await openSandbox({ clock: standing });
@@ -125,7 +135,7 @@ async function opened(columns: number): Promise<(line: string) => Promise<string
       home,
       bare,
       clock,
-      env: { NO_COLOR: '1' },
+      env: { NO_COLOR: '1', ...added },
     });
     checkKept(stdout, columns, line);
     const shown = `${stdout}${stderr === '' ? '' : `--- stderr\n${stderr}`}`.replace(/[^\n]*\r\u001b\[K/g, '');

@@ -138,7 +138,7 @@ test('a state folder that cannot be written is a problem, and its advice names t
     check: 'state',
     subject: '/dev/null/state/chatelaine',
     status: 'problem',
-    detail: 'cannot make the folder /dev/null/state/chatelaine: a part of the path is not a folder',
+    detail: 'cannot write into the folder /dev/null/state/chatelaine: a part of the path is not a folder',
     advice: 'Set XDG_STATE_HOME to a folder that can be written.',
   });
 });

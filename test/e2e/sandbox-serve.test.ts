@@ -1,6 +1,9 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
+import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { start, type Done } from './program.ts';
+import { environmentOf, start, temporaryHome, type Done } from './program.ts';
 import { openTerminal } from './pty.ts';
 
 /** Asks for a list and for a license that is not there, and serves on until a line is typed. */
@@ -151,3 +154,24 @@ test.each([
   expect(stderr).toContain(reason);
   expect(stderr).toContain('Write 0.0.0.0 for every address of this computer, or leave --listen out');
 });
+
+test.each(['--sandbox license list', 'sandbox reset'])(
+  '%s names the variable of a state folder that is read-only',
+  (line) => {
+    const home = temporaryHome();
+    const state = join(home, 'chatelaine');
+    mkdirSync(state);
+    chmodSync(state, 0o555);
+    chmodSync(home, 0o755);
+    // Root can write everywhere.
+    const user = process.getuid?.() === 0 ? { uid: 54_321, gid: 54_321 } : {};
+    const { status, stderr } = spawnSync(process.execPath, [resolve('bin/chatelaine.cjs'), ...line.split(' ')], {
+      ...{ ...user, cwd: home, encoding: 'utf8' },
+      env: { ...environmentOf(home), XDG_STATE_HOME: home },
+    });
+    expect({ status, stderr }).toEqual({
+      status: 3,
+      stderr: `chatelaine: cannot write into the folder ${state}: permission denied\nSet XDG_STATE_HOME to a folder that can be written.\n`,
+    });
+  },
+);

@@ -26,8 +26,8 @@ export async function makePrivateFolder(folder: string, system: System): Promise
 }
 
 /** A failure of making a folder, or of writing into it; of our own for state it says how to name another place. */
-export function folderFailure(folder: string, system: System, cause: unknown): Failure {
-  const failure = storageFailure(`cannot make the folder ${folder}`, cause);
+export function folderFailure(folder: string, system: System, cause: unknown, verb = 'make'): Failure {
+  const failure = storageFailure(`cannot ${verb} the folder ${folder}`, cause);
   const isOfState = `${folder}/`.startsWith(`${foldersOf(system).state}/`);
   if (failure.kind !== 'config' || !isOfState) return failure;
   return failure.as('config', failure.message, { hint: 'Set XDG_STATE_HOME to a folder that can be written.' });
@@ -44,7 +44,7 @@ export async function refuseUnwritable(folder: string, system: System): Promise<
     // With the slash a file in the place of a folder is refused.
     await access(`${nearest}/`, constants.W_OK);
   } catch (cause) {
-    throw folderFailure(folder, system, cause);
+    throw folderFailure(folder, system, cause, 'write into');
   }
 }
 
