@@ -10,7 +10,7 @@ import type { Accounts, Disk, Invocation, Ledgers, Services, ConfiguredLedger } 
 export default command({
   about: [
     'Looks at configuration and file modes, at the folder of journals and archives, at the credentials of the environment, and for every stored profile at its key, DNS, ' +
-      'proxy, TLS, the clock, the credential and the feature level of the chat server; and at the shared ledger, where one is ' +
+      'proxy, TLS, the clock, the credential and the feature level of the chat server (the number of its API, which grows with each change); and at the shared ledger, where one is ' +
       'configured. The exit code is that of the first problem.',
     'With --probe nothing but licensing servers is looked at, by a few lists and one license: how many pages there are and whether the list is whole, the order ' +
       'of rows, a number of licenses, what a filter by user does, signs of old answers, and what of "never two" (chatelaine-never-two(7)) holds there.',

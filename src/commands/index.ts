@@ -77,7 +77,7 @@ export const commandTable: readonly CommandEntry[] = [
   ),
   entry(
     'first-activation audit',
-    'Find the sensors of a file that were lent',
+    'Find sensors first activated by another user',
     () => import('./first-activation/audit-first-activations.ts'),
   ),
   entry('settings set', "Change the account's settings", () => import('./settings/set.ts')),

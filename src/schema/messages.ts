@@ -47,7 +47,7 @@ export const messageParameters = {
     nonempty: true,
     placeholder: 'ID|newest|oldest|first_unread',
     suggest: anchorWords,
-    help: 'Message to start from (default: newest; with --all oldest)',
+    help: 'The anchor: the message to start from (default: newest; with --all oldest)',
   },
   include_anchor: {
     kind: 'boolean',
@@ -57,7 +57,11 @@ export const messageParameters = {
   },
   num_before: { kind: 'integer', min: 0, max: 5000, placeholder: 'N', help: 'Number of messages before the anchor' },
   num_after: { kind: 'integer', min: 0, max: 5000, placeholder: 'N', help: 'Number of messages after the anchor' },
-  narrow: { kind: 'json', placeholder: 'JSON', help: 'The whole selection as the API takes it, a JSON array' },
+  narrow: {
+    kind: 'json',
+    placeholder: 'JSON',
+    help: 'The narrow: the whole selection of messages as the API takes it, a JSON array',
+  },
   client_gravatar: {
     kind: 'boolean',
     negatable: true,

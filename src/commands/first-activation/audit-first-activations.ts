@@ -14,8 +14,8 @@ import { apiOfEachApp, defaultConcurrency, rosterOptions, rosterSource, workerOp
 
 export default command({
   about: [
-    'Columns: mac_address, remote_user and optionally app_code. Each row ends as ok, lent (the license of another user activated the ' +
-      'sensor first), never-activated or error. Exit code 10 if a sensor was lent, 8 if one could not be looked up. A run that was cut off ' +
+    'Columns: mac_address, remote_user and optionally app_code. Each row ends as ok, lent (first activated by the license of ' +
+      'another user: who has it now is not known), never-activated or error. Exit code 10 if a sensor was lent, 8 if one could not be looked up. A run that was cut off ' +
       'resumes where it stopped.',
   ],
   input: {

@@ -19,7 +19,7 @@ const manyRows = 10_000;
 
 export default command({
   about: [
-    'The file is a workbook (.xlsx), CSV with a header, a JSON object on each line, or a JSON array. Columns: remote_user, size_allowance and, if you like, ' +
+    'The file is a roster, your list of who should have which license: a workbook (.xlsx), CSV with a header, a JSON object on each line, or a JSON array. Columns: remote_user, size_allowance and, if you like, ' +
       'app_code, which picks the stored key of that application; --keep-columns carries others through to the result. A file with bad rows is refused whole, every bad ' +
       'line named, and nothing is sent.',
     'A user without a license gets one; a license of another size is resized; one of the right size stays. Each row ends as created, ' +
@@ -50,7 +50,7 @@ export default command({
       kind: 'string',
       nonempty: true,
       placeholder: 'FILE',
-      help: 'Where the steps are recorded (default: in the state folder, a journal for each server and file)',
+      help: 'The journal: where each step is recorded, so that the same command can resume (default: in the state folder, one for each server and file)',
     },
     max_create: {
       kind: 'integer',

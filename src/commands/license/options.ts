@@ -15,7 +15,7 @@ export const settleOptions = {
   settle: {
     kind: 'duration',
     placeholder: 'DURATION',
-    help: `How long after a lost answer the server may still create the license; then a list settles it (default: ${formatDuration(defaultSettle)})`,
+    help: `The time to settle: how long after a lost answer the server may still create the license; a list then shows whether it did (default: ${formatDuration(defaultSettle)})`,
   },
 } as const satisfies Fields;
 

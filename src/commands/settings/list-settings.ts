@@ -7,6 +7,7 @@ export const settingColumns = ['name', 'type', 'values', 'level', 'help'] as con
 export default command({
   about: [
     'These are the names and values that settings set takes. Words pick the settings whose name, values or help contain all of them. ' +
+      'level is the feature level of the chat server that a setting needs; chatelaine doctor shows yours. ' +
       'Nothing is sent: the API that chatelaine uses cannot read settings back.',
   ],
   args: {
