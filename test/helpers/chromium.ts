@@ -86,7 +86,7 @@ export async function openBrowser(): Promise<Browser> {
       const ended = once(child, 'exit');
       child.kill('SIGKILL');
       await ended;
-      rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+      rmSync(profile, { recursive: true, force: true, maxRetries: 20 });
     },
   };
 }
