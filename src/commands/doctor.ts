@@ -3,7 +3,7 @@ import { Failure } from '../core/failure.ts';
 import { type Kind, urlOf } from '../schema/profile.ts';
 import type { Observation } from '../api/licensing/probe.ts';
 import type { ChatCredential, LicensingCredential } from '../store/account/credentials.ts';
-import { checkCredential } from './auth/account.ts';
+import { checkCredential, profilesArgument } from './auth/account.ts';
 import { command } from './command.ts';
 import type { Accounts, Disk, Invocation, Ledgers, Services, ConfiguredLedger } from './context.ts';
 
@@ -16,13 +16,7 @@ export default command({
       'of rows, a number of licenses, what a filter by user does, signs of old answers, and what of "never two" (chatelaine-never-two(7)) holds there.',
   ],
   args: {
-    name: {
-      kind: 'string',
-      many: true,
-      placeholder: 'NAME',
-      suggest: 'profiles',
-      help: 'Profiles to look at (default: all)',
-    },
+    name: { ...profilesArgument, help: 'Profiles to look at (default: all)' },
   },
   options: {
     probe: {

@@ -55,22 +55,13 @@ export default command({
 
   run({ all_channels, ...values }, context) {
     if (!all_channels) return pullFolder(values, context);
-    const {
-      folder,
-      both: _both,
-      files: _files,
-      max_file_size: _size,
-      raw_content: _raw,
-      recheck: _recheck,
-      ...typed
-    } = values;
-    if (Object.keys(typed).length > 0)
+    if (Object.keys(values).some((name) => name in pagedOptions && name !== 'raw_content'))
       throw usage('--all-channels takes no selection', 'Pull a part of the messages into a folder of its own.');
     // One for all: it asks the server for its level once.
     const chat = context.chat();
     return pullChannels(
       chat,
-      folder,
+      values.folder,
       ({ folder: own, stream_id }, warn) =>
         pullFolder({ ...values, channel: [`id:${stream_id}`], folder: own }, { ...context, warn, chat: () => chat }),
       context,

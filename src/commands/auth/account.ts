@@ -13,6 +13,9 @@ interface KeySource {
   readonly key_command?: string;
 }
 
+/** The argument of commands that look at stored profiles; without one, at all of them. */
+export const profilesArgument = { kind: 'string', many: true, placeholder: 'NAME', suggest: 'profiles' } as const;
+
 /** Where a person finds the key. */
 export const keyPlaces = {
   licensing: 'The key is that of the application: in the dashboard, the credentials of the application.',

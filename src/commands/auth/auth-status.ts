@@ -3,18 +3,12 @@ import { urlOf, userOf } from '../../schema/profile.ts';
 import type { ChatCredential, LicensingCredential } from '../../store/account/credentials.ts';
 import { command } from '../command.ts';
 import type { Accounts, Invocation, Keys, Services } from '../context.ts';
-import { checkCredential } from './account.ts';
+import { checkCredential, profilesArgument } from './account.ts';
 
 export default command({
   about: ['Tries every stored profile, and the credentials of the environment. Exit code 4 if one is refused.'],
   args: {
-    name: {
-      kind: 'string',
-      many: true,
-      placeholder: 'NAME',
-      suggest: 'profiles',
-      help: 'Profiles to check (default: all)',
-    },
+    name: { ...profilesArgument, help: 'Profiles to check (default: all)' },
   },
   options: {},
   examples: ['chatelaine auth status'],

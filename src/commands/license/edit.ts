@@ -3,15 +3,7 @@ import { optional } from '../../schema/field.ts';
 import { licenseCode, licenseFields, licenseExtras } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import { refuseReadOnly } from './options.ts';
-import {
-  beforeFields,
-  changedFrom,
-  changedShow,
-  changesInWords,
-  editLine,
-  lookBefore,
-  type ChangedLicense,
-} from './put-back.ts';
+import { beforeFields, changedFrom, changedShow, changeNote, lookBefore, type ChangedLicense } from './put-back.ts';
 import { keyAlone } from './show.ts';
 
 export default command({
@@ -49,8 +41,7 @@ export default command({
         ? await api.replace(license_code, { remote_user, app_code, size_allowance })
         : await api.update(license_code, fields);
     const before = changedFrom(found, fields);
-    if (Object.keys(before).length > 0)
-      context.conclude(`${changesInWords(before, fields)}; to put it back: ${editLine(license_code, before, context)}`);
+    if (Object.keys(before).length > 0) context.conclude(changeNote(license_code, before, fields, context));
     return { ...license, before };
   },
 

@@ -53,8 +53,18 @@ export function changedFrom(license: License | undefined, asked: EditedFields): 
   };
 }
 
+/** What was changed, and the command that puts it back. */
+export function changeNote(
+  code: string,
+  before: EditedFields,
+  asked: EditedFields,
+  context: Parameters<typeof editLine>[2],
+): string {
+  return `${changesInWords(before, asked)}; to put it back: ${editLine(code, before, context)}`;
+}
+
 /** A change in words: `resized 4 -> 6, remote_user 'ada' -> 'left-ada'`. */
-export function changesInWords(before: EditedFields, asked: EditedFields): string {
+function changesInWords(before: EditedFields, asked: EditedFields): string {
   const { size_allowance: size, ...others } = before;
   const resized = size === undefined ? [] : [`resized ${changeInWords(size, asked.size_allowance ?? 0)}`];
   const renamed = namesIn(others).flatMap((name) =>
@@ -64,7 +74,7 @@ export function changesInWords(before: EditedFields, asked: EditedFields): strin
 }
 
 /** The command that puts fields back. A log must not hold a license code, so only a person at a terminal is shown it. */
-export function editLine(
+function editLine(
   code: string,
   before: EditedFields,
   { interactive, options: { profile, sandbox } }: Pick<Terminal, 'interactive'> & Pick<Invocation, 'options'>,

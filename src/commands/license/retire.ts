@@ -1,15 +1,15 @@
-import { createHash } from 'node:crypto';
 import { textOf, type License } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure, orWarn } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { each } from '../../jobs/work/each.ts';
 import { licenseCode, licenseExtras, licenseFields } from '../../schema/license.ts';
+import { hashOf } from '../../store/disk/files.ts';
 import type { Journal } from '../../store/journal.ts';
 import { command } from '../command.ts';
 import type { Invocation, Terminal, Time } from '../context.ts';
 import { refuseReadOnly } from './options.ts';
-import { beforeFields, changedFrom, changedShow, changesInWords, editLine, type ChangedLicense } from './put-back.ts';
+import { beforeFields, changedFrom, changedShow, changeNote, type ChangedLicense } from './put-back.ts';
 
 export default command({
   about: [
@@ -29,7 +29,7 @@ export default command({
     refuseReadOnly(account);
     const api = context.licensing();
     const asked = await askAbout(codes, api, context);
-    const input = createHash('sha256').update(JSON.stringify(codes)).digest('hex');
+    const input = hashOf(Buffer.from(JSON.stringify(codes)));
     const header = { job: 'license retire', origin: context.identityOf(account), input };
     const journal = context.options.dry_run ? undefined : await context.journal(header);
     const retiring = { ...context, api, journal, past: earlierIn(journal?.records ?? []) };
@@ -113,7 +113,7 @@ async function retire(
     });
   const license = isLeft ? found : await api.update(code, fields);
   if (Object.keys(before).length === 0) return { ...license, before, status: 'unchanged' };
-  conclude(`retired, ${changesInWords(before, fields)}; to put it back: ${editLine(code, before, retiring)}`);
+  conclude(`retired, ${changeNote(code, before, fields, retiring)}`);
   return { ...license, before, status: 'retired' };
 }
 
