@@ -31,7 +31,7 @@ export function failureJson(failure: Failure): string {
   return failure.kind === 'differences' ? '' : plainJson(JSON.stringify({ error: failureFields(failure) }));
 }
 
-/** What is told of a failure; what is not known is undefined. */
+/** What messages and summaries say of a failure; what is not known is undefined. */
 export function failureFields({ kind, details, exit, message, retryable }: Failure): object {
   const { problems, hint, http, server } = details;
   return { code: nameOf(kind), exit, message, problems, hint, http, server, retryable };

@@ -98,7 +98,7 @@ describe('what a POST answers', () => {
     expect(seen.length).toBe(1);
   });
 
-  test('a refusal that repeats the license code is told without it', async () => {
+  test('a refusal that repeats the license code is shown without it', async () => {
     const { api } = await serving(() => ({ status: 400, body: '{"detail":"K-12345 is locked (K-12345)"}' }));
     const told = {
       message: 'the licensing API refused the request (400): [license_code] is locked ([license_code])',

@@ -366,7 +366,7 @@ describe('a row whose POST is unconfirmed', () => {
     });
   });
 
-  test('at an interruption is told apart from what was answered', async () => {
+  test('at an interruption is counted apart from what was answered', async () => {
     const stop = new AbortController();
     const { applying } = host({
       answer({ remote_user }) {
