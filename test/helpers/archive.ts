@@ -25,3 +25,10 @@ export function seeAsItIs(folder: string, name: string): void {
   const hash = createHash('sha256').update(text).digest('hex');
   writeFileSync(join(folder, 'archive.json'), `${text.slice(0, -3)},\n  "sha256": "${hash}"\n}\n`);
 }
+
+/** Locks an archive as a process of another computer does; where the lock is. */
+export function heldByAnother(folder: string): string {
+  const lock = join(folder, 'lock');
+  writeFileSync(lock, JSON.stringify({ pid: 816, token: 'other', host: 'PC-A', here: '/nowhere/here-1' }));
+  return lock;
+}

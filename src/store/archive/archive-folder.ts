@@ -1,32 +1,28 @@
 import { readdir, rmdir, stat, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Failure, usage } from '../../core/failure.ts';
+import { usage } from '../../core/failure.ts';
 import { codeOf, exists, isMissing, storageFailure, openFile, writeWhole } from '../disk/files.ts';
 import { folderFailure, makeFolder } from '../disk/private-folder.ts';
 import { acquireLock, type Surroundings } from '../lock/lock.ts';
-
-export interface OpenOptions {
-  readonly signal: AbortSignal;
-  readonly note: (text: string) => void;
-}
 
 const lockName = 'lock';
 
 /**
  * Makes the folder of an archive where it is missing, and locks it. The returned function gives it back; a folder that was made and holds
  * nothing is removed then.
- * @throws Failure unavailable naming the process that still holds it after 30 seconds; config where it cannot be made
+ * @throws Failure unavailable at once naming the process that holds it; config where it cannot be made
  */
 export async function takeFolder(
   folder: string,
   host: Surroundings,
-  options: OpenOptions,
+  signal: AbortSignal,
 ): Promise<() => Promise<void>> {
   const isNew = !(await exists(folder));
   await makeFolder(folder).catch((cause: unknown) => {
     throw folderFailure(folder, host.system, cause);
   });
-  const release = await lockArchive(folder, host, options);
+  const patience = { wait: 0, signal, what: `the archive ${folder}` };
+  const release = await acquireLock(join(folder, lockName), host, patience);
   return async () => {
     await release();
     if (!isNew || (await namesIn(folder)).length > 0) return;
@@ -43,18 +39,6 @@ export async function makeArchiveFolder(folder: string, mode?: number): Promise<
     await makeFolder(folder, mode);
   } catch (cause) {
     throw storageFailure(`cannot make the folder ${folder}`, cause);
-  }
-}
-
-async function lockArchive(folder: string, host: Surroundings, { signal, note }: OpenOptions) {
-  const patience = { signal, what: `the archive ${folder}` };
-  const path = join(folder, lockName);
-  try {
-    return await acquireLock(path, host, { ...patience, wait: 0 });
-  } catch (cause) {
-    if (!(cause instanceof Failure) || cause.kind !== 'unavailable') throw cause;
-    note(`${cause.message}: waiting`);
-    return acquireLock(path, host, patience);
   }
 }
 

@@ -12,7 +12,7 @@ import {
   type Lists,
   isKeptAside,
 } from './archive-lists.ts';
-import { namesIn, refuseOtherFiles, takeFolder, type OpenOptions } from './archive-folder.ts';
+import { namesIn, refuseOtherFiles, takeFolder } from './archive-folder.ts';
 import {
   damagedHead,
   laterMembers,
@@ -107,23 +107,23 @@ function isStrange(name: string): boolean {
 export type LostLines = 'relisted' | 'refused';
 
 /**
- * Opens an archive, or a missing or empty folder for a new one, for this process alone. Waits for another process.
- * @throws Failure unavailable naming the process that still holds it; usage for a folder of other files; config where it is damaged
+ * Opens an archive, or a missing or empty folder for a new one, for this process alone. What the lists needed is noted.
+ * @throws Failure unavailable at once naming the process that holds it; usage for a folder of other files; config where it is damaged
  */
 export async function openArchive(
   folder: string,
   host: Surroundings,
-  options: OpenOptions,
+  { signal, note }: { readonly signal: AbortSignal; readonly note: (text: string) => void },
   lostLines: LostLines = 'refused',
 ): Promise<OpenArchive> {
-  const release = await takeFolder(folder, host, options);
+  const release = await takeFolder(folder, host, signal);
   try {
     const manifest = await readHead(folder);
     if (!manifest) await refuseOtherFiles(folder);
     const names = await namesIn(folder);
     let lists = await readLists(folder);
     const isMended = manifest && lostLines === 'relisted';
-    const rewritten = isMended ? await mendLists(folder, manifest, names, lists, options.note) : new Set<ListName>();
+    const rewritten = isMended ? await mendLists(folder, manifest, names, lists, note) : new Set<ListName>();
     if (rewritten.size > 0) lists = await readLists(folder);
     if (manifest) refuseLostLines(archiveIn(folder, { manifest }, names, lists), lostLinesHint);
     return openedArchive(folder, { manifest, lists, rewritten, release });

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { realClock } from '../../../src/cli/clock.ts';
+import { removing } from '../../../src/core/shell-word.ts';
 import type { MessageRecord } from '../../../src/sandbox/records.ts';
 import type { LogEntry } from '../../../src/sandbox/serve.ts';
 import { readFaults } from '../../../src/sandbox/faults.ts';
-import { headOf } from '../../helpers/archive.ts';
+import { headOf, heldByAnother } from '../../helpers/archive.ts';
 import { idsBetween, openChatServer, topicOf } from '../../helpers/chat-server.ts';
 import { emptyHome, fakeService, openSandbox, run as runMain, type RunningSandbox } from '../../helpers/run.ts';
 
@@ -309,7 +310,7 @@ describe('archive pull', () => {
     expect(contentOf(folder)).toEqual(before);
   });
 
-  test('two pulls of one folder at once: one waits for the other, and each message is there once', async () => {
+  test('two pulls of one folder at once: one names the other, and each message is there once', async () => {
     const { run } = await openSandbox(bulk);
     const folder = newFolder();
 
@@ -317,26 +318,26 @@ describe('archive pull', () => {
       [1, 2].map(() => run(`archive pull ${folder} ${selection} -o json`, { clock: realClock })),
     );
 
-    expect(both.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
-    const added = both.map(({ stdout }) => (JSON.parse(stdout) as { added: number }).added);
-    expect(added.sort((one, two) => one - two)).toEqual([0, 2500]);
+    expect(both.map(({ exitCode }) => exitCode).sort()).toEqual([0, 7]);
+    const [refused] = both.filter(({ exitCode }) => exitCode === 7);
+    expect(refused?.error?.message).toBe(`the archive ${folder} is in use by process ${process.pid} on here.test`);
     expect(messagesOf(folder, 'rendered')).toHaveLength(2500);
   });
 
-  test('while another process holds the folder: waits, then says who is at work', async () => {
+  test('while another computer holds the folder: names it and how to go on, at once', async () => {
     const { run } = await openSandbox(bulk);
     const folder = newFolder();
     await run(`archive pull ${folder} ${selection}`);
-    const stat = readFileSync('/proc/self/stat', 'utf8');
-    const start = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
-    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-    const space = readlinkSync('/proc/self/ns/pid');
-    writeFileSync(join(folder, 'lock'), JSON.stringify({ pid: process.pid, token: 'other', start, boot, space }));
+    const lock = heldByAnother(folder);
 
-    const { exitCode, stderr } = await run(`archive pull ${folder}`);
+    const { exitCode, error, slept } = await run(`archive pull ${folder} -o json`);
 
     expect(exitCode).toBe(7);
-    expect(stderr).toContain(`the archive ${folder} is in use by process ${process.pid}`);
+    expect(error?.message).toBe(`the archive ${folder} is in use by process 816 on PC-A`);
+    expect(error?.hint).toBe(
+      `Whether it still runs cannot be seen from here; once it has ended, remove what it left: ${removing(lock)}`,
+    );
+    expect(slept).toEqual([]);
   });
 });
 

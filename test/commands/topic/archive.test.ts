@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readFaults } from '../../../src/sandbox/faults.ts';
-import { forgetState } from '../../helpers/archive.ts';
+import { forgetState, heldByAnother } from '../../helpers/archive.ts';
 import {
   idsBetween,
   openChatServer,
@@ -192,6 +192,22 @@ describe('topic delete archives', () => {
 
     expect(await server.run(`${line} --no-archive`, { home })).toMatchObject({ exitCode: 0 });
     expect(readdirSync(home)).not.toContain('.local');
+  });
+
+  test('while another computer holds the archive: names it at once, and nothing is deleted', async () => {
+    const server = await kitchen({ deleteReply: () => ({ status: 400, body: { result: 'error', msg: 'Later' } }) });
+    const root = newRoot();
+    await server.run(`${line} --archive ${root}`);
+    const [folder = ''] = archivesIn(root);
+    const lock = heldByAnother(folder);
+    const asked = deletions(server);
+
+    const { exitCode, error, slept } = await server.run(`${line} --archive ${root} -o json`);
+
+    expect(exitCode).toBe(7);
+    expect(error?.message).toBe(`the archive ${folder} is in use by process 816 on PC-A`);
+    expect(error?.hint).toContain(lock);
+    expect({ asked: deletions(server), slept }).toEqual({ asked, slept: [] });
   });
 
   test('an interrupted purge continues in its archive, and counts what both runs deleted', async () => {
