@@ -1,25 +1,28 @@
 import { homedir, hostname, tmpdir } from 'node:os';
+import { Duplex } from 'node:stream';
 import { isatty } from 'node:tty';
 import { Failure } from '../core/failure.ts';
 import type { System } from '../core/system.ts';
 import { realAlarm, realClock } from './clock.ts';
+import type { Host, Output } from './host.ts';
 import { main } from './main.ts';
 
 /** Runs the program in this process: the launcher's one call. `keepCode` lets it write the code cache, once all work is done. */
 export async function start(version: string, { keepCode }: { keepCode: () => void }): Promise<void> {
   const interrupt = interruption();
-  let stderr: NodeJS.WriteStream | undefined;
+  let stdin: Host['stdin'] | undefined;
+  let stderr: Output | undefined;
   process.exitCode = await main(process.argv.slice(2), {
     system: thisSystem(),
     clock: realClock,
     alarm: realAlarm,
     // Making a stream costs time at start-up: each is made when it is first used.
     get stdin() {
-      return process.stdin;
+      return (stdin ??= opened(() => process.stdin));
     },
-    stdout: listened(process.stdout),
+    stdout: listened(() => process.stdout),
     get stderr() {
-      return (stderr ??= listened(process.stderr));
+      return (stderr ??= listened(() => process.stderr));
     },
     interrupt: interrupt.signal,
     version,
@@ -61,12 +64,27 @@ function thisSystem(): System {
 }
 
 /** The sink's write reports errors; without a listener the same error would end the process. */
-function listened(stream: NodeJS.WriteStream): NodeJS.WriteStream {
-  return stream.on('error', () => undefined);
+function listened(open: () => NodeJS.WriteStream): Output {
+  return opened(open).on('error', () => undefined);
+}
+
+/** On Windows Node throws where a handle is none that it can use: each read and write of it fails then, as on other systems. */
+function opened<Stream extends NodeJS.ReadStream | NodeJS.WriteStream>(open: () => Stream): Stream | Duplex {
+  try {
+    return open();
+  } catch (cause) {
+    if (!(cause instanceof Error)) throw cause;
+    return new Duplex({
+      read() {
+        this.destroy(cause);
+      },
+      write: (_chunk, _encoding, done) => done(cause),
+    });
+  }
 }
 
 /** Resolves when a stream has written what it was given; after a signal it gets a moment and no more. */
-function flushed(stream: NodeJS.WriteStream, interrupt: AbortSignal): Promise<void> {
+function flushed(stream: Output, interrupt: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const giveUp = (): void => void realAlarm(moment, resolve);
     if (interrupt.aborted) giveUp();

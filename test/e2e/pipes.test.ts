@@ -186,6 +186,22 @@ describe('streams that are not there', () => {
     expect(done.stderr).not.toMatch(/bug|\n {4}at /);
   });
 
+  // As Node does on Windows where a handle is none that it can use.
+  test.each([
+    ['stdin', 'license list -o json', 0, ''],
+    ['stdin', 'license apply -', 2, 'chatelaine: cannot read standard input: open EBADF\n'],
+    ['stdout', 'license list', 8, 'chatelaine: The result could not be written: open EBADF\n'],
+  ])('%s cannot be opened: %s', async (stream, line, code, said) => {
+    const { env } = await openService();
+    const home = temporaryHome();
+    const thrown = "Object.assign(new Error('open EBADF'), { code: 'EBADF' })";
+    const text = `Object.defineProperty(process, '${stream}', { get() { throw ${thrown}; } });`;
+    writeFileSync(join(home, 'unusable.cjs'), text);
+    const done = await start(line, { home, env: { ...env, NODE_OPTIONS: '--require ./unusable.cjs' } }).ended;
+    expect({ code: done.code, said: done.stderr.slice(0, said.length) }).toEqual({ code, said });
+    expect(done.stderr).not.toMatch(/bug|\n {4}at /);
+  });
+
   test('an empty stdin is reported', async () => {
     const { env } = await openService();
     const done = await start('license view - -o json', { env }).ended;
