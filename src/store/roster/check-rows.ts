@@ -52,6 +52,9 @@ export function joined(faults: readonly Fault[]): Fault {
   };
 }
 
+/** A user with an apostrophe that `--csv-safe` added would get a second license under that name. */
+const madeHarmless = /^'[=+\-@\uFF0B\uFF0D\uFF1D\uFF20]/;
+
 function readValue(name: string, field: Field, value: unknown, faults: Fault[]): unknown {
   if (value === undefined) {
     if (field.required) faults.push({ reason: `${name} is missing` });
@@ -62,6 +65,12 @@ function readValue(name: string, field: Field, value: unknown, faults: Fault[]):
     return undefined;
   }
   const text = String(value);
+  if (madeHarmless.test(text)) {
+    const hint = 'Write the file without --csv-safe, or remove the apostrophe: another user has the name without it.';
+    const rule = 'begins with an apostrophe, as --csv-safe writes what could be a formula';
+    faults.push({ reason: `${name}: ${text} ${rule}`, rule: `${name} ${rule}`, hint });
+    return undefined;
+  }
   try {
     return readField(name, field, text);
   } catch (cause) {

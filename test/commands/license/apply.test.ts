@@ -242,6 +242,22 @@ describe('the file', () => {
     }
     expect(writes()).toEqual([]);
   });
+
+  test('what --csv-safe prints names each user that it has changed, and gives nobody a second license', async () => {
+    const { apply, run, writes } = await service();
+    for (const user of ['+49151', '@ben', '=ada']) await run(`license ensure --remote-user ${user} --size-allowance 4`);
+    const before = writes().length;
+    const { stdout } = await run('license list -o csv --csv-safe');
+
+    const ran = await apply('-o json', stdout);
+
+    expect(ran.exitCode).toBe(2);
+    const reason = 'begins with an apostrophe, as --csv-safe writes what could be a formula';
+    expect(ran.error?.problems).toEqual(
+      ["'+49151", "'@ben", "'=ada"].map((user, at) => `standard input:${at + 8}: remote_user: ${user} ${reason}`),
+    );
+    expect(writes()).toHaveLength(before);
+  });
 });
 
 describe('the plan', () => {
