@@ -2,6 +2,7 @@ import { Failure } from '../../core/failure.ts';
 import { textOf, type License } from './license.ts';
 import type { Extent, LicenseFilter } from './license-list.ts';
 import type { LicensingApi } from './licensing.ts';
+import { likenessOfApp } from './user-licenses.ts';
 
 type Listing = Pick<LicensingApi, 'list'>;
 
@@ -54,8 +55,7 @@ export async function* listOfApplication(
 
 /** The code of a license of another application; undefined where it may be of this one. */
 function otherCode(license: License, app_code: number): string | undefined {
-  const code = textOf(license, 'app_code');
-  return code !== undefined && /^-?(0|[1-9]\d*)$/.test(code) && code !== String(app_code) ? code : undefined;
+  return likenessOfApp(license, app_code) === 'other' ? textOf(license, 'app_code') : undefined;
 }
 
 function otherApplication(codes: Iterable<string>, app_code: number): Failure {

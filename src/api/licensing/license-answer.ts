@@ -1,9 +1,9 @@
 import { Failure } from '../../core/failure.ts';
-import { errorFields, licenseFields, namedKeyFields } from '../../schema/license.ts';
-import { isObject, type JsonObject } from '../../core/json.ts';
+import { errorFields, namedKeyFields } from '../../schema/license.ts';
+import { isObject, writeJson } from '../../core/json.ts';
 import { type Answer, bounded, foreignBody, isPage, isSuccess, redirected, wordsOf } from '../http/answer.ts';
 import type { Send } from '../http/call.ts';
-import { innerObject, isLicense, type License, licenseFrom, licenseFromKey } from './license.ts';
+import { innerObject, isLicense, type License, licenseFrom, licenseFromKey, licenseNames } from './license.ts';
 
 /** How to reach one application, found out when the first call is made. */
 export interface LicensingConnection {
@@ -40,7 +40,7 @@ export function findLicense(answer: Answer, connection: LicensingConnection): Li
   const only: unknown = Array.isArray(body) && body.length === 1 ? body[0] : body;
   if (!isObject(only)) return licenseFromKey(only);
   const license = licenseFrom(only, key_field);
-  const hasField = Object.keys(licenseFields).some((name) => license.fields[name] !== undefined);
+  const hasField = licenseNames.some((name) => license.fields[name] !== undefined);
   return license.key !== undefined || hasField ? license : undefined;
 }
 
@@ -108,11 +108,13 @@ export function refuse(answer: Answer, missing?: string): void {
  * @throws Failure rejected
  */
 export function refuseError(answer: Answer, subject: AnswerSubject): void {
-  if (saysError(answer.body, subject)) throw errorInside(answer);
+  const refusal = errorInside(answer, subject);
+  if (refusal) throw refusal;
 }
 
-/** The refusal in the body of a 2xx. */
-export function errorInside(answer: Answer): Failure {
+/** The refusal in the body of a 2xx; undefined where it says no error. */
+export function errorInside(answer: Answer, subject: AnswerSubject): Failure | undefined {
+  if (!saysError(answer.body, subject)) return undefined;
   const said = bounded(explain(answer));
   return new Failure('rejected', `the licensing API answered ${answer.status} with an error: ${said}`, {
     http: answer.http,
@@ -122,33 +124,27 @@ export function errorInside(answer: Answer): Failure {
 
 /** Errors have no specified shape: `detail`, lists by field, or the text itself. */
 function explain({ body, text }: Answer): string {
+  const words = (value: unknown): string => (Array.isArray(value) ? value.map(wordOf).join(' ') : wordOf(value));
   if (isObject(body)) {
     const { detail } = body;
     if (typeof detail === 'string' && detail !== '') return detail;
     return Object.entries(body)
-      .map(
-        ([name, value]) =>
-          `${name}: ${Array.isArray(value) ? value.map((item) => wordOf(item)).join(' ') : wordOf(value)}`,
-      )
+      .map(([name, value]) => `${name}: ${words(value)}`)
       .join('; ');
   }
-  if (Array.isArray(body)) return body.map((item) => wordOf(item)).join(' ');
+  if (Array.isArray(body)) return words(body);
   return typeof body === 'string' ? body : wordsOf(text.slice(0, 20_000)) || 'no reason given';
 }
 
 function wordOf(value: unknown): string {
-  return typeof value === 'string'
-    ? value
-    : JSON.stringify(value, (_key, item: unknown) => (typeof item === 'bigint' ? String(item) : item));
+  return typeof value === 'string' ? value : writeJson(value);
 }
 
 /** The answer is of this API, but not what was asked for: names the fields that it has. */
 export function unreadable(answer: Answer, what: string): Failure {
-  const names =
-    isObject(answer.body) && Object.keys(answer.body).length > 0
-      ? ` (its fields: ${Object.keys(answer.body).join(', ')})`
-      : '';
-  return new Failure('unavailable', `the licensing API answered ${what}${names}`, {
+  const names = isObject(answer.body) ? Object.keys(answer.body).join(', ') : '';
+  const fields = names === '' ? '' : ` (its fields: ${names})`;
+  return new Failure('unavailable', `the licensing API answered ${what}${fields}`, {
     hint: 'Check the base URL of the profile.',
     http: answer.http,
     retryable: false,
@@ -159,8 +155,10 @@ export function unreadable(answer: Answer, what: string): Failure {
 type AnswerSubject = 'list' | 'license' | 'first activation';
 
 /** Whether the body of a 2xx says that the request failed (docs/exactly-once.md, Errors inside 200). */
-export function saysError(body: unknown, subject: AnswerSubject): boolean {
-  if (!isObject(body) || !hasErrorWords(body)) return false;
+function saysError(body: unknown, subject: AnswerSubject): boolean {
+  if (!isObject(body)) return false;
+  const isError = body['success'] === false || statusFields.some((name) => errorWords.has(body[name]));
+  if (!isError && !errorFields.some((name) => isSaid(body[name]))) return false;
   if (subject === 'list') return true;
   const objects = [body, innerObject(body)].filter((object) => object !== undefined);
   if (objects.some(isLicense)) return false;
@@ -171,16 +169,8 @@ export function saysError(body: unknown, subject: AnswerSubject): boolean {
 const statusFields = ['status', 'result'] as const;
 const errorWords: ReadonlySet<unknown> = new Set(['error', 'fail', 'failed', 'failure']);
 
-function hasErrorWords(body: JsonObject): boolean {
-  return (
-    errorFields.some((name) => isSaid(body[name])) ||
-    body['success'] === false ||
-    statusFields.some((name) => errorWords.has(body[name]))
-  );
-}
-
 /** Anything but null, false, an empty text, an empty list and an empty object. */
-function isSaid(value: unknown): boolean {
+export function isSaid(value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === '') return false;
   return typeof value !== 'object' || Object.keys(value).length > 0;
 }

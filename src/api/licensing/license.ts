@@ -1,12 +1,14 @@
 import {
   errorFields,
   guessedKeyFields,
+  licenseFields,
   type LicenseFields,
   licenseIdentity,
   namedKeyFields,
 } from '../../schema/license.ts';
 import { isObject, type JsonObject, writeJson } from '../../core/json.ts';
 import { Failure } from '../../core/failure.ts';
+import { namesIn } from '../../core/table-names.ts';
 
 /** A license: the object as the server sent it, and the key that was found in it. */
 export interface License {
@@ -50,6 +52,9 @@ export function distinct(licenses: readonly License[]): readonly License[] {
   });
 }
 
+/** What a license is asked for with. */
+export const licenseNames = namesIn(licenseFields);
+
 /** Values for a license; one that is left out says nothing. */
 export type EditedFields = { readonly [K in keyof LicenseFields]?: LicenseFields[K] | undefined };
 
@@ -66,7 +71,7 @@ export function textOf({ fields }: License, name: keyof LicenseFields): string |
  * differ (docs/exactly-once.md, What a write answers).
  */
 export function differencesFrom(asked: EditedFields, license: License): string[] {
-  return (['remote_user', 'app_code', 'size_allowance'] as const).flatMap((name) => {
+  return licenseNames.flatMap((name) => {
     const answered = Array.isArray(license.fields[name]) ? 'a list' : textOf(license, name);
     const wanted = asked[name];
     if (wanted === undefined || answered === undefined || answered === String(wanted)) return [];
@@ -138,9 +143,7 @@ function keyIn(object: JsonObject, key_field: string | undefined): string | unde
   const named = namedKeyIn(object, key_field);
   if (named !== undefined || key_field !== undefined) return named;
   // Beside a field of the license `code` is its key; in any other object it may be the code of an error.
-  const repeatsLicense = ['remote_user', 'app_code', 'size_allowance', 'mac_address'].some(
-    (name) => object[name] !== undefined,
-  );
+  const repeatsLicense = licenseParts.some((name) => object[name] !== undefined);
   if (!repeatsLicense && Object.keys(object).length > 1) return undefined;
   const guessed = guessedKeyFields.map((name) => keyText(object[name])).find((key) => key !== undefined);
   if (guessed !== undefined) return guessed;
@@ -154,29 +157,18 @@ function namedKeyIn(object: JsonObject, key_field: string | undefined): string |
   return names.map((name) => keyText(object[name])).find((key) => key !== undefined);
 }
 
+/** What is asked for a license, and what it is found by. */
+const licenseParts = [...licenseNames, 'mac_address'] as const;
+
 /** A guessed key has fewer characters: a longer text says something. */
 const maxGuessedChars = 200;
 
 /** Fields that are never the key, whatever their text is. */
 const explained: ReadonlySet<string> = new Set([
-  'remote_user',
-  'app_code',
-  'size_allowance',
-  'mac_address',
-  'detail',
-  'status',
-  'state',
-  'type',
-  'error',
-  'errors',
-  'message',
-  'msg',
-  'result',
-  'reason',
-  'title',
-  'request_id',
-  'trace_id',
-  'correlation_id',
+  ...licenseParts,
+  ...'detail status state type error errors message msg result reason title request_id trace_id correlation_id'.split(
+    ' ',
+  ),
 ]);
 
 /** A date, a URL, a sentence and the user's name once more explain themselves: they are no key. */

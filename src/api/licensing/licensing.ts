@@ -2,11 +2,11 @@ import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { path } from '../http/request.ts';
 import type { Path } from '../http/call.ts';
-import { type Creation, creationFrom, editLicense, unanswered } from './license-writes.ts';
+import { type Creation, creationFrom, editedFrom, unanswered } from './license-writes.ts';
 import type { EditedFields, License, LicenseHolder, UserLicenses } from './license.ts';
 import { isNothing, licenseOf, refuse, refuseError, type LicensingConnection } from './license-answer.ts';
-import { listRows, matches, parametersOf, type Extent, type LicenseFilter, type ListSize } from './license-list.ts';
-import { licenses } from './list-page.ts';
+import { listRows, matches, parametersOf, type Extent, type LicenseFilter } from './license-list.ts';
+import { licenses, type PageSize } from './list-page.ts';
 import { probeServer } from './probe.ts';
 import { licensesOfUser } from './user-licenses.ts';
 
@@ -26,7 +26,12 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
       refuseError(answer, 'license');
       return licenseOf(answer, connection);
     });
-  const editing = { open, view, pathOf: licensePath };
+  const edit = (method: 'PUT' | 'PATCH', code: string, fields: EditedFields): Promise<License> =>
+    withoutCode(code, async () => {
+      const connection = await open();
+      const answer = await connection.send({ method, path: licensePath(code), json: fields, repeat: 'safe' });
+      return editedFrom(answer, { code, fields }, connection, () => view(code));
+    });
   return {
     /**
      * POST, sent once. `before` is called right before each attempt, of which all but the last were certainly not carried out; its
@@ -58,7 +63,7 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
     async *list(
       filter: LicenseFilter = {},
       extent: Extent = 'whole',
-      heard?: (size: ListSize) => void,
+      heard?: (page: PageSize, place: number) => void,
     ): AsyncGenerator<License> {
       for await (const license of listRows(open, filter, extent, heard)) if (matches(license, filter)) yield license;
     },
@@ -73,12 +78,10 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
     probe: () => probeServer({ open, view, random }),
 
     /** PUT: the whole license. @throws Failure not_found; rejected where the license differs afterwards */
-    replace: (code: string, license: LicenseFields) =>
-      withoutCode(code, () => editLicense('PUT', code, license, editing)),
+    replace: (code: string, license: LicenseFields) => edit('PUT', code, license),
 
     /** PATCH: only the fields given. @throws Failure not_found; rejected where the license differs afterwards */
-    update: (code: string, fields: EditedFields) =>
-      withoutCode(code, () => editLicense('PATCH', code, fields, editing)),
+    update: (code: string, fields: EditedFields) => edit('PATCH', code, fields),
 
     /** The earliest license that activated the sensor. @throws Failure not_found where there is none */
     async firstActivation(asked: {

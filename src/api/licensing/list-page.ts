@@ -24,6 +24,9 @@ export interface Page extends PageEnd {
   readonly answer: Answer;
 }
 
+/** What a page says of the length of its list. */
+export type PageSize = Pick<Page, 'next' | 'total' | 'pages' | 'count'>;
+
 /** @throws Failure of the first page as it is; of a later one incomplete, but an interruption */
 export async function readPage(connection: LicensingConnection, query: Parameters, pagesBefore: number): Promise<Page> {
   try {

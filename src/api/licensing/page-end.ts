@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { type Answer, jsonIn } from '../http/answer.ts';
+import { isSaid } from './license-answer.ts';
 
 /** What a page of a list says of the rows after it (docs/exactly-once.md, Whole lists). */
 export interface PageEnd {
@@ -44,10 +45,10 @@ export function pageEnd({ status, headers, body }: Answer): PageEnd {
   const entries = [...entriesIn(body), ...headerEntries(headers)];
   const valuesOf = (name: RegExp): unknown[] =>
     entries.flatMap((entry) => (name.test(entry.name) ? [entry.value] : []));
-  const links = valuesOf(nextName).filter(isSaid);
+  const links = valuesOf(nextName).filter(isSign);
   const urls = links.flatMap((link) => urlOf(link) ?? []);
   const partial = status === 206 && rangeTotal(headers['content-range']) === undefined;
-  const signs = [...links, ...valuesOf(moreName).filter(isSaid), ...(partial ? ['206'] : [])];
+  const signs = [...links, ...valuesOf(moreName).filter(isSign), ...(partial ? ['206'] : [])];
   return {
     next: urls.find((url) => url.includes('?')),
     nextPath: urls.find((url) => !url.includes('?') && /^(https?:\/)?\//i.test(url)),
@@ -100,11 +101,10 @@ function rangeTotal(header: Answer['headers'][string]): number | undefined {
   return total === undefined ? undefined : Number(total);
 }
 
-/** Anything but null, false, nothing, and a link to nowhere. */
-function isSaid(value: unknown): boolean {
-  if (value === undefined || value === null || value === false || value === '' || value === 0) return false;
-  if (!isObject(value)) return !Array.isArray(value) || value.length > 0;
-  return hrefOf(value) === undefined ? Object.keys(value).length > 0 : isSaid(hrefOf(value));
+/** A link to nowhere says nothing, nor does a number of none. */
+function isSign(value: unknown): boolean {
+  const link = isObject(value) ? hrefOf(value) : undefined;
+  return link === undefined ? isSaid(value) && value !== 0 : isSign(link);
 }
 
 function hrefOf(link: JsonObject): unknown {

@@ -1,8 +1,8 @@
 import { Failure } from '../../core/failure.ts';
-import { identityOf, textOf, type License } from './license.ts';
+import { identityOf, licenseNames, textOf, type License } from './license.ts';
 import type { LicensingConnection } from './license-answer.ts';
 import { listRows, type LicenseFilter } from './license-list.ts';
-import { readPage, type Page } from './list-page.ts';
+import type { Page } from './list-page.ts';
 import { randomName } from './user-licenses.ts';
 
 /** What reads show of a licensing server. No text of it holds a key, a user or the words of the server. */
@@ -27,53 +27,61 @@ const mostRows = 2000;
  * @throws Failure of the first list
  */
 export async function* probeServer(server: ProbedServer): AsyncGenerator<Observation> {
-  const connection = await server.open();
-  const first = await readPage(connection, [], 0);
-  await first.answer.spool?.close();
-  const reading = await readList(server, {});
-  yield pagesOf(first, reading);
+  const list = await readList(server, {});
+  const { first, failure } = list;
+  if (failure && !first) throw failure;
+  if (!first) return;
+  yield pagesOf(first, list);
   yield { about: 'count', detail: countOf(first) };
-  yield { about: 'order', detail: await orderOf(server, reading.licenses) };
-  const filter = await filterOf(server, reading.licenses);
+  yield { about: 'order', detail: await orderOf(server, list.licenses) };
+  const filter = await filterOf(server, list.licenses);
   yield { about: 'filter', ...filters[filter] };
-  yield { about: 'lag', detail: await lagOf(server, first, reading.licenses) };
-  yield { about: 'promise', ...promiseOf(filter, reading) };
+  yield { about: 'lag', detail: await lagOf(server, first, list.licenses) };
+  yield { about: 'promise', ...promiseOf(filter, list) };
 }
 
+/** A list, as far as it was read. */
 interface ProbedList {
   readonly licenses: readonly License[];
+  /** Undefined where no page came. */
+  readonly first: Page | undefined;
   readonly pages: number;
-  /** Whether all rows were read that the server has, as far as it says. */
-  readonly isRead: boolean;
-  /** The kind of failure that kept the list from being whole. */
-  readonly gap: string | undefined;
+  /** Whether the server has more rows than are read. */
+  readonly isCut: boolean;
+  /** What kept the list from being whole. */
+  readonly failure: Failure | undefined;
 }
 
 async function readList({ open }: ProbedServer, filter: LicenseFilter): Promise<ProbedList> {
   const licenses: License[] = [];
-  let pages = 0;
+  let [first, pages, isCut, failure]: [Page | undefined, number, boolean, Failure | undefined] = [
+    undefined,
+    0,
+    false,
+    undefined,
+  ];
+  const heard = (page: Page, place: number): void => {
+    first ??= page;
+    pages = place;
+  };
   try {
-    for await (const license of listRows(open, filter, 'whole', ({ page }) => (pages = page))) {
-      if (licenses.length === mostRows) return { licenses, pages, isRead: false, gap: undefined };
+    for await (const license of listRows(open, filter, 'whole', heard)) {
+      isCut = licenses.length === mostRows;
+      if (isCut) break;
       licenses.push(license);
     }
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
-    return { licenses, pages, isRead: false, gap: cause.kind };
+    failure = cause;
   }
-  return { licenses, pages, isRead: true, gap: undefined };
+  return { licenses, first, pages, isCut, failure };
 }
 
-function pagesOf(first: Page, { licenses, pages, isRead, gap }: ProbedList): Observation {
+function pagesOf(first: Page, { licenses, pages, isCut, failure }: ProbedList): Observation {
   const rows = `${licenses.length} licenses on ${pages} page${pages === 1 ? '' : 's'}`;
-  if (gap === undefined)
-    return { about: 'pages', detail: isRead ? `${rows}, whole` : `${rows}, and more that were not read` };
+  if (!failure) return { about: 'pages', detail: isCut ? `${rows}, and more that were not read` : `${rows}, whole` };
   const why = first.more === undefined ? '' : '; the server hints at more rows and names no URL for them';
-  return {
-    about: 'pages',
-    detail: `${rows}, not whole (${gap})${why}`,
-    advice: 'chatelaine --trace license list shows why.',
-  };
+  return { about: 'pages', detail: `${rows}, not whole (${failure.kind})${why}`, advice: showsWhy };
 }
 
 function countOf({ total, count }: Page): string {
@@ -94,19 +102,20 @@ async function orderOf(server: ProbedServer, licenses: readonly License[]): Prom
     const values = licenses.map(({ fields }) => fields[name]);
     if (new Set(values).size < 3) return [];
     if (isAscending(values)) return [`${name} ascending`];
-    return isAscending([...values].reverse()) ? [`${name} descending`] : [];
+    return isAscending(values.reverse()) ? [`${name} descending`] : [];
   });
   return `${sorted.length > 0 ? sorted.join(', ') : 'by none of the fields'}; ${same}`;
 }
 
 function isAscending(values: readonly unknown[]): boolean {
   return values.every((value, index) => {
-    const before = values[index - 1];
-    if (index === 0) return typeof value === 'string' || typeof value === 'number';
+    const before = index === 0 ? value : values[index - 1];
     if (typeof value === 'string' && typeof before === 'string') return before <= value;
     return typeof value === 'number' && typeof before === 'number' && before <= value;
   });
 }
+
+const showsWhy = 'chatelaine --trace license list shows why.';
 
 const filters = {
   untried: { detail: 'there is no license whose user could be asked for', advice: 'Look again when there is one.' },
@@ -117,11 +126,8 @@ const filters = {
     detail: 'a list filtered by a user does not show a license that the list without a filter shows',
     advice: 'A second license can be created there. Use neither ensure nor apply, and ask who runs the server.',
   },
-  partial: { detail: 'a list filtered by a user is not whole', advice: 'chatelaine --trace license list shows why.' },
-  refused: {
-    detail: 'the server refuses a list filtered by a user',
-    advice: 'chatelaine --trace license list shows why.',
-  },
+  partial: { detail: 'a list filtered by a user is not whole', advice: showsWhy },
+  refused: { detail: 'the server refuses a list filtered by a user', advice: showsWhy },
 } as const satisfies Record<string, Omit<Observation, 'about'>>;
 
 /** Asks for the user of a listed license, for that name in other letters, and for a name that nobody has. */
@@ -130,7 +136,7 @@ async function filterOf(server: ProbedServer, licenses: readonly License[]): Pro
   if (!listed) return 'untried';
   const user = textOf(listed, 'remote_user') ?? '';
   const asked = await readList(server, { remote_user: user });
-  if (asked.gap !== undefined) return asked.gap === 'incomplete' ? 'partial' : 'refused';
+  if (asked.failure) return asked.failure.kind === 'incomplete' ? 'partial' : 'refused';
   const { licenses: nobodys } = await readList(server, { remote_user: randomName(server.random) });
   const shown = new Set(asked.licenses.map(identityOf));
   if (nobodys.some((license) => shown.has(identityOf(license)))) return 'ignored';
@@ -153,9 +159,7 @@ async function lagOf({ view }: ProbedServer, first: Page, licenses: readonly Lic
   if (listed?.key === undefined) return cache;
   try {
     const alone = await view(listed.key);
-    const isSame = (['remote_user', 'app_code', 'size_allowance'] as const).every(
-      (name) => textOf(alone, name) === textOf(listed, name),
-    );
+    const isSame = licenseNames.every((name) => textOf(alone, name) === textOf(listed, name));
     return `${cache}; a license alone is ${isSame ? 'as' : 'not as'} in the list`;
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
@@ -167,15 +171,12 @@ const settled = 'while the server carries a request out within --settle of recei
 const nothing = 'nothing is created: ensure ends with exit code 8, and rows of apply fail';
 
 /** What of "never two" holds (docs/exactly-once.md, Names that servers change). */
-function promiseOf(filter: keyof typeof filters, { gap }: ProbedList): Omit<Observation, 'about'> {
+function promiseOf(filter: keyof typeof filters, { failure }: ProbedList): Omit<Observation, 'about'> {
   if (filter === 'untried') return { detail: 'not known: the filter was not tried' };
   if (filter === 'hiding') return { detail: 'never two is not kept', advice: filters.hiding.advice };
-  if (filter === 'partial' || filter === 'refused') return { detail: nothing };
+  if (filter === 'partial' || filter === 'refused' || (filter === 'ignored' && failure)) return { detail: nothing };
   if (filter === 'ignored')
-    return {
-      detail:
-        gap === undefined ? `never two, by two readings of the whole list before each creation, ${settled}` : nothing,
-    };
-  const partly = gap === undefined ? '' : '; the list of all licenses, and so audit, ends with exit code 8';
+    return { detail: `never two, by two readings of the whole list before each creation, ${settled}` };
+  const partly = failure ? '; the list of all licenses, and so audit, ends with exit code 8' : '';
   return { detail: `never two, by a look at the user before each creation, ${settled}${partly}` };
 }

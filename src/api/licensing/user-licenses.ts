@@ -126,11 +126,7 @@ function likenessOfName(name: string, asked: string): Likeness {
 
 /** The form that names share which differ only by case, blanks, Unicode form or leading zeros. */
 export function foldName(name: string): string {
-  return name
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/\s+/g, '')
-    .replace(/^0+(?=.)/, '');
+  return plainName(name.normalize('NFKC').replace(/\s+/g, ''));
 }
 
 /** The form that two users share who are probably one: case, runs of blanks, Unicode form and leading zeros make no difference. */

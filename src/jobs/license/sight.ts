@@ -1,4 +1,5 @@
 import { distinct, textOf, type License, type UserLicenses } from '../../api/licensing/license.ts';
+import type { PageSize } from '../../api/licensing/list-page.ts';
 import { foldName, likeness, minCutChars } from '../../api/licensing/user-licenses.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
@@ -150,12 +151,16 @@ async function readList(
   const wanted = new Set(users);
   /** Made for the first license of somebody else. */
   let candidatesOf: ReturnType<typeof nameIndex> | undefined;
-  let size = { page: 1, told: 0, hasNext: false };
+  let [isOnePage, isTooLong] = [true, false];
+  const heard = ({ next, total, pages, count }: PageSize, place: number): void => {
+    isOnePage = place === 1;
+    isTooLong = isOnePage && next !== undefined && Math.max(total, pages * count) > longest;
+  };
   try {
-    for await (const license of api.list({ app_code }, 'whole', (heard) => (size = heard))) {
+    for await (const license of api.list({ app_code }, 'whole', heard)) {
       const name = textOf(license, 'remote_user');
       if (name === undefined) return unusable('its rows do not name users');
-      if (size.page === 1 && size.hasNext && size.told > longest) return unusable('it is too long');
+      if (isTooLong) return unusable('it is too long');
       if (wanted.has(name) && likeness(license, { remote_user: name, app_code }) === 'exact') {
         const held = known?.(name);
         const one = held && writeJson(held) === writeJson(license) ? held : license;
@@ -174,7 +179,7 @@ async function readList(
   const isShown = (user: string): boolean => exact.has(user) || near.has(user);
   const shown = (user: string): Sight =>
     sightOf({ exact: distinct(exact.get(user) ?? []), near: near.get(user) ?? [] });
-  return { sightOf: (user) => (isShown(user) ? shown(user) : undefined), isOnePage: size.page === 1 };
+  return { sightOf: (user) => (isShown(user) ? shown(user) : undefined), isOnePage };
 }
 
 function unusable(why: string): Failure {

@@ -583,8 +583,8 @@ describe('what was answered is not lost where something else fails', () => {
       const api: LicensingApi = {
         ...applying.licensing(7),
         async *list(_filter, _whole, heard) {
-          heard?.({ page: 1, told: 0, hasNext: true });
-          heard?.({ page: 2, told: 0, hasNext: false });
+          heard?.({ next: '?page=2', total: 0, pages: 0, count: 0 }, 1);
+          heard?.({ next: undefined, total: 0, pages: 0, count: 0 }, 2);
           // The first user that a list misses is looked up with it, the others in their turn.
           for (const one of licenses) if (one.fields['remote_user'] !== 'user-0') yield one;
         },

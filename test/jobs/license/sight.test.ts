@@ -63,9 +63,9 @@ describe('where the server ignores the filter, the list is read twice', () => {
       async *list(_filter, _extent, heard) {
         const shown = each[count] ?? [];
         count += 1;
-        heard?.({ page: 1, told: shown.length, hasNext: true });
+        heard?.({ next: '?page=2', total: shown.length, pages: 0, count: 0 }, 1);
         yield* shown;
-        heard?.({ page: 2, told: shown.length, hasNext: false });
+        heard?.({ next: undefined, total: shown.length, pages: 0, count: 0 }, 2);
       },
       ofUser: async () => ({ exact: [], near: [], filter: 'ignored' }),
     };
