@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Writes two files beside the bundle, about each package whose code is in it: THIRD-PARTY-LICENSES with the licence texts, and
+ * Writes two files beside the bundle, about each package whose code is in it, and what is compiled into one: THIRD-PARTY-LICENSES with the licence texts, and
  * bill-of-materials.cdx.json (CycloneDX), so that an audit sees packages that are not installed as dependencies, with the hash of each
  * package as it was published, and what this build has put in the place of its modules.
  * @param {readonly string[]} others packages whose code is in a bundle beside this one
@@ -31,7 +31,25 @@ export function packageFolder(path) {
   return /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path.replaceAll('\\', '/')) ?? [];
 }
 
-/** @typedef {{ name: string, version: string, license: string, text: string, sha512: string, changes: readonly string[] }} Bundled */
+/**
+ * What is compiled into a WebAssembly file of a package, which does not say so. Of jq.wasm: its configure line (`--with-oniguruma=builtin`,
+ * `CC=emcc`) and `have_decnum`. The texts are those of Debian's libjq1 1.8.2-1, libonig5 6.9.10-1, emscripten and nodejs.
+ * @type {Readonly<Record<string, Readonly<Record<string, string>>>>} the licence of each, by the name of its text in the folder `licences`
+ */
+const compiledIn = {
+  'jq-wasm': {
+    jq: 'MIT',
+    dtoa: 'dtoa',
+    decNumber: 'ICU',
+    oniguruma: 'BSD-2-Clause',
+    emscripten: 'MIT',
+    musl: 'MIT',
+  },
+  undici: { llhttp: 'MIT' },
+};
+
+/** @typedef {{ name: string, license: string, text: string }} Licensed */
+/** @typedef {Licensed & { version: string, sha512: string, changes: readonly string[], parts: readonly Licensed[] }} Bundled */
 
 /**
  * @param {string} folder
@@ -51,7 +69,11 @@ function describe(folder, changes) {
   const [, base64] = /^sha512-(\S+)$/.exec(integrity) ?? [];
   if (base64 === undefined)
     throw new Error(`${name}: package-lock.json has no SHA-512 of it where it is installed: run npm ci`);
-  return { name, version, license: named, text, sha512: Buffer.from(base64, 'base64').toString('hex'), changes };
+  const parts = Object.entries(compiledIn[name] ?? {}).map(([part, licence]) => ({
+    ...{ name: part, license: licence },
+    text: readFileSync(join(import.meta.dirname, 'licences', `${part}.txt`), 'utf8').trim(),
+  }));
+  return { name, version, license: named, text, sha512: Buffer.from(base64, 'base64').toString('hex'), changes, parts };
 }
 
 /**
@@ -72,8 +94,10 @@ function readmeChapter(folder) {
 function licenceTexts(packages) {
   /** @type {Map<string, string[]>} */
   const sharing = new Map();
-  for (const { name, version, license, text } of packages)
+  for (const { name, version, license, text, parts } of packages) {
     sharing.set(text, [...(sharing.get(text) ?? []), `${name} ${version} (${license})`]);
+    for (const part of parts) sharing.set(part.text, [`${part.name}, in ${name} ${version} (${part.license})`]);
+  }
   const texts = [...sharing].map(([text, names]) => `\n${'='.repeat(80)}\n${names.join('\n')}\n\n${text}\n`);
   return `The files of this folder contain code of these packages.\n${texts.join('')}`;
 }
@@ -84,10 +108,13 @@ const altered = 'Modules of this package import text of chatelaine in the place 
 function billOfMaterials(packages) {
   const ours = JSON.parse(readFileSync('package.json', 'utf8'));
   const metadata = { component: { ...component('application', ours), licenses: [{ expression: ours.license }] } };
-  const components = packages.map(({ sha512, license, changes, ...named }) => ({
+  const components = packages.map(({ sha512, license, changes, parts, ...named }) => ({
     ...component('library', named),
     hashes: [{ alg: 'SHA-512', content: sha512 }],
     licenses: [{ expression: license }],
+    ...(parts.length > 0 && {
+      components: parts.map((part) => ({ type: 'library', name: part.name, licenses: [{ expression: part.license }] })),
+    }),
     ...(changes.length > 0 && {
       pedigree: { ancestors: [component('library', named)], notes: `${altered} ${changes.join(' ')}` },
     }),

@@ -25,12 +25,17 @@ interface Packed {
   readonly unpackedSize: number;
   readonly files: readonly { readonly path: string; readonly mode: number }[];
 }
+interface Licence {
+  readonly expression: string;
+}
 interface Bill {
   readonly components: readonly {
     readonly name: string;
     readonly version: string;
     readonly hashes: readonly { readonly alg: string; readonly content: string }[];
-    readonly licenses: readonly { readonly expression: string }[];
+    readonly licenses: readonly Licence[];
+    /** What is compiled into it. */
+    readonly components?: readonly { readonly name: string; readonly licenses: readonly Licence[] }[];
     readonly pedigree?: { readonly notes: string };
   }[];
 }
@@ -128,13 +133,26 @@ test('nothing in it names a path of the machine that built it', () => {
 
 test('licences and a bill of materials name each package that is bundled, with the hash of its tarball', () => {
   const text = readFileSync('dist/THIRD-PARTY-LICENSES', 'utf8');
-  const listed = components().map(
-    ({ name, version, licenses: [license] }) => `${name} ${version} (${license?.expression ?? 'no licence'})`,
-  );
-  const headings = [...text.matchAll(/^={80}\n((?:\S+ \S+ \(.+\)\n)+)\n(?=\S)/gm)];
+  const shown = (name: string, [license]: readonly Licence[]): string =>
+    `${name} (${license?.expression ?? 'no licence'})`;
+  const listed = components().flatMap(({ name, version, licenses, components: parts = [] }) => [
+    shown(`${name} ${version}`, licenses),
+    ...parts.map((part) => shown(`${part.name}, in ${name} ${version}`, part.licenses)),
+  ]);
+  const headings = [...text.matchAll(/^={80}\n((?:\S+ .+ \(.+\)\n)+)\n(?=\S)/gm)];
   const named = headings.flatMap(([, names = '']) => names.trimEnd().split('\n'));
   expect(named.sort()).toEqual([...listed].sort());
   expect(listed).toEqual(expect.arrayContaining(['busboy 1.6.0 (MIT)', 'streamsearch 1.1.0 (MIT)']));
+  const compiled = listed.filter((line) => line.includes(', in ')).map((line) => line.replace(/, in (\S+) \S+/, ' $1'));
+  expect(compiled).toEqual([
+    'jq jq-wasm (MIT)',
+    'dtoa jq-wasm (dtoa)',
+    'decNumber jq-wasm (ICU)',
+    'oniguruma jq-wasm (BSD-2-Clause)',
+    'emscripten jq-wasm (MIT)',
+    'musl jq-wasm (MIT)',
+    'llhttp undici (MIT)',
+  ]);
   expect(new Set(listed).size).toBe(listed.length);
 
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as Lock;
