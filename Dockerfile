@@ -3,6 +3,7 @@
 #     docker run --rm --read-only --tmpfs /tmp --user "$RANDOM:0" --env CHATELAINE_BASE_URL … chatelaine license list
 #
 # Nothing below / is written but /tmp, and the journal of `license apply`, which has to be on a volume (--journal).
+# Nothing in this repository looks the digest up; a maintainer does: docker buildx imagetools inspect gcr.io/distroless/nodejs24-debian12
 FROM gcr.io/distroless/nodejs24-debian12@sha256:61f4f4341db81820c24ce771b83d202eb6452076f58628cd536cc7d94a10978b
 COPY LICENSE package.json /usr/share/chatelaine/
 COPY bin /usr/share/chatelaine/bin
