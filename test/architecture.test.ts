@@ -151,6 +151,7 @@ test('files are read through three doors, which a FIFO does not hold; the rest r
   const files = sources.filter(({ text }) => reading.test(text)).map(({ name }) => name);
   expect(files, 'read files of users with core/read.ts or store/disk').toEqual([
     'cli/completion/completion-process.ts',
+    'cli/completion/names.ts',
     'cli/launch/launch.ts',
     'core/read.ts',
     'store/disk/owner.ts',

@@ -40,6 +40,7 @@ _chatelaine() {
       [[ $PREFIX == --*=* ]] && { IPREFIX+=\${PREFIX%%=*}=; PREFIX=\${PREFIX#*=} }
       if [[ $kind == folders ]]; then _files -/; else _files; fi ;;
     open) _describe -V chatelaine offers -S '' ;;
+    other) compadd -U -- $offers ;;
     words) (( $#offers )) && _describe -V chatelaine offers ;;
   esac
 }
@@ -95,8 +96,10 @@ Register-ArgumentCompleter -Native -CommandName chatelaine -ScriptBlock {
 export default command({
   about: [
     'TAB then completes commands, options and their values, names and values of settings, stored profiles, operators of a narrow, ' +
-      'built-in views, and files where a file is expected. It asks no server, and runs nothing of what you typed. Packages for an ' +
-      'operating system install the scripts themselves.',
+      'and files where a file is expected. It runs nothing of what you typed. Packages for an operating system install the scripts themselves.',
+    'Channels, their topics, users, saved snippets and custom views are asked of the chat server, with the account that the line would ' +
+      'use: one read of at most a second, without a question, a message or a key command. A user is found by name too. The names are kept for ' +
+      'two minutes in completion.json in the state folder, for this user alone; auth logout removes them. No answer, no names.',
   ],
   input: {
     title: 'Installation',

@@ -24,8 +24,12 @@ interface Shape {
   readonly suggest?: Suggestion | readonly string[];
 }
 
-/** Words that completion looks up: names, and for `assignments` and `terms` what is written as NAME=VALUE. */
-type Suggestion = 'assignments' | 'profiles' | 'settings' | 'terms' | 'views';
+/**
+ * Words that completion looks up: names, and for `assignments` and `terms` what is written as NAME=VALUE. Only the chat server knows
+ * those of `channels`, `topics`, `users` and `snippets`, and all `views`.
+ */
+type Suggestion =
+  'assignments' | 'channels' | 'profiles' | 'settings' | 'snippets' | 'terms' | 'topics' | 'users' | 'views';
 
 interface StringShape extends Shape {
   readonly kind: 'string';

@@ -7,6 +7,7 @@ export const narrowOperators = {
     kind: 'string',
     many: true,
     placeholder: 'NAME|ID',
+    suggest: 'channels',
     help: 'Messages of this channel; a link, #narrow/… or #name as pasted',
   },
   channels: {
@@ -20,13 +21,15 @@ export const narrowOperators = {
     kind: 'string',
     many: true,
     placeholder: 'TOPIC',
+    suggest: 'topics',
     help: 'Messages of this topic: its whole name, in any case',
   },
-  sender: { kind: 'string', many: true, placeholder: 'EMAIL|ID', help: 'Messages sent by this user' },
+  sender: { kind: 'string', many: true, placeholder: 'EMAIL|ID', suggest: 'users', help: 'Messages sent by this user' },
   dm: {
     kind: 'string',
     many: true,
     placeholder: 'EMAILS|IDS',
+    suggest: 'users',
     help: 'The direct conversation with these users, comma-separated',
   },
   dm_including: {
@@ -34,6 +37,7 @@ export const narrowOperators = {
     many: true,
     level: 177,
     placeholder: 'EMAIL|ID',
+    suggest: 'users',
     help: 'Every direct conversation with this user in it',
   },
   search: { kind: 'string', many: true, nonempty: true, placeholder: 'WORDS', help: 'Full-text search' },
@@ -75,6 +79,7 @@ export const narrowOperators = {
     many: true,
     level: 446,
     placeholder: 'EMAIL|ID',
+    suggest: 'users',
     help: 'Messages that mention this user',
   },
 } as const satisfies Fields;

@@ -11,6 +11,7 @@ export const snippetFields = {
     required: true,
     nonempty: true,
     placeholder: 'ID|TITLE',
+    suggest: 'snippets',
     help: 'Id or title of the saved snippet',
   },
 } as const satisfies Fields;

@@ -1,8 +1,20 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { needs, whereIs } from '../helpers/programs.ts';
+import { openOrigin, type Respond } from '../helpers/origin.ts';
+import { start } from './program.ts';
 import { emptyHome, openProgram, type Terminal } from './pty.ts';
 
 /** TAB in the real shells. A shell that is not installed is skipped. */
@@ -64,7 +76,7 @@ const lines: readonly (readonly [typed: string, args: string])[] = [
   ['chatelaine settings set timezone=Europe/Berl\t', '[settings][set][timezone=Europe/Berlin]'],
   ['chatelaine messages fetch --not is=star\t', '[messages][fetch][--not][is=starred]'],
   ['chatelaine view pin narrow/is/st\t', '[view][pin][narrow/is/starred]'],
-  ['chatelaine auth use pr\t', '[auth][use][prod]'],
+  ['chatelaine auth use pro\t', '[auth][use][prod]'],
   ['chatelaine license apply ros\t', '[license][apply][roster one.csv]'],
   ['chatelaine license audit --roster=ros\t', '[license][audit][--roster=roster one.csv]'],
   ['chatelaine archive pull kit\t', '[archive][pull][kitchen/]'],
@@ -93,11 +105,46 @@ describe.each(shells)('$title', (shell) => {
       for (const word of ['$(touch harm)', '`touch harm`', '"$(touch harm)"', '--out=$(touch harm)', '<(touch harm)'])
         terminal.type(`chatelaine license view ${word} \t${word}\t\u0015`);
       terminal.type('chatelaine auth use \t\t\u0015');
-      terminal.type('chatelaine auth use pr\t\r');
+      terminal.type('chatelaine auth use pro\t\r');
       await terminal.shows(/ran: \[auth\]\[use\]\[prod\]/);
       expect(readdirSync(home)).not.toContain('harm');
     });
   });
+});
+
+/** Titles of snippets that hold what a shell would read as something else. */
+const titles = [
+  'One key each',
+  `It's "quoted"`,
+  "that's Ada's'",
+  'cost $(touch harm) `touch harm` $HOME',
+  'wow! a*b ~ {c,d}',
+  'ratio 1:2=x @home; & | < >',
+  'back\\slash näh ✔',
+];
+/** A title as it is begun by hand, with and without a quote. */
+const begun = ['One', 'It', 'tha', 'cos', 'wow', 'rat', 'bac'].flatMap((start, index) =>
+  ['', "'", '"'].map((quote) => [quote + start, titles[index] ?? ''] as const),
+);
+
+describe.each(shells)('names of a server in $title', (shell) => {
+  test(
+    'are one word each, and nothing in them is run',
+    needs(...(shell.name === 'bash' ? [] : [shell.name])),
+    async () => {
+      const account = await signedIn(() => ({ body: snippets(titles) }));
+      await warmed(account, 'snippet rm ');
+      const load = `${shell.onlyCompletes ?? ''}${shell.load}`;
+      const terminal = await opened({ ...shell, load }, account.home, account.env);
+      for (const [typed, title] of begun) {
+        terminal.type(`chatelaine snippet rm ${typed}\t`);
+        // fish closes a quote itself when it has one word to offer.
+        terminal.type('\r');
+        await terminal.shows(argumentsAs(`[snippet][rm][${title}]`));
+      }
+      expect(readdirSync(account.home)).not.toContain('harm');
+    },
+  );
 });
 
 describe('bash with the package bash-completion', needs('bash-completion'), () => {
@@ -110,9 +157,39 @@ describe('bash with the package bash-completion', needs('bash-completion'), () =
   });
 });
 
+/** An account of the environment, at a server that answers as the test says. */
+async function signedIn(respond: Respond) {
+  const { port, seen } = await openOrigin(respond);
+  const home = furnished();
+  const account = { CHATELAINE_CHAT_EMAIL: 'ada@harbour.example', CHATELAINE_CHAT_API_KEY: 'k'.repeat(32) };
+  return { home, seen, env: { CHATELAINE_CHAT_SITE: `http://127.0.0.1:${port}`, ...account } };
+}
+
+/** What TAB in zsh is answered behind a line. */
+async function atTab({ home, env }: { readonly home: string; readonly env?: Record<string, string> }, line: string) {
+  const { stdout, stderr } = await start(`__complete zsh ${line}`, { home, ...(env && { env }) }).ended;
+  return { offers: stdout.split('\n').slice(1, -1), stderr };
+}
+
+/** On a busy computer a second may be over before the other process is ready: a shell finds the names that were kept. */
+async function warmed(account: Awaited<ReturnType<typeof signedIn>>, line: string): Promise<void> {
+  while ((await atTab(account, line)).offers.length === 0) rmSync(join(account.home, namesKept));
+}
+
+const namesKept = '.local/state/chatelaine/completion.json';
+
+function snippets(titles: readonly string[]): string {
+  return JSON.stringify({ result: 'success', msg: '', saved_snippets: titles.map((title, id) => ({ id, title })) });
+}
+
 /** A shell that has loaded the script, in a folder with files, profiles, and a `chatelaine` that tells what it was given. */
-async function opened({ name, args, load }: Shell, home = furnished()): Promise<Terminal> {
-  const env = { PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}`, PS1: '> ', INPUTRC: '/dev/null' };
+async function opened({ name, args, load }: Shell, home = furnished(), more = {}): Promise<Terminal> {
+  const env = {
+    ...more,
+    PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}`,
+    PS1: '> ',
+    INPUTRC: '/dev/null',
+  };
   const terminal = openProgram(name, args, { home, env, columns: 120 });
   terminal.type(`${load}; echo load"ed"\r`);
   // Typed before the prompt, a key is the terminal's and not the shell's.
@@ -140,7 +217,7 @@ function furnished(): string {
 
 /** zsh takes the slash of a folder away again when the line is run. */
 function argumentsAs(text: string): RegExp {
-  return new RegExp(`ran: ${text.replace(/[[\].]/g, '\\$&').replace('/\\]', '/?\\]')}\\s[^]*> `);
+  return new RegExp(`ran: ${text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replace('/\\]', '/?\\]')}\\s[^]*> `);
 }
 
 test.each([
@@ -153,3 +230,67 @@ test.each([
     expect(isStart ? stdout.toString().slice(0, answer.length) : stdout.toString()).toBe(answer);
   },
 );
+
+describe('names of a server at TAB', () => {
+  test('are asked for once, and kept for this user alone', async () => {
+    const account = await signedIn(() => ({ body: snippets(['One key each']) }));
+    await warmed(account, 'snippet rm ');
+    const requests = account.seen.length;
+    expect(await atTab(account, 'snippet rm On')).toEqual({ offers: ['One key each:0'], stderr: '' });
+    expect(account.seen).toHaveLength(requests);
+    const kept = join(account.home, namesKept);
+    expect(statSync(kept).mode & 0o777).toBe(0o600);
+    expect(readFileSync(kept, 'utf8')).not.toContain('kkkk');
+  });
+
+  test('are none where the server refuses, and nothing is said or asked again at once', async () => {
+    const account = await signedIn(() => ({
+      status: 401,
+      body: '{"result":"error","msg":"no","code":"UNAUTHORIZED"}',
+    }));
+    expect(await atTab(account, 'messages fetch --channel ')).toEqual({ offers: [], stderr: '' });
+    const requests = account.seen.length;
+    expect(await atTab(account, 'messages fetch --channel ')).toEqual({ offers: [], stderr: '' });
+    expect(account.seen).toHaveLength(requests);
+  });
+
+  test('delay a TAB by little where the server does not answer', async () => {
+    const account = await signedIn(() => undefined);
+    const { offers, stderr } = await atTab(account, 'view hide nar');
+    expect(offers).toContain('narrow/is/starred');
+    expect(stderr).toBe('');
+  });
+
+  test('are asked for with no key from a command, since it may ask its user', async () => {
+    const home = furnished();
+    const profile = {
+      kind: 'chat',
+      site: 'http://127.0.0.1:1',
+      email: 'ada@harbour.example',
+      key_command: 'touch harm',
+    };
+    const config = { version: 1, defaults: { chat: 'team' }, profiles: { team: profile } };
+    writeFileSync(join(home, '.config/chatelaine/config.json'), JSON.stringify(config), { mode: 0o600 });
+    expect(await atTab({ home }, 'messages fetch --sender ')).toEqual({ offers: [], stderr: '' });
+    expect(existsSync(join(home, namesKept))).toBe(false);
+    expect(readdirSync(home)).not.toContain('harm');
+  });
+
+  test('of a topic need its channel', async () => {
+    const account = await signedIn(({ url }) => ({
+      body: url.startsWith('/api/v1/streams')
+        ? '{"result":"success","msg":"","streams":[{"name":"Release notes","stream_id":7}]}'
+        : url === '/api/v1/users/me/7/topics'
+          ? '{"result":"success","msg":"","topics":[{"name":"v1: first","max_id":9},{"name":"-f","max_id":8}]}'
+          : '{}',
+    }));
+    await warmed(account, 'messages fetch --channel ');
+    await warmed(account, 'topic delete 7 ');
+    const words = ['__complete', 'zsh', 'messages', 'fetch', '--channel', 'Release notes', '--topic', ''];
+    expect(
+      spawnSync(process.execPath, ['bin/chatelaine.cjs', ...words], {
+        env: { HOME: account.home, ...account.env },
+      }).stdout.toString(),
+    ).toBe('words\nv1\\: first\n');
+  });
+});

@@ -32,7 +32,10 @@ test('TAB loads the launcher and a program of its own, in which are tables and n
   const { files, modules, packages } = await load('__complete zsh license create --');
   expect(files).toEqual(['bin/chatelaine.cjs', 'dist/complete.cjs']);
   expect(packages).toEqual([]);
-  expect(modules.filter((name) => !/^(core|schema|cli\/completion)\//.test(name))).toEqual(['store/disk/folders.ts']);
+  expect(modules.filter((name) => !/^(core|schema|cli\/completion)\//.test(name))).toEqual([
+    'output/plain.ts',
+    'store/disk/folders.ts',
+  ]);
   expect(modules.length).toBeLessThanOrEqual(20);
 });
 

@@ -1,3 +1,4 @@
+import { plain } from '../../output/plain.ts';
 import type { Field } from '../../schema/field.ts';
 import { narrowOperators, notNegatable } from '../../schema/narrow.ts';
 import { settings } from '../../schema/settings.ts';
@@ -6,6 +7,7 @@ import {
   commandAt,
   readLine,
   type LineReading,
+  type NameSource,
   type Offer,
   type Surface,
   type SurfaceField,
@@ -14,56 +16,56 @@ import {
 
 /** What the word at the cursor can be: one of the offers, or a path. */
 export interface Completion {
-  readonly kind: 'words' | 'files' | 'folders';
+  /** `other`: the one word that is meant does not begin as typed, and takes its place. */
+  readonly kind: 'words' | 'files' | 'folders' | 'other';
   readonly offers: readonly Offer[];
 }
 
-/** What the word `current` behind `words` can become; `profiles` gives the names of those that are stored on this machine. */
-export function complete(
-  surface: Surface,
-  words: readonly string[],
-  current: string,
-  profiles: ProfileNames,
-): Completion {
+/** What the word `current` behind `words` can become. A word is never offered that a terminal does not show as it is. */
+export function complete(surface: Surface, words: readonly string[], current: string, lookUp: NameSource): Completion {
   const reading = readLine(surface, words);
   const nothing: Completion = { kind: 'words', offers: [] };
   if (!reading) return nothing;
-  const found = at(surface, reading, current, profiles);
-  const offers = found.offers.filter(({ word }) => word.startsWith(current) && /^[\w./+:=@,-]+$/.test(word));
-  return { ...found, offers };
+  const found = at(surface, reading, current, (list) => lookUp(list, reading));
+  const offers = found.offers.filter(({ word }) => word.startsWith(current) && word !== '' && plain(word) === word);
+  if (offers.length > 0 || current === '') return { ...found, offers };
+  const meant = found.offers.filter(({ alias = '' }) =>
+    ` ${alias}`.toLowerCase().includes(` ${current.toLowerCase()}`),
+  );
+  return meant.length === 1 ? { kind: 'other', offers: meant } : { ...found, offers };
 }
 
-type ProfileNames = () => readonly string[];
+type NamesOf = (list: string) => readonly Offer[];
 
-function at(surface: Surface, reading: LineReading, current: string, profiles: ProfileNames): Completion {
+function at(surface: Surface, reading: LineReading, current: string, known: NamesOf): Completion {
   const { pending, isEnded, options } = reading;
-  if (pending) return valueAt(pending, current, reading, profiles);
+  if (pending) return valueAt(pending, current, reading, known);
   const [, flag, text = ''] = isEnded ? [] : (/^(--[^=]+)=(.*)$/s.exec(current) ?? []);
-  if (flag !== undefined) return attachedAt(flag, text, reading, profiles);
+  if (flag !== undefined) return attachedAt(flag, text, reading, known);
   if (!isEnded && current.startsWith('-')) return { kind: 'words', offers: optionOffers(reading, options) };
-  return wordAt(surface, reading, current, profiles);
+  return wordAt(surface, reading, current, known);
 }
 
-function valueAt(field: SurfaceField, text: string, reading: LineReading, profiles: ProfileNames): Completion {
+function valueAt(field: SurfaceField, text: string, reading: LineReading, known: NamesOf): Completion {
   const path = pathOf(field);
   if (path) return { kind: path, offers: [] };
-  return { kind: 'words', offers: valuesOf(withOwnValues(field, text, reading), text, profiles) };
+  return { kind: 'words', offers: valuesOf(withOwnValues(field, text, reading), text, known) };
 }
 
 /** The value behind `--output=`. */
-function attachedAt(flag: string, text: string, reading: LineReading, profiles: ProfileNames): Completion {
+function attachedAt(flag: string, text: string, reading: LineReading, known: NamesOf): Completion {
   const option = reading.options.find((known) => known.option === flag);
   if (!option) return { kind: 'words', offers: [] };
-  const found = valueAt(option, text, reading, profiles);
+  const found = valueAt(option, text, reading, known);
   return { ...found, offers: found.offers.map((offer) => ({ ...offer, word: `${flag}=${offer.word}` })) };
 }
 
 /** A word of the command's name or an argument; where neither is expected, an option of the command. */
-function wordAt(surface: Surface, reading: LineReading, current: string, profiles: ProfileNames): Completion {
-  const { command, argument, count, isEnded, path } = reading;
-  const verbs = count === 0 ? commandOffers(surface, path) : [];
+function wordAt(surface: Surface, reading: LineReading, current: string, known: NamesOf): Completion {
+  const { command, argument, typed, isEnded, path } = reading;
+  const verbs = typed.length === 0 ? commandOffers(surface, path) : [];
   if (argument) {
-    const found = valueAt(argument, current, reading, profiles);
+    const found = valueAt(argument, current, reading, known);
     return { ...found, offers: [...verbs, ...found.offers] };
   }
   const own = command && !isEnded ? optionOffers(reading, command.options) : [];
@@ -111,20 +113,22 @@ function optionOffers({ given }: LineReading, options: readonly SurfaceOption[])
     ]);
 }
 
-/** The words that a value can be; `profiles` gives the names of those that are stored here. */
+/** The words that a value can be. */
 function valuesOf(
   { choices, names, suggest }: Partial<SurfaceField>,
   current: string,
-  profiles: () => readonly string[],
+  known: NamesOf,
 ): readonly Offer[] {
   if (choices) return plainly(choices);
   if (names) return namesOf(names);
   if (typeof suggest === 'object') return plainly(suggest);
-  if (suggest === 'profiles') return plainly(profiles());
-  if (suggest === 'views') return plainly(builtInViews);
+  if (suggest === undefined) return [];
   if (suggest === 'settings') return Object.entries<Field>(settings).map(([word, { help: text }]) => ({ word, text }));
   if (suggest === 'assignments') return assignments(current);
-  return suggest === 'terms' ? terms(current) : [];
+  if (suggest === 'terms') return terms(current, known);
+  if (suggest !== 'views') return known(suggest);
+  const views = known(suggest);
+  return [...views, ...plainly(builtInViews.filter((view) => !views.some(({ word }) => word === view)))];
 }
 
 /** Whether a value is a path, by its placeholder in help. */
@@ -161,17 +165,17 @@ function settingValues(name: string, field: Field | undefined): readonly Offer[]
 }
 
 /** `sender=`, `is=starred`: operators that a server can negate. */
-function terms(current: string): Offer[] {
+function terms(current: string, known: NamesOf): Offer[] {
   const operators = Object.entries<Field>(narrowOperators).map(
     ([name, field]) => [name.replaceAll('_', '-'), field] as const,
   );
-  const known = operators.filter(([operator]) => !notNegatable.has(operator));
+  const negatable = operators.filter(([operator]) => !notNegatable.has(operator));
   const [operator = ''] = current.split('=');
-  if (!current.includes('=')) return known.map(([word, { help: text }]) => ({ word: `${word}=`, text }));
-  const field = known.find(([name]) => name === operator)?.[1];
-  return behind(operator, field ? valuesOf({ ...field }, '', () => []) : []);
+  if (!current.includes('=')) return negatable.map(([word, { help: text }]) => ({ word: `${word}=`, text }));
+  const field = negatable.find(([name]) => name === operator)?.[1];
+  return behind(operator, field ? valuesOf({ ...field }, '', known) : []);
 }
 
 function behind(name: string, values: readonly Offer[]): Offer[] {
-  return values.map(({ word, text }) => ({ word: `${name}=${word}`, text }));
+  return values.map((offer) => ({ ...offer, word: `${name}=${offer.word}` }));
 }

@@ -1,9 +1,7 @@
-import { constants, openSync, readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { isObject } from '../../core/json.ts';
-import { foldersOf } from '../../store/disk/folders.ts';
 import { complete, type Completion } from './complete.ts';
+import { lookUp } from './names.ts';
 import type { Surface, Offer } from './reading.ts';
 
 /**
@@ -18,36 +16,32 @@ export function answer([shell = '', ...typed]: readonly string[], file: string):
   const read =
     shell === 'bash'
       ? readBashLine(line, breaks)
-      : { words: typed.slice(0, -1), current: (typed.at(-1) ?? '').slice(shell === 'powershell' ? 1 : 0), kept: '' };
-  const found = read
-    ? complete(surface, read.words, read.current, profileNames)
-    : { kind: 'files' as const, offers: [] };
-  return answerFor(shell, found, read?.kept);
+      : { words: typed.slice(0, -1), current: currentWord(shell, typed.at(-1) ?? ''), kept: '', quote: '' };
+  const found = read ? complete(surface, read.words, read.current, lookUp) : { kind: 'files' as const, offers: [] };
+  return answerFor(shell, found, read);
+}
+
+/** zsh has taken the quotes away; fish gives the word as it was typed, and so does PowerShell, behind a sign. */
+function currentWord(shell: string, typed: string): string {
+  if (shell === 'zsh') return typed;
+  return shell === 'fish' ? readWord(typed, '').current : typed.slice(1).replace(/^["'](.*?)["']?$/s, '$1');
 }
 
 function isSurface(value: unknown): value is Surface {
   return isObject(value) && ['groups', 'commands', 'options'].every((name) => Array.isArray(value[name]));
 }
 
-/** Names of stored profiles; none where the file cannot be read, since a completion cannot report it. */
-function profileNames(): readonly string[] {
-  try {
-    const system = { env: process.env, platform: process.platform, home: homedir() };
-    // A FIFO in its place would hold the user's shell until somebody writes to it.
-    const file = openSync(join(foldersOf(system).config, 'config.json'), constants.O_RDONLY | constants.O_NONBLOCK);
-    const content: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    return isObject(content) && isObject(content['profiles']) ? Object.keys(content['profiles']) : [];
-  } catch {
-    return [];
-  }
+/** The words before the cursor, and the one at it up to the cursor. */
+interface TypedLine extends TypedWord {
+  readonly words: readonly string[];
 }
 
-/** The words before the cursor, and the one at it up to the cursor. */
-interface TypedLine {
-  readonly words: readonly string[];
+interface TypedWord {
   readonly current: string;
   /** What of the current word stays where it is: bash replaces what follows its last break only. */
   readonly kept: string;
+  /** The quote that is open at the cursor; bash writes the word behind it as it is given. */
+  readonly quote: string;
 }
 
 /**
@@ -63,8 +57,10 @@ export function readBashLine(line: string, breaks: string): TypedLine | undefine
   const done = (isAtWord ? found.slice(0, -1) : found).map(([word]) => word);
   if (isRedirection(done.at(-1))) return undefined;
   const words = done.filter((word, index) => !isOperator(word) && !isRedirection(done[index - 1]));
-  const raw = isAtWord ? last[0] : '';
-  return { words: words.slice(1).map(unquoted), current: unquoted(raw), kept: keptOf(raw, breaks) };
+  return {
+    words: words.slice(1).map((word) => readWord(word, breaks).current),
+    ...readWord(isAtWord ? last[0] : '', breaks),
+  };
 }
 
 function isOperator(word: string): boolean {
@@ -75,35 +71,57 @@ function isRedirection(word: string | undefined): boolean {
   return word !== undefined && /^\d*[<>]/.test(word);
 }
 
-function unquoted(raw: string): string {
-  return raw.replace(
-    /'([^']*)'?|"((?:[^"\\]|\\.?)*)"?|\\(.?)/gs,
-    (_all, single?: string, double?: string, escaped?: string) =>
-      single ?? double?.replace(/\\(["$`\\])/g, '$1') ?? escaped ?? '',
-  );
-}
-
-/** Inside quotes nothing breaks a word. */
-function keptOf(raw: string, breaks: string): string {
-  if (/['"]/.test(raw)) return '';
-  const at = Math.max(...Array.from('=:').map((sign) => (breaks.includes(sign) ? raw.lastIndexOf(sign) : -1)));
-  return raw.slice(0, at + 1);
+/** A word without its quotes; outside of them, it breaks where the shell says. */
+function readWord(raw: string, breaks: string): TypedWord {
+  let current = '';
+  let kept = '';
+  let quote = '';
+  for (const [part, single, double, escaped] of raw.matchAll(/'([^']*)'?|"((?:[^"\\]|\\.?)*)"?|\\(.?)|[^]/gs)) {
+    const isQuoted = single !== undefined || double !== undefined;
+    const isOpen = isQuoted && (part.length === 1 || !part.endsWith(part.charAt(0)));
+    if (isQuoted) kept = current;
+    current += single ?? double?.replace(/\\(["$`\\])/g, '$1') ?? escaped ?? part;
+    quote = isOpen ? part.charAt(0) : '';
+    const isBreak = isQuoted ? !isOpen : escaped === undefined && breaks.includes(part);
+    // bash keeps an at sign with what follows it.
+    if (isBreak) kept = part === '@' ? current.slice(0, -1) : current;
+  }
+  return { current, kept, quote };
 }
 
 /** The answer to a script: its first line says what the word can be, each other line is an offer. */
-export function answerFor(shell: string, { kind, offers }: Completion, kept = ''): string {
+export function answerFor(shell: string, { kind, offers }: Completion, at?: Pick<TypedWord, 'kept' | 'quote'>): string {
   const isOpen = offers.some(({ word }) => word.endsWith('='));
-  const lines = offers.map((offer) => offerLine(shell, offer, kept));
+  // zsh takes the word alone where it takes the place of what was typed.
+  const lines = offers.map((offer) => (shell === 'zsh' && kind === 'other' ? offer.word : offerLine(shell, offer, at)));
   return [isOpen ? 'open' : kind, ...lines, ''].join('\n');
 }
 
-function offerLine(shell: string, { word, text }: Offer, kept: string): string {
-  if (shell === 'bash') return word.slice(kept.length);
+function offerLine(shell: string, { word, text }: Offer, { kept, quote } = { kept: '', quote: '' }): string {
+  if (shell === 'bash') return inBash(word.startsWith(kept) ? word.slice(kept.length) : word, quote);
   const meaning = text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
-  if (shell === 'fish' || shell === 'powershell') return meaning === '' ? word : `${word}\t${meaning}`;
-  // A colon ends the word for zsh.
-  const escaped = word.replaceAll(':', '\\:');
-  return meaning === '' ? escaped : `${escaped}:${meaning}`;
+  if (shell === 'zsh') {
+    // A colon ends the word for zsh.
+    const escaped = word.replaceAll(/[\\:]/g, '\\$&');
+    return meaning === '' ? escaped : `${escaped}:${meaning}`;
+  }
+  const typed = shell === 'powershell' ? inPowerShell(word) : word;
+  return meaning === '' ? typed : `${typed}\t${meaning}`;
 }
 
 const longest = 72;
+
+/** bash inserts a word as it is given: what would be expanded, or end the word, is quoted. */
+function inBash(word: string, quote: string): string {
+  if (quote === '') return word.replaceAll(/[^\p{L}\p{M}\p{N}_./+:=@,-]/gu, '\\$&');
+  // readline closes the quote, but not behind the same sign.
+  const [text, end] = word.endsWith(quote) ? [word.slice(0, -1), `${quote}\\${quote}`] : [word, ''];
+  if (quote === "'") return text.replaceAll("'", `'\\''`) + end;
+  // A backslash before an exclamation mark would stay within double quotes.
+  return text.replaceAll(/["$`\\]/g, '\\$&').replaceAll('!', `"'!'"`) + end;
+}
+
+/** The other signs are quotes to PowerShell as well. */
+function inPowerShell(word: string): string {
+  return /^[\w./+:=-]+$/.test(word) ? word : `'${word.replaceAll(/['‘’‚‛]/g, '$&$&')}'`;
+}

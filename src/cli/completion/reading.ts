@@ -6,12 +6,12 @@ export interface LineReading {
   readonly command: SurfaceCommand | undefined;
   /** Own and global ones; a command's own comes first. */
   readonly options: readonly SurfaceOption[];
-  /** Options that were typed. */
-  readonly given: ReadonlySet<string>;
+  /** Options that were typed, each with its last value, which is empty for one without. */
+  readonly given: ReadonlyMap<string, string>;
   /** The option whose value comes next. */
   readonly pending: SurfaceOption | undefined;
-  /** How many arguments were typed. */
-  readonly count: number;
+  /** Arguments that were typed. */
+  readonly typed: readonly string[];
   /** The argument that comes next. */
   readonly argument: SurfaceField | undefined;
   /** Whether `--` comes before: no options follow. */
@@ -22,18 +22,20 @@ export interface LineReading {
 export function readLine(surface: Surface, words: readonly string[]): LineReading | undefined {
   const rest = words[0] === 'help' ? words.slice(1) : words;
   const path: string[] = [];
-  const given = new Set<string>();
+  const typed: string[] = [];
+  const given = new Map<string, string>();
   let pending: SurfaceOption | undefined;
   let isEnded = false;
-  let count = 0;
   for (const word of rest) {
     const options = optionsAt(surface, path);
-    if (pending) pending = undefined;
-    else if (!isEnded && word === '--') isEnded = true;
+    if (pending) {
+      given.set(pending.option, word);
+      pending = undefined;
+    } else if (!isEnded && word === '--') isEnded = true;
     else if (!isEnded && /^-./.test(word)) pending = readOption(options, word, given);
-    else if (count === 0 && isPath(surface, [...path, word])) path.push(word);
+    else if (typed.length === 0 && isPath(surface, [...path, word])) path.push(word);
     else if (path.length === 0) return undefined;
-    else count += 1;
+    else typed.push(word);
   }
   const command = commandAt(surface, path);
   return {
@@ -42,8 +44,8 @@ export function readLine(surface: Surface, words: readonly string[]): LineReadin
     options: optionsAt(surface, path),
     given,
     pending,
-    count,
-    argument: argumentAt(command, count),
+    typed,
+    argument: argumentAt(command, typed.length),
     isEnded,
   };
 }
@@ -64,13 +66,19 @@ function optionsAt(surface: Surface, path: readonly string[]): readonly SurfaceO
 }
 
 /** Notes an option; itself where its value is the next word. */
-function readOption(options: readonly SurfaceOption[], word: string, given: Set<string>): SurfaceOption | undefined {
-  const [name = ''] = word.split('=');
+function readOption(
+  options: readonly SurfaceOption[],
+  word: string,
+  given: Map<string, string>,
+): SurfaceOption | undefined {
+  const equals = word.indexOf('=');
+  const name = equals === -1 ? word : word.slice(0, equals);
   const letters = word.startsWith('--') ? [] : Array.from(word.slice(1), (letter) => `-${letter}`);
   const found = letters.length > 0 ? letters.map((short) => bySpelling(options, short)) : [bySpelling(options, name)];
-  for (const option of found) if (option) given.add(option.option);
   const at = found.findIndex((option) => option !== undefined && option.kind !== 'boolean');
-  const isAttached = word.includes('=') || at < found.length - 1;
+  const attached = letters.length > 0 ? word.slice(at + 2) : word.slice(name.length + 1);
+  for (const [index, option] of found.entries()) if (option) given.set(option.option, index === at ? attached : '');
+  const isAttached = equals !== -1 || at < found.length - 1;
   return isAttached ? undefined : found[at];
 }
 
@@ -126,4 +134,9 @@ export interface SurfaceOption extends SurfaceField {
 export interface Offer {
   readonly word: string;
   readonly text: string;
+  /** A name by which it is found too, where no word begins as typed. */
+  readonly alias?: string;
 }
+
+/** The words of a list that the tables do not have: stored profiles, and what only the chat server knows. */
+export type NameSource = (list: string, reading: LineReading) => readonly Offer[];

@@ -53,6 +53,7 @@ export default command({
       kind: 'string',
       many: true,
       placeholder: 'TOPIC',
+      suggest: 'topics',
       help: "Name of the topic; '' is the empty topic (level 334); none where CHANNEL is the link of a topic",
     },
   },

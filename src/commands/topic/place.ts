@@ -8,6 +8,7 @@ export const channelArgument = {
   required: true,
   nonempty: true,
   placeholder: 'CHANNEL',
+  suggest: 'channels',
   help: 'Id or name of the channel; id:7 and name:2024 say which; #name, and a #narrow/… link or its whole URL as pasted',
 } as const;
 

@@ -21,6 +21,7 @@ export default command({
       required: true,
       file: true,
       placeholder: 'FRAGMENT NAME',
+      suggest: 'views',
       help: 'A view and its new name',
     },
   },

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure, labelled } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
@@ -5,7 +6,8 @@ import type { Clock, System } from '../../core/system.ts';
 import { isObject } from '../../core/json.ts';
 import { readProfileName, urlOf, type Kind, type Profile } from '../../schema/profile.ts';
 import { refuseExposed } from '../../schema/url.ts';
-import { foldersOf } from '../disk/folders.ts';
+import { storageFailure } from '../disk/files.ts';
+import { foldersOf, namesFile } from '../disk/folders.ts';
 import { changeConfiguration, readConfiguration, type Content, type Files } from './configuration.ts';
 import { keyEntry } from './credentials.ts';
 import { originOfProfile, parseProfile, type ProfileSource } from './profile.ts';
@@ -26,7 +28,7 @@ export interface Profiles extends ProfileSource {
   use(name: string): Promise<void>;
   /** Every stored name, also of a kind that this version does not know. */
   names(): Promise<readonly string[]>;
-  /** Forgets the profiles, and every key without a profile. A kind whose default goes has none: another one is never chosen silently. */
+  /** Forgets the profiles, every key without a profile, and the names of their servers. A kind whose default goes has none: another one is never chosen silently. */
   remove(names: readonly string[]): Promise<void>;
 }
 
@@ -77,10 +79,10 @@ export function openProfiles(system: System, clock: Clock): Profiles {
     async names() {
       return entriesOf((await read())['profiles']).map(([name]) => name);
     },
-    async remove(names) {
+    async remove(forgotten) {
       await change(async (config, files) => {
-        for (const name of names) refuseUnknown(name, config);
-        const others = entriesOf(config['profiles']).filter(([other]) => !names.includes(other));
+        for (const name of forgotten) refuseUnknown(name, config);
+        const others = entriesOf(config['profiles']).filter(([other]) => !forgotten.includes(other));
         const isLeft = (name: unknown): boolean => others.some(([other]) => other === name);
         const credentials = await files.read('credentials');
         const keys = entriesOf(credentials['keys']);
@@ -89,6 +91,10 @@ export function openProfiles(system: System, clock: Clock): Profiles {
           await files.write('credentials', { ...credentials, keys: Object.fromEntries(otherKeys) });
         const defaults = Object.entries(defaultsIn(config)).filter(([, name]) => isLeft(name));
         return { ...config, defaults: Object.fromEntries(defaults), profiles: Object.fromEntries(others) };
+      });
+      const names = namesFile(system);
+      await rm(names, { force: true }).catch((cause: unknown) => {
+        throw storageFailure(`cannot remove ${names}`, cause);
       });
     },
   };

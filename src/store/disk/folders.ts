@@ -33,6 +33,11 @@ export function foldersOf(system: Whereabouts): Folders {
   };
 }
 
+/** Names that TAB got from the chat server (docs/apis.md, Names at TAB). */
+export function namesFile(system: Whereabouts): string {
+  return pathsOf(system).join(foldersOf(system).state, 'completion.json');
+}
+
 function below(
   system: Whereabouts,
   xdg: string,

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { complete } from '../../../src/cli/completion/complete.ts';
 import { answerFor, readBashLine } from '../../../src/cli/completion/completion-process.ts';
-import type { Surface } from '../../../src/cli/completion/reading.ts';
+import type { Offer, Surface } from '../../../src/cli/completion/reading.ts';
 import { runAlone, words } from '../../helpers/run.ts';
 
 let surface: Surface = { groups: [], commands: [], options: [] };
@@ -10,17 +10,36 @@ beforeEach(async () => {
   if (surface.commands.length === 0) surface = JSON.parse((await runAlone('commands -o json')).stdout) as Surface;
 });
 
-const profiles = ['prod', 'team', '$(touch harm)', 'a b'];
+/** What is looked up: profiles of this machine, and names of a server. */
+const lists: Readonly<Record<string, readonly Offer[]>> = {
+  profiles: ['prod', 'team', '$(touch harm)', 'a b', 'c\n', '\u202etaem'].map((word) => ({ word, text: '' })),
+  channels: [
+    { word: 'general', text: '1' },
+    { word: 'name:2024', text: '6' },
+  ],
+  topics: [{ word: 'release: 1.0', text: '' }],
+  users: [
+    { word: '10', text: 'Ines Okafor', alias: 'Ines Okafor' },
+    { word: 'oskar@harbour.example', text: 'Oskar Nyberg', alias: 'Oskar Nyberg' },
+    { word: 'oona@harbour.example', text: 'Oona Nyberg', alias: 'Oona Nyberg' },
+  ],
+  snippets: [{ word: "Ada's $(touch harm)", text: '2' }],
+  views: [
+    { word: 'inbox', text: '' },
+    { word: 'narrow/is/alerted', text: 'Alert words', alias: 'Alert words' },
+  ],
+};
+const lookUp = (list: string) => lists[list] ?? [];
 
 /** What completes a line whose last word, perhaps empty, is at the cursor. */
 function at(line: string): readonly string[] {
   const typed = [...words(line), ...(line.endsWith(' ') ? [''] : [])];
-  return complete(surface, typed.slice(0, -1), typed.at(-1) ?? '', () => profiles).offers.map(({ word }) => word);
+  return complete(surface, typed.slice(0, -1), typed.at(-1) ?? '', lookUp).offers.map(({ word }) => word);
 }
 
 function kindAt(line: string): string {
   const typed = [...words(line), ...(line.endsWith(' ') ? [''] : [])];
-  return complete(surface, typed.slice(0, -1), typed.at(-1) ?? '', () => profiles).kind;
+  return complete(surface, typed.slice(0, -1), typed.at(-1) ?? '', lookUp).kind;
 }
 
 describe('the word at the cursor', () => {
@@ -58,9 +77,25 @@ describe('the word at the cursor', () => {
     ['messages fetch --not is=st', ['is=starred']],
     ['messages fetch --not search', []],
     ['messages fetch --anchor ', ['newest', 'oldest', 'first_unread']],
-    ['view pin inbox narrow/is', ['narrow/is/mentioned', 'narrow/is/starred']],
-    ['auth use ', ['prod', 'team']],
-    ['license list --profile ', ['prod', 'team']],
+    ['view pin inbox narrow/is', ['narrow/is/alerted', 'narrow/is/mentioned', 'narrow/is/starred']],
+    ['auth use ', ['prod', 'team', '$(touch harm)', 'a b']],
+    ['license list --profile t', ['team']],
+    ['messages fetch --channel ', ['general', 'name:2024']],
+    ['messages fetch --channel=g', ['--channel=general']],
+    ['messages fetch --not channel=g', ['channel=general']],
+    ['archive pull kitchen --channel g', ['general']],
+    ['topic list ', ['general', 'name:2024']],
+    ['topic delete general ', ['release: 1.0']],
+    ['messages fetch --channel general --topic rel', ['release: 1.0']],
+    ['messages fetch --sender osk', ['oskar@harbour.example']],
+    ['messages fetch --sender ines', ['10']],
+    ['messages fetch --sender nyb', []],
+    ['messages fetch --sender oka', ['10']],
+    ['messages fetch --sender kafor', []],
+    ['snippet rm ', ["Ada's $(touch harm)"]],
+    ['view hide words', ['narrow/is/alerted']],
+    ['view hide al', ['narrow/is/alerted']],
+    ['view rename narrow/is/a', ['narrow/is/alerted']],
     ['auth login ', ['licensing', 'chat']],
     ['api chat ', ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']],
     ['completion ', ['bash', 'zsh', 'fish', 'powershell']],
@@ -95,8 +130,8 @@ describe('the word at the cursor', () => {
 
   test('every option and command says what it means', () => {
     const offers = [
-      ...complete(surface, [], '', () => []).offers,
-      ...complete(surface, ['messages', 'fetch'], '--', () => []).offers,
+      ...complete(surface, [], '', lookUp).offers,
+      ...complete(surface, ['messages', 'fetch'], '--', lookUp).offers,
     ];
     expect(offers.filter(({ text }) => text === '')).toEqual([]);
   });
@@ -110,7 +145,6 @@ describe('a line of bash', () => {
     ['chatelaine license li', ['license'], 'li', ''],
     ['chatelaine license view \'a b\' c\\ d "e \\"f" ', ['license', 'view', 'a b', 'c d', 'e "f'], '', ''],
     ['chatelaine license list --output=js', ['license', 'list'], '--output=js', '--output='],
-    ['chatelaine settings set "color_scheme=d', ['settings', 'set'], 'color_scheme=d', ''],
     ['chatelaine license list 2>errors --fie', ['license', 'list'], '--fie', ''],
     [
       'chatelaine license view $(touch harm) `id` $HOME ',
@@ -119,7 +153,19 @@ describe('a line of bash', () => {
       '',
     ],
   ])('%s', (line, expected, current, kept) => {
-    expect(readBashLine(line, breaks)).toEqual({ words: expected, current, kept });
+    expect(readBashLine(line, breaks)).toEqual({ words: expected, current, kept, quote: '' });
+  });
+
+  test.each([
+    ['"color_scheme=d', 'color_scheme=d', '', '"'],
+    ["--topic='a=b c", '--topic=a=b c', '--topic=', "'"],
+    ['--sender ada@ex', 'ada@ex', 'ada', ''],
+    ['release\\:\\ 1', 'release: 1', '', ''],
+    [`'it'"s a`, 'its a', 'it', '"'],
+    [`'it'\\''s`, "it's", "it'", "'"],
+    ["'a b'c", 'a bc', 'a b', ''],
+  ])('bash replaces what is behind the last break or open quote: %s', (typed, current, kept, quote) => {
+    expect(readBashLine(`chatelaine ${typed}`, `${breaks}@`)).toMatchObject({ current, kept, quote });
   });
 
   test('the target of a redirection is a file, whatever the command', () => {
@@ -140,11 +186,37 @@ test('each shell gets its own form of an offer', () => {
       { word: 'b', text: '' },
     ],
   } as const;
-  expect(answerFor('bash', completion, 'id:')).toBe('words\n7\n\n');
-  expect(answerFor('bash', { ...completion, offers: completion.offers.slice(0, 1) }, 'id:')).toBe('words\n7\n');
+  expect(answerFor('bash', completion, { kept: 'id:', quote: '' })).toBe('words\n7\nb\n');
+  expect(answerFor('bash', { ...completion, offers: completion.offers.slice(0, 1) }, { kept: 'id:', quote: '' })).toBe(
+    'words\n7\n',
+  );
   expect(answerFor('zsh', completion)).toBe('words\nid\\:7:A meaning\nb\n');
   expect(answerFor('fish', completion)).toBe('words\nid:7\tA meaning\nb\n');
   expect(answerFor('powershell', completion)).toBe(answerFor('fish', completion));
+});
+
+test.each([
+  ['bash', '', String.raw`It\'s\ \$\(a\)\ \"b\\c\!`],
+  ['bash', "'", String.raw`It'\''s $(a) "b\c!`],
+  ['bash', '"', String.raw`It's \$(a) \"b\\c"'!'"`],
+  ['zsh', '', String.raw`It's $(a) "b\\c!`],
+  ['fish', '', String.raw`It's $(a) "b\c!`],
+  ['powershell', '', String.raw`'It''s $(a) "b\c!'`],
+])('a word that a shell would expand is quoted for it: %s %s', (shell, quote, text) => {
+  const completion = { kind: 'words', offers: [{ word: String.raw`It's $(a) "b\c!`, text: '' }] } as const;
+  expect(answerFor(shell, completion, { kept: '', quote })).toBe(`words\n${text}\n`);
+});
+
+test.each([
+  ["'", "it''", String.raw`it'\'''\'`],
+  ['"', 'say "a"', String.raw`say \"a"\"`],
+])('bash does not close a quote %s behind the same sign', (quote, word, text) => {
+  const completion = { kind: 'words', offers: [{ word, text: '' }] } as const;
+  expect(answerFor('bash', completion, { kept: '', quote })).toBe(`words\n${text}\n`);
+});
+
+test('zsh gets the one word that takes the place of what was typed', () => {
+  expect(answerFor('zsh', { kind: 'other', offers: [{ word: 'id:7', text: 'A meaning' }] })).toBe('other\nid:7\n');
 });
 
 test('words that continue after = are said to be open', () => {

@@ -1,0 +1,221 @@
+import { spawnSync } from 'node:child_process';
+import { constants, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { isObject, type JsonObject } from '../../core/json.ts';
+import { variable } from '../../core/system.ts';
+import { plain } from '../../output/plain.ts';
+import { readName } from '../../schema/narrow.ts';
+import { foldersOf, namesFile } from '../../store/disk/folders.ts';
+import type { LineReading, Offer } from './reading.ts';
+
+/**
+ * Names that the tables do not have: those of stored profiles, and what only the chat server knows (docs/apis.md, Names at TAB). Whatever
+ * fails, there are none, since a completion cannot report it.
+ */
+export function lookUp(list: string, reading: LineReading): readonly Offer[] {
+  try {
+    return found(list, reading);
+  } catch {
+    return [];
+  }
+}
+
+function found(list: string, reading: LineReading): readonly Offer[] {
+  const config = storedObject(join(foldersOf(system()).config, 'config.json'));
+  if (list === 'profiles') return Object.keys(objectIn(config, 'profiles')).map((word) => ({ word, text: '' }));
+  const account = accountOf(config, reading);
+  if (!account) return [];
+  if (list !== 'topics') return known(account, list, lists[list]);
+  const channel = channelOf(reading);
+  const channels = known(account, 'channels', lists['channels']);
+  const id = typeof channel === 'number' ? channel : channels.find(({ word }) => readName(word) === channel)?.text;
+  return id === undefined ? [] : known(account, `topics of ${id}`, topicsOf(id));
+}
+
+function system() {
+  return { env: process.env, platform: process.platform, home: homedir() };
+}
+
+/** An account at a server, and the options that choose it. */
+interface SignedIn {
+  readonly name: string;
+  readonly options: readonly string[];
+}
+
+/** Undefined where nobody is signed in, and where the key comes from a command, which may ask its user a question. */
+function accountOf(config: JsonObject, { given }: LineReading): SignedIn | undefined {
+  const { env } = process;
+  if (given.has('--sandbox') || /^(1|true)$/.test(env['CHATELAINE_SANDBOX'] ?? ''))
+    return { name: 'sandbox', options: ['--sandbox'] };
+  const typed = given.get('--profile');
+  const site = variable(env, 'CHATELAINE_CHAT_SITE');
+  if (typed === undefined && site !== undefined)
+    return { name: `${site} ${env['CHATELAINE_CHAT_EMAIL'] ?? ''}`, options: [] };
+  const name = typed ?? variable(env, 'CHATELAINE_PROFILE') ?? objectIn(config, 'defaults')['chat'];
+  const profile = typeof name === 'string' ? objectIn(objectIn(config, 'profiles'), name) : {};
+  if (typeof name !== 'string' || profile['kind'] !== 'chat' || profile['key_command'] !== undefined) return undefined;
+  return { name: `${String(profile['site'])} ${String(profile['email'])}`, options: ['--profile', name] };
+}
+
+/** The channel whose topics are meant: the first argument of a command for topics, or the option. */
+function channelOf({ command, typed, given }: LineReading): number | string | undefined {
+  const text = command?.arguments[0]?.suggest === 'channels' ? typed[0] : given.get('--channel');
+  return text === undefined ? undefined : readName(text);
+}
+
+/** A read of the chat API, and the offers in its answer. */
+interface NameList {
+  readonly path: string;
+  readonly offersIn: (answer: JsonObject) => readonly Offer[];
+}
+
+const lists: Readonly<Record<string, NameList>> = {
+  channels: {
+    path: 'streams',
+    offersIn: ({ streams }) =>
+      rowsOf(streams).map(({ name, stream_id }) => ({ word: channelWord(String(name)), text: String(stream_id) })),
+  },
+  users: {
+    path: 'users',
+    // An address that the server hides is made of the id.
+    offersIn: ({ members }) => [
+      { word: 'me', text: 'the account itself' },
+      ...rowsOf(members).map(({ email, user_id, full_name }) => ({
+        ...named(String(full_name)),
+        word: /^user\d+@/.test(String(email)) ? String(user_id) : String(email),
+      })),
+    ],
+  },
+  snippets: {
+    path: 'saved_snippets',
+    offersIn({ saved_snippets }) {
+      const rows = rowsOf(saved_snippets);
+      const titles = rows.map(({ title }) => title);
+      // A title that means another thing, or several snippets, has to be typed as the id.
+      return rows.map(({ id, title }) =>
+        /^[\d-]/.test(String(title)) || titles.indexOf(title) !== titles.lastIndexOf(title)
+          ? { ...named(String(title)), word: String(id) }
+          : { word: String(title), text: String(id) },
+      );
+    },
+  },
+  views: {
+    path: 'navigation_views',
+    offersIn: ({ navigation_views }) =>
+      rowsOf(navigation_views).map(({ fragment, name }) => ({
+        ...named(typeof name === 'string' ? name : ''),
+        word: String(fragment),
+      })),
+  },
+};
+
+function topicsOf(channel: number | string): NameList {
+  return {
+    path: `users/me/${channel}/topics`,
+    offersIn: ({ topics }) =>
+      rowsOf(topics)
+        .map(({ name }) => ({ word: String(name), text: '' }))
+        .filter(({ word }) => !word.startsWith('-')),
+  };
+}
+
+/** What would be read as an id or a link has to be said to be a name. */
+function channelWord(name: string): string {
+  return /^(\d+$|id:|name:|[#-]|https?:)/.test(name) ? `name:${name}` : name;
+}
+
+function named(name: string): Omit<Offer, 'word'> {
+  return { text: plain(name), alias: name };
+}
+
+function rowsOf(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+/** How long names are offered without asking again; and how long nothing is asked where the server did not answer. */
+const freshMs = { answered: 120_000, unanswered: 20_000 };
+
+function known({ name, options }: SignedIn, list: string, read: NameList | undefined): readonly Offer[] {
+  if (!read) return [];
+  const file = namesFile(system());
+  const key = `${name} ${list}`;
+  const isFresh = ({ at, offers }: JsonObject): boolean =>
+    Math.abs(Date.now() - Number(at)) < (offers === null ? freshMs.unanswered : freshMs.answered);
+  const fresh = Object.entries(storedObject(file)).filter(([, entry]) => isObject(entry) && isFresh(entry));
+  const kept = fresh.find(([other]) => other === key)?.[1];
+  if (isObject(kept)) return rowsOf(kept['offers']).filter(isOffer);
+  const answer = ask(read.path, options);
+  const offers = answer && read.offersIn(answer);
+  store(file, { ...Object.fromEntries(fresh), [key]: { at: Date.now(), offers: offers ?? null } });
+  return offers ?? [];
+}
+
+function isOffer(value: JsonObject): value is JsonObject & Offer {
+  return typeof value['word'] === 'string' && typeof value['text'] === 'string';
+}
+
+/**
+ * One read by another process of this program, which has its rules about keys, hosts and certificates: this one sees names alone.
+ * It asks nothing, says nothing, and ends after a second.
+ */
+function ask(path: string, options: readonly string[]): JsonObject | undefined {
+  const line = [
+    'api',
+    'chat',
+    'GET',
+    path,
+    '-o',
+    'json',
+    '--no-input',
+    '--retries',
+    '0',
+    '--deadline',
+    '1s',
+    ...options,
+  ];
+  const { stdout, status } = spawnSync(process.execPath, [process.argv[1] ?? '', ...line], {
+    env: Object.fromEntries(Object.entries(process.env).filter(([name]) => isForAccess(name))),
+    stdio: ['ignore', 'pipe', 'ignore'],
+    timeout: 1500,
+    killSignal: 'SIGKILL',
+    maxBuffer: 64 * 1024 * 1024,
+    windowsHide: true,
+  });
+  return status === 0 ? objectOf(stdout.toString()) : undefined;
+}
+
+/** Of our own variables those that say where the account is: none that shapes, shows or records an answer. */
+function isForAccess(name: string): boolean {
+  return !name.startsWith('CHATELAINE_') || /^CHATELAINE_(CHAT_\w+|ALLOW_HTTP|CONFIG_DIR|CA_FILE|NO_CACHE)$/.test(name);
+}
+
+function store(file: string, content: JsonObject): void {
+  const draft = `${file}.${process.pid}`;
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    writeFileSync(draft, JSON.stringify(content), { mode: 0o600, flag: 'wx' });
+    renameSync(draft, file);
+  } catch {
+    // Without a file the next TAB asks again.
+  }
+}
+
+function storedObject(file: string): JsonObject {
+  try {
+    // A FIFO in its place would hold the user's shell until somebody writes to it.
+    return objectOf(readFileSync(openSync(file, constants.O_RDONLY | constants.O_NONBLOCK), 'utf8')) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+function objectOf(text: string): JsonObject | undefined {
+  const content: unknown = JSON.parse(text);
+  return isObject(content) ? content : undefined;
+}
+
+function objectIn(content: JsonObject, name: string): JsonObject {
+  const value = Object.hasOwn(content, name) ? content[name] : undefined;
+  return isObject(value) ? value : {};
+}
