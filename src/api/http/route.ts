@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { Socket } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
-import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { buildConnector, Client, type Dispatcher } from 'undici';
 import { Failure, messageOf } from '../../core/failure.ts';
 import { readFileText } from '../../core/read.ts';
 import { variable, type Environment } from '../../core/system.ts';
@@ -11,27 +11,63 @@ import { connectError, TransportError } from './transport-error.ts';
 
 type TransportSurroundings = Connection['surroundings'];
 
+/** Sends a request, which `cancellation` ends. */
+export type Dispatch = (
+  options: Dispatcher.DispatchOptions,
+  handler: Dispatcher.DispatchHandler,
+  cancellation: Cancellation,
+) => unknown;
+
 /** One set of connections for the process, made at the first request. */
-const opened = new WeakMap<TransportSurroundings, Promise<Dispatcher>>();
+const opened = new WeakMap<TransportSurroundings, Promise<Dispatch>>();
 
 /** @throws Failure config for an unreadable CA file or a wrong proxy variable */
-export function dispatcherFor(surroundings: TransportSurroundings, signal: AbortSignal): Promise<Dispatcher> {
-  const known = opened.get(surroundings) ?? openDispatcher(surroundings, signal);
+export function dispatchIn(surroundings: TransportSurroundings, signal: AbortSignal): Promise<Dispatch> {
+  const known = opened.get(surroundings) ?? keepConnections(surroundings, signal);
   opened.set(surroundings, known);
   return known;
 }
 
-/**
- * The one place where connections are made: by undici's connector and kept by its agent, directly or through the proxy of the environment. No
- * step has a time limit of its own: TCP, CONNECT and TLS end when their request is cancelled. What ends one of them is a `connectError`.
- */
-async function openDispatcher(surroundings: TransportSurroundings, signal: AbortSignal): Promise<Dispatcher> {
+/** Each request has a connection to itself until its end; then the next one takes it. */
+async function keepConnections(surroundings: TransportSurroundings, signal: AbortSignal): Promise<Dispatch> {
   const { env } = surroundings;
   // A wrong variable is reported before the first connection.
   proxyOf('https://example.com', { ...env, NO_PROXY: '', no_proxy: '' });
   const trust = await trustIn(surroundings, signal);
   const connect = buildConnector({ timeout: 0, ...(trust ? { secureContext: trust } : {}) });
-  return new Agent({ connect: routed(env, connect), headersTimeout: 0, bodyTimeout: 0 });
+  const idle = new Map<string, Set<Dispatch>>();
+  return (options, ...given) => {
+    const origin = String(options.origin);
+    const free = idle.get(origin) ?? new Set();
+    idle.set(origin, free);
+    const [connection = newConnection(origin, env, connect, free)] = free;
+    free.delete(connection);
+    return connection(options, ...given);
+  };
+}
+
+/**
+ * A client of undici, which is `free` whenever its request has ended. It opens its connection when it is first needed, and again where the
+ * server closed it. Because it has one request at a time, what it opens is opened for that one and is given up with it: undici itself gives
+ * up a request only when that was sent (test/network/connecting.test.ts, while connecting).
+ */
+function newConnection(origin: string, env: Environment, connect: Connect, free: Set<Dispatch>): Dispatch {
+  let present = new Cancellation();
+  const client = new Client(origin, {
+    connect(options, callback) {
+      // undici connects once more after a request that was given up.
+      if (present.isSent) callback(new Error('the request has ended'), null);
+      else route(connect, options, env, present, callback);
+    },
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  const dispatch: Dispatch = (options, handler, cancellation) => {
+    present = cancellation;
+    return client.dispatch(options, handler);
+  };
+  client.on('drain', () => void free.add(dispatch));
+  return dispatch;
 }
 
 /**
@@ -57,52 +93,31 @@ export class Cancellation {
   }
 }
 
-/** The request that is being dispatched: undici opens a connection while it dispatches, and does not say for which request. */
-let dispatching: Cancellation | undefined;
-
 /**
- * Ends a request whose idle connection the server closed after it was dispatched: undici opens another one for it later, which nothing
- * could cancel. Nothing of it was sent: it is to be dispatched again.
+ * The one place where connections are made, directly or through the proxy of the environment. No step has a time limit of its own: TCP,
+ * CONNECT and TLS end when their request is cancelled. What ends one of them is a `connectError`.
  */
-export class ClosedBeforeUse extends Error {}
-
-/**
- * Dispatches a request; a connection that is opened for it is given up when it is cancelled, which undici does only for a request that is
- * sent (test/network/connecting.test.ts, while connecting). Not an AsyncLocalStorage: that calls a hook for each promise of the process,
- * which is a tenth of the time of a bulk write.
- */
-export function dispatchFor(cancellation: Cancellation, dispatch: () => void): void {
-  dispatching = cancellation;
-  try {
-    dispatch();
-  } finally {
-    dispatching = undefined;
-  }
-}
-
-function routed(env: Environment, connect: Connect): buildConnector.connector {
-  return (options, callback) => {
-    const cancellation = dispatching;
-    if (!cancellation) {
-      callback(new ClosedBeforeUse(), null);
-      return;
-    }
-    const host = options.host ?? options.hostname;
-    const proxy = proxyOf(`${options.protocol}//${host}`, env);
-    const fail = (cause: unknown): void => callback(connectError(cause, options.hostname, proxy?.host), null);
-    const done: buildConnector.Callback = (...[cause, socket]) => {
-      if (cause) fail(cause);
-      else callback(null, socket);
-    };
-    if (!proxy) {
-      open(connect, options, cancellation, done);
-      return;
-    }
-    openTunnel(connect, proxy, options, cancellation).then(
-      (httpSocket) => open(connect, { ...options, httpSocket }, cancellation, done),
-      fail,
-    );
+function route(
+  connect: Connect,
+  options: buildConnector.Options,
+  env: Environment,
+  cancellation: Cancellation,
+  callback: buildConnector.Callback,
+): void {
+  const proxy = proxyOf(`${options.protocol}//${options.host ?? options.hostname}`, env);
+  const fail = (cause: unknown): void => callback(connectError(cause, options.hostname, proxy?.host), null);
+  const done: buildConnector.Callback = (...[cause, socket]) => {
+    if (cause) fail(cause);
+    else callback(null, socket);
   };
+  if (!proxy) {
+    open(connect, options, cancellation, done);
+    return;
+  }
+  openTunnel(connect, proxy, options, cancellation).then(
+    (httpSocket) => open(connect, { ...options, httpSocket }, cancellation, done),
+    fail,
+  );
 }
 
 /** undici's connector returns the socket, which its types do not say. */
@@ -130,14 +145,14 @@ function openTunnel(
 ): Promise<Socket> {
   const target = `${hostname.includes(':') ? `[${hostname}]` : hostname}:${port || 443}`;
   const headers = { host: target, ...credentialsOf(proxy) };
-  const agent = new Agent({
+  const client = new Client(proxy.origin, {
     // The name in it is that of the header Host, the server's: the proxy is known by its own.
     connect: ({ servername: _, ...options }, done) => open(connect, options, cancellation, done),
     headersTimeout: 0,
   });
   return new Promise((resolve, reject) => {
-    agent.dispatch(
-      { origin: proxy.origin, method: 'CONNECT', path: target, headers },
+    client.dispatch(
+      { method: 'CONNECT', path: target, headers },
       {
         // The socket ends with the request: undici, asked to end it, would connect once more.
         onRequestStart: () => undefined,

@@ -8,7 +8,7 @@ import { Failure } from '../../core/failure.ts';
 import { Answer } from './answer.ts';
 import type { BodyLimits, Call, Connection } from './call.ts';
 import type { Request } from './request.ts';
-import { Cancellation, ClosedBeforeUse, dispatcherFor, dispatchFor } from './route.ts';
+import { Cancellation, dispatchIn, type Dispatch } from './route.ts';
 import { TransportError } from './transport-error.ts';
 
 interface ExchangeLimits {
@@ -28,7 +28,7 @@ export async function exchange(
   url: string,
   { timeout, body: bodyLimits, outlasts }: ExchangeLimits,
 ): Promise<Answer> {
-  const way = dispatcher ?? (await dispatcherFor(surroundings, signal));
+  const dispatch = dispatcher ? dispatcher.dispatch.bind(dispatcher) : await dispatchIn(surroundings, signal);
   await turn();
   if (signal.aborted) throw new TransportError('no connection', { cause: signal.reason });
   const cancellation = new Cancellation();
@@ -40,7 +40,7 @@ export async function exchange(
   };
   signal.addEventListener('abort', stop);
   try {
-    const { status, headers, body } = await receiveHead(way, optionsOf(request, url), cancellation);
+    const { status, headers, body } = await receiveHead(dispatch, optionsOf(request, url), cancellation);
     const isSuccess = status >= 200 && status < 300;
     const limits = isSuccess ? bodyLimits : { ...bodyLimits, spool: undefined };
     const read = await readBody(decompressed(body, headers['content-encoding']), limits);
@@ -61,16 +61,9 @@ function turn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
 }
 
-let last = { url: '', origin: '', path: '' };
-
-/** Requests to one URL follow one another: it is parsed for the first of them. */
 function optionsOf({ method, headers, body }: Request, url: string): Dispatcher.DispatchOptions {
-  if (url !== last.url) {
-    const { origin, pathname, search } = new URL(url);
-    last = { url, origin, path: pathname + search };
-  }
-  const { origin, path } = last;
-  return { origin, path, method, headers, body: body ?? null };
+  const { origin, pathname, search } = new URL(url);
+  return { origin, path: pathname + search, method, headers, body: body ?? null };
 }
 
 /** An answer whose body is still on its way. */
@@ -83,19 +76,9 @@ interface Head {
 /** Bytes that may wait for the reader before the sender is paused. */
 const mostWaiting = 256 * 1024;
 
-async function receiveHead(...request: Parameters<typeof dispatchOnce>): Promise<Head> {
-  for (;;)
-    try {
-      return await dispatchOnce(...request);
-    } catch (cause) {
-      if (!(cause instanceof ClosedBeforeUse)) throw cause;
-      await turn();
-    }
-}
-
 /** Dispatches a request, and resolves when the head of its answer is there. */
-function dispatchOnce(
-  dispatcher: Dispatcher,
+function receiveHead(
+  dispatch: Dispatch,
   options: Dispatcher.DispatchOptions,
   cancellation: Cancellation,
 ): Promise<Head> {
@@ -127,7 +110,7 @@ function dispatchOnce(
         else reject(cause);
       },
     };
-    dispatchFor(cancellation, () => dispatcher.dispatch(options, handler));
+    dispatch(options, handler, cancellation);
   });
 }
 
