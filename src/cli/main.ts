@@ -2,6 +2,8 @@ import { Failure } from '../core/failure.ts';
 import { rowOf } from '../output/formats.ts';
 import { guarded, isClosedPipe, readerGone, streamSink } from '../output/sink.ts';
 import { hasColor } from '../output/style.ts';
+import { twinOf } from '../commands/environment.ts';
+import { variable } from '../core/system.ts';
 import { formatDuration, type Milliseconds } from '../core/duration.ts';
 import { fillFromInput } from './input.ts';
 import { openMessages, type Messages, type MessageStyle } from './messages.ts';
@@ -23,7 +25,7 @@ export async function main(argv: readonly string[], host: Host): Promise<number>
     release: () => undefined,
   };
   try {
-    const request = await readCommandLine(argv, host);
+    const request = await readCommandLine(argv, host).catch((cause: unknown) => refuse(cause, started, host));
     if ('command' in request) {
       const exit = await perform(request, started, host);
       return started.end(exit);
@@ -49,6 +51,22 @@ interface Started {
   release: () => void;
 }
 
+/**
+ * A command line that cannot be read ends here, with the summary that it names all the same: that of an earlier run would be taken for
+ * this one's.
+ */
+async function refuse(cause: unknown, started: Started, { system }: Host): Promise<never> {
+  const { messages, redactor } = started;
+  const path = typedValues(started.given.map(String), ['--summary']).at(-1) ?? variable(system.env, twinOf('summary'));
+  try {
+    if (path !== undefined) started.end = (await openedSummary(path, null, messages, redactor)).end;
+  } catch (unwritable) {
+    if (!(unwritable instanceof Failure)) throw unwritable;
+    messages.warn(unwritable.message);
+  }
+  throw cause;
+}
+
 async function perform(request: CommandRequest, started: Started, host: Host): Promise<number> {
   const { redactor } = started;
   // A command may have an --output of its own, which is not among the global options.
@@ -56,26 +74,29 @@ async function perform(request: CommandRequest, started: Started, host: Host): P
   const messages = openMessages(host, messageStyle({ ...request.options, output }, host), redactor);
   const { signal, release } = openEnding(host, request.options.deadline);
   Object.assign(started, { messages, release });
-  const summary = await summaryOf(request, messages, redactor);
+  const { command, options } = request;
+  // Opened before anything else is done.
+  const summary =
+    options.summary === undefined ? undefined : await openedSummary(options.summary, command.name, messages, redactor);
   if (summary) started.end = summary.end;
   const waiting = { signal, note: messages.note };
-  const words = await fillFromInput(request.words, request.command.args ?? {}, host, waiting);
+  const words = await fillFromInput(request.words, command.args ?? {}, host, waiting);
   started.given.push(...Object.values(words).flat());
-  const values = readValues(request.command, words, request.flags);
+  const values = readValues(command, words, request.flags);
   // Help needs nothing of what runs a command.
   const { runCommand } = await import('./run.ts');
-  return runCommand(request.command, values, { options: request.options, host, messages, redactor, summary, signal });
+  return runCommand(command, values, { options, host, messages, redactor, summary, signal });
 }
 
-/** Opened before anything else is done. @throws Failure where it cannot be written */
-async function summaryOf(
-  { command, options }: CommandRequest,
+/** @throws Failure where it cannot be written */
+async function openedSummary(
+  path: string,
+  command: string | null,
   messages: Messages,
   redactor: Redactor,
-): Promise<Summary | undefined> {
-  if (options.summary === undefined) return undefined;
+): Promise<Summary> {
   const { openSummary } = await import('./summary.ts');
-  return openSummary(options.summary, command.name, messages, redactor);
+  return openSummary(path, command, messages, redactor);
 }
 
 async function report(cause: unknown, { messages, end }: Started, typed: Typed): Promise<number> {
@@ -95,12 +116,20 @@ function bug(cause: unknown): Failure {
 
 /** How errors of the command line itself are written before its options are known. */
 function guessedStyle(argv: readonly string[], host: Host): MessageStyle {
-  const wanted = argv.flatMap((word, index) => {
-    if (word === '--json') return ['json'];
-    if (word === '-o' || word === '--output') return [argv[index + 1]];
-    return /^(?:-o|--output=)(.+)$/.exec(word)?.[1] ?? [];
+  const words = argv.map((word) => (word === '--json' ? '-ojson' : word));
+  return messageStyle(
+    { output: typedValues(words, ['-o', '--output']).at(-1) ?? host.system.env['CHATELAINE_OUTPUT'] },
+    host,
+  );
+}
+
+/** The values of an option in a line that may not be readable. */
+function typedValues(argv: readonly string[], spellings: readonly string[]): readonly string[] {
+  return argv.flatMap((word, index) => {
+    if (spellings.includes(word)) return argv[index + 1] ?? [];
+    const [, name = '', value] = /^(-[a-z]|--[a-z]+=)([^]+)$/.exec(word) ?? [];
+    return value !== undefined && spellings.includes(name.replace('=', '')) ? value : [];
   });
-  return messageStyle({ output: wanted.at(-1) ?? host.system.env['CHATELAINE_OUTPUT'] }, host);
 }
 
 /** The options that messages follow; `output` may be any text. */

@@ -18,12 +18,12 @@ export interface Summary {
 const maxChanges = 1000;
 
 /**
- * Until the run ends, the file says that it is running: so does that of a run that was killed.
+ * `command` is null where the line named none that could be read. Until the run ends, the file says that it is running: so does that of a run that was killed.
  * @throws Failure where the file cannot be written
  */
 export function openSummary(
   path: string,
-  command: string,
+  command: string | null,
   { warn }: Pick<Messages, 'warn'>,
   redactor: Pick<Redactor, 'clean'>,
 ): Summary {

@@ -118,3 +118,29 @@ test('findings of an audit are counted', async () => {
   });
   expect(readFileSync(file, 'utf8')).not.toContain('CD3AE');
 });
+
+test.each([
+  ['license apply roster.csv --chnged --summary F', {}],
+  ['license apply roster.csv --summary=F --changed=maybe', {}],
+  ['licens apply --summary F', {}],
+  ['license apply roster.csv --retries few', { CHATELAINE_SUMMARY: 'F' }],
+  ['license list -o docx --summary F', {}],
+])('a line that cannot be read replaces the summary of an earlier run: %s', async (line, env) => {
+  const file = join(emptyHome(), 'summary.json');
+  writeFileSync(file, '{"command":"license apply","outcome":"ok","exit":0}\n');
+  const set = Object.fromEntries(Object.keys(env).map((name) => [name, file]));
+  const { exitCode, stderr } = await run(fakeService(), line.replace('F', file), { env: set });
+  expect(exitCode).toBe(2);
+  expect(summaryIn(file)).toMatchObject({ outcome: 'usage', exit: 2 });
+  expect(stderr).toContain(summaryIn(file).error?.message);
+});
+
+test('a line that cannot be read leaves a file that is no summary as it is, and says so', async () => {
+  const file = join(emptyHome(), 'roster.csv');
+  writeFileSync(file, roster);
+  const { exitCode, stderr } = await run(fakeService(), `license apply --chnged --summary ${file}`);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain('--chnged');
+  expect(stderr).toContain('holds something else than a summary');
+  expect(readFileSync(file, 'utf8')).toBe(roster);
+});
