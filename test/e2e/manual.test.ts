@@ -1,5 +1,4 @@
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
-import { mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -66,6 +65,15 @@ test('recipes run a command that writes, one at a time where the CI can keep it 
   expect(text).toMatch(/^ {2}resource_group: licenses$/m);
 });
 
+test('recipes take the actions that our own workflows take, by their hash', () => {
+  const own = ['test', 'release'].map((name) => readFileSync(`.github/workflows/${name}.yml`, 'utf8')).join('\n');
+  const used = blocks.flatMap(({ block }) =>
+    'workflow' in block ? block.lines.flatMap((line) => /uses: .*/.exec(line) ?? []) : [],
+  );
+  expect(used.length).toBeGreaterThan(3);
+  expect(used.filter((line) => !/@[\da-f]{40} # v/.test(line) || !own.includes(line))).toEqual([]);
+});
+
 const workflows = blocks.flatMap(({ place, block }) =>
   'workflow' in block && block.workflow !== 'cron'
     ? jobsOf(block).map((job) => ({ ...job, place: `${place}, ${block.workflow}: ${job.name}` }))
@@ -94,13 +102,15 @@ for (const { place, script, env: own } of workflows) {
     const home = furnished(env);
     if (needsLedger) await prepareLedger(script.join('\n'));
     const values = Object.entries(own).map(([name, text]) => [name, placed(secretsIn(text, env), env, home)] as const);
-    writeFileSync(join(home, 'script.sh'), `${placed(script.join('\n'), env, home)}\n`);
+    const text = placed(script.join('\n'), env, home);
+    writeFileSync(join(home, 'script.sh'), `${text}\n`);
     const { code, stdout, stderr } = await shell('exec sh -e script.sh', {
       home,
       env: { ...env, ...Object.fromEntries(values), PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}` },
     }).ended;
     expect({ code, stderr }).toMatchObject({ code: 0 });
     if (!isSilent(script)) expect(stdout).not.toBe('');
+    if (text.includes('--archive deleted')) expect(readdirSync(join(home, 'deleted'))).toHaveLength(1);
   });
 }
 
