@@ -1,10 +1,9 @@
 import { Failure, usage } from '../../core/failure.ts';
-import { severalWarning } from '../../jobs/license/decide.ts';
+import { isOpen, severalWarning } from '../../jobs/license/decide.ts';
 import {
   changesIn,
   creationsIn,
   dryRow,
-  isOpen,
   planInWords,
   planRequests,
   twinsIn,

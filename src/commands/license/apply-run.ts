@@ -10,9 +10,10 @@ import {
   planToShow,
   type Plan,
   type Planning,
+  type RowResult,
 } from '../../jobs/license/plan-roster.ts';
 import { licenseJournal, recordedPast, type LicenseJournal } from '../../jobs/license/past.ts';
-import type { Applying, RowResult } from '../../jobs/license/roster-results.ts';
+import type { Applying } from '../../jobs/license/roster-results.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { JournalHeader } from '../../store/journal.ts';
 import type { Disk, GlobalValues, Invocation, Keys, Ledgers, Terminal, Time } from '../context.ts';

@@ -1,7 +1,6 @@
 import { usage } from '../../core/failure.ts';
 import { changeInWords } from '../../jobs/license/decide.ts';
-import type { DryRow } from '../../jobs/license/plan-roster.ts';
-import type { RowResult } from '../../jobs/license/roster-results.ts';
+import type { DryRow, RowResult } from '../../jobs/license/plan-roster.ts';
 import { rowOf } from '../../output/formats.ts';
 import { rosterFields } from '../../schema/license.ts';
 import { optional } from '../../schema/field.ts';
@@ -86,8 +85,8 @@ export default command({
     const limits = { roster, file: file === '-' ? 'standard input' : file, max_create: values.max_create };
     warnOfNames(roster, limits.file, context.warn);
     const { rows, sha256: input } = roster;
-    const users = new Set(values.send_again ? rows.map(({ remote_user }) => remote_user) : []);
-    const sendAgain = sendAgainOf(values.send_again, (user) => users.has(user));
+    const users = rows.map(({ remote_user }) => remote_user);
+    const sendAgain = sendAgainOf(values.send_again, users);
     const targets = await targetsOf(rows, values.app_code, context);
     const planning = {
       licensing: apiOfEachApp(context, values.app_code),

@@ -46,11 +46,11 @@ export default command({
     const account = await context.licensingAccount(typed);
     refuseReadOnly(account);
     const { options, elapsed, note } = context;
-    const isAgain = sendAgainOf(send_again, (user) => user === remote_user).size > 0;
+    const sendAgain = sendAgainOf(send_again, [remote_user]);
     const claims = options.dry_run
       ? noClaims(await context.openAnswers(account, app_code, [remote_user]))
       : await context.claims(account, app_code, settle);
-    const ensuring = { ...settlingOf(context, settle), claims, elapsed, similar: similarOf(allow_similar), isAgain };
+    const ensuring = { ...settlingOf(context, settle), claims, elapsed, similar: similarOf(allow_similar), sendAgain };
     const fields = { remote_user, app_code, size_allowance };
     const ensured = await ensureLicense(context.licensing(typed), fields, ensuring);
     const { outcome, license, size_before, failure } = ensured;

@@ -39,8 +39,9 @@ export const ensuringOptions = {
  * The users of `--send-again`, each of whom has to be one that the command is about.
  * @throws Failure usage
  */
-export function sendAgainOf(users: readonly string[] = [], own: (user: string) => boolean): ReadonlySet<string> {
-  const strange = users.find((user) => !own(user));
+export function sendAgainOf(users: readonly string[] = [], own: readonly string[]): ReadonlySet<string> {
+  const known = new Set(users.length > 0 ? own : []);
+  const strange = users.find((user) => !known.has(user));
   if (strange !== undefined) throw usage(`--send-again: this command is not about the user '${strange}'`);
   return new Set(users);
 }

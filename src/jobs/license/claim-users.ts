@@ -166,18 +166,19 @@ function pastIn(taken: PastPosts | undefined, user: string): UserPast {
   return { posted: posted?.get(user), unanswered: unanswered?.get(user), answer: answers?.get(user) };
 }
 
-/** Rows that are claimed, and how they are given back; each is known as the object that was added. */
-export interface ClaimedRows extends Pick<RosterClaims, 'posted' | 'answered' | 'shown' | 'release' | 'releaseAll'> {
-  add(row: LicenseUser): void;
-  /** Gives all rows back but those, at once. */
-  flush(kept: readonly LicenseUser[]): Promise<void>;
-}
-
 /** Claims are changed in groups, since each time their file is read and written whole: 110 MB of memory for 100,000 users. */
 const groupEvery = (users: number): Milliseconds => 2000 + users / 5;
 const maxGroups = 10;
 
-export function claimedRows({ claims, elapsed, warn }: ClaimingRoster): ClaimedRows {
+/** Rows that are claimed, and how they are given back; each is known as the object that was added. */
+export function claimedRows({ claims, elapsed, warn }: ClaimingRoster): Omit<
+  RosterClaims,
+  'past' | 'claim' | 'othersDone' | 'listed' | 'posting' | 'lost'
+> & {
+  add(row: LicenseUser): void;
+  /** Gives all rows back but those, at once. */
+  flush(kept: readonly LicenseUser[]): Promise<void>;
+} {
   const held = new Map<LicenseUser, HeldUser>();
   const answers = new Set<Promise<void>>();
   const done: HeldUser[] = [];

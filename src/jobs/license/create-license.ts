@@ -5,7 +5,7 @@ import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import type { PostRecords } from './claim-users.ts';
+import type { ClaimedUser, PostRecords } from './claim-users.ts';
 import { openAnswer, sendAgainHint, similarTo, sizeOf, times } from './decide.ts';
 
 /** What creating one license needs besides the API. */
@@ -20,8 +20,7 @@ export interface Settling {
   readonly warn: (text: string) => void;
 }
 
-export interface Creating extends Settling {
-  readonly posts: PostRecords;
+interface Creating extends Settling {
   /** The user's licenses before the request; undefined where they are not known. */
   readonly before: UserLicenses | undefined;
 }
@@ -46,9 +45,21 @@ export type CreatingApi = Pick<LicensingApi, 'create' | 'ofUser'>;
 export async function createLicense(
   api: CreatingApi,
   fields: LicenseFields,
+  user: ClaimedUser,
   creating: Creating,
 ): Promise<CreatedLicense> {
-  const { posts: records, before, retries, note } = creating;
+  const created = await user.post((posts) => postUntilKnown(api, fields, posts, creating));
+  if (created.list === 'shows it') user.shown();
+  return created;
+}
+
+async function postUntilKnown(
+  api: CreatingApi,
+  fields: LicenseFields,
+  records: PostRecords,
+  creating: Creating,
+): Promise<CreatedLicense> {
+  const { before, retries, note } = creating;
   let earlier: Failure | undefined;
   // Where earlier runs have used the repeats up, each run sends one.
   for (let posts = Math.min(records.unanswered, retries) + 1, sent = records.unanswered + 1; ; posts += 1, sent += 1) {
@@ -118,12 +129,9 @@ async function confirm(
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
     if (license && isAsAsked) return { license, list: 'open', failure: cause };
-    throw cause.message.startsWith(failure.message) ? cause : saying(failure, cause);
+    if (cause.message.startsWith(failure.message)) throw cause;
+    throw cause.as(cause.kind, `${failure.message}; ${cause.message}`);
   }
-}
-
-function saying({ message }: Failure, cause: Failure): Failure {
-  return cause.as(cause.kind, `${message}; ${cause.message}`);
 }
 
 type LookAfter =
@@ -144,7 +152,10 @@ async function lookAfter(
     const [only = own, ...others] = own ? [own] : added;
     const isOfSize = only && (sizeOf(only) ?? size_allowance) === size_allowance;
     if (only && others.length === 0 && isOfSize) return { shows: 'it', license: only };
-    if (only) return { shows: 'something else', why: `the list shows ${described(added)} that was not there before` };
+    if (only) {
+      const what = added.length === 1 ? `a license of size ${sizeOf(only) ?? '?'}` : `${added.length} licenses`;
+      return { shows: 'something else', why: `the list shows ${what} that was not there before` };
+    }
     const similar = near.find((license) => !known.has(identityOf(license)));
     if (similar) return { shows: 'something else', why: similarTo(similar, remote_user) };
     return { shows: 'nothing', why: 'the list does not show it' };
@@ -152,11 +163,6 @@ async function lookAfter(
     if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
     return { shows: cause.kind === 'incomplete' ? 'a part' : 'no answer', why: `the list failed: ${cause.message}` };
   }
-}
-
-function described(added: readonly License[]): string {
-  const [only, ...others] = added;
-  return only && others.length === 0 ? `a license of size ${sizeOf(only) ?? '?'}` : `${added.length} licenses`;
 }
 
 /** Waits until the server must have carried a request out, and shows it in its list. */

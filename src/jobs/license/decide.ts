@@ -10,13 +10,13 @@ import type { Sight } from './sight.ts';
 /** Whether a license of a near name lets a new one be created (`--allow-similar`). */
 export type SimilarNames = 'refuse' | 'allow';
 
-/** What is known of a user beside the look, and allowed by the command line. */
-export interface KnownUser {
+/** What is known of users beside the look, and allowed by the command line. */
+export interface KnownUsers {
   readonly similar: SimilarNames;
-  /** The answer to an earlier POST, whose license no list has shown. */
-  readonly answer?: OpenAnswer | undefined;
-  /** Whether a POST is sent although that one was answered (`--send-again`). */
-  readonly isAgain?: boolean;
+  /** Users whose POST is sent, once, although an earlier one was answered (`--send-again`). */
+  readonly sendAgain: ReadonlySet<string>;
+  /** What an earlier POST was answered, whose license no list has shown. */
+  readonly answerOf: (user: LicenseFields) => OpenAnswer | undefined;
 }
 
 /** What has to happen so that a user has one license of the asked size. `answer`: an open one, after which nothing may be sent. */
@@ -25,35 +25,44 @@ export type Decision =
   | { readonly step: 'create'; readonly near?: readonly License[] }
   /** To be created, once a look-up of the user alone shows nothing either. */
   | { readonly step: 'look up'; readonly near?: readonly License[]; readonly answer?: OpenAnswer }
-  | { readonly step: 'unchanged'; readonly license: License; readonly hasSeveral: boolean }
-  | { readonly step: 'resize'; readonly license: License; readonly hasSeveral: boolean }
+  | { readonly step: 'unchanged' | 'resize'; readonly license: License; readonly hasSeveral: boolean }
   /** `similar`: a similar name is the reason, in words. */
   | { readonly step: 'refused'; readonly failure: Failure; readonly similar?: string; readonly answer?: OpenAnswer };
 
-const create: Decision = { step: 'create' };
-const lookUpFirst: Decision = { step: 'look up' };
+/** Whether a license is to be created, at once or after a look-up. */
+export function isCreation(decision: Decision): boolean {
+  return (decision.step === 'create' || decision.step === 'look up') && !isOpen(decision);
+}
+
+/** Whether nothing may be sent, since an earlier POST was answered. */
+export function isOpen(decision: Decision): boolean {
+  return 'answer' in decision;
+}
 
 /** Never a second license: of several, the one of the asked size is kept, else the first listed is resized. */
-export function decide(sight: Sight, asked: LicenseFields, { similar, answer, isAgain = false }: KnownUser): Decision {
+export function decide(sight: Sight, asked: LicenseFields, { similar, sendAgain, answerOf }: KnownUsers): Decision {
   if (sight.shows === 'gap') return { step: 'refused', failure: sight.failure };
-  if (sight.shows === 'licenses') return keepOne(sight.licenses, asked);
+  if (sight.shows === 'licenses') {
+    const fitting = sight.licenses.find((license) => sizeOf(license) === asked.size_allowance);
+    const hasSeveral = sight.licenses.length > 1;
+    return { step: fitting ? 'unchanged' : 'resize', license: fitting ?? sight.licenses[0], hasSeveral };
+  }
   const isHint = sight.shows === 'nothing' && sight.as === 'hint';
-  if (answer && !isAgain) return isHint ? { step: 'look up', answer } : stillOpen(asked, answer, sight);
-  if (sight.shows === 'nothing') return isHint ? lookUpFirst : create;
+  const answer = answerOf(asked);
+  if (answer && !sendAgain.has(asked.remote_user)) {
+    if (isHint) return { step: 'look up', answer };
+    const details = { hint: sendAgainHint(asked), retryable: false };
+    return { step: 'refused', failure: new Failure('unknown', openInWords(asked, answer, sight), details), answer };
+  }
+  if (sight.shows === 'nothing') return { step: isHint ? 'look up' : 'create' };
   // A near name is what the server may have made of the license that was answered: who sends again has looked at it.
   if (answer) return { step: 'create', near: sight.licenses };
-  return similar === 'allow' ? { step: 'look up', near: sight.licenses } : similarName(sight.licenses[0], asked);
-}
-
-function keepOne(licenses: readonly [License, ...License[]], { size_allowance }: LicenseFields): Decision {
-  const fitting = licenses.find((license) => sizeOf(license) === size_allowance);
-  const hasSeveral = licenses.length > 1;
-  return { step: fitting ? 'unchanged' : 'resize', license: fitting ?? licenses[0], hasSeveral };
-}
-
-function stillOpen(asked: LicenseFields, answer: OpenAnswer, sight: Sight): Decision {
-  const details = { hint: sendAgainHint(asked), retryable: false };
-  return { step: 'refused', failure: new Failure('unknown', openInWords(asked, answer, sight), details), answer };
+  if (similar === 'allow') return { step: 'look up', near: sight.licenses };
+  const why = similarTo(sight.licenses[0], asked.remote_user);
+  const failure = new Failure('rejected', `${why}; nothing was created`, {
+    hint: `If these are two users, repeat with --allow-similar. Look with: chatelaine license list --app-code ${asked.app_code}`,
+  });
+  return { step: 'refused', failure, similar: why };
 }
 
 /** The size of a license; undefined where it does not have one. */
@@ -65,15 +74,6 @@ export function sizeOf(license: License): number | undefined {
 /** A change of size, as in `4 -> 6`. */
 export function changeInWords(before: number | null | undefined, after: number): string {
   return `${before ?? '?'} -> ${after}`;
-}
-
-/** The refusal to create a license beside one of a near name. */
-function similarName(near: License, { remote_user, app_code }: LicenseFields): Decision {
-  const similar = similarTo(near, remote_user);
-  const failure = new Failure('rejected', `${similar}; nothing was created`, {
-    hint: `If these are two users, repeat with --allow-similar. Look with: chatelaine license list --app-code ${app_code}`,
-  });
-  return { step: 'refused', failure, similar };
 }
 
 /** Names the asked user and the one that the server lists. */

@@ -5,14 +5,10 @@ import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { whileClaimed, type ClaimedUser, type ClaimingUser } from './claim-users.ts';
 import { createLicense, type CreatedLicense, type CreatingApi, type Settling } from './create-license.ts';
-import { decide, openInWords, severalWarning, similarTo, sizeOf, type SimilarNames } from './decide.ts';
+import { decide, openInWords, severalWarning, similarTo, sizeOf, type KnownUsers } from './decide.ts';
 import { sightOf } from './sight.ts';
 
-export interface Ensuring extends Settling, ClaimingUser {
-  readonly similar: SimilarNames;
-  /** Whether a POST is sent although an earlier one was answered. */
-  readonly isAgain: boolean;
-}
+export interface Ensuring extends Settling, ClaimingUser, Pick<KnownUsers, 'similar' | 'sendAgain'> {}
 
 export interface EnsuredLicense {
   readonly outcome: 'created' | 'resized' | 'unchanged';
@@ -41,8 +37,7 @@ async function ensure(
   ensuring: Ensuring,
 ): Promise<EnsuredLicense> {
   const listed = await look(api, fields, user, ensuring);
-  const { similar, isAgain } = ensuring;
-  const decision = decide(sightOf(listed), fields, { similar, isAgain, answer: user.past.answer });
+  const decision = decide(sightOf(listed), fields, { ...ensuring, answerOf: () => user.past.answer });
   if ('license' in decision) {
     user.shown();
     if (decision.hasSeveral) ensuring.warn(severalWarning(fields));
@@ -52,20 +47,8 @@ async function ensure(
     return { outcome: 'resized', license, size_before: sizeOf(decision.license) };
   }
   if (decision.step === 'refused') throw decision.failure;
-  const { license, failure } = await post(api, fields, listed, user, ensuring);
+  const { license, failure } = await createLicense(api, fields, user, { ...ensuring, before: listed });
   return { outcome: 'created', license, failure };
-}
-
-async function post(
-  api: CreatingApi,
-  fields: LicenseFields,
-  before: UserLicenses | undefined,
-  user: ClaimedUser,
-  settling: Settling,
-): Promise<CreatedLicense> {
-  const created = await user.post((posts) => createLicense(api, fields, { ...settling, before, posts }));
-  if (created.list === 'shows it') user.shown();
-  return created;
 }
 
 /** Nothing is created on a list that is read less than `settle` after an earlier POST (docs/exactly-once.md, Lists that lag). */
@@ -83,8 +66,6 @@ async function look(
   return api.ofUser({ remote_user, app_code });
 }
 
-export interface CreatingAnother extends Settling, ClaimingUser {}
-
 /**
  * Creates a license even where the user has one, or where an answer is open, with a warning. The look before it only helps to settle a
  * lost answer.
@@ -93,7 +74,7 @@ export interface CreatingAnother extends Settling, ClaimingUser {}
 export function createAnother(
   api: CreatingApi,
   fields: LicenseFields,
-  creating: CreatingAnother,
+  creating: Settling & ClaimingUser,
 ): Promise<CreatedLicense> {
   return whileClaimed(fields.remote_user, creating, async (user) => {
     const { posted = -Infinity, answer } = user.past;
@@ -101,14 +82,14 @@ export function createAnother(
     const before = await lookBefore(api, fields, creating);
     if (answer && before?.exact.length === 0) creating.warn(`${openInWords(fields, answer)}: this creates another one`);
     // A license of a moment ago that the list does not show yet could be taken for the new one.
-    return post(api, fields, isRecent ? undefined : before, user, creating);
+    return createLicense(api, fields, user, { ...creating, before: isRecent ? undefined : before });
   });
 }
 
 async function lookBefore(
   api: CreatingApi,
   { remote_user, app_code }: LicenseFields,
-  { warn }: CreatingAnother,
+  { warn }: Settling,
 ): Promise<UserLicenses | undefined> {
   try {
     const before = await api.ofUser({ remote_user, app_code });

@@ -1,6 +1,5 @@
 import type { Milliseconds } from '../../core/duration.ts';
 import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
-import { identityOf, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { OpenAnswer } from '../../store/claims.ts';
@@ -8,7 +7,6 @@ import type { Journal } from '../../store/journal.ts';
 import { isObject } from '../../core/json.ts';
 import type { Clock } from '../../core/system.ts';
 import { userKey, type LicenseUser, type RosterClaims } from './claim-users.ts';
-import { similarTo, times } from './decide.ts';
 
 /**
  * What is known of earlier POSTs for a user (docs/exactly-once.md, What a POST needs). `posted`: when the last one ended, on the clock
@@ -78,63 +76,34 @@ export type WaitingRow = { readonly row: LicenseFields; readonly posted: Millise
   | { readonly is: 'answered'; readonly creation: AnsweredCreation; readonly looks: 'none yet' | 'one' }
 );
 
+/** Why a row is unknown whose POST an interruption cut. */
+export const unanswered = 'the request was not answered';
+
 export type AnsweredRow = Extract<WaitingRow, { readonly is: 'answered' }>;
 
 /** Whether a POST of this job, in this run or an earlier one, may have created the license. */
 export function wasPosted(
   row: LicenseFields,
   waiting: WaitingRow | undefined,
-  { journal }: Pick<RequestRecords, 'journal'>,
+  journal: Pick<LicenseJournal, 'past'>,
 ): boolean {
   return (waiting !== undefined && waiting.is !== 'asked') || wasAsked(journal.past(row));
 }
 
-/** Why a POST without an answer is not sent again; undefined where it is. `near`: the licenses of near names that a look shows. */
-export function endOfRepeats(
-  { row, posts, near: before }: Extract<WaitingRow, { readonly is: 'unanswered' }>,
-  near: readonly License[],
-  retries: number,
-): string | undefined {
-  const added = near.find((license) => !before.has(identityOf(license)));
-  if (added) return similarTo(added, row.remote_user);
-  return posts > retries ? `sent ${times(posts)}, and the list does not show it` : undefined;
-}
-
-/** Why a row may have a license; what was answered is said by its result. */
-export function sentBefore(waiting: WaitingRow | undefined): string | undefined {
-  if (waiting?.is === 'answered') return undefined;
-  if (waiting?.is !== 'unanswered') return 'an earlier run asked for a license';
-  return waiting.failure?.message ?? 'the request was not answered';
-}
-
 export type RecordedStatus = 'created' | 'resized' | 'failed' | 'unknown' | 'not sent';
 
-/** The steps of an application of a roster, on disk before and after each request (docs/exactly-once.md, Journal). */
-export interface LicenseJournal {
-  /** Whether an earlier run of this job was interrupted. */
-  readonly isResumed: boolean;
-  /** Whether records may be missing: any row may have been sent just now. */
-  readonly isDamaged: boolean;
-  past(row: LicenseUser): Past;
-  /** Why nothing more can be recorded, such as a full disk. */
-  broken(): Failure | undefined;
-  /** @param size_before of a license that is resized */
-  before(row: LicenseFields, step: 'create' | 'resize', time: Milliseconds, size_before?: number): Promise<void>;
-  after(row: LicenseUser, status: RecordedStatus, time: Milliseconds): Promise<void>;
-  answered(row: LicenseUser, answer: OpenAnswer): Promise<void>;
-}
+export type LicenseJournal = ReturnType<typeof licenseJournal>;
 
 /**
- * Reads what earlier runs recorded, and records the steps of this one. A record holds no license code. Its times are of the clock of the
+ * The steps of an application of a roster, on disk before and after each request (docs/exactly-once.md, Journal). A record holds no license code. Its times are of the clock of the
  * machine; their age is taken once, so that a clock that is set later in the run does not change it.
  * @throws Failure config where a record is not one of such a journal
  */
 export function licenseJournal(
   journal: Pick<Journal, 'path' | 'records' | 'append' | 'isDamaged'>,
-  { now, elapsed }: Pick<Clock, 'now' | 'elapsed'>,
-): LicenseJournal {
+  clock: Pick<Clock, 'now' | 'elapsed'>,
+) {
   let broken: Failure | undefined;
-  const past = recordedPast(journal, { now, elapsed });
   const append = async (entry: Entry): Promise<void> => {
     try {
       await journal.append(entry);
@@ -144,16 +113,24 @@ export function licenseJournal(
     }
   };
   return {
+    /** Whether an earlier run of this job was interrupted. */
     isResumed: journal.records.length > 0 || journal.isDamaged,
+    /** Whether records may be missing: any row may have been sent just now. */
     isDamaged: journal.isDamaged,
-    past,
+    past: recordedPast(journal, clock),
+    /** Why nothing more can be recorded, such as a full disk. */
     broken: () => broken,
-    before: ({ remote_user, app_code, size_allowance }, step, time, size_before) =>
-      append({ remote_user, app_code, size_allowance, size_allowance_before: size_before, step, time }),
-    after: ({ remote_user, app_code }, status, time) => append({ remote_user, app_code, status, time }),
-    answered: ({ remote_user, app_code }, { status, time, key_end }) =>
-      append({ remote_user, app_code, status: 'answered', answered: status, key_end, time }),
+    /** `size_allowance_before`: of a license that is resized. */
+    before: (row: LicenseFields, step: 'create' | 'resize', time: Milliseconds, size_allowance_before?: number) =>
+      append({ ...userOf(row), size_allowance: row.size_allowance, size_allowance_before, step, time }),
+    after: (row: LicenseUser, status: RecordedStatus, time: Milliseconds) => append({ ...userOf(row), status, time }),
+    answered: (row: LicenseUser, { status, time, key_end }: OpenAnswer) =>
+      append({ ...userOf(row), status: 'answered', answered: status, key_end, time }),
   };
+}
+
+function userOf({ remote_user, app_code }: LicenseUser): LicenseUser {
+  return { remote_user, app_code };
 }
 
 const untouched: Past = { is: 'untouched' };
@@ -176,12 +153,15 @@ interface Entry extends LicenseUser {
 export function recordedPast(
   { path, records }: Pick<Journal, 'path' | 'records'>,
   { now, elapsed }: Pick<Clock, 'now' | 'elapsed'>,
-): LicenseJournal['past'] {
+): (row: LicenseUser) => Past {
   const ahead = now() - elapsed();
   const past = new Map<string, Past>();
   const sizes = new Map<string, number>();
   for (const [index, record] of records.entries()) {
-    if (!isEntry(record)) throw damaged(path, index);
+    if (!isEntry(record))
+      throw new Failure('config', `the journal ${path} is damaged: line ${index + 2} is not a step of a roster`, {
+        hint: 'Check the licenses with license audit, then name another file with --journal or move this one away.',
+      });
     const key = userKey(record);
     const { size_allowance_before: size } = record;
     if (size !== undefined && !sizes.has(key)) sizes.set(key, size);
@@ -208,20 +188,14 @@ function afterEntry(known: Past, { step, status, answered = 201, key_end, time }
     case 'failed':
       return known.is === 'asked' ? untouched : known;
     case 'not sent':
-      return known.is === 'asked' ? unsent(known, posted) : known;
+      if (known.is !== 'asked') return known;
+      return known.posts > 1 ? { is: 'asked', posted, posts: known.posts - 1 } : untouched;
     default:
-      return step === 'create' ? asking(known) : known;
+      if (step !== 'create') return known;
+      // A POST that is sent although an earlier one was answered may end without an answer: the earlier answer stays.
+      if (known.is === 'answered') return { ...known, posted: Infinity };
+      return { is: 'asked', posted: Infinity, posts: known.is === 'asked' ? known.posts + 1 : 1 };
   }
-}
-
-/** A POST that is sent although an earlier one was answered may end without an answer: the earlier answer stays. */
-function asking(known: Past): Past {
-  if (known.is === 'answered') return { ...known, posted: Infinity };
-  return { is: 'asked', posted: Infinity, posts: known.is === 'asked' ? known.posts + 1 : 1 };
-}
-
-function unsent({ posts }: Extract<Past, { readonly is: 'asked' }>, posted: Milliseconds): Past {
-  return posts > 1 ? { is: 'asked', posted, posts: posts - 1 } : untouched;
 }
 
 const steps: readonly unknown[] = [undefined, 'create', 'resize'];
@@ -239,10 +213,4 @@ function isEntry(record: unknown): record is Entry {
     statuses.includes(status) &&
     (step === undefined) !== (status === undefined)
   );
-}
-
-function damaged(path: string, index: number): Failure {
-  return new Failure('config', `the journal ${path} is damaged: line ${index + 2} is not a step of a roster`, {
-    hint: 'Check the licenses with license audit, then name another file with --journal or move this one away.',
-  });
 }

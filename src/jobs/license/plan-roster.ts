@@ -8,7 +8,7 @@ import type { LicenseFields } from '../../schema/license.ts';
 import { areShared, type OpenAnswer, type SharedClaims } from '../../store/claims.ts';
 import { pool } from '../work/pool.ts';
 import { claimRoster, userKey, type ClaimingRoster, type LicenseUser, type RosterClaims } from './claim-users.ts';
-import { decide, sizeOf, type Decision, type KnownUser, type SimilarNames } from './decide.ts';
+import { decide, isCreation, isOpen, sizeOf, type Decision, type KnownUsers } from './decide.ts';
 import { openAnswerOf, type LicenseJournal } from './past.ts';
 import { shareRoster, type SharingRoster } from './share-roster.ts';
 import { lookAtUsers, lookUp, type KnownLicense, type Sight } from './sight.ts';
@@ -26,14 +26,9 @@ export interface PlannedRow {
   readonly decision: Decision;
 }
 
-export interface Planning {
+export interface Planning extends KnownUsers {
   readonly licensing: (app_code: number) => LicensingApi;
   readonly concurrency: number;
-  readonly similar: SimilarNames;
-  /** Users whose POST is sent, once, although an earlier one was answered. */
-  readonly sendAgain: ReadonlySet<string>;
-  /** What an earlier POST was answered, whose license no list has shown. */
-  readonly answerOf: (row: LicenseFields) => OpenAnswer | undefined;
   /** A clock that nobody sets. */
   readonly elapsed: () => Milliseconds;
 }
@@ -57,15 +52,9 @@ export async function planRoster(
   }
   const planned = rows.flatMap((row) => {
     const sight = sights.get(row.app_code)?.(row.remote_user);
-    return sight ? [{ row, decision: decide(sight, row, knownOf(row, planning)) }] : [];
+    return sight ? [{ row, decision: decide(sight, row, planning) }] : [];
   });
   return { rows: planned, listedAt };
-}
-
-/** What is known of a row beside the look. */
-export function knownOf(row: LicenseFields, planning: Pick<Planning, 'similar' | 'sendAgain' | 'answerOf'>): KnownUser {
-  const { similar, sendAgain, answerOf } = planning;
-  return { similar, answer: answerOf(row), isAgain: sendAgain.has(row.remote_user) };
 }
 
 /** The same plan for people: each user whom only a hint shows without a license is looked up. @throws Failure of a look-up */
@@ -73,22 +62,19 @@ export async function planToShow(rows: readonly LicenseFields[], planning: Plann
   const { licensing, concurrency } = planning;
   const plan = await planRoster(rows, planning);
   const decisions = new Map<LicenseFields, Decision>();
-  const look = async ({ row }: PlannedRow): Promise<readonly [LicenseFields, Decision]> => {
+  const look = async ({ row }: PlannedRow): Promise<void> => {
     const { sight } = await lookUp(licensing(row.app_code), row);
-    return [row, decide(sight, row, knownOf(row, planning))];
+    decisions.set(row, decide(sight, row, planning));
   };
-  const open = plan.rows.filter(({ decision }) => decision.step === 'look up');
-  for await (const [row, decision] of pool(open, concurrency, look)) decisions.set(row, decision);
+  const hints = plan.rows.filter(({ decision }) => decision.step === 'look up');
+  for await (const _ of pool(hints, concurrency, look)) continue;
   return { ...plan, rows: plan.rows.map(({ row, decision }) => ({ row, decision: decisions.get(row) ?? decision })) };
 }
 
 function usersOfEachApp(rows: readonly LicenseFields[]): Map<number, string[]> {
   const users = new Map<number, string[]>();
-  for (const { app_code, remote_user } of rows) {
-    const own = users.get(app_code);
-    if (own) own.push(remote_user);
-    else users.set(app_code, [remote_user]);
-  }
+  for (const { app_code, remote_user } of rows)
+    if (!users.get(app_code)?.push(remote_user)) users.set(app_code, [remote_user]);
   return users;
 }
 
@@ -97,10 +83,6 @@ export interface EarlierAnswers {
   readonly journal: Pick<LicenseJournal, 'past'>;
   /** Open answers of these users, by the claims. */
   readonly openAnswers: (app_code: number, users: readonly string[]) => Promise<ReadonlyMap<string, OpenAnswer>>;
-}
-
-export interface ClaimingPlan extends ClaimingRoster, Pick<SharingRoster, 'sleep' | 'note'>, EarlierAnswers {
-  readonly journal: LicenseJournal;
 }
 
 /** What was answered before, for a plan of which nothing is claimed. @throws Failure of the claims */
@@ -114,11 +96,6 @@ export async function answersBefore(
   return (row) => openAnswerOf(row, { journal, claims: { past } });
 }
 
-export interface ClaimedPlan extends Pick<Planning, 'answerOf'> {
-  readonly plan: Plan;
-  readonly claims: RosterClaims;
-}
-
 /**
  * Plans a roster under claims. Those of this machine are taken for all rows before the list is read; those of a ledger only for rows
  * whose license is to be created, when they are reached (docs/exactly-once.md, The shared ledger).
@@ -127,11 +104,11 @@ export interface ClaimedPlan extends Pick<Planning, 'answerOf'> {
 export async function planClaimed(
   rows: readonly LicenseFields[],
   planning: Omit<Planning, 'answerOf'>,
-  claiming: ClaimingPlan,
-): Promise<ClaimedPlan> {
+  claiming: ClaimingRoster & Pick<SharingRoster, 'sleep' | 'note'> & EarlierAnswers,
+): Promise<Pick<Planning, 'answerOf'> & { readonly plan: Plan; readonly claims: RosterClaims }> {
   const { journal } = claiming;
-  const shared = sharedOf(claiming);
-  if (shared) {
+  const shared = sharedOf(claiming.claims);
+  if (shared.size > 0) {
     // A ledger that cannot be used is known before anything is listed or changed.
     const before = new Map<number, Milliseconds>();
     for (const [app_code, own] of shared) before.set(app_code, (await own.takeFree([])).now);
@@ -150,24 +127,13 @@ export async function planClaimed(
   }
 }
 
-/** The claims of a ledger; undefined where they are of this machine. */
-function sharedOf({ claims }: ClaimingPlan): ReadonlyMap<number, SharedClaims> | undefined {
+/** The claims of a ledger; none where they are of this machine. */
+function sharedOf(claims: ClaimingRoster['claims']): ReadonlyMap<number, SharedClaims> {
   const shared = [...claims].flatMap(([app_code, own]) => (areShared(own) ? [[app_code, own] as const] : []));
-  if (shared.length === 0) return undefined;
-  if (shared.length === claims.size) return new Map(shared);
+  if (shared.length === 0 || shared.length === claims.size) return new Map(shared);
   throw new Failure('config', 'only some of the applications of this roster have a ledger', {
     hint: 'Set CHATELAINE_LEDGER, or store the ledger in the profile of each application.',
   });
-}
-
-/** Whether a license is to be created, at once or after a look-up. */
-export function isCreation(decision: Decision): boolean {
-  return (decision.step === 'create' || decision.step === 'look up') && !isOpen(decision);
-}
-
-/** Whether nothing may be sent, since an earlier POST was answered. */
-export function isOpen(decision: Decision): boolean {
-  return 'answer' in decision;
 }
 
 /** Asks for each request of the plan, in the order of the rows: a dry run notes it and sends nothing. */
@@ -183,25 +149,36 @@ export async function planRequests({ rows }: Plan, { licensing }: Pick<Planning,
   }
 }
 
-/** What would come of a row. */
-export interface DryRow extends LicenseFields {
-  readonly status: 'create' | 'resize' | 'unchanged' | 'failed';
+/** What came of a row; of a dry run, what would. */
+export interface RowResult<Status = 'created' | 'resized' | 'unchanged' | 'failed' | 'unknown'> extends LicenseFields {
+  readonly status: Status;
+  /** As the server returned it; null where it is not known. */
   readonly license: License | null;
-  /** Of a license that would be resized; null also where no list tells it. */
+  /** Of a license that is resized; null also where no list tells it. */
   readonly size_allowance_before: number | null;
+  /** Why a row failed or is unknown. */
   readonly error: string | null;
 }
 
+/** Written out, since a copy by spread of an object that is a key of a Map takes 600 bytes: 60 MB for 100,000 rows. */
+export function resultOf<S>(
+  { remote_user, app_code, size_allowance }: LicenseFields,
+  status: S,
+  license: License | null,
+  error: string | null = null,
+  size_allowance_before: number | null = null,
+): RowResult<S> {
+  return { remote_user, app_code, size_allowance, status, license, size_allowance_before, error };
+}
+
+export type DryRow = RowResult<'create' | 'resize' | 'unchanged' | 'failed'>;
+
 /** The row of a dry run. */
 export function dryRow({ row, decision }: PlannedRow): DryRow {
-  const { step } = decision;
-  if (step === 'refused')
-    return { ...row, status: 'failed', license: null, size_allowance_before: null, error: decision.failure.message };
-  if (step === 'create' || step === 'look up')
-    return { ...row, status: 'create', license: null, size_allowance_before: null, error: null };
-  const { license } = decision;
-  const size_allowance_before = step === 'resize' ? (sizeOf(license) ?? null) : null;
-  return { ...row, status: step, license, size_allowance_before, error: null };
+  if (decision.step === 'refused') return resultOf(row, 'failed', null, decision.failure.message);
+  if (!('license' in decision)) return resultOf(row, 'create', null);
+  const { step, license } = decision;
+  return resultOf(row, step, license, null, step === 'resize' ? (sizeOf(license) ?? null) : null);
 }
 
 /** How many rows a plan creates, resizes, leaves and refuses, in words: `2 to create, 15 to resize, 233 unchanged`. */
@@ -228,9 +205,7 @@ export function twinsIn({ rows }: Pick<Plan, 'rows'>): (readonly [later: License
   const groups = new Map<string, PlannedRow[]>();
   for (const planned of rows) {
     const key = userKey({ ...planned.row, remote_user: plainName(planned.row.remote_user) });
-    const group = groups.get(key);
-    if (group) group.push(planned);
-    else groups.set(key, [planned]);
+    if (!groups.get(key)?.push(planned)) groups.set(key, [planned]);
   }
   return [...groups.values()].flatMap(([first, ...others]) =>
     first && [first, ...others].some(({ decision }) => isCreation(decision))

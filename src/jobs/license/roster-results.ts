@@ -7,7 +7,7 @@ import type { RosterClaims } from './claim-users.ts';
 import type { Settling } from './create-license.ts';
 import { openAnswer } from './decide.ts';
 import type { AnsweredRow, LicenseJournal, RecordedStatus, WaitingRow } from './past.ts';
-import type { PlannedRow, Planning } from './plan-roster.ts';
+import { resultOf, type PlannedRow, type Planning, type RowResult } from './plan-roster.ts';
 
 /** What carrying out a plan needs. */
 export interface Applying extends Planning, Pick<Settling, 'settle' | 'retries' | 'now' | 'sleep' | 'note' | 'warn'> {
@@ -23,17 +23,6 @@ export interface Applying extends Planning, Pick<Settling, 'settle' | 'retries' 
   readonly resume: string;
   /** A row has its outcome. */
   readonly finished: () => void;
-}
-
-/** What came of a row. */
-export interface RowResult extends LicenseFields {
-  readonly status: 'created' | 'resized' | 'unchanged' | 'failed' | 'unknown';
-  /** As the server returned it; null where it is not known. */
-  readonly license: License | null;
-  /** Of a license that was resized; null also where no list told it. */
-  readonly size_allowance_before: number | null;
-  /** Why a row failed or is unknown. */
-  readonly error: string | null;
 }
 
 /** Whether a row needs neither a request nor a record, as most rows of a roster that is applied again. */
@@ -120,11 +109,7 @@ export class RosterResults {
     waiting: WaitingRow | undefined,
   ): Promise<void> {
     const creation = waiting?.is === 'answered' ? waiting.creation : undefined;
-    const result = this.#withAnswer(
-      row,
-      resultOf(row, status, license, error, this.#sizeBefore(row, status)),
-      creation,
-    );
+    const result = this.#withAnswer(resultOf(row, status, license, error, this.#sizeBefore(row, status)), creation);
     if (!creation) this.#applying.finished();
     else if (result.status === 'unknown' && !this.answeredOnly.has(row)) this.answeredOnly.set(row, 'unconfirmed');
     this.#ready.put(row, result);
@@ -139,17 +124,17 @@ export class RosterResults {
   }
 
   /** What a POST of this run was answered is not `failed` unless a list shows the license, and the answered key is printed in every case. */
-  #withAnswer(row: LicenseFields, result: RowResult, creation: AnsweredCreation | undefined): RowResult {
+  #withAnswer(result: RowResult, creation: AnsweredCreation | undefined): RowResult {
     if (!creation) return result;
     const { status, license, error, size_allowance_before: before } = result;
     const { license_is, license: answered } = creation;
     const printed = license_is === 'as asked' ? (answered ?? license) : license;
     const isPrinted = answered?.key === undefined || answered.key === printed?.key;
-    if (error === null && isPrinted) return resultOf(row, status, printed, null, before);
-    const { message } = notShown(creation, row);
+    if (error === null && isPrinted) return resultOf(result, status, printed, null, before);
+    const { message } = notShown(creation, result);
     if (error === null) this.#applying.warn(message);
     const why = error === null ? null : [message, error].filter(Boolean).join('; ');
-    return resultOf(row, status === 'failed' && !license ? 'unknown' : status, printed, why);
+    return resultOf(result, status === 'failed' && !license ? 'unknown' : status, printed, why);
   }
 
   async record(row: LicenseFields, status: RecordedStatus, time = this.#applying.now()): Promise<void> {
@@ -170,7 +155,7 @@ export class RosterResults {
   of(planned: PlannedRow): RowResult | Promise<RowResult | undefined> {
     const { row, decision } = planned;
     if (decision.step === 'unchanged' && isUnchanged(planned, this.#applying))
-      return resultOf(row, 'unchanged', decision.license, null);
+      return resultOf(row, 'unchanged', decision.license);
     return this.#ready.take(row);
   }
 
@@ -182,17 +167,6 @@ export class RosterResults {
       () => undefined,
     );
   }
-}
-
-/** Written out, since a copy by spread of an object that is a key of a Map takes 600 bytes: 60 MB for 100,000 rows. */
-function resultOf(
-  { remote_user, app_code, size_allowance }: LicenseFields,
-  status: RowResult['status'],
-  license: License | null,
-  error: string | null,
-  size_allowance_before: number | null = null,
-): RowResult {
-  return { remote_user, app_code, size_allowance, status, license, size_allowance_before, error };
 }
 
 /** What cannot be recorded was done all the same; `journal.broken` says so, and ends the run. */

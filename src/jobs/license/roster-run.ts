@@ -2,12 +2,13 @@ import { Failure } from '../../core/failure.ts';
 import { formatDuration } from '../../core/duration.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { pool } from '../work/pool.ts';
-import { inWords, isCreation, planRoster, type Plan, type PlannedRow } from './plan-roster.ts';
-import { wasPosted, type AnsweredRow, type WaitingRow } from './past.ts';
-import { isUnchanged, RosterResults, type Applying, type RowResult } from './roster-results.ts';
+import { isCreation } from './decide.ts';
+import { inWords, planRoster, type Plan, type PlannedRow, type RowResult } from './plan-roster.ts';
+import { unanswered, wasPosted, type AnsweredRow, type WaitingRow } from './past.ts';
+import { isUnchanged, RosterResults, type Applying } from './roster-results.ts';
 import { RowWork } from './row-work.ts';
 import type { KnownLicense } from './sight.ts';
-import { endsRun, newTally, watchAvailability } from './run-end.ts';
+import { endsRun, newTally } from './run-end.ts';
 
 /**
  * Carries out a plan: one license of the asked size for each row, never two (docs/exactly-once.md, States of a row). Yields the rows
@@ -15,15 +16,15 @@ import { endsRun, newTally, watchAvailability } from './run-end.ts';
  * @throws Failure auth at once; unknown where a row may or may not have its license; incomplete where rows failed or were not reached
  */
 export async function* applyRoster(plan: Plan, applying: Applying): AsyncGenerator<RowResult> {
-  const { rows } = plan;
-  const tally = newTally(applying.where, applying.resume);
+  const tally = newTally(applying, plan.rows.length);
   const results = new RosterResults(applying);
-  const run = new RosterRun(plan, applying, results);
+  const work = new RowWork(applying, results, plan.listedAt);
+  const run = new RosterRun(plan, applying, results, work);
   const working = run.carryOut().finally(() => results.close());
   // Awaited below: until then a bug must not end the process.
   working.catch(() => undefined);
   try {
-    for (const planned of rows) {
+    for (const planned of plan.rows) {
       const result = await results.of(planned);
       if (!result) continue;
       tally.add(result);
@@ -33,9 +34,9 @@ export async function* applyRoster(plan: Plan, applying: Applying): AsyncGenerat
     run.abandon();
     await working;
   }
-  const failure = tally.verdict(rows.length, run.stopped(), results.answeredOnly);
+  const failure = tally.verdict(work.run.stopped(), results.answeredOnly);
   // Any other failure says the counts itself.
-  if (!failure || failure === run.stopped()) applying.conclude(tally.summary(rows.length));
+  if (!failure || failure === work.run.stopped()) applying.conclude(tally.summary());
   if (failure) throw failure;
 }
 
@@ -48,33 +49,21 @@ class RosterRun {
   readonly #applying: Applying;
   readonly #results: RosterResults;
   readonly #work: RowWork;
-  readonly #server = watchAvailability();
-  /** The rows that wait for another look. */
-  readonly #waiting = new Map<LicenseFields, WaitingRow>();
-  #stop: Failure | undefined;
   #isAbandoned = false;
 
-  constructor(plan: Plan, applying: Applying, results: RosterResults) {
+  constructor(plan: Plan, applying: Applying, results: RosterResults, work: RowWork) {
     this.#plan = plan;
     this.#applying = applying;
     this.#results = results;
-    this.#work = new RowWork({
-      applying,
-      results,
-      waiting: this.#waiting,
-      server: this.#server,
-      listedAt: plan.listedAt,
-      stopped: () => this.stopped(),
-      stop: (failure) => void (this.#stop ??= failure),
-    });
+    this.#work = work;
   }
 
-  /** Never rejects with a Failure: what ended the run is in `stopped`. */
+  /** Never rejects with a Failure: what ended the run is in `stopped` of the work. */
   async carryOut(): Promise<void> {
     const { journal, note, signal } = this.#applying;
     if (journal.isResumed) note('Resuming an interrupted run');
     const sayWait = (): void => {
-      if (this.#work.isSending)
+      if (this.#work.sending > 0)
         note('Ending once the requests on their way are answered; the same signal again ends at once');
     };
     signal.addEventListener('abort', sayWait);
@@ -86,7 +75,7 @@ class RosterRun {
       }
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause;
-      this.#stop ??= cause;
+      this.#work.run.stop(cause);
     }
     signal.removeEventListener('abort', sayWait);
     await this.#leaveOpen();
@@ -98,15 +87,8 @@ class RosterRun {
     this.#isAbandoned = true;
   }
 
-  /** What ended the run before each row had a result. */
-  stopped(): Failure | undefined {
-    const { journal, signal } = this.#applying;
-    const interruption = signal.aborted && signal.reason instanceof Failure ? signal.reason : undefined;
-    return this.#stop ?? journal.broken() ?? this.#server.gone() ?? interruption;
-  }
-
   #isOver(): boolean {
-    return this.#isAbandoned || this.stopped() !== undefined;
+    return this.#isAbandoned || this.#work.run.stopped() !== undefined;
   }
 
   /** Gives rows back that need nothing, and returns the others. */
@@ -138,28 +120,20 @@ class RosterRun {
    * have carried it out. Undefined: no row is left.
    */
   async #nextRows(): Promise<readonly PlannedRow[] | undefined> {
-    const waiting = [...this.#waiting.values()];
+    const waiting = [...this.#work.waiting.values()];
     const areAnswered = waiting.every(({ is }) => is === 'answered');
     const held = areAnswered ? await this.#applying.claims.othersDone(waiting.map(({ row }) => row)) : [];
-    const answered = this.#unlooked();
+    // A look at once confirms most of those that no list was read for since they were answered.
+    const answered = waiting.flatMap((one) => (one.is === 'answered' && one.looks === 'none yet' ? [one] : []));
     if (answered.length + held.length > 0) return this.#lookAtOnce(answered, held);
     return waiting.length > 0 ? this.#whenSettled(waiting) : undefined;
   }
 
-  /** Rows that no list was read for since they were answered: a look at once confirms most of them. */
-  #unlooked(): AnsweredRow[] {
-    return [...this.#waiting.values()].flatMap((one) =>
-      one.is === 'answered' && one.looks === 'none yet' ? [one] : [],
-    );
-  }
-
   async #lookAtOnce(answered: readonly AnsweredRow[], held: readonly LicenseFields[]): Promise<readonly PlannedRow[]> {
     const known = (app_code: number): KnownLicense => {
-      const licenses = answered.flatMap(({ row, creation }) =>
-        row.app_code === app_code ? [[row.remote_user, creation.license] as const] : [],
-      );
-      const ofUsers = new Map(licenses);
-      return (user) => ofUsers.get(user);
+      const own = answered.filter(({ row }) => row.app_code === app_code);
+      const licenses = new Map(own.map(({ row, creation }) => [row.remote_user, creation.license]));
+      return (user) => licenses.get(user);
     };
     try {
       const looked = [...answered.map(({ row }) => row), ...held];
@@ -167,13 +141,13 @@ class RosterRun {
       if (held.length > 0) {
         const missing = rows.flatMap(({ row, decision }) => (isCreation(decision) ? [row] : []));
         this.#applying.claims.listed({ listedAt, missing });
-        this.#work.listed(listedAt);
+        this.#work.listedAt = listedAt;
       }
       return rows;
     } catch (cause) {
       if (!(cause instanceof Failure) || endsRun(cause, this.#applying)) throw cause;
-      for (const waiting of this.#unlooked()) {
-        this.#waiting.delete(waiting.row);
+      for (const waiting of answered) {
+        this.#work.waiting.delete(waiting.row);
         await this.#results.trust(waiting, cause);
       }
       if (held.length > 0) throw cause;
@@ -194,7 +168,7 @@ class RosterRun {
 
   /** How many rows wait, by what was asked for and by whom. */
   #inKinds(waiting: readonly WaitingRow[]): string {
-    const own = waiting.filter((one) => wasPosted(one.row, one, this.#applying));
+    const own = waiting.filter((one) => wasPosted(one.row, one, this.#applying.journal));
     const answered = own.filter(({ is }) => is === 'answered').length;
     return inWords([
       [own.length - answered, 'unconfirmed'],
@@ -206,15 +180,15 @@ class RosterRun {
   /** The next run settles these first; its wait counts from their last request. */
   async #leaveOpen(): Promise<void> {
     const { journal, elapsed, now } = this.#applying;
-    for (const waiting of this.#waiting.values()) {
+    for (const waiting of this.#work.waiting.values()) {
       const { row, posted } = waiting;
       if (waiting.is === 'answered') {
-        if (waiting.looks === 'none yet') await this.#results.trust(waiting, this.stopped());
+        if (waiting.looks === 'none yet') await this.#results.trust(waiting, this.#work.run.stopped());
         else await this.#results.end(row, 'unknown', null, '', waiting);
-      } else if (wasPosted(row, waiting, this.#applying)) {
+      } else if (wasPosted(row, waiting, journal)) {
         if (!journal.broken()) await this.#results.record(row, 'unknown', posted - elapsed() + now());
         const failure = waiting.is === 'unanswered' ? waiting.failure : undefined;
-        const error = failure?.message ?? this.stopped()?.message ?? 'the request was not answered';
+        const error = failure?.message ?? this.#work.run.stopped()?.message ?? unanswered;
         await this.#results.finish(row, 'unknown', null, error, waiting);
       }
     }

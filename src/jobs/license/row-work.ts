@@ -4,51 +4,50 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, type FailureKind } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { limiter } from '../work/pool.ts';
-import { decide, openInWords, severalWarning, sizeOf, type Decision } from './decide.ts';
-import { endOfRepeats, lastPost, sentBefore, wasPosted, type AnsweredRow, type WaitingRow } from './past.ts';
-import { isCreation, isOpen, knownOf, type PlannedRow } from './plan-roster.ts';
+import {
+  decide,
+  isCreation,
+  isOpen,
+  openInWords,
+  severalWarning,
+  similarTo,
+  sizeOf,
+  times,
+  type Decision,
+} from './decide.ts';
+import { lastPost, unanswered, wasPosted, type AnsweredRow, type WaitingRow } from './past.ts';
+import type { PlannedRow } from './plan-roster.ts';
 import type { Applying, RosterResults } from './roster-results.ts';
-import { endsRun, type Availability } from './run-end.ts';
+import { endsRun, watchRun } from './run-end.ts';
 import { lookUp } from './sight.ts';
-
-/** What the work on one row needs of its run. */
-export interface WorkingRun {
-  readonly applying: Applying;
-  readonly results: RosterResults;
-  readonly waiting: Map<LicenseFields, WaitingRow>;
-  readonly server: Availability;
-  /** When the first list was begun. */
-  readonly listedAt: Milliseconds;
-  /** What ended the run; undefined while it goes on. */
-  readonly stopped: () => Failure | undefined;
-  readonly stop: (failure: Failure) => void;
-}
 
 /** The work on one row: from what is to be done to its result, or to another look (docs/exactly-once.md, States of a row). */
 export class RowWork {
-  #listedAt: Milliseconds;
-  readonly #run: WorkingRun;
+  /** The rows that wait for another look. */
+  readonly waiting = new Map<LicenseFields, WaitingRow>();
+  /** When the list that decides was begun. */
+  listedAt: Milliseconds;
+  /** How many POSTs are on their way. */
+  sending = 0;
+  readonly run: ReturnType<typeof watchRun>;
+  readonly #applying: Applying;
+  readonly #results: RosterResults;
   readonly #limit: ReturnType<typeof limiter>;
   /** Rows are claimed in their order, so that they are recorded and sent in it. */
   readonly #inOrder = limiter(1);
-  #sending = 0;
 
-  constructor(run: WorkingRun) {
-    this.#listedAt = run.listedAt;
-    this.#run = run;
-    this.#limit = limiter(run.applying.concurrency);
-  }
-
-  /** A later list decides from now on. */
-  listed(listedAt: Milliseconds): void {
-    this.#listedAt = listedAt;
+  constructor(applying: Applying, results: RosterResults, listedAt: Milliseconds) {
+    this.#applying = applying;
+    this.#results = results;
+    this.listedAt = listedAt;
+    this.run = watchRun(applying);
+    this.#limit = limiter(applying.concurrency);
   }
 
   async apply({ row, decision }: PlannedRow): Promise<void> {
-    const { applying, waiting: rows } = this.#run;
-    const waiting = rows.get(row);
-    rows.delete(row);
-    if ('hasSeveral' in decision && decision.hasSeveral) applying.warn(severalWarning(row));
+    const waiting = this.waiting.get(row);
+    this.waiting.delete(row);
+    if ('hasSeveral' in decision && decision.hasSeveral) this.#applying.warn(severalWarning(row));
     try {
       await this.#carryOut(row, decision, waiting);
     } catch (cause) {
@@ -62,124 +61,119 @@ export class RowWork {
     if (decision.step === 'unchanged') return this.#keep(row, decision.license, waiting);
     if (waiting?.is === 'answered') return this.#confirm(row, decision, waiting);
     if (isCreation(decision) || isOpen(decision)) return this.#create(row, decision, waiting);
-    if (decision.step === 'refused') await this.#fail(row, decision.failure.message, waiting, decision);
+    if (decision.step === 'refused') await this.#fail(row, decision.failure.message, waiting, decision.similar);
   }
 
   async #keep(row: LicenseFields, license: License, waiting: WaitingRow | undefined): Promise<void> {
-    const { applying, results } = this.#run;
-    applying.claims.shown(row);
-    if (wasPosted(row, waiting, applying)) return results.end(row, 'created', license, null, waiting);
-    const past = applying.journal.past(row);
-    await results.finish(row, past.is === 'done' ? past.as : 'unchanged', license, null, waiting);
+    const { claims, journal } = this.#applying;
+    claims.shown(row);
+    if (wasPosted(row, waiting, journal)) return this.#results.end(row, 'created', license, null, waiting);
+    const past = journal.past(row);
+    await this.#results.finish(row, past.is === 'done' ? past.as : 'unchanged', license, null, waiting);
   }
 
   /** The look does not show what was answered, or not everything. */
   async #confirm(row: LicenseFields, decision: Decision, waiting: AnsweredRow): Promise<void> {
     const seen = decision.step === 'look up' ? await this.#lookUp(row) : decision;
     if ('license' in seen) return this.#carryOut(row, seen, waiting);
-    if (seen.step === 'refused' && !isLook.has(seen.failure.kind))
-      return this.#run.results.trust(waiting, seen.failure);
+    if (seen.step === 'refused' && !isLook.has(seen.failure.kind)) return this.#results.trust(waiting, seen.failure);
     if (waiting.looks === 'none yet') {
       const { posted, creation } = waiting;
-      this.#run.waiting.set(row, { row, posted, is: 'answered', creation, looks: 'one' });
+      this.waiting.set(row, { row, posted, is: 'answered', creation, looks: 'one' });
       return;
     }
     const why = seen.step === 'refused' ? (seen.similar ?? seen.failure.message) : 'the list does not show it';
-    await this.#run.results.leaveOpen(row, why, waiting);
+    await this.#results.leaveOpen(row, why, waiting);
   }
 
   async #resize(row: LicenseFields, listed: License, waiting: WaitingRow | undefined): Promise<void> {
-    const { applying, results, server, stopped } = this.#run;
-    const { claims, licensing } = applying;
+    const { claims, licensing, journal } = this.#applying;
     claims.shown(row);
     await this.#inOrder(() => undefined);
-    await results.resizing(row, sizeOf(listed));
+    await this.#results.resizing(row, sizeOf(listed));
     const { app_code, size_allowance } = row;
     const key = keyOf(listed);
-    const send = async () => (stopped() ? undefined : licensing(app_code).update(key, { size_allowance }));
+    const send = async () => (this.run.stopped() ? undefined : licensing(app_code).update(key, { size_allowance }));
     try {
       const license = await this.#limit(send);
       if (license) {
-        server.answered();
-        await results.end(row, 'resized', license, null, waiting);
+        this.run.answered();
+        await this.#results.end(row, 'resized', license, null, waiting);
       } else if (waiting) this.#putBack(waiting);
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause;
-      await this.#judge(row, cause, waiting, wasPosted(row, waiting, applying) ? listed : undefined);
+      await this.#judge(row, cause, waiting, wasPosted(row, waiting, journal) ? listed : null);
     }
   }
 
   /** Nothing is sent before a look, `settle` after the last POST, proves that there is no license, and while an answer is open. */
   async #create(row: LicenseFields, decision: Decision, waiting: WaitingRow | undefined): Promise<void> {
-    const { applying, results } = this.#run;
-    const { claims, settle } = applying;
+    const { claims, settle, retries, answerOf, sendAgain } = this.#applying;
     if (!waiting && (await this.#inOrder(() => claims.claim(row))) === 'held') return;
-    const posted = waiting ? -Infinity : lastPost(row, this.#listedAt, applying);
-    if (posted + settle > this.#listedAt) {
-      this.#run.waiting.set(row, { is: 'asked', row, posted });
+    const posted = waiting ? -Infinity : lastPost(row, this.listedAt, this.#applying);
+    if (posted + settle > this.listedAt) {
+      this.waiting.set(row, { is: 'asked', row, posted });
       return;
     }
     const seen = decision.step === 'look up' ? await this.#lookUp(row) : decision;
-    if (seen.step === 'refused' && seen.answer) return results.leaveOpen(row, seen.failure.message, waiting);
+    if (seen.step === 'refused' && seen.answer) return this.#results.leaveOpen(row, seen.failure.message, waiting);
     if (seen.step !== 'create') return this.#carryOut(row, seen, waiting);
     // Another machine may have been answered between the look and the claim.
-    const { answer, isAgain } = knownOf(row, applying);
-    if (answer && !isAgain) return results.leaveOpen(row, openInWords(row, answer), waiting);
+    const answer = sendAgain.has(row.remote_user) ? undefined : answerOf(row);
+    if (answer) return this.#results.leaveOpen(row, openInWords(row, answer), waiting);
     const near = [decision, seen].flatMap((one) => ('near' in one ? one.near : []));
-    const end = waiting?.is === 'unanswered' ? endOfRepeats(waiting, near, applying.retries) : undefined;
-    if (end !== undefined) return this.#fail(row, end, waiting);
+    if (waiting?.is === 'unanswered') {
+      const added = near.find((license) => !waiting.near.has(identityOf(license)));
+      if (added) return this.#fail(row, similarTo(added, row.remote_user), waiting);
+      const { posts } = waiting;
+      if (posts > retries) return this.#fail(row, `sent ${times(posts)}, and the list does not show it`, waiting);
+    }
     await this.#post(row, waiting, new Set(near.map(identityOf)));
   }
 
   /** One user, right before the POST; a look that fails creates nothing. */
   async #lookUp(row: LicenseFields): Promise<Decision> {
-    const { applying, server } = this.#run;
+    const applying = this.#applying;
     try {
       const { sight } = await this.#limit(() => lookUp(applying.licensing(row.app_code), row));
-      const decision = decide(sight, row, knownOf(row, applying));
+      const decision = decide(sight, row, applying);
       return decision.step === 'look up' ? { ...decision, step: 'create' } : decision;
     } catch (failure) {
       if (!(failure instanceof Failure) || endsRun(failure, applying)) throw failure;
-      if (failure.kind === 'unavailable') server.failed(failure);
+      if (failure.kind === 'unavailable') this.run.failed(failure);
       return { step: 'refused', failure };
     }
   }
 
   async #post(row: LicenseFields, waiting: WaitingRow | undefined, near: ReadonlySet<string>): Promise<void> {
-    const { applying, results, server, stopped, waiting: rows } = this.#run;
-    const { journal, claims, licensing, now, elapsed } = applying;
+    const { journal, claims, licensing, now, elapsed } = this.#applying;
     const posts = this.#postsBefore(row, waiting) + 1;
     await journal.before(row, 'create', now());
     const creation = await this.#limit(async () => {
-      await server.ready();
-      return stopped() ? undefined : this.#send(row, waiting, { posts, near });
+      await this.run.ready();
+      return this.run.stopped() ? undefined : this.#send(row, waiting, { posts, near });
     });
     if (!creation) return this.#leaveUnsent(row, waiting);
     claims.posted(row, now(), creation.state === 'answered' ? 0 : posts);
     const posted = elapsed();
     if (creation.state === 'answered') {
-      server.answered();
-      results.answered(row, creation);
+      this.run.answered();
+      this.#results.answered(row, creation);
       // Written out: of a copy by spread V8 keeps a shape for each object, 300 bytes.
-      rows.set(row, { row, posted, is: 'answered', creation, looks: 'none yet' });
+      this.waiting.set(row, { row, posted, is: 'answered', creation, looks: 'none yet' });
       return;
     }
-    rows.set(row, { row, posted, is: 'unanswered', posts, near, failure: creation.failure });
+    this.waiting.set(row, { row, posted, is: 'unanswered', posts, near, failure: creation.failure });
     // A server that is gone must not leave every row unconfirmed.
-    if (creation.heard === 'nothing') server.unanswered(() => licensing(row.app_code).ofUser(row));
+    if (creation.heard === 'nothing') this.run.unanswered(() => licensing(row.app_code).ofUser(row));
   }
 
   /** The POSTs of earlier runs count too: once `--retries` are used up, each run sends one. */
   #postsBefore(row: LicenseFields, waiting: WaitingRow | undefined): number {
     if (waiting?.is === 'unanswered') return waiting.posts;
-    const { journal, claims, retries } = this.#run.applying;
+    const { journal, claims, retries } = this.#applying;
     const past = journal.past(row);
     return Math.min(Math.max(past.is === 'asked' ? past.posts : 0, claims.past(row).unanswered ?? 0), retries);
-  }
-
-  /** Whether a POST is on its way. */
-  get isSending(): boolean {
-    return this.#sending > 0;
   }
 
   /** A request that an interruption cut may have been sent; before a request, an interruption is the reason of the signal itself. */
@@ -188,57 +182,65 @@ export class RowWork {
     waiting: WaitingRow | undefined,
     sent: { readonly posts: number; readonly near: ReadonlySet<string> },
   ): Promise<Creation> {
-    const { licensing, claims, signal, now, elapsed } = this.#run.applying;
-    this.#sending += 1;
+    const { licensing, claims, signal, now, elapsed } = this.#applying;
+    this.sending += 1;
     try {
       return await licensing(row.app_code).create(row, () => claims.posting(row));
     } catch (cause) {
       if (cause === claims.lost() || cause === signal.reason) await this.#leaveUnsent(row, waiting);
       else if (signal.aborted) {
         claims.posted(row, now(), sent.posts);
-        this.#run.waiting.set(row, { ...sent, is: 'unanswered', row, posted: elapsed(), failure: undefined });
+        this.waiting.set(row, { ...sent, is: 'unanswered', row, posted: elapsed(), failure: undefined });
       }
       throw cause;
     } finally {
-      this.#sending -= 1;
+      this.sending -= 1;
     }
   }
 
   /** A request that is not sent does not undo what is known of an earlier one. */
   async #leaveUnsent(row: LicenseFields, waiting: WaitingRow | undefined): Promise<void> {
-    if (waiting && wasPosted(row, waiting, this.#run.applying)) this.#putBack(waiting);
-    else await this.#run.results.record(row, 'not sent');
+    if (waiting && wasPosted(row, waiting, this.#applying.journal)) this.#putBack(waiting);
+    else await this.#results.record(row, 'not sent');
   }
 
   /** What is known of a row stays so where its turn ended early, unless more is known by now. */
   #putBack(waiting: WaitingRow): void {
-    if (!this.#run.waiting.has(waiting.row)) this.#run.waiting.set(waiting.row, waiting);
+    if (!this.waiting.has(waiting.row)) this.waiting.set(waiting.row, waiting);
   }
 
   /** A refused row fails alone. Where the run ends, a row whose POST was sent is reported with those that wait. */
-  async #judge(row: LicenseFields, cause: Failure, waiting: WaitingRow | undefined, license?: License): Promise<void> {
-    const { applying, server, stop } = this.#run;
-    const isRefused = cause.kind === 'auth' || cause.kind === 'config';
-    const isEnd = endsRun(cause, applying);
-    if (cause.kind === 'unavailable') server.failed(cause);
-    else server.answered();
-    if (isEnd) stop(cause);
-    if (isEnd && waiting && wasPosted(row, waiting, applying)) this.#putBack(waiting);
-    else if (!isEnd || isRefused) await this.#fail(row, cause.message, waiting, { license });
+  async #judge(
+    row: LicenseFields,
+    cause: Failure,
+    waiting: WaitingRow | undefined,
+    license: License | null = null,
+  ): Promise<void> {
+    const isEnd = endsRun(cause, this.#applying);
+    if (cause.kind === 'unavailable') this.run.failed(cause);
+    else this.run.answered();
+    if (isEnd) this.run.stop(cause);
+    if (isEnd && waiting && wasPosted(row, waiting, this.#applying.journal)) this.#putBack(waiting);
+    else if (!isEnd || cause.kind === 'auth' || cause.kind === 'config')
+      await this.#fail(row, cause.message, waiting, cause.message, license);
   }
-  /** A row that may have a license is `unknown`, and never `failed`. `similar`: a similar name is the reason, in words. */
+
+  /** A row that may have a license is `unknown`, and never `failed`. `why`: a similar name is the reason, in words. */
   async #fail(
     row: LicenseFields,
     message: string,
     waiting: WaitingRow | undefined,
-    {
-      similar = message,
-      license = null,
-    }: { readonly similar?: string; readonly license?: License | undefined | null } = {},
+    why = message,
+    license: License | null = null,
   ): Promise<void> {
-    const { applying, results } = this.#run;
-    if (license || !wasPosted(row, waiting, applying)) return results.end(row, 'failed', license, message, waiting);
-    await results.end(row, 'unknown', null, [sentBefore(waiting), similar].filter(Boolean).join('; '), waiting);
+    if (license || !wasPosted(row, waiting, this.#applying.journal))
+      return this.#results.end(row, 'failed', license, message, waiting);
+    const sent =
+      waiting?.is === 'unanswered'
+        ? (waiting.failure?.message ?? unanswered)
+        : waiting?.is !== 'answered' && 'an earlier run asked for a license';
+    // What was answered is said by the result.
+    await this.#results.end(row, 'unknown', null, [sent, why].filter(Boolean).join('; '), waiting);
   }
 }
 

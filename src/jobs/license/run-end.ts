@@ -2,20 +2,8 @@ import { Failure, type FailureKind } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { userKey } from './claim-users.ts';
 import { sendAgainHint } from './decide.ts';
-import { inWords } from './plan-roster.ts';
-import type { Applying, RosterResults, RowResult } from './roster-results.ts';
-
-/** Counts outcomes, and says how the run ended. */
-export interface Tally {
-  add(row: RowResult): void;
-  /** The counts in words; `total` rows were wanted. */
-  summary(total: number): string;
-  /**
-   * The failure that the run ends with; undefined where each row has its license.
-   * @param answered unknown rows whose POST was answered: the open ones stay unknown when the command is repeated
-   */
-  verdict(total: number, stopped: Failure | undefined, answered: RosterResults['answeredOnly']): Failure | undefined;
-}
+import { inWords, type RowResult } from './plan-roster.ts';
+import type { Applying, RosterResults } from './roster-results.ts';
 
 /** Whether a failure of one row ends the run: a refused key, a full disk, lost claims and an interruption do. */
 export function endsRun(cause: Failure, { journal, claims, signal }: Applying): boolean {
@@ -33,28 +21,31 @@ const ownVerdicts: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'intern
 
 const maxNamedUsers = 20;
 
-/**
- * @param where the host and the applications, for the summary
- * @param resume the command that resumes the run
- */
-export function newTally(where: string, resume: string): Tally {
+/** Counts outcomes, and says how the run ended. `total`: how many rows were wanted. */
+export function newTally({ where, resume }: Pick<Applying, 'where' | 'resume'>, total: number) {
   const counts = { created: 0, resized: 0, unchanged: 0, failed: 0, unknown: 0 };
   const failed: RowResult[] = [];
   const unknown: RowResult[] = [];
-  const inAll = (): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
-  const summary = (total: number): string => {
+  const left = (): number => Object.values(counts).reduce((rest, count) => rest - count, total);
+  /** The counts in words. */
+  const summary = (): string => {
     const rows = Object.entries(counts).map(([status, count]) => [count, status] as const);
-    return `${inWords([...rows, [total - inAll(), 'not done']])} on ${where}`;
+    return `${inWords([...rows, [left(), 'not done']])} on ${where}`;
   };
   return {
-    add(row) {
+    add(row: RowResult): void {
       counts[row.status] += 1;
       if (row.status === 'failed') failed.push(row);
       if (row.status === 'unknown') unknown.push(row);
     },
     summary,
-    verdict(total, stopped, answered) {
-      if (!stopped && counts.failed + counts.unknown + total - inAll() === 0) return undefined;
+    /**
+     * The failure that the run ends with; undefined where each row has its license.
+     * @param answered unknown rows whose POST was answered: the open ones stay unknown when the command is repeated
+     */
+    verdict(stopped: Failure | undefined, answered: RosterResults['answeredOnly']): Failure | undefined {
+      const undone = counts.failed + counts.unknown + left();
+      if (!stopped && undone === 0) return undefined;
       if (stopped && ownVerdicts.has(stopped.kind)) return stopped;
       const answeredAs = (state: 'open' | 'unconfirmed'): LicenseFields[] =>
         [...answered].flatMap(([row, is]) => (is === state ? [row] : []));
@@ -69,10 +60,9 @@ export function newTally(where: string, resume: string): Tally {
         ),
         named('failed', failed),
       ];
-      const message = [stopped?.message, summary(total), ...parts].filter(Boolean).join('; ');
+      const message = [stopped?.message, summary(), ...parts].filter(Boolean).join('; ');
       const kind = counts.unknown > 0 ? 'unknown' : 'incomplete';
-      const retryable =
-        stopped !== undefined || open.length < total - counts.created - counts.resized - counts.unchanged;
+      const retryable = stopped !== undefined || open.length < undone;
       const resumes = retryable ? `The same command resumes where this run stopped: ${resume}` : undefined;
       const details = { hint: [resumes, wayOut(open)].filter(Boolean).join('. '), retryable };
       if (!stopped) return new Failure(kind, message, details);
@@ -96,25 +86,12 @@ function named(what: string, rows: readonly LicenseFields[]): string | undefined
   return `${what}: ${users.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
 
-/** Watches whether a server still answers, so that a run stops when it does not. */
-export interface Availability {
-  /** A request was answered. */
-  answered(): void;
-  /** A request found the server unavailable. */
-  failed(cause: Failure): void;
-  /** A POST got no answer. After `maxSilences` of them in a row, `prove` has to succeed before the next one is sent. */
-  unanswered(prove: () => Promise<unknown>): void;
-  /** Resolves when the next POST may be sent. */
-  ready(): Promise<void>;
-  /** Why the server is taken to be gone: it was unavailable `maxOutages` times in a row, or failed to prove that it is there. */
-  gone(): Failure | undefined;
-}
-
 const maxOutages = 3;
 const maxSilences = 20;
 
-/** A server is taken to be available until requests fail. */
-export function watchAvailability(): Availability {
+/** Watches whether a run can go on. Its server is taken to be available until requests fail. */
+export function watchRun({ journal, signal }: Pick<Applying, 'journal' | 'signal'>) {
+  let stop: Failure | undefined;
   let [outages, silences] = [0, 0];
   let presence: Promise<void> = Promise.resolve();
   let gone: Failure | undefined;
@@ -127,16 +104,29 @@ export function watchAvailability(): Availability {
     }
   };
   return {
+    /** A request was answered. */
     answered: () => void ([outages, silences] = [0, 0]),
-    failed(cause) {
+    /** A request found the server unavailable. */
+    failed(cause: Failure): void {
       outages += 1;
       if (outages >= maxOutages) gone ??= cause;
     },
-    unanswered(prove) {
+    /** A POST got no answer. After `maxSilences` of them in a row, `prove` has to succeed before the next one is sent. */
+    unanswered(prove: () => Promise<unknown>): void {
       silences += 1;
       if (silences % maxSilences === 0) presence = proven(prove);
     },
+    /** Resolves when the next POST may be sent. */
     ready: () => presence,
-    gone: () => gone,
+    /** Nothing more is begun. */
+    stop: (failure: Failure) => void (stop ??= failure),
+    /**
+     * What ended the run before each row had a result; undefined while it goes on. A server is taken to be gone that was unavailable
+     * `maxOutages` times in a row, or failed to prove that it is there.
+     */
+    stopped(): Failure | undefined {
+      const interruption = signal.aborted && signal.reason instanceof Failure ? signal.reason : undefined;
+      return stop ?? journal.broken() ?? gone ?? interruption;
+    },
   };
 }

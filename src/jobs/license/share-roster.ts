@@ -41,7 +41,9 @@ const oldestList: Milliseconds = 43_200_000;
  */
 export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRoster): RosterClaims {
   const { claims } = sharing;
-  const ahead = rowsAhead(rows);
+  const places = new Map(rows.map((row, index) => [userKey(row), index]));
+  /** Claimed, and not begun yet. */
+  const ahead = new Set<string>();
   const outcomes = new Map<string, 'claimed' | 'held'>();
   const past = new Map<string, UserPast>();
   const held = new Map<string, LicenseFields>();
@@ -49,6 +51,11 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
   let claiming: Promise<void> = Promise.resolve();
   let { before } = sharing;
   let list: ListMoment = sharing;
+
+  const from = (row: LicenseUser, count: number): readonly LicenseFields[] => {
+    const start = places.get(userKey(row)) ?? 0;
+    return rows.slice(start, start + count);
+  };
 
   /** Claims those that are free. */
   const take = async (wanted: readonly LicenseFields[]): Promise<void> => {
@@ -70,7 +77,7 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
       return;
     }
     claimed.add(row);
-    ahead.add(row);
+    ahead.add(key);
     past.set(key, {
       posted: lastPost(row, taken, list, sharing.elapsed()),
       unanswered: taken.unanswered?.get(row.remote_user),
@@ -80,18 +87,24 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
 
   const takePortion = async (first: LicenseFields): Promise<void> => {
     if (outcomes.has(userKey(first))) return;
-    await take(ahead.from(first, portion).filter((row) => !outcomes.has(userKey(row))));
+    await take(from(first, portion).filter((row) => !outcomes.has(userKey(row))));
   };
 
   return {
     ...claimed,
     past: (row) => past.get(userKey(row)) ?? {},
     async posting(row) {
-      ahead.delete(row);
-      await claims.get(row.app_code)?.posting(row.remote_user, () => ahead.users(row));
+      ahead.delete(userKey(row));
+      await claims
+        .get(row.app_code)
+        ?.posting(row.remote_user, () =>
+          from(row, group).flatMap((one) =>
+            one.app_code === row.app_code && ahead.has(userKey(one)) ? [one.remote_user] : [],
+          ),
+        );
     },
     release(row) {
-      ahead.delete(row);
+      ahead.delete(userKey(row));
       return claimed.release(row);
     },
     lost: () => [...claims.values()].map((own) => own.lost()).find((failure) => failure !== undefined),
@@ -158,34 +171,4 @@ async function whileBusy(
       });
     await sleep(Math.min(100 * (round + 1), longestPause));
   }
-}
-
-/** The rows in their order, with those that are claimed and not begun yet. */
-interface RowsAhead {
-  add(row: LicenseUser): void;
-  delete(row: LicenseUser): void;
-  clear(): void;
-  /** So many rows from that one on. */
-  from(row: LicenseUser, count: number): readonly LicenseFields[];
-  /** The users of the rows after that one, in the same application, that are about to be begun. */
-  users(row: LicenseUser): string[];
-}
-
-function rowsAhead(rows: readonly LicenseFields[]): RowsAhead {
-  const places = new Map(rows.map((row, index) => [userKey(row), index]));
-  const waiting = new Set<string>();
-  const from: RowsAhead['from'] = (row, count) => {
-    const start = places.get(userKey(row)) ?? 0;
-    return rows.slice(start, start + count);
-  };
-  return {
-    add: (row) => void waiting.add(userKey(row)),
-    delete: (row) => void waiting.delete(userKey(row)),
-    clear: () => waiting.clear(),
-    from,
-    users: (row) =>
-      from(row, group)
-        .filter((one) => one.app_code === row.app_code && waiting.has(userKey(one)))
-        .map((one) => one.remote_user),
-  };
 }
