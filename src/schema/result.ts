@@ -18,7 +18,7 @@ type JsonType = 'string' | 'integer' | 'boolean' | 'object' | 'array' | 'null';
 const types = {
   string:
     'advice api_key change channel check data detail error file finding first_time first_user folder fragment help host key kind ' +
-    'last_time ledger mac_address name problem profile since state status subject target time title topic_name type until url value_name',
+    'last_time ledger mac_address name problem profile since state status subject target time title topic_name type until url value_before value_name',
   integer:
     'added arrived back deleted edited files files_kept gone level messages moved part pid repaired saved_snippet_id sending stream_id users version',
   boolean: 'default is_pinned read_only resolved',
@@ -30,7 +30,7 @@ const types = {
 const optional = new Set(
   (
     'advice api_key arrived back change deeper detail edited error file files files_kept first_time first_user gone ids is_pinned key last_time ' +
-    'level license moved name part pid problem sending since spellings state status time until url users value value_name values version'
+    'level license moved name part pid problem sending since spellings state status time until url users value value_before value_name values version'
   ).split(' '),
 );
 

@@ -17,8 +17,8 @@ export default command({
     'A password, an e-mail address and a name are sent in requests of their own, since the server does not undo the first part of a ' +
       'request when a later part fails; passwords and e-mail are not sent again when the answer is lost (exit code 9). What the ' +
       'server ignored or did not take is named (exit code 6).',
-    'The API that chatelaine uses cannot read settings back: no command shows the values that are set now. Keep a preset to set them ' +
-      'again; a value that is set already changes nothing.',
+    'The old name and the old address are said, with the command that puts them back, and are value_before in json. Other settings the ' +
+      'API cannot read back: no command shows the values that are set now. Keep a preset to set them again; a value that is set already changes nothing.',
   ],
   args: {
     setting: {
@@ -55,9 +55,12 @@ export default command({
     const entries = from === undefined ? [] : await readSettingsFile(from, await context.read(from));
     const values = readSettings({ words, entries, raw }, (text) => context.hide(text));
     await agreeToLoss(values, context);
-    yield* changeSettings(context.chat(), await askSecrets(values, context), (text) => context.note(text));
+    const { options, note } = context;
+    const changing = { note, isPlan: options.dry_run === true };
+    yield* changeSettings(context.chat(), await askSecrets(values, context), changing);
   },
 
+  fields: ['value_before'],
   show: { columns: ['name', 'value', 'value_name', 'status'], untruncated: ['name'] },
 });
 

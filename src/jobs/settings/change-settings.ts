@@ -1,6 +1,7 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Planned } from '../../api/http/call.ts';
 import { Failure } from '../../core/failure.ts';
+import { shellWord } from '../../core/shell-word.ts';
 import type { Assignment, Fields } from '../../schema/field.ts';
 import { valueName } from '../../schema/setting-text.ts';
 import {
@@ -17,8 +18,16 @@ interface SettingRow {
   readonly value: unknown;
   /** The name of an enumeration's value, such as `dark`. */
   readonly value_name?: string;
+  /** The name or the address that the account had; the server tells no other setting's. */
+  readonly value_before?: string;
   /** `unchanged`: the address is the present one. Of other settings the server does not say whether they changed. */
   readonly status: 'set' | 'unchanged' | 'ignored' | 'confirmation_sent';
+}
+
+interface Changing {
+  readonly note: (text: string) => void;
+  /** Nothing is sent, so that nothing has an old value. */
+  readonly isPlan: boolean;
 }
 
 /**
@@ -30,16 +39,21 @@ interface SettingRow {
 export async function* changeSettings(
   chat: ChatApi,
   typed: readonly Assignment[],
-  note: (text: string) => void,
+  { note, isPlan }: Changing,
 ): AsyncGenerator<SettingRow> {
   const groups = groupsOf(await fitToLevel(chat, typed, note));
+  const isOfUser = groups.flat().some(({ name }) => name === 'email' || name === 'full_name');
+  const before = isOfUser && !isPlan ? await ownUser(chat) : undefined;
   const done: SettingRow[] = [];
   for (const [index, group] of groups.entries()) {
     try {
-      for (const row of await sendGroup(chat, group)) {
+      for (const row of await sendGroup(chat, group, before ?? {})) {
         done.push(row);
         const remark = remarks[row.status];
         if (remark !== undefined) note(`${row.name}: ${remark}`);
+        const { name, value_before: old } = row;
+        if (old !== undefined)
+          note(`${name} was ${old}; to put it back: chatelaine settings set ${shellWord(`${name}=${old}`)}`);
         yield row;
       }
     } catch (cause) {
@@ -64,25 +78,38 @@ function groupsOf(values: readonly Assignment[]): Assignment[][] {
   );
 }
 
-async function sendGroup(chat: ChatApi, group: readonly Assignment[]): Promise<SettingRow[]> {
+async function sendGroup(chat: ChatApi, group: readonly Assignment[], before: OwnUser): Promise<SettingRow[]> {
   const names = group.map(({ name }) => name);
   const once = names.includes('email') || names.includes('new_password');
   const { ignored } = await chat.updateSettings(group, once ? 'if unprocessed' : 'safe');
-  const own = names.includes('email') || names.includes('full_name') ? await readBack(chat) : undefined;
+  const after = names.includes('full_name') ? await ownUser(chat) : undefined;
   return group.map((assignment) => {
     const { name, field, value } = assignment;
-    const status = ignored.includes(name) ? 'ignored' : statusOf(assignment, own ?? {});
+    const old = name === 'email' ? addressOf(before) : name === 'full_name' ? before['full_name'] : undefined;
+    const status = ignored.includes(name) ? 'ignored' : statusOf(assignment, old, after ?? {});
     const value_name = valueName(field, value);
     const row = { name, value: field.kind === 'secret' ? '[secret]' : value };
-    return { ...row, ...(value_name !== undefined && { value_name }), status };
+    const isOther = status !== 'ignored' && same(old, value) === false;
+    return {
+      ...row,
+      ...(value_name !== undefined && { value_name }),
+      ...(isOther && { value_before: String(old) }),
+      status,
+    };
   });
 }
 
+type OwnUser = Readonly<Record<string, unknown>>;
+
+/** An address that is hidden from others is in a field of its own. */
+function addressOf(own: OwnUser): unknown {
+  return own['delivery_email'] ?? own['email'];
+}
+
 /** What the server does not say and only the own user shows: a name that it kept, an address that is the present one. */
-function statusOf({ name, value }: Assignment, own: Readonly<Record<string, unknown>>): SettingRow['status'] {
-  if (name === 'email')
-    return same(own['delivery_email'] ?? own['email'], value) === true ? 'unchanged' : 'confirmation_sent';
-  return name === 'full_name' && same(own['full_name'], value) === false ? 'ignored' : 'set';
+function statusOf({ name, value }: Assignment, old: unknown, after: OwnUser): SettingRow['status'] {
+  if (name === 'email') return same(old, value) === true ? 'unchanged' : 'confirmation_sent';
+  return name === 'full_name' && same(after['full_name'], value) === false ? 'ignored' : 'set';
 }
 
 /** Whether the server has the text that was sent, which it trims; undefined where it did not say. */
@@ -95,12 +122,12 @@ function trimmed(text: string): string {
   return /[^\s\p{Cc}](?:.*[^\s\p{Cc}])?/su.exec(text)?.[0] ?? '';
 }
 
-/** A read-back that is not answered is skipped: the change itself was accepted. */
-async function readBack(chat: ChatApi): ReturnType<ChatApi['ownUser']> {
+/** Undefined where it is not answered: the change itself does not need it. */
+async function ownUser(chat: ChatApi): ReturnType<ChatApi['ownUser']> {
   try {
     return await chat.ownUser();
   } catch (cause) {
-    if (cause instanceof Failure && cause.kind === 'unavailable') return undefined;
+    if (cause instanceof Failure && !cause.isInterruption) return undefined;
     throw cause;
   }
 }

@@ -303,8 +303,9 @@ describe('a level decides what may be sent', () => {
     async (word) => {
       const service = fakeService();
       const [name = '', value = ''] = word.split('=');
-      expectSettings(service, { [name]: value });
       service.expect('GET /api/v1/users/me').reply(404, '<h1>not here</h1>');
+      expectSettings(service, { [name]: value });
+      if (name === 'full_name') service.expect('GET /api/v1/users/me').reply(404, '<h1>not here</h1>');
 
       const { exitCode, stdout } = await run(service, ['settings', 'set', word, '-o', 'json']);
 
@@ -379,6 +380,7 @@ describe('what the server did not take', () => {
 
   test('a name that the organization keeps is exit 6', async () => {
     const service = fakeService();
+    service.expect('GET /api/v1/users/me').reply(200, { ...done, full_name: 'Ada Lovelace' });
     expectSettings(service, { full_name: 'Ada L.' });
     service.expect('GET /api/v1/users/me').reply(200, { ...done, full_name: 'Ada Lovelace' });
     service.expect('GET /api/v1/server_settings').reply(200, { ...done, zulip_feature_level: 489 });
@@ -393,6 +395,7 @@ describe('what the server did not take', () => {
 
   test('a name is read back as the server trims it', async () => {
     const service = fakeService();
+    service.expect('GET /api/v1/users/me').reply(200, { ...done, full_name: 'Ada' });
     expectSettings(service, { full_name: ' Ada ' });
     service.expect('GET /api/v1/users/me').reply(200, { ...done, full_name: 'Ada' });
 
@@ -400,8 +403,9 @@ describe('what the server did not take', () => {
     service.done();
   });
 
-  test('a read-back that is not answered is no failure', async () => {
+  test('a look before or behind that is not answered is no failure', async () => {
     const service = fakeService();
+    service.expect('GET /api/v1/users/me', 6).fail('ECONNRESET');
     expectSettings(service, { full_name: 'Ada' });
     service.expect('GET /api/v1/users/me', 6).fail('ECONNRESET');
 
@@ -416,9 +420,9 @@ describe('requests of their own', () => {
 
   test('passwords, then e-mail, then name, then the rest', async () => {
     const service = serverAt(489);
+    service.expect('GET /api/v1/users/me').reply(200, { ...done, email: 'ada@chat.test', full_name: 'Ada' });
     expectSettings(service, { old_password: 'correct horse', new_password: 'battery&staple' });
     expectSettings(service, { email: 'ada@example.com' });
-    service.expect('GET /api/v1/users/me').reply(200, { ...done, email: 'ada@chat.test' });
     expectSettings(service, { full_name: 'Ada' });
     service.expect('GET /api/v1/users/me').reply(200, { ...done, full_name: 'Ada' });
     expectSettings(service, { color_scheme: '2', timezone: 'UTC' });
@@ -430,12 +434,14 @@ describe('requests of their own', () => {
     service.done();
     expect({ exitCode, stderr }).toEqual({
       exitCode: 0,
-      stderr: 'email: a mail with a link goes to the new address; nothing has changed until the link is followed\n',
+      stderr:
+        'email: a mail with a link goes to the new address; nothing has changed until the link is followed\n' +
+        'email was ada@chat.test; to put it back: chatelaine settings set email=ada@chat.test\n',
     });
     expect(JSON.parse(stdout)).toEqual([
       { name: 'old_password', value: '[secret]', status: 'set' },
       { name: 'new_password', value: '[secret]', status: 'set' },
-      { name: 'email', value: 'ada@example.com', status: 'confirmation_sent' },
+      { name: 'email', value: 'ada@example.com', value_before: 'ada@chat.test', status: 'confirmation_sent' },
       { name: 'full_name', value: 'Ada', status: 'set' },
       { name: 'color_scheme', value: 2, value_name: 'dark', status: 'set' },
       { name: 'timezone', value: 'UTC', status: 'set' },
@@ -444,8 +450,8 @@ describe('requests of their own', () => {
 
   test('a later one that is refused: what is set and what is not is named, exit 8', async () => {
     const service = serverAt(489);
-    expectSettings(service, { email: 'ada@example.com' });
     service.expect('GET /api/v1/users/me').reply(200, { ...done, email: 'ada@chat.test' });
+    expectSettings(service, { email: 'ada@example.com' });
     service
       .expect({ method: 'PATCH', path: '/api/v1/settings', form: { timezone: 'Europe/Berlin' } })
       .reply(400, { result: 'error', code: 'BAD_REQUEST', msg: 'Invalid timezone' });
@@ -457,7 +463,7 @@ describe('requests of their own', () => {
 
     service.done();
     expect(exitCode).toBe(8);
-    expect(JSON.parse(stdout)).toEqual([{ name: 'email', value: 'ada@example.com', status: 'confirmation_sent' }]);
+    expect(JSON.parse(stdout)).toMatchObject([{ name: 'email', status: 'confirmation_sent' }]);
     expect(error?.message).toContain('set: email; not set: timezone');
   });
 
@@ -486,6 +492,7 @@ describe('requests of their own', () => {
     for (const trouble of ['ECONNRESET', 502, 503, 504, 500] as const) {
       const service = fakeService();
       const sent = stdin === '' ? form : { old_password: 'correct horse', new_password: 'battery&staple' };
+      if (stdin === '') service.expect('GET /api/v1/users/me').reply(200, { ...done, email: 'ada@chat.test' });
       const planned = service.expect({ method: 'PATCH', path: '/api/v1/settings', form: sent });
       if (typeof trouble === 'number') planned.reply(trouble, '<h1>trouble</h1>');
       else planned.fail(trouble);
@@ -520,6 +527,7 @@ describe('requests of their own', () => {
 
   test('a refused e-mail change that may be made tomorrow is exit 7 and names the wait', async () => {
     const service = fakeService();
+    service.expect('GET /api/v1/users/me').reply(200, { ...done, email: 'ada@chat.test' });
     service
       .expect({ method: 'PATCH', path: '/api/v1/settings', form: { email: 'ada@example.com' } })
       .reply(429, { result: 'error', code: 'RATE_LIMIT_HIT', msg: 'API usage exceeded', 'retry-after': 3600.5 });
@@ -652,6 +660,7 @@ describe('--from', () => {
     const file = join(home, 'settings');
     writeFileSync(file, text);
     const service = serverAt(489);
+    service.expect('GET /api/v1/users/me').reply(200, { ...done, full_name: 'Ada = L.' });
     expectSettings(service, { full_name: 'Ada = L.' });
     service.expect('GET /api/v1/users/me').reply(200, { ...done, full_name: 'Ada = L.' });
     expectSettings(service, { color_scheme: '2' });
