@@ -1,6 +1,9 @@
+import { isUtf8 } from 'node:buffer';
 import { parseJson } from './json.ts';
 import {
+  broken,
   endOfBlanks,
+  endOfMark,
   endOfString,
   endOfValue,
   integerOf,
@@ -8,12 +11,58 @@ import {
   passSign,
   sign,
   startInside,
+  startOfValue,
   textOf,
+  withoutBlanks,
 } from './json-syntax.ts';
 
-/** Elements of an array that are in one stretch of bytes, and where the values of their noted members are. */
-export interface JsonElements {
-  readonly count: number;
+/** A document that is an object, one of whose members is an array of objects. */
+interface JsonEnvelope {
+  /** The document with an empty array in place of the elements. */
+  readonly rest: string;
+  readonly elements: readonly JsonElement[];
+}
+
+/**
+ * The objects in the array `name` of a document, each without a line break, with the places of the members `memberNames`. All of it is
+ * checked by the grammar of JSON, nothing of it is changed, and only what a caller asks for is parsed. Of two members of one name the last
+ * counts, as everywhere.
+ * @throws SyntaxError where the document is not JSON, is no object, has no such array of objects, or is nested too deep
+ */
+export function elementsOf(document: Uint8Array, name: string, memberNames: readonly string[]): JsonEnvelope {
+  const bytes = isUtf8(document) ? document : Buffer.from(new TextDecoder().decode(document));
+  let kept = endOfBlanks(bytes, endOfMark(bytes, 0));
+  let rest = '';
+  let found: FoundElements | undefined;
+  let at = startInside(bytes, kept, sign.openObject, 0);
+  for (let isOpen = bytes[at] !== sign.closeObject; isOpen;) {
+    const nameEnd = endOfString(bytes, at);
+    const value = startOfValue(bytes, nameEnd);
+    const isSought = parseJson(textOf(bytes, at, nameEnd)) === name;
+    const array = isSought ? readElements(bytes, value, memberNames) : undefined;
+    if (array) {
+      rest += textOf(bytes, kept, value + 1);
+      kept = array.end - 1;
+      found = array;
+    }
+    at = endOfBlanks(bytes, array?.end ?? endOfValue(bytes, value, 1));
+    isOpen = bytes[at] === sign.comma;
+    if (isOpen) at = endOfBlanks(bytes, at + 1);
+  }
+  const end = endOfBlanks(bytes, passSign(bytes, at, sign.closeObject));
+  if (end < bytes.length) throw broken(end);
+  if (!found) throw new SyntaxError(`it has no '${name}'`);
+  // Line breaks of a document that is JSON are between its tokens.
+  if (bytes.includes(0x0a) || bytes.includes(0x0d)) return elementsOf(withoutBlanks(bytes), name, memberNames);
+  const page = { document: bytes, names: memberNames, places: found.places };
+  return {
+    rest: rest + textOf(bytes, kept, end),
+    elements: Array.from({ length: found.count }, (_, row) => new JsonElement(page, row)),
+  };
+}
+
+/** Where the elements of an array are in a document, and the values of their noted members. */
+interface JsonElements {
   readonly document: Uint8Array;
   readonly names: readonly string[];
   /** For each element its start and end, then start and end of the value of each name, 0 and 0 where there is none. */
@@ -23,14 +72,6 @@ export interface JsonElements {
 /** Places of an element: its own two, and two for each name. */
 function rowSizeOf(names: readonly unknown[]): number {
   return 2 + 2 * names.length;
-}
-
-/** The values of the elements; integers beyond 2^53 are `bigint`. */
-export function parseElements({ document, names, places, count }: JsonElements): readonly unknown[] {
-  if (count === 0) return [];
-  const text = textOf(document, places[0] ?? 0, places[(count - 1) * rowSizeOf(names) + 1] ?? 0);
-  const list = parseJson(`[${text}]`);
-  return Array.isArray(list) ? list : [];
 }
 
 /**
@@ -49,7 +90,7 @@ export class JsonElement {
 
   /** An object that has these bytes to itself. */
   static of(document: Uint8Array): JsonElement {
-    return new JsonElement({ document, names: [], places: [0, document.length], count: 1 }, 0);
+    return new JsonElement({ document, names: [], places: [0, document.length] }, 0);
   }
 
   /** In bytes. */
@@ -93,42 +134,30 @@ export class JsonElement {
 /** As many as the largest page of messages has. */
 const usualElements = 1000;
 
-/** What `readElements` finds. */
-interface FoundElements extends Pick<JsonElements, 'places' | 'count'> {
-  /** Where the next element begins, or the array ends. */
-  readonly next: number;
-  readonly isEnded: boolean;
+interface FoundElements extends Pick<JsonElements, 'places'> {
+  readonly count: number;
+  /** Where the array ends. */
+  readonly end: number;
 }
 
-/** The elements that are whole, where the next one begins, and whether the array ends there. With `names` each is an object. */
-export function readElements(
-  { bytes, at: start, isWhole }: { readonly bytes: Uint8Array; readonly at: number; readonly isWhole: boolean },
-  depth: number,
-  names: readonly string[] | undefined,
-): FoundElements {
-  const rowSize = rowSizeOf(names ?? []);
-  const members: Members | undefined = names && { names, known: [] };
+/** The elements of the array that begins at `start`, each an object. */
+function readElements(bytes: Uint8Array, start: number, names: readonly string[]): FoundElements {
+  const members: Members = { names, known: [] };
+  const rowSize = rowSizeOf(names);
   let places = new Int32Array(usualElements * rowSize);
   let count = 0;
-  let next = endOfBlanks(bytes, start);
-  try {
-    for (;;) {
-      const row = count * rowSize;
-      if (row === places.length) places = twice(places);
-      places[row] = next;
-      const end = members ? endOfElement(bytes, next, depth, members, places, row) : endOfValue(bytes, next, depth);
-      places[row + 1] = end;
-      const after = endOfBlanks(bytes, end);
-      const isEnded = bytes[after] !== sign.comma;
-      if (isEnded) passSign(bytes, after, sign.close);
-      count += 1;
-      if (isEnded) return { places, count, next: after, isEnded };
-      next = endOfBlanks(bytes, after + 1);
-    }
-  } catch (cause) {
-    if (isWhole || !(cause instanceof SyntaxError)) throw cause;
-    return { places, count, next, isEnded: false };
+  let at = startInside(bytes, start, sign.open, 1);
+  for (let isOpen = bytes[at] !== sign.close; isOpen; count += 1) {
+    const row = count * rowSize;
+    if (row === places.length) places = twice(places);
+    places[row] = at;
+    at = endOfElement(bytes, at, members, places, row);
+    places[row + 1] = at;
+    at = endOfBlanks(bytes, at);
+    isOpen = bytes[at] === sign.comma;
+    if (isOpen) at = endOfBlanks(bytes, at + 1);
   }
+  return { places, count, end: passSign(bytes, at, sign.close) };
 }
 
 function twice(places: Int32Array): Int32Array<ArrayBuffer> {
@@ -166,19 +195,18 @@ interface Members {
 function endOfElement(
   bytes: Uint8Array,
   start: number,
-  depth: number,
   { names, known }: Members,
   places: Int32Array,
   row: number,
 ): number {
-  let at = startInside(bytes, start, sign.openObject, depth);
+  let at = startInside(bytes, start, sign.openObject, 2);
   let expected = 0;
   for (let isOpen = bytes[at] !== sign.closeObject; isOpen;) {
     const place = placeOfMember(bytes, at, known, expected);
-    const member = known[place] ?? readMember(bytes, at, depth, names);
+    const member = known[place] ?? readMember(bytes, at, names);
     if (place === known.length && place < mostKnown) known.push(member);
     expected = place + 1;
-    const end = endOfMember(bytes, at, depth, member);
+    const end = endOfMember(bytes, at, member);
     if (member.index >= 0) {
       places[row + 2 + member.index * 2] = endOfBlanks(bytes, at + member.nameLength);
       places[row + 3 + member.index * 2] = end;
@@ -201,18 +229,18 @@ function placeOfMember(bytes: Uint8Array, at: number, known: readonly Member[], 
 }
 
 /** The end of the member at `at`, whose name is known; its value is remembered. */
-function endOfMember(bytes: Uint8Array, at: number, depth: number, member: Member): number {
+function endOfMember(bytes: Uint8Array, at: number, member: Member): number {
   const { nameLength, at: earlier, length } = member;
   // The byte behind the value too: a number might go on there.
   const isKnown = isRepeated(bytes, at + nameLength, earlier + nameLength, length - nameLength + 1);
-  if (!isKnown) member.length = endOfValue(bytes, endOfBlanks(bytes, at + nameLength), depth + 1) - at;
+  if (!isKnown) member.length = endOfValue(bytes, endOfBlanks(bytes, at + nameLength), 3) - at;
   member.at = at;
   return at + member.length;
 }
 
-function readMember(bytes: Uint8Array, at: number, depth: number, names: readonly string[]): Member {
+function readMember(bytes: Uint8Array, at: number, names: readonly string[]): Member {
   const nameEnd = endOfString(bytes, at);
   const index = names.indexOf(String(parseJson(textOf(bytes, at, nameEnd))));
   const value = passSign(bytes, endOfBlanks(bytes, nameEnd), sign.colon);
-  return { index, nameLength: value - at, at, length: endOfValue(bytes, endOfBlanks(bytes, value), depth + 1) - at };
+  return { index, nameLength: value - at, at, length: endOfValue(bytes, endOfBlanks(bytes, value), 3) - at };
 }

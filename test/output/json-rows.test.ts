@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { elementsOf } from '../../src/core/json-reader.ts';
+import { elementsOf } from '../../src/core/json-elements.ts';
 import { joiner } from '../../src/output/json-rows.ts';
 
 const textsOf = (...ids: readonly number[]) =>

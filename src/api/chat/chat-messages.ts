@@ -3,8 +3,7 @@ import { isObject, type JsonObject, parseJson, writeJson } from '../../core/json
 import type { Answer } from '../http/answer.ts';
 import type { Call, Parameters } from '../http/call.ts';
 import { path } from '../http/request.ts';
-import type { JsonElement } from '../../core/json-elements.ts';
-import { elementsOf } from '../../core/json-reader.ts';
+import { elementsOf, type JsonElement } from '../../core/json-elements.ts';
 import { accept } from './chat-answer.ts';
 
 /** A message as the server sent it (docs/apis.md, Messages). */

@@ -1,5 +1,4 @@
-import { isObject, parseJson } from '../../core/json.ts';
-import { parseElements } from '../../core/json-elements.ts';
+import { isObject } from '../../core/json.ts';
 import { readerOf, type JsonRun } from '../../core/json-reader.ts';
 import type { Spool } from '../../core/spool.ts';
 
@@ -24,15 +23,12 @@ export async function readLongPage(spool: Pick<Spool, 'read'>) {
   const add = (run: JsonRun): void => {
     const known = arrays.get(run.array);
     const array = known?.index === run.index ? known : { index: run.index, first: [], count: 0 };
-    array.count += run.count;
-    const elements = parseElements(run);
-    if (array.first.length < keptElements) array.first.push(...elements.slice(0, keptElements - array.first.length));
+    array.count += run.elements.length;
+    array.first.push(...run.elements.slice(0, keptElements - array.first.length));
     arrays.set(run.array, array);
   };
   for await (const chunk of spool.read()) for (const run of reader.read(chunk)) add(run);
-  for (const run of reader.end()) add(run);
-
-  const body = parseJson(reader.rest());
+  const body = reader.rest();
   const lists = [...arrays].map(([name, array]) => {
     const list: unknown = name === undefined ? body : isObject(body) ? body[name] : undefined;
     // Another value of the same name may follow the array.
@@ -52,7 +48,6 @@ export async function readLongPage(spool: Pick<Spool, 'read'>) {
 
 async function* elementsAt(spool: Pick<Spool, 'read'>, index: number | undefined): AsyncGenerator<readonly unknown[]> {
   const reader = readerOf();
-  const wanted = (runs: readonly JsonRun[]): readonly JsonRun[] => runs.filter((run) => run.index === index);
-  for await (const chunk of spool.read()) for (const run of wanted(reader.read(chunk))) yield parseElements(run);
-  for (const run of wanted(reader.end())) yield parseElements(run);
+  for await (const chunk of spool.read())
+    for (const run of reader.read(chunk)) if (run.index === index) yield run.elements;
 }

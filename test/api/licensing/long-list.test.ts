@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readLongPage } from '../../../src/api/licensing/long-list.ts';
 import { parseJson, writeJson } from '../../../src/core/json.ts';
-import { parseElements } from '../../../src/core/json-elements.ts';
 import { readerOf } from '../../../src/core/json-reader.ts';
 
 type Piece = { rest: unknown } | { array: string | undefined; element: unknown };
@@ -14,8 +13,8 @@ async function split(text: string, size = 7): Promise<Piece[]> {
     bytes.subarray(index * size, (index + 1) * size),
   );
   const reader = readerOf();
-  const runs = [...chunks.flatMap((chunk) => reader.read(chunk)), ...reader.end()];
-  const elements = runs.flatMap((run) => parseElements(run).map((element) => ({ array: run.array, element })));
+  const runs = chunks.flatMap((chunk) => reader.read(chunk));
+  const elements = runs.flatMap((run) => run.elements.map((element) => ({ array: run.array, element })));
   return [...elements, { rest: (await pageOf(chunks)).body }];
 }
 

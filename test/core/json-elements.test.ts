@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { elementsOf } from '../../src/core/json-reader.ts';
+import { elementsOf } from '../../src/core/json-elements.ts';
 import { parseJson } from '../../src/core/json.ts';
 
 const names = ['id', 'name'];
