@@ -164,7 +164,7 @@ function readTimeZone(text: string): string {
 const shortZones: ReadonlySet<string> = new Set('CET EET EST GMT HST MET MST PRC ROC ROK UCT UTC WET'.split(' '));
 
 /** Today's name of the zone; undefined where the platform does not know it. */
-function knownZone(text: string): string | undefined {
+export function knownZone(text: string): string | undefined {
   if (/^[+-]/.test(text) || (/^[a-z]{3}$/i.test(text) && !shortZones.has(text.toUpperCase()))) return undefined;
   try {
     return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone;

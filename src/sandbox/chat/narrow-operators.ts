@@ -3,15 +3,26 @@ import { userOfAddress } from './users.ts';
 import { badNarrow, serverError } from './refusal.ts';
 import type { UserCall } from './chat-call.ts';
 import { flagsOf, isMuted, policyOf } from './access.ts';
-import { shown, type Operand } from './narrow-terms.ts';
 import { searchTest } from './search.ts';
 import { sameTopic, storedTopic } from './topic-names.ts';
 import { levels } from './levels.ts';
 
 export type Predicate = (message: MessageRecord) => boolean;
 
+/** The server counts a boolean as an integer, and writes it as Python does. */
+export type Id = number | boolean;
+export type Operand = string | Id | readonly Id[];
+
+export interface Term {
+  readonly operator: string;
+  readonly operand: Operand;
+  readonly negated: boolean;
+}
+
 interface Operator {
   readonly since?: number;
+  /** Default: a string. */
+  readonly takes?: 'a string or integer' | 'a string or an integer list';
   /** The server drops the negation without a word (docs/apis.md, Narrow operators). */
   readonly ignoresNegation?: (operand: Operand) => boolean;
   /** @throws Refusal BAD_NARROW */
@@ -21,9 +32,9 @@ interface Operator {
 const always = () => true;
 
 /** Every operator of a narrow (docs/apis.md, Narrow operators). */
-export const operators: Readonly<Record<string, Operator>> = {
-  channel: { since: levels.channelOperators, test: byChannel },
-  stream: { test: byChannel },
+const operators: Readonly<Record<string, Operator>> = {
+  channel: { since: levels.channelOperators, takes: 'a string or integer', test: byChannel },
+  stream: { takes: 'a string or integer', test: byChannel },
   channels: { since: levels.channelOperators, test: byChannels },
   streams: { test: byChannels },
   topic: {
@@ -32,15 +43,20 @@ export const operators: Readonly<Record<string, Operator>> = {
       return ({ stream_id, subject }) => stream_id !== undefined && sameTopic(subject, topic);
     },
   },
-  sender: { test: byUser(({ sender_id }, id) => sender_id === id) },
-  dm: { since: levels.dmOperators, test: byConversation },
-  'pm-with': { test: byConversation },
+  sender: { takes: 'a string or integer', test: byUser(({ sender_id }, id) => sender_id === id) },
+  dm: { since: levels.dmOperators, takes: 'a string or an integer list', test: byConversation },
+  'pm-with': { takes: 'a string or an integer list', test: byConversation },
   pm_with: { test: byConversation },
-  'dm-including': { since: levels.dmOperators, test: byUser(({ people }, id) => people?.includes(id) ?? false) },
-  'group-pm-with': { test: byUser(inGroup) },
+  'dm-including': {
+    since: levels.dmOperators,
+    takes: 'a string or integer',
+    test: byUser(({ people }, id) => people?.includes(id) ?? false),
+  },
+  'group-pm-with': { takes: 'a string or integer', test: byUser(inGroup) },
   group_pm_with: { test: byUser(inGroup) },
   mentions: {
     since: levels.mentionsOperator,
+    takes: 'a string or integer',
     test(call, operand) {
       const user = userNamed(call, operand);
       return (message) => flagsOf(user, message, call.state).includes('mentioned');
@@ -56,10 +72,24 @@ export const operators: Readonly<Record<string, Operator>> = {
       throw badNarrow(`unknown 'in' operand ${String(operand)}`);
     },
   },
-  id: { test: byId },
-  near: { ignoresNegation: always, test: () => () => true },
+  id: { takes: 'a string or integer', test: byId },
+  // `resolveWith` of narrow.ts replaces it before.
+  with: { since: levels.withOperator, takes: 'a string or integer', test: () => always },
+  near: { ignoresNegation: always, test: () => always },
   search: { ignoresNegation: always, test: (_call, operand) => searchTest(String(operand)) },
 };
+
+/** The operator of that name, where a server of that level knows it. */
+export function operatorAt(level: number, name: string): Operator | undefined {
+  const operator = own(operators, name);
+  return operator && (operator.since ?? 0) <= level ? operator : undefined;
+}
+
+/** An operand in the words of an error. */
+function shown(operand: Operand): string {
+  if (typeof operand === 'boolean') return operand ? 'True' : 'False';
+  return typeof operand === 'object' ? `[${operand.map(shown).join(', ')}]` : String(operand);
+}
 
 /** The channel of that id or name, whether the caller may read it or not. @throws Refusal BAD_NARROW */
 export function channelNamed({ state }: UserCall, operand: Operand): ChannelRecord {

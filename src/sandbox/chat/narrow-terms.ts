@@ -1,17 +1,7 @@
 import { isObject } from '../../core/json.ts';
 import { boolean, jsonValue, type Reader, invalid } from './parameters.ts';
-import { levels } from './levels.ts';
+import { operatorAt, type Id, type Operand, type Term } from './narrow-operators.ts';
 import { Refusal } from './refusal.ts';
-
-/** The server counts a boolean as an integer, and writes it as Python does. */
-type Id = number | boolean;
-export type Operand = string | Id | readonly Id[];
-
-export interface Term {
-  readonly operator: string;
-  readonly operand: Operand;
-  readonly negated: boolean;
-}
 
 /** The `narrow` parameter of a server of that level: a JSON list of objects or string pairs, or null (docs/apis.md, Narrow operators). */
 export function narrowReader(level: number): Reader<readonly Term[]> {
@@ -23,12 +13,6 @@ export function narrowReader(level: number): Reader<readonly Term[]> {
     const terms = value.map((element: unknown, index) => readTerm(`${name}[${index}]`, element));
     return terms.map((term) => ({ ...term, operand: readOperand(level, term.operator, term.operand) }));
   };
-}
-
-/** An operand in the words of an error. */
-export function shown(operand: Operand): string {
-  if (typeof operand === 'boolean') return operand ? 'True' : 'False';
-  return typeof operand === 'object' ? `[${operand.map(shown).join(', ')}]` : String(operand);
 }
 
 function readTerm(name: string, element: unknown) {
@@ -52,36 +36,14 @@ function fieldsOf(name: string, element: unknown): { operator: unknown; operand:
   return { operator, operand, negated };
 }
 
-/** Operators that take a number too, and the level that brought them; all others take strings only. */
-const oneId: Readonly<Record<string, number>> = {
-  channel: levels.channelOperators,
-  stream: 0,
-  id: 0,
-  sender: 0,
-  'group-pm-with': 0,
-  'dm-including': levels.dmOperators,
-  mentions: levels.mentionsOperator,
-  with: levels.withOperator,
-};
-const severalIds: Readonly<Record<string, number>> = { dm: levels.dmOperators, 'pm-with': 0 };
-
+/** An operator that the server does not know takes a string, as most do. */
 function readOperand(level: number, operator: string, operand: unknown): Operand {
-  if (knows(oneId, level, operator)) {
-    if (typeof operand === 'string' || isId(operand)) return operand;
-    throw new Refusal('operand is not a string or integer');
-  }
-  if (knows(severalIds, level, operator)) {
-    if (typeof operand === 'string') return operand;
-    if (Array.isArray(operand) && operand.every(isId)) return operand;
-    throw new Refusal('operand is not a string or an integer list');
-  }
-  if (typeof operand !== 'string') throw new Refusal('operand is not a string');
-  if (operator === 'search' && operand.trim() === '') throw new Refusal('operand cannot be blank.');
-  return operand;
-}
-
-function knows(table: Readonly<Record<string, number>>, level: number, operator: string): boolean {
-  return Object.hasOwn(table, operator) && (table[operator] ?? 0) <= level;
+  const takes = operatorAt(level, operator)?.takes ?? 'a string';
+  if (operator === 'search' && typeof operand === 'string' && operand.trim() === '')
+    throw new Refusal('operand cannot be blank.');
+  if (typeof operand === 'string' || (takes === 'a string or integer' && isId(operand))) return operand;
+  if (takes === 'a string or an integer list' && Array.isArray(operand) && operand.every(isId)) return operand;
+  throw new Refusal(`operand is not ${takes}`);
 }
 
 function isId(value: unknown): value is Id {

@@ -2,8 +2,7 @@ import type { ChannelRecord, MessageRecord } from '../records.ts';
 import { isSubscribed, received, seesHistory, canRead } from './access.ts';
 import { badNarrow, serverError, Refusal } from './refusal.ts';
 import type { UserCall } from './chat-call.ts';
-import { channelNamed, operators, type Predicate } from './narrow-operators.ts';
-import type { Term } from './narrow-terms.ts';
+import { channelNamed, operatorAt, type Predicate, type Term } from './narrow-operators.ts';
 import { levels } from './levels.ts';
 
 /** What a narrow lets through: all messages ascending by id, and the test that each has to pass. */
@@ -46,8 +45,8 @@ export function searchOf(terms: readonly Term[]): string | undefined {
 }
 
 function testOf(call: UserCall, term: Term): Predicate {
-  const operator = Object.hasOwn(operators, term.operator) ? operators[term.operator] : undefined;
-  if (!operator || (operator.since ?? 0) > call.level) throw badNarrow(`unknown operator ${term.operator}`);
+  const operator = operatorAt(call.level, term.operator);
+  if (!operator) throw badNarrow(`unknown operator ${term.operator}`);
   if (reachesDatabase.has(term.operator) && String(term.operand).includes('\0')) throw serverError();
   const test = operator.test(call, term.operand);
   return term.negated && !operator.ignoresNegation?.(term.operand) ? (message) => !test(message) : test;

@@ -1,4 +1,5 @@
 import type { Field } from '../../schema/field.ts';
+import { knownZone } from '../../schema/setting-text.ts';
 import { identitySettings, settings } from '../../schema/settings.ts';
 import { isObject } from '../../core/json.ts';
 import type { User } from '../records.ts';
@@ -94,66 +95,18 @@ export const sounds: ReadonlySet<string> = new Set([
   ...'wood block,zaping,zing,zulip'.split(','),
 ]);
 
-/** A name of the time zone database, spelled as there. */
+/** A name of the time zone database, which the files of a system have a second time under `posix` and `right`; of today's names the spelling counts. */
 function timeZone(read: Reader<string>): Reader<string> {
   return (name, text) => {
     const zone = read(name, text);
-    if (!isZone(zone)) throw invalid(name, 'Not a recognized time zone');
-    return zone;
+    const typed = zone.replace(/^(posix|right)\//, '');
+    const known = knownZone(typed);
+    if (known === undefined || (known !== typed && known.toLowerCase() === typed.toLowerCase()))
+      throw invalid(name, 'Not a recognized time zone');
+    // The one that the server is known to keep under today's name.
+    return zone === 'America/Montreal' ? 'America/Toronto' : zone;
   };
 }
-
-/** Old names are kept under today's. */
-export const canonicalZones: Readonly<Record<string, string>> = {
-  'America/Montreal': 'America/Toronto',
-  'Asia/Calcutta': 'Asia/Kolkata',
-  'Asia/Saigon': 'Asia/Ho_Chi_Minh',
-  'Europe/Kiev': 'Europe/Kyiv',
-  'US/Central': 'America/Chicago',
-  'US/Eastern': 'America/New_York',
-  'US/Pacific': 'America/Los_Angeles',
-};
-
-/** The server looks at the files of the system, which has all zones a second time under `posix` and `right`. */
-function isZone(zone: string): boolean {
-  const name = zone.replace(/^(posix|right)\//, '');
-  return Intl.supportedValuesOf('timeZone').includes(name) || otherZones.includes(name);
-}
-
-/**
- * Names of the time zone database that `Intl.supportedValuesOf` leaves out in some versions of Node: old names, abbreviations,
- * and names that ICU and the database spell differently.
- */
-const otherZones: readonly string[] = [
-  'Africa/Asmara Africa/Asmera Africa/Timbuktu America/Argentina/Buenos_Aires America/Argentina/Catamarca',
-  'America/Argentina/ComodRivadavia America/Argentina/Cordoba America/Argentina/Jujuy America/Argentina/Mendoza',
-  'America/Atikokan America/Atka America/Buenos_Aires America/Catamarca America/Coral_Harbour America/Cordoba',
-  'America/Ensenada America/Fort_Wayne America/Godthab America/Indiana/Indianapolis America/Indianapolis',
-  'America/Jujuy America/Kentucky/Louisville America/Knox_IN America/Kralendijk America/Louisville',
-  'America/Lower_Princes America/Marigot America/Mendoza America/Montreal America/Nipigon America/Nuuk',
-  'America/Pangnirtung America/Porto_Acre America/Rainy_River America/Rosario America/Santa_Isabel',
-  'America/Shiprock America/St_Barthelemy America/Thunder_Bay America/Virgin America/Yellowknife',
-  'Antarctica/South_Pole Arctic/Longyearbyen Asia/Ashkhabad Asia/Calcutta Asia/Choibalsan Asia/Chongqing',
-  'Asia/Chungking Asia/Dacca Asia/Harbin Asia/Ho_Chi_Minh Asia/Istanbul Asia/Kashgar Asia/Kathmandu',
-  'Asia/Katmandu Asia/Kolkata Asia/Macao Asia/Rangoon Asia/Saigon Asia/Tel_Aviv Asia/Thimbu Asia/Ujung_Pandang',
-  'Asia/Ulan_Bator Asia/Yangon Atlantic/Faeroe Atlantic/Faroe Atlantic/Jan_Mayen Australia/ACT',
-  'Australia/Canberra Australia/Currie Australia/LHI Australia/NSW Australia/North Australia/Queensland',
-  'Australia/South Australia/Tasmania Australia/Victoria Australia/West Australia/Yancowinna Brazil/Acre',
-  'Brazil/DeNoronha Brazil/East Brazil/West CET CST6CDT Canada/Atlantic Canada/Central Canada/Eastern',
-  'Canada/Mountain Canada/Newfoundland Canada/Pacific Canada/Saskatchewan Canada/Yukon Chile/Continental',
-  'Chile/EasterIsland Cuba EET EST EST5EDT Egypt Eire Etc/GMT Etc/GMT+0 Etc/GMT+1 Etc/GMT+10 Etc/GMT+11',
-  'Etc/GMT+12 Etc/GMT+2 Etc/GMT+3 Etc/GMT+4 Etc/GMT+5 Etc/GMT+6 Etc/GMT+7 Etc/GMT+8 Etc/GMT+9 Etc/GMT-0',
-  'Etc/GMT-1 Etc/GMT-10 Etc/GMT-11 Etc/GMT-12 Etc/GMT-13 Etc/GMT-14 Etc/GMT-2 Etc/GMT-3 Etc/GMT-4 Etc/GMT-5',
-  'Etc/GMT-6 Etc/GMT-7 Etc/GMT-8 Etc/GMT-9 Etc/GMT0 Etc/Greenwich Etc/UCT Etc/UTC Etc/Universal Etc/Zulu',
-  'Europe/Belfast Europe/Bratislava Europe/Busingen Europe/Kiev Europe/Kyiv Europe/Mariehamn Europe/Nicosia',
-  'Europe/Podgorica Europe/San_Marino Europe/Tiraspol Europe/Uzhgorod Europe/Vatican Europe/Zaporozhye Factory',
-  'GB GB-Eire GMT GMT+0 GMT-0 GMT0 Greenwich HST Hongkong Iceland Iran Israel Jamaica Japan Kwajalein Libya MET',
-  'MST MST7MDT Mexico/BajaNorte Mexico/BajaSur Mexico/General NZ NZ-CHAT Navajo PRC PST8PDT Pacific/Chuuk',
-  'Pacific/Enderbury Pacific/Johnston Pacific/Kanton Pacific/Pohnpei Pacific/Ponape Pacific/Samoa Pacific/Truk',
-  'Pacific/Yap Poland Portugal ROC ROK Singapore Turkey UCT US/Alaska US/Aleutian US/Arizona US/Central',
-  'US/East-Indiana US/Eastern US/Hawaii US/Indiana-Starke US/Michigan US/Mountain US/Pacific US/Samoa UTC',
-  'Universal W-SU WET Zulu',
-].flatMap((line) => line.split(' '));
 
 /** The `target_users` parameter of PATCH /settings. */
 const targetUsers = (name: string, text: string) => {

@@ -5,15 +5,7 @@ import { changeEmail, changeName, changePassword } from './identity.ts';
 import { readParameters } from './parameters.ts';
 import { levels } from './levels.ts';
 import { Refusal, serverError } from './refusal.ts';
-import {
-  usersToChange,
-  defaultSettings,
-  languages,
-  settingsAt,
-  sounds,
-  type SettingValue,
-  canonicalZones,
-} from './settings-at.ts';
+import { usersToChange, defaultSettings, languages, settingsAt, sounds, type SettingValue } from './settings-at.ts';
 
 type SettingValues = Readonly<Record<string, SettingValue>>;
 
@@ -76,7 +68,7 @@ function changeOthers(call: UserCall, given: SettingValues): void {
     if (isSmall && (Number(value) < 0 || Number(value) > 32_767)) throw serverError();
     keep(call, name, value);
   }
-  if (timezone !== undefined) keep(call, 'timezone', canonicalZones[String(timezone)] ?? String(timezone));
+  if (timezone !== undefined) keep(call, 'timezone', timezone);
 }
 
 function keep({ state, user }: UserCall, name: string, value: SettingValue): void {
