@@ -29,9 +29,7 @@ export function listChannels(call: UserCall) {
     (!channel.archived || !exclude_archived) &&
     ((include_public && mayEnter(user, channel)) || (include_subscribed && isSubscribed(user, channel)));
   const streams = state.channels.rows().filter(wanted);
-  return {
-    streams: streams.map((channel) => showChannel(call, channel)),
-  };
+  return { streams: streams.map((channel) => showChannel(call, channel)) };
 }
 
 /** GET /users/me/subscriptions. */
@@ -74,9 +72,7 @@ export function listTopics(call: UserCall) {
     const name = shownTopic(level, message.subject, values);
     newest.set(message.subject.toLowerCase(), { name, max_id: message.id });
   }
-  return {
-    topics: [...newest.values()].sort((one, other) => other.max_id - one.max_id),
-  };
+  return { topics: [...newest.values()].sort((one, other) => other.max_id - one.max_id) };
 }
 
 function showChannel({ state }: UserCall, channel: ChannelRecord): Readonly<Record<string, unknown>> {

@@ -1,21 +1,12 @@
 import { rowsWhere } from '../../core/table-names.ts';
 import { maxMessages, newestAnchor } from '../../schema/messages.ts';
-import { readAnchor, window } from './window.ts';
+import { nothingFound, readAnchor, window } from './window.ts';
 import type { UserCall } from './chat-call.ts';
 import { levels } from './levels.ts';
 import { showMessage, type MessageLook } from './message-view.ts';
 import { narrowReader } from './narrow-terms.ts';
 import { narrowed, searchOf, type Narrowed, resolveWith } from './narrow.ts';
-import {
-  boolean,
-  jsonValue,
-  natural,
-  naturals,
-  plain,
-  readParameters,
-  required,
-  type Signature,
-} from './parameters.ts';
+import { boolean, natural, naturals, plain, readParameters, required, type Signature } from './parameters.ts';
 import { Refusal } from './refusal.ts';
 import { canRead } from './access.ts';
 
@@ -25,8 +16,7 @@ const signature = {
   apply_markdown: boolean,
   client_gravatar: boolean,
   include_anchor: boolean,
-  // `null` means that the parameter is not given.
-  message_ids: (name, text) => (jsonValue(name, text) === null ? undefined : naturals(name, text)),
+  message_ids: naturals,
   narrow: narrowReader(0),
   num_before: natural,
   num_after: natural,
@@ -76,14 +66,8 @@ export function fetchMessages(call: UserCall) {
   const found = narrowed(call, terms);
   if (!found) {
     // A narrow on what the caller may not read, in late levels: an empty success (docs/apis.md, Messages).
-    const ends = { found_oldest: anchor !== undefined, found_newest: anchor !== undefined };
-    return {
-      messages: [],
-      found_anchor: false,
-      ...ends,
-      history_limited: false,
-      ...(anchor && { anchor: newestAnchor }),
-    };
+    const ends = anchor ? { found_oldest: true, found_newest: true, anchor: newestAnchor } : {};
+    return { messages: [], ...nothingFound, ...ends };
   }
   if (!anchor) return byIds(call, found, message_ids ?? [], look);
   const { rows, ...flags } = window(call, found, { anchor, num_before, num_after, include_anchor });
@@ -98,29 +82,18 @@ function byIds(call: UserCall, found: Narrowed, ids: readonly number[], look: Me
     .map((id) => call.state.messages.get(id))
     .filter((row) => row !== undefined)
     .filter(found.matches)
-    .sort((one, other) => one.id - other.id);
-  return {
-    messages: rows.map((row) => showMessage(call, row, look)).reverse(),
-    found_anchor: false,
-    found_oldest: false,
-    found_newest: false,
-    history_limited: false,
-  };
+    .sort((one, other) => other.id - one.id);
+  return { messages: rows.map((row) => showMessage(call, row, look)), ...nothingFound };
 }
 
 /** GET /messages/{message_id}. @throws Refusal */
 export function oneMessage(call: UserCall) {
   const { state, user, segment, organization } = call;
-  const { apply_markdown = true, allow_empty_topic_name = false } = readParameters(call, {
-    apply_markdown: boolean,
-    allow_empty_topic_name: boolean,
-  });
+  const signature = { apply_markdown: boolean, allow_empty_topic_name: boolean };
+  const { apply_markdown = true, allow_empty_topic_name = false } = readParameters(call, signature);
   const message = state.messages.get(Number(segment));
   if (!message || message.id < organization.first_visible_message_id || !canRead(user, message, state))
     throw new Refusal('Invalid message(s)');
   const look = { apply_markdown, allow_empty_topic_name, client_gravatar: true, search: undefined };
-  return {
-    message: showMessage(call, message, look),
-    raw_content: message.content,
-  };
+  return { message: showMessage(call, message, look), raw_content: message.content };
 }

@@ -1,5 +1,5 @@
 import { isObject } from '../../core/json.ts';
-import { boolean, jsonValue, type Reader, invalid } from './parameters.ts';
+import { booleanOf, jsonValue, type Reader, invalid } from './parameters.ts';
 import { operatorAt, type Id, type Operand, type Term } from './narrow-operators.ts';
 import { Refusal } from './refusal.ts';
 
@@ -16,24 +16,18 @@ export function narrowReader(level: number): Reader<readonly Term[]> {
 }
 
 function readTerm(name: string, element: unknown) {
-  const { operator, operand, negated = false } = fieldsOf(name, element);
-  if (typeof operator !== 'string') throw new Refusal(`${name}["operator"] is not a string`);
-  return { operator, operand, negated: boolean(`${name}["negated"]`, JSON.stringify(negated)) };
-}
-
-function fieldsOf(name: string, element: unknown): { operator: unknown; operand: unknown; negated?: unknown } {
   if (Array.isArray(element)) {
-    const parts: readonly unknown[] = element;
-    const [operator, operand] = parts;
+    const [operator, operand]: readonly unknown[] = element;
     if (element.length === 2 && typeof operator === 'string' && typeof operand === 'string')
-      return { operator, operand };
+      return { operator, operand, negated: false };
     throw invalid(name, 'element is not a string pair');
   }
   if (!isObject(element)) throw invalid(name, 'dict or list required');
-  const { operator, operand, negated } = element;
+  const { operator, operand, negated = false } = element;
   if (operand === undefined || operand === null) throw invalid(name, 'operand is missing');
   if (operator === undefined || operator === null) throw invalid(name, 'operator is missing');
-  return { operator, operand, negated };
+  if (typeof operator !== 'string') throw new Refusal(`${name}["operator"] is not a string`);
+  return { operator, operand, negated: booleanOf(`${name}["negated"]`, negated) };
 }
 
 /** An operator that the server does not know takes a string, as most do. */

@@ -1,5 +1,5 @@
 import type { ChatCall } from './chat-call.ts';
-import { missing, Refusal } from './refusal.ts';
+import { Refusal } from './refusal.ts';
 
 /** Reads the text of one parameter. @throws Refusal */
 export type Reader<T> = (name: string, text: string) => T;
@@ -26,8 +26,8 @@ export function readParameters<S extends Signature>(call: ChatCall, signature: P
 
 /** @throws Refusal where the parameter was not sent */
 export function required<T>(name: string, value: T | undefined): T {
-  if (value === undefined) throw missing(name);
-  return value;
+  if (value !== undefined) return value;
+  throw new Refusal(`Missing '${name}' argument`, { code: 'REQUEST_VARIABLE_MISSING', extra: { var_name: name } });
 }
 
 export const plain: Reader<string> = (_name, text) => text;
@@ -46,20 +46,20 @@ export const jsonValue: Reader<unknown> = (name, text) => {
 /** What each number with a point or an exponent is read as: the server's parser keeps `5.0` and `5` apart. */
 const fraction = 0.5;
 
-export const boolean: Reader<boolean> = (name, text) => {
-  const value = jsonValue(name, text);
+/** JSON text of a value that `read` takes. */
+function ofJson<T>(read: (name: string, value: unknown) => T): Reader<T> {
+  return (name, text) => read(name, jsonValue(name, text));
+}
+
+export function booleanOf(name: string, value: unknown): boolean {
   if (typeof value !== 'boolean') throw new Refusal(`${name} is not a boolean`);
   return value;
-};
-
-export const integer: Reader<number> = (name, text) => integerOf(name, jsonValue(name, text));
+}
 
 function integerOf(name: string, value: unknown): number {
   if (typeof value !== 'number' || value === fraction) throw new Refusal(`${name} is not an integer`);
   return value;
 }
-
-export const natural: Reader<number> = (name, text) => naturalOf(name, jsonValue(name, text));
 
 function naturalOf(name: string, value: unknown): number {
   const number = integerOf(name, value);
@@ -67,18 +67,20 @@ function naturalOf(name: string, value: unknown): number {
   return number;
 }
 
-export const naturals: Reader<readonly number[]> = (name, text) => {
-  const value = jsonValue(name, text);
+export const boolean = ofJson(booleanOf);
+export const integer = ofJson(integerOf);
+export const natural = ofJson(naturalOf);
+/** Undefined for `null`: the parameter is not given. */
+export const naturals = ofJson((name, value): readonly number[] | undefined => {
+  if (value === null) return undefined;
   if (!Array.isArray(value)) throw new Refusal(`${name} is not a list`);
   return value.map((item: unknown, index) => naturalOf(`${name}[${index}]`, item));
-};
-
+});
 /** A string that had to be sent as JSON by early levels. */
-export const jsonString: Reader<string> = (name, text) => {
-  const value = jsonValue(name, text);
+export const jsonString = ofJson((name, value): string => {
   if (typeof value !== 'string') throw new Refusal(`${name} is not a string`);
   return value;
-};
+});
 
 /** One of the listed values. */
 export function among<T>(read: Reader<T>, choices: readonly T[]): Reader<T> {

@@ -26,10 +26,6 @@ export class Refusal extends Error {
   }
 }
 
-export function missing(name: string): Refusal {
-  return new Refusal(`Missing '${name}' argument`, { code: 'REQUEST_VARIABLE_MISSING', extra: { var_name: name } });
-}
-
 /** A thing that is not there: status 404, and yet the code BAD_REQUEST (docs/apis.md, Envelope and errors). */
 export function absent(msg: string): Refusal {
   return new Refusal(msg, { status: 404 });

@@ -1,6 +1,6 @@
 import type { Field } from '../../schema/field.ts';
 import { knownZone } from '../../schema/setting-text.ts';
-import { identitySettings, settings } from '../../schema/settings.ts';
+import { identitySettings, settings, unifiedSettingsLevel } from '../../schema/settings.ts';
 import { isObject } from '../../core/json.ts';
 import type { User } from '../records.ts';
 import { among, boolean, integer, jsonString, plain, type Reader, invalid, jsonValue } from './parameters.ts';
@@ -11,17 +11,15 @@ import { Refusal } from './refusal.ts';
 export type SettingValue = boolean | number | string;
 type SettingReader = Reader<SettingValue | ReturnType<typeof targetUsers>>;
 
-type Group = 'all' | 'identity' | 'display' | 'notifications';
-
-/** What PATCH /settings (or its alias, below level 80) takes at that level, in the order of the specification. */
-export function settingsAt(level: number, group: Group): Readonly<Record<string, SettingReader>> {
+/** What PATCH /settings takes at that level, in the order of the specification. Below level 80 each alias took settings of its own. */
+export function settingsAt({ level, segment }: UserCall): Readonly<Record<string, SettingReader>> {
   const known = Object.entries<Field>(settings).flatMap(([name, field]): [string, SettingReader][] => {
     const wire = (field.level ?? 0) <= level ? name : renamed[name];
     return wire === undefined ? [] : [[wire, readerAt(level, name, field)]];
   });
   const besides = others.filter(({ since = 0, until = Infinity }) => level >= since && level < until);
   const all = [...known, ...besides.map(({ name, read }): [string, SettingReader] => [name, read])];
-  return Object.fromEntries(all.filter(([name]) => group === 'all' || groupOf(name) === group));
+  return Object.fromEntries(all.filter(([name]) => level >= unifiedSettingsLevel || aliasOf(name) === segment));
 }
 
 /** Names that settings had before the level of their present name (docs/apis.md, Settings). */
@@ -54,9 +52,10 @@ const quotedBelow: Readonly<Record<string, number>> = {
   web_home_view: levels.plainStrings,
 };
 
-function groupOf(name: string): Group {
-  if (identitySettings.has(name)) return 'identity';
-  return notifications.test(name) ? 'notifications' : 'display';
+/** What follows /settings in the URL that took this setting. */
+function aliasOf(name: string): '' | '/notifications' | '/display' {
+  if (identitySettings.has(name)) return '';
+  return notifications.test(name) ? '/notifications' : '/display';
 }
 
 const notifications =

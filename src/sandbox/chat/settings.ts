@@ -1,4 +1,4 @@
-import { identitySettings, unifiedSettingsLevel } from '../../schema/settings.ts';
+import { identitySettings } from '../../schema/settings.ts';
 import type { User } from '../records.ts';
 import type { UserCall } from './chat-call.ts';
 import { changeEmail, changeName, changePassword } from './identity.ts';
@@ -16,7 +16,7 @@ type SettingValues = Readonly<Record<string, SettingValue>>;
  */
 export function changeSettings(call: UserCall) {
   const { level } = call;
-  const values = readParameters(call, settingsAt(level, aliasOf(call)));
+  const values = readParameters(call, settingsAt(call));
   const given: Record<string, SettingValue> = {};
   for (const [name, value] of Object.entries(values))
     if (value !== undefined && typeof value !== 'object') given[name] = value;
@@ -33,13 +33,6 @@ export function changeSettings(call: UserCall) {
   changeName(call, text(given['full_name']));
   changeOthers(call, given);
   return level < levels.ignoredSettings ? changedValues(before, given, call) : {};
-}
-
-/** Below level 80 each URL took settings of its own. */
-function aliasOf({ level, segment }: UserCall): 'all' | 'identity' | 'display' | 'notifications' {
-  if (level >= unifiedSettingsLevel) return 'all';
-  if (segment === '/display') return 'display';
-  return segment === '/notifications' ? 'notifications' : 'identity';
 }
 
 function text(value: SettingValue | undefined): string | undefined {

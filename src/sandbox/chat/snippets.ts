@@ -15,9 +15,7 @@ function words(maxChars: number): Reader<string> {
 /** GET /saved_snippets. */
 export function listSnippets({ state, user }: UserCall) {
   const own = state.snippets.rows().filter((row) => row.user_id === user.user_id);
-  return {
-    saved_snippets: own.map(({ id, title, content, date_created }) => ({ id, title, content, date_created })),
-  };
+  return { saved_snippets: own.map(({ user_id: _, ...snippet }) => snippet) };
 }
 
 /** POST /saved_snippets. @throws Refusal */

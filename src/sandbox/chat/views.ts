@@ -7,13 +7,8 @@ import { absent, Refusal } from './refusal.ts';
 
 /** GET /navigation_views. */
 export function listViews({ state, user }: UserCall) {
-  return {
-    navigation_views: viewsOf(state, user.user_id).map(({ fragment, is_pinned, name }) => ({
-      fragment,
-      is_pinned,
-      name,
-    })),
-  };
+  const views = viewsOf(state, user.user_id);
+  return { navigation_views: views.map(({ user_id: _, ...view }) => view) };
 }
 
 /** PATCH /navigation_views/{fragment}, its checks in the order of the server (docs/apis.md, Navigation views). @throws Refusal */

@@ -7,6 +7,9 @@ import type { Narrowed } from './narrow.ts';
 import { Refusal } from './refusal.ts';
 import { levels } from './levels.ts';
 
+/** What is said of a range that has neither an anchor nor an end. */
+export const nothingFound = { found_anchor: false, found_oldest: false, found_newest: false, history_limited: false };
+
 interface WindowRange {
   readonly anchor: Anchor;
   readonly num_before: number;
@@ -22,8 +25,7 @@ export function window(call: UserCall, found: Narrowed, range: WindowRange) {
   const anchor = resolve(call, found, range.anchor);
   if (anchor === undefined) {
     // With a date and nothing to anchor at, neither end counts as found: a known trap for pagers.
-    const flags = { found_anchor: false, found_oldest: false, found_newest: false, history_limited: false };
-    return { rows: [], anchor: newestAnchor, ...flags };
+    return { rows: [], anchor: newestAnchor, ...nothingFound };
   }
   const visible = call.organization.first_visible_message_id;
   const [before, after] = [anchor === 0 ? 0 : range.num_before, anchor >= newestAnchor ? 0 : range.num_after];
