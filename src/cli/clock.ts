@@ -1,6 +1,6 @@
 import type { Milliseconds } from '../core/duration.ts';
 import type { Alarm, Clock } from '../core/system.ts';
-import { abortReason } from '../core/abort.ts';
+import { abortReason } from '../core/failure.ts';
 
 /** The longest span that a timer of Node takes, 24.8 days; it fires at once on a longer one. */
 const longestTimer: Milliseconds = 2 ** 31 - 1;

@@ -2,7 +2,7 @@ import type { Connection, KeyVariable, PlannedCall, Send } from '../api/http/cal
 import { connect } from '../api/http/connect.ts';
 import type { LicensingConnection } from '../api/licensing/license-answer.ts';
 import { openGate } from '../api/http/retry.ts';
-import type { Spool } from '../core/spool.ts';
+import type { Spool } from '../core/read.ts';
 import { headersOf, urlOf, variableOf, type Account } from '../schema/profile.ts';
 import { isExposed } from '../schema/url.ts';
 import type { ChatCredential, LicensingCredential } from '../store/account/credentials.ts';

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { isatty, ReadStream } from 'node:tty';
 import { promisify } from 'node:util';
-import { abortReason } from './abort.ts';
+import { abortReason } from './failure.ts';
 
 export interface ReadLimits {
   /** Ends the reading with its reason, also while nothing comes. */
@@ -90,4 +90,13 @@ export async function openInput(path: string): Promise<{ readonly stream: Readab
   const stats = await promisify(fstat)(fd);
   if (stats.isFIFO() || stats.isSocket()) return { stats, stream: new Socket({ fd, readable: true, writable: false }) };
   return { stats, stream: isatty(fd) ? new ReadStream(fd) : createReadStream('', { fd }) };
+}
+
+/** Bytes that are too many to be held in memory, kept until they have been read. */
+export interface Spool {
+  write(bytes: Uint8Array): Promise<void>;
+  /** All that was written, from the beginning each time. */
+  read(): AsyncIterable<Uint8Array>;
+  /** Forgets it. */
+  close(): Promise<void>;
 }

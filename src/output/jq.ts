@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { abortReason } from '../core/abort.ts';
-import { Failure, usage } from '../core/failure.ts';
+import { Failure, usage, abortReason } from '../core/failure.ts';
 import type { Alarm } from '../core/system.ts';
 import type { JsonFilter } from './presentation.ts';
 

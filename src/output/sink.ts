@@ -1,6 +1,5 @@
 import type { Writable } from 'node:stream';
-import { abortReason } from '../core/abort.ts';
-import { Failure } from '../core/failure.ts';
+import { Failure, abortReason } from '../core/failure.ts';
 import type { Alarm } from '../core/system.ts';
 
 /** Where a result goes. `write` resolves when more may be written, and rejects with EPIPE when the reader is gone. */

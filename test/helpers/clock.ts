@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { realClock } from '../../src/cli/clock.ts';
-import { abortReason } from '../../src/core/abort.ts';
+import { abortReason } from '../../src/core/failure.ts';
 import type { Clock } from '../../src/core/system.ts';
 
 /** Every clock of the tests. Chance is the same in every run. */

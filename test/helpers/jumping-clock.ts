@@ -1,5 +1,5 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { abortReason } from '../../src/core/abort.ts';
+import { abortReason } from '../../src/core/failure.ts';
 import type { Clock } from '../../src/core/system.ts';
 
 export interface JumpingClock extends Clock {

@@ -1,6 +1,6 @@
 import { Failure, type FailureKind } from '../../core/failure.ts';
 import { isTooDeep, parseJson } from '../../core/json.ts';
-import type { Spool } from '../../core/spool.ts';
+import type { Spool } from '../../core/read.ts';
 
 /** The request as it may be shown in an error, and the status that it was answered with. */
 interface AnsweredRequest {

@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import type { Milliseconds } from '../../core/duration.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Alarm, Clock, Environment } from '../../core/system.ts';
-import type { Spool } from '../../core/spool.ts';
+import type { Spool } from '../../core/read.ts';
 import type { Answer } from './answer.ts';
 import type { Gate, Repeat } from './retry.ts';
 

@@ -1,10 +1,9 @@
 import { pipeline, Readable, type Duplex } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
-import { abortReason } from '../../core/abort.ts';
 import type { Milliseconds } from '../../core/duration.ts';
-import type { Spool } from '../../core/spool.ts';
-import { Failure } from '../../core/failure.ts';
+import type { Spool } from '../../core/read.ts';
+import { Failure, abortReason } from '../../core/failure.ts';
 import { Answer } from './answer.ts';
 import type { BodyLimits, Call, Connection } from './call.ts';
 import type { Request } from './request.ts';

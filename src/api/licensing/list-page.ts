@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../core/json.ts';
-import type { Spool } from '../../core/spool.ts';
+import type { Spool } from '../../core/read.ts';
 import { type Answer, foreignBody, incompleteAfter } from '../http/answer.ts';
 import type { Parameters } from '../http/call.ts';
 import { path } from '../http/request.ts';

@@ -1,6 +1,6 @@
 import { isObject } from '../../core/json.ts';
 import { readerOf, type JsonRun } from '../../core/json-reader.ts';
-import type { Spool } from '../../core/spool.ts';
+import type { Spool } from '../../core/read.ts';
 
 /** An array of a long page. */
 interface LongArray {

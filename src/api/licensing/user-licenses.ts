@@ -1,5 +1,4 @@
 import { Failure } from '../../core/failure.ts';
-import { gather } from '../../core/gather.ts';
 import { distinct, identityOf, type License, type LicenseHolder, textOf, type UserLicenses } from './license.ts';
 
 interface LookUp {
@@ -146,4 +145,10 @@ function storedForms(name: string): string[] {
   const forms = new Set([name.toLowerCase(), collapsed, withoutZeros, withoutZeros.toLowerCase()]);
   forms.delete(name);
   return [...forms];
+}
+
+async function gather(rows: AsyncIterable<License>): Promise<License[]> {
+  const all: License[] = [];
+  for await (const license of rows) all.push(license);
+  return all;
 }

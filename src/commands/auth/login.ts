@@ -1,6 +1,5 @@
-import { defined } from '../../core/defined.ts';
 import { usage, Failure } from '../../core/failure.ts';
-import { namesIn } from '../../core/table-names.ts';
+import { namesIn, defined } from '../../core/table-names.ts';
 import { optional, readField } from '../../schema/field.ts';
 import {
   accountFields,

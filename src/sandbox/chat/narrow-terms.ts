@@ -17,8 +17,9 @@ export function narrowReader(level: number): Reader<readonly Term[]> {
 
 function readTerm(name: string, element: unknown) {
   if (Array.isArray(element)) {
-    const [operator, operand]: readonly unknown[] = element;
-    if (element.length === 2 && typeof operator === 'string' && typeof operand === 'string')
+    const pair: readonly unknown[] = element;
+    const [operator, operand] = pair;
+    if (pair.length === 2 && typeof operator === 'string' && typeof operand === 'string')
       return { operator, operand, negated: false };
     throw invalid(name, 'element is not a string pair');
   }

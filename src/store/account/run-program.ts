@@ -3,7 +3,7 @@ import { win32 } from 'node:path';
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import type { Alarm, Environment, System } from '../../core/system.ts';
 import { codeOf } from '../disk/files.ts';
-import { orAborted } from '../../core/abort.ts';
+import { orAborted } from '../../core/failure.ts';
 
 export interface ProgramOutcome {
   /** The exit code, or the name of the signal that ended it. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { defined } from '../../core/defined.ts';
+import { defined } from '../../core/table-names.ts';
 import { isObject } from '../../core/json.ts';
 import { Failure } from '../../core/failure.ts';
 import { removing } from '../../core/shell-word.ts';

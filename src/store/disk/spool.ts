@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure, messageOf } from '../../core/failure.ts';
-import type { Spool } from '../../core/spool.ts';
+import type { Spool } from '../../core/read.ts';
 
 const chunkBytes = 256 * 1024;
 

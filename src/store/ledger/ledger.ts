@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { defined } from '../../core/defined.ts';
+import { defined } from '../../core/table-names.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Alarm } from '../../core/system.ts';

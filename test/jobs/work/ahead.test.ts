@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { gather } from '../../../src/core/gather.ts';
+import { gather } from '../../helpers/gather.ts';
 import { ahead } from '../../../src/jobs/work/pool.ts';
 
 /** Notes when each item is asked for. */

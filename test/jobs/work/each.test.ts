@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Failure, type FailureKind } from '../../../src/core/failure.ts';
-import { gather } from '../../../src/core/gather.ts';
+import { gather } from '../../helpers/gather.ts';
 import { each } from '../../../src/jobs/work/each.ts';
 
 /** Works on one argument for each kind; `ok` succeeds. */

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { gather } from '../../../src/core/gather.ts';
+import { gather } from '../../helpers/gather.ts';
 import { InOrder, limiter, pool } from '../../../src/jobs/work/pool.ts';
 
 /** Work that takes so many turns of the event loop. */
