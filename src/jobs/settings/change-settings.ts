@@ -24,7 +24,7 @@ interface SettingRow {
   readonly status: 'set' | 'unchanged' | 'ignored' | 'confirmation_sent';
 }
 
-interface Changing {
+interface SettingChange {
   readonly note: (text: string) => void;
   /** Nothing is sent, so that nothing has an old value. */
   readonly isPlan: boolean;
@@ -39,7 +39,7 @@ interface Changing {
 export async function* changeSettings(
   chat: ChatApi,
   typed: readonly Assignment[],
-  { note, isPlan }: Changing,
+  { note, isPlan }: SettingChange,
 ): AsyncGenerator<SettingRow> {
   const groups = groupsOf(await fitToLevel(chat, typed, note));
   const isOfUser = groups.flat().some(({ name }) => name === 'email' || name === 'full_name');
