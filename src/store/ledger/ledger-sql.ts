@@ -1,7 +1,10 @@
 /** The first number of every advisory lock of a ledger ("CHtL"); the second is that of a session, or 0 while the schema changes. */
 export const lockSpace = 0x4348744c;
 
-/** A plan for the users that are given: a plan for any number of them compares each with each. */
+/**
+ * A plan for the users that are given: a plan for any number of them compares each with each. For the same reason users are looked up by `who`
+ * alone, and `session` is compared in a way that no index serves: that of `session` leads to every user that the session holds.
+ */
 const definer = `LANGUAGE plpgsql SECURITY DEFINER SET plan_cache_mode = force_custom_plan SET search_path = pg_catalog, chatelaine, pg_temp`;
 
 /**
@@ -170,7 +173,7 @@ DECLARE
 BEGIN
   PERFORM enter(asked_version, coalesce(me, 0), '', 0, 0);
   UPDATE claim c SET sending = greatest(c.sending, clock_timestamp() + within_ms * interval '1 millisecond')
-    WHERE c.session = me AND c.who = ANY (users);
+    WHERE c.who = ANY (users) AND c.session IS NOT DISTINCT FROM me;
   GET DIAGNOSTICS written = ROW_COUNT;
   PERFORM refuse_unless(written, users, me);
 END $$;
@@ -182,7 +185,8 @@ DECLARE
   written integer;
 BEGIN
   PERFORM enter(asked_version, me, '', 0, 0);
-  UPDATE claim c SET answer = u.answer::json FROM unnest(users, answers) AS u (who, answer) WHERE c.session = me AND c.who = u.who;
+  UPDATE claim c SET answer = u.answer::json FROM unnest(users, answers) AS u (who, answer)
+    WHERE c.who = u.who AND c.who = ANY (users) AND c.session IS NOT DISTINCT FROM me;
   GET DIAGNOSTICS written = ROW_COUNT;
   PERFORM refuse_unless(written, users, me);
 END $$;
@@ -192,12 +196,14 @@ CREATE FUNCTION chatelaine.release(asked_version integer, me integer, users byte
 ${definer} AS $$
 BEGIN
   PERFORM enter(asked_version, me, '', 0, 0);
-  UPDATE claim c SET answer = NULL WHERE c.session = me AND c.who = ANY (shown);
-  UPDATE claim c SET posted = greatest(c.posted, clock_timestamp()) WHERE c.session = me AND c.who = ANY (sent);
-  DELETE FROM claim c WHERE c.session = me AND c.who = ANY (users) AND c.posted IS NULL AND c.answer IS NULL;
-  UPDATE claim c SET session = NULL, since = NULL, sending = NULL,
-    forget = greatest(c.posted, clock_timestamp()) + (SELECT s.remember FROM session s WHERE s.id = me)
-    WHERE c.session = me AND c.who = ANY (users);
+  DELETE FROM claim c WHERE c.who IN (SELECT unnest(users) EXCEPT SELECT unnest(sent)) AND c.session IS NOT DISTINCT FROM me
+    AND c.posted IS NULL AND (c.answer IS NULL OR c.who = ANY (shown));
+  UPDATE claim c SET session = NULL, since = NULL, sending = NULL, answer = CASE WHEN u.is_shown THEN NULL ELSE c.answer END,
+    posted = CASE WHEN u.was_sent THEN greatest(c.posted, u.now) ELSE c.posted END,
+    forget = greatest(c.posted, u.now) + (SELECT s.remember FROM session s WHERE s.id = me)
+    FROM (SELECT a.who, b.who IS NOT NULL AS was_sent, d.who IS NOT NULL AS is_shown, clock_timestamp() AS now FROM unnest(users) AS a (who)
+      LEFT JOIN unnest(sent) AS b (who) USING (who) LEFT JOIN unnest(shown) AS d (who) USING (who)) u
+    WHERE c.who = u.who AND c.session IS NOT DISTINCT FROM me;
 END $$;
 
 -- The version, the clock of the database in milliseconds, and the salt with which a reader hashes users.
