@@ -25,10 +25,13 @@ export interface SharingRoster extends ClaimingRoster, ListMoment {
   readonly note: (text: string) => void;
 }
 
-/** The rows that are claimed at once. */
-const portion = 100;
+/**
+ * The rows that are claimed at once, of so many that are left: few at the end, so that machines end together. Each time the claims of the
+ * machine are read and written whole.
+ */
+const portionOf = (left: number): number => Math.min(Math.max(Math.ceil(left / 8), 100), 1000);
 /** The rows whose POSTs are recorded at once. */
-const group = 50;
+const groupOf = (): number => 50;
 const longestWait: Milliseconds = 300_000;
 const longestPause: Milliseconds = 2000;
 /** Half of the time for which a POST is remembered at least: an older list is not trusted beside what the ledger remembers. */
@@ -52,9 +55,9 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
   let { before } = sharing;
   let list: ListMoment = sharing;
 
-  const from = (row: LicenseUser, count: number): readonly LicenseFields[] => {
+  const from = (row: LicenseUser, count: (left: number) => number): readonly LicenseFields[] => {
     const start = places.get(userKey(row)) ?? 0;
-    return rows.slice(start, start + count);
+    return rows.slice(start, start + count(rows.length - start));
   };
 
   /** Claims those that are free. */
@@ -87,7 +90,7 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
 
   const takePortion = async (first: LicenseFields): Promise<void> => {
     if (outcomes.has(userKey(first))) return;
-    await take(from(first, portion).filter((row) => !outcomes.has(userKey(row))));
+    await take(from(first, portionOf).filter((row) => !outcomes.has(userKey(row))));
   };
 
   return {
@@ -98,7 +101,7 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
       await claims
         .get(row.app_code)
         ?.posting(row.remote_user, () =>
-          from(row, group).flatMap((one) =>
+          from(row, groupOf).flatMap((one) =>
             one.app_code === row.app_code && ahead.has(userKey(one)) ? [one.remote_user] : [],
           ),
         );
