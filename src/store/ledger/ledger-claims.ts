@@ -27,6 +27,8 @@ const portion = 5000;
 const shortLimit: Milliseconds = 5000;
 /** How long users are given back for after Ctrl-C or the deadline. */
 const releaseGrace: Milliseconds = 1000;
+/** A statement for each answer would cost as much as the POST: each is a transaction that is synced. */
+const answersEvery: Milliseconds = 20;
 const longestWait: Milliseconds = 300_000;
 const longestPause: Milliseconds = 400;
 
@@ -38,6 +40,7 @@ export function sharedClaims(
 ): SharedClaims {
   const { signal } = options;
   const namesOf = (users: readonly string[]): Buffer[] => users.map((user) => session.whoIs(target, user));
+  const posts = recordedPosts(session, clock, options, namesOf);
 
   const takeFree = async (wanted: readonly string[]): Promise<TakenUsers> => {
     let all: TakenUsers = { now: NaN, posted: new Map(), answers: new Map(), held: [], holder: undefined };
@@ -58,6 +61,7 @@ export function sharedClaims(
 
   const release: SharedClaims['release'] = async (users) => {
     if (users.length === 0) return;
+    for (const { remote_user } of users) posts.forget(remote_user);
     for (const some of portionsOf(users)) {
       const sent = some.filter(({ posted }) => posted !== undefined);
       const shown = some.filter(({ isShown }) => isShown);
@@ -66,22 +70,19 @@ export function sharedClaims(
     }
   };
 
-  /** Users that are recorded, each for one POST, with the moment before the statement that did so. */
-  const recorded = new Map<string, ClockReading>();
-
-  const sending = gathered<() => readonly string[]>(async (first) => {
-    // Who else is soon to be recorded is asked right before the statement: users who were given back meanwhile would make it fail.
-    const users = [...new Set([...first].flatMap(([one, others]) => [one, ...others()]))];
-    const before = { now: clock.now(), elapsed: clock.elapsed() };
-    await session.call('sending', [options.requestLimit + shortLimit, namesOf(users)], { signal, limit: shortLimit });
-    for (const user of users) recorded.set(user, before);
-  });
-
-  const recordAnswer = gathered<OpenAnswer>(async (answers) => {
-    const texts = [...answers.values()].map((answer) => writeJson(answer));
-    const limits = { signal, grace: releaseGrace, limit: shortLimit };
-    await session.call('answered', [namesOf([...answers.keys()]), texts], limits);
-  });
+  let nextAnswers: Milliseconds = -Infinity;
+  const recordAnswer = gathered<OpenAnswer>(
+    async (answers) => {
+      const texts = [...answers.values()].map((answer) => writeJson(answer));
+      const limits = { signal, grace: releaseGrace, limit: shortLimit };
+      await session.call('answered', [namesOf([...answers.keys()]), texts], limits);
+    },
+    async () => {
+      const wait = nextAnswers - clock.elapsed();
+      if (wait > 0) await clock.sleep(wait);
+      nextAnswers = clock.elapsed() + answersEvery;
+    },
+  );
 
   return {
     takeFree,
@@ -97,12 +98,7 @@ export function sharedClaims(
     async answered(answers) {
       await Promise.all([...answers].map(([user, answer]) => recordAnswer(user, answer)));
     },
-    async posting(user, soon = () => []) {
-      const failure = session.lost();
-      if (failure) throw failure;
-      if (!isWithin(shortLimit, clock, recorded.get(user))) await sending(user, soon);
-      recorded.delete(user);
-    },
+    posting: posts.posting,
     async take(users) {
       let end = clock.elapsed() + longestWait;
       for (let round = 0, most = Infinity; ; round += 1) {
@@ -122,22 +118,56 @@ export function sharedClaims(
   };
 }
 
-/** A moment on both clocks of the machine. */
-type ClockReading = Readonly<Record<'now' | 'elapsed', Milliseconds>>;
+/** The records of POSTs that are about to be sent: one statement makes many, each is for one POST. */
+function recordedPosts(
+  session: LedgerSession,
+  clock: Clock,
+  { requestLimit, signal }: LedgerClaimOptions,
+  namesOf: (users: readonly string[]) => Buffer[],
+): Pick<SharedClaims, 'posting'> & { readonly forget: (user: string) => void } {
+  const recorded = new Map<string, Recorded>();
 
-/** Whether the span has not passed since, on either clock: one can be set back, the other stops while the machine sleeps. */
-function isWithin(span: Milliseconds, clock: Clock, since: ClockReading | undefined): boolean {
-  if (!since) return false;
-  const [now, elapsed] = [clock.now() - since.now, clock.elapsed() - since.elapsed];
-  return now >= 0 && now < span && elapsed < span;
+  /** Whether a POST may begin by that record, on either clock: one can be set back, the other stops while the machine sleeps. */
+  const isFresh = (record: Recorded | undefined): record is Recorded => {
+    if (!record) return false;
+    const [now, elapsed] = [clock.now() - record.now, clock.elapsed() - record.elapsed];
+    return now >= 0 && now < shortLimit && elapsed < shortLimit;
+  };
+
+  const sending = gathered<() => readonly string[]>(async (first) => {
+    // Who else is soon to be recorded is asked right before the statement: users who were given back meanwhile would make it fail.
+    const soon = [...first.values()].flatMap((others) => others());
+    const users = [...new Set([...first.keys(), ...soon.filter((user) => !isFresh(recorded.get(user)))])];
+    const before = { now: clock.now(), elapsed: clock.elapsed() };
+    const values = [requestLimit + shortLimit, namesOf(users)];
+    const written = session.call('sending', values, { signal, limit: shortLimit });
+    for (const user of users) recorded.set(user, { ...before, written });
+    await written;
+  });
+
+  return {
+    forget: (user) => void recorded.delete(user),
+    async posting(user, soon = () => []) {
+      const failure = session.lost();
+      if (failure) throw failure;
+      const ahead = recorded.get(user);
+      if (isFresh(ahead)) await ahead.written;
+      else await sending(user, soon);
+      recorded.delete(user);
+    },
+  };
 }
 
+/** The moment before a statement, on both clocks of the machine. */
+interface Recorded extends Readonly<Record<'now' | 'elapsed', Milliseconds>> {
+  /** Resolves when the statement has succeeded. */
+  readonly written: Promise<unknown>;
+}
+
+/** At least one, so that a statement tells the time where there are no users. */
 function portionsOf<T>(users: readonly T[]): readonly (readonly T[])[] {
-  const starts = Array.from(
-    { length: Math.max(1, Math.ceil(users.length / portion)) },
-    (_one, index) => index * portion,
-  );
-  return starts.map((start) => users.slice(start, start + portion));
+  const count = Math.max(1, Math.ceil(users.length / portion));
+  return Array.from({ length: count }, (_one, index) => users.slice(index * portion, (index + 1) * portion));
 }
 
 /** The moments as they are on the clock `elapsed`: whatever the clock of this machine is set to, their age is that of the database. */
@@ -146,8 +176,11 @@ function onElapsed(clock: Pick<Clock, 'elapsed'>, { now, posted, answers }: Take
   return { posted: new Map([...posted].map(([user, time]) => [user, time + ahead])), answers };
 }
 
-/** Calls that come while a statement is in progress are gathered into the next. */
-function gathered<T>(send: (users: ReadonlyMap<string, T>) => Promise<void>): (user: string, what: T) => Promise<void> {
+/** Calls that come while a statement is in progress, or is not due yet, are gathered into the next. */
+function gathered<T>(
+  send: (users: ReadonlyMap<string, T>) => Promise<void>,
+  due: () => Promise<void> = () => Promise.resolve(),
+): (user: string, what: T) => Promise<void> {
   let gathering: { readonly users: Map<string, T>; readonly sent: Promise<void> } | undefined;
   let last: Promise<unknown> = Promise.resolve();
   return (user, what) => {
@@ -155,6 +188,7 @@ function gathered<T>(send: (users: ReadonlyMap<string, T>) => Promise<void>): (u
     else {
       const users = new Map([[user, what]]);
       const sent = last.then(async () => {
+        await due();
         gathering = undefined;
         await send(users);
       });

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
@@ -66,7 +66,7 @@ export async function openSession(connect: () => Promise<Database>, opening: Ope
 }
 
 export function whoIs(salt: Buffer, target: string, user: string): Buffer {
-  return sha256(salt, sha256(`${target}\0${user}`));
+  return hash('sha256', Buffer.concat([salt, hash('sha256', `${target}\0${user}`, 'buffer')]), 'buffer');
 }
 
 /** Each run has a connection of its own: where the server takes no more, one is free when another run ends. */
@@ -105,10 +105,4 @@ function inTheMiddle(cause: Failure): Failure {
   if (cause.kind !== 'config' && cause.kind !== 'auth') return cause;
   const hint = `${cause.details.hint ?? ''} Then run the same command again: it resumes.`.trimStart();
   return cause.as('unavailable', cause.message, { hint });
-}
-
-function sha256(...parts: readonly (string | Buffer)[]): Buffer {
-  const hash = createHash('sha256');
-  for (const part of parts) hash.update(part);
-  return hash.digest();
 }

@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import { rootCertificates } from 'node:tls';
 import pg from 'pg';
 import type { Milliseconds } from '../../core/duration.ts';
-import { Failure, orAborted } from '../../core/failure.ts';
+import { Failure, abortReason, orAborted } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import type { Alarm } from '../../core/system.ts';
 import { readFile, storageFailure } from '../disk/files.ts';
@@ -81,7 +81,10 @@ export async function openDatabase(address: LedgerAddress, connecting: Connectin
     query(text, values, { signal, grace = 0, limit }) {
       const sent = last.then(() => send(text, values, limit));
       last = sent.catch(() => undefined);
-      return orAborted(sent, grace === 0 ? signal : later(signal, grace, connecting.alarm));
+      return orAborted(sent, signal).catch((cause: unknown) => {
+        if (grace === 0 || cause !== signal.reason) throw cause;
+        return withinGrace(sent, grace, connecting.alarm, abortReason(signal));
+      });
     },
     lost: ended,
     async close() {
@@ -100,13 +103,12 @@ function withoutOptions(client: pg.Client): void {
   if (isObject(parameters)) Reflect.deleteProperty(parameters, 'options');
 }
 
-/** A signal that aborts a while after another one. */
-function later(signal: AbortSignal, span: Milliseconds, alarm: Alarm): AbortSignal {
-  const delayed = new AbortController();
-  const start = (): void => void alarm(span, () => delayed.abort(signal.reason));
-  if (signal.aborted) start();
-  else signal.addEventListener('abort', start, { once: true });
-  return delayed.signal;
+/** Waits a while longer for what a signal has ended the wait for. */
+function withinGrace<T>(work: Promise<T>, span: Milliseconds, alarm: Alarm, late: Error): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = alarm(span, () => reject(late));
+    void work.then(resolve, reject).finally(cancel);
+  });
 }
 
 /** Waits for work, but not longer than a limit of real time, after which `end` is called; and not longer than the signal allows. */
