@@ -3,6 +3,7 @@ import { Failure } from '../core/failure.ts';
 import { type Kind, urlOf } from '../schema/profile.ts';
 import type { Observation } from '../api/licensing/probe.ts';
 import type { ChatCredential, LicensingCredential } from '../store/account/credentials.ts';
+import { flagField } from '../schema/field.ts';
 import { checkCredential, profilesArgument } from './auth/account.ts';
 import { command } from './command.ts';
 import type { Accounts, Disk, Invocation, Ledgers, Services, ConfiguredLedger } from './context.ts';
@@ -19,12 +20,10 @@ export default command({
     name: { ...profilesArgument, help: 'Profiles to look at (default: all)' },
   },
   options: {
-    probe: {
-      kind: 'boolean',
-      help:
-        'Of licensing servers: find out by reads alone whether lists are whole and filters honoured, and which promise holds there. The result ' +
+    probe: flagField(
+      'Of licensing servers: find out by reads alone whether lists are whole and filters honoured, and which promise holds there. The result ' +
         'names no key, user or file, so that it can be sent with a report',
-    },
+    ),
   },
   examples: ['chatelaine --sandbox doctor', 'chatelaine --sandbox doctor --probe'],
 

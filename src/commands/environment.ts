@@ -1,5 +1,5 @@
-import { alternatives, generalFormats, type Format } from '../output/formats.ts';
-import type { Fields } from '../schema/field.ts';
+import { generalFormats, type Format } from '../output/formats.ts';
+import { alternatives, flagField, textField, type Fields } from '../schema/field.ts';
 import type { CommandSurface } from './surface.ts';
 
 /** Options of every command (docs/architecture.md, Output). `twin`: CHATELAINE_… in the environment does the same. */
@@ -11,46 +11,27 @@ export const globalOptions = {
     help: `${alternatives(generalFormats)}; messages fetch has text too, a dry run curl, the plan of license apply markdown (default: table on a terminal, tsv in a pipe)`,
     placeholder: 'FORMAT',
   },
-  json: { kind: 'boolean', help: 'Same as -o json' },
-  fields: {
-    kind: 'string',
-    nonempty: true,
-    placeholder: 'a,b',
-    help: 'Only these columns (or keys of JSON), in this order',
-  },
-  sort: {
-    kind: 'string',
-    nonempty: true,
-    placeholder: 'FIELD',
-    help: 'Sort a list by a column or key, numbers as numbers; --sort=-FIELD the other way round',
-  },
-  jq: {
-    kind: 'string',
-    nonempty: true,
-    placeholder: 'EXPR',
-    help: 'Filter the JSON of the result with jq, whatever -o says; strings are printed raw, a result a line',
-  },
+  json: flagField('Same as -o json'),
+  fields: textField('a,b', 'Only these columns (or keys of JSON), in this order'),
+  sort: textField('FIELD', 'Sort a list by a column or key, numbers as numbers; --sort=-FIELD the other way round'),
+  jq: textField(
+    'EXPR',
+    'Filter the JSON of the result with jq, whatever -o says; strings are printed raw, a result a line',
+  ),
   header: { kind: 'boolean', negatable: true, help: 'Header line of table, csv and tsv (default: yes)' },
-  csv_safe: { kind: 'boolean', help: 'Write csv for a spreadsheet: byte order mark, CRLF, formulas made harmless' },
+  csv_safe: flagField('Write csv for a spreadsheet: byte order mark, CRLF, formulas made harmless'),
   quiet: {
     kind: 'boolean',
     short: 'q',
     help: 'No progress and no notes; of a license, the key alone',
   },
   verbose: { kind: 'boolean', short: 'v', help: 'Log requests, waits and retries to stderr' },
-  trace: { kind: 'boolean', help: 'Show requests and answers on stderr, secrets removed' },
-  log: {
-    kind: 'string',
-    nonempty: true,
-    placeholder: 'FILE',
-    help: 'Add requests, answers and waits to a file, a JSON object a line; no secret, no license code',
-  },
-  summary: {
-    kind: 'string',
-    nonempty: true,
-    placeholder: 'FILE',
-    help: 'Write the outcome to a file as JSON, also where the run fails: exit code, counts, changes; no key',
-  },
+  trace: flagField('Show requests and answers on stderr, secrets removed'),
+  log: textField('FILE', 'Add requests, answers and waits to a file, a JSON object a line; no secret, no license code'),
+  summary: textField(
+    'FILE',
+    'Write the outcome to a file as JSON, also where the run fails: exit code, counts, changes; no key',
+  ),
   color: {
     kind: 'string',
     choices: ['auto', 'always', 'never'],
@@ -80,7 +61,7 @@ export const globalOptions = {
     suggest: 'profiles',
     help: 'The stored credential to use (default: see auth use)',
   },
-  sandbox: { kind: 'boolean', help: 'Run against the embedded sandbox: nothing to start, nothing to sign in to' },
+  sandbox: flagField('Run against the embedded sandbox: nothing to start, nothing to sign in to'),
   timeout: {
     kind: 'duration',
     min: 1,
@@ -95,12 +76,7 @@ export const globalOptions = {
     placeholder: 'N',
     help: 'How often a request that is safe to repeat is repeated (default: 5)',
   },
-  ca_file: {
-    kind: 'string',
-    nonempty: true,
-    placeholder: 'FILE',
-    help: 'Certificates (PEM) to trust besides the usual ones',
-  },
+  ca_file: textField('FILE', 'Certificates (PEM) to trust besides the usual ones'),
 } as const satisfies Fields;
 
 export type GlobalOption = keyof typeof globalOptions;

@@ -1,6 +1,6 @@
 import type { LicensingApi } from '../api/licensing/licensing.ts';
 import type { RosterSource } from '../store/roster/read-roster.ts';
-import type { Fields } from '../schema/field.ts';
+import { countField, flagField, textField, type Fields } from '../schema/field.ts';
 import { rosterFormats, type RosterFormat } from '../store/roster/roster-file.ts';
 import type { Accounts, Disk, Services, Terminal } from './context.ts';
 import { appCodeOf } from './license/options.ts';
@@ -13,18 +13,8 @@ export const rosterOptions = {
     placeholder: 'FORMAT',
     help: 'csv, xlsx, ndjson or json (default: by extension, else by how the file begins)',
   },
-  sheet: {
-    kind: 'string',
-    nonempty: true,
-    placeholder: 'NAME',
-    help: 'The sheet of a workbook (default: the first that is shown)',
-  },
-  header_line: {
-    kind: 'integer',
-    min: 1,
-    placeholder: 'N',
-    help: 'The line of the header in CSV or a workbook (default: the first that is not blank)',
-  },
+  sheet: textField('NAME', 'The sheet of a workbook (default: the first that is shown)'),
+  header_line: countField('N', 'The line of the header in CSV or a workbook (default: the first that is not blank)'),
   column: {
     kind: 'string',
     many: true,
@@ -35,10 +25,9 @@ export const rosterOptions = {
 
 /** The option of a command whose result has a row for each row of the roster. */
 export const keepOptions = {
-  keep_columns: {
-    kind: 'boolean',
-    help: 'Carry the other columns of the roster through to the result; one named like a column of the result becomes roster_NAME',
-  },
+  keep_columns: flagField(
+    'Carry the other columns of the roster through to the result; one named like a column of the result becomes roster_NAME',
+  ),
 } as const satisfies Fields;
 
 /** The option of every command that sends a request for each row. */

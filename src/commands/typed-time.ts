@@ -1,7 +1,7 @@
 import type { Milliseconds } from '../core/duration.ts';
 import { labelled, usage } from '../core/failure.ts';
 import { dayAndMoment, parseMoment } from '../core/moment.ts';
-import type { Fields } from '../schema/field.ts';
+import { textField, type Fields } from '../schema/field.ts';
 import type { Terminal, Time } from './context.ts';
 
 export type TimeReading = Pick<Time, 'now' | 'checkZone'> & Pick<Terminal, 'note'>;
@@ -18,12 +18,10 @@ export function readTime(flag: string, text: string, context: TimeReading): Mill
 
 /** Topics by their age, in the commands that list and delete them. */
 export const ageOption = {
-  older_than: {
-    kind: 'string',
-    nonempty: true,
-    placeholder: 'TIME',
-    help: 'Only topics without a message since then: 90d, 3mo, 1y, a date; with topic delete it needs --match',
-  },
+  older_than: textField(
+    'TIME',
+    'Only topics without a message since then: 90d, 3mo, 1y, a date; with topic delete it needs --match',
+  ),
 } as const satisfies Fields;
 
 /**

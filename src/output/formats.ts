@@ -1,16 +1,18 @@
-import type { ChalkInstance } from 'chalk';
 import { namesIn } from '../core/table-names.ts';
 import { asObject } from './columns.ts';
 import { plainLines } from './plain.ts';
 import type { FormatRow, Formatter, Presentation } from './presentation.ts';
-import type { TableParts } from './table-values.ts';
 
 /** Every format, in the order of help, with what loads its module and a library. */
 export const formats = {
   table: {
     general: true,
     forPeople: true,
-    load: async (presentation) => (await import('./table.ts')).table(presentation, await loadParts(presentation)),
+    load: async (presentation) => {
+      const hasMessages = Object.values(presentation.show.layout ?? {}).some(({ as }) => as === 'message');
+      const read = hasMessages ? (await import('./messages/conversation.ts')).messageText() : undefined;
+      return (await import('./table.ts')).table(presentation, read);
+    },
   },
   json: {
     general: true,
@@ -38,7 +40,7 @@ export const formats = {
       const { conversation } = await import('./messages/conversation.ts');
       const { show } = presentation;
       // Each message has its own URL as a field.
-      return reading(conversation(presentation, await loadPaint(presentation)), (row) => ({
+      return reading(conversation(presentation), (row) => ({
         ...asObject(row, show),
         url: show.cell?.(row, 'url'),
       }));
@@ -66,11 +68,6 @@ export const wholeFormats: readonly Format[] = namesIn(formats).filter((name) =>
 export function rowOf(name: string | undefined): FormatRow | undefined {
   const rows: Readonly<Record<string, FormatRow>> = formats;
   return name !== undefined && Object.hasOwn(rows, name) ? rows[name] : undefined;
-}
-
-/** Words in a sentence: `json, ndjson or yaml`. */
-export function alternatives(words: readonly string[]): string {
-  return words.join(', ').replace(/, ([^,]*)$/, ' or $1');
 }
 
 /** What writes a result; its module, and with it a library, is loaded only now. */
@@ -120,17 +117,4 @@ function picked(formatter: Formatter, { show, fields }: Presentation): Formatter
 /** A formatter that gets something made of each row in its place; JSON texts are rows already. */
 function reading(formatter: Formatter, read: (row: unknown) => unknown): Formatter {
   return { ...formatter, one: (value) => formatter.one(read(value)), row: (row) => formatter.row(read(row)) };
-}
-
-async function loadParts(presentation: Presentation): Promise<TableParts> {
-  const hasMessages = Object.values(presentation.show.layout ?? {}).some(({ as }) => as === 'message');
-  return {
-    bold: (await loadPaint(presentation))?.bold,
-    fold: presentation.terminal ? (await import('./wrap.ts')).folded : undefined,
-    messageText: hasMessages ? (await import('./messages/message-text.ts')).messageText() : undefined,
-  };
-}
-
-async function loadPaint({ color }: Presentation): Promise<ChalkInstance | undefined> {
-  return color ? (await import('./paint.ts')).painter(1) : undefined;
 }

@@ -1,9 +1,11 @@
 import Table from 'cli-table3';
 
-/** A cell that fits its column: what is shown, and the columns of the terminal that it takes. */
+/** A cell of a table, harmless on a terminal: what is shown, and the columns of the terminal that it takes. */
 export interface Cell {
   readonly shown: string;
   readonly width: number;
+  /** It must not be cut, because a part of a number or a date would be wrong. */
+  readonly fixed?: boolean;
   /** Colours it, where colour is on. */
   readonly paint?: (text: string) => string;
 }
@@ -21,30 +23,19 @@ export function drawGrid(lines: readonly (readonly Cell[])[], widths: readonly n
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
     colWidths: [...widths],
   });
-  table.push(...lines.map((cells) => cells.map(paintedText)));
+  table.push(...lines.map((cells) => cells.map(painted)));
   const drawn = table.toString().split('\n');
-  return lines.map((cells, index) => `${withoutPadding(drawn[index] ?? '', cells, widths)}\n`).join('');
-}
-
-/** A line up to the end of its last cell, whose own blanks stay. */
-function withoutPadding(line: string, cells: readonly Cell[], widths: readonly number[]): string {
-  const last = cells.findLastIndex(({ width }) => width > 0);
-  const end = last < 0 ? 0 : (cells[last]?.width ?? 0) + lineWidth(widths.slice(0, last)) + (last > 0 ? gap.length : 0);
-  return line.slice(0, line.length - (lineWidth(widths) - end));
+  return drawn.map((line) => `${line.trimEnd()}\n`).join('');
 }
 
 /** The same look line by line, for tables of any length; a cell wider than its column moves the rest of its line. */
 export function drawLine(cells: readonly Cell[], widths: readonly number[]): string {
-  let line = '';
-  let space = '';
-  cells.forEach((cell, index) => {
-    if (cell.width > 0) {
-      line += space + paintedText(cell);
-      space = '';
-    }
-    space += ' '.repeat(Math.max(0, (widths[index] ?? 0) - cell.width)) + gap;
-  });
-  return `${line}\n`;
+  const padded = cells.map((cell, index) => painted(cell) + ' '.repeat(Math.max(0, (widths[index] ?? 0) - cell.width)));
+  return `${padded.join(gap).trimEnd()}\n`;
+}
+
+export function painted({ shown, paint }: Cell): string {
+  return paint ? paint(shown) : shown;
 }
 
 /** Columns of a line of such columns, the gaps included. */
@@ -74,11 +65,6 @@ const borders =
   'top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid';
 const noBorders = Object.fromEntries(borders.split(' ').map((name) => [name, '']));
 
-function paintedText({ shown, width, paint }: Cell): string {
-  if (width === 0) return '';
-  return paint ? paint(shown) : shown;
-}
-
 /** A column before it is known whether it is shown; widths are columns of the terminal. */
 export interface ColumnSize {
   /** Its widest cell, the header included. */
@@ -106,12 +92,14 @@ export interface Arrangement {
 export function arrange(columns: readonly ColumnSize[], room: number): Arrangement | undefined {
   const priorityOf = (index: number): number => columns[index]?.priority ?? 0;
   const order = [...columns.keys()].sort((one, other) => priorityOf(one) - priorityOf(other) || other - one);
-  let shown = columns.map((_column, index) => index);
-  const width = (span: (column: ColumnSize) => number): number => lineWidth(sizes(columns, shown).map(span));
+  let shown = [...columns.keys()];
+  const sizes = (): ColumnSize[] => shown.flatMap((index) => columns[index] ?? []);
+  const width = (span: (column: ColumnSize) => number): number => lineWidth(sizes().map(span));
   const drop = (among: (column: ColumnSize) => boolean, span: (column: ColumnSize) => number): void => {
     for (const index of order) {
       if (shown.length === 1 || width(span) <= room) return;
-      if (sizes(columns, [index]).some(among)) shown = shown.filter((other) => other !== index);
+      const column = columns[index];
+      if (column && among(column)) shown = shown.filter((other) => other !== index);
     }
   };
   drop(
@@ -121,19 +109,8 @@ export function arrange(columns: readonly ColumnSize[], room: number): Arrangeme
   drop(({ untruncated }) => !untruncated, leastOf);
   drop(({ constant }) => constant, leastOf);
   if (width(leastOf) > room) return undefined;
-  const left = sizes(columns, shown);
-  return {
-    shown,
-    widths: fitWidths(
-      left.map(({ wanted }) => wanted),
-      room,
-      left.map(leastOf),
-    ),
-  };
-}
-
-function sizes(columns: readonly ColumnSize[], indexes: readonly number[]): ColumnSize[] {
-  return indexes.flatMap((index) => columns[index] ?? []);
+  const wanted = sizes().map((column) => column.wanted);
+  return { shown, widths: fitWidths(wanted, room, sizes().map(leastOf)) };
 }
 
 function leastOf({ untruncated, wanted, minWidth }: ColumnSize): number {

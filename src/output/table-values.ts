@@ -1,35 +1,30 @@
 import { asObject, cellsOf, cellText } from './columns.ts';
 import type { Cell } from './grid.ts';
 import { plain } from './plain.ts';
-import type { Presentation } from './presentation.ts';
+import type { Show } from './presentation.ts';
 import { displayWidth } from './width.ts';
 
-/** What a table needs of heavier modules; absent where the presentation does not need it. */
-export interface TableParts {
-  readonly bold?: ((text: string) => string) | undefined;
-  /** The text of a message, for a column with the layout `message`. */
-  readonly messageText?: ((message: Readonly<Record<string, unknown>>) => string) | undefined;
-  /** A line as lines of at most `room` columns, on a terminal. */
-  readonly fold?: ((text: string, room: number) => readonly string[]) | undefined;
-}
-
-/** A cell of a table. `fixed`: it must not be cut, because a part of a number or a date would be wrong. */
-export interface TableValue extends Cell {
-  readonly fixed: boolean;
-}
+/** Reads the text of a message, for columns with the layout `message`. */
+export type MessageReader = (message: Readonly<Record<string, unknown>>) => string;
 
 /** Reads the cells of a row for people: dates in local time, messages as plain text. */
-export function valueReader({ show }: Presentation, { messageText }: TableParts) {
-  const read = (value: unknown, column: string, row: unknown): TableValue => {
-    const shape = show.layout?.[column]?.as;
-    if (shape === 'message' && messageText) return flowing(messageText(asObject(row, show) ?? {}));
+export function cellReader(show: Show<unknown>, messageText: MessageReader | undefined) {
+  const read = (value: unknown, column: string, row: unknown): Cell => {
+    const { as: shape, empty = '' } = show.layout?.[column] ?? {};
+    if (shape === 'message' && messageText) return cellOf(messageText(asObject(row, show) ?? {}));
     const moment = show.untruncated?.includes(column) ? undefined : momentOf(value, shape);
-    if (moment) return fixed(localText(moment));
-    const text = value === '' ? (show.layout?.[column]?.empty ?? '') : cellText(value);
-    return ['number', 'bigint', 'boolean'].includes(typeof value) ? fixed(text) : flowing(text);
+    if (moment) return cellOf(localText(moment), 'fixed');
+    const isFixed = ['number', 'bigint', 'boolean'].includes(typeof value);
+    return cellOf(value === '' ? empty : cellText(value), isFixed ? 'fixed' : 'flowing');
   };
-  return (row: unknown, columns: readonly string[]): readonly TableValue[] =>
+  return (row: unknown, columns: readonly string[]): readonly Cell[] =>
     cellsOf(row, columns, show).map((value, index) => read(value, columns[index] ?? '', row));
+}
+
+/** A text as a cell. Each cell of a table is made here: to spread one object into the next takes longer than all the rest. */
+export function cellOf(text: string, kind: 'fixed' | 'flowing' = 'flowing'): Cell {
+  const shown = plain(text);
+  return { shown, width: displayWidth(shown), fixed: kind === 'fixed' };
 }
 
 /** The moment that a text says as RFC 3339 does, with a time and its offset, or that seconds are; undefined for any other value. */
@@ -45,40 +40,9 @@ function momentOf(value: unknown, shape: string | undefined): Date | undefined {
 
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
-// Each cell of a table is made here: to spread one object into the next takes longer than all the rest.
-function fixed(text: string): TableValue {
-  const shown = plain(text);
-  return { shown, width: displayWidth(shown), fixed: true };
-}
-
-function flowing(text: string): TableValue {
-  const shown = plain(text);
-  return { shown, width: displayWidth(shown), fixed: false };
-}
-
-/** A text as a cell that is harmless on a terminal. */
-export function cellOf(text: string, paint?: (text: string) => string): Cell {
-  const shown = plain(text);
-  return { shown, width: displayWidth(shown), ...(paint && { paint }) };
-}
-
-/** One way to draw the rows of a table, once its first rows are known. */
-export interface TableWriter {
-  /** The header, if there is one, and the first rows. */
-  first(rows: readonly (readonly TableValue[])[]): string;
-  /** One row more. */
-  next(row: readonly TableValue[]): string;
-  /** Which columns were left out. */
-  remark(): string | undefined;
-}
-
 /** As `2026-03-01 13:05` in the reader's own zone, which a Date knows: without the 10 ms that a formatter takes to be made. */
 function localText(date: Date): string {
-  const year = String(date.getFullYear()).padStart(4, '0');
-  const day = `${year}-${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())}`;
-  return `${day} ${twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}`;
-}
-
-function twoDigits(part: number): string {
-  return part < 10 ? `0${part}` : String(part);
+  const two = (part: number): string => String(part).padStart(2, '0');
+  const day = `${String(date.getFullYear()).padStart(4, '0')}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
 }

@@ -1,70 +1,164 @@
-import { arrange, type Cell } from './grid.ts';
-import { columnSizes, columnWriter } from './column-writer.ts';
 import { asObject, columnsOf } from './columns.ts';
+import {
+  arrange,
+  drawGrid,
+  drawLine,
+  lineWidth,
+  painted,
+  type Arrangement,
+  type Cell,
+  type ColumnSize,
+} from './grid.ts';
+import { painter } from './paint.ts';
 import type { Formatter, Presentation } from './presentation.ts';
-import { valueReader, type TableParts, type TableValue, type TableWriter, cellOf } from './table-values.ts';
-import { displayWidth } from './width.ts';
+import { cellOf, cellReader, type MessageReader } from './table-values.ts';
+import { displayWidth, shorten } from './width.ts';
+import { folded } from './wrap.ts';
+
+/** Rows that decide the widths. */
+const heldRows = 200;
+
+/** One way to draw the rows of a table, once its first rows are known. */
+interface TableWriter {
+  /** The header, if there is one, and the first rows. */
+  first(rows: readonly (readonly Cell[])[]): string;
+  /** One row more. */
+  next(row: readonly Cell[]): string;
+  /** Which columns were left out. */
+  remark?(): string | undefined;
+}
 
 /**
  * Columns for people, two spaces apart, under their names. On a terminal of known width, columns go and cells are shortened until
  * the rest fits; where that would cut what matters, each row is a record. Elsewhere nothing is left out. The first rows decide, and
  * are held for it; a longer table continues line by line.
  */
-export function table(presentation: Presentation, parts: TableParts): Formatter {
-  const { show, terminal } = presentation;
-  const read = valueReader(presentation, parts);
+export function table(presentation: Presentation, messageText?: MessageReader): Formatter {
+  const { show, terminal, header } = presentation;
+  const read = cellReader(show, messageText);
+  const paint = painter(presentation.color ? 1 : 0).bold;
+  const headOf = (columns: readonly string[]): readonly Cell[] =>
+    header ? columns.map((name) => ({ ...cellOf(name), paint })) : [];
   let columns: readonly string[] | undefined;
-  let held: (readonly TableValue[])[] = [];
+  let held: (readonly Cell[])[] = [];
   let writer: TableWriter | undefined;
 
-  const row = (value: unknown): string => {
-    columns ??= columnsOf(value, presentation);
-    const before = !writer && held.length === heldRows ? writeHeld(columns) : '';
-    return before + add(read(value, columns));
-  };
-  const add = (values: readonly TableValue[]): string => {
-    if (writer) return writer.next(values);
-    held.push(values);
-    return '';
-  };
   const writeHeld = (names: readonly string[]): string => {
-    writer = writerOf(names, held, presentation, parts);
+    writer = writerOf(names, headOf(names), held, presentation);
     const text = writer.first(held);
     held = [];
     return text;
+  };
+  const row = (value: unknown): string => {
+    columns ??= columnsOf(value, presentation);
+    const before = !writer && held.length === heldRows ? writeHeld(columns) : '';
+    const cells = read(value, columns);
+    if (writer) return before + writer.next(cells);
+    held.push(cells);
+    return '';
   };
   const end = (): string => (held.length > 0 && columns ? writeHeld(columns) : '');
   const one = (value: unknown): string => {
     if (value === undefined || value === null) return '';
     if (!terminal || !asObject(value, show)) return row(value) + end();
     const names = columnsOf(value, presentation);
-    return recordWriter(names, presentation, parts).first([read(value, names)]);
+    return recordWriter(headOf(names), presentation.width).first([read(value, names)]);
   };
-  return { one, row, end, remark: () => writer?.remark() };
+  return { one, row, end, remark: () => writer?.remark?.() };
 }
-
-/** Rows that decide the widths. */
-const heldRows = 200;
 
 function writerOf(
   names: readonly string[],
-  rows: readonly (readonly TableValue[])[],
+  head: readonly Cell[],
+  rows: readonly (readonly Cell[])[],
   presentation: Presentation,
-  parts: TableParts,
 ): TableWriter {
   const { terminal, width, fields } = presentation;
   const sizes = columnSizes(names, rows, presentation);
-  const isFitted = terminal && width > 0 && names.length > 0;
+  const room = terminal && width > 0 ? width : Infinity;
   const all = { shown: [...sizes.keys()], widths: sizes.map(({ wanted }) => wanted) };
-  const arrangement = isFitted ? arrange(sizes, width) : all;
+  const arrangement = room < Infinity && names.length > 0 ? arrange(sizes, room) : all;
   // What was asked for by name is not left out; one row, or one column that is left, says more as a record.
   const isRecord =
     !arrangement ||
     (arrangement.shown.length < names.length &&
       (rows.length === 1 || arrangement.shown.length === 1 || fields !== undefined));
-  return isRecord
-    ? recordWriter(names, presentation, parts)
-    : columnWriter({ names, sizes, arrangement }, presentation, parts);
+  return isRecord ? recordWriter(head, width) : columnWriter({ names, head, sizes, arrangement, room });
+}
+
+/** Minimum width of a column of text, in terminal columns. */
+const minTextWidth = 10;
+
+/** The sizes of columns, from the first rows of a table. */
+function columnSizes(
+  names: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  { show, header }: Presentation,
+): readonly ColumnSize[] {
+  return Array.from({ length: Math.max(1, names.length) }, (_, index) => {
+    const name = names[index] ?? '';
+    const values = rows.flatMap((row) => row[index] ?? []);
+    const widest = values.reduce((most, { width }) => Math.max(most, width), header ? cellOf(name).width : 1);
+    const fixed = values.reduce((most, value) => (value.fixed ? Math.max(most, value.width) : most), 0);
+    const wanted = Math.max(1, widest);
+    const { minWidth = minTextWidth, priority = 0 } = show.layout?.[name] ?? {};
+    return {
+      wanted,
+      minWidth: Math.max(fixed, Math.min(wanted, minWidth)),
+      untruncated: show.untruncated?.includes(name) ?? false,
+      constant: values.length > 1 && values.every(({ shown }) => shown === values[0]?.shown),
+      priority,
+    };
+  });
+}
+
+interface Columns {
+  readonly names: readonly string[];
+  /** The cells of the header, if there is one. */
+  readonly head: readonly Cell[];
+  readonly sizes: readonly ColumnSize[];
+  readonly arrangement: Arrangement;
+  /** Columns of the terminal that a line must fit into. */
+  readonly room: number;
+}
+
+/** Rows as lines of columns, of which some may be left out: what stderr says of these is their names, and a value that is the same in every row. */
+function columnWriter({ names, head, sizes, arrangement, room }: Columns): TableWriter {
+  const { shown, widths } = arrangement;
+  let count = 0;
+  const leftOut = new Map(
+    names.flatMap((name, index) =>
+      shown.includes(index) ? [] : [[index, { name, values: new Set<string>() }] as const],
+    ),
+  );
+  const fit = (cells: readonly Cell[]): readonly Cell[] => {
+    const chosen = shown.flatMap((index) => cells[index] ?? []);
+    const needed = chosen.map(({ width }, place) => Math.max(width, widths[place] ?? 0));
+    if (lineWidth(needed) <= room) return chosen;
+    return chosen.map((cell, place) => {
+      if (sizes[shown[place] ?? 0]?.untruncated) return cell;
+      const text = shorten(cell.shown, widths[place] ?? cell.width);
+      return { ...cell, shown: text, width: displayWidth(text) };
+    });
+  };
+  const fitRow = (row: readonly Cell[]): readonly Cell[] => {
+    count += 1;
+    for (const [index, { values }] of leftOut) if (values.size < 2) values.add(row[index]?.shown ?? '');
+    return fit(row);
+  };
+  return {
+    first: (rows) => drawGrid([...(head.length > 0 ? [fit(head)] : []), ...rows.map(fitRow)], widths),
+    next: (row) => drawLine(fitRow(row), widths),
+    remark() {
+      const words = [...leftOut.values()].map(({ name, values }) => {
+        const [first = ''] = values;
+        return values.size === 1 ? `${name} (${first || 'empty'}${count > 1 ? ' in every row' : ''})` : name;
+      });
+      if (words.length === 0) return undefined;
+      // Further lines are indented.
+      return folded(`left out to fit the width: ${words.join(', ')}`, Math.max(20, room - 2)).join('\n');
+    },
+  };
 }
 
 /** With less room beside its name, a value goes below it. */
@@ -74,43 +168,26 @@ const gap = 2;
 
 /**
  * Rows as records: one field a line, values wrapped without ellipsis or border, an empty line between two records. Fields without a
- * value are left out.
+ * value are left out. `width`: columns of the terminal, 0 where they are unknown.
  */
-function recordWriter(
-  columns: readonly string[],
-  { header, width }: Presentation,
-  { bold, fold }: TableParts,
-): TableWriter {
-  const names = header ? columns.map((name) => cellOf(name, bold)) : [];
-  const next = (row: readonly Cell[]): string => `\n${drawRecord(names, row, { room: width, fold })}`;
-  return { first: (rows) => rows.map(next).join('').slice(1), next, remark: () => undefined };
-}
-
-interface Room extends Pick<TableParts, 'fold'> {
-  /** Columns of the terminal, 0 where they are unknown. */
-  readonly room: number;
-}
-
-function drawRecord(names: readonly Cell[], values: readonly Cell[], { room, fold }: Room): string {
-  const beside = names.length === 0 ? 0 : Math.max(...names.map(({ width }) => width)) + gap;
-  const isBelow = names.length > 0 && room > 0 && room - beside < minColumns;
-  const indent = isBelow ? gap : beside;
-  const lines = values.flatMap(({ shown }, index) => {
+function recordWriter(names: readonly Cell[], width: number): TableWriter {
+  const beside = names.length === 0 ? 0 : Math.max(...names.map((name) => name.width)) + gap;
+  const isBelow = names.length > 0 && width > 0 && width - beside < minColumns;
+  const margin = ' '.repeat(isBelow ? gap : beside);
+  const room = width > 0 ? Math.max(1, width - margin.length) : Infinity;
+  const linesOf = ({ shown }: Cell, index: number): readonly string[] => {
     if (shown === '') return [];
-    const margin = ' '.repeat(indent);
-    const texts = linesOf(shown, { room: room > 0 ? Math.max(1, room - indent) : Infinity, fold }).map(
-      (line) => margin + line,
-    );
+    const texts = (displayWidth(shown) <= room ? [shown] : folded(shown, room)).map((line) => margin + line);
     const name = names[index];
     if (!name) return texts;
-    const title = name.paint ? name.paint(name.shown) : name.shown;
-    if (isBelow) return [title, ...texts];
+    if (isBelow) return [painted(name), ...texts];
     const [first = '', ...others] = texts;
-    return [title + first.slice(name.width), ...others];
-  });
-  return lines.map((line) => `${line.trimEnd()}\n`).join('');
-}
-
-function linesOf(text: string, { room, fold }: Room): readonly string[] {
-  return displayWidth(text) <= room || !fold ? [text] : fold(text, room);
+    return [painted(name) + first.slice(name.width), ...others];
+  };
+  const record = (row: readonly Cell[]): string =>
+    row
+      .flatMap(linesOf)
+      .map((line) => `${line.trimEnd()}\n`)
+      .join('');
+  return { first: (rows) => rows.map(record).join('\n'), next: (row) => `\n${record(row)}` };
 }

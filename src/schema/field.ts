@@ -97,6 +97,23 @@ export type Values<T extends Fields> = { readonly [K in RequiredNames<T>]: Value
 
 export type Optional<T extends Fields> = { readonly [K in keyof T]: Omit<T[K], 'required'> & { required: false } };
 
+/** A text, of which something must be typed. */
+export const textField = (placeholder: string, help: string) =>
+  ({ kind: 'string', nonempty: true, placeholder, help }) as const;
+
+/** A number of things, at least one. */
+export const countField = (placeholder: string, help: string) =>
+  ({ kind: 'integer', min: 1, placeholder, help }) as const;
+
+/** A switch; `level` is the feature level that brought it. */
+export const flagField = (help: string, level?: number) =>
+  ({ kind: 'boolean', help, ...(level === undefined ? {} : { level }) }) as const;
+
+/** Words in a sentence: `json, ndjson or yaml`. */
+export function alternatives(words: readonly string[]): string {
+  return words.join(', ').replace(/, ([^,]*)$/, ' or $1');
+}
+
 /** The same fields, none of them required: a filter, or a partial edit. */
 export function optional<const T extends Fields>(fields: T): Optional<T> {
   return Object.fromEntries(

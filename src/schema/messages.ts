@@ -1,4 +1,4 @@
-import type { Fields, Values } from './field.ts';
+import { flagField, type Fields, type Values } from './field.ts';
 
 /** Most messages of one request (docs/apis.md, Limits on input). */
 export const maxMessages = 5000;
@@ -10,33 +10,11 @@ export const newestAnchor = 10_000_000_000_000_000;
 export const maxUrlBytes = 7000;
 
 /** The fields of a message (docs/apis.md, Messages); a message has those that apply to it. */
-export const messageFields = [
-  'id',
-  'type',
-  'content',
-  'content_type',
-  'display_recipient',
-  'recipient_id',
-  'sender_id',
-  'sender_email',
-  'sender_full_name',
-  'sender_realm_str',
-  'stream_id',
-  'subject',
-  'timestamp',
-  'avatar_url',
-  'client',
-  'flags',
-  'is_me_message',
-  'last_edit_timestamp',
-  'last_moved_timestamp',
-  'edit_history',
-  'reactions',
-  'submessages',
-  'topic_links',
-  'match_content',
-  'match_subject',
-] as const;
+export const messageFields: readonly string[] = (
+  'id type content content_type display_recipient recipient_id sender_id sender_email sender_full_name sender_realm_str stream_id subject ' +
+  'timestamp avatar_url client flags is_me_message last_edit_timestamp last_moved_timestamp edit_history reactions submessages topic_links ' +
+  'match_content match_subject'
+).split(' ');
 
 export const anchorWords = ['newest', 'oldest', 'first_unread'] as const;
 
@@ -67,13 +45,9 @@ export const messageParameters = {
     negatable: true,
     help: 'avatar_url may be null where it can be computed from the address (default: yes; below level 92 no)',
   },
-  apply_markdown: { kind: 'boolean', help: 'Rendered HTML; --raw-content asks for the Markdown source' },
+  apply_markdown: flagField('Rendered HTML; --raw-content asks for the Markdown source'),
   message_ids: { kind: 'string', flag: 'ids', level: 300, placeholder: 'ID,ID…', help: 'Just these messages' },
-  allow_empty_topic_name: {
-    kind: 'boolean',
-    level: 334,
-    help: "Show the empty topic as '', not by the name the server gives it",
-  },
+  allow_empty_topic_name: flagField("Show the empty topic as '', not by the name the server gives it", 334),
   use_first_unread_anchor: { kind: 'boolean', hidden: true, help: 'Deprecated: sent as --anchor first_unread' },
 } as const satisfies Fields;
 

@@ -1,70 +1,30 @@
-import type { Fields } from './field.ts';
-import { operandLevels } from './levels.ts';
+import { alternatives, type Fields } from './field.ts';
+
+const terms = (placeholder: string, help: string) => ({ kind: 'string', many: true, placeholder, help }) as const;
+
+const channelKinds = ['public', 'web-public', 'archived'];
+const states = ['dm', 'starred', 'unread', 'mentioned', 'alerted', 'resolved', 'followed', 'muted'];
+const things = ['attachment', 'image', 'link', 'reaction'];
 
 /** Operators of a narrow that have an option of their own (docs/apis.md, Narrow operators). `integers`: digits are sent as a number. */
 export const narrowOperators = {
   channel: {
-    kind: 'string',
-    many: true,
-    placeholder: 'NAME|ID',
+    ...terms('NAME|ID', 'Messages of this channel; a link, #narrow/… or #name as pasted'),
     suggest: 'channels',
-    help: 'Messages of this channel; a link, #narrow/… or #name as pasted',
   },
-  channels: {
-    kind: 'string',
-    many: true,
-    placeholder: 'public|web-public|archived',
-    suggest: ['public', 'web-public', 'archived'],
-    help: 'Messages of all such channels',
-  },
-  topic: {
-    kind: 'string',
-    many: true,
-    placeholder: 'TOPIC',
-    suggest: 'topics',
-    help: 'Messages of this topic: its whole name, in any case',
-  },
-  sender: { kind: 'string', many: true, placeholder: 'EMAIL|ID', suggest: 'users', help: 'Messages sent by this user' },
-  dm: {
-    kind: 'string',
-    many: true,
-    placeholder: 'EMAILS|IDS',
-    suggest: 'users',
-    help: 'The direct conversation with these users, comma-separated',
-  },
+  channels: { ...terms('public|web-public|archived', 'Messages of all such channels'), suggest: channelKinds },
+  topic: { ...terms('TOPIC', 'Messages of this topic: its whole name, in any case'), suggest: 'topics' },
+  sender: { ...terms('EMAIL|ID', 'Messages sent by this user'), suggest: 'users' },
+  dm: { ...terms('EMAILS|IDS', 'The direct conversation with these users, comma-separated'), suggest: 'users' },
   dm_including: {
-    kind: 'string',
-    many: true,
+    ...terms('EMAIL|ID', 'Every direct conversation with this user in it'),
     level: 177,
-    placeholder: 'EMAIL|ID',
     suggest: 'users',
-    help: 'Every direct conversation with this user in it',
   },
-  search: { kind: 'string', many: true, nonempty: true, placeholder: 'WORDS', help: 'Full-text search' },
-  is: {
-    kind: 'string',
-    many: true,
-    nonempty: true,
-    placeholder: 'STATE',
-    suggest: ['dm', 'starred', 'unread', 'mentioned', 'alerted', 'resolved', 'followed', 'muted'],
-    help: 'dm, starred, unread, mentioned, alerted, resolved, followed or muted',
-  },
-  has: {
-    kind: 'string',
-    many: true,
-    nonempty: true,
-    placeholder: 'THING',
-    suggest: ['attachment', 'image', 'link', 'reaction'],
-    help: 'attachment, image, link or reaction',
-  },
-  in: {
-    kind: 'string',
-    many: true,
-    nonempty: true,
-    placeholder: 'home|all',
-    suggest: ['home', 'all'],
-    help: 'home leaves out what is muted',
-  },
+  search: { ...terms('WORDS', 'Full-text search'), nonempty: true },
+  is: { ...terms('STATE', alternatives(states)), nonempty: true, suggest: states },
+  has: { ...terms('THING', alternatives(things)), nonempty: true, suggest: things },
+  in: { ...terms('home|all', 'home leaves out what is muted'), nonempty: true, suggest: ['home', 'all'] },
   id: { kind: 'integer', many: true, min: 0, max: 2_147_483_647, placeholder: 'ID', help: 'The message with this id' },
   with: {
     kind: 'integer',
@@ -74,15 +34,27 @@ export const narrowOperators = {
     placeholder: 'ID',
     help: 'The conversation in which this message is now',
   },
-  mentions: {
-    kind: 'string',
-    many: true,
-    level: 446,
-    placeholder: 'EMAIL|ID',
-    suggest: 'users',
-    help: 'Messages that mention this user',
-  },
+  mentions: { ...terms('EMAIL|ID', 'Messages that mention this user'), level: 446, suggest: 'users' },
 } as const satisfies Fields;
+
+/**
+ * Feature levels of the chat server at which words of a narrow changed (docs/apis.md, Feature levels). The level of a parameter is
+ * in its row, that of a call beside its table.
+ */
+export const narrowLevels = {
+  /** A number as the operand of `id`. */
+  integerId: 194,
+  /** `channel` for `stream`, `channels` for `streams`. */
+  channel: 250,
+} as const;
+
+/** Operands that are younger than their operator. */
+const operandLevels: Readonly<Record<string, number>> = {
+  'is:followed': 265,
+  'is:muted': 366,
+  'has:reaction': 249,
+  'channels:archived': 489,
+};
 
 /** One term of a narrow, as it is sent. */
 export interface NarrowTerm {

@@ -25,22 +25,7 @@ export function settingsNear(words: readonly string[]): NamedSetting[] {
 }
 
 /** Words that say nothing of a setting. */
-const idle: ReadonlySet<string> = new Set([
-  'a',
-  'an',
-  'by',
-  'for',
-  'i',
-  'in',
-  'me',
-  'my',
-  'of',
-  'on',
-  'the',
-  'to',
-  'when',
-  'with',
-]);
+const idle: ReadonlySet<string> = new Set('a an by for i in me my of on the to when with'.split(' '));
 
 function wantedIn(words: readonly string[]): readonly string[] {
   const all = words.flatMap((word) => searchable(word).trim().split(' '));

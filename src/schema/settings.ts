@@ -1,8 +1,4 @@
-import type { Field, Fields } from './field.ts';
-
-/** A switch of the user's settings. */
-const flag = <const H extends string>(help: H, level?: number) =>
-  ({ kind: 'boolean', help, ...(level === undefined ? {} : { level }) }) as const satisfies Field;
+import { flagField, type Field, type Fields } from './field.ts';
 
 /** A choice that is sent as a number and may be typed by name; the first name of a number is shown. */
 const choice = <const N extends Readonly<Record<string, number>>>(names: N, help: string, level?: number) =>
@@ -36,7 +32,7 @@ export const settings = {
   },
   old_password: { kind: 'secret', help: 'Current password (or directory-service password); needed with new_password' },
   new_password: { kind: 'secret', help: 'New password; needs old_password' },
-  twenty_four_hour_time: flag('24-hour time display'),
+  twenty_four_hour_time: flagField('24-hour time display'),
   web_mark_read_on_scroll_policy: choice(
     { always: 1, 'conversation-views': 2, 'only-in-conversation-views': 2, never: 3 },
     'When scrolling marks messages as read',
@@ -54,11 +50,11 @@ export const settings = {
     'What opening a channel shows; list-of-topics needs level 383, top-unread-topic level 401',
     269,
   ),
-  starred_message_counts: flag('Show the number of starred messages'),
-  receives_typing_notifications: flag('Receive typing notifications', 253),
-  web_suggest_update_timezone: flag('Alert when the profile time zone differs from the device', 329),
-  fluid_layout_width: flag('Use the maximum screen width for the center panel'),
-  high_contrast_mode: flag('Reserved for visual-accessibility design variations'),
+  starred_message_counts: flagField('Show the number of starred messages'),
+  receives_typing_notifications: flagField('Receive typing notifications', 253),
+  web_suggest_update_timezone: flagField('Alert when the profile time zone differs from the device', 329),
+  fluid_layout_width: flagField('Use the maximum screen width for the center panel'),
+  high_contrast_mode: flagField('Reserved for visual-accessibility design variations'),
   web_font_size_px: { kind: 'integer', min: 1, max: 32767, level: 245, help: 'Primary font size in pixels' },
   web_line_height_percent: {
     kind: 'integer',
@@ -68,9 +64,12 @@ export const settings = {
     help: 'Primary line height in percent; 120 means 1.2',
   },
   color_scheme: choice({ automatic: 1, dark: 2, light: 3 }, 'Color scheme'),
-  enable_drafts_synchronization: flag('Keep drafts on the server; turning it off deletes all drafts stored there', 87),
-  translate_emoticons: flag('Translate emoticons to emoji in sent messages'),
-  display_emoji_reaction_users: flag('Show names of reacting users instead of counts', 125),
+  enable_drafts_synchronization: flagField(
+    'Keep drafts on the server; turning it off deletes all drafts stored there',
+    87,
+  ),
+  translate_emoticons: flagField('Translate emoticons to emoji in sent messages'),
+  display_emoji_reaction_users: flagField('Show names of reacting users instead of counts', 125),
   default_language: {
     kind: 'string',
     nonempty: true,
@@ -82,8 +81,8 @@ export const settings = {
     level: 219,
     help: 'Home view; recent_topics is named recent from level 454, and the word that the server knows is sent',
   },
-  web_escape_navigates_to_home_view: flag('The Escape key goes to the home view', 219),
-  left_side_userlist: flag('Users list on the left sidebar in narrow windows'),
+  web_escape_navigates_to_home_view: flagField('The Escape key goes to the home view', 219),
+  left_side_userlist: flagField('Users list on the left sidebar in narrow windows'),
   emojiset: {
     kind: 'string',
     choices: ['google', 'google-blob', 'twitter', 'text'],
@@ -106,25 +105,25 @@ export const settings = {
     'Channels that show a count of unread messages',
     210,
   ),
-  hide_ai_features: flag('Hide AI features in all clients', 350),
-  web_left_sidebar_show_channel_folders: flag("Show the organization's channel folders in the left sidebar", 411),
-  web_left_sidebar_unreads_count_summary: flag('Show the unread-count summary in the left sidebar', 398),
+  hide_ai_features: flagField('Hide AI features in all clients', 350),
+  web_left_sidebar_show_channel_folders: flagField("Show the organization's channel folders in the left sidebar", 411),
+  web_left_sidebar_unreads_count_summary: flagField('Show the unread-count summary in the left sidebar', 398),
   timezone: {
     kind: 'string',
     nonempty: true,
     help: 'IANA identifier of the profile time zone; may be stored in canonical form',
   },
-  enable_stream_desktop_notifications: flag('Visual desktop notifications for channel messages'),
-  enable_stream_email_notifications: flag('E-mail notifications for channel messages'),
-  enable_stream_push_notifications: flag('Mobile notifications for channel messages'),
-  enable_stream_audible_notifications: flag('Audible desktop notifications for channel messages'),
+  enable_stream_desktop_notifications: flagField('Visual desktop notifications for channel messages'),
+  enable_stream_email_notifications: flagField('E-mail notifications for channel messages'),
+  enable_stream_push_notifications: flagField('Mobile notifications for channel messages'),
+  enable_stream_audible_notifications: flagField('Audible desktop notifications for channel messages'),
   notification_sound: {
     kind: 'string',
     nonempty: true,
     help: 'Name of the sound, such as zulip or ding; none for silence',
   },
-  enable_desktop_notifications: flag('Visual notifications for direct messages and mentions'),
-  enable_sounds: flag('Audible notifications for direct messages and mentions'),
+  enable_desktop_notifications: flagField('Visual notifications for direct messages and mentions'),
+  enable_sounds: flagField('Audible notifications for direct messages and mentions'),
   email_notifications_batching_period_seconds: {
     kind: 'integer',
     min: 1,
@@ -132,20 +131,20 @@ export const settings = {
     level: 82,
     help: 'Seconds in which e-mail notifications are gathered',
   },
-  enable_offline_email_notifications: flag('E-mail for direct messages and mentions when offline'),
-  enable_offline_push_notifications: flag('Mobile notification for direct messages and mentions when offline'),
-  enable_online_push_notifications: flag('Mobile notification for direct messages and mentions when online'),
-  enable_followed_topic_desktop_notifications: flag('Visual desktop notifications for followed topics', 189),
-  enable_followed_topic_email_notifications: flag('E-mail notifications for followed topics', 189),
-  enable_followed_topic_push_notifications: flag('Mobile notifications for followed topics', 189),
-  enable_followed_topic_audible_notifications: flag('Audible desktop notifications for followed topics', 189),
-  enable_digest_emails: flag('Digest e-mails when away'),
-  enable_marketing_emails: flag('Marketing e-mails; without function outside the hosted offering'),
-  enable_login_emails: flag('E-mail on new logins'),
-  message_content_in_email_notifications: flag('Include message content in e-mail notifications'),
-  pm_content_in_desktop_notifications: flag('Include direct-message content in desktop notifications'),
-  wildcard_mentions_notify: flag('Wildcard mentions notify like a personal mention'),
-  enable_followed_topic_wildcard_mentions_notify: flag('Wildcard mentions notify in followed topics', 189),
+  enable_offline_email_notifications: flagField('E-mail for direct messages and mentions when offline'),
+  enable_offline_push_notifications: flagField('Mobile notification for direct messages and mentions when offline'),
+  enable_online_push_notifications: flagField('Mobile notification for direct messages and mentions when online'),
+  enable_followed_topic_desktop_notifications: flagField('Visual desktop notifications for followed topics', 189),
+  enable_followed_topic_email_notifications: flagField('E-mail notifications for followed topics', 189),
+  enable_followed_topic_push_notifications: flagField('Mobile notifications for followed topics', 189),
+  enable_followed_topic_audible_notifications: flagField('Audible desktop notifications for followed topics', 189),
+  enable_digest_emails: flagField('Digest e-mails when away'),
+  enable_marketing_emails: flagField('Marketing e-mails; without function outside the hosted offering'),
+  enable_login_emails: flagField('E-mail on new logins'),
+  message_content_in_email_notifications: flagField('Include message content in e-mail notifications'),
+  pm_content_in_desktop_notifications: flagField('Include direct-message content in desktop notifications'),
+  wildcard_mentions_notify: flagField('Wildcard mentions notify like a personal mention'),
+  enable_followed_topic_wildcard_mentions_notify: flagField('Wildcard mentions notify in followed topics', 189),
   desktop_icon_count_display: choice(
     {
       'all-unread': 1,
@@ -169,19 +168,19 @@ export const settings = {
     'Topics that are unmuted automatically in muted channels',
     214,
   ),
-  automatically_follow_topics_where_mentioned: flag('Follow topics in which the user is mentioned', 235),
+  automatically_follow_topics_where_mentioned: flagField('Follow topics in which the user is mentioned', 235),
   resolved_topic_notice_auto_read_policy: {
     kind: 'string',
     choices: ['always', 'except_followed', 'never'],
     level: 385,
     help: 'Whether notices that a topic was resolved are marked as read',
   },
-  presence_enabled: flag('Show presence to others when online'),
-  enter_sends: flag('Enter sends the message or saves an edit', 81),
-  send_private_typing_notifications: flag('Send typing notifications in direct messages', 105),
-  send_stream_typing_notifications: flag('Send typing notifications in channels', 105),
-  send_read_receipts: flag('Let others see whether messages were read', 105),
-  allow_private_data_export: flag('Let administrators export private data', 293),
+  presence_enabled: flagField('Show presence to others when online'),
+  enter_sends: flagField('Enter sends the message or saves an edit', 81),
+  send_private_typing_notifications: flagField('Send typing notifications in direct messages', 105),
+  send_stream_typing_notifications: flagField('Send typing notifications in channels', 105),
+  send_read_receipts: flagField('Let others see whether messages were read', 105),
+  allow_private_data_export: flagField('Let administrators export private data', 293),
   email_address_visibility: choice(
     {
       everyone: 1,
@@ -198,7 +197,7 @@ export const settings = {
     "Who may see the user's e-mail address",
     163,
   ),
-  web_navigate_to_sent_message: flag('Go to the conversation of a message when it is sent', 268),
+  web_navigate_to_sent_message: flagField('Go to the conversation of a message when it is sent', 268),
 } as const satisfies Fields;
 
 type SettingName = keyof typeof settings;

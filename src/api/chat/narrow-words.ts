@@ -1,7 +1,6 @@
 import type { Failure } from '../../core/failure.ts';
-import { termLevel } from '../../schema/narrow.ts';
+import { narrowLevels, termLevel } from '../../schema/narrow.ts';
 import { isObject, writeJson } from '../../core/json.ts';
-import { narrowLevels } from '../../schema/levels.ts';
 import type { Answer } from '../http/answer.ts';
 import type { Send } from '../http/call.ts';
 import { refusal } from './chat-answer.ts';

@@ -4,7 +4,7 @@ import { typedPath, type Service } from '../../api/raw-path.ts';
 import type { RawAnswer, RawRequest } from '../../api/raw.ts';
 import { usage } from '../../core/failure.ts';
 import { parseJson } from '../../core/json.ts';
-import { collect, readField, type Fields } from '../../schema/field.ts';
+import { flagField, textField, collect, readField, type Fields } from '../../schema/field.ts';
 import { command, type NamelessCommand } from '../command.ts';
 import type { Disk, Invocation, Keys } from '../context.ts';
 
@@ -33,17 +33,9 @@ const rawOptions = {
     placeholder: 'NAME=JSON',
     help: 'A parameter as JSON: a number, true, a list',
   },
-  input: {
-    kind: 'string',
-    nonempty: true,
-    placeholder: 'FILE',
-    help: 'The body from a file, byte for byte; - is standard input',
-  },
+  input: textField('FILE', 'The body from a file, byte for byte; - is standard input'),
   include: { kind: 'boolean', short: 'i', help: 'Print status and headers before each answer' },
-  paginate: {
-    kind: 'boolean',
-    help: 'Of a GET: follow the next pages of a list, and print them one after the other',
-  },
+  paginate: flagField('Of a GET: follow the next pages of a list, and print them one after the other'),
 } as const satisfies Fields;
 
 const rawRules = [

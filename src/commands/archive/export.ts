@@ -12,6 +12,7 @@ import { readArchive, type Archive } from '../../store/archive/archive.ts';
 import type { ArchiveForm } from '../../store/archive/part.ts';
 import { isFolder, writeTextFile } from '../../store/archive/archive-folder.ts';
 import { exists } from '../../store/disk/files.ts';
+import { flagField, textField } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import type { Invocation } from '../context.ts';
 import { headOf, type DocumentPlace } from './document-head.ts';
@@ -38,18 +39,13 @@ export default command({
       placeholder: 'FORMAT',
       help: 'ndjson, csv, markdown or html; CHATELAINE_OUTPUT does not apply',
     },
-    to: {
-      kind: 'string',
-      nonempty: true,
-      placeholder: 'PATH',
-      help: 'File to write, in place of standard output; html: or a folder',
-    },
+    to: textField('PATH', 'File to write, in place of standard output; html: or a folder'),
     pages: {
       kind: 'string',
       choices: ['one', 'several'],
       help: 'html with --to: one file, or a folder of pages (default: several above 5,000 messages)',
     },
-    raw_content: { kind: 'boolean', help: 'ndjson and csv: the Markdown source' },
+    raw_content: flagField('ndjson and csv: the Markdown source'),
   },
   examples: [
     'chatelaine archive export kitchen -o html --to kitchen.html',

@@ -1,4 +1,4 @@
-import type { Fields } from '../../schema/field.ts';
+import { countField, type Fields } from '../../schema/field.ts';
 import type { GlobalValues } from '../context.ts';
 
 /** The folder of an archive as an argument. */
@@ -15,12 +15,10 @@ const defaultMegabytes = 100;
 
 /** The option that limits the attached files that are kept; its value is that of `maxFileBytes`. */
 export const fileSizeOption = {
-  max_file_size: {
-    kind: 'integer',
-    min: 1,
-    placeholder: 'MB',
-    help: `With --files: the largest file that is kept, in megabytes (default: ${defaultMegabytes})`,
-  },
+  max_file_size: countField(
+    'MB',
+    `With --files: the largest file that is kept, in megabytes (default: ${defaultMegabytes})`,
+  ),
 } as const satisfies Fields;
 
 export function maxFileBytes(megabytes = defaultMegabytes): number {

@@ -7,6 +7,7 @@ import { recheckArchive, type Rechecked } from '../../jobs/archive/recheck-archi
 import type { MessageSelection } from '../../jobs/messages/selection.ts';
 import { withNearNames } from '../../jobs/topic/near.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
+import { flagField } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import type { Accounts, Disk, Invocation, Services, Terminal, Time } from '../context.ts';
 import type { AccountFacts } from '../messages/narrow.ts';
@@ -35,15 +36,12 @@ export default command({
   args: { folder: folderArgument },
   options: {
     ...pagedOptions,
-    raw_content: { kind: 'boolean', help: 'Keep the Markdown source instead of the rendered HTML' },
-    both: { kind: 'boolean', help: 'Keep both forms of each message' },
-    files: { kind: 'boolean', help: 'Keep attached files too, now and in every later pull' },
+    raw_content: flagField('Keep the Markdown source instead of the rendered HTML'),
+    both: flagField('Keep both forms of each message'),
+    files: flagField('Keep attached files too, now and in every later pull'),
     ...fileSizeOption,
-    all_channels: {
-      kind: 'boolean',
-      help: 'Keep a folder in DIR for each channel that the account sees, now and in later pulls',
-    },
-    recheck: { kind: 'boolean', help: 'Record which messages were edited, moved or are no longer visible' },
+    all_channels: flagField('Keep a folder in DIR for each channel that the account sees, now and in later pulls'),
+    recheck: flagField('Record which messages were edited, moved or are no longer visible'),
   },
   examples: [
     'chatelaine archive pull kitchen --channel general --both',

@@ -1,6 +1,7 @@
 import { shellWord } from '../../core/shell-word.ts';
 import { profileSettings } from '../../schema/profile.ts';
 import { readZuliprc } from '../../store/account/zuliprc.ts';
+import { textField } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import { hostName, inPlaceOf, storeProfile } from './account.ts';
 
@@ -10,12 +11,7 @@ export default command({
   ],
   args: { file: { kind: 'string', file: true, required: true, placeholder: 'FILE', help: 'The zuliprc file' } },
   options: {
-    name: {
-      kind: 'string',
-      nonempty: true,
-      placeholder: 'NAME',
-      help: 'Name of the profile (default: the host of the site)',
-    },
+    name: textField('NAME', 'Name of the profile (default: the host of the site)'),
     ...profileSettings.chat,
     check: { kind: 'boolean', negatable: true, help: 'Try the key before it is stored (default: yes)' },
   },

@@ -1,6 +1,6 @@
 import { usage, Failure } from '../../core/failure.ts';
 import { namesIn, defined } from '../../core/table-names.ts';
-import { optional, readField } from '../../schema/field.ts';
+import { flagField, textField, optional, readField } from '../../schema/field.ts';
 import {
   accountFields,
   keyCommand,
@@ -27,7 +27,6 @@ const kindField = {
 // mac_format is a line in the file, for the few servers that need it.
 const { mac_format: _, ...licensingSettings } = profileSettings.licensing;
 const settings = { ...licensingSettings, ...profileSettings.chat };
-const text = (placeholder: string, help: string) => ({ kind: 'string', nonempty: true, placeholder, help }) as const;
 
 export default command({
   about: [
@@ -46,13 +45,12 @@ export default command({
   args: { kind: kindField },
   options: {
     ...optional({ ...accountFields.licensing, ...accountFields.chat }),
-    name: text('NAME', 'Name of the profile (default: app-CODE, or the host of the site)'),
-    password: {
-      kind: 'boolean',
-      help: 'Chat: ask for the password of the account, and fetch the key with it; the password is not kept',
-    },
-    api_key_stdin: { kind: 'boolean', help: 'Read the key from standard input' },
-    api_key_file: text('FILE', 'Read the key from the first line of a file that nobody else can read'),
+    name: textField('NAME', 'Name of the profile (default: app-CODE, or the host of the site)'),
+    password: flagField(
+      'Chat: ask for the password of the account, and fetch the key with it; the password is not kept',
+    ),
+    api_key_stdin: flagField('Read the key from standard input'),
+    api_key_file: textField('FILE', 'Read the key from the first line of a file that nobody else can read'),
     key_command: keyCommand,
     ...settings,
     check: { kind: 'boolean', negatable: true, help: 'Try the key before it is stored (default: yes)' },

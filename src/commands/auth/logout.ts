@@ -1,4 +1,5 @@
 import { usage } from '../../core/failure.ts';
+import { flagField } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import type { Accounts, Invocation } from '../context.ts';
 
@@ -7,7 +8,7 @@ export default command({
   args: {
     name: { kind: 'string', placeholder: 'NAME', suggest: 'profiles', help: 'Name of the profile' },
   },
-  options: { all: { kind: 'boolean', help: 'Every profile' } },
+  options: { all: flagField('Every profile') },
   examples: ['chatelaine auth logout old'],
 
   dryRun: ['rows'],

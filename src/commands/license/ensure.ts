@@ -1,9 +1,9 @@
-import { alternatives, wholeFormats } from '../../output/formats.ts';
+import { wholeFormats } from '../../output/formats.ts';
 import { ensureLicense } from '../../jobs/license/ensure-license.ts';
 import type { Claims, PastPosts } from '../../store/claims.ts';
 import { changeInWords } from '../../jobs/license/decide.ts';
 import { licenseFields, licenseRules, soughtUser, licenseExtras } from '../../schema/license.ts';
-import { optional } from '../../schema/field.ts';
+import { alternatives, optional } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import {
   appCodeOf,

@@ -7,6 +7,7 @@ import { withNearNames } from '../../jobs/topic/near.ts';
 import { messageFields } from '../../schema/messages.ts';
 import { JsonRows } from '../../output/json-rows.ts';
 import { recipientsOf } from '../../output/messages/message-parts.ts';
+import { flagField, textField } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import type { Accounts, Invocation, Services, Terminal } from '../context.ts';
 import type { TimeReading } from '../typed-time.ts';
@@ -27,16 +28,14 @@ export default command({
       'the order of time; messages that were imported with dates of their own may be missed.',
   ],
   args: {
-    link: {
-      kind: 'string',
-      nonempty: true,
-      placeholder: 'LINK',
-      help: 'A link of the web app, whole or from # on: its conversation, and from its message on where it leads to one',
-    },
+    link: textField(
+      'LINK',
+      'A link of the web app, whole or from # on: its conversation, and from its message on where it leads to one',
+    ),
   },
   options: {
     ...selectionOptions,
-    envelope: { kind: 'boolean', help: 'With -o json: the whole answer of one request, with anchor and found_newest' },
+    envelope: flagField('With -o json: the whole answer of one request, with anchor and found_newest'),
   },
   examples: [
     "chatelaine messages fetch '#narrow/channel/1-general/topic/Lunch'",

@@ -1,20 +1,18 @@
 import { usage } from '../../core/failure.ts';
 import type { Range } from '../../jobs/messages/selection.ts';
 import { anchorWords, exclusions, maxMessages, messageParameters, type MessageValues } from '../../schema/messages.ts';
-import { flagOf, type Fields, type Values } from '../../schema/field.ts';
+import { countField, flagField, textField, flagOf, type Fields, type Values } from '../../schema/field.ts';
 import { readTime, type TimeReading } from '../typed-time.ts';
 
 /** Options of a range beside the API's own parameters. */
 export const rangeOptions = {
-  since: {
-    kind: 'string',
-    nonempty: true,
-    placeholder: 'TIME',
-    help: "From this time on: yesterday, thursday, 2026-03-01, 'today 09:30', 2026-03-01T08:00:00Z, or 12h, 2w, 3mo ago",
-  },
-  until: { kind: 'string', nonempty: true, placeholder: 'TIME', help: 'Before this time' },
-  limit: { kind: 'integer', min: 1, placeholder: 'N', help: 'Maximum number of messages (default: 100)' },
-  all: { kind: 'boolean', help: 'Every message that matches, in pages of 1000' },
+  since: textField(
+    'TIME',
+    "From this time on: yesterday, thursday, 2026-03-01, 'today 09:30', 2026-03-01T08:00:00Z, or 12h, 2w, 3mo ago",
+  ),
+  until: textField('TIME', 'Before this time'),
+  limit: countField('N', 'Maximum number of messages (default: 100)'),
+  all: flagField('Every message that matches, in pages of 1000'),
 } as const satisfies Fields;
 
 type RangeValues = Omit<MessageValues, 'narrow' | 'apply_markdown'> & Values<typeof rangeOptions>;

@@ -1,6 +1,6 @@
 import { usage } from '../../core/failure.ts';
 import type { MessageSelection } from '../../jobs/messages/selection.ts';
-import type { Fields, Values } from '../../schema/field.ts';
+import { flagField, type Fields, type Values } from '../../schema/field.ts';
 import { isUrl, readLink } from '../../schema/link.ts';
 import { messageParameters } from '../../schema/messages.ts';
 import { narrowOperators } from '../../schema/narrow.ts';
@@ -23,7 +23,7 @@ export const selectionOptions = {
   },
   ...parameters,
   ...rangeOptions,
-  raw_content: { kind: 'boolean', help: 'The Markdown source in place of HTML' },
+  raw_content: flagField('The Markdown source in place of HTML'),
 } as const satisfies Fields;
 
 export type SelectionValues = Values<typeof selectionOptions>;

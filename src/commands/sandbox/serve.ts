@@ -4,6 +4,7 @@ import { namesIn } from '../../core/table-names.ts';
 import { licensingOptions } from '../../sandbox/licensing/options.ts';
 import { rowOf } from '../../output/formats.ts';
 import { consentVariable, isExposed } from '../../schema/url.ts';
+import { countField, textField } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import type { SandboxAddress } from '../context.ts';
 
@@ -41,37 +42,26 @@ export default command({
       help: 'The shell whose lines set those variables (default: sh; on Windows powershell)',
     },
     port: { kind: 'integer', min: 0, max: 65535, placeholder: 'N', help: 'Port (default: any free one)' },
-    listen: {
-      kind: 'string',
-      nonempty: true,
-      placeholder: 'ADDRESS',
-      help: 'Address to listen on, such as 0.0.0.0 in a container: whoever reaches it can use the sandbox (default: 127.0.0.1)',
-    },
-    data: {
-      kind: 'string',
-      nonempty: true,
-      placeholder: 'FILE',
-      help: 'Keep what is changed in this file (default: in memory)',
-    },
+    listen: textField(
+      'ADDRESS',
+      'Address to listen on, such as 0.0.0.0 in a container: whoever reaches it can use the sandbox (default: 127.0.0.1)',
+    ),
+    data: textField('FILE', 'Keep what is changed in this file (default: in memory)'),
     feature_level: {
       kind: 'integer',
       min: 0,
       placeholder: 'N',
       help: 'Feature level of the chat server (default: 489)',
     },
-    history_limit: {
-      kind: 'integer',
-      min: 1,
-      placeholder: 'N',
-      help: 'Hide all but the newest N messages, as plans with limited history do (default: none hidden)',
-    },
+    history_limit: countField(
+      'N',
+      'Hide all but the newest N messages, as plans with limited history do (default: none hidden)',
+    ),
     latency: { kind: 'integer', min: 0, placeholder: 'MS', help: 'Milliseconds before each answer (default: 0)' },
-    fault: {
-      kind: 'string',
-      nonempty: true,
-      placeholder: 'SPEC',
-      help: 'What goes wrong, as in "POST /v1/license/=drop-after:0.05;*=429:0.02" (default: nothing)',
-    },
+    fault: textField(
+      'SPEC',
+      'What goes wrong, as in "POST /v1/license/=drop-after:0.05;*=429:0.02" (default: nothing)',
+    ),
     seed: { kind: 'integer', placeholder: 'N', help: 'Another seed draws other faults (default: 1)' },
     ...licensingOptions,
     extra_messages: {
@@ -92,13 +82,8 @@ export default command({
       hidden: true,
       help: 'Calls a minute of a chat account (default: 200), for benchmarks',
     },
-    log: { kind: 'string', nonempty: true, placeholder: 'FILE', help: 'Append a JSON line for each request' },
-    ready_file: {
-      kind: 'string',
-      nonempty: true,
-      placeholder: 'FILE',
-      help: 'Write what is printed to this file too, whole, once it listens',
-    },
+    log: textField('FILE', 'Append a JSON line for each request'),
+    ready_file: textField('FILE', 'Write what is printed to this file too, whole, once it listens'),
   },
   examples: [
     'chatelaine sandbox serve',

@@ -1,7 +1,7 @@
 import { usage } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import { changeSettings } from '../../jobs/settings/change-settings.ts';
-import type { Assignment } from '../../schema/field.ts';
+import { textField, type Assignment } from '../../schema/field.ts';
 import { readSettingsFile } from '../../store/settings/settings-file.ts';
 import { command } from '../command.ts';
 import type { Invocation, Terminal } from '../context.ts';
@@ -30,12 +30,7 @@ export default command({
     },
   },
   options: {
-    from: {
-      kind: 'string',
-      nonempty: true,
-      placeholder: 'FILE',
-      help: 'Read settings from a file: YAML, a JSON object, or NAME=VALUE lines; - is standard input',
-    },
+    from: textField('FILE', 'Read settings from a file: YAML, a JSON object, or NAME=VALUE lines; - is standard input'),
     raw: {
       kind: 'string',
       many: true,

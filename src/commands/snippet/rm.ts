@@ -3,14 +3,14 @@ import { Failure, usage } from '../../core/failure.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { nearRows } from '../../jobs/topic/near.ts';
 import { each } from '../../jobs/work/each.ts';
-import { collect, readField } from '../../schema/field.ts';
+import { flagField, collect, readField } from '../../schema/field.ts';
 import { snippetFields } from '../../schema/snippet.ts';
 import { command } from '../command.ts';
 import type { Terminal } from '../context.ts';
 
 export default command({
   args: { snippet: { ...snippetFields.snippet, many: true } },
-  options: { missing_ok: { kind: 'boolean', help: 'A snippet that does not exist is no failure' } },
+  options: { missing_ok: flagField('A snippet that does not exist is no failure') },
   about: [
     'Digits are an id, anything else is a title, as snippet list shows them. On a terminal the titles are shown, and it asks before it ' +
       'deletes; --yes goes on.',

@@ -8,6 +8,7 @@ import type { PurgeOutcome } from '../../jobs/topic/purge-topic.ts';
 import type { Topic, TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { each } from '../../jobs/work/each.ts';
 import { foldName, topicLevels } from '../../schema/topic.ts';
+import { flagField } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import {
   checkNaming,
@@ -70,11 +71,8 @@ export default command({
       placeholder: 'N',
       help: 'Delete nothing where more messages than this would be deleted; checked again before every call',
     },
-    missing_ok: { kind: 'boolean', help: 'A topic without messages is no error, and ends a purge that was unseen' },
-    include_hidden: {
-      kind: 'boolean',
-      help: 'Delete also the messages that the plan of the organization hides',
-    },
+    missing_ok: flagField('A topic without messages is no error, and ends a purge that was unseen'),
+    include_hidden: flagField('Delete also the messages that the plan of the organization hides'),
     ...keepingOptions,
   },
   examples: [

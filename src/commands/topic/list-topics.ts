@@ -4,6 +4,7 @@ import { matchesGlob } from '../../core/glob.ts';
 import { lookUpChannel } from '../../jobs/topic/find-channel.ts';
 import { listTopics } from '../../jobs/topic/list-topics.ts';
 import { isSameName } from '../../schema/topic.ts';
+import { flagField, textField } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import { ageOption, readAge } from '../typed-time.ts';
 import { channelArgument, readPlace } from './place.ts';
@@ -16,15 +17,10 @@ export default command({
   ],
   args: { channel: channelArgument },
   options: {
-    match: {
-      kind: 'string',
-      nonempty: true,
-      placeholder: 'GLOB',
-      help: 'Only names that match: * is any text, ? any character, in any case',
-    },
+    match: textField('GLOB', 'Only names that match: * is any text, ? any character, in any case'),
     ...ageOption,
-    resolved: { kind: 'boolean', help: 'Only resolved topics, whose names begin with ✔' },
-    unresolved: { kind: 'boolean', help: 'Only topics that are not resolved' },
+    resolved: flagField('Only resolved topics, whose names begin with ✔'),
+    unresolved: flagField('Only topics that are not resolved'),
   },
   examples: [
     'chatelaine topic list general',

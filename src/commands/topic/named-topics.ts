@@ -8,25 +8,15 @@ import { listTopics } from '../../jobs/topic/list-topics.ts';
 import type { PurgeRun } from '../../jobs/topic/purge-run.ts';
 import type { TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { foldName, isSameName } from '../../schema/topic.ts';
-import type { Fields, Values } from '../../schema/field.ts';
+import { textField, type Fields, type Values } from '../../schema/field.ts';
 import type { Disk } from '../context.ts';
 import { ageOption, readAge, type TimeReading } from '../typed-time.ts';
 import type { NamedPlace } from './place.ts';
 
 /** The ways to name the topics of a command, beside arguments. */
 export const namingOptions = {
-  from: {
-    kind: 'string',
-    nonempty: true,
-    placeholder: 'FILE',
-    help: 'File with the name of a topic on each line; - is standard input',
-  },
-  match: {
-    kind: 'string',
-    nonempty: true,
-    placeholder: 'GLOB',
-    help: 'Every topic whose name matches: * is any text, ? any character, in any case',
-  },
+  from: textField('FILE', 'File with the name of a topic on each line; - is standard input'),
+  match: textField('GLOB', 'Every topic whose name matches: * is any text, ? any character, in any case'),
   ...ageOption,
 } as const satisfies Fields;
 

@@ -7,7 +7,7 @@ import { openPurgeRun, type PurgeRun } from '../../jobs/topic/purge-run.ts';
 import { openTopicPurge, type PurgeOutcome, type TopicPurge } from '../../jobs/topic/purge-topic.ts';
 import type { Topic, TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { isBegun, type Keeping } from '../../jobs/topic/topic-archives.ts';
-import type { Fields, Values } from '../../schema/field.ts';
+import { flagField, type Fields, type Values } from '../../schema/field.ts';
 import type { Disk, Invocation, Progress, Terminal, Time } from '../context.ts';
 import { fileSizeOption, lastingSite, maxFileBytes } from '../archive/folder.ts';
 import { isSeveral, type Naming } from './named-topics.ts';
@@ -30,10 +30,7 @@ export const keepingOptions = {
     placeholder: 'DIR',
     help: 'Folder for the archives, one in it for each topic (default: purges in the state folder); --no-archive makes none',
   },
-  files: {
-    kind: 'boolean',
-    help: 'Archive attached files too; one that cannot be kept ends the run before anything is deleted',
-  },
+  files: flagField('Archive attached files too; one that cannot be kept ends the run before anything is deleted'),
   ...fileSizeOption,
 } as const satisfies Fields;
 

@@ -1,7 +1,7 @@
 import { usage } from '../../core/failure.ts';
 import { each } from '../../jobs/work/each.ts';
 import { renameView } from '../../jobs/view/rename-view.ts';
-import { collect } from '../../schema/field.ts';
+import { flagField, collect } from '../../schema/field.ts';
 import { readViewName } from '../../schema/view.ts';
 import { command } from '../command.ts';
 import type { Accounts, Disk } from '../context.ts';
@@ -26,8 +26,8 @@ export default command({
     },
   },
   options: {
-    pin: { kind: 'boolean', help: 'Pin them too' },
-    hide: { kind: 'boolean', help: 'Hide them too' },
+    pin: flagField('Pin them too'),
+    hide: flagField('Hide them too'),
   },
   examples: ["chatelaine view rename narrow/is/alerted 'My words' --pin"],
 

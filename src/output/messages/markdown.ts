@@ -1,22 +1,17 @@
 import { withUploadsAt } from '../../schema/upload.ts';
 import { asObject } from '../columns.ts';
 import type { Formatter } from '../presentation.ts';
-import { changesOf, conversationOf, senderOf, sentAt } from './message-parts.ts';
-import type { LinkTargets } from './sanitize.ts';
+import { conversationOf, marksOf, senderOf, sentAt } from './message-parts.ts';
+import type { PageHead } from './page-shell.ts';
 import { widgetOf } from './widget.ts';
 
-/** The head of a Markdown document, above its messages. */
-interface MarkdownHead {
-  readonly title: string;
-  /** Sentences below the title. */
-  readonly notes: readonly string[];
-  /** Sentences that must not be overlooked. */
-  readonly warnings: readonly string[];
-  readonly links: Pick<LinkTargets, 'fileAt'>;
-}
-
 /** Messages in source form as one Markdown document: a heading for each topic and day, then sender, time and text. Written message by message. */
-export function markdown({ title, notes, warnings, links }: MarkdownHead): Formatter {
+export function markdown({
+  title,
+  notes,
+  warnings,
+  links,
+}: Pick<PageHead, 'title' | 'notes' | 'warnings' | 'links'>): Formatter {
   let conversation: string | undefined;
   let day: string | undefined;
   const open = (): string => {
@@ -35,12 +30,12 @@ export function markdown({ title, notes, warnings, links }: MarkdownHead): Forma
     [conversation, day] = [next, sent.slice(0, 10)];
     const headings = [...(isNext ? [`## ${escaped(next)}`] : []), ...(isDay && day !== '' ? [`### ${day}`] : [])];
     const source = message['content'];
-    const { kind, shown } = widgetOf(message) ?? {};
-    const content = shown
-      ? [escaped(shown.title), '', ...shown.items.map((item) => `- ${escaped(item)}`)].join('\n')
+    const widget = widgetOf(message);
+    const content = widget?.shown
+      ? [escaped(widget.shown.title), '', ...widget.shown.items.map((item) => `- ${escaped(item)}`)].join('\n')
       : withUploadsAt(typeof source === 'string' ? source : '', links.fileAt);
-    const marks = [...changesOf(message), ...(kind === undefined ? [] : [kind])];
-    const by = [`**${escaped(senderOf(message))}**`, sent.slice(11, 16), ...marks.map((mark) => `(${escaped(mark)})`)];
+    const marks = marksOf(message, widget).map((mark) => `(${escaped(mark)})`);
+    const by = [`**${escaped(senderOf(message))}**`, sent.slice(11, 16), ...marks];
     return `${head}${[...headings, by.join(' '), content].join('\n\n')}\n\n`;
   };
   return { one: row, row, end: open };

@@ -16,11 +16,11 @@ export function conversationOf(message: MessageFields): string {
 /** The people of a direct conversation; undefined for a message of a channel. */
 export function recipientsOf({ display_recipient: recipient }: MessageFields): string | undefined {
   if (!Array.isArray(recipient)) return undefined;
-  return textOf(recipient.map((user: unknown) => nameOf(asObject(user))).join(', '));
-}
-
-function nameOf(user: MessageFields | undefined): string {
-  return textOf(user?.['full_name']) || textOf(user?.['email']) || 'unknown user';
+  const names = recipient.map((user: unknown) => {
+    const { full_name: name, email } = asObject(user) ?? {};
+    return textOf(name) || textOf(email) || 'unknown user';
+  });
+  return textOf(names.join(', '));
 }
 
 export function senderOf({ sender_full_name: name, sender_email: address, sender_id: id }: MessageFields): string {
@@ -33,17 +33,18 @@ export function sentAt({ timestamp }: MessageFields): Date | undefined {
   return date && !Number.isNaN(date.getTime()) ? date : undefined;
 }
 
-interface ReactionCount {
-  /** The character of an emoji of Unicode, else its name between colons. */
-  readonly emoji: string;
-  readonly count: number;
+/** The day of sending in UTC, as 2026-03-01; empty where the message has none. */
+export function dayOf(message: MessageFields): string {
+  return sentAt(message)?.toISOString().slice(0, 10) ?? '';
 }
 
-/** How often each emoji was given, in the order of the first. */
-export function reactionsOf({ reactions }: MessageFields): readonly ReactionCount[] {
+/** How often each emoji was given, in the order of the first: the character of an emoji of Unicode, else its name between colons. */
+export function reactionsOf({ reactions }: MessageFields) {
   const counts = new Map<string, number>();
   for (const item of Array.isArray(reactions) ? (reactions as unknown[]) : []) {
-    const emoji = emojiOf(asObject(item) ?? {});
+    const { reaction_type: type, emoji_code: code, emoji_name: name } = asObject(item) ?? {};
+    const character = type === 'unicode_emoji' ? characterOf(textOf(code)) : undefined;
+    const emoji = character ?? `:${textOf(name)}:`;
     counts.set(emoji, (counts.get(emoji) ?? 0) + 1);
   }
   return [...counts].slice(0, mostReactions).map(([emoji, count]) => ({ emoji, count }));
@@ -52,23 +53,18 @@ export function reactionsOf({ reactions }: MessageFields): readonly ReactionCoun
 /** More emoji than any message has. */
 const mostReactions = 200;
 
-function emojiOf({ reaction_type: type, emoji_code: code, emoji_name: name }: MessageFields): string {
-  const character = type === 'unicode_emoji' ? characterOf(textOf(code)) : undefined;
-  return character ?? `:${textOf(name)}:`;
-}
-
 /**
- * Whether a message was edited, moved, or both. Before level 365 `last_edit_timestamp` covers moves too, so the history decides
- * where the server shows one (docs/apis.md, Messages).
+ * What is said beside the sender: whether a message was edited, moved, or both, and the kind of one that people act on. Before level 365
+ * `last_edit_timestamp` covers moves too, so the history decides where the server shows one (docs/apis.md, Messages).
  */
-export function changesOf(message: MessageFields): readonly ('edited' | 'moved')[] {
+export function marksOf(message: MessageFields, widget: { readonly kind: string } | undefined): readonly string[] {
   const { edit_history: history, last_edit_timestamp: edit, last_moved_timestamp: move } = message;
   const events = Array.isArray(history) ? history.map((event: unknown) => asObject(event) ?? {}) : [];
   const has = (...names: string[]): boolean => events.some((event) => names.some((name) => Object.hasOwn(event, name)));
   const isMoved = move !== undefined || has('prev_topic', 'prev_subject', 'prev_stream');
   const isEdited =
     has('prev_content', 'prev_rendered_content') || (edit !== undefined && !(isMoved && move === undefined));
-  return [...(isEdited ? (['edited'] as const) : []), ...(isMoved ? (['moved'] as const) : [])];
+  return [...(isEdited ? ['edited'] : []), ...(isMoved ? ['moved'] : []), ...(widget ? [widget.kind] : [])];
 }
 
 export function isHtml({ content_type: type }: MessageFields): boolean {

@@ -2,20 +2,20 @@ import { utcText } from '../../core/moment.ts';
 import { asObject } from '../columns.ts';
 import type { Formatter } from '../presentation.ts';
 import {
-  changesOf,
   conversationOf,
+  dayOf,
   isHtml,
+  marksOf,
   reactionsOf,
   renderedOf,
   senderOf,
-  sentAt,
   textOf,
   type MessageFields,
 } from './message-parts.ts';
 import { script } from './page-parts.ts';
 import { escaped, navigation, opening, type PageHead } from './page-shell.ts';
 import { sanitizer } from './sanitize.ts';
-import { widgetOf, type Widget } from './widget.ts';
+import { widgetOf } from './widget.ts';
 
 /** A page whose rows are messages. */
 export interface PageForm extends Formatter {
@@ -45,7 +45,8 @@ export function page(head: PageHead): PageForm {
     ({ conversation, day } = next);
     const id = `m${textOf(message['id'])}`;
     if (!conversations.has(conversation)) conversations.set(conversation, id);
-    return open() + (isSame ? '' : headingOf(conversation, day)) + articleOf(id, message, look);
+    const heading = `<h2 data-heading><bdi>${escaped(conversation)}</bdi> <small>${day}</small></h2>\n`;
+    return open() + (isSame ? '' : heading) + articleOf(id, message, look);
   };
   const end = (): string => open() + footOf(conversations, head);
   return { one: (value) => row(value) + end(), row, end, conversations };
@@ -56,10 +57,6 @@ const beginning = [
   '<div class="search" role="search" hidden><input id="search" type="search" placeholder="Search in this page" aria-label="Search in this page"><output id="found"></output></div>',
   '<main>',
 ];
-
-function headingOf(conversation: string, day: string): string {
-  return `<h2 data-heading><bdi>${escaped(conversation)}</bdi> <small>${day}</small></h2>\n`;
-}
 
 /** What the articles of a page share. */
 interface ArticleLook {
@@ -72,44 +69,45 @@ interface ArticleLook {
 function articleOf(id: string, message: MessageFields, look: ArticleLook): string {
   const sender = senderOf(message);
   const url = look.head.urlOf(message);
-  const { kind, shown } = widgetOf(message) ?? {};
-  const marks = [...changesOf(message), ...(kind === undefined ? [] : [kind])];
+  const widget = widgetOf(message);
   const moment = utcText(message['timestamp']) ?? '';
   const by = [
     `<b><bdi>${escaped(sender)}</bdi></b>`,
     `<a href="#${escaped(id)}"><time datetime="${moment}">${moment.slice(11, 16)}</time></a>`,
-    ...marks.map((mark) => `<span>${escaped(mark)}</span>`),
+    ...marksOf(message, widget).map((mark) => `<span>${escaped(mark)}</span>`),
     ...(url === undefined ? [] : [`<a href="${escaped(url)}" rel="noopener noreferrer">open in the chat</a>`]),
   ].join('');
+  const isAction = message['is_me_message'] === true && !widget?.shown && isHtml(message);
+  const reactions = reactionsOf(message).map(({ emoji, count }) => `<li>${escaped(emoji)} ${count}</li>`);
+  const { sender_id: user } = message;
+  // One of the twelve colours of the style sheet: the same for the same sender.
+  const colour = typeof user === 'number' ? Math.abs(Math.trunc(user)) % 12 : sender.length % 12;
   return [
     `<article id="${escaped(id)}">`,
-    `<div class="avatar c${colourOf(message, sender)}" aria-hidden="true">${initialsOf(sender, look)}</div>`,
+    `<div class="avatar c${colour}" aria-hidden="true">${initialsOf(sender, look)}</div>`,
     `<div class="by">${by}</div>`,
-    shown ? widgetContent(shown) : contentOf(message, sender, look),
-    reactionList(message),
+    `<div class="content${isAction ? ' action' : ''}" dir="auto">${contentOf(message, sender, look, widget)}</div>`,
+    reactions.length === 0 ? '' : `<ul class="reactions">${reactions.join('')}</ul>`,
     '</article>',
     '',
   ].join('\n');
 }
 
-function widgetContent({ title, items }: NonNullable<Widget['shown']>): string {
-  const list = items.map((item) => `<li>${escaped(item)}</li>`);
-  return `<div class="content" dir="auto"><p>${escaped(title)}</p><ul>${list.join('')}</ul></div>`;
-}
-
-function contentOf(message: MessageFields, sender: string, { sanitized }: ArticleLook): string {
+function contentOf(
+  message: MessageFields,
+  sender: string,
+  { sanitized }: ArticleLook,
+  widget: ReturnType<typeof widgetOf>,
+): string {
+  if (widget?.shown) {
+    const items = widget.shown.items.map((item) => `<li>${escaped(item)}</li>`);
+    return `<p>${escaped(widget.shown.title)}</p><ul>${items.join('')}</ul>`;
+  }
   const { content, mark } = renderedOf(message);
   const rest = mark === undefined ? '' : `<p>${mark}</p>`;
-  if (!isHtml(message)) return `<div class="content" dir="auto"><p class="source">${escaped(content)}</p>${rest}</div>`;
+  if (!isHtml(message)) return `<p class="source">${escaped(content)}</p>${rest}`;
   const html = sanitized(content) + rest;
-  const isAction = message['is_me_message'] === true;
-  const shown = isAction ? html.replace(/^<p>\/me/, `<p>* ${escaped(sender)}`) : html;
-  return `<div class="content${isAction ? ' action' : ''}" dir="auto">${shown}</div>`;
-}
-
-function reactionList(message: MessageFields): string {
-  const reactions = reactionsOf(message).map(({ emoji, count }) => `<li>${escaped(emoji)} ${count}</li>`);
-  return reactions.length === 0 ? '' : `<ul class="reactions">${reactions.join('')}</ul>`;
+  return message['is_me_message'] === true ? html.replace(/^<p>\/me/, `<p>* ${escaped(sender)}`) : html;
 }
 
 function footOf(conversations: ReadonlyMap<string, string>, { pages }: PageHead): string {
@@ -128,28 +126,12 @@ function footOf(conversations: ReadonlyMap<string, string>, { pages }: PageHead)
   ].join('\n');
 }
 
-function dayOf(message: MessageFields): string {
-  return sentAt(message)?.toISOString().slice(0, 10) ?? '';
-}
-
-/** One of the twelve colours of the style sheet: the same for the same sender. */
-function colourOf({ sender_id: id }: MessageFields, sender: string): number {
-  return typeof id === 'number' ? Math.abs(Math.trunc(id)) % 12 : sender.length % 12;
-}
-
 function initialsOf(sender: string, { initials }: ArticleLook): string {
-  const known = initials.get(sender) ?? escaped(initialsIn(sender));
-  initials.set(sender, known);
-  return known;
-}
-
-function initialsIn(name: string): string {
-  const words = name.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
-  const initials = [words.at(0), words.length > 1 ? words.at(-1) : undefined].map((word = '') => firstOf(word));
-  return initials.join('').toUpperCase() || '?';
-}
-
-function firstOf(word: string): string {
-  for (const character of word) return character;
-  return '';
+  const known = initials.get(sender);
+  if (known !== undefined) return known;
+  const words = sender.match(/[\p{L}\p{N}]+/gu) ?? [];
+  const letters = [words.slice(0, 1), words.slice(1).slice(-1)].flat().map((word) => /^./u.exec(word)?.[0] ?? '');
+  const made = escaped(letters.join('').toUpperCase() || '?');
+  initials.set(sender, made);
+  return made;
 }

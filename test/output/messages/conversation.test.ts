@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { Chalk, type ChalkInstance } from 'chalk';
 import { describe, expect, test } from 'vitest';
 import { conversation } from '../../../src/output/messages/conversation.ts';
 import { displayWidth } from '../../../src/output/width.ts';
@@ -20,7 +19,7 @@ const site = 'https://chat.example.org/#narrow';
 
 function shown(messages: readonly Message[], width: number): string {
   inZone('Europe/Berlin');
-  const form = conversation(look('table', { terminal: true, width }), undefined);
+  const form = conversation(look('table', { terminal: true, width }));
   return messages.map((message) => form.row({ ...message, url: site })).join('') + form.end();
 }
 
@@ -93,11 +92,9 @@ test.each([
 });
 
 test('colour is used for emphasis alone, and the text is the same', () => {
-  const paint = new Chalk({ level: 1 });
-  const options = look('table', { terminal: true, width: 80 });
   const form = (color: boolean): string =>
     recorded('all-kinds')
-      .map((message) => conversation(options, color ? paint : undefined).row(message))
+      .map((message) => conversation(look('table', { terminal: true, width: 80, color })).row(message))
       .join('');
   expect(form(true).replace(/\u001b\[\d+m/g, '')).toBe(form(false));
   expect(form(true)).toContain('\u001b[1mthere\u001b[22m');
@@ -118,9 +115,8 @@ test('what a search found is marked where there is colour, and nothing is where 
     match_content: '<p>a <span class="highlight">battery</span></p>',
     match_subject: '<span class="highlight">batteries</span> &amp; more',
   };
-  const row = (paint?: ChalkInstance): string =>
-    conversation(look('table', { terminal: true, width: 80 }), paint).row(found);
-  expect(row(new Chalk({ level: 1 }))).toContain('a \u001b[7mbattery\u001b[27m\n');
-  expect(row(new Chalk({ level: 1 }))).toContain('#bulk > \u001b[7mbatteries\u001b[27m & more — ');
-  expect(row()).not.toContain('\u001b');
+  const row = (color: boolean): string => conversation(look('table', { terminal: true, width: 80, color })).row(found);
+  expect(row(true)).toContain('a \u001b[7mbattery\u001b[27m\n');
+  expect(row(true)).toContain('#bulk > \u001b[7mbatteries\u001b[27m & more — ');
+  expect(row(false)).not.toContain('\u001b');
 });

@@ -66,7 +66,7 @@ test('each form for people shows it in place of the command that made it', () =>
   const given = { ...message(poll, says(7, vote('canned,0'))), content: '/poll Lunch', display_recipient: 'food' };
   const links = { resolve: String, inside: () => undefined, fileAt: () => undefined };
   const head = { title: 't', notes: [], warnings: [], links, urlOf: () => undefined };
-  const text = conversation(look('table', { width: 80 }), undefined).row(given);
+  const text = conversation(look('table', { width: 80 })).row(given);
   expect(text).toContain('Ines  (poll)\n  Lunch *where*?\n  • soup: 1 vote\n  • rice: 0 votes\n');
   expect(markdown(head).row(given)).toContain('Lunch \\*where\\*?\n\n- soup: 1 vote\n- rice: 0 votes\n');
   const html = '<p>Lunch *where*?</p><ul><li>soup: 1 vote</li><li>rice: 0 votes</li></ul>';
