@@ -4,7 +4,7 @@ import { archivedMessages } from '../../jobs/archive/archived-messages.ts';
 import { pageForm } from '../../output/messages/documents.ts';
 import { indexPage, type IndexedPage } from '../../output/messages/page-index.ts';
 import { generator, type PageHead } from '../../output/messages/page-shell.ts';
-import { sentAt } from '../../output/messages/message-parts.ts';
+import { dayOf } from '../../output/messages/message-parts.ts';
 import type { Archive } from '../../store/archive/archive.ts';
 import type { ArchivePart } from '../../store/archive/part.ts';
 import { makeArchiveFolder, documentsIn, sharedFolder, writeTextFile } from '../../store/archive/archive-folder.ts';
@@ -67,7 +67,7 @@ async function* contentOf(
 ): AsyncGenerator<string> {
   for await (const message of archivedMessages(archive, 'rendered', signal)) {
     yield form.row(message);
-    days[days.length === 0 ? 0 : 1] = sentAt(message)?.toISOString().slice(0, 10) ?? '';
+    days[days.length === 0 ? 0 : 1] = dayOf(message);
   }
   yield form.end();
 }
