@@ -112,7 +112,7 @@ function columnSizes(
   });
 }
 
-interface Columns {
+interface ColumnPlan {
   readonly names: readonly string[];
   /** The cells of the header, if there is one. */
   readonly head: readonly Cell[];
@@ -123,7 +123,7 @@ interface Columns {
 }
 
 /** Rows as lines of columns, of which some may be left out: what stderr says of these is their names, and a value that is the same in every row. */
-function columnWriter({ names, head, sizes, arrangement, room }: Columns): TableWriter {
+function columnWriter({ names, head, sizes, arrangement, room }: ColumnPlan): TableWriter {
   const { shown, widths } = arrangement;
   let count = 0;
   const leftOut = new Map(
