@@ -18,42 +18,16 @@ export interface Walk<M extends MessageHead = Message> {
  * Pages upward from the anchor, each message once and ascending.
  * @throws Failure unavailable, after rows incomplete, where a page brings nothing new and the server does not say that it was the last
  */
-export function forward<M extends MessageHead>(
-  chat: MessageSource<M>,
-  query: MessageQuery,
-  walk: Walk<M>,
-): AsyncGenerator<MessagePage<M>> {
-  return pages(chat, query, walk, {
-    around: (size) => ({ num_before: 0, num_after: size }),
-    isNew: (id, edge) => id > edge,
-    first: (messages, size) => messages.slice(0, size),
-    edge: (messages) => messages.at(-1),
-    isCut: (page, anchor) => page.history_limited && (anchor === 'oldest' || anchor === '0'),
-    // Where the plan hides messages, `found_newest` counts hidden ones (docs/apis.md, Limited history).
-    isLast: (page) => page.found_newest && !page.history_limited,
-    end: 'found_newest',
-    // Servers below level 155 give the anchor all the same.
-    start: query.include_anchor === false && /^\d+$/.test(walk.anchor) ? Number(walk.anchor) : -Infinity,
-  });
+export function forward<M extends MessageHead>(...given: PageArguments<M>): AsyncGenerator<MessagePage<M>> {
+  return pages('found_newest', ...given);
 }
 
 /** Pages downward from the anchor; each page is in itself sorted upward. @throws as forward */
-export function backward<M extends MessageHead>(
-  chat: MessageSource<M>,
-  query: MessageQuery,
-  walk: Walk<M>,
-): AsyncGenerator<MessagePage<M>> {
-  return pages(chat, query, walk, {
-    around: (size) => ({ num_before: size, num_after: 0 }),
-    isNew: (id, edge) => id < edge,
-    first: (messages, size) => messages.slice(-size),
-    edge: (messages) => messages[0],
-    isCut: () => false,
-    isLast: (page) => page.found_oldest,
-    end: 'found_oldest',
-    start: Infinity,
-  });
+export function backward<M extends MessageHead>(...given: PageArguments<M>): AsyncGenerator<MessagePage<M>> {
+  return pages('found_oldest', ...given);
 }
+
+type PageArguments<M extends MessageHead> = readonly [chat: MessageSource<M>, query: MessageQuery, walk: Walk<M>];
 
 /** Up to this many pages are held to be reversed; more are fetched twice, so that memory stays flat. */
 const maxBuffered = 5;
@@ -104,48 +78,41 @@ function isEmptyEnd(page: Pick<MessagePage, EndFlag | 'history_limited'>, end: E
   return page[end] || page.history_limited;
 }
 
-interface Direction<M extends MessageHead> {
-  readonly around: (size: number) => MessageQuery;
-  readonly isNew: (id: number, edge: number) => boolean;
-  readonly first: (messages: readonly M[], size: number) => readonly M[];
-  readonly edge: (messages: readonly M[]) => M | undefined;
-  /** Whether the server cut hidden messages from this page after its limit: only a page from message 1 on is whole. */
-  readonly isCut: (page: MessagePage<M>, anchor: string) => boolean;
-  readonly isLast: (page: MessagePage<M>) => boolean;
-  readonly end: EndFlag;
-  readonly start: number;
-}
-
 /**
  * Ends at the flag of the direction, or where a page brings nothing new, which must have that flag too: servers below level 155
  * repeat the anchor (docs/apis.md, Paging).
  */
 async function* pages<M extends MessageHead>(
-  chat: MessageSource<M>,
-  query: MessageQuery,
-  walk: Walk<M>,
-  way: Direction<M>,
+  end: EndFlag,
+  ...[chat, query, walk]: PageArguments<M>
 ): AsyncGenerator<MessagePage<M>> {
   const { isWanted = () => true, isEnd = () => false } = walk;
-  let [anchor, edge, inclusion] = [walk.anchor, way.start, {}];
+  const isUp = end === 'found_newest';
+  // Servers below level 155 give the anchor all the same.
+  const isAfterAnchor = isUp && query.include_anchor === false && /^\d+$/.test(walk.anchor);
+  const start = isAfterAnchor ? Number(walk.anchor) : isUp ? -Infinity : Infinity;
+  let [anchor, edge, inclusion] = [walk.anchor, start, {}];
   for (let left = walk.limit ?? Infinity; left > 0;) {
     // Of a small page all messages may be unwanted ones.
     const size = walk.isWanted ? pageSize : Math.min(pageSize, left);
-    const page = await chat.messages({ ...query, ...way.around(size), anchor, ...inclusion });
-    if (way.isCut(page, anchor)) {
+    const around = isUp ? { num_before: 0, num_after: size } : { num_before: size, num_after: 0 };
+    const page = await chat.messages({ ...query, ...around, anchor, ...inclusion });
+    // The server cut hidden messages from this page after its limit: only a page from message 1 on is whole.
+    if (isUp && page.history_limited && (anchor === 'oldest' || anchor === '0')) {
       yield { ...page, messages: [] };
       anchor = '1';
       inclusion = { include_anchor: true };
       continue;
     }
-    const { messages } = page;
-    const fresh = messages.filter(({ id }) => way.isNew(id, edge));
-    const last = way.edge(fresh);
-    const shown = way.first(fresh.filter(isWanted), left);
-    if (!last && !isEmptyEnd(page, way.end)) throw unexplainedEnd(edge === way.start ? undefined : edge);
-    if (last || edge === way.start) yield { ...page, messages: shown };
-    if (!last || isEnd(last) || way.isLast(page)) return;
-    left -= shown.length;
+    const fresh = page.messages.filter(({ id }) => (isUp ? id > edge : id < edge));
+    const last = isUp ? fresh.at(-1) : fresh[0];
+    const wanted = fresh.filter(isWanted);
+    const messages = isUp ? wanted.slice(0, left) : wanted.slice(-left);
+    if (!last && !isEmptyEnd(page, end)) throw unexplainedEnd(edge === start ? undefined : edge);
+    if (last || edge === start) yield { ...page, messages };
+    // Where the plan hides messages, `found_newest` counts hidden ones (docs/apis.md, Limited history).
+    if (!last || isEnd(last) || (page[end] && !(isUp && page.history_limited))) return;
+    left -= messages.length;
     edge = last.id;
     anchor = String(last.id);
     inclusion = { include_anchor: false };

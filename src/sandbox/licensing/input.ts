@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../core/json.ts';
+import { namesIn } from '../../core/table-names.ts';
 import { licenseFields } from '../../schema/license.ts';
 import type { LicenseRecord } from '../records.ts';
 import type { SandboxRequest } from '../request.ts';
@@ -17,13 +18,13 @@ export function readLicense(call: LicensingCall, extent: 'part'): Partial<Licens
 export function readLicense(call: LicensingCall, extent: 'whole' | 'part'): Partial<LicenseInput> {
   const { request, app_code, shape } = call;
   const sent = fieldsOf(request);
-  const readers = request.mediaType === 'application/json' && !shape.lenient ? typedReaders : textReaders;
+  const typing = request.mediaType === 'application/json' && !shape.lenient ? 'typed' : 'lenient';
   const faults: Record<string, string[]> = {};
   const values: Record<string, unknown> = {};
-  for (const [name, read] of readers) {
+  for (const name of namesIn(readers)) {
     const value = sent[name];
     if (value === undefined && extent === 'part') continue;
-    const outcome = value === undefined ? { fault: 'This field is required.' } : read(value);
+    const outcome = value === undefined ? { fault: 'This field is required.' } : readers[name](value, typing);
     if ('fault' in outcome) faults[name] = [outcome.fault];
     else values[name] = outcome.value;
   }
@@ -63,46 +64,34 @@ function jsonFields(text: string): JsonObject {
 
 type FieldOutcome = { readonly value: unknown } | { readonly fault: string };
 
-type Readers = readonly (readonly [name: keyof LicenseInput, read: (value: unknown) => FieldOutcome])[];
+/** `typed`: a number is no text, and a text no number. */
+type Typing = 'typed' | 'lenient';
 
-const textReaders: Readers = [
-  ['remote_user', readName],
-  ['app_code', readInteger],
-  ['size_allowance', (value) => inRange(readInteger(value))],
-];
+const readers: Readonly<Record<keyof LicenseInput, (value: unknown, typing: Typing) => FieldOutcome>> = {
+  remote_user(value, typing) {
+    const { below } = licenseFields.remote_user;
+    if (value === null) return { fault: 'This field may not be null.' };
+    if (typeof value !== 'string' && (typeof value !== 'number' || typing === 'typed'))
+      return { fault: 'Not a valid string.' };
+    const text = String(value);
+    if (text === '') return { fault: 'This field may not be blank.' };
+    if (Array.from(text).length >= below)
+      return { fault: `Ensure this field has no more than ${below - 1} characters.` };
+    return /[^\x00-\x7f]/.test(text) ? { fault: 'Enter ASCII characters only.' } : { value: text };
+  },
+  app_code: readInteger,
+  size_allowance(value, typing) {
+    const { min, max } = licenseFields.size_allowance;
+    const outcome = readInteger(value, typing);
+    if ('fault' in outcome) return outcome;
+    if (outcome.value < min) return { fault: `Ensure this value is greater than or equal to ${min}.` };
+    return outcome.value > max ? { fault: `Ensure this value is less than or equal to ${max}.` } : outcome;
+  },
+};
 
-const typedReaders: Readers = [
-  ['remote_user', (value) => (typeof value === 'number' ? { fault: 'Not a valid string.' } : readName(value))],
-  ['app_code', readTypedInteger],
-  ['size_allowance', (value) => inRange(readTypedInteger(value))],
-];
-
-function readTypedInteger(value: unknown): FieldOutcome {
-  return typeof value === 'string' ? { fault: 'A valid integer is required.' } : readInteger(value);
-}
-
-function readName(value: unknown): FieldOutcome {
-  const { below } = licenseFields.remote_user;
+function readInteger(value: unknown, typing: Typing): { readonly value: number } | { readonly fault: string } {
   if (value === null) return { fault: 'This field may not be null.' };
-  if (typeof value !== 'string' && typeof value !== 'number') return { fault: 'Not a valid string.' };
-  const text = String(value);
-  if (text === '') return { fault: 'This field may not be blank.' };
-  if (Array.from(text).length >= below) return { fault: `Ensure this field has no more than ${below - 1} characters.` };
-  if (/[^\x00-\x7f]/.test(text)) return { fault: 'Enter ASCII characters only.' };
-  return { value: text };
-}
-
-function readInteger(value: unknown): FieldOutcome {
-  if (value === null) return { fault: 'This field may not be null.' };
-  const text = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
-  if (!/^[+-]?\d{1,15}(\.0+)?$/.test(text)) return { fault: 'A valid integer is required.' };
-  return { value: Number(text) };
-}
-
-function inRange(outcome: FieldOutcome): FieldOutcome {
-  const { min, max } = licenseFields.size_allowance;
-  if ('fault' in outcome) return outcome;
-  if (Number(outcome.value) < min) return { fault: `Ensure this value is greater than or equal to ${min}.` };
-  if (Number(outcome.value) > max) return { fault: `Ensure this value is less than or equal to ${max}.` };
-  return outcome;
+  const isNumber = typeof value === 'number' || (typeof value === 'string' && typing === 'lenient');
+  const text = isNumber ? String(value).trim() : '';
+  return /^[+-]?\d{1,15}(\.0+)?$/.test(text) ? { value: Number(text) } : { fault: 'A valid integer is required.' };
 }
