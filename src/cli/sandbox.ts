@@ -124,11 +124,11 @@ async function* serve(
 
 /** What the options say of the services themselves. @throws Failure usage where a fault cannot be read */
 async function behaviourOf(options: ServeOptions): Promise<Omit<SandboxOptions, 'clock'>> {
-  const { readFaults, licensingVariant } = await import('./serving.ts');
+  const { readFaults } = await import('./serving.ts');
   const { port, listen, feature_level, history_limit, extra_messages: count, latency, fault, seed } = options;
   const { delete_batches, rate_limit: perMinute } = options;
   return {
-    ...licensingVariant(options),
+    ...{ licenseShape: options },
     ...{ port, listen, latency, featureLevel: feature_level, historyLimit: history_limit },
     extraMessages: count === undefined ? undefined : { channel: 'general', topic: 'load', count, chars: 1000 },
     deleteBatches: delete_batches,

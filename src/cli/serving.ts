@@ -8,7 +8,6 @@ import type { Host } from './host.ts';
 
 export { startSandbox } from '../sandbox/server.ts';
 export { readFaults } from '../sandbox/faults.ts';
-export { licensingVariant } from '../sandbox/licensing/options.ts';
 
 /** A file that grows by a line for each request. @throws Failure usage where it cannot be written */
 export async function openLogFile(file: string, warn: (text: string) => void): Promise<WriteStream> {

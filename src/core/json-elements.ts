@@ -3,7 +3,6 @@ import { parseJson } from './json.ts';
 import {
   broken,
   endOfBlanks,
-  endOfMark,
   endOfString,
   endOfValue,
   integerOf,
@@ -31,7 +30,8 @@ interface JsonEnvelope {
  */
 export function elementsOf(document: Uint8Array, name: string, memberNames: readonly string[]): JsonEnvelope {
   const bytes = isUtf8(document) ? document : Buffer.from(new TextDecoder().decode(document));
-  let kept = endOfBlanks(bytes, endOfMark(bytes, 0));
+  const mark = Buffer.from('\uFEFF');
+  let kept = endOfBlanks(bytes, mark.every((byte, at) => byte === bytes[at]) ? mark.length : 0);
   let rest = '';
   let found: FoundElements | undefined;
   let at = startInside(bytes, kept, sign.openObject, 0);
@@ -149,7 +149,11 @@ function readElements(bytes: Uint8Array, start: number, names: readonly string[]
   let at = startInside(bytes, start, sign.open, 1);
   for (let isOpen = bytes[at] !== sign.close; isOpen; count += 1) {
     const row = count * rowSize;
-    if (row === places.length) places = twice(places);
+    if (row === places.length) {
+      const more = new Int32Array(places.length * 2);
+      more.set(places);
+      places = more;
+    }
     places[row] = at;
     at = endOfElement(bytes, at, members, places, row);
     places[row + 1] = at;
@@ -158,12 +162,6 @@ function readElements(bytes: Uint8Array, start: number, names: readonly string[]
     if (isOpen) at = endOfBlanks(bytes, at + 1);
   }
   return { places, count, end: passSign(bytes, at, sign.close) };
-}
-
-function twice(places: Int32Array): Int32Array<ArrayBuffer> {
-  const larger = new Int32Array(places.length * 2);
-  larger.set(places);
-  return larger;
 }
 
 /** A member as the last element that has it holds it. */

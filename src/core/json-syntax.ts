@@ -107,12 +107,6 @@ export function endOfBlanks(bytes: Uint8Array, start: number): number {
   return at;
 }
 
-/** A byte order mark, if there is one. */
-export function endOfMark(bytes: Uint8Array, start: number): number {
-  const mark = [0xef, 0xbb, 0xbf];
-  return bytes[start] === mark[0] ? mark.reduce((at, byte) => passSign(bytes, at, byte), start) : start;
-}
-
 /** Where the value of a member begins whose name ends at `nameEnd`. @throws SyntaxError where no colon is between */
 export function startOfValue(bytes: Uint8Array, nameEnd: number): number {
   return endOfBlanks(bytes, passSign(bytes, endOfBlanks(bytes, nameEnd), colon));
@@ -190,15 +184,8 @@ function isDigit(byte: number): boolean {
 
 function endOfKeyword(bytes: Uint8Array, start: number): number {
   const word = keywords.get(bytes[start] ?? 0);
-  if (!word || !isAt(bytes, start, word)) throw broken(start);
+  if (!word?.every((byte, at) => byte === bytes[start + at])) throw broken(start);
   return start + word.length;
-}
-
-/** Whether these bytes are at `start`. */
-function isAt(bytes: Uint8Array, start: number, wanted: Uint8Array): boolean {
-  let at = 0;
-  while (at < wanted.length && wanted[at] === bytes[start + at]) at += 1;
-  return at === wanted.length;
 }
 
 const escapes = new Set(Buffer.from('"\\/bfnrt'));

@@ -14,7 +14,9 @@ export function isObject(value: unknown): value is JsonObject {
 export function parseJson(text: string): unknown {
   if (isTooDeep(text)) throw new SyntaxError(`it is nested more than ${maxDepth} levels deep`);
   if (!longNumber.test(text) || text.includes(mark)) return JSON.parse(text);
-  const marked = text.replace(stringOrNumber, (token) => (isExact(token) ? token : `"${mark}${token}"`));
+  const marked = text.replace(stringOrNumber, (token) =>
+    /^-?[1-9]\d{15,}$/.test(token) && String(Number(token)) !== token ? `"${mark}${token}"` : token,
+  );
   return JSON.parse(marked, (_key, value: unknown) =>
     typeof value === 'string' && markedText.test(value) ? BigInt(value.slice(mark.length)) : value,
   );
@@ -85,7 +87,3 @@ const markedText = new RegExp(`^${mark}-?\\d+$`);
 const markedInteger = new RegExp(`"${mark}(-?\\d+)"`, 'g');
 /** A string is matched in runs, since one choice a character would overflow the stack on a long text; an open one to the end. */
 const stringOrNumber = /"[^"\\]*(?:\\[^][^"\\]*)*"?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-
-function isExact(token: string): boolean {
-  return !/^-?[1-9]\d{15,}$/.test(token) || String(Number(token)) === token;
-}

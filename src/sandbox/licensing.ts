@@ -61,9 +61,9 @@ export function answerLicensing(service: LicensingService, request: SandboxReque
       return run(service, request, known, match[1] ?? '');
     } catch (cause) {
       if (!(cause instanceof Unacceptable)) throw cause;
-      if (service.shape.error === undefined) return json(cause.status, cause.body, cause.headers);
+      if (service.shape.error_shape === undefined) return json(cause.status, cause.body, cause.headers);
       const [reason] = Object.values(cause.body).flat();
-      return json(200, errorBody(String(reason), service.shape.error));
+      return json(200, errorBody(String(reason), service.shape.error_shape));
     }
   }
   return unknownPage();
@@ -91,11 +91,11 @@ function answerWrite(call: LicensingCall, before: LicenseRecord | undefined, aft
     state.licenses.rows().find((license) => license.app_code === app_code && license.remote_user !== after.remote_user);
   const sent = sentName(request) ?? after.remote_user;
   const write = { before, after, other, sent, shape, origin: request.origin };
-  return writeShapes[shape.write ?? 'license'].answer({ ...write, status: before ? 200 : 201 });
+  return writeShapes[shape.write_shape ?? 'license'].answer({ ...write, status: before ? 200 : 201 });
 }
 
 function change(call: LicensingCall, before: LicenseRecord, fields: Partial<LicenseRecord>): SandboxAnswer {
-  if (call.shape.write === 'unchanged') return answerWrite(call, before, before);
+  if (call.shape.write_shape === 'unchanged') return answerWrite(call, before, before);
   const after = { ...before, ...fields };
   keep(call, before, after);
   return answerWrite(call, before, after);

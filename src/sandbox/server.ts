@@ -38,8 +38,6 @@ export interface SandboxOptions {
   readonly rateLimit?: { readonly perMinute?: number; readonly licensing?: number } | undefined;
   /** Forms of licensing answers that the specification leaves open. */
   readonly licenseShape?: LicenseShape | undefined;
-  /** How long the lists of the licensing service do not show a license that was created or changed; default 0. */
-  readonly stale?: Milliseconds | undefined;
   readonly extraMessages?: ExtraMessages | undefined;
   /** Changes the sample data before the first request; part of the fixed data, never of the log. */
   readonly seed?: ((state: State) => void) | undefined;
@@ -95,11 +93,18 @@ export async function startSandbox(options: SandboxOptions) {
 }
 
 function servicesOf(options: SandboxOptions, state: State): SandboxSession['services'] {
-  const { clock, licenseShape = {}, featureLevel = levels.newest, rateLimit, deleteBatches = 2, stale = 0 } = options;
+  const { clock, licenseShape = {}, featureLevel = levels.newest, rateLimit, deleteBatches = 2 } = options;
   const allowance = createAllowance();
   return {
     licensing: {
-      ...{ state, clock, allowance, shape: licenseShape, lag: createLag(clock, stale), motion: createMotion() },
+      ...{
+        state,
+        clock,
+        allowance,
+        shape: licenseShape,
+        lag: createLag(clock, licenseShape.stale ?? 0),
+        motion: createMotion(),
+      },
       perMinute: rateLimit?.licensing,
     },
     chat: {

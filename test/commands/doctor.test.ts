@@ -73,7 +73,7 @@ describe('--probe', () => {
     { what: 'a plain list', server: {}, pages: '6 licenses on 1 page, whole', filter: whole, promise: byFilter },
     {
       what: 'pages',
-      server: { licenseShape: { list: 'next-url', pageSize: 4 } },
+      server: { licenseShape: { list_shape: 'next-url', page_size: 4 } },
       pages: '6 licenses on 2 pages, whole',
       filter: whole,
       promise: byFilter,
@@ -86,7 +86,7 @@ describe('--probe', () => {
     },
     {
       what: 'a list that is not whole',
-      server: { licenseShape: { list: 'content-range', pageSize: 2 } },
+      server: { licenseShape: { list_shape: 'content-range', page_size: 2 } },
       pages: /^2 licenses on 1 page, not whole \(incomplete\)/,
       filter: whole,
       promise: /; the list of all licenses, and so audit, ends with exit code 8$/,

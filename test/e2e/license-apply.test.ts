@@ -74,7 +74,7 @@ describe('kill -9 of a run whose answers no list has shown', () => {
     const sent: string[] = [];
     const { sandbox, env } = await openService({
       latency: 20,
-      licenseShape: { names: 'plus', write: 'echo', filters: 'exact' },
+      licenseShape: { names: 'plus', write_shape: 'echo', filters: 'exact' },
     });
     const home = temporaryHome();
     const text = (count: number): string =>

@@ -67,7 +67,7 @@ function array(first: Record<string, string>, last: Record<string, string>): rea
 
 test.each(Object.entries(paged))('a list of the shape %s: its first and its last page', async (list, [first, last]) => {
   const { licensing, sandbox } = await started({
-    licenseShape: { list: list as keyof typeof listShapes, pageSize: 4 },
+    licenseShape: { list_shape: list as keyof typeof listShapes, page_size: 4 },
   });
   const seen = async (query: Record<string, string>, expected: Page) =>
     pageIn(await licensing('GET', '/license/', { query }), expected, sandbox.licensing.base_url);
@@ -100,7 +100,7 @@ function usersIn(list: unknown): string[] {
 }
 
 test('a list whose following pages are empty', async () => {
-  const { licensing, sandbox } = await started({ licenseShape: { list: 'next-empty', pageSize: 4 } });
+  const { licensing, sandbox } = await started({ licenseShape: { list_shape: 'next-empty', page_size: 4 } });
 
   const first = (await licensing('GET', '/license/')).body as { next: string; results: unknown[] };
   const second = await licensing('GET', `/license/${new URL(first.next).search}`);
@@ -111,7 +111,7 @@ test('a list whose following pages are empty', async () => {
 });
 
 test.each(['results', 'licenses', 'data', 'items'] as const)('all rows under %s', async (list) => {
-  const { licensing } = await started({ licenseShape: { list } });
+  const { licensing } = await started({ licenseShape: { list_shape: list } });
 
   const { body } = await licensing('GET', '/license/');
 
@@ -138,7 +138,7 @@ const moved = {
 
 test.each(Object.entries(moved))('a list of the shape %s moves at each second reading', async (list, places) => {
   for (const name of [list, `${list}-uncounted`] as (keyof typeof listShapes)[]) {
-    const { licensing } = await started({ licenseShape: { list: name, pageSize: 4 } });
+    const { licensing } = await started({ licenseShape: { list_shape: name, page_size: 4 } });
     const pages = [];
     for (const page of ['1', '2', '1', '2']) {
       const { body } = await licensing('GET', '/license/', { query: { page } });
@@ -172,7 +172,7 @@ const errors: Readonly<Record<keyof typeof errorShapes, unknown>> = {
 
 test.each(Object.entries(errors))('an error of the shape %s has status 200', async (error, body) => {
   const { licensing } = await started({
-    licenseShape: { error: error as keyof typeof errorShapes },
+    licenseShape: { error_shape: error as keyof typeof errorShapes },
     faults: readFaults('GET /v1/license/=error-in-200#1', 1),
   });
 
@@ -210,7 +210,7 @@ const writes: Readonly<Record<keyof typeof writeShapes, readonly [number, unknow
 };
 
 test.each(Object.entries(writes))('writes of the shape %s', async (write, [status, body, statusOf, bodyOf, kept]) => {
-  const { licensing, sandbox } = await started({ licenseShape: { write: write as keyof typeof writeShapes } });
+  const { licensing, sandbox } = await started({ licenseShape: { write_shape: write as keyof typeof writeShapes } });
 
   const posted = await licensing('POST', '/license/', { json: ada });
   const patched = await licensing('PATCH', `/license/${created.license_code}/`, { json: { size_allowance: 9 } });
@@ -271,7 +271,7 @@ test.each([
 });
 
 test('a list that lags shows a license, and each change, only so long after', async () => {
-  const { licensing, clock } = await started({ stale: 2000 });
+  const { licensing, clock } = await started({ licenseShape: { stale: 2000 } });
   const listed = async () =>
     ((await licensing('GET', '/license/', { query: { remote_user: 'ada' } })).body as (typeof ada)[]).map(
       ({ size_allowance }) => size_allowance,

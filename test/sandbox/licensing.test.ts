@@ -153,7 +153,7 @@ test('an app_code that is no number is 400', async () => {
 });
 
 test('pages by limit and offset, and by page', async () => {
-  const { licensing, sandbox } = await started({ licenseShape: { pageSize: 2 } });
+  const { licensing, sandbox } = await started({ licenseShape: { page_size: 2 } });
   const at = (query: string) => `${sandbox.licensing.base_url}/v1/license/?${query}`;
 
   const middle = await licensing('GET', '/license/', { query: { limit: '3', offset: '2' } });
@@ -179,7 +179,7 @@ test('an offset beyond the end is an empty page', async () => {
 
 test('following next by pages meets every license once', async () => {
   const { licensing, sandbox } = await started({
-    licenseShape: { list: 'pages', pageSize: 4 },
+    licenseShape: { list_shape: 'pages', page_size: 4 },
     seed: moreLicenses(250),
   });
   const seen: string[] = [];
@@ -281,8 +281,8 @@ const { license_code, ...others } = created;
 test.each([
   [{ keyField: 'foo_bar' }, 201, { foo_bar: license_code, ...others }],
   [{ one: 'key' }, 201, license_code],
-  [{ write: 'empty' }, 201, ''],
-  [{ write: 'no-content' }, 204, ''],
+  [{ write_shape: 'empty' }, 201, ''],
+  [{ write_shape: 'no-content' }, 204, ''],
 ] as const)('a server of shape %j answers a POST with %i %j', async (licenseShape, status, body) => {
   const { licensing } = await started({ licenseShape });
 
@@ -294,8 +294,8 @@ test.each([
 const wardRow = { license_code: ward.license_code, size_allowance: 6, created: ward.created };
 
 test.each([
-  [{ list: 'licenses' }, { licenses: [ward] }],
-  [{ list: 'pages' }, { count: 1, next: null, previous: null, results: [ward] }],
+  [{ list_shape: 'licenses' }, { licenses: [ward] }],
+  [{ list_shape: 'pages' }, { count: 1, next: null, previous: null, results: [ward] }],
   [{ rows: 'anonymous' }, [wardRow]],
   [{ rows: 'keys' }, [ward.license_code]],
 ] as const)('a server of shape %j lists %j', async (licenseShape, body) => {
@@ -307,8 +307,8 @@ test.each([
 test('a server may take no notice of filters, and link elsewhere', async () => {
   const { licensing } = await started({
     licenseShape: {
-      list: 'pages',
-      pageSize: 2,
+      list_shape: 'pages',
+      page_size: 2,
       filters: 'ignored',
       nextOrigin: 'https://elsewhere.example',
     },

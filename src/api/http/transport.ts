@@ -23,13 +23,15 @@ interface ExchangeLimits {
  */
 export async function exchange(
   { dispatcher, surroundings, alarm, signal }: Pick<Connection, 'dispatcher' | 'surroundings' | 'alarm' | 'signal'>,
-  request: Request,
+  { method, headers: sent, body: given, shown }: Request,
   url: string,
   { timeout, body: bodyLimits, outlasts }: ExchangeLimits,
 ): Promise<Answer> {
   const dispatch = dispatcher ? dispatcher.dispatch.bind(dispatcher) : await dispatchIn(surroundings, signal);
   await turn();
   if (signal.aborted) throw new TransportError('no connection', { cause: signal.reason });
+  const { origin, pathname, search } = new URL(url);
+  const options = { origin, path: pathname + search, method, headers: sent, body: given ?? null };
   const cancellation = new Cancellation();
   const cancelAlarm = alarm(timeout, () => cancellation.cancel(new TransportError('timeout')));
   const stop = (): void => {
@@ -39,11 +41,11 @@ export async function exchange(
   };
   signal.addEventListener('abort', stop);
   try {
-    const { status, headers, body } = await receiveHead(dispatch, optionsOf(request, url), cancellation);
+    const { status, headers, body } = await receiveHead(dispatch, options, cancellation);
     const isSuccess = status >= 200 && status < 300;
     const limits = isSuccess ? bodyLimits : { ...bodyLimits, spool: undefined };
     const read = await readBody(decompressed(body, headers['content-encoding']), limits);
-    return new Answer({ method: request.method, url: request.shown, status }, headers, read);
+    return new Answer({ method, url: shown, status }, headers, read);
   } finally {
     cancelAlarm();
     signal.removeEventListener('abort', stop);
@@ -58,11 +60,6 @@ export async function exchange(
  */
 function turn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
-}
-
-function optionsOf({ method, headers, body }: Request, url: string): Dispatcher.DispatchOptions {
-  const { origin, pathname, search } = new URL(url);
-  return { origin, path: pathname + search, method, headers, body: body ?? null };
 }
 
 /** An answer whose body is still on its way. */

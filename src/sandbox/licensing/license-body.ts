@@ -1,5 +1,4 @@
 import type { LicenseRecord } from '../records.ts';
-import { namesIn } from '../../core/table-names.ts';
 
 /** How one license, or the error about it, looks in an answer. */
 export interface BodyShape {
@@ -8,9 +7,9 @@ export interface BodyShape {
   /** `key`: one license is the bare string of its key. */
   readonly one?: 'whole' | 'key';
   /** How names are changed before they are kept; default: they are not. */
-  readonly names?: NameChangeName | undefined;
+  readonly names?: NameChangeName;
   /** Errors come with status 200 in this form; default: with their own status. */
-  readonly error?: ErrorShapeName | undefined;
+  readonly error_shape?: ErrorShapeName;
   /** Rows of a list: `anonymous` lacks `remote_user` and `app_code`, `keys` are bare strings. */
   readonly rows?: 'whole' | 'anonymous' | 'keys';
 }
@@ -80,8 +79,6 @@ export const nameChanges = {
 
 type NameChangeName = keyof typeof nameChanges;
 
-export const nameChangeNames = namesIn(nameChanges);
-
 /** The name under which a server with that change keeps it. */
 export function storedName(name: string, change: NameChangeName | undefined): string {
   return change === undefined ? name : nameChanges[change].stored(name);
@@ -109,8 +106,6 @@ export const errorShapes = {
 } as const satisfies Readonly<Record<string, ReturnType<typeof shape>>>;
 
 export type ErrorShapeName = keyof typeof errorShapes;
-
-export const errorShapeNames = namesIn(errorShapes);
 
 /** The body that says this reason; without a name the form that Django REST framework has. */
 export function errorBody(reason: string, name: ErrorShapeName = 'detail'): unknown {

@@ -1,4 +1,3 @@
-import { namesIn } from '../../core/table-names.ts';
 import type { SandboxAnswer } from '../answer.ts';
 
 /** The rows that one answer holds, and where the others are. */
@@ -111,10 +110,6 @@ export const listShapes = {
     (url) => `<${url}>; title="more, and more"; rel="next"`,
   ),
 } as const satisfies Readonly<Record<string, ListShape>>;
-
-export type ListShapeName = keyof typeof listShapes;
-
-export const listShapeNames = namesIn(listShapes);
 
 type Beside = (page: ListPage) => Readonly<Record<string, unknown>>;
 

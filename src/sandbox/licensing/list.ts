@@ -10,7 +10,7 @@ export function listLicenses(call: LicensingCall): SandboxAnswer {
   const { query } = call.request;
   const own = call.lag.visible(call.state.licenses.rows()).filter((license) => license.app_code === call.app_code);
   const rows = call.shape.filters === 'ignored' ? own : filtered(own, query, call.shape);
-  const asked: ListShape = listShapes[call.shape.list ?? 'array'];
+  const asked: ListShape = listShapes[call.shape.list_shape ?? 'array'];
   // Whoever asks for a part gets one, from a server of arrays too.
   const wantsPart = query.has('limit') || query.has('page');
   const shape = wantsPart && asked.pages === 'whole' ? listShapes.pages : asked;
@@ -39,7 +39,7 @@ function pageOf(call: LicensingCall, all: readonly LicenseRecord[], { pages, mot
   if (pages === 'whole')
     return { rows: all.map(show), total: all.length, start: 0, next: undefined, previous: undefined };
   const { query } = call.request;
-  const { pageSize = 100 } = call.shape;
+  const { page_size: pageSize = 100 } = call.shape;
   // A list of one page has no time to move.
   const moves = motion !== undefined && all.length > pageSize;
   const rows = moves ? call.motion.arranged(all, motion, natural(query.get('page')) ?? 1) : all;

@@ -1,4 +1,3 @@
-import { namesIn } from '../../core/table-names.ts';
 import { empty, html, json, type SandboxAnswer } from '../answer.ts';
 import type { LicenseRecord } from '../records.ts';
 import { errorBody, bodyOf, type BodyShape } from './license-body.ts';
@@ -56,17 +55,13 @@ export const writeShapes = {
   },
   error: {
     means: 'the write is carried out; the answer is an error with status 200, in the form of --error-shape',
-    answer: ({ shape }) => json(200, errorBody('Something went wrong.', shape.error)),
+    answer: ({ shape }) => json(200, errorBody('Something went wrong.', shape.error_shape)),
   },
   redirect: {
     means: 'a POST is carried out and answered with 302 to the list',
     answer: (write) => (write.before ? whole(write) : empty(302, { location: `${write.origin}/v1/license/` })),
   },
 } as const satisfies Readonly<Record<string, WriteShape>>;
-
-export type WriteShapeName = keyof typeof writeShapes;
-
-export const writeShapeNames = namesIn(writeShapes);
 
 function whole({ status, after, shape }: Write): SandboxAnswer {
   return json(status, bodyOf(after, shape));

@@ -57,7 +57,7 @@ const changed: readonly (readonly [NonNullable<LicenseShape['names']>, string])[
 ];
 
 describe.each(changed)('a server that keeps names as %s says: %s', (names, user) => {
-  const shape = { names, write: 'echo', filters: 'exact' } as const;
+  const shape = { names, write_shape: 'echo', filters: 'exact' } as const;
 
   test('ensure: the first run is exit 9 with the key, the second sends nothing', async () => {
     const { run, made, posts } = await service(shape);
@@ -93,10 +93,14 @@ describe.each(changed)('a server that keeps names as %s says: %s', (names, user)
 
 const answers: readonly (readonly [string, LicenseShape, string | undefined])[] = [
   ['another license', { names: 'domain' }, undefined],
-  ['a redirect inside the origin after the commit', { write: 'redirect', names: 'upper', filters: 'exact' }, undefined],
-  ['201 without a key', { write: 'empty', names: 'upper', filters: 'exact' }, undefined],
-  ['204', { write: 'no-content', names: 'upper', filters: 'exact' }, undefined],
-  ['202 with a text', { write: 'text', names: 'upper', filters: 'exact' }, undefined],
+  [
+    'a redirect inside the origin after the commit',
+    { write_shape: 'redirect', names: 'upper', filters: 'exact' },
+    undefined,
+  ],
+  ['201 without a key', { write_shape: 'empty', names: 'upper', filters: 'exact' }, undefined],
+  ['204', { write_shape: 'no-content', names: 'upper', filters: 'exact' }, undefined],
+  ['202 with a text', { write_shape: 'text', names: 'upper', filters: 'exact' }, undefined],
 ];
 
 test.each(answers)(
@@ -205,7 +209,7 @@ describe('a dry run counts nobody whose answer is open as one to create, where t
     ],
     ['the journal alone', (home) => rmSync(locks(home), { recursive: true })],
   ])('%s', async (_what, forget) => {
-    const { run, home, posts } = await service({ names: 'upper', write: 'echo', filters: 'exact' });
+    const { run, home, posts } = await service({ names: 'upper', write_shape: 'echo', filters: 'exact' });
     const apply = ['license', 'apply', '-', '--journal', join(home, 'journal')];
     await run(apply, roster('ada', '007'));
     forget(home);
@@ -238,7 +242,7 @@ test('a run whose journal cannot be put away is judged by what was done, and nam
 });
 
 test('create warns of an open answer, and creates', async () => {
-  const { run, posts } = await service({ names: 'upper', write: 'echo', filters: 'exact' });
+  const { run, posts } = await service({ names: 'upper', write_shape: 'echo', filters: 'exact' });
   await run(ensure('ada'));
   const ran = await run(['license', 'create', '--remote-user', 'ada', '--size-allowance', '4']);
   expect(ran.stderr).toContain('this creates another one');
@@ -246,7 +250,10 @@ test('create warns of an open answer, and creates', async () => {
 });
 
 test('a look that is not answered leaves the answer open: the key is printed, and the next run sends nothing', async () => {
-  const { run, posts, made } = await service({ names: 'upper', write: 'echo', filters: 'exact' }, 'GET /*=502#6+1');
+  const { run, posts, made } = await service(
+    { names: 'upper', write_shape: 'echo', filters: 'exact' },
+    'GET /*=502#6+1',
+  );
   const first = await run(['license', 'apply', '-', '-o', 'json'], roster('ada'));
   expect([first.exitCode, posts()]).toEqual([0, 1]);
   expect(first.stdout).toContain(made()[0]?.license_code);
@@ -265,7 +272,7 @@ test.each([
     let posts = 0;
     const { sandbox, run } = await openSandbox({
       clock: linkedClocks().sandbox,
-      licenseShape: { names: 'upper', write: 'echo', filters: 'exact' },
+      licenseShape: { names: 'upper', write_shape: 'echo', filters: 'exact' },
       log({ method }) {
         if (method === 'POST') posts += 1;
         else if (posts > 0) stop.abort(new Failure(kind, 'interrupted'));

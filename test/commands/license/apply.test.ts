@@ -379,13 +379,13 @@ describe('the plan', () => {
 
   test.each([
     ['an array', {}],
-    ['pages', { list: 'pages', pageSize: 7 }],
-    ['wrapped', { list: 'licenses' }],
+    ['pages', { list_shape: 'pages', page_size: 7 }],
+    ['wrapped', { list_shape: 'licenses' }],
     ['filters without effect', { filters: 'ignored' }],
     ['rows without a user', { rows: 'anonymous' }],
     ['bare keys', { rows: 'keys', one: 'key' }],
-    ['nothing after a POST', { write: 'no-content' }],
-    ['an empty text after a POST', { write: 'empty', keyField: 'code' }],
+    ['nothing after a POST', { write_shape: 'no-content' }],
+    ['an empty text after a POST', { write_shape: 'empty', keyField: 'code' }],
   ] as const)('on a server whose lists are %s, twice is once', async (_what, licenseShape) => {
     const { apply, sandbox } = await service({ licenseShape });
     const names = users(30);
@@ -451,7 +451,7 @@ describe('faults', () => {
 
   test('a list that breaks off counts as no list', async () => {
     const { apply, writes: sent } = await service({
-      licenseShape: { list: 'pages', pageSize: 2 },
+      licenseShape: { list_shape: 'pages', page_size: 2 },
       fault: 'GET /*=502#99+1',
     });
 

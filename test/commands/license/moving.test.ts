@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { listShapeNames } from '../../../src/sandbox/licensing/list-shapes.ts';
+import { namesIn } from '../../../src/core/table-names.ts';
+import { listShapes } from '../../../src/sandbox/licensing/list-shapes.ts';
 import type { LicenseShape } from '../../../src/sandbox/licensing/options.ts';
 import type { LogEntry } from '../../../src/sandbox/serve.ts';
 import { linkedClocks } from '../../helpers/clock.ts';
@@ -7,7 +8,7 @@ import { isWhole } from '../../helpers/extent.ts';
 import { openSandbox, run as runAt } from '../../helpers/run.ts';
 import { fakeService } from '../../helpers/service.ts';
 
-const moving = listShapeNames.filter((name) => name.startsWith('moving-'));
+const moving = namesIn(listShapes).filter((name) => name.startsWith('moving-'));
 const users = Array.from({ length: 30 }, (_, index) => `user-${index}`);
 const csv = (names: readonly string[]) => `remote_user,size_allowance\n${names.map((name) => `${name},4\n`).join('')}`;
 
@@ -17,7 +18,7 @@ async function service(licenseShape: LicenseShape, names: readonly string[] = us
   const log: LogEntry[] = [];
   const { sandbox, run } = await openSandbox({
     clock: time.sandbox,
-    licenseShape: { pageSize: 10, ...licenseShape },
+    licenseShape: { page_size: 10, ...licenseShape },
     log: (entry) => void log.push(entry),
     seed(state) {
       for (const { license_code } of state.licenses.rows()) state.licenses.remove(license_code);
@@ -47,7 +48,7 @@ describe.each(moving)('%s', (list) => {
   test.each(['changed', 'ignored'] as const)(
     'filters %s: apply creates the one license that is missing',
     async (filters) => {
-      const { run, held } = await service({ list, filters });
+      const { run, held } = await service({ list_shape: list, filters });
       const roster = [...users, 'new'];
 
       const plan = await run('license apply - --dry-run', csv(roster));
@@ -63,7 +64,7 @@ describe.each(moving)('%s', (list) => {
   );
 
   test('ensure finds each user on a server that ignores the filter', async () => {
-    const { run, held } = await service({ list, filters: 'ignored' });
+    const { run, held } = await service({ list_shape: list, filters: 'ignored' });
     // Of each page some, so that every place of a page is looked for.
     for (const user of users.filter((_user, index) => isWhole || index % 3 === 0)) {
       const ran = await run(`license ensure --remote-user ${user} --size-allowance 4`);
@@ -73,7 +74,7 @@ describe.each(moving)('%s', (list) => {
   });
 
   test('the list and the audit show each license once', async () => {
-    const { run } = await service({ list });
+    const { run } = await service({ list_shape: list });
     const keys = (await run('license list -q')).stdout.trimEnd().split('\n');
     expect(new Set(keys).size).toBe(keys.length);
     expect((await run('license audit')).exitCode).toBe(0);
@@ -159,8 +160,8 @@ test.each<[string, readonly Pages[], string[], number]>([
 
 test('on a paged server each user is looked up before the POST; on one page a list is the proof', async () => {
   const some = Array.from({ length: 25 }, (_, index) => `new-${index}`);
-  const paged = await service({ list: 'pages' });
-  const whole = await service({ list: 'results' });
+  const paged = await service({ list_shape: 'pages' });
+  const whole = await service({ list_shape: 'results' });
 
   for (const { run } of [paged, whole]) expect((await run('license apply - -q', csv(some))).exitCode).toBe(0);
 
@@ -173,7 +174,7 @@ test('on a paged server each user is looked up before the POST; on one page a li
 
 test('where page one tells of far more licenses than there are rows, users are looked up and no list is read', async () => {
   const many = Array.from({ length: 900 }, (_, index) => `other-${index}`);
-  const { run, log } = await service({ list: 'pages' }, many);
+  const { run, log } = await service({ list_shape: 'pages' }, many);
 
   expect((await run('license apply - -q --dry-run', csv(users.slice(0, 21)))).exitCode).toBe(0);
 

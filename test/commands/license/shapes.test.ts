@@ -423,14 +423,14 @@ describe('every shape that the sandbox can take', () => {
   const shapes: readonly (readonly [string, LicenseShape])[] = [
     ['another key field', { keyField: 'serial' }],
     ['a bare key', { one: 'key' }],
-    ['an empty answer to POST', { write: 'empty' }],
-    ['no content after POST', { write: 'no-content' }],
-    ['an empty answer, and rows without names', { write: 'empty', rows: 'anonymous' }],
-    ['an empty answer, and rows of bare keys', { write: 'empty', rows: 'keys' }],
-    ['pages', { list: 'pages', pageSize: 2 }],
-    ['a wrapped list', { list: 'licenses' }],
-    ['links to another origin', { list: 'pages', pageSize: 2, nextOrigin: 'https://elsewhere.example' }],
-    ['a list that takes no notice of filters', { filters: 'ignored', write: 'empty' }],
+    ['an empty answer to POST', { write_shape: 'empty' }],
+    ['no content after POST', { write_shape: 'no-content' }],
+    ['an empty answer, and rows without names', { write_shape: 'empty', rows: 'anonymous' }],
+    ['an empty answer, and rows of bare keys', { write_shape: 'empty', rows: 'keys' }],
+    ['pages', { list_shape: 'pages', page_size: 2 }],
+    ['a wrapped list', { list_shape: 'licenses' }],
+    ['links to another origin', { list_shape: 'pages', page_size: 2, nextOrigin: 'https://elsewhere.example' }],
+    ['a list that takes no notice of filters', { filters: 'ignored', write_shape: 'empty' }],
   ];
 
   test.each(shapes)('%s: create, list, view, edit', async (_what, licenseShape) => {
