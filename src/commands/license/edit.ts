@@ -1,9 +1,9 @@
-import { usage } from '../../core/failure.ts';
+import { Failure, usage } from '../../core/failure.ts';
 import { optional } from '../../schema/field.ts';
 import { licenseCode, licenseFields, licenseExtras } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import { refuseReadOnly } from './options.ts';
-import { beforeFields, changedFrom, changedShow, changeNote, lookBefore, type ChangedLicense } from './put-back.ts';
+import { beforeFields, changedFrom, changedShow, changeNote, type ChangedLicense } from './put-back.ts';
 import { keyAlone } from './show.ts';
 
 export default command({
@@ -35,7 +35,7 @@ export default command({
     refuseReadOnly(await context.licensingAccount());
     const api = context.licensing();
     // The request alone is what a dry run shows.
-    const found = context.options.dry_run ? undefined : await lookBefore(license_code, api);
+    const found = context.options.dry_run ? undefined : await api.view(license_code).catch(orUnknown);
     const license =
       replace && isWhole
         ? await api.replace(license_code, { remote_user, app_code, size_allowance })
@@ -49,3 +49,8 @@ export default command({
 
   show: { ...changedShow, ...keyAlone },
 });
+
+/** A license that cannot be looked at can be changed all the same. */
+function orUnknown(cause: unknown): undefined {
+  if (!(cause instanceof Failure) || cause.isInterruption || cause.kind === 'auth') throw cause;
+}

@@ -13,7 +13,7 @@ import { beforeFields, changedFrom, changedShow, changeNote, type ChangedLicense
 
 export default command({
   about: [
-    'For a user who left: the API cannot delete a license, so its user becomes left-YEAR-MONTH-NAME, which nobody will have, and its size ' +
+    'For a user who left: the API cannot delete a license, so its user becomes left-YEAR-MONTH-NAME-KEY, with the last four characters of the key, which nobody will have, and its size ' +
       'the smallest. The key itself is not withdrawn by that. Take the user out of the roster too, or license apply creates a new license.',
     'On a terminal the users are shown, and it asks. What each license was is on disk before its request: the same command resumes after ' +
       'a crash, and a license that is retired already is left as it is. One whose user has changed meanwhile is refused.',
@@ -96,7 +96,7 @@ async function retire(
       },
     );
   }
-  const fields = { remote_user: earlier?.to ?? retiredName(user, now()), size_allowance: smallest };
+  const fields = { remote_user: earlier?.to ?? retiredName(user, code, now()), size_allowance: smallest };
   // Where it has the earlier name it was not changed, or put back since.
   const isRenamed = earlier !== undefined && user === earlier.to;
   const was = isRenamed ? { key: undefined, fields: { ...earlier } } : found;
@@ -119,10 +119,13 @@ async function retire(
 
 const smallest = licenseFields.size_allowance.min;
 
-/** A name that is one already stays: a license can be retired twice. @throws Failure rejected where it would be too long */
-function retiredName(user: string, now: number): string {
+/**
+ * A name that no other license has, such as another one of that user. A name that is one already stays: a license can be retired twice.
+ * @throws Failure rejected where it would be too long
+ */
+function retiredName(user: string, code: string, now: number): string {
   if (/^left-\d{4}-\d\d-/.test(user)) return user;
-  const name = `left-${new Date(now).toISOString().slice(0, 7)}-${user}`;
+  const name = `left-${new Date(now).toISOString().slice(0, 7)}-${user}-${code.slice(-4)}`;
   if (name.length < licenseFields.remote_user.below) return name;
   throw new Failure('rejected', `'${name}' is too long for the name of a user`, {
     hint: 'Give it a shorter one: chatelaine license edit CODE --remote-user left-NAME --size-allowance 1.',

@@ -11,13 +11,30 @@ test('renames and shrinks in one request; the second time there is nothing to do
   const first = await run(`license retire ${code} -o json`, { home });
   const again = await run(`license retire ${code} -o json`, { home });
 
-  const left = { remote_user: 'left-2026-03-physio-7731', size_allowance: 1 };
+  const left = { remote_user: 'left-2026-03-physio-7731-FCA2', size_allowance: 1 };
   const before = { remote_user_before: 'physio-7731', size_allowance_before: 4 };
   expect(JSON.parse(first.stdout)).toMatchObject([{ ...left, ...before, status: 'retired' }]);
   expect(first.lines).toEqual([
-    "retired, resized 4 -> 1, remote_user 'physio-7731' -> 'left-2026-03-physio-7731'; to put it back: chatelaine license edit CODE --remote-user physio-7731 --size-allowance 4",
+    "retired, resized 4 -> 1, remote_user 'physio-7731' -> 'left-2026-03-physio-7731-FCA2'; to put it back: chatelaine license edit CODE --remote-user physio-7731 --size-allowance 4",
   ]);
   expect(JSON.parse(again.stdout)).toMatchObject([{ ...left, status: 'unchanged' }]);
+});
+
+test('two licenses of one user get two names', async () => {
+  const { run } = await openSandbox();
+  await run('license create --remote-user physio-7731 --size-allowance 2');
+  const codes = (await run('license view --remote-user physio-7731 -q')).stdout;
+  const { stdout } = await run('license retire - -o json', { stdin: codes });
+  const names = (JSON.parse(stdout) as { remote_user: string }[]).map(({ remote_user }) => remote_user);
+
+  expect(names).toHaveLength(2);
+  expect(names).toEqual(
+    codes
+      .trim()
+      .split('\n')
+      .map((key) => `left-2026-03-physio-7731-${key.slice(-4)}`),
+  );
+  expect(new Set(names).size).toBe(2);
 });
 
 test('a run whose answer was lost is resumed: what the license was is known, and its user is not renamed twice', async () => {
@@ -29,7 +46,7 @@ test('a run whose answer was lost is resumed: what the license was is known, and
   expect(lost.exitCode).toBe(7);
   expect(JSON.parse(resumed.stdout)).toMatchObject([
     {
-      remote_user: 'left-2026-03-physio-7731',
+      remote_user: 'left-2026-03-physio-7731-FCA2',
       remote_user_before: 'physio-7731',
       size_allowance_before: 4,
       status: 'retired',
@@ -42,8 +59,8 @@ test('a server that renames and keeps the size is not believed; the same command
   const path = '/v1/license/K-1/';
   const home = emptyHome();
   const license = { license_code: 'K-1', remote_user: 'ada', size_allowance: 4 };
-  const half = { ...license, remote_user: 'left-2026-03-ada' };
-  const json = { remote_user: 'left-2026-03-ada', size_allowance: 1 };
+  const half = { ...license, remote_user: 'left-2026-03-ada-K-1' };
+  const json = { remote_user: 'left-2026-03-ada-K-1', size_allowance: 1 };
   service.expect(`GET ${path}`).reply(200, license);
   service.expect({ method: 'PATCH', path, json }).reply(200, half);
   service.expect(`GET ${path}`, 2).reply(200, half);
@@ -67,7 +84,9 @@ test('a license whose user has changed since an earlier run is refused once', as
 
   expect(refused.exitCode).toBe(6);
   expect(refused.error?.message).toBe("the license of 'physio-7731' is that of 'grace' by now; it was not changed");
-  expect(JSON.parse(again.stdout)).toMatchObject([{ remote_user: 'left-2026-03-grace', remote_user_before: 'grace' }]);
+  expect(JSON.parse(again.stdout)).toMatchObject([
+    { remote_user: 'left-2026-03-grace-FCA2', remote_user_before: 'grace' },
+  ]);
 });
 
 test('asks on a terminal, naming the users', async () => {
