@@ -14,12 +14,13 @@ export const allAppsOption = {
   },
 } as const satisfies Fields;
 
-/** The licenses of the application that the command line, the environment or the default profile chooses. */
-export async function ofChosenApp(
-  filter: LicenseFilter,
+/** The licenses of the application that the command line, the environment or the default profile chooses, or of every stored one. */
+export async function licensesOf(
+  { all_apps, ...filter }: LicenseFilter & { readonly all_apps: boolean | undefined },
   extent: Extent,
-  context: Pick<Services, 'licensing'> & Pick<Accounts, 'licensingAccount'>,
+  context: Services & Accounts,
 ): Promise<AsyncIterable<License>> {
+  if (all_apps) return ofEveryApp(context, ({ api, app_code }) => listOfApplication(api, filter, { app_code, extent }));
   const { app_code } = await context.licensingAccount(filter);
   return listOfApplication(context.licensing(filter), filter, { app_code, extent });
 }

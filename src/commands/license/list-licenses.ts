@@ -1,11 +1,10 @@
-import { listOfApplication } from '../../api/licensing/application.ts';
 import { textOf } from '../../api/licensing/license.ts';
 import { matchesGlob } from '../../core/glob.ts';
 import { inOrder, orderOf } from '../../output/sort.ts';
 import { optional } from '../../schema/field.ts';
 import { licenseFields, licenseExtras } from '../../schema/license.ts';
 import { command } from '../command.ts';
-import { allAppsOption, ofChosenApp, ofEveryApp, refuseChosenApp } from './apps.ts';
+import { allAppsOption, licensesOf, refuseChosenApp } from './apps.ts';
 import { keyAlone, licenseShow } from './show.ts';
 
 const { remote_user, app_code } = licenseFields;
@@ -37,9 +36,7 @@ export default command({
     if (all_apps) refuseChosenApp(filter.app_code, context.options);
     const { sort } = context.options;
     const extent = limit === undefined || sort !== undefined ? 'whole' : 'part';
-    const listed = all_apps
-      ? ofEveryApp(context, ({ api, app_code }) => listOfApplication(api, filter, { app_code, extent }))
-      : await ofChosenApp(filter, extent, context);
+    const listed = await licensesOf({ ...filter, all_apps }, extent, context);
     const licenses = sort === undefined || limit === undefined ? listed : inOrder(listed, orderOf(sort), licenseShow);
     let count = 0;
     for await (const license of licenses) {

@@ -1,11 +1,10 @@
-import { listOfApplication } from '../../api/licensing/application.ts';
 import type { License } from '../../api/licensing/license.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { optional } from '../../schema/field.ts';
 import { licenseCode, licenseFields, licenseExtras } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import type { Accounts, Services } from '../context.ts';
-import { allAppsOption, ofChosenApp, ofEveryApp, refuseChosenApp, type OwnApp } from './apps.ts';
+import { allAppsOption, licensesOf, ofEveryApp, refuseChosenApp, type OwnApp } from './apps.ts';
 import { keyAlone, licenseShow } from './show.ts';
 
 const { remote_user, app_code } = licenseFields;
@@ -24,10 +23,7 @@ export default command({
     if (all_apps) refuseChosenApp(filter.app_code, context.options);
     if (license_code !== undefined)
       return withHint(all_apps ? viewInEveryApp(license_code, context) : context.licensing(filter).view(license_code));
-    const licenses = all_apps
-      ? ofEveryApp(context, ({ api, app_code }) => listOfApplication(api, filter, { app_code, extent: 'whole' }))
-      : ofChosenApp(filter, 'whole', context);
-    return someOf(licenses, `the user '${user ?? ''}' has no license`);
+    return someOf(licensesOf({ ...filter, all_apps }, 'whole', context), `the user '${user ?? ''}' has no license`);
   },
 
   result: 'one or rows',
@@ -48,10 +44,7 @@ async function withHint(license: Promise<License>): Promise<License> {
 }
 
 /** @throws Failure not_found after a list without rows */
-async function* someOf(
-  licenses: AsyncIterable<License> | Promise<AsyncIterable<License>>,
-  missing: string,
-): AsyncGenerator<License> {
+async function* someOf(licenses: Promise<AsyncIterable<License>>, missing: string): AsyncGenerator<License> {
   let count = 0;
   for await (const license of await licenses) {
     count += 1;
