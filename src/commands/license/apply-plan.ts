@@ -16,51 +16,51 @@ import type { CheckedRoster } from '../../store/roster/read-roster.ts';
 import type { Invocation, Terminal } from '../context.ts';
 import { inTargets, type Target } from './target.ts';
 
-/** How a plan is shown. */
-interface ShownPlan {
+/** A roster, and how it is to be applied. What was answered before is known once it is planned. */
+export interface Job extends Omit<Planning, 'answerOf'> {
+  readonly roster: CheckedRoster<LicenseFields>;
+  /** As it was typed; `-` is standard input. */
+  readonly file: string;
   readonly targets: readonly Target[];
-  readonly tellsChanges: boolean | undefined;
-  readonly limits: PlanLimits;
+  readonly values: {
+    readonly app_code?: number | undefined;
+    readonly input_format?: string | undefined;
+    readonly journal?: string | undefined;
+    readonly settle?: number | undefined;
+    readonly max_create?: number | undefined;
+    readonly exit_code?: boolean | undefined;
+  };
+}
+
+/** Where the roster came from, for errors. */
+function placeOf({ file }: Pick<Job, 'file'>): string {
+  return file === '-' ? 'standard input' : file;
 }
 
 /**
- * The rows of a dry run; with -o curl there are none, and its requests are noted.
+ * The rows of a dry run, with a warning for each user who has several licenses; with -o curl there are none, and its requests are noted.
  * @throws Failure incomplete where a row cannot be applied; differences where they were asked for
  */
 export async function* planned(
   plan: Plan,
-  planning: Pick<Planning, 'licensing' | 'similar'>,
-  { targets, tellsChanges, limits }: ShownPlan,
+  job: Job,
   { conclude, warn, options }: Pick<Terminal, 'conclude' | 'warn'> & Pick<Invocation, 'options'>,
 ): AsyncGenerator<DryRow> {
-  refusePlan(plan, planning, limits);
-  if (options.output === 'curl') await planRequests(plan, planning);
-  else yield* plannedRows(plan, warn);
-  conclude(`${planInWords(plan)} on ${inTargets(targets)}`);
+  refusePlan(plan, job);
+  if (options.output === 'curl') await planRequests(plan, job);
+  else
+    for (const one of plan.rows) {
+      if ('hasSeveral' in one.decision && one.decision.hasSeveral) warn(severalWarning(one.row));
+      yield dryRow(one);
+    }
+  conclude(`${planInWords(plan)} on ${inTargets(job.targets)}`);
   const refused = plan.rows.flatMap(({ decision }) => (decision.step === 'refused' ? [decision] : []));
   if (refused.length > 0) {
     const { hint } = refused.find(isOpen)?.failure.details ?? {};
     throw new Failure('incomplete', `${refused.length} of ${plan.rows.length} rows cannot be applied`, { hint });
   }
   const changes = changesIn(plan);
-  if (tellsChanges && changes > 0) throw new Failure('differences', `${changes} licenses would change`);
-}
-
-/** The rows of a plan, with a warning for each user who has several licenses. */
-function* plannedRows({ rows }: Plan, warn: Terminal['warn']): Generator<DryRow> {
-  for (const planned of rows) {
-    const { row, decision } = planned;
-    if ('hasSeveral' in decision && decision.hasSeveral) warn(severalWarning(row));
-    yield dryRow(planned);
-  }
-}
-
-/** What a plan must keep to before anything is written. */
-export interface PlanLimits {
-  readonly roster: CheckedRoster<LicenseFields>;
-  /** Where the roster came from, for errors. */
-  readonly file: string;
-  readonly max_create: number | undefined;
+  if (job.values.exit_code && changes > 0) throw new Failure('differences', `${changes} licenses would change`);
 }
 
 /**
@@ -68,8 +68,9 @@ export interface PlanLimits {
  * roster only by case, runs of blanks, Unicode form or leading zeros.
  * @throws Failure usage
  */
-export function refusePlan(plan: Plan, { similar }: Pick<Planning, 'similar'>, limits: PlanLimits): void {
-  const { roster, file, max_create = Infinity } = limits;
+export function refusePlan(plan: Plan, job: Job): void {
+  const { roster, values, similar } = job;
+  const { max_create = Infinity } = values;
   const creations = creationsIn(plan);
   if (creations > max_create)
     throw usage(`${creations} licenses would be created, and --max-create is ${max_create}; nothing was changed`);
@@ -78,7 +79,7 @@ export function refusePlan(plan: Plan, { similar }: Pick<Planning, 'similar'>, l
   const places = new Map(roster.rows.map((row, index) => [row, roster.lines[index] ?? 0]));
   const lines = twins.slice(0, maxTwins).map(([later, earlier]) => {
     const [line, first] = [places.get(later) ?? 0, places.get(earlier) ?? 0];
-    return `${file}:${line}: user '${later.remote_user}' is like '${earlier.remote_user}' on line ${first}`;
+    return `${placeOf(job)}:${line}: user '${later.remote_user}' is like '${earlier.remote_user}' on line ${first}`;
   });
   const rest = twins.length - lines.length;
   throw usage(
@@ -93,15 +94,12 @@ const spreadsheetName = /^\d([.,]\d+)?E\+?\d+$|^\d{1,2}[-.][A-Z][a-z]{2}\.?$|^[A
 const maxNames = 3;
 
 /** Warns of names that look as if a spreadsheet had changed them. */
-export function warnOfNames(
-  { rows, lines }: CheckedRoster<LicenseFields>,
-  file: string,
-  warn: (text: string) => void,
-): void {
+export function warnOfNames(job: Pick<Job, 'roster' | 'file'>, warn: (text: string) => void): void {
+  const { rows, lines } = job.roster;
   const found = rows.flatMap(({ remote_user }, index) =>
     spreadsheetName.test(remote_user) ? [`'${remote_user}' (line ${lines[index] ?? '?'})`] : [],
   );
   if (found.length === 0) return;
   const rest = found.length > maxNames ? ` and ${found.length - maxNames} more` : '';
-  warn(`${file}: ${found.slice(0, maxNames).join(', ')}${rest} may be names that a spreadsheet has changed`);
+  warn(`${placeOf(job)}: ${found.slice(0, maxNames).join(', ')}${rest} may be names that a spreadsheet has changed`);
 }

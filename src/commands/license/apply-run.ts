@@ -8,18 +8,18 @@ import {
   planInWords,
   answersBefore,
   planToShow,
+  type DryRow,
   type Plan,
   type Planning,
   type RowResult,
 } from '../../jobs/license/plan-roster.ts';
 import { licenseJournal, recordedPast, type LicenseJournal } from '../../jobs/license/past.ts';
 import type { Applying } from '../../jobs/license/roster-results.ts';
-import type { LicenseFields } from '../../schema/license.ts';
 import type { JournalHeader } from '../../store/journal.ts';
 import type { Disk, GlobalValues, Invocation, Keys, Ledgers, Terminal, Time } from '../context.ts';
-import { refusePlan, type PlanLimits } from './apply-plan.ts';
-import { refuseReadOnly, settlingOf } from './options.ts';
-import { answersOf, claimsOf, inTargets, profilesOf, type Target } from './target.ts';
+import { planned, refusePlan, type Job } from './apply-plan.ts';
+import { defaultSettle, refuseReadOnly, settlingOf } from './options.ts';
+import { answersOf, claimsOf, inTargets } from './target.ts';
 
 /** On a terminal more resizes than these are asked about. */
 const manyChanges = 100;
@@ -27,96 +27,75 @@ const manyChanges = 100;
 /** The parts of the context that `license apply` uses once the roster is read. */
 type ApplyingParts = Invocation & Keys & Terminal & Disk & Ledgers & Time;
 
-interface Job {
-  /** The roster, and the options with which it is read again. */
-  readonly file: string;
-  readonly values: ResumeValues;
-  readonly rows: readonly LicenseFields[];
-  readonly targets: readonly Target[];
-  /** It has the hash of the roster: another text is another job. */
-  readonly header: JournalHeader;
-  readonly journal: string | undefined;
-  readonly settle: number;
-  readonly limits: PlanLimits;
+/** Another roster, server or application is another job. */
+function headerOf({ roster, targets }: Job): JournalHeader {
+  const target = targets.map(({ app_code, origin }) => ({ app_code, origin }));
+  return { job: 'license apply', target, input: roster.sha256 };
 }
 
-/** A plan is made before its claims are taken. */
-type Unclaimed = Omit<Planning, 'answerOf'>;
-
-async function lookFirst(
-  { rows, targets }: Pick<Job, 'rows' | 'targets'>,
-  planning: Unclaimed,
-  journal: Pick<LicenseJournal, 'past'>,
-  context: ApplyingParts,
-): Promise<Plan> {
-  const answerOf = await answersBefore(rows, { journal, openAnswers: answersOf(targets, context) });
-  return planToShow(rows, { ...planning, answerOf });
+async function lookFirst(job: Job, journal: Pick<LicenseJournal, 'past'>, context: ApplyingParts): Promise<Plan> {
+  const { rows } = job.roster;
+  const answerOf = await answersBefore(rows, { journal, openAnswers: answersOf(job.targets, context) });
+  return planToShow(rows, { ...job, answerOf });
 }
 
 /** A dry run reads what earlier runs of the job recorded, and holds nothing. */
-export async function planOfDryRun(job: Job, planning: Unclaimed, context: ApplyingParts): Promise<Plan> {
-  const journal = await context.readJournal(job.header, job.journal);
-  return lookFirst(job, planning, { past: recordedPast(journal ?? { path: '', records: [] }, context) }, context);
+export async function* dryRun(job: Job, context: ApplyingParts): AsyncGenerator<DryRow> {
+  const journal = await context.readJournal(headerOf(job), job.values.journal);
+  const past = recordedPast(journal ?? { path: '', records: [] }, context);
+  yield* planned(await lookFirst(job, { past }, context), job, context);
 }
 
-export async function* applied(job: Job, planning: Unclaimed, context: ApplyingParts): AsyncGenerator<RowResult> {
-  const { rows, targets, settle } = job;
+export async function* applied(job: Job, context: ApplyingParts): AsyncGenerator<RowResult> {
+  const { roster, targets, values } = job;
   for (const { account } of targets) refuseReadOnly(account);
-  const opened = await context.journal(job.header, job.journal);
+  const opened = await context.journal(headerOf(job), values.journal);
   let isDone = false;
   let resized = 0;
   try {
     const journal = licenseJournal(opened, context);
-    const asked = await askAboutPlan(job, planning, journal, context);
-    const own = await claimsOf(targets, settle, context);
+    const asked = await askAboutPlan(job, journal, context);
+    const own = await claimsOf(targets, values.settle ?? defaultSettle, context);
     const claiming = { ...context, journal, claims: own, openAnswers: answersOf(targets, context) };
-    const { plan, claims, answerOf } = await planClaimed(rows, planning, claiming);
+    const { plan, ...known } = await planClaimed(roster.rows, job, claiming);
     try {
-      refusePlan(plan, planning, job.limits);
-      if (creationsIn(plan) > asked) await ask(plan, targets, context);
-      for await (const row of carriedOut(plan, { ...planning, answerOf, journal, claims }, job, context)) {
+      refusePlan(plan, job);
+      if (creationsIn(plan) > asked) await ask(plan, job, context);
+      for await (const row of carriedOut(plan, { ...job, ...known, journal }, context)) {
         if (row.size_allowance_before !== null) resized += 1;
         yield row;
       }
     } finally {
-      await claims.releaseAll();
+      await known.claims.releaseAll();
     }
     isDone = true;
   } finally {
     // What was done decides how the run ends, and not whether its record could be put away.
     await orWarn(isDone ? opened.finish() : opened.close(), context.warn);
+    // A journal is a roster of the licenses that it resized. None is created: a user who is gone stays gone.
     const journal = `${opened.path}${isDone ? '.done' : ''}`;
+    const line = commandLine(journal, { app_code: values.app_code }, context.options);
+    const sizes = resized === 1 ? 'the size' : `${resized} sizes`;
     if (resized > 0)
-      context.conclude(`to put ${sizesInWords(resized)} back: ${putBack(journal, job.values, context.options)}`);
+      context.conclude(`to put ${sizes} back: ${line} --column size_allowance=size_allowance_before --max-create 0`);
   }
-}
-
-function sizesInWords(count: number): string {
-  return count === 1 ? 'the size' : `${count} sizes`;
-}
-
-/** A journal is a roster of the licenses that it resized. None is created: a user who is gone stays gone. */
-function putBack(journal: string, { app_code }: ResumeValues, options: GlobalValues): string {
-  const line = commandLine(journal, { app_code }, options);
-  return `${line} --column size_allowance=size_allowance_before --max-create 0`;
 }
 
 async function* carriedOut(
   plan: Plan,
-  started: Planning & Pick<Applying, 'journal' | 'claims'>,
-  job: Job,
+  job: Job & Planning & Pick<Applying, 'journal' | 'claims'>,
   context: ApplyingParts,
 ): AsyncGenerator<RowResult> {
   const { signal, conclude, clean } = context;
+  const { file, targets, values } = job;
   const progress = context.progress('licenses', plan.rows.length);
-  const where = inTargets(job.targets);
   const applying = {
-    ...started,
-    ...settlingOf(context, job.settle),
+    ...job,
+    ...settlingOf(context, values.settle ?? defaultSettle),
     signal,
     conclude,
-    where,
-    resume: commandLine(job.file, job.values, context.options),
+    where: inTargets(targets),
+    resume: commandLine(file, values, context.options),
     finished: () => progress.step(),
   };
   try {
@@ -132,27 +111,27 @@ async function* carriedOut(
  * without claims: nobody waits for a question. A run that resumes was answered before.
  * @returns how many creations were agreed to
  */
-async function askAboutPlan(
-  { rows, targets, limits }: Job,
-  planning: Unclaimed,
-  journal: LicenseJournal,
-  context: ApplyingParts,
-): Promise<number> {
+async function askAboutPlan(job: Job, journal: LicenseJournal, context: ApplyingParts): Promise<number> {
   if (!context.interactive() || context.options.yes || journal.isResumed) return Infinity;
-  const plan = await lookFirst({ rows, targets }, planning, journal, context);
-  refusePlan(plan, planning, limits);
+  const plan = await lookFirst(job, journal, context);
+  refusePlan(plan, job);
   const creations = creationsIn(plan);
-  if (creations > 0 || changesIn(plan) > manyChanges) await ask(plan, targets, context);
+  if (creations > 0 || changesIn(plan) > manyChanges) await ask(plan, job, context);
   return creations;
 }
 
-async function ask(plan: Plan, targets: readonly Target[], context: ApplyingParts): Promise<void> {
-  await context.confirm(`${planInWords(plan)} on ${inTargets(targets)} (${profilesOf(targets)}). Go on?`);
+async function ask(plan: Plan, { targets }: Job, context: ApplyingParts): Promise<void> {
+  const profiles = targets.map(({ account: { profile } }) =>
+    profile === undefined ? 'credentials of the environment' : `profile ${profile}`,
+  );
+  const credentials = [...new Set(profiles)].join(', ');
+  await context.confirm(`${planInWords(plan)} on ${inTargets(targets)} (${credentials}). Go on?`);
 }
+
 /** The command line that applies a roster. */
 function commandLine(
   file: string,
-  { app_code, input_format, journal }: ResumeValues,
+  { app_code, input_format, journal }: Pick<Job['values'], 'app_code' | 'input_format' | 'journal'>,
   { profile, sandbox }: GlobalValues,
 ): string {
   const options = Object.entries({
@@ -163,10 +142,4 @@ function commandLine(
   });
   const words = options.flatMap(([name, value]) => (value === undefined ? [] : [name, String(value)]));
   return ['chatelaine license apply', ...[file, ...words].map(shellWord), ...(sandbox ? ['--sandbox'] : [])].join(' ');
-}
-
-interface ResumeValues {
-  readonly app_code?: number | undefined;
-  readonly input_format?: string | undefined;
-  readonly journal?: string | undefined;
 }

@@ -7,11 +7,11 @@ import { optional } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import type { GlobalValues } from '../context.ts';
 import { apiOfEachApp, defaultConcurrency, keepOptions, rosterOptions, workerOptions } from '../roster.ts';
-import { planned, warnOfNames } from './apply-plan.ts';
-import { applied, planOfDryRun } from './apply-run.ts';
+import { warnOfNames } from './apply-plan.ts';
+import { applied, dryRun } from './apply-run.ts';
 import { applyColumns, keptColumns, readLicenseRoster } from './license-roster.ts';
 import { targetsOf } from './target.ts';
-import { defaultSettle, ensuringOptions, sendAgainOf, similarOf } from './options.ts';
+import { allowedBy, ensuringOptions } from './options.ts';
 
 /** For a roster of more rows memory is saved: V8 would let 100,000 rows take 440 MiB while other programs use the cores. */
 const manyRows = 10_000;
@@ -82,27 +82,20 @@ export default command({
     if (roster.rows.length > manyRows) context.saveMemory();
     context.checkFields(Object.keys(roster.others[0] ?? {}));
     const kept = keptColumns(roster);
-    const limits = { roster, file: file === '-' ? 'standard input' : file, max_create: values.max_create };
-    warnOfNames(roster, limits.file, context.warn);
-    const { rows, sha256: input } = roster;
-    const users = rows.map(({ remote_user }) => remote_user);
-    const sendAgain = sendAgainOf(values.send_again, users);
-    const targets = await targetsOf(rows, values.app_code, context);
-    const planning = {
+    warnOfNames({ roster, file }, context.warn);
+    const users = roster.rows.map(({ remote_user }) => remote_user);
+    const job = {
+      roster,
+      file,
+      values,
+      ...allowedBy(values, users),
+      resizedTo: roster.resizedTo,
+      targets: await targetsOf(roster.rows, values.app_code, context),
       licensing: apiOfEachApp(context, values.app_code),
       concurrency: values.concurrency ?? defaultConcurrency,
-      similar: similarOf(values.allow_similar),
-      sendAgain,
       elapsed: context.elapsed,
     };
-    const { journal, settle = defaultSettle } = values;
-    const shown = { targets, tellsChanges: values.exit_code, limits };
-    const target = targets.map(({ app_code, origin }) => ({ app_code, origin }));
-    const header = { job: 'license apply', target, input };
-    const job = { file, values, rows, targets, header, journal, settle, limits };
-    const all = context.options.dry_run
-      ? planned(await planOfDryRun(job, planning, context), planning, shown, context)
-      : applied(job, planning, context);
+    const all = context.options.dry_run ? dryRun(job, context) : applied(job, context);
     for await (const row of all) yield kept(row);
   },
 

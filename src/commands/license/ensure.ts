@@ -5,15 +5,7 @@ import { changeInWords } from '../../jobs/license/decide.ts';
 import { licenseFields, licenseRules, soughtUser, licenseExtras } from '../../schema/license.ts';
 import { alternatives, optional } from '../../schema/field.ts';
 import { command } from '../command.ts';
-import {
-  appCodeOf,
-  defaultSettle,
-  ensuringOptions,
-  refuseReadOnly,
-  sendAgainOf,
-  settlingOf,
-  similarOf,
-} from './options.ts';
+import { allowedBy, appCodeOf, defaultSettle, ensuringOptions, refuseReadOnly, settlingOf } from './options.ts';
 import { beforeFields, changedShow } from './put-back.ts';
 import { createdKey } from './show.ts';
 
@@ -46,11 +38,11 @@ export default command({
     const account = await context.licensingAccount(typed);
     refuseReadOnly(account);
     const { options, elapsed, note } = context;
-    const sendAgain = sendAgainOf(send_again, [remote_user]);
+    const allowed = allowedBy({ allow_similar, send_again }, [remote_user]);
     const claims = options.dry_run
       ? noClaims(await context.openAnswers(account, app_code, [remote_user]))
       : await context.claims(account, app_code, settle);
-    const ensuring = { ...settlingOf(context, settle), claims, elapsed, similar: similarOf(allow_similar), sendAgain };
+    const ensuring = { ...settlingOf(context, settle), claims, elapsed, ...allowed };
     const fields = { remote_user, app_code, size_allowance };
     const ensured = await ensureLicense(context.licensing(typed), fields, ensuring);
     const { outcome, license, size_before, failure } = ensured;

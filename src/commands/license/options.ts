@@ -1,7 +1,7 @@
 import { formatDuration } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import type { Settling } from '../../jobs/license/create-license.ts';
-import type { SimilarNames } from '../../jobs/license/decide.ts';
+import type { KnownUsers } from '../../jobs/license/decide.ts';
 import type { Fields } from '../../schema/field.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';
 import type { Accounts, Invocation, Terminal, Time } from '../context.ts';
@@ -35,19 +35,23 @@ export const ensuringOptions = {
   },
 } as const satisfies Fields;
 
-/**
- * The users of `--send-again`, each of whom has to be one that the command is about.
- * @throws Failure usage
- */
-export function sendAgainOf(users: readonly string[] = [], own: readonly string[]): ReadonlySet<string> {
-  const known = new Set(users.length > 0 ? own : []);
-  const strange = users.find((user) => !known.has(user));
-  if (strange !== undefined) throw usage(`--send-again: this command is not about the user '${strange}'`);
-  return new Set(users);
+export interface EnsuringValues {
+  readonly allow_similar?: boolean | undefined;
+  readonly send_again?: readonly string[] | undefined;
 }
 
-export function similarOf(allow_similar: boolean | undefined): SimilarNames {
-  return allow_similar ? 'allow' : 'refuse';
+/**
+ * What those options allow for the users that the command is about.
+ * @throws Failure usage where `--send-again` names another one
+ */
+export function allowedBy(
+  { allow_similar, send_again = [] }: EnsuringValues,
+  users: readonly string[],
+): Pick<KnownUsers, 'similar' | 'sendAgain'> {
+  const known = new Set(send_again.length > 0 ? users : []);
+  const strange = send_again.find((user) => !known.has(user));
+  if (strange !== undefined) throw usage(`--send-again: this command is not about the user '${strange}'`);
+  return { similar: allow_similar ? 'allow' : 'refuse', sendAgain: new Set(send_again) };
 }
 
 /** What a job needs to settle an unconfirmed request. */

@@ -36,13 +36,6 @@ export function inTargets(targets: readonly Target[]): string {
   return `${hosts.join(' and ')}, application${codes.length === 1 ? '' : 's'} ${codes.join(', ')}`;
 }
 
-/** The credentials in words: `profile main`. */
-export function profilesOf(targets: readonly Target[]): string {
-  const names = [...new Set(targets.map(({ account }) => account.profile))];
-  const words = names.map((name) => (name === undefined ? 'credentials of the environment' : `profile ${name}`));
-  return words.join(', ');
-}
-
 /** The claims on the users of each application. */
 export async function claimsOf(
   targets: readonly Target[],
@@ -59,9 +52,8 @@ export function answersOf(
   targets: readonly Target[],
   { openAnswers }: Pick<Ledgers, 'openAnswers'>,
 ): EarlierAnswers['openAnswers'] {
-  const accounts = new Map(targets.map(({ app_code, account }) => [app_code, account]));
   return async (app_code, users) => {
-    const account = accounts.get(app_code);
-    return account ? openAnswers(account, app_code, users) : new Map();
+    const target = targets.find((one) => one.app_code === app_code);
+    return target ? openAnswers(target.account, app_code, users) : new Map();
   };
 }

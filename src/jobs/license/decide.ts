@@ -2,7 +2,7 @@ import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
 import { textOf, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import { shellWord } from '../../core/shell-word.ts';
-import type { LicenseFields } from '../../schema/license.ts';
+import { licenseFields, type LicenseFields } from '../../schema/license.ts';
 import type { OpenAnswer } from '../../store/claims.ts';
 import type { LicenseUser } from './claim-users.ts';
 import type { Sight } from './sight.ts';
@@ -17,6 +17,8 @@ export interface KnownUsers {
   readonly sendAgain: ReadonlySet<string>;
   /** What an earlier POST was answered, whose license no list has shown. */
   readonly answerOf: (user: LicenseFields) => OpenAnswer | undefined;
+  /** The size to which an earlier run resized a license of the user, where that is put back. */
+  readonly resizedTo?: ((user: LicenseUser) => number) | undefined;
 }
 
 /** What has to happen so that a user has one license of the asked size. `answer`: an open one, after which nothing may be sent. */
@@ -39,14 +41,14 @@ export function isOpen(decision: Decision): boolean {
   return 'answer' in decision;
 }
 
-/** Never a second license: of several, the one of the asked size is kept, else the first listed is resized. */
-export function decide(sight: Sight, asked: LicenseFields, { similar, sendAgain, answerOf }: KnownUsers): Decision {
+/** Never a second license. */
+export function decide(sight: Sight, asked: LicenseFields, known: KnownUsers): Decision {
+  const { similar, sendAgain, answerOf, resizedTo } = known;
+  const { min, max } = licenseFields.size_allowance;
+  if (asked.size_allowance < min || asked.size_allowance > max)
+    return notPutBack(`the old size ${asked.size_allowance} is not allowed today (${min} to ${max})`, asked);
   if (sight.shows === 'gap') return { step: 'refused', failure: sight.failure };
-  if (sight.shows === 'licenses') {
-    const fitting = sight.licenses.find((license) => sizeOf(license) === asked.size_allowance);
-    const hasSeveral = sight.licenses.length > 1;
-    return { step: fitting ? 'unchanged' : 'resize', license: fitting ?? sight.licenses[0], hasSeveral };
-  }
+  if (sight.shows === 'licenses') return keepOne(sight.licenses, asked, resizedTo?.(asked));
   const isHint = sight.shows === 'nothing' && sight.as === 'hint';
   const answer = answerOf(asked);
   if (answer && !sendAgain.has(asked.remote_user)) {
@@ -63,6 +65,30 @@ export function decide(sight: Sight, asked: LicenseFields, { similar, sendAgain,
     hint: `If these are two users, repeat with --allow-similar. Look with: chatelaine license list --app-code ${asked.app_code}`,
   });
   return { step: 'refused', failure, similar: why };
+}
+
+/** Of several licenses the one of the asked size is kept, else the first listed is resized. `resizedTo`: the one of that size is put back. */
+function keepOne(
+  licenses: readonly [License, ...License[]],
+  asked: LicenseFields,
+  resizedTo: number | undefined,
+): Decision {
+  const ofSize = (size: number | undefined): License[] => licenses.filter((license) => sizeOf(license) === size);
+  const hasSeveral = licenses.length > 1;
+  const resized = hasSeveral && resizedTo !== undefined ? ofSize(resizedTo) : [];
+  const [fitting] = resized.length > 0 ? [] : ofSize(asked.size_allowance);
+  if (fitting) return { step: 'unchanged', license: fitting, hasSeveral };
+  if (hasSeveral && resizedTo !== undefined && resized.length !== 1) {
+    const found = `${resized.length === 0 ? 'none' : resized.length} of its ${licenses.length} licenses`;
+    return notPutBack(`${found} have the size ${resizedTo} that was set`, asked);
+  }
+  return { step: 'resize', license: resized[0] ?? licenses[0], hasSeveral };
+}
+
+function notPutBack(why: string, { remote_user, app_code }: LicenseUser): Decision {
+  const look = `chatelaine license list --remote-user ${shellWord(remote_user)} --app-code ${app_code}`;
+  const way = `look with ${look}, and set another size with chatelaine license edit`;
+  return { step: 'refused', failure: new Failure('rejected', `${why}: not put back; ${way}`) };
 }
 
 /** The size of a license; undefined where it does not have one. */
