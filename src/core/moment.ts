@@ -14,16 +14,19 @@ const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'frida
 const momentPattern =
   /^(?:(\d{4}-\d\d-\d\d|[a-z]+)(?:[t ](?=\d)|$))?(?:(\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(z|[+-]\d\d:\d\d)?)?$/;
 
+const months = 'january february march april may june july august september october november december'.split(' ');
+
 /**
- * Reads a moment as people say it: RFC 3339; a local date, `today`, `yesterday` or a weekday, each with or without a time, or a time
- * of today; or how long ago, such as `7d`, `2w`, `3mo`, `1y` (docs/manual/chapters.md, Times).
+ * Reads a moment as people say it: RFC 3339; a local date, also as a heading of a conversation has it (`Thursday 12 March 2026`), `today`,
+ * `yesterday` or a weekday, each with or without a time, or a time of today (`9:30`, `9 am`, `noon`); or how long ago, such as `7d`, `2w`, `3mo`, `1y` (docs/manual/chapters.md, Times).
  * Returns milliseconds since 1970-01-01 UTC.
  * @throws Failure usage
  */
 export function parseMoment(text: string, calendar: Calendar): Milliseconds {
-  const [, count, unit = ''] = /^(\d{1,9})([a-z]+)$/.exec(text) ?? [];
+  const written = withClock(withDate(text.toLowerCase(), calendar.now()));
+  const [, count, unit = ''] = /^(\d{1,9})([a-z]+)$/.exec(written) ?? [];
   if (count !== undefined) return ago(text, Number(count), unit, calendar);
-  const [all, day = 'today', time = '00:00', zone = ''] = momentPattern.exec(text.toLowerCase()) ?? [];
+  const [all, day = 'today', time = '00:00', zone = ''] = momentPattern.exec(written) ?? [];
   if (all === undefined || all === '') throw notMoment(text);
   const isDate = /^\d/.test(day);
   if (zone === '') calendar.checkZone();
@@ -35,15 +38,47 @@ export function parseMoment(text: string, calendar: Calendar): Milliseconds {
   return moment;
 }
 
+/** Writes `thursday 12 march 2026` as 2026-03-12, without a year the latest that has begun; a weekday has to be that of the date. */
+function withDate(text: string, now: Milliseconds): string {
+  const [all, weekday, day = '', word = '', year] =
+    /^(?:([a-z]+),? )?(\d{1,2})\.? ([a-z]{3,})(?: (\d{4}))?(?=$| )/.exec(text) ?? [];
+  const month = months.findIndex((name) => name === word || name.slice(0, 3) === word);
+  if (all === undefined || month < 0) return text;
+  const inYear = (number: number | string): string =>
+    `${number}-${String(month + 1).padStart(2, '0')}-${day.padStart(2, '0')}`;
+  const present = new Date(now).getFullYear();
+  const date = inYear(year ?? (inYear(present) > momentText(now).slice(0, 10) ? present - 1 : present));
+  const named = weekdays[new Date(`${date}T00:00:00Z`).getUTCDay()];
+  const isOther = weekday !== undefined && weekday !== named && weekday !== named?.slice(0, 3);
+  return isOther ? text : date + text.slice(all.length);
+}
+
+/** Writes `9:30`, `9 am`, `noon` and `midnight` as a time of two digits each. */
+function withClock(text: string): string {
+  return text
+    .replace(/(?:^| )at (?=\S)/, ' ')
+    .replace(/(^| )noon$/, '$112:00')
+    .replace(/(^| )midnight$/, '$100:00')
+    .replace(
+      /(^| )(0?[1-9]|1[0-2])(:\d\d)? ?([ap])m$/,
+      (_all, lead: string, hour: string, minutes = ':00', half = '') => {
+        const hours = (Number(hour) % 12) + (half === 'p' ? 12 : 0);
+        return `${lead}${hours}${String(minutes)}`;
+      },
+    )
+    .replace(/(^| )(\d:\d\d)/, '$10$2')
+    .trim();
+}
+
 /** Months and years keep the local time and end with their month; all other spans are of one length. */
 function ago(text: string, count: number, unit: string, calendar: Calendar): Milliseconds {
   const now = calendar.now();
-  const months = unit === 'mo' ? count : unit === 'y' ? count * 12 : undefined;
-  if (months === undefined) return now - durationOf(text, unit === 'w' ? `${count * 7}d` : text);
-  if (months > 12_000) throw notMoment(text);
+  const span = unit === 'mo' ? count : unit === 'y' ? count * 12 : undefined;
+  if (span === undefined) return now - durationOf(text, unit === 'w' ? `${count * 7}d` : text);
+  if (span > 12_000) throw notMoment(text);
   calendar.checkZone();
   const date = new Date(now);
-  const [year, month] = [date.getFullYear(), date.getMonth() - months];
+  const [year, month] = [date.getFullYear(), date.getMonth() - span];
   const day = Math.min(date.getDate(), new Date(year, month + 1, 0).getDate());
   return date.setFullYear(year, month, day);
 }
@@ -108,6 +143,6 @@ export function checkZone(env: Environment): void {
 function notMoment(text: string): Failure {
   return usage(
     `'${text}' is not a time`,
-    "Write a day (yesterday, thursday, 2026-03-01), a time (09:30, '2026-03-01 08:00', 2026-03-01T08:00:00Z), or how long ago (12h, 7d, 2w, 3mo, 1y).",
+    "Write a day (yesterday, thursday, 2026-03-01), a time (9:30, '9 am', '2026-03-01 08:00', 2026-03-01T08:00:00Z), or how long ago (12h, 7d, 2w, 3mo, 1y).",
   );
 }
