@@ -65,7 +65,7 @@ function unknownOption(typed: string, line: string, { options }: LinePlace): Fai
   });
   if (flags.includes(flag)) return usage(`${flag} takes no value`, keyAdvice(flag, options) ?? `See ${line} --help.`);
   const hint =
-    (flag === '--format' ? 'Did you mean --output?' : undefined) ??
+    (flag === '--format' ? 'Write -o FORMAT, as in -o json.' : undefined) ??
     keyAdvice(flag, options) ??
     suggestion(flag, flags) ??
     `See ${line} --help.`;

@@ -25,7 +25,11 @@ export function settingsNear(words: readonly string[]): NamedSetting[] {
 }
 
 /** Words that say nothing of a setting. */
-const idle: ReadonlySet<string> = new Set('a an by for i in me my of on the to when with'.split(' '));
+const idle: ReadonlySet<string> = new Set(
+  'a an be by can do every for i in is it less make me more my no not of off on please set should the to turn want when with'.split(
+    ' ',
+  ),
+);
 
 function wantedIn(words: readonly string[]): readonly string[] {
   const all = words.flatMap((word) => searchable(word).trim().split(' '));
@@ -37,9 +41,15 @@ function settingsMissing(wanted: readonly string[], most: number): NamedSetting[
   return Object.entries<Field>(settings).flatMap(([name, field]) => {
     const text = ` ${searchable(textOf(name, field))}`;
     // A part of a word is enough only where all words are found.
-    const lacking = wanted.filter((word) => !text.includes(most === 0 ? word : ` ${word}`));
+    const has = (word: string): boolean => text.includes(most === 0 ? word : ` ${word}`);
+    const lacking = wanted.filter((word) => !has(word) && !text.includes(` ${stemOf(word)}`));
     return lacking.length <= most ? [{ name, field }] : [];
   });
+}
+
+/** `dark` of darker: what is left of a word of five letters or more without its ending, if that still says something. */
+function stemOf(word: string): string {
+  return /^(.{4,}?)(?:er|est|ing|ed|s)$/.exec(word)?.[1] ?? word;
 }
 
 /**

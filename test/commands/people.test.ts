@@ -70,6 +70,12 @@ describe('snippet rm', () => {
     });
     expect((await run('snippet rm 1 --yes', { tty: true })).stdout).toBe('Snippet 1: deleted\n');
   });
+
+  test('asks nothing for a dry run', async () => {
+    const { exitCode, stdout, stderr } = await (await openSandbox()).run('snippet rm welcome -n', { tty: true });
+    expect({ exitCode, asked: stderr.includes('?') }).toEqual({ exitCode: 0, asked: false });
+    expect(stdout).toContain('/api/v1/saved_snippets/1');
+  });
 });
 
 test('view list has the fragments that view pin takes', async () => {
@@ -86,9 +92,11 @@ test.each([
   ['view unpin inbox', 'Did you mean view hide?'],
   ['snippet delete 1', 'Did you mean snippet rm?'],
   ['auth add', 'Did you mean auth login?'],
-  ['license list --format json', 'Did you mean --output?'],
+  ['license list --format json', 'Write -o FORMAT, as in -o json.'],
   ['license list ada', '--remote-user USER'],
   ['archive pull kept general', 'chatelaine archive pull DIR --channel LINK.'],
+  ['archive pull https://chat.example/#narrow/channel/1-general', 'chatelaine archive pull DIR --channel LINK.'],
+  ['archive pull #narrow/channel/1-general', 'chatelaine archive pull DIR --channel LINK.'],
   ['license revoke x', 'chatelaine license retire CODE gives the license to nobody'],
   ['topic delete lunch', 'The channel comes first: chatelaine topic delete CHANNEL TOPIC.'],
 ])('%s is exit 2 and names what is meant', async (line, advice) => {

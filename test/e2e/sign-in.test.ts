@@ -88,7 +88,7 @@ test('the prompt for a key says where the key is', async () => {
   const { exitCode, output } = await signIn('', atKey('SandboxKeyOfMara0000000000000000'));
 
   expect(exitCode).toBe(0);
-  expect(output).toContain('The key is in the app: Settings, Account & privacy, API key. It is not your password');
+  expect(output).toContain('The chat key is in the app: Settings, Account & privacy, API key. It is not your password');
   await expectGolden(screenOf(output), 'test/golden/screens/sign-in.txt');
   // Nobody has looked at the key before it is typed.
   expect(output).not.toContain('✔');

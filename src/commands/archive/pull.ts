@@ -6,6 +6,7 @@ import { planPull } from '../../jobs/archive/pull-order.ts';
 import { recheckArchive, type Rechecked } from '../../jobs/archive/recheck-archive.ts';
 import type { MessageSelection } from '../../jobs/messages/selection.ts';
 import { withNearNames } from '../../jobs/topic/near.ts';
+import { isUrl } from '../../schema/link.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
 import { flagField } from '../../schema/field.ts';
 import { command } from '../command.ts';
@@ -52,6 +53,11 @@ export default command({
   dryRun: ['rows'],
 
   run({ all_channels, ...values }, context) {
+    if (isUrl(values.folder) || values.folder.startsWith('#narrow/'))
+      throw usage(
+        `'${values.folder}' is a link, and no folder`,
+        'Name a folder before it: chatelaine archive pull DIR --channel LINK.',
+      );
     if (!all_channels) return pullFolder(values, context);
     if (Object.keys(values).some((name) => name in pagedOptions && name !== 'raw_content'))
       throw usage('--all-channels takes no selection', 'Pull a part of the messages into a folder of its own.');

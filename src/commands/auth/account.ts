@@ -18,8 +18,8 @@ export const profilesArgument = { kind: 'string', many: true, placeholder: 'NAME
 
 /** Where a person finds the key. */
 export const keyPlaces = {
-  licensing: 'The key is that of the application: in the dashboard, the credentials of the application.',
-  chat: 'The key is in the app: Settings, Account & privacy, API key. It is not your password; --password asks for that instead.',
+  licensing: "The licensing key is that of the application: in the dashboard, under the application's credentials.",
+  chat: 'The chat key is in the app: Settings, Account & privacy, API key. It is not your password; --password asks for that instead.',
 } as const;
 
 /**

@@ -6,7 +6,7 @@ import { each } from '../../jobs/work/each.ts';
 import { flagField, collect, readField } from '../../schema/field.ts';
 import { snippetFields } from '../../schema/snippet.ts';
 import { command } from '../command.ts';
-import type { Terminal } from '../context.ts';
+import type { Invocation, Terminal } from '../context.ts';
 
 export default command({
   args: { snippet: { ...snippetFields.snippet, many: true } },
@@ -53,7 +53,7 @@ export default command({
 async function idsOf(
   words: readonly string[],
   chat: Pick<ChatApi, 'snippets'>,
-  { interactive, confirm }: Pick<Terminal, 'interactive' | 'confirm'>,
+  { interactive, confirm, options }: Pick<Terminal, 'interactive' | 'confirm'> & Pick<Invocation, 'options'>,
 ): Promise<readonly number[]> {
   collect(words.filter(isNumber), (word) => readField('snippet', snippetFields.id, word));
   const isListed = interactive() || !words.every(isNumber);
@@ -62,7 +62,7 @@ async function idsOf(
   const titles = known
     .filter(({ id }) => ids.includes(Number(id)))
     .map(({ id, title }) => `${String(id)} '${String(title)}'`);
-  if (interactive() && titles.length > 0) await confirm(`Delete ${titles.join(', ')}?`);
+  if (interactive() && !options.dry_run && titles.length > 0) await confirm(`Delete ${titles.join(', ')}?`);
   return ids;
 }
 

@@ -20,6 +20,10 @@ describe('settings list WORD', () => {
     ['a word of the help', ['IANA'], ['timezone']],
     ['a word that people use', ['theme'], ['color_scheme']],
     ['all of several words', ['followed', 'push'], ['enable_followed_topic_push_notifications']],
+    ['a wish', ['make', 'it', 'darker'], ['color_scheme']],
+    ['a wish for less', ['e-mail', 'less', 'often'], ['email_notifications_batching_period_seconds']],
+    ['a wish with a number', ['email', 'every', '5', 'minutes'], ['email_notifications_batching_period_seconds']],
+    ['what it is to be set to', ['sounds', 'off'], ['notification_sound', 'enable_sounds']],
     ['what is nowhere', ['nonsense'], []],
   ])('%s', async (_what, words, names) => {
     expect(await listed(...words)).toEqual(names);
