@@ -8,7 +8,7 @@ import { codeOf, openFile, readBytes, replace, storageFailure, syncFolder } from
 import { makeFolder as makeFolderAt } from './disk/private-folder.ts';
 import { groupedAppend, type WriteLines } from './grouped-append.ts';
 import { acquireLock, type Surroundings } from './lock/lock.ts';
-import { isCutBefore, readRecords, recordLine } from './roster/ndjson.ts';
+import { isCutBefore, readRecords, recordLine, type Damaged } from './roster/ndjson.ts';
 
 /** What a journal is about: another schema, job or input has another journal. */
 export type JournalHeader = Readonly<Record<string, unknown>>;
@@ -130,7 +130,7 @@ async function contentOf(path: string, { file, isNew }: OpenedFile, header: Jour
 /** `size`: up to the end of the last whole line; 0 where the header is not whole. */
 function contentIn(path: string, bytes: Buffer, header: JournalHeader): JournalContent & { readonly size: number } {
   if (isCutBefore(bytes, beginning)) return { path, records: [], isDamaged: true, size: 0 };
-  const { records: found, size } = recordsIn(path, bytes);
+  const { records: found, size } = readRecords(bytes, damaged(path));
   const [first, ...records] = found;
   if (!isDeepStrictEqual(first, parseJson(writeJson({ journal: 1, ...header })))) throw anotherJournal(path);
   return { path, records, isDamaged: size < bytes.length, size };
@@ -139,7 +139,7 @@ function contentIn(path: string, bytes: Buffer, header: JournalHeader): JournalC
 /** The header and the records of any job's journal; undefined for bytes that are something else. @throws Failure config where it is damaged */
 export function journalIn(path: string, bytes: Buffer): readonly unknown[] | undefined {
   return bytes.subarray(0, beginning.length).equals(Buffer.from(beginning))
-    ? recordsIn(path, bytes).records
+    ? readRecords(bytes, damaged(path)).records
     : undefined;
 }
 
@@ -151,16 +151,11 @@ function anotherJournal(path: string): Failure {
   });
 }
 
-function recordsIn(path: string, bytes: Buffer): ReturnType<typeof readRecords> {
-  try {
-    return readRecords(bytes);
-  } catch (cause) {
-    if (!(cause instanceof SyntaxError)) throw cause;
-    throw new Failure('config', `the journal ${path} is damaged: ${cause.message}`, {
+function damaged(path: string): Damaged {
+  return (problem) =>
+    new Failure('config', `the journal ${path} is damaged: ${problem}`, {
       hint: 'Move it away; the next run plans afresh.',
-      cause,
     });
-  }
 }
 
 /** At once, since it only reaches the system's memory: another thread would take longer to wake than this takes. */

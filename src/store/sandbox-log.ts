@@ -123,7 +123,7 @@ async function beginLog(path: string, file: FileHandle, seen: Seen): Promise<voi
 async function newRecords(path: string, file: FileHandle, seen: Seen): Promise<readonly unknown[]> {
   const { size } = await file.stat();
   const bytes = await bytesAt(file, seen.size, size - seen.size);
-  const { records, size: whole } = recordsIn(path, bytes);
+  const { records, size: whole } = readRecords(bytes, (problem) => damaged(path, problem));
   if (whole < bytes.length) await truncate(path, seen.size + whole);
   seen.size += whole;
   return records;
@@ -145,19 +145,9 @@ async function appendLine(path: string, file: FileHandle, seen: Seen, line: stri
   }
 }
 
-function recordsIn(path: string, bytes: Buffer): ReturnType<typeof readRecords> {
-  try {
-    return readRecords(bytes);
-  } catch (cause) {
-    if (!(cause instanceof SyntaxError)) throw cause;
-    throw damaged(path, cause.message, cause);
-  }
-}
-
-function damaged(path: string, what: string, cause?: unknown): Failure {
+function damaged(path: string, what: string): Failure {
   return new Failure('config', `the sandbox's data ${path} cannot be used: ${what}`, {
     hint: 'Name another file, or begin afresh: chatelaine sandbox reset',
-    cause,
   });
 }
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { readBytes, storageFailure, syncFolder } from '../disk/files.ts';
-import { jsonIn, recordLine } from '../roster/ndjson.ts';
+import { jsonIn, readRecords, recordLine, type Records } from '../roster/ndjson.ts';
 import { linesIn } from './part.ts';
 
 /** A file of JSON lines that only grows. */
@@ -50,17 +50,15 @@ export async function readList<T>(
   return { records, damaged, bytes, size };
 }
 
-/**
- * The whole records of a file; a last line that a crash cut is left out, and a missing file has none.
- * @throws Failure config where another line is broken
- */
-async function readLineFile(path: string): Promise<LineList<unknown>> {
-  const list = await readList(path, (record) => record, 'a record');
-  const [problem] = list.damaged;
-  if (problem === undefined) return list;
-  throw new Failure('config', `${path} is damaged: ${problem}`, {
-    hint: 'Put it back from a copy, or pull into another folder.',
-  });
+/** The whole records of a file; a missing file has none. @throws Failure config where a line before the last one is broken */
+async function readLineFile(path: string): Promise<Records> {
+  return readRecords(
+    (await readBytes(path)) ?? Buffer.alloc(0),
+    (problem) =>
+      new Failure('config', `${path} is damaged: ${problem}`, {
+        hint: 'Put it back from a copy, or pull into another folder.',
+      }),
+  );
 }
 
 /** A file of so many bytes of whole lines: what follows, cut by a crash, is removed. The file is made with its first record. */

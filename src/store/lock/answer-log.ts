@@ -130,17 +130,13 @@ export function* inAll<T>(sources: readonly Iterable<T>[]): Generator<T> {
 }
 
 function* parsed(path: string, bytes: Buffer = Buffer.alloc(0)): Generator<Answered> {
-  try {
-    for (const record of eachRecord(bytes))
-      if (isAnswered(record)) yield record;
-      else throw new SyntaxError('not an answer');
-  } catch (cause) {
-    if (!(cause instanceof SyntaxError)) throw cause;
-    throw new Failure('config', `the log of answers ${path} is damaged: ${cause.message}`, {
+  const damaged = (problem: string): Failure =>
+    new Failure('config', `the log of answers ${path} is damaged: ${problem}`, {
       hint: `Make sure that no chatelaine runs, check the licenses with license audit, and remove it: ${removing(path)}`,
-      cause,
     });
-  }
+  for (const record of eachRecord(bytes, damaged))
+    if (isAnswered(record)) yield record;
+    else throw damaged('not an answer');
 }
 
 export async function removeLogs({ ended }: LoggedAnswers): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Failure } from '../../core/failure.ts';
 import { parseJson, writeJson } from '../../core/json.ts';
 
 export interface Records {
@@ -6,10 +7,10 @@ export interface Records {
   readonly size: number;
 }
 
-/** All records of an append-only file. @throws SyntaxError as `eachRecord` */
-export function readRecords(bytes: Buffer): Records {
+/** All records of an append-only file. @throws as `eachRecord` */
+export function readRecords(bytes: Buffer, damaged: Damaged): Records {
   const records: unknown[] = [];
-  const reading = eachRecord(bytes);
+  const reading = eachRecord(bytes, damaged);
   for (;;) {
     const { done, value } = reading.next();
     if (done) return { records, size: value };
@@ -17,18 +18,21 @@ export function readRecords(bytes: Buffer): Records {
   }
 }
 
+/** The failure of a file with such a problem. */
+export type Damaged = (problem: string) => Failure;
+
 /**
  * Reads the records of an append-only file one by one. A last line that is cut or broken is left out: a crash interrupted its writing.
  * @returns bytes up to the end of the last whole record
- * @throws SyntaxError naming the line where a broken one is followed by others
+ * @throws what `damaged` makes of a broken line that is followed by others
  */
-export function* eachRecord(bytes: Buffer): Generator<unknown, number> {
+export function* eachRecord(bytes: Buffer, damaged: Damaged): Generator<unknown, number> {
   let size = 0;
   let line = 1;
   for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, size)) {
     const record = jsonIn(bytes.toString('utf8', size, end));
     if (record) yield record.value;
-    else if (bytes.indexOf(10, end + 1) >= 0) throw new SyntaxError(`line ${line} is not valid JSON`);
+    else if (bytes.indexOf(10, end + 1) >= 0) throw damaged(`line ${line} is not valid JSON`);
     else break;
     size = end + 1;
     line += 1;
