@@ -1,3 +1,4 @@
+import { refuseReadOnly } from '../../store/account/credentials.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import { orWarn } from '../../core/failure.ts';
 import { applyRoster } from '../../jobs/license/roster-run.ts';
@@ -18,7 +19,7 @@ import type { Applying } from '../../jobs/license/roster-results.ts';
 import type { JournalHeader } from '../../store/journal.ts';
 import type { Disk, GlobalValues, Invocation, Keys, Ledgers, Terminal, Time } from '../context.ts';
 import { planned, refusePlan, type Job } from './apply-plan.ts';
-import { defaultSettle, refuseReadOnly, settlingOf } from './options.ts';
+import { defaultSettle, settlingOf } from './options.ts';
 import { answersOf, claimsOf, inTargets } from './target.ts';
 
 /** On a terminal more resizes than these are asked about. */

@@ -1,8 +1,9 @@
+import { refuseReadOnly } from '../../store/account/credentials.ts';
 import { createAnother } from '../../jobs/license/ensure-license.ts';
 import { optional } from '../../schema/field.ts';
 import { licenseFields, licenseRules, licenseExtras } from '../../schema/license.ts';
 import { command } from '../command.ts';
-import { appCodeOf, defaultSettle, refuseReadOnly, settleOptions, settlingOf } from './options.ts';
+import { appCodeOf, defaultSettle, settleOptions, settlingOf } from './options.ts';
 import { createdKey, licenseShow } from './show.ts';
 
 export default command({

@@ -2,7 +2,7 @@ import { Failure, usage } from '../../core/failure.ts';
 import { optional } from '../../schema/field.ts';
 import { licenseCode, licenseFields, licenseExtras } from '../../schema/license.ts';
 import { command } from '../command.ts';
-import { refuseReadOnly } from './options.ts';
+import { refuseReadOnly } from '../../store/account/credentials.ts';
 import { beforeFields, changedFrom, changedShow, changeNote, type ChangedLicense } from './put-back.ts';
 import { keyAlone } from './show.ts';
 

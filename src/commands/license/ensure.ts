@@ -1,3 +1,4 @@
+import { refuseReadOnly } from '../../store/account/credentials.ts';
 import { wholeFormats } from '../../output/formats.ts';
 import { ensureLicense } from '../../jobs/license/ensure-license.ts';
 import type { Claims, PastPosts } from '../../store/claims.ts';
@@ -5,7 +6,7 @@ import { changeInWords } from '../../jobs/license/decide.ts';
 import { licenseFields, licenseRules, soughtUser, licenseExtras } from '../../schema/license.ts';
 import { alternatives, optional } from '../../schema/field.ts';
 import { command } from '../command.ts';
-import { allowedBy, appCodeOf, defaultSettle, ensuringOptions, refuseReadOnly, settlingOf } from './options.ts';
+import { allowedBy, appCodeOf, defaultSettle, ensuringOptions, settlingOf } from './options.ts';
 import { beforeFields, changedShow } from './put-back.ts';
 import { createdKey } from './show.ts';
 

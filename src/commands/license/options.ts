@@ -3,7 +3,6 @@ import { Failure, usage } from '../../core/failure.ts';
 import type { Settling } from '../../jobs/license/create-license.ts';
 import type { KnownUsers } from '../../jobs/license/decide.ts';
 import type { Fields } from '../../schema/field.ts';
-import type { LicensingCredential } from '../../store/account/credentials.ts';
 import type { Accounts, Invocation, Terminal, Time } from '../context.ts';
 
 /** How long a POST may still be carried out, unless `--settle` says otherwise. */
@@ -72,16 +71,5 @@ export async function appCodeOf(
   if (code !== undefined) return code;
   throw new Failure('config', 'the code of the application is not known', {
     hint: 'Give --app-code C, or set CHATELAINE_APP_CODE.',
-  });
-}
-
-/**
- * Refuses a credential that may not write before anything at all is sent, the lists before a write included.
- * @throws Failure config
- */
-export function refuseReadOnly({ read_only, profile }: LicensingCredential): void {
-  if (!read_only) return;
-  throw new Failure('config', `the profile ${profile ?? ''} is read-only: nothing was sent`, {
-    hint: 'Choose another profile with --profile, or sign in again without --read-only.',
   });
 }

@@ -8,7 +8,7 @@ import { hashOf } from '../../store/disk/files.ts';
 import type { Journal } from '../../store/journal.ts';
 import { command } from '../command.ts';
 import type { Invocation, Terminal, Time } from '../context.ts';
-import { refuseReadOnly } from './options.ts';
+import { refuseReadOnly } from '../../store/account/credentials.ts';
 import { beforeFields, changedFrom, changedShow, changeNote, type ChangedLicense } from './put-back.ts';
 
 export default command({

@@ -1,3 +1,4 @@
+import { refuseReadOnly } from '../../store/account/credentials.ts';
 import { usage } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import { changeSettings } from '../../jobs/settings/change-settings.ts';
@@ -51,6 +52,7 @@ export default command({
     const values = readSettings({ words, entries, raw }, (text) => context.hide(text));
     await agreeToLoss(values, context);
     const { options, note } = context;
+    refuseReadOnly(await context.chatAccount());
     const changing = { note, isPlan: options.dry_run === true };
     yield* changeSettings(context.chat(), await askSecrets(values, context), changing);
   },

@@ -30,6 +30,17 @@ export type LicensingCredential = { readonly kind: 'licensing' } & Holder & Cred
 
 export type ChatCredential = { readonly kind: 'chat' } & Holder & CredentialValues<'chat'>;
 
+/**
+ * Refuses a credential that may not write before anything at all is sent, the lists before a write included.
+ * @throws Failure config
+ */
+export function refuseReadOnly({ read_only, profile }: LicensingCredential | ChatCredential): void {
+  if (!read_only) return;
+  throw new Failure('config', `the profile ${profile ?? ''} is read-only: nothing was sent`, {
+    hint: 'Choose another profile with --profile, or sign in again without --read-only.',
+  });
+}
+
 export interface Choice {
   readonly profile?: string | undefined;
   /** False: the profile's name comes from CHATELAINE_PROFILE, so a complete credential of the environment goes before it. Default true. */
