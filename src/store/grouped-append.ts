@@ -4,7 +4,7 @@ import { recordLine } from './roster/ndjson.ts';
 
 export type WriteLines = (file: FileHandle, lines: string) => void | Promise<void>;
 
-export interface GroupedAppend {
+interface GroupedAppend {
   readonly append: (record: unknown) => Promise<void>;
   /** Resolves when nothing is being written; a failure was reported to those who appended. */
   readonly settled: () => Promise<void>;

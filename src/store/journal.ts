@@ -99,18 +99,12 @@ interface OpenedFile {
 }
 
 async function openedOrMade(path: string): Promise<OpenedFile> {
-  const made = await createFile(path);
-  return made ?? { file: await openFile(path, constants.O_RDWR | constants.O_APPEND), isNew: false };
-}
-
-/** Undefined where there is a file already. */
-async function createFile(path: string): Promise<OpenedFile | undefined> {
+  const flags = constants.O_RDWR | constants.O_APPEND;
   try {
-    const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_EXCL;
-    return { file: await open(path, flags, 0o600), isNew: true };
+    return { file: await open(path, flags | constants.O_CREAT | constants.O_EXCL, 0o600), isNew: true };
   } catch (cause) {
-    if (codeOf(cause) === 'EEXIST') return undefined;
-    throw cause;
+    if (codeOf(cause) !== 'EEXIST') throw cause;
+    return { file: await openFile(path, flags), isNew: false };
   }
 }
 
@@ -132,7 +126,10 @@ function contentIn(path: string, bytes: Buffer, header: JournalHeader): JournalC
   if (isCutBefore(bytes, beginning)) return { path, records: [], isDamaged: true, size: 0 };
   const { records: found, size } = readRecords(bytes, damaged(path));
   const [first, ...records] = found;
-  if (!isDeepStrictEqual(first, parseJson(writeJson({ journal: 1, ...header })))) throw anotherJournal(path);
+  if (!isDeepStrictEqual(first, parseJson(writeJson({ journal: 1, ...header }))))
+    throw new Failure('config', `${path} is not the journal of this job and input`, {
+      hint: 'Name another file with --journal, or move this one away if its job is not to be resumed.',
+    });
   return { path, records, isDamaged: size < bytes.length, size };
 }
 
@@ -144,12 +141,6 @@ export function journalIn(path: string, bytes: Buffer): readonly unknown[] | und
 }
 
 const beginning = '{"journal":1';
-
-function anotherJournal(path: string): Failure {
-  return new Failure('config', `${path} is not the journal of this job and input`, {
-    hint: 'Name another file with --journal, or move this one away if its job is not to be resumed.',
-  });
-}
 
 function damaged(path: string): Damaged {
   return (problem) =>

@@ -3,7 +3,7 @@ import { usage } from '../core/failure.ts';
 import { storageFailure } from './disk/files.ts';
 
 /** Adds one line before it returns. @throws Failure where that would fail or wait; a part of the line may be written */
-export type AppendLine = (line: string) => void;
+type AppendLine = (line: string) => void;
 
 /**
  * A log that lines are added to: of this user alone (mode 0600) where it is new, while a file that is there keeps its mode. Not synced: a

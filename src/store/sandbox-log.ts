@@ -9,7 +9,7 @@ import { withLock, type Surroundings } from './lock/lock.ts';
 import { isCutBefore, readRecords, recordLine } from './roster/ndjson.ts';
 
 /** The log inside one piece of work. */
-export interface OpenLog {
+interface OpenLog {
   /** What other processes appended since this one last read. */
   read(): Promise<readonly unknown[]>;
   /** Adds a record whole or not at all; the kill of a process does not lose it. */

@@ -6,7 +6,7 @@ import { foldName, resolvedPrefix } from '../../schema/topic.ts';
 import { checkedPages, type Channel } from './find-channel.ts';
 
 /** A topic of a channel, counted from its messages. */
-export interface TopicSummary {
+interface TopicSummary {
   /** In the spelling of its newest message. */
   readonly topic_name: string;
   readonly messages: number;
@@ -16,15 +16,11 @@ export interface TopicSummary {
   readonly resolved: boolean;
 }
 
-interface TopicList {
-  /** The topic with the newest message first. */
-  readonly topics: readonly TopicSummary[];
-  /** Whether the plan of the organization hides older messages: counts and first dates are of those that are shown. */
-  readonly isLimited: boolean;
-}
-
-/** Every topic of a channel: all its messages are fetched, page by page, and only counts are held. */
-export async function listTopics(chat: Pick<ChatApi, 'messages'>, channel: Channel): Promise<TopicList> {
+/**
+ * Every topic of a channel, the one with the newest message first: all its messages are fetched, page by page, and only counts are held.
+ * `isLimited`: the plan of the organization hides older messages, so that counts and first dates are of those that are shown.
+ */
+export async function listTopics(chat: Pick<ChatApi, 'messages'>, channel: Channel) {
   const topics = new Map<string, TopicSummary>();
   let isLimited = false;
   for await (const page of ofChannel(channel, forward(chat, queryOf(channel), { anchor: 'oldest' }))) {

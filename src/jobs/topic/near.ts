@@ -3,13 +3,15 @@ import { Failure } from '../../core/failure.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { nearNames } from '../../schema/nearest.ts';
 
-type Directory = Pick<ChatApi, 'users' | 'channels'>;
-
 /**
  * What a request of a narrow failed with; where the server does not know a user or channel in it, those that come near are named. One
  * more request, on the way of the error alone.
  */
-export async function withNearNames(cause: unknown, narrow: readonly unknown[], chat: Directory): Promise<unknown> {
+export async function withNearNames(
+  cause: unknown,
+  narrow: readonly unknown[],
+  chat: Pick<ChatApi, 'users' | 'channels'>,
+): Promise<unknown> {
   if (!(cause instanceof Failure) || cause.details.server?.code !== 'BAD_NARROW') return cause;
   for (const term of narrow) {
     if (!isObject(term) || typeof term['operand'] !== 'string') continue;

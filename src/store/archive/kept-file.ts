@@ -17,7 +17,7 @@ export interface KeptFile {
 }
 
 /** A file that the server did not give; it is asked for again by the next pull. */
-export interface RefusedFile {
+interface RefusedFile {
   readonly path: UploadPath;
   readonly refused: string;
 }

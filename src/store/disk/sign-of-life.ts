@@ -27,7 +27,7 @@ export async function lookFor(sign: string, here: string, system: System): Promi
   const sight = await called(addressOf(sign, here, system));
   if (sight !== 'refused') return sight;
   // macOS also refuses calls for a process that is stopped, once some 190 wait in its queue.
-  return answers(idIn(sign), system) ? 'unseen' : 'gone';
+  return answers(Number.parseInt(sign.slice(0, idDigits), 16), system) ? 'unseen' : 'gone';
 }
 
 /** Whether a process has that id. One that may not be signalled is there all the same. */
@@ -46,10 +46,6 @@ export function isSign(text: unknown): boolean {
 }
 
 /** A sign begins with the id of its process. */
-function idIn(sign: string): number {
-  return Number.parseInt(sign.slice(0, idDigits), 16);
-}
-
 const idDigits = 8;
 
 const prefix = 'live-';

@@ -10,7 +10,7 @@ import { passwordIn } from './password-file.ts';
 import { serviceIn } from './service-file.ts';
 
 /** How the certificate of the database server is verified; `none`: no TLS. */
-export type LedgerTls = 'none' | 'encrypt' | 'verify-ca' | 'verify-full';
+type LedgerTls = 'none' | 'encrypt' | 'verify-ca' | 'verify-full';
 
 /** Where a ledger is, with everything that connecting needs. */
 export interface LedgerAddress {

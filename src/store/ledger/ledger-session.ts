@@ -20,7 +20,7 @@ export interface LedgerSession {
   lost(): Failure | undefined;
 }
 
-export interface OpeningSession {
+interface OpeningSession {
   readonly host: string;
   readonly pid: number;
   readonly clock: Clock;

@@ -23,7 +23,7 @@ export const ledgerVersion = ledgerSteps.length;
 export type SendStatement = (text: string, values?: readonly unknown[]) => Promise<readonly Record<string, unknown>[]>;
 
 /** The steps that a ledger of that version lacks; 0: there is no ledger. @throws Failure config where it is newer than the last step */
-export function missingSteps(version: number, steps: readonly LedgerStep[]): readonly LedgerStep[] {
+function missingSteps(version: number, steps: readonly LedgerStep[]): readonly LedgerStep[] {
   const last = steps.at(-1)?.version ?? 0;
   if (version <= last) return steps.filter((step) => step.version > version);
   throw new Failure('config', `the ledger has version ${version}, and this chatelaine knows version ${last} at most`, {

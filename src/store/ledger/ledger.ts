@@ -15,7 +15,7 @@ import { openDatabase, type Database } from './postgres.ts';
 export type Ledger = ReturnType<typeof openLedger>;
 
 /** What one session holds of one application. */
-export interface HeldClaims {
+interface HeldClaims {
   /** The licensing server with the code of the application. */
   readonly target: string;
   readonly host: string;
@@ -31,7 +31,7 @@ export interface HeldClaims {
   readonly until?: string;
 }
 
-export interface LedgerHost extends Surroundings {
+interface LedgerHost extends Surroundings {
   readonly alarm: Alarm;
   readonly signal: AbortSignal;
   readonly caFile: string | undefined;

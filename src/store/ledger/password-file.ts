@@ -5,7 +5,7 @@ import { readPrivate } from '../disk/private-file.ts';
 import type { ServiceValues } from './service-file.ts';
 
 /** What a line of a password file is compared with. */
-export interface PasswordPlace {
+interface PasswordPlace {
   readonly host: string;
   readonly port: number;
   readonly database: string;

@@ -31,7 +31,7 @@ export interface QueryLimits {
   readonly limit?: Milliseconds;
 }
 
-export interface Connecting {
+interface Connecting {
   readonly alarm: Alarm;
   /** Ctrl-C, SIGTERM and the deadline. */
   readonly signal: AbortSignal;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
 import { variable, type System } from '../../core/system.ts';
-import { isMissing, readFile, storageFailure } from '../disk/files.ts';
+import { readBytes } from '../disk/files.ts';
 import { libpqFile } from '../disk/folders.ts';
 import type { LedgerUrl } from '../../schema/ledger-url.ts';
 
@@ -23,21 +23,12 @@ export async function serviceIn(service: string, host: System): Promise<ServiceV
     ...(system === undefined ? [] : [join(system, 'pg_service.conf')]),
   ];
   for (const file of files) {
-    const values = sectionOf(await textOf(file), service);
+    const values = sectionOf(String((await readBytes(file)) ?? ''), service);
     if (values) return values;
   }
   throw new Failure('config', `the service '${service}' of the ledger is not in ${files.join(' or ')}`, {
     hint: 'PGSERVICEFILE names the file of services; it has a section [name] with host=, user= and dbname=.',
   });
-}
-
-async function textOf(file: string): Promise<string> {
-  try {
-    return (await readFile(file)).toString('utf8');
-  } catch (cause) {
-    if (isMissing(cause)) return '';
-    throw storageFailure(`cannot read ${file}`, cause);
-  }
 }
 
 function sectionOf(text: string, service: string): ServiceValues | undefined {

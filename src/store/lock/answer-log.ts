@@ -6,7 +6,7 @@ import { Failure } from '../../core/failure.ts';
 import { removing } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
 import { isOpenAnswer, type OpenAnswer } from '../claims.ts';
-import { isMissing, remove, storageFailure, syncFolder } from '../disk/files.ts';
+import { isMissing, storageFailure, syncFolder } from '../disk/files.ts';
 import { readPrivateBytes } from '../disk/private-file.ts';
 import { liveOwner, type Owner } from '../disk/owner.ts';
 import { eachRecord, recordLine } from '../roster/ndjson.ts';
@@ -15,7 +15,7 @@ import { eachRecord, recordLine } from '../roster/ndjson.ts';
 export type Answered = readonly [user: string, answer: OpenAnswer];
 
 /** What was answered since the file of claims was last written. */
-export interface LoggedAnswers {
+interface LoggedAnswers {
   /** Read once, one by one: a large roster has as many as rows. @throws Failure config where a log is damaged */
   readonly answers: Iterable<Answered>;
   /** Logs to which nothing is appended any more. */
@@ -137,10 +137,6 @@ function* parsed(path: string, bytes: Buffer = Buffer.alloc(0)): Generator<Answe
   for (const record of eachRecord(bytes, damaged))
     if (isAnswered(record)) yield record;
     else throw damaged('not an answer');
-}
-
-export async function removeLogs({ ended }: LoggedAnswers): Promise<void> {
-  for (const path of ended) await remove(path);
 }
 
 export function isAnswered(answered: unknown): answered is Answered {

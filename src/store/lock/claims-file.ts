@@ -4,10 +4,10 @@ import { Failure } from '../../core/failure.ts';
 import { isObject, parseJson, writeJson } from '../../core/json.ts';
 import { removing } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
-import { writePrivate } from '../disk/files.ts';
+import { remove, writePrivate } from '../disk/files.ts';
 import { readPrivate } from '../disk/private-file.ts';
 import { isOwner, type Owner } from '../disk/owner.ts';
-import { inAll, isAnswered, logsOf, removeLogs, type AnswerLog, type Answered } from './answer-log.ts';
+import { inAll, isAnswered, logsOf, type AnswerLog, type Answered } from './answer-log.ts';
 import type { Surroundings } from './lock.ts';
 
 /** Users are kept as hashes: the file reveals no names. */
@@ -58,7 +58,7 @@ export async function editClaims<T>(
       `${writeJson({ version: fileVersion, claims: file.claims, posted, answers: [...new Map(file.answers)] })}\n`,
     );
     // Whoever ends before this only leaves an answer open that a list has shown.
-    await removeLogs(logged);
+    for (const ended of logged.ended) await remove(ended);
   }
   return result;
 }
@@ -79,7 +79,10 @@ const noClaims: ClaimsFile = { claims: [], posted: [], answers: [] };
 function parseFile(path: string, text: string): ClaimsFile {
   try {
     const file = parseJson(text);
-    if (isNewer(file)) throw newerFile(path);
+    if (isObject(file) && typeof file['version'] === 'number' && file['version'] > fileVersion)
+      throw new Failure('config', `the file of claims ${path} was written by a newer chatelaine`, {
+        hint: 'Upgrade chatelaine; nothing was sent.',
+      });
     if (isClaimsFile(file)) return { ...noClaims, ...file };
     throw new SyntaxError('not a file of claims');
   } catch (cause) {
@@ -89,16 +92,6 @@ function parseFile(path: string, text: string): ClaimsFile {
       cause,
     });
   }
-}
-
-function isNewer(file: unknown): boolean {
-  return isObject(file) && typeof file['version'] === 'number' && file['version'] > fileVersion;
-}
-
-function newerFile(path: string): Failure {
-  return new Failure('config', `the file of claims ${path} was written by a newer chatelaine`, {
-    hint: 'Upgrade chatelaine; nothing was sent.',
-  });
 }
 
 function isClaimsFile(file: unknown): file is Pick<ClaimsFile, 'claims'> & Partial<ClaimsFile> {

@@ -15,7 +15,7 @@ export interface Surroundings {
   readonly clock: Clock;
 }
 
-export interface Patience {
+interface Patience {
   /** How long to wait for the owner; 0 gives up at once. Default 30 s. */
   readonly wait?: Milliseconds | undefined;
   readonly signal?: AbortSignal | undefined;

@@ -41,8 +41,11 @@ export function badRowsOf(place: Place): BadRows {
   const linesOf = new Map<string, number[]>();
   const hints = new Set<string>();
   let count = 0;
-  const failed = (more: readonly string[] = []): Failure =>
-    usage([...namedRows(named, place), ...grouped(linesOf, named, place), ...more], [...hints].join(' ') || undefined);
+  const failed = (more: readonly string[] = []): Failure => {
+    const { file, unit } = place;
+    const first = named.map(({ line, reason }) => `${file}:${unit === 'line' ? '' : ' row '}${line}: ${reason}`);
+    return usage([...first, ...grouped(linesOf, named, place), ...more], [...hints].join(' ') || undefined);
+  };
   return {
     add(line, { reason, rule = reason, hint }) {
       if (count >= maxBad)
@@ -60,12 +63,6 @@ export function badRowsOf(place: Place): BadRows {
     },
     failure: () => (count === 0 ? undefined : failed()),
   };
-}
-
-function namedRows(named: readonly BadRow[], { file, unit }: Place): string[] {
-  return named.map(({ line, reason }) =>
-    unit === 'line' ? `${file}:${line}: ${reason}` : `${file}: row ${line}: ${reason}`,
-  );
 }
 
 /** The lines of the rows that are not named one by one. */

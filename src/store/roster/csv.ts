@@ -1,6 +1,7 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { usage } from '../../core/failure.ts';
 import { columnsOf, countRequired, maxHeaderSearch, type RosterReader, type WantedColumns } from './header.ts';
+import { linesIn } from './roster-text.ts';
 
 interface CsvRecord {
   /** The line it begins on. */
@@ -37,8 +38,9 @@ export function readCsvRows(text: string, headerLine: number, wanted: WantedColu
   const { body, shapes, line } = separators(text);
   const start = Math.max(line, headerLine);
   const bytes = Buffer.from(body.slice(lineStart(body, start - line)));
-  const long = firstLongLine(bytes);
-  if (long !== undefined) throw usage(`a line of more than 1 MiB: line ${long + start - 1}`);
+  // Its cells would not be counted before all are read.
+  for (const one of linesIn(bytes))
+    if (one.end - one.start > maxRecordBytes) throw usage(`a line of more than 1 MiB: line ${one.line + start - 1}`);
   const { header, below } = chooseHeader(
     bytes,
     shapes.map((delimiter) => ({ delimiter, line: start })),
@@ -162,18 +164,6 @@ function readCsv(
     if (!(cause instanceof CsvError)) throw cause;
     return { line: begins(bytes.toString('utf8', end, end + maxRecordBytes)), reason: reasonOf(cause) };
   }
-}
-
-/** The number of the first line that is longer than a row may be: its cells would not be counted before all are read. */
-function firstLongLine(bytes: Buffer): number | undefined {
-  let [line, start] = [1, 0];
-  for (let at = 0; at <= bytes.length; at += 1) {
-    const isEnd = at === bytes.length || bytes[at] === 10 || (bytes[at] === 13 && bytes[at + 1] !== 10);
-    if (!isEnd) continue;
-    if (at - start > maxRecordBytes) return line;
-    [line, start] = [line + 1, at + 1];
-  }
-  return undefined;
 }
 
 function lineEndsIn(text: string): number {

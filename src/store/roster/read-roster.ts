@@ -27,7 +27,7 @@ export interface RosterSource extends RosterFile {
 }
 
 /** What makes a row good. */
-export interface RosterRules<T extends Fields, R extends Values<T>> {
+interface RosterRules<T extends Fields, R extends Values<T>> {
   readonly fields: T;
   /** What a roster names once: `user`. */
   readonly noun: string;

@@ -18,7 +18,7 @@ export interface RosterFile extends TableChoice {
 const maxBytes = 64 * 1024 * 1024;
 
 /** A roster whose format is known. */
-export interface OpenedRoster extends RosterFile {
+interface OpenedRoster extends RosterFile {
   readonly format: RosterFormat;
   /** Of a workbook nothing. */
   readonly text: string;
@@ -78,15 +78,11 @@ function readLines({ text }: OpenedRoster, wanted: WantedColumns, reader: Roster
   for (let number = 1; start < text.length; number += 1) {
     const end = text.indexOf('\n', start);
     const line = text.slice(start, end < 0 ? undefined : end).trim();
-    if (line !== '') takeParsed(number, line, wanted, reader);
+    const parsed = line === '' ? undefined : parse(line);
+    if (parsed && 'reason' in parsed) reader.bad(number, parsed);
+    else if (parsed) takeObject(number, parsed.value, wanted, reader);
     start = end < 0 ? text.length : end + 1;
   }
-}
-
-function takeParsed(number: number, line: string, wanted: WantedColumns, reader: RosterReader): void {
-  const parsed = parse(line);
-  if ('reason' in parsed) reader.bad(number, parsed);
-  else takeObject(number, parsed.value, wanted, reader);
 }
 
 function readArray({ text }: OpenedRoster, wanted: WantedColumns, reader: RosterReader): void {

@@ -35,7 +35,9 @@ function olderWorkbook(file: string, bytes: Buffer): Failure {
 function decoded(file: string, bytes: Buffer): string {
   const encoding = encodingOf(bytes);
   if (encoding === 'utf-8' && !isUtf8(bytes))
-    throw usage(`${file}:${firstBadLine(bytes)}: not valid UTF-8`, 'Save the file as "CSV UTF-8".');
+    for (const { line, start, end } of linesIn(bytes))
+      if (!isUtf8(bytes.subarray(start, end)))
+        throw usage(`${file}:${line}: not valid UTF-8`, 'Save the file as "CSV UTF-8".');
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch (cause) {
@@ -44,16 +46,15 @@ function decoded(file: string, bytes: Buffer): string {
   }
 }
 
-/** No byte of a character that takes several is a line end, so that lines can be looked at one by one. */
-function firstBadLine(bytes: Buffer): number {
-  let line = 1;
-  let start = 0;
-  for (let at = 0; at < bytes.length; at += 1) {
-    const isEnd = bytes[at] === 10 || (bytes[at] === 13 && bytes[at + 1] !== 10);
+/** The lines of a text by its bytes, from 1 on: no byte of a character that takes several is a line end. */
+export function* linesIn(
+  bytes: Buffer,
+): Generator<{ readonly line: number; readonly start: number; readonly end: number }> {
+  let [line, start] = [1, 0];
+  for (let end = 0; end <= bytes.length; end += 1) {
+    const isEnd = end === bytes.length || bytes[end] === 10 || (bytes[end] === 13 && bytes[end + 1] !== 10);
     if (!isEnd) continue;
-    if (!isUtf8(bytes.subarray(start, at))) return line;
-    start = at + 1;
-    line += 1;
+    yield { line, start, end };
+    [line, start] = [line + 1, end + 1];
   }
-  return line;
 }

@@ -4,7 +4,7 @@ import { damaged, type Zip } from './zip.ts';
 /** What a cell stores: its text, or something that is not taken for a user or a size. */
 export type SheetCell = string | OtherCell;
 
-export interface OtherCell {
+interface OtherCell {
   /** As a text. */
   readonly text: string;
   readonly holds: string;

@@ -24,7 +24,7 @@ export async function readWorkbookRows(
   wanted: WantedColumns,
   reader: RosterReader,
 ): Promise<void> {
-  const { sheets } = await openWorkbook(bytes);
+  const sheets = await openWorkbook(bytes);
   const sheet = chooseSheet(sheets, typed);
   let columns: readonly string[] | undefined;
   const first: HeaderRow[] = [];
@@ -35,7 +35,11 @@ export async function readWorkbookRows(
       return;
     }
     if (headerLine !== undefined && row.line < headerLine) return;
-    first.push(headerOf(row));
+    const count = Math.max(...row.cells.keys()) + 1;
+    first.push({
+      line: row.line,
+      cells: Array.from({ length: count }, (_, column) => textOf(row.cells.get(column) ?? '')),
+    });
     const [header] = first;
     if (
       header &&
@@ -77,11 +81,6 @@ function columnsIn(
     const hint = `${cause.details.hint} For another sheet give --sheet: ${others.slice(0, 20).join(', ')}.`;
     throw cause.as('usage', `sheet '${name}': ${cause.message}`, { hint });
   }
-}
-
-function headerOf({ line, cells }: SheetRow): HeaderRow {
-  const last = Math.max(...cells.keys());
-  return { line, cells: Array.from({ length: last + 1 }, (_, column) => textOf(cells.get(column) ?? '')) };
 }
 
 function textOf(cell: SheetCell): string {

@@ -20,15 +20,13 @@ export interface Sheet {
   read(take: (row: SheetRow) => void): Promise<void>;
 }
 
-export interface Workbook {
-  /** In the order of their tabs; without the hidden ones. */
-  readonly sheets: readonly Sheet[];
-}
-
 const saveAs = 'Open it in the spreadsheet program and save it as ".xlsx" or "CSV UTF-8".';
 
-/** @throws Failure usage where the bytes are no workbook of that format, or damaged */
-export async function openWorkbook(bytes: Buffer): Promise<Workbook> {
+/**
+ * The sheets of a workbook in the order of their tabs, without the hidden ones.
+ * @throws Failure usage where the bytes are no workbook of that format, or damaged
+ */
+export async function openWorkbook(bytes: Buffer): Promise<readonly Sheet[]> {
   const zip = openZip(bytes);
   const main = (await relationsOf(zip, '')).find(({ type }) => type.endsWith('/relationships/officeDocument'));
   const book = main?.target ?? 'xl/workbook.xml';
@@ -51,7 +49,7 @@ export async function openWorkbook(bytes: Buffer): Promise<Workbook> {
   const styles = await stylesOf(zip, partOf('styles'));
   const texts = await sharedTexts(zip, partOf('sharedStrings'));
   const meaning = { styles, texts, epoch };
-  return { sheets: named.map(({ name, part }) => ({ name, read: (take) => readSheet(zip, part, meaning, take) })) };
+  return named.map(({ name, part }) => ({ name, read: (take) => readSheet(zip, part, meaning, take) }));
 }
 
 function otherKind({ names }: Zip): string {
