@@ -123,9 +123,10 @@ function guessedStyle(argv: readonly string[], host: Host): MessageStyle {
   );
 }
 
-/** The values of an option in a line that may not be readable. */
+/** The values of an option in a line that may not be readable. Behind `--` there are no options. */
 function typedValues(argv: readonly string[], spellings: readonly string[]): readonly string[] {
-  return argv.flatMap((word, index) => {
+  const end = argv.indexOf('--');
+  return (end === -1 ? argv : argv.slice(0, end)).flatMap((word, index) => {
     if (spellings.includes(word)) return argv[index + 1] ?? [];
     const [, name = '', value] = /^(-[a-z]|--[a-z]+=)([^]+)$/.exec(word) ?? [];
     return value !== undefined && spellings.includes(name.replace('=', '')) ? value : [];

@@ -29,8 +29,8 @@ function opened(path: string): number {
     if (fstatSync(file).isFile()) {
       const start = Buffer.alloc(100);
       const text = start.toString('utf8', 0, readSync(file, start, 0, start.length, 0));
-      if (/^\s*(\{\s*"command"|$)/.test(text)) return file;
-      // The roster or the configuration itself may have been named.
+      if (text === '' || /^\{\s*"command":\s*(null|"[^"]*"),\s*"outcome":/.test(text)) return file;
+      // The roster may have been named, or the JSON of another program, which may begin with a command as well.
       fault = 'holds something else than a summary';
     }
   } catch (cause) {

@@ -38,7 +38,7 @@ test('says how a run ended, what it counted and changed, and no key; rows that a
 
 test('a failure is in it, also one of the values, and the text of an earlier run is replaced', async () => {
   const file = join(emptyHome(), 'summary.json');
-  writeFileSync(file, `{"command":"${'x'.repeat(5000)}"}`);
+  writeFileSync(file, `{"command":null,"outcome":"${'x'.repeat(5000)}"}`);
   const service = fakeService();
   service.expect('GET /v1/license/').reply(403, { detail: 'no licensing-key' });
   const refused = await run(service, `license list --summary ${file}`);
@@ -79,15 +79,18 @@ test('a run that has not ended says so: this is what a killed one leaves', async
   expect(summaryIn(file)).toMatchObject({ outcome: 'ok', exit: 0 });
 });
 
-test('a file that holds something else, such as the roster itself, is left as it is', async () => {
-  const file = join(emptyHome(), 'roster.csv');
-  const roster = 'remote_user,size_allowance\nada,4\n';
-  writeFileSync(file, roster);
+test.each([
+  ['the roster itself', 'remote_user,size_allowance\nada,4\n'],
+  ['a roster below many blank lines', `${'\n'.repeat(120)}remote_user,size_allowance\nada,4\n`],
+  ['the settings of another program', '{"command": "npx", "args": ["serve"]}\n'],
+])('a file that holds something else is left as it is: %s', async (_what, text) => {
+  const file = join(emptyHome(), 'file');
+  writeFileSync(file, text);
 
   const { exitCode, stderr } = await run(fakeService(), `license apply ${file} --summary ${file}`);
 
   expect([exitCode, stderr]).toEqual([2, expect.stringContaining('holds something else than a summary')]);
-  expect(readFileSync(file, 'utf8')).toBe(roster);
+  expect(readFileSync(file, 'utf8')).toBe(text);
 });
 
 test.each([
@@ -143,4 +146,11 @@ test('a line that cannot be read leaves a file that is no summary as it is, and 
   expect(stderr).toContain('--chnged');
   expect(stderr).toContain('holds something else than a summary');
   expect(readFileSync(file, 'utf8')).toBe(roster);
+});
+
+test('what follows -- in a line that cannot be read is no file of a summary', async () => {
+  const file = join(emptyHome(), 'summary.json');
+  const { exitCode } = await run(fakeService(), `license list --bogus -- --summary ${file}`);
+  expect(exitCode).toBe(2);
+  expect(existsSync(file)).toBe(false);
 });
