@@ -276,6 +276,18 @@ describe('names of a server at TAB', () => {
     expect(readdirSync(home)).not.toContain('harm');
   });
 
+  test('are no options of the line', async () => {
+    const members = ['--summary=/etc/motd', 'ada@harbour.example'].map((email) => ({
+      email,
+      user_id: 1,
+      full_name: '',
+    }));
+    const account = await signedIn(() => ({ body: JSON.stringify({ result: 'success', msg: '', members }) }));
+    await warmed(account, 'messages fetch --sender ');
+    const { offers } = await atTab(account, 'messages fetch --sender ');
+    expect(offers).toEqual(['me:the account itself', 'ada@harbour.example']);
+  });
+
   test('of a topic need its channel', async () => {
     const account = await signedIn(({ url }) => ({
       body: url.startsWith('/api/v1/streams')

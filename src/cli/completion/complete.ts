@@ -21,17 +21,21 @@ export interface Completion {
   readonly offers: readonly Offer[];
 }
 
-/** What the word `current` behind `words` can become. A word is never offered that a terminal does not show as it is. */
+/**
+ * What the word `current` behind `words` can become. A word is never offered that a terminal does not show as it is, and what it means is
+ * one harmless line: a line break would begin another offer.
+ */
 export function complete(surface: Surface, words: readonly string[], current: string, lookUp: NameSource): Completion {
   const reading = readLine(surface, words);
   const nothing: Completion = { kind: 'words', offers: [] };
   if (!reading) return nothing;
   const found = at(surface, reading, current, (list) => lookUp(list, reading));
-  const offers = found.offers.filter(({ word }) => word.startsWith(current) && word !== '' && plain(word) === word);
+  const shown = found.offers
+    .filter(({ word }) => word !== '' && plain(word) === word)
+    .map((offer) => ({ ...offer, text: plain(offer.text) }));
+  const offers = shown.filter(({ word }) => word.startsWith(current));
   if (offers.length > 0 || current === '') return { ...found, offers };
-  const meant = found.offers.filter(({ alias = '' }) =>
-    ` ${alias}`.toLowerCase().includes(` ${current.toLowerCase()}`),
-  );
+  const meant = shown.filter(({ alias = '' }) => ` ${alias}`.toLowerCase().includes(` ${current.toLowerCase()}`));
   return meant.length === 1 ? { kind: 'other', offers: meant } : { ...found, offers };
 }
 

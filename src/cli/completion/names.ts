@@ -4,7 +4,6 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { variable } from '../../core/system.ts';
-import { plain } from '../../output/plain.ts';
 import { readName } from '../../schema/narrow.ts';
 import { foldersOf, namesFile } from '../../store/disk/folders.ts';
 import type { LineReading, Offer } from './reading.ts';
@@ -113,10 +112,7 @@ const lists: Readonly<Record<string, NameList>> = {
 function topicsOf(channel: number | string): NameList {
   return {
     path: `users/me/${channel}/topics`,
-    offersIn: ({ topics }) =>
-      rowsOf(topics)
-        .map(({ name }) => ({ word: String(name), text: '' }))
-        .filter(({ word }) => !word.startsWith('-')),
+    offersIn: ({ topics }) => rowsOf(topics).map(({ name }) => ({ word: String(name), text: '' })),
   };
 }
 
@@ -126,7 +122,7 @@ function channelWord(name: string): string {
 }
 
 function named(name: string): Omit<Offer, 'word'> {
-  return { text: plain(name), alias: name };
+  return { text: name, alias: name };
 }
 
 function rowsOf(value: unknown): readonly JsonObject[] {
@@ -146,7 +142,8 @@ function known({ name, options }: SignedIn, list: string, read: NameList | undef
   const kept = fresh.find(([other]) => other === key)?.[1];
   if (isObject(kept)) return rowsOf(kept['offers']).filter(isOffer);
   const answer = ask(read.path, options);
-  const offers = answer && read.offersIn(answer);
+  // A name that begins with a dash would be an option of the line.
+  const offers = answer && read.offersIn(answer).filter(({ word }) => !word.startsWith('-'));
   store(file, { ...Object.fromEntries(fresh), [key]: { at: Date.now(), offers: offers ?? null } });
   return offers ?? [];
 }

@@ -22,8 +22,9 @@ const lists: Readonly<Record<string, readonly Offer[]>> = {
     { word: '10', text: 'Ines Okafor', alias: 'Ines Okafor' },
     { word: 'oskar@harbour.example', text: 'Oskar Nyberg', alias: 'Oskar Nyberg' },
     { word: 'oona@harbour.example', text: 'Oona Nyberg', alias: 'Oona Nyberg' },
+    { word: 'raw\n\x1b]0;title\x07', text: 'Rawena Raw', alias: 'Rawena Raw' },
   ],
-  snippets: [{ word: "Ada's $(touch harm)", text: '2' }],
+  snippets: [{ word: "Ada's $(touch harm)", text: '2\n--yes\x1b[31m' }],
   views: [
     { word: 'inbox', text: '' },
     { word: 'narrow/is/alerted', text: 'Alert words', alias: 'Alert words' },
@@ -92,6 +93,7 @@ describe('the word at the cursor', () => {
     ['messages fetch --sender nyb', []],
     ['messages fetch --sender oka', ['10']],
     ['messages fetch --sender kafor', []],
+    ['messages fetch --sender rawena', []],
     ['snippet rm ', ["Ada's $(touch harm)"]],
     ['view hide words', ['narrow/is/alerted']],
     ['view hide al', ['narrow/is/alerted']],
@@ -126,6 +128,11 @@ describe('the word at the cursor', () => {
     const first = surface.commands.map(({ name }) => name.split(' ')[0]);
     expect(at('')).toEqual([...new Set(first)]);
     expect(at('')).toEqual(expect.arrayContaining(['license', 'first-activation', 'topic', 'doctor']));
+  });
+
+  test('what a word means is one line without the escapes of a terminal', () => {
+    const { offers } = complete(surface, ['snippet', 'rm'], '', lookUp);
+    expect(offers).toMatchObject([{ text: String.raw`2\n--yes\x1b[31m` }]);
   });
 
   test('every option and command says what it means', () => {
