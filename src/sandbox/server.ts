@@ -78,7 +78,7 @@ export async function startSandbox(options: SandboxOptions) {
     /** Address and port. */
     listening: `${host}:${port}`,
     licensing: { base_url: origin, apps: sampleApps },
-    chat: { site: origin, accounts: usableAccounts() },
+    chat: { site: origin, accounts: usableAccounts },
     /** For tests: what the services know. */
     store,
     /** Carries out what is delayed, ends every connection, and frees the port. */
@@ -115,11 +115,9 @@ function servicesOf(options: SandboxOptions, state: State): SandboxSession['serv
 }
 
 /** Those that the API takes, without the guest. */
-function usableAccounts() {
-  return samplePeople
-    .filter(({ active, role, bot }) => active && role !== 'guest' && bot !== 'incoming webhook')
-    .map(({ email, api_key, role, bot }) => ({ email, api_key, role: bot === 'none' ? role : ('bot' as const) }));
-}
+const usableAccounts = samplePeople
+  .filter(({ active, role, bot }) => active && role !== 'guest' && bot !== 'incoming webhook')
+  .map(({ email, api_key, role, bot }) => ({ email, api_key, role: bot === 'none' ? role : ('bot' as const) }));
 
 /** The host under which this computer reaches what listens on every address of its own. */
 const ownHosts: Partial<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '[::]': '[::1]' };

@@ -1,7 +1,7 @@
 import type { MessageRecord } from '../records.ts';
 
 /** Something that was said: who, minutes after what came before, the Markdown, and what else is known of it. */
-export type Line = readonly [sender_id: number, after: number, content: string, more?: Partial<MessageRecord>];
+type Line = readonly [sender_id: number, after: number, content: string, more?: Partial<MessageRecord>];
 
 export interface Conversation {
   /** Channel id, or undefined for a direct conversation. */
@@ -24,30 +24,18 @@ const by = (emoji: typeof thumbsUp | typeof tada | typeof harbour, ...users: rea
   users.map((user_id) => ({ ...emoji, user_id }));
 const at = (text: string) => Date.parse(text) / 1000;
 
+const tooMuch = 'The gait lab lost about 20% of the samples with all 17 sensors at 120 Hz. At 60 Hz it is fine.';
+const editedAt = at('2026-01-19T09:14:00Z');
+const before = { prev_content: tooMuch, prev_rendered_content: `<p>${tooMuch}</p>` };
 const corrected: Partial<MessageRecord> = {
-  edit_history: [
-    {
-      user_id: ines,
-      timestamp: at('2026-01-19T09:14:00Z'),
-      prev_content: 'The gait lab lost about 20% of the samples with all 17 sensors at 120 Hz. At 60 Hz it is fine.',
-      prev_rendered_content:
-        '<p>The gait lab lost about 20% of the samples with all 17 sensors at 120 Hz. At 60 Hz it is fine.</p>',
-    },
-  ],
-  last_edit_timestamp: at('2026-01-19T09:14:00Z'),
+  edit_history: [{ user_id: ines, timestamp: editedAt, ...before }],
+  last_edit_timestamp: editedAt,
 };
+const movedAt = at('2026-03-04T10:00:00Z');
+const move = { prev_stream: 3, stream: 1, prev_topic: '2.9.0', topic: 'sync of two groups' };
 const moved: Partial<MessageRecord> = {
-  edit_history: [
-    {
-      user_id: mara,
-      timestamp: at('2026-03-04T10:00:00Z'),
-      prev_stream: 3,
-      stream: 1,
-      prev_topic: '2.9.0',
-      topic: 'sync of two groups',
-    },
-  ],
-  last_moved_timestamp: at('2026-03-04T10:00:00Z'),
+  edit_history: [{ user_id: mara, timestamp: movedAt, ...move }],
+  last_moved_timestamp: movedAt,
 };
 
 /** Each message on a line of its own, however long. */
@@ -173,37 +161,27 @@ export const calibrationLog: Conversation = {
   stream_id: 1,
   topic: 'calibration log',
   begins: '2026-01-26T07:30:00Z',
-  lines: Array.from({ length: 320 }, (_, index) => calibration(index)),
+  lines: Array.from({ length: 320 }, (_, index) => {
+    const hex = (byte: number): string => byte.toString(16).toUpperCase().padStart(2, '0');
+    const sensor = `D4:22:CD:00:${hex(3 + (index >> 8))}:${hex(index & 255)}`;
+    const offset = (((index * 37) % 41) / 100).toFixed(2);
+    const verdict = index % 53 === 52 ? 'out of range, calibrate again' : 'ok';
+    const text = `\`${sensor}\` calibrated: offset ${offset}°, drift ${(index * 13) % 9} µg/√Hz, ${verdict}`;
+    return [bot, index === 0 ? 0 : 7 + (index % 5), text];
+  }),
 };
-
-function calibration(index: number): Line {
-  const sensor = `D4:22:CD:00:${hex(3 + (index >> 8))}:${hex(index & 255)}`;
-  const offset = (((index * 37) % 41) / 100).toFixed(2);
-  const verdict = index % 53 === 52 ? 'out of range, calibrate again' : 'ok';
-  return [
-    bot,
-    index === 0 ? 0 : 7 + (index % 5),
-    `\`${sensor}\` calibrated: offset ${offset}°, drift ${(index * 13) % 9} µg/√Hz, ${verdict}`,
-  ];
-}
-
-function hex(byte: number): string {
-  return byte.toString(16).toUpperCase().padStart(2, '0');
-}
 
 /** One line a night. */
 export const nightlyBuilds: Conversation = {
   stream_id: 2,
   topic: 'nightly builds',
   begins: '2026-01-13T02:00:00Z',
-  lines: Array.from({ length: 58 }, (_, index) => night(index)),
+  lines: Array.from({ length: 58 }, (_, index) => {
+    const number = 1400 + index;
+    const text =
+      index % 17 === 11
+        ? `build ${number} **failed**: https://ci.harbour.example/builds/${number}`
+        : `build ${number} passed, ${512 + ((index * 7) % 40)} tests, image ${196 + (index % 6)} KiB`;
+    return [bot, index === 0 ? 0 : 1440, text];
+  }),
 };
-
-function night(index: number): Line {
-  const failed = index % 17 === 11;
-  const build = `build ${1400 + index}`;
-  const text = failed
-    ? `${build} **failed**: https://ci.harbour.example/builds/${1400 + index}`
-    : `${build} passed, ${512 + ((index * 7) % 40)} tests, image ${196 + (index % 6)} KiB`;
-  return [bot, index === 0 ? 0 : 1440, text];
-}

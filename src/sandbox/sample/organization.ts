@@ -34,35 +34,25 @@ export const samplePeople: readonly User[] = [
   person(15, 'SentryHook', 'Crash Reports', { bot: 'incoming webhook', email: 'crash-reports-bot@harbour.example' }),
 ];
 
-const common = { privacy: 'public', shared_history: true, archived: false, muted_by: [] } as const;
-const late = { user_id: 11, since: jonasJoined };
+/** `members` receive the messages of a channel from the beginning. */
+function channel(stream_id: number, name: string, members: readonly number[], traits: Partial<ChannelRecord> = {}) {
+  const usual = { privacy: 'public', shared_history: true, archived: false, muted_by: [] } as const;
+  const subscribers = members.map((user_id) => ({ user_id, since: 0 }));
+  return { ...usual, stream_id, name, recipient_id: 100 + stream_id, subscribers, ...traits };
+}
 
-/** `members` receive the messages of a channel from the beginning, `late` from that moment (UNIX seconds) on. */
-export const sampleChannels: readonly {
-  readonly channel: Omit<ChannelRecord, 'subscribers'>;
-  readonly members: readonly number[];
-  readonly late?: typeof late;
-}[] = [
-  { channel: { ...common, stream_id: 1, name: 'general', recipient_id: 101 }, members: [8, 9, 10, 12], late },
-  { channel: { ...common, stream_id: 2, name: 'firmware', recipient_id: 102 }, members: [8, 9], late },
-  {
-    channel: { ...common, stream_id: 3, name: 'releases', recipient_id: 103, privacy: 'web-public' },
-    members: [8, 9, 10],
-  },
-  {
-    channel: {
-      ...{ ...common, stream_id: 4, name: 'clinic-pilot', recipient_id: 104 },
-      ...{ privacy: 'private', shared_history: false },
-    },
-    members: [9, 10],
-  },
-  { channel: { ...common, stream_id: 5, name: 'leads', recipient_id: 105, privacy: 'private' }, members: [8, 9] },
-  {
-    channel: { ...common, stream_id: 6, name: 'hackathon-2024', recipient_id: 106, archived: true },
-    members: [8, 9, 10],
-  },
-  { channel: { ...common, stream_id: 7, name: 'social', recipient_id: 107, muted_by: [8] }, members: [8, 9, 10] },
+export const sampleChannels: readonly ChannelRecord[] = [
+  channel(1, 'general', [8, 9, 10, 12]),
+  channel(2, 'firmware', [8, 9]),
+  channel(3, 'releases', [8, 9, 10], { privacy: 'web-public' }),
+  channel(4, 'clinic-pilot', [9, 10], { privacy: 'private', shared_history: false }),
+  channel(5, 'leads', [8, 9], { privacy: 'private' }),
+  channel(6, 'hackathon-2024', [8, 9, 10], { archived: true }),
+  channel(7, 'social', [8, 9, 10], { muted_by: [8] }),
 ];
+
+/** Who joined two channels later, at that moment (UNIX seconds): only what came after was received. */
+export const lateMember = { user_id: 11, since: jonasJoined, channels: [1, 2] };
 
 /**
  * The applications of the licensing service. The keys are no secrets: they are the same in every sandbox and open nothing else.

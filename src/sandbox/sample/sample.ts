@@ -5,7 +5,7 @@ import type { MessageRecord } from '../records.ts';
 import type { State } from '../state.ts';
 import { policyKey } from '../chat/topic-names.ts';
 import { viewKey } from '../chat/views.ts';
-import { sampleOrganization, addSampleLicenses, sampleChannels, samplePeople } from './organization.ts';
+import { lateMember, sampleOrganization, addSampleLicenses, sampleChannels, samplePeople } from './organization.ts';
 import { calibrationLog, nightlyBuilds, sampleConversations, type Conversation } from './conversations.ts';
 
 /** That many more messages at the end of a topic, a minute apart; `chars`: of about that length, default some 30. */
@@ -21,16 +21,13 @@ export function addSample(state: State, level: number): void {
   addSampleLicenses(state);
   state.organization.put('chat', sampleOrganization);
   for (const user of samplePeople) state.users.put(user.user_id, user);
-  for (const { members, channel } of sampleChannels) {
-    const subscribers = members.map((user_id) => ({ user_id, since: 0 }));
-    state.channels.put(channel.stream_id, { ...channel, subscribers });
-  }
+  for (const channel of sampleChannels) state.channels.put(channel.stream_id, channel);
   const known = sampleMessages.get(level);
   if (known) for (const row of known) state.messages.put(row.id, row);
   else converse(state, level);
   state.counters.put('message', state.messages.rows().at(-1)?.id ?? 0);
   sampleMessages.set(level, state.messages.rows());
-  addLateMembers(state);
+  addLateMember(state);
   addPersonal(state);
 }
 
@@ -56,13 +53,11 @@ function converse(state: State, level: number): void {
   }
 }
 
-/** Who joined later received only what came after. */
-function addLateMembers(state: State): void {
-  for (const { channel: own, late } of sampleChannels) {
-    const channel = state.channels.get(own.stream_id);
-    if (!late || !channel) continue;
-    const first = state.messages.rows().find(({ timestamp }) => timestamp >= late.since)?.id ?? 0;
-    const subscribers = [...channel.subscribers, { user_id: late.user_id, since: first }];
+function addLateMember(state: State): void {
+  const since = state.messages.rows().find(({ timestamp }) => timestamp >= lateMember.since)?.id ?? 0;
+  for (const channel of sampleChannels) {
+    if (!lateMember.channels.includes(channel.stream_id)) continue;
+    const subscribers = [...channel.subscribers, { user_id: lateMember.user_id, since }];
     state.channels.put(channel.stream_id, { ...channel, subscribers });
   }
 }
