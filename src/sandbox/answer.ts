@@ -6,6 +6,7 @@ export interface SandboxAnswer {
   readonly body: string;
 }
 
+/** Properties that are undefined are not in the body. */
 export function json(status: number, value: unknown, headers: SandboxAnswer['headers'] = {}): SandboxAnswer {
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) };
 }

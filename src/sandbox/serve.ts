@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Milliseconds } from '../core/duration.ts';
+import { messageOf } from '../core/failure.ts';
 import type { Clock } from '../core/system.ts';
 import { proxyPage, unknownPage, type SandboxAnswer } from './answer.ts';
 import { answerChat } from './chat.ts';
@@ -52,14 +53,12 @@ export async function serve(
   const method = incoming.method ?? 'GET';
   const fault = session.faults?.draw(method, path);
   const isChat = path.startsWith('/api/v1/') || path.startsWith('/user_uploads/');
-  const api = path.startsWith('/v1/') ? 'licensing' : isChat ? 'chat' : 'none';
+  const api: Api = path.startsWith('/v1/') ? 'licensing' : isChat ? 'chat' : 'none';
   const shownPath = path.replace(/^(\/v1\/license\/)[^/]+/, '$1[license_code]');
   let committed = false;
-  const end = (status: number | null, error?: string) =>
-    session.log({
-      ...{ time, api, method, path: shownPath, status, fault: fault?.kind ?? null, committed },
-      ...(error === undefined ? {} : { error }),
-    });
+  const entry = { time, api, method, path: shownPath, fault: fault?.kind ?? null };
+  const end = (status: number | null, details: Pick<LogEntry, 'error'> = {}) =>
+    session.log({ ...entry, status, committed, ...details });
   try {
     const request = await readRequest(incoming);
     if (session.latency > 0) await clock.sleep(session.latency, closing);
@@ -73,7 +72,7 @@ export async function serve(
   } catch (cause) {
     const isLate = outgoing.headersSent || outgoing.destroyed;
     if (isLate) outgoing.destroy();
-    end(isLate ? null : send({ outgoing }, ownError(api)), cause instanceof Error ? cause.message : String(cause));
+    end(isLate ? null : send({ outgoing }, ownError(api)), { error: messageOf(cause) });
   }
 }
 

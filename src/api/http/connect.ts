@@ -31,11 +31,11 @@ async function repeatUntilDone(
   slowness: ReturnType<typeof watchSlowness>,
 ): Promise<Answer> {
   const { clock, gate, signal } = connection;
-  const holds: Milliseconds[] = [];
+  let [retries, holds, held] = [0, 0, 0];
   let afterUnconfirmed = false;
-  for (let retries = 0; ;) {
+  for (;;) {
     await passGate(connection, request, call);
-    const { answer, failure, ending } = await attemptOnce(connection, call, request, retries + holds.length + 1);
+    const { answer, failure, ending } = await attemptOnce(connection, call, request, 1 + retries + holds);
     const step = nextStep(call.repeat, ending, answer ? 'an answer' : 'no answer');
     if (step === 'leave unconfirmed') {
       const http = { method: request.method, url: request.shown, ...(answer && { status: answer.status }) };
@@ -43,12 +43,12 @@ async function repeatUntilDone(
     }
     if (step === 'wait') {
       const asked = retryAfter(answer?.body, answer?.headers['retry-after'], clock.now());
-      const wait = holdBack(asked, holds.length, clock.random());
-      holds.push(wait);
-      // Every worker waits, and this call no longer than it may in all.
+      const wait = holdBack(asked, holds, clock.random());
+      holds += 1;
+      held += wait;
+      // Every worker waits at the gate, as this call before its next attempt, which does so no longer than it may in all.
       gate.closeUntil(bucketOf(connection), clock.elapsed() + wait);
-      const total = holds.reduce((sum, hold) => sum + hold, 0);
-      if (connection.retries === 0 || !fits(connection, wait, total)) throw beyondWait(request, wait);
+      if (connection.retries === 0 || !fits(connection, wait, held)) throw beyondWait(request, wait);
       reportWait(connection, request, wait, 'the server asks to wait (429)');
       continue;
     }
@@ -86,7 +86,7 @@ function bucketOf({ base, authorization }: Connection): string {
   return `${base} ${authorization === undefined ? 'open' : 'signed in'}`;
 }
 
-/** Without a deadline, `total` is the wait that was asked of this call itself: a worker is not blamed for what held others back. */
+/** `total`: what this call itself was asked to wait, which counts where there is no deadline; what held others back does not. */
 function fits({ deadline, clock }: Connection, wait: Milliseconds, total = wait): boolean {
   return deadline === undefined ? total <= longestHold : clock.elapsed() + wait < deadline;
 }

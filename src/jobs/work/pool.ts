@@ -30,6 +30,7 @@ export async function* pool<I, T>(items: Iterable<I>, size: number, work: (item:
     begin();
     while (running > 0 || finished.length > 0) {
       if (finished.length === 0) await oneEnded();
+      // One at a time: more work is begun after each.
       yield* finished.splice(0, 1);
       begin();
     }
@@ -66,22 +67,20 @@ export function limiter(size: number): <T>(work: () => T | Promise<T>) => Promis
  * thrown in its place. When the user stops, the source is asked to end, and what is on its way is not waited for.
  */
 export async function* ahead<T>(source: AsyncGenerator<T>): AsyncGenerator<T> {
-  let next = begun(source);
+  const ask = (): Promise<IteratorResult<T>> => {
+    const asked = source.next();
+    // Its failure waits until it is awaited below.
+    asked.catch(() => undefined);
+    return asked;
+  };
   try {
-    for (let item = await next; !item.done; item = await next) {
-      next = begun(source);
+    for (let next = ask(), item = await next; !item.done; item = await next) {
+      next = ask();
       yield item.value;
     }
   } finally {
     void Promise.allSettled([source.return(undefined)]);
   }
-}
-
-/** A failure waits until somebody awaits it. */
-function begun<T>(source: AsyncGenerator<T>): Promise<IteratorResult<T>> {
-  const next = source.next();
-  next.catch(() => undefined);
-  return next;
 }
 
 /** Results that come in any order and are taken in the order of their keys, by one reader; a key is an object. */

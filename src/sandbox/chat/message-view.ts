@@ -1,4 +1,4 @@
-import type { MessageRecord } from '../records.ts';
+import type { MessageRecord, User } from '../records.ts';
 import { addressOf, hasComputablePicture, avatarOf } from './users.ts';
 import type { UserCall } from './chat-call.ts';
 import { flagsOf } from './access.ts';
@@ -16,12 +16,14 @@ export interface MessageLook {
   readonly search: string | undefined;
 }
 
-/** A message as GET /messages gives it (docs/apis.md, Messages). */
+/** A message as GET /messages gives it (docs/apis.md, Messages). What is undefined is not in the answer. */
 export function showMessage(call: UserCall, message: MessageRecord, look: MessageLook): Record<string, unknown> {
   const { level, organization, state } = call;
-  const { topic_links = [] } = message;
+  const { topic_links = [], last_edit_timestamp: edited, last_moved_timestamp: moved } = message;
   const sender = state.users.get(message.sender_id);
   const named = (topic: string) => (message.stream_id === undefined ? topic : shownTopic(level, topic, look));
+  const marked = (text: string) => (look.search === undefined ? undefined : highlight(text, look.search));
+  const hasMoveTimes = level >= levels.moveTimes;
   return {
     id: message.id,
     sender_id: message.sender_id,
@@ -33,26 +35,28 @@ export function showMessage(call: UserCall, message: MessageRecord, look: Messag
     // Early levels give plain URLs.
     topic_links: level >= levels.topicLinkObjects ? topic_links : topic_links.map(({ url }) => url),
     is_me_message: message.content.startsWith('/me '),
-    reactions: message.reactions.map((reaction) => showReaction(call, reaction)),
+    reactions: message.reactions.map((reaction) => {
+      // Early levels give the user who reacted as an object.
+      const user = level < levels.noReactionUser ? state.users.get(reaction.user_id) : undefined;
+      return { ...reaction, user: user && personOf(user) };
+    }),
     submessages: [],
     flags: showFlags(flagsOf(call.user, message, state), level),
     sender_full_name: sender?.full_name ?? '',
     sender_email: sender ? addressOf(sender) : '',
     sender_realm_str: organization.realm_str,
-    ...(level < levels.shortNamesEnd ? { sender_short_name: sender?.email.split('@')[0] ?? '' } : {}),
+    sender_short_name: level < levels.shortNamesEnd ? (sender?.email.split('@')[0] ?? '') : undefined,
     ...placeOf(call, message),
     avatar_url: sender && !(look.client_gravatar && hasComputablePicture(sender)) ? avatarOf(sender) : null,
     content_type: look.apply_markdown ? 'text/html' : 'text/x-markdown',
-    ...(organization.edit_history_visible && message.edit_history
-      ? { edit_history: message.edit_history.map((edit) => showEdit(level, edit, named)) }
-      : {}),
-    ...changeTimes(message, level),
-    ...(look.search === undefined
-      ? {}
-      : {
-          match_content: highlight(message.rendered, look.search),
-          match_subject: highlight(escapeHtml(message.subject), look.search),
-        }),
+    edit_history: organization.edit_history_visible
+      ? message.edit_history?.map((edit) => showEdit(level, edit, named))
+      : undefined,
+    // Early levels have one time for edits and moves.
+    last_edit_timestamp: hasMoveTimes ? edited : Math.max(edited ?? 0, moved ?? 0) || undefined,
+    last_moved_timestamp: hasMoveTimes ? moved : undefined,
+    match_content: marked(message.rendered),
+    match_subject: marked(escapeHtml(message.subject)),
   };
 }
 
@@ -65,14 +69,8 @@ function recipientOf(level: number, { recipient_id, people = [], sender_id }: Me
 /** Personal recipients come after those of the sample's channels and conversations. */
 const firstPersonal = 1000;
 
-/** Early levels give the user who reacted as an object. */
-function showReaction(
-  { level, state }: UserCall,
-  reaction: MessageRecord['reactions'][number],
-): Record<string, unknown> {
-  const user = state.users.get(reaction.user_id);
-  if (level >= levels.noReactionUser || !user) return { ...reaction };
-  return { ...reaction, user: { id: user.user_id, email: addressOf(user), full_name: user.full_name } };
+function personOf(user: User) {
+  return { id: user.user_id, email: addressOf(user), full_name: user.full_name };
 }
 
 const wildcards = ['stream_wildcard_mentioned', 'topic_wildcard_mentioned'];
@@ -85,38 +83,28 @@ function showFlags(flags: readonly string[], level: number): readonly string[] {
 }
 
 function placeOf({ state }: UserCall, { stream_id, people = [] }: MessageRecord): Record<string, unknown> {
-  if (stream_id !== undefined) {
+  if (stream_id !== undefined)
     return { type: 'stream', stream_id, display_recipient: state.channels.get(stream_id)?.name ?? '' };
-  }
   const users = people.map((id) => state.users.get(id)).filter((user) => user !== undefined);
-  const shown = users.map((user) => ({
-    ...{ id: user.user_id, email: addressOf(user), full_name: user.full_name },
-    is_mirror_dummy: false,
-  }));
-  return { type: 'private', display_recipient: shown };
+  return {
+    type: 'private',
+    display_recipient: users.map((user) => ({ ...personOf(user), is_mirror_dummy: false })),
+  };
 }
 
 function showEdit(
   level: number,
-  edit: NonNullable<MessageRecord['edit_history']>[number],
+  { prev_topic, topic, ...others }: NonNullable<MessageRecord['edit_history']>[number],
   named: (topic: string) => string,
-): Record<string, unknown> {
-  const { prev_topic, topic, ...others } = edit;
-  const hasVersion = level < levels.noRenderedVersion && edit.prev_rendered_content !== undefined;
-  const shown = { ...others, ...(hasVersion ? { prev_rendered_content_version: 1 } : {}) };
-  if (prev_topic === undefined) return shown;
-  if (level < levels.topicsInEditHistory) return { ...shown, prev_subject: named(prev_topic) };
-  return { ...shown, prev_topic: named(prev_topic), ...(topic === undefined ? {} : { topic: named(topic) }) };
-}
-
-/** Early levels have one time for edits and moves. */
-function changeTimes({ last_edit_timestamp: edited, last_moved_timestamp: moved }: MessageRecord, level: number) {
-  if (level >= levels.moveTimes) {
-    return {
-      ...(edited === undefined ? {} : { last_edit_timestamp: edited }),
-      ...(moved === undefined ? {} : { last_moved_timestamp: moved }),
-    };
-  }
-  const last = Math.max(edited ?? 0, moved ?? 0);
-  return last > 0 ? { last_edit_timestamp: last } : {};
+) {
+  const hasVersion = level < levels.noRenderedVersion && others.prev_rendered_content !== undefined;
+  const before = prev_topic === undefined ? undefined : named(prev_topic);
+  const isEarly = level < levels.topicsInEditHistory;
+  return {
+    ...others,
+    prev_rendered_content_version: hasVersion ? 1 : undefined,
+    prev_subject: isEarly ? before : undefined,
+    prev_topic: isEarly ? undefined : before,
+    topic: isEarly || before === undefined || topic === undefined ? undefined : named(topic),
+  };
 }

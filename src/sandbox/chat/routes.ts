@@ -97,18 +97,18 @@ function aboutServer({ level, request: { origin }, organization }: ChatCall) {
   return {
     authentication_methods: { password: true, email: true, ldap: false, google: false, github: false, saml: false },
     zulip_version: version,
-    ...(level >= levels.levelIsNamed ? { zulip_feature_level: level } : {}),
-    ...(level >= levels.mergeBase ? { zulip_merge_base: version } : {}),
+    zulip_feature_level: level >= levels.levelIsNamed ? level : undefined,
+    zulip_merge_base: level >= levels.mergeBase ? version : undefined,
     push_notifications_enabled: false,
     is_incompatible: false,
     email_auth_enabled: true,
     require_email_format_usernames: true,
     realm_uri: origin,
-    ...(level >= levels.realmUrl ? { realm_url: origin } : {}),
+    realm_url: level >= levels.realmUrl ? origin : undefined,
     realm_name: organization.name,
     realm_icon: `${origin}/static/icon.png`,
     realm_description: organization.description,
-    ...(level >= levels.webPublicAccess ? { realm_web_public_access_enabled: false } : {}),
+    realm_web_public_access_enabled: level >= levels.webPublicAccess ? false : undefined,
     external_authentication_methods: [],
   };
 }

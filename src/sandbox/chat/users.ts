@@ -29,10 +29,8 @@ export function giveKey(call: ChatCall) {
 
 /** GET /users. */
 export function listUsers(call: UserCall) {
-  const { client_gravatar = true } = readParameters(call, {
-    client_gravatar: boolean,
-    include_custom_profile_fields: boolean,
-  });
+  const signature = { client_gravatar: boolean, include_custom_profile_fields: boolean };
+  const { client_gravatar = true } = readParameters(call, signature);
   return {
     members: call.state.users.rows().map((user) => ({
       ...showUser(call.user, user),
@@ -56,7 +54,7 @@ function showUser(caller: User, user: User) {
     timezone: user.settings['timezone'] ?? '',
     avatar_version: 1,
     date_joined: new Date(user.joined * 1000).toISOString().replace(/:\d\d\.\d+Z$/, '+00:00'),
-    ...(user.bot === 'none' ? {} : { bot_type: user.bot === 'generic' ? 1 : 2, bot_owner_id: null }),
+    ...(user.bot !== 'none' && { bot_type: user.bot === 'generic' ? 1 : 2, bot_owner_id: null }),
   };
 }
 
