@@ -4,7 +4,7 @@ import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import { licenseFields, type LicenseFields } from '../../schema/license.ts';
 import { readField } from '../../schema/field.ts';
-import { userKey as rowKey } from './claim-users.ts';
+import { userKey } from './claim-users.ts';
 import { sizeOf } from './decide.ts';
 
 export type Finding =
@@ -49,62 +49,63 @@ export async function* auditLicenses(
   licenses: AsyncIterable<Listed>,
   roster: Iterable<ExpectedLicense> | undefined,
 ): AsyncGenerator<FindingRow, number> {
-  const byUser = new Map<string, Listed[]>();
-  const byKey = new Map<string, Listed[]>();
+  const byUser = new Map<string, OwnedLicense[]>();
+  const byKey = new Map<string, OwnedLicense[]>();
   let looked = 0;
   let gap: Failure | undefined;
   try {
     for await (const listed of licenses) {
-      const user = userKey(listed);
-      const { key } = listed.license;
+      const entry = entryOf(listed);
+      const { user, license } = entry;
       // Pages that move while they are read show a license twice.
-      if (key !== undefined && byKey.get(key)?.some((known) => userKey(known) === user)) continue;
+      if (license.key !== undefined && byKey.get(license.key)?.some((known) => known.user === user)) continue;
       looked += 1;
-      group(byUser, user, listed);
-      if (key !== undefined) group(byKey, key, listed);
-      yield* ownFaults(listed);
+      addTo(byUser, user, entry);
+      if (license.key !== undefined) addTo(byKey, license.key, entry);
+      for (const name of ['remote_user', 'size_allowance'] as const) {
+        const broken = fault(name, license.fields[name]);
+        if (broken !== undefined) yield row(name === 'remote_user' ? 'bad-name' : 'bad-size', entry, broken);
+      }
     }
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.kind !== 'incomplete') throw cause;
     gap = cause;
   }
-  for (const listed of byUser.values()) if (listed.length > 1) yield* several(listed);
-  for (const listed of byKey.values()) if (listed.length > 1) yield* shared(listed);
+  for (const own of byUser.values())
+    for (const [index, entry] of own.length > 1 ? own.entries() : [])
+      yield row('several-licenses', entry, `license ${index + 1} of ${own.length}`);
+  for (const holders of byKey.values()) if (holders.length > 1) yield* shared(holders);
   yield* similar(byUser);
   if (roster) yield* compare(byUser, roster, gap ? 'part' : 'whole');
   if (gap) throw gap;
   return looked;
 }
 
-function group(groups: Map<string, Listed[]>, key: string, listed: Listed): void {
-  const known = groups.get(key);
-  if (known) known.push(listed);
-  else groups.set(key, [listed]);
+/** A listed license and whose it is. */
+interface OwnedLicense extends Listed {
+  readonly name: string;
+  /** One text for the user of the application. */
+  readonly user: string;
 }
 
-function userKey({ app_code, license }: Listed): string {
-  if (license.fields['remote_user'] === undefined)
+function entryOf({ license, ...listed }: Listed): OwnedLicense {
+  const { remote_user, app_code: own } = license.fields;
+  if (remote_user === undefined)
     throw new Failure('unavailable', 'the list does not tell whose the licenses are: there is nothing to compare', {
       hint: 'Look users up one by one: chatelaine license view --remote-user U.',
       retryable: false,
     });
-  return rowKey({ remote_user: textOf(license.fields['remote_user']), app_code: codeOf({ app_code, license }) ?? 0 });
+  const name = textOf(remote_user);
+  const app_code = own === undefined || own === null ? listed.app_code : Number(own);
+  return { license, name, app_code, user: userKey({ remote_user: name, app_code: app_code ?? 0 }) };
 }
 
-function codeOf({ app_code, license }: Listed): number | undefined {
-  const own = license.fields['app_code'];
-  return own === undefined || own === null ? app_code : Number(own);
+function addTo(groups: Map<string, OwnedLicense[]>, key: string, entry: OwnedLicense): void {
+  if (!groups.get(key)?.push(entry)) groups.set(key, [entry]);
 }
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : writeJson(value);
-}
-
-function* ownFaults(listed: Listed): Generator<FindingRow> {
-  for (const name of ['remote_user', 'size_allowance'] as const) {
-    const broken = fault(name, listed.license.fields[name]);
-    if (broken !== undefined) yield row(name === 'remote_user' ? 'bad-name' : 'bad-size', listed, broken);
-  }
 }
 
 /** The rule that a value breaks. */
@@ -119,75 +120,54 @@ function fault(name: 'remote_user' | 'size_allowance', value: unknown): string |
   }
 }
 
-function row(finding: Finding, listed: Listed, detail: string, size = sizeOf(listed.license)): FindingRow {
-  const { remote_user } = listed.license.fields;
-  return {
-    finding,
-    remote_user: remote_user === null ? null : textOf(remote_user),
-    app_code: codeOf(listed) ?? null,
-    size_allowance: size ?? null,
-    license: listed.license,
-    detail,
-  };
+function row(
+  finding: Finding,
+  { license, name, app_code }: OwnedLicense,
+  detail: string,
+  size_allowance: number | null = sizeOf(license) ?? null,
+): FindingRow {
+  const remote_user = license.fields['remote_user'] === null ? null : name;
+  return { finding, remote_user, app_code: app_code ?? null, size_allowance, license, detail };
 }
 
-function* several(group: readonly Listed[]): Generator<FindingRow> {
-  for (const [index, listed] of group.entries())
-    yield row('several-licenses', listed, `license ${index + 1} of ${group.length}`);
-}
-
-function* shared(group: readonly Listed[]): Generator<FindingRow> {
-  const names = new Set(group.map(({ license }) => textOf(license.fields['remote_user'])));
-  const users = group.map((listed) => {
-    const name = `'${textOf(listed.license.fields['remote_user'])}'`;
-    return names.size > 1 ? name : `${name} in application ${codeOf(listed) ?? '?'}`;
-  });
-  for (const listed of group) yield row('shared-key', listed, `one key of ${users.join(' and ')}`);
+function* shared(holders: readonly OwnedLicense[]): Generator<FindingRow> {
+  const isOfOne = new Set(holders.map(({ name }) => name)).size === 1;
+  const users = holders.map(({ name, app_code }) => `'${name}'${isOfOne ? ` in application ${app_code ?? '?'}` : ''}`);
+  for (const entry of holders) yield row('shared-key', entry, `one key of ${users.join(' and ')}`);
 }
 
 /** Users whose names differ so little that they are probably one. */
-function* similar(byUser: ReadonlyMap<string, readonly Listed[]>): Generator<FindingRow> {
-  const groups = new Map<string, Listed[]>();
-  for (const [listed] of byUser.values()) {
-    if (!listed) continue;
-    const remote_user = plainName(textOf(listed.license.fields['remote_user']));
-    group(groups, rowKey({ remote_user, app_code: codeOf(listed) ?? 0 }), listed);
-  }
+function* similar(byUser: ReadonlyMap<string, readonly OwnedLicense[]>): Generator<FindingRow> {
+  const groups = new Map<string, OwnedLicense[]>();
+  for (const [entry] of byUser.values())
+    if (entry) addTo(groups, userKey({ remote_user: plainName(entry.name), app_code: entry.app_code ?? 0 }), entry);
   for (const [first, ...others] of groups.values())
-    for (const other of first ? others : [])
-      yield row('similar-name', other, `like '${textOf(first?.license.fields['remote_user'])}'`);
+    for (const other of others) yield row('similar-name', other, `like '${first?.name ?? ''}'`);
 }
 
 function* compare(
-  byUser: ReadonlyMap<string, readonly Listed[]>,
+  byUser: ReadonlyMap<string, readonly OwnedLicense[]>,
   roster: Iterable<ExpectedLicense>,
   extent: 'whole' | 'part',
 ): Generator<FindingRow> {
   const expected = new Set<string>();
-  for (const { remote_user, app_code, size_allowance } of roster) {
-    const user = rowKey({ remote_user, app_code });
+  for (const { remote_user, app_code, size_allowance = null } of roster) {
+    const user = userKey({ remote_user, app_code });
     expected.add(user);
     const own = byUser.get(user);
-    if (own && size_allowance !== undefined) yield* otherSizes(own, size_allowance);
+    if (own && size_allowance !== null) yield* otherSizes(own, size_allowance);
+    const detail = 'in the roster, without a license';
     if (!own && extent === 'whole')
-      yield {
-        finding: 'missing',
-        remote_user,
-        app_code,
-        size_allowance: size_allowance ?? null,
-        license: null,
-        detail: 'in the roster, without a license',
-      };
+      yield { finding: 'missing', remote_user, app_code, size_allowance, license: null, detail };
   }
-  for (const [user, own] of byUser) {
-    if (!expected.has(user)) for (const listed of own) yield row('unexpected', listed, 'not in the roster');
-  }
+  for (const [user, own] of byUser)
+    if (!expected.has(user)) for (const entry of own) yield row('unexpected', entry, 'not in the roster');
 }
 
 /** Of several licenses one of the right size is enough: that there are several is a finding of its own. */
-function* otherSizes(own: readonly Listed[], size: number): Generator<FindingRow> {
-  const shown = ({ license }: Listed): string => textOf(license.fields['size_allowance'] ?? null);
-  if (own.some((listed) => shown(listed) === String(size))) return;
-  for (const listed of own)
-    yield row('other-size', listed, `size_allowance is ${shown(listed)}, and ${size} in the roster`, size);
+function* otherSizes(own: readonly OwnedLicense[], size: number): Generator<FindingRow> {
+  const shown = ({ license }: OwnedLicense): string => textOf(license.fields['size_allowance'] ?? null);
+  if (own.some((entry) => shown(entry) === String(size))) return;
+  for (const entry of own)
+    yield row('other-size', entry, `size_allowance is ${shown(entry)}, and ${size} in the roster`, size);
 }

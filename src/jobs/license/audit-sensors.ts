@@ -79,28 +79,15 @@ function isAnswer(record: unknown): record is SensorRow {
   );
 }
 
-function sensorKey({
-  mac_address,
-  remote_user,
-  app_code,
-}: {
-  mac_address: string;
-  remote_user: string;
-  app_code?: number | null | undefined;
-}): string {
+function sensorKey({ mac_address, remote_user, app_code }: ExpectedSensor | SensorRow): string {
   return `${app_code ?? ''} ${mac_address} ${remote_user}`;
-}
-
-interface LookedUp {
-  readonly row: SensorRow;
-  readonly failure?: Failure;
 }
 
 async function lookUp(
   sensor: ExpectedSensor,
   known: ReadonlyMap<string, SensorRow>,
   { licensing, journal, signal }: SensorAudit,
-): Promise<LookedUp> {
+): Promise<{ readonly row: SensorRow; readonly failure?: Failure }> {
   const { mac_address, app_code } = sensor;
   const earlier = known.get(sensorKey(sensor));
   if (earlier) return { row: earlier };
