@@ -112,12 +112,18 @@ export function refuseError(answer: Answer, subject: AnswerSubject): void {
   if (refusal) throw refusal;
 }
 
-/** The refusal in the body of a 2xx; undefined where it says no error. */
+/** The refusal in the body of a 2xx; undefined where it says no error (docs/exactly-once.md, Errors inside 200). */
 export function errorInside(answer: Answer, subject: AnswerSubject): Failure | undefined {
-  if (!saysError(answer.body, subject)) return undefined;
+  const { body, http } = answer;
+  if (!isObject(body)) return undefined;
+  const isError = body['success'] === false || statusFields.some((name) => errorWords.has(body[name]));
+  if (!isError && !errorFields.some((name) => isSaid(body[name]))) return undefined;
+  const objects = subject === 'list' ? [] : [body, innerObject(body)].filter((object) => object !== undefined);
+  const parts = subject === 'first activation' ? ['mac_address', 'license'] : [];
+  if (objects.some((object) => isLicense(object) || parts.some((name) => isSaid(object[name])))) return undefined;
   const said = bounded(explain(answer));
   return new Failure('rejected', `the licensing API answered ${answer.status} with an error: ${said}`, {
-    http: answer.http,
+    http,
     server: { msg: said },
   });
 }
@@ -153,18 +159,6 @@ export function unreadable(answer: Answer, what: string): Failure {
 
 /** What is asked for: beside rows the words of an error count always, beside a license they do not. */
 type AnswerSubject = 'list' | 'license' | 'first activation';
-
-/** Whether the body of a 2xx says that the request failed (docs/exactly-once.md, Errors inside 200). */
-function saysError(body: unknown, subject: AnswerSubject): boolean {
-  if (!isObject(body)) return false;
-  const isError = body['success'] === false || statusFields.some((name) => errorWords.has(body[name]));
-  if (!isError && !errorFields.some((name) => isSaid(body[name]))) return false;
-  if (subject === 'list') return true;
-  const objects = [body, innerObject(body)].filter((object) => object !== undefined);
-  if (objects.some(isLicense)) return false;
-  const names = subject === 'first activation' ? ['mac_address', 'license'] : [];
-  return !objects.some((object) => names.some((name) => isSaid(object[name])));
-}
 
 const statusFields = ['status', 'result'] as const;
 const errorWords: ReadonlySet<unknown> = new Set(['error', 'fail', 'failed', 'failure']);

@@ -105,9 +105,12 @@ export function keyOf({ key, fields }: License): string {
  * @param key_field the profile's name for the field of the key
  */
 export function licenseFrom(object: JsonObject, key_field: string | undefined): License {
-  const inner = wrappedIn(object, key_field);
-  const fields = inner ?? object;
-  return { key: keyIn(fields, key_field) ?? (inner ? namedKeyIn(object, key_field) : undefined), fields };
+  const isNamed = key_field !== undefined && keyText(object[key_field]) !== undefined;
+  // The license may be inside an object that is itself none.
+  const inner = isNamed || isLicense(object) ? undefined : innerObject(object);
+  if (!inner || (!isLicense(inner) && keyIn(object, key_field) !== undefined))
+    return { key: keyIn(object, key_field), fields: object };
+  return { key: keyIn(inner, key_field) ?? namedKeyIn(object, key_field), fields: inner };
 }
 
 /** A bare text or number as a license; undefined where it cannot be a key. */
@@ -130,13 +133,6 @@ export function innerObject(object: JsonObject): JsonObject | undefined {
   const named = Object.entries(object).filter(([name]) => !errorFields.some((field) => field === name));
   const [inner, ...others] = named.map(([, value]) => value).filter((value) => isObject(value));
   return others.length === 0 ? inner : undefined;
-}
-
-/** The license inside an object that is itself no license. */
-function wrappedIn(object: JsonObject, key_field: string | undefined): JsonObject | undefined {
-  const isNamed = key_field !== undefined && keyText(object[key_field]) !== undefined;
-  const inner = isNamed || isLicense(object) ? undefined : innerObject(object);
-  return inner && (isLicense(inner) || keyIn(object, key_field) === undefined) ? inner : undefined;
 }
 
 function keyIn(object: JsonObject, key_field: string | undefined): string | undefined {

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../core/json.ts';
+import { isObject } from '../../core/json.ts';
 import type { Spool } from '../../core/read.ts';
 import { type Answer, foreignBody, incompleteAfter } from '../http/answer.ts';
 import type { Parameters } from '../http/call.ts';
@@ -72,19 +72,14 @@ function rowsIn(answer: Answer): readonly unknown[] {
   if (body === undefined) throw foreignBody(answer, 'the licensing API');
   if (Array.isArray(body)) return body;
   refuseError(answer, 'list');
-  const rows = isObject(body) ? rowsBeside(body) : undefined;
-  if (rows === undefined) throw unreadable(answer, 'no list of licenses');
-  return rows;
+  if (!isObject(body)) throw unreadable(answer, 'no list of licenses');
+  const named: unknown = rowNames.map((name) => body[name]).find((value) => Array.isArray(value));
+  if (Array.isArray(named)) return named;
+  // Under another name only where it is the only array, and holds objects.
+  const [only, ...others] = Object.values(body).filter((value) => Array.isArray(value));
+  if (others.length === 0 && only !== undefined && only.length > 0 && only.every(isObject)) return only;
+  throw unreadable(answer, 'no list of licenses');
 }
 
 /** Names under which servers put the rows of a page beside other things. */
 const rowNames = ['results', 'licenses', 'data', 'items'] as const;
-
-/** The rows of an object: under a usual name, or its only array if that holds objects. */
-function rowsBeside(body: JsonObject): readonly unknown[] | undefined {
-  const named = rowNames.map((name) => body[name]).find((value) => Array.isArray(value));
-  if (Array.isArray(named)) return named as unknown[];
-  const [only, ...others] = Object.values(body).filter((value) => Array.isArray(value));
-  const isList = others.length === 0 && only !== undefined && only.length > 0 && only.every(isObject);
-  return isList ? only : undefined;
-}

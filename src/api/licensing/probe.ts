@@ -32,7 +32,9 @@ export async function* probeServer(server: ProbedServer): AsyncGenerator<Observa
   if (failure && !first) throw failure;
   if (!first) return;
   yield pagesOf(first, list);
-  yield { about: 'count', detail: countOf(first) };
+  const { total, count } = first;
+  const told = `the server tells ${total === count ? 'the number of rows it shows' : 'a number beside the rows of a page'}`;
+  yield { about: 'count', detail: total === 0 ? 'the server tells no number of licenses' : told };
   yield { about: 'order', detail: await orderOf(server, list.licenses) };
   const filter = await filterOf(server, list.licenses);
   yield { about: 'filter', ...filters[filter] };
@@ -82,13 +84,6 @@ function pagesOf(first: Page, { licenses, pages, isCut, failure }: ProbedList): 
   if (!failure) return { about: 'pages', detail: isCut ? `${rows}, and more that were not read` : `${rows}, whole` };
   const why = first.more === undefined ? '' : '; the server hints at more rows and names no URL for them';
   return { about: 'pages', detail: `${rows}, not whole (${failure.kind})${why}`, advice: showsWhy };
-}
-
-function countOf({ total, count }: Page): string {
-  if (total === 0) return 'the server tells no number of licenses';
-  return total === count
-    ? 'the server tells the number of rows it shows'
-    : 'the server tells a number beside the rows of a page';
 }
 
 /** By what the rows ascend or descend, and whether a second reading has the same order. */

@@ -35,12 +35,17 @@ export async function licensesOfUser(asked: LicenseHolder, { rows, random }: Loo
 }
 
 /**
- * Licenses under a form of the name that servers are known to store in its place. A server that changes names when it stores them, but
+ * Licenses under a form of the name that servers are known to store in its place: lower case, blanks collapsed, no leading zeros. A server that changes names when it stores them, but
  * compares its filter with the stored ones exactly, finds nobody by the name that was asked for.
  */
 async function storedOtherwise(asked: LicenseHolder, rows: LookUp['rows']): Promise<License[]> {
+  const name = asked.remote_user;
+  const collapsed = name.trim().replace(/\s+/g, ' ');
+  const withoutZeros = collapsed.replace(/^0+(?=.)/, '');
+  const forms = new Set([name.toLowerCase(), collapsed, withoutZeros, withoutZeros.toLowerCase()]);
+  forms.delete(name);
   const found: License[] = [];
-  for (const remote_user of storedForms(asked.remote_user)) {
+  for (const remote_user of forms) {
     for await (const license of rows({ ...asked, remote_user }))
       if (textOf(license, 'remote_user') === remote_user && likenessOfApp(license, asked.app_code) !== 'other')
         found.push(license);
@@ -94,8 +99,12 @@ type Likeness = 'exact' | 'near' | 'other';
  */
 export function likeness(license: License, asked: LicenseHolder): Likeness {
   const name = textOf(license, 'remote_user');
-  const byName = name === undefined ? 'other' : likenessOfName(name, asked.remote_user);
-  return byName === 'other' ? 'other' : weaker(byName, likenessOfApp(license, asked.app_code));
+  if (name === undefined) return 'other';
+  const byApp = likenessOfApp(license, asked.app_code);
+  if (name === asked.remote_user) return byApp;
+  const [folded, wanted] = [foldName(name), foldName(asked.remote_user)];
+  const isCut = name.length >= minCutChars && wanted.startsWith(folded);
+  return folded === wanted || isCut ? weaker('near', byApp) : 'other';
 }
 
 /** An application that a row does not name is the asked one. */
@@ -116,13 +125,6 @@ function weaker(one: Likeness, two: Likeness): Likeness {
 /** The shortest length, in characters, to which a server may cut a name. */
 export const minCutChars = 30;
 
-function likenessOfName(name: string, asked: string): Likeness {
-  if (name === asked) return 'exact';
-  const [folded, wanted] = [foldName(name), foldName(asked)];
-  const isCut = name.length >= minCutChars && wanted.startsWith(folded);
-  return folded === wanted || isCut ? 'near' : 'other';
-}
-
 /** The form that names share which differ only by case, blanks, Unicode form or leading zeros. */
 export function foldName(name: string): string {
   return plainName(name.normalize('NFKC').replace(/\s+/g, ''));
@@ -136,15 +138,6 @@ export function plainName(name: string): string {
     .trim()
     .replace(/\s+/g, ' ')
     .replace(/^0+(?=.)/, '');
-}
-
-/** What servers make of a name when they store it: lower case, blanks collapsed, no leading zeros; only forms that differ from it. */
-function storedForms(name: string): string[] {
-  const collapsed = name.trim().replace(/\s+/g, ' ');
-  const withoutZeros = collapsed.replace(/^0+(?=.)/, '');
-  const forms = new Set([name.toLowerCase(), collapsed, withoutZeros, withoutZeros.toLowerCase()]);
-  forms.delete(name);
-  return [...forms];
 }
 
 async function gather(rows: AsyncIterable<License>): Promise<License[]> {

@@ -20,9 +20,6 @@ interface Reading extends RosterValues {
 
 type RosterRow = Omit<LicenseFields, 'app_code'> & { readonly app_code?: number };
 
-/** A roster that can be applied. */
-export interface LicenseRoster extends CheckedRoster<LicenseFields>, Pick<KnownUsers, 'resizedTo'> {}
-
 /**
  * The roster to be applied, every row checked and with its application. A journal of `license apply` is one too, of the licenses that it
  * resized.
@@ -32,7 +29,7 @@ export async function readLicenseRoster(
   file: string,
   { keep_columns, app_code, ...values }: Reading,
   context: Accounts & Disk & Terminal,
-): Promise<LicenseRoster> {
+): Promise<CheckedRoster<LicenseFields> & Pick<KnownUsers, 'resizedTo'>> {
   const beside = [...applyColumns, 'license', 'error', 'change', 'size_allowance_before'];
   const source = await rosterSource(file, values, context, keep_columns ? beside : undefined);
   const journal = journalIn(source.file, source.bytes);

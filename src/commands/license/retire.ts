@@ -55,10 +55,6 @@ export default command({
   },
 });
 
-interface RetiredLicense extends ChangedLicense {
-  readonly status: 'retired' | 'unchanged';
-}
-
 /** What a license was before this job changed it, and the user that it gave it. */
 interface Earlier {
   readonly remote_user: string;
@@ -80,7 +76,7 @@ async function retire(
   index: number,
   asked: string | undefined,
   retiring: Retiring,
-): Promise<RetiredLicense> {
+): Promise<ChangedLicense & { readonly status: 'retired' | 'unchanged' }> {
   const { api, journal, past, now, conclude } = retiring;
   const found = await api.view(code);
   const user = userOf(found);

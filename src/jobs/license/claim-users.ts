@@ -30,19 +30,15 @@ export interface UserPast {
   readonly answer?: OpenAnswer | undefined;
 }
 
-/** One claimed user. */
+/** One claimed user, and where the POSTs for it are recorded. */
 export interface ClaimedUser {
   readonly past: UserPast;
-  /** Does work that sends a POST, which later runs are to know of. */
-  post<T>(work: (posts: PostRecords) => Promise<T>): Promise<T>;
-  /** A list shows a license of the user: no answer is open any more. */
-  shown(): void;
-}
-
-/** Where POSTs of one user are recorded. */
-export interface PostRecords {
   /** POSTs in a row that had no answer; those of earlier runs count as repeats too. */
   unanswered: number;
+  /** Does work that sends a POST, which later runs are to know of. */
+  post<T>(work: () => Promise<T>): Promise<T>;
+  /** A list shows a license of the user: no answer is open any more. */
+  shown(): void;
   /** Called right before each POST is sent, again where it is sent again; its failure ends the work. */
   posting(): Promise<void>;
   /** Records an answer at once: from then on no run sends the POST again. */
@@ -62,28 +58,27 @@ export async function whileClaimed<T>(
   let posted: Milliseconds | undefined;
   let isShown = false;
   const past = pastIn(taken, remote_user);
-  const records: PostRecords = {
+  const user: ClaimedUser = {
+    past,
     unanswered: past.unanswered ?? 0,
+    shown: () => void ((isShown = true), (user.unanswered = 0)),
     posting: () => claims.posting(remote_user),
     answered: (answer) => orWarn(claims.answered(new Map([[remote_user, answer]])), warn, unrecorded),
+    async post(send) {
+      try {
+        const result = await send();
+        posted = now();
+        return result;
+      } catch (cause) {
+        if (!(cause instanceof Failure && refusals.has(cause.kind))) posted = now();
+        throw cause;
+      }
+    },
   };
   try {
-    return await work({
-      past,
-      shown: () => void ((isShown = true), (records.unanswered = 0)),
-      async post(send) {
-        try {
-          const result = await send(records);
-          posted = now();
-          return result;
-        } catch (cause) {
-          if (!(cause instanceof Failure && refusals.has(cause.kind))) posted = now();
-          throw cause;
-        }
-      },
-    });
+    return await work(user);
   } finally {
-    await releaseOrWarn(claims, [{ remote_user, posted, unanswered: records.unanswered, isShown }], warn);
+    await releaseOrWarn(claims, [{ remote_user, posted, unanswered: user.unanswered, isShown }], warn);
   }
 }
 
@@ -91,7 +86,7 @@ export async function whileClaimed<T>(
 const refusals: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'rejected', 'usage', 'not_found']);
 
 /** Gives users back. A claim that cannot be given back, on a full disk for example, only makes later runs wait; the result is not lost for it. */
-export async function releaseOrWarn(
+async function releaseOrWarn(
   claims: Claims,
   users: readonly ReleasedUser[],
   warn: (text: string) => void,

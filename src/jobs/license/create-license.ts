@@ -5,7 +5,7 @@ import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import type { ClaimedUser, PostRecords } from './claim-users.ts';
+import type { ClaimedUser } from './claim-users.ts';
 import { openAnswer, sendAgainHint, similarTo, sizeOf, times } from './decide.ts';
 
 /** What creating one license needs besides the API. */
@@ -48,7 +48,7 @@ export async function createLicense(
   user: ClaimedUser,
   creating: Creating,
 ): Promise<CreatedLicense> {
-  const created = await user.post((posts) => postUntilKnown(api, fields, posts, creating));
+  const created = await user.post(() => postUntilKnown(api, fields, user, creating));
   if (created.list === 'shows it') user.shown();
   return created;
 }
@@ -56,25 +56,25 @@ export async function createLicense(
 async function postUntilKnown(
   api: CreatingApi,
   fields: LicenseFields,
-  records: PostRecords,
+  user: ClaimedUser,
   creating: Creating,
 ): Promise<CreatedLicense> {
   const { before, retries, note } = creating;
   let earlier: Failure | undefined;
   // Where earlier runs have used the repeats up, each run sends one.
-  for (let posts = Math.min(records.unanswered, retries) + 1, sent = records.unanswered + 1; ; posts += 1, sent += 1) {
+  for (let posts = Math.min(user.unanswered, retries) + 1, sent = user.unanswered + 1; ; posts += 1, sent += 1) {
     const creation = await repeatable(
-      api.create(fields, () => records.posting()),
+      api.create(fields, () => user.posting()),
       fields,
       earlier,
     );
     if (creation.state === 'answered') {
-      await records.answered(openAnswer(creation, creating.now()));
+      await user.answered(openAnswer(creation, creating.now()));
       return confirm(api, fields, creation, creating);
     }
     const { failure } = creation;
     earlier = failure;
-    records.unanswered = sent;
+    user.unanswered = sent;
     if (!before) throw unsettled(fields, failure, unknownBefore);
     await waitForList(fields, failure, creating);
     const look = await lookAfter(api, fields, { before });

@@ -64,19 +64,15 @@ export function newTally({ where, resume }: Pick<Applying, 'where' | 'resume'>, 
       const kind = counts.unknown > 0 ? 'unknown' : 'incomplete';
       const retryable = stopped !== undefined || open.length < undone;
       const resumes = retryable ? `The same command resumes where this run stopped: ${resume}` : undefined;
-      const details = { hint: [resumes, wayOut(open)].filter(Boolean).join('. '), retryable };
+      const [first, ...others] = open;
+      const rest =
+        others.length > 0 ? ` The same holds for ${others.length} more, each with its own --send-again USER.` : '';
+      const wayOut = first && `${sendAgainHint(first)}${rest}`;
+      const details = { hint: [resumes, wayOut].filter(Boolean).join('. '), retryable };
       if (!stopped) return new Failure(kind, message, details);
       return stopped.as(stopped.isInterruption ? stopped.kind : kind, message, details);
     },
   };
-}
-
-/** How to go on with rows whose answer is open. */
-function wayOut([first, ...others]: readonly LicenseFields[]): string | undefined {
-  if (!first) return undefined;
-  const rest =
-    others.length > 0 ? ` The same holds for ${others.length} more, each with its own --send-again USER.` : '';
-  return `${sendAgainHint(first)}${rest}`;
 }
 
 function named(what: string, rows: readonly LicenseFields[]): string | undefined {
