@@ -28,14 +28,19 @@ export function openAccounts(running: Running, sandbox: EmbeddedSandbox): Accoun
   const runKeyCommand = keyCommandRunner(running);
   const credentials = openCredentials(system, clock, profiles, runKeyCommand, signal);
   const chosen = { profile: options.profile, typed: options.typed.has('profile') };
+  const source: Pick<Accounts, 'licensingAccount' | 'chatAccount' | 'licensingApps'> = options.sandbox
+    ? {
+        licensingAccount: ({ row_app_code, app_code } = {}) => sandbox.licensing(row_app_code ?? app_code),
+        chatAccount: sandbox.chat,
+        licensingApps: sandbox.licensingApps,
+      }
+    : {
+        licensingAccount: (choice) => credentials.licensing({ ...chosen, ...choice }),
+        chatAccount: () => credentials.chat(chosen),
+        licensingApps: credentials.licensingApps,
+      };
   return {
-    licensingAccount: async (choice = {}) =>
-      options.sandbox
-        ? (await sandbox.credentials()).licensing({ app_code: choice.row_app_code ?? choice.app_code })
-        : credentials.licensing({ ...chosen, ...choice }),
-    chatAccount: async () => (options.sandbox ? (await sandbox.credentials()).chat() : credentials.chat(chosen)),
-    licensingApps: async () =>
-      options.sandbox ? (await sandbox.credentials()).licensingApps() : credentials.licensingApps(),
+    ...source,
     environmentKinds: () => namesIn(kinds).filter((kind) => environmentCredential(system.env, kind)),
     profiles: () => shownProfiles,
     async credentialOf(name) {

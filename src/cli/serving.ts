@@ -1,16 +1,61 @@
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
+import type { SandboxAddress, ServeOptions } from '../commands/context.ts';
 import { usage, messageOf } from '../core/failure.ts';
+import { behaviourOf } from '../sandbox/serve-options.ts';
+import { startSandbox, type Sandbox } from '../sandbox/server.ts';
 import { replace } from '../store/disk/files.ts';
 import { openSandboxLog, type SandboxLog } from '../store/sandbox-log.ts';
 import type { Host } from './host.ts';
 
-export { startSandbox } from '../sandbox/server.ts';
-export { readFaults } from '../sandbox/faults.ts';
+/** Serves both services until the signal aborts; yields where they are. */
+export async function* serve(
+  host: Host,
+  options: ServeOptions,
+  signal: AbortSignal,
+  note: (text: string) => void,
+): AsyncGenerator<SandboxAddress> {
+  const { data, log, ready } = options;
+  const logFile = log === undefined ? undefined : await openLogFile(log, note);
+  const persistence = data === undefined ? undefined : await openData(data, host);
+  const sandbox = await startSandbox({
+    clock: host.clock,
+    ...behaviourOf(options),
+    log(entry) {
+      logFile?.write(`${JSON.stringify(entry)}\n`);
+      const { method, path, status, fault } = entry;
+      // As whoever watches the terminal sees it, such as `POST /v1/license/ 201 (drop-after)`.
+      if (host.stderr.isTTY) note(`${method} ${path} ${status ?? 'no answer'}${fault === null ? '' : ` (${fault})`}`);
+    },
+    persistence,
+  });
+  try {
+    const address = addressOf(sandbox);
+    if (ready) await writeReady(ready.file, ready.text(address));
+    yield address;
+    note(`serving on ${sandbox.listening} until Ctrl-C`);
+    // A server ends by a signal alone, and says by which.
+    if (!signal.aborted) await once(signal, 'abort');
+    throw signal.reason;
+  } finally {
+    await sandbox.close();
+    logFile?.end();
+  }
+}
+
+function addressOf({ licensing, chat }: Sandbox): SandboxAddress {
+  const [app] = licensing.apps;
+  const [account] = chat.accounts;
+  if (!account) throw new Error('the sandbox has no account');
+  return {
+    licensing: { base_url: licensing.base_url, ...app, apps: licensing.apps },
+    chat: { site: chat.site, ...account, accounts: chat.accounts },
+  };
+}
 
 /** A file that grows by a line for each request. @throws Failure usage where it cannot be written */
-export async function openLogFile(file: string, warn: (text: string) => void): Promise<WriteStream> {
+async function openLogFile(file: string, warn: (text: string) => void): Promise<WriteStream> {
   const stream = createWriteStream(file, { flags: 'a', mode: 0o600 });
   try {
     await once(stream, 'open');
@@ -23,7 +68,7 @@ export async function openLogFile(file: string, warn: (text: string) => void): P
 }
 
 /** Whoever waits for the file finds it whole or not at all. @throws Failure usage where it cannot be written */
-export async function writeReady(file: string, text: string): Promise<void> {
+async function writeReady(file: string, text: string): Promise<void> {
   try {
     await writeFile(`${file}.part`, text, { mode: 0o600 });
     await replace(`${file}.part`, file);
@@ -33,7 +78,7 @@ export async function writeReady(file: string, text: string): Promise<void> {
 }
 
 /** A file of another program is refused before anybody is served; the handle that looked has read it, so another one serves. */
-export async function openData(file: string, host: Host): Promise<SandboxLog> {
+async function openData(file: string, host: Host): Promise<SandboxLog> {
   const first = await openSandboxLog(file, host);
   await first.exclusively((log) => log.read());
   return openSandboxLog(file, host);

@@ -15,7 +15,7 @@ import type { Milliseconds } from '../core/duration.ts';
 import type { Calendar } from '../core/moment.ts';
 import type { Ledger } from '../store/ledger/ledger.ts';
 import type { Claims, OpenAnswer } from '../store/claims.ts';
-import type { licensingOptions } from '../sandbox/licensing/options.ts';
+import type { serveOptions } from '../sandbox/serve-options.ts';
 import type { globalOptions } from './environment.ts';
 import type { CommandSurface } from './surface.ts';
 
@@ -204,19 +204,7 @@ export interface SandboxControl {
   file(): string;
 }
 
-export interface ServeOptions extends Values<typeof licensingOptions> {
-  readonly port?: number | undefined;
-  readonly listen?: string | undefined;
-  readonly data?: string | undefined;
-  readonly feature_level?: number | undefined;
-  readonly history_limit?: number | undefined;
-  readonly extra_messages?: number | undefined;
-  readonly delete_batches?: number | undefined;
-  readonly rate_limit?: number | undefined;
-  readonly latency?: Milliseconds | undefined;
-  readonly fault?: string | undefined;
-  readonly seed?: number | undefined;
-  readonly log?: string | undefined;
+export interface ServeOptions extends Values<typeof serveOptions> {
   /** A file that is written, whole, once the server listens. */
   readonly ready?: { readonly file: string; readonly text: (address: SandboxAddress) => string } | undefined;
 }

@@ -1,10 +1,10 @@
 import { writeJson } from '../../core/json.ts';
 import { isWindows } from '../../core/system.ts';
 import { namesIn } from '../../core/table-names.ts';
-import { licensingOptions } from '../../sandbox/licensing/options.ts';
+import { serveOptions } from '../../sandbox/serve-options.ts';
 import { rowOf } from '../../output/formats.ts';
 import { consentVariable, isExposed } from '../../schema/url.ts';
-import { countField, textField } from '../../schema/field.ts';
+import { textField } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import type { SandboxAddress } from '../context.ts';
 
@@ -41,48 +41,7 @@ export default command({
       choices: namesIn(settersOf),
       help: 'The shell whose lines set those variables (default: sh; on Windows powershell)',
     },
-    port: { kind: 'integer', min: 0, max: 65535, placeholder: 'N', help: 'Port (default: any free one)' },
-    listen: textField(
-      'ADDRESS',
-      'Address to listen on, such as 0.0.0.0 in a container: whoever reaches it can use the sandbox (default: 127.0.0.1)',
-    ),
-    data: textField('FILE', 'Keep what is changed in this file (default: in memory)'),
-    feature_level: {
-      kind: 'integer',
-      min: 0,
-      placeholder: 'N',
-      help: 'Feature level of the chat server (default: 489)',
-    },
-    history_limit: countField(
-      'N',
-      'Hide all but the newest N messages, as plans with limited history do (default: none hidden)',
-    ),
-    latency: { kind: 'integer', min: 0, placeholder: 'MS', help: 'Milliseconds before each answer (default: 0)' },
-    fault: textField(
-      'SPEC',
-      'What goes wrong, as in "POST /v1/license/=drop-after:0.05;*=429:0.02" (default: nothing)',
-    ),
-    seed: { kind: 'integer', placeholder: 'N', help: 'Another seed draws other faults (default: 1)' },
-    ...licensingOptions,
-    extra_messages: {
-      kind: 'integer',
-      min: 1,
-      hidden: true,
-      help: 'So many messages of 1,000 characters, for benchmarks',
-    },
-    delete_batches: {
-      kind: 'integer',
-      min: 1,
-      hidden: true,
-      help: 'Batches of 100 messages that a delete_topic call has time for (default: 2), for benchmarks',
-    },
-    rate_limit: {
-      kind: 'integer',
-      min: 1,
-      hidden: true,
-      help: 'Calls a minute of a chat account (default: 200), for benchmarks',
-    },
-    log: textField('FILE', 'Append a JSON line for each request'),
+    ...serveOptions,
     ready_file: textField('FILE', 'Write what is printed to this file too, whole, once it listens'),
   },
   examples: [

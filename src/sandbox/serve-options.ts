@@ -1,0 +1,61 @@
+import { countField, textField, type Fields, type Values } from '../schema/field.ts';
+import { readFaults } from './faults.ts';
+import { licensingOptions } from './licensing/options.ts';
+import type { SandboxOptions } from './server.ts';
+
+/** The options of a sandbox that is served. */
+export const serveOptions = {
+  port: { kind: 'integer', min: 0, max: 65535, placeholder: 'N', help: 'Port (default: any free one)' },
+  listen: textField(
+    'ADDRESS',
+    'Address to listen on, such as 0.0.0.0 in a container: whoever reaches it can use the sandbox (default: 127.0.0.1)',
+  ),
+  data: textField('FILE', 'Keep what is changed in this file (default: in memory)'),
+  feature_level: {
+    kind: 'integer',
+    min: 0,
+    placeholder: 'N',
+    help: 'Feature level of the chat server (default: 489)',
+  },
+  history_limit: countField(
+    'N',
+    'Hide all but the newest N messages, as plans with limited history do (default: none hidden)',
+  ),
+  latency: { kind: 'integer', min: 0, placeholder: 'MS', help: 'Milliseconds before each answer (default: 0)' },
+  fault: textField('SPEC', 'What goes wrong, as in "POST /v1/license/=drop-after:0.05;*=429:0.02" (default: nothing)'),
+  seed: { kind: 'integer', placeholder: 'N', help: 'Another seed draws other faults (default: 1)' },
+  ...licensingOptions,
+  extra_messages: {
+    kind: 'integer',
+    min: 1,
+    hidden: true,
+    help: 'So many messages of 1,000 characters, for benchmarks',
+  },
+  delete_batches: {
+    kind: 'integer',
+    min: 1,
+    hidden: true,
+    help: 'Batches of 100 messages that a delete_topic call has time for (default: 2), for benchmarks',
+  },
+  rate_limit: {
+    kind: 'integer',
+    min: 1,
+    hidden: true,
+    help: 'Calls a minute of a chat account (default: 200), for benchmarks',
+  },
+  log: textField('FILE', 'Append a JSON line for each request'),
+} as const satisfies Fields;
+
+/** What the options say of the services themselves. @throws Failure usage where a fault cannot be read */
+export function behaviourOf(options: Values<typeof serveOptions>): Omit<SandboxOptions, 'clock'> {
+  const { port, listen, feature_level, history_limit, extra_messages: count, latency, fault, seed } = options;
+  const { delete_batches, rate_limit: perMinute } = options;
+  return {
+    licenseShape: options,
+    ...{ port, listen, latency, featureLevel: feature_level, historyLimit: history_limit },
+    extraMessages: count === undefined ? undefined : { channel: 'general', topic: 'load', count, chars: 1000 },
+    deleteBatches: delete_batches,
+    rateLimit: perMinute === undefined ? undefined : { perMinute },
+    faults: fault === undefined ? undefined : readFaults(fault, seed ?? 1),
+  };
+}
