@@ -11,7 +11,7 @@ import type { Options } from './values.ts';
 export type FieldCheck = (fromFile: readonly string[]) => void;
 
 /** The names of `--fields`. */
-export function namesIn(fields: string | undefined): readonly string[] {
+export function fieldsIn(fields: string | undefined): readonly string[] {
   return fields?.split(',').map((name) => name.trim()) ?? [];
 }
 
@@ -33,7 +33,7 @@ function strangeNames(
   { fields, sort }: Options,
   others: readonly string[],
 ): readonly string[] {
-  const asked = new Set([...namesIn(fields), ...(sort === undefined ? [] : [sort.replace(/^-/, '')])]);
+  const asked = new Set([...fieldsIn(fields), ...(sort === undefined ? [] : [sort.replace(/^-/, '')])]);
   const known = [...(show?.columns ?? []), ...beside, ...others];
   return [...asked].filter((name) => !known.includes(name));
 }

@@ -67,16 +67,23 @@ export function openMessages(host: Pick<Host, 'stderr'>, style: MessageStyle, re
  * Redacted text by text, since a secret may be a word or a sign of JSON itself; then a server's words are cut. Messages without a
  * request are ours, and list every problem of an input.
  */
-export function cleaned({ kind, message, details }: Failure, { clean }: Pick<Redactor, 'clean'>): Failure {
-  const { problems, hint, http, server, retryable, cause } = details;
-  const spoken = (text: string): string => shortened(clean(text));
+export function cleaned(failure: Failure, { clean }: Pick<Redactor, 'clean'>): Failure {
+  return reworded(failure, clean, (text) => shortened(clean(text)));
+}
+
+/** The failure in other words: `clean` makes those of ours, `spoken` those of a server. */
+export function reworded(
+  { kind, message, details }: Failure,
+  clean: (text: string) => string,
+  spoken = clean,
+): Failure {
+  const { problems, hint, http, server } = details;
   return new Failure(kind, http || server ? spoken(message) : clean(message), {
+    ...details,
     problems: problems?.map(clean),
     hint: hint && clean(hint),
     http: http && { ...http, url: clean(http.url) },
     server: server && { code: server.code && spoken(server.code), msg: server.msg && spoken(server.msg) },
-    retryable,
-    cause,
   });
 }
 

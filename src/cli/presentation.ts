@@ -1,13 +1,14 @@
 import type { AnyCommand } from '../commands/command.ts';
 import { ownFormats } from '../commands/environment.ts';
 import { usage } from '../core/failure.ts';
+import { namesIn } from '../core/table-names.ts';
 import { cellsOf, cellText } from '../output/columns.ts';
 import { formats, rowOf, wholeFormats } from '../output/formats.ts';
 import { fitted, plainLines } from '../output/plain.ts';
 import type { FormatRow, Presentation, Show } from '../output/presentation.ts';
 import { hasColor } from '../output/style.ts';
 import { alternatives } from '../schema/field.ts';
-import { fieldCheck, namesIn, type FieldCheck } from './fields.ts';
+import { fieldCheck, fieldsIn, type FieldCheck } from './fields.ts';
 import type { Options } from './values.ts';
 import type { Host } from './host.ts';
 
@@ -32,8 +33,7 @@ interface PrintedTo {
  * @throws Failure usage where an option was typed that does not apply to what the command prints
  */
 export function presentationOf(command: AnyCommand, typed: Options, host: PrintedTo): RunPresentation {
-  const applying = applicable(command, typed);
-  const options = formatted(applying.jq === undefined ? applying : { ...applying, output: 'json' as const });
+  const options = applicable(command, typed);
   const hasPlan = options.dry_run === true && (options.output === 'curl' || !command.dryRun?.includes('rows'));
   return {
     options,
@@ -44,66 +44,62 @@ export function presentationOf(command: AnyCommand, typed: Options, host: Printe
 }
 
 /** The environment holds for all commands, so what it sets is ignored where it does not apply. */
-function applicable(command: AnyCommand, options: Options): Options {
-  if (command.result === 'text' || command.result === 'json text') return applicableToText(command, options);
-  return command.show?.text ? applicableToValue(command, options) : options;
-}
-
-/** A text has no order; columns only where the command names their fields; and a filter only where it is JSON. */
-function applicableToText({ name, result, fields: own }: AnyCommand, options: Options): Options {
-  const { jq, fields, sort: _, ...others } = options;
-  const isJson = result === 'json text';
-  const applies = { output: true, fields: own !== undefined, jq: isJson, sort: false };
-  const strange = looks.find((look) => options.typed.has(look) && !applies[look]);
-  if (strange !== undefined)
-    throw usage(
-      `${name} prints its text unchanged: --${strange} does not apply`,
-      isJson ? 'Use --jq EXPR on JSON.' : 'Leave it out.',
-    );
-  return {
-    ...others,
-    ...(applies.jq && jq !== undefined && { jq }),
-    ...(applies.fields && fields !== undefined && { fields }),
-  };
-}
-
-const looks = ['output', 'fields', 'jq', 'sort'] as const;
-
-/** A text without a header is printed, unless the whole value is asked for. */
-function applicableToValue({ name }: AnyCommand, options: Options): Options {
-  const { fields, ...others } = options;
-  const { output, jq, typed } = options;
-  const isWhole = jq !== undefined || rowOf(output)?.ofPlan || rowOf(output)?.whole;
-  const strange = looks.find((look) => typed.has(look) && (look === 'fields' || (look === 'output' && !isWhole)));
-  if (strange !== undefined)
-    throw usage(
-      `${name} prints text without columns: --${strange} ${(strange === 'fields' ? fields : output) ?? ''} does not apply`,
-      `Leave it out, or choose -o ${alternatives(wholeFormats)} for all fields.`,
-    );
-  return others;
-}
-
-/** @throws Failure usage where a format of dry runs is typed without one, or fields for a format that has none */
-function formatted(options: Options): Options {
-  const { output = '', dry_run, typed, fields } = options;
-  const { ofPlan, shows } = rowOf(output) ?? {};
-  if (ofPlan && !dry_run) {
-    if (typed.has('output')) throw usage(`-o ${output} shows what a dry run would change`, 'Add --dry-run.');
-    const { output: _, ...others } = options;
-    return others;
+function applicable(command: AnyCommand, given: Options): Options {
+  const options: { -readonly [Name in keyof Options]: Options[Name] } = { ...given };
+  for (const { look, why, hint } of strangeLooks(command, given)) {
+    if (given.typed.has(look)) throw usage(why, hint);
+    delete options[look];
   }
-  if (shows === undefined || fields === undefined) return options;
-  if (!typed.has('fields')) {
-    const { fields: _, ...others } = options;
-    return others;
+  return options.jq === undefined ? options : { ...options, output: 'json' };
+}
+
+/** An option that does not apply to what a command prints, and what to do. */
+interface StrangeLook {
+  readonly look: 'output' | 'fields' | 'jq' | 'sort';
+  readonly why: string;
+  readonly hint: string;
+}
+
+function strangeLooks(
+  { name, result, fields: own, show }: AnyCommand,
+  { output, fields, jq, dry_run }: Options,
+): readonly StrangeLook[] {
+  const strange: StrangeLook[] = [];
+  const row = rowOf(output);
+  // A text has no order; columns only where the command names their fields; and a filter only where it is JSON.
+  if (result === 'text' || result === 'json text') {
+    const hint = result === 'text' ? 'Leave it out.' : 'Use --jq EXPR on JSON.';
+    const applies = { fields: own !== undefined, jq: result === 'json text', sort: false };
+    for (const look of namesIn(applies))
+      if (!applies[look])
+        strange.push({ look, why: `${name} prints its text unchanged: --${look} does not apply`, hint });
+  } else if (show?.text) {
+    // A text without a header is printed, unless the whole value is asked for.
+    const isWhole = jq !== undefined || row?.ofPlan || row?.whole;
+    const hint = `Leave it out, or choose -o ${alternatives(wholeFormats)} for all fields.`;
+    const why = (option: string): string => `${name} prints text without columns: --${option} does not apply`;
+    if (!isWhole) strange.push({ look: 'output', why: why(`output ${output ?? ''}`), hint });
+    strange.push({ look: 'fields', why: why(`fields ${fields ?? ''}`), hint });
   }
-  throw usage(`-o ${output} shows ${shows}, which have no fields`, 'Leave out --fields.');
+  const isFiltered = jq !== undefined && result !== 'text';
+  if (row?.ofPlan && !dry_run && !isFiltered)
+    strange.push({
+      look: 'output',
+      why: `-o ${output ?? ''} shows what a dry run would change`,
+      hint: 'Add --dry-run.',
+    });
+  else if (row?.shows !== undefined && !isFiltered)
+    strange.push({
+      ...{ look: 'fields', why: `-o ${output ?? ''} shows ${row.shows}, which have no fields` },
+      hint: 'Leave out --fields.',
+    });
+  return strange;
 }
 
 function presented({ result, ...command }: Presented, options: Options, host: PrintedTo): Presentation {
   const { system, stdout } = host;
   const terminal = stdout.isTTY === true;
-  const fields = options.fields === undefined ? undefined : namesIn(options.fields);
+  const fields = options.fields === undefined ? undefined : fieldsIn(options.fields);
   const { show = {} } = command;
   const format = formatOf(options, stdout, command);
   return {
@@ -157,7 +153,7 @@ function planPresented(options: Options, { system, stdout }: PrintedTo): Present
     return presented({ result: 'text' }, options, host);
   }
   const { fields: asked, ...others } = options;
-  const fields = namesIn(asked).filter((name) => planColumns.includes(name));
+  const fields = fieldsIn(asked).filter((name) => planColumns.includes(name));
   const chosen = { ...others, quiet: false, ...(fields.length > 0 && { fields: fields.join(',') }) };
   return presented({ show: planShow }, chosen, host);
 }

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { incompleteWith } from '../api/http/answer.ts';
 import { Planned, type PlannedCall } from '../api/http/call.ts';
 import type { AnyCommand } from '../commands/command.ts';
-import { Failure, usage, abortReason } from '../core/failure.ts';
+import { usage, abortReason } from '../core/failure.ts';
 import type { Clock } from '../core/system.ts';
 import type { JsonFilter, Presentation } from '../output/presentation.ts';
 import { regardless, streamSink, type Sink } from '../output/sink.ts';
@@ -91,7 +91,7 @@ function printer(command: AnyCommand, presentation: Presentation, running: Runni
   return async (outcome) => {
     if (!isRows(outcome)) return printOne(await outcome);
     if (command.result === 'one') return printFirst(outcome, printOne);
-    return writeResult({ many: await begun(checked?.many(outcome) ?? outcome) }, presentation, sink);
+    return writeResult({ many: checked?.many(outcome) ?? outcome }, presentation, sink);
   };
 }
 
@@ -113,40 +113,6 @@ async function printFirst(rows: AsyncIterable<unknown>, print: Print): Promise<v
     if (isFirst) await print(row);
     isFirst = false;
   }
-}
-
-/**
- * The rows, once the first is there: a command that fails before it prints nothing at all, where an empty document would pass for
- * an answer. A list that was begun and is known to be incomplete is a document.
- */
-async function begun(rows: AsyncIterable<unknown>): Promise<AsyncIterable<unknown>> {
-  const iterator = rows[Symbol.asyncIterator]();
-  try {
-    return continued(await iterator.next(), iterator);
-  } catch (cause) {
-    if (cause instanceof Failure && (cause.kind === 'incomplete' || cause.kind === 'differences'))
-      return failing(cause);
-    throw cause;
-  }
-}
-
-/** Not a generator, which makes three more promises of each row. */
-function continued(first: IteratorResult<unknown>, rest: AsyncIterator<unknown>): AsyncIterable<unknown> {
-  let ahead: IteratorResult<unknown> | undefined = first;
-  const next = (): Promise<IteratorResult<unknown>> => {
-    if (!ahead) return rest.next();
-    const step = Promise.resolve(ahead);
-    ahead = undefined;
-    return step;
-  };
-  const stop = async (): Promise<IteratorResult<unknown>> =>
-    (await rest.return?.()) ?? { done: true, value: undefined };
-  return { [Symbol.asyncIterator]: () => ({ next, return: stop }) };
-}
-
-async function* failing(failure: Failure): AsyncGenerator {
-  throw failure;
-  yield;
 }
 
 function isRows(outcome: unknown): outcome is AsyncIterable<unknown> {

@@ -8,6 +8,7 @@ import { messageFields } from '../schema/messages.ts';
 import { narrowOperators } from '../schema/narrow.ts';
 import { nearest } from '../schema/nearest.ts';
 import { settings } from '../schema/settings.ts';
+import { reworded } from './messages.ts';
 
 /** What a user gave a run: words of the command line, lines of standard input in their place, and variables. */
 export interface Typed {
@@ -29,16 +30,10 @@ export function withoutKeys(failure: Failure, { words, env }: Typed): Failure {
   const typed = values.filter((value) => !namesFile(value)).map(withoutHost);
   const names = typedNames(words);
   const clean = (text: string): string => hideTyped(text, typed.join('\n').toLowerCase(), names);
-  const { problems, hint, http, server, retryable } = failure.details;
-  const cause = failure.cause instanceof Error && clean(failure.cause.message) !== failure.cause.message;
-  return new Failure(failure.kind, clean(failure.message), {
-    problems: problems?.map(clean),
-    hint: hint && clean(hint),
-    http: http && { ...http, url: clean(http.url) },
-    server: server && { code: server.code && clean(server.code), msg: server.msg && clean(server.msg) },
-    retryable,
-    ...(cause ? {} : { cause: failure.cause }),
-  });
+  const shown = reworded(failure, clean);
+  const { cause, ...details } = shown.details;
+  const tellsMore = cause instanceof Error && clean(cause.message) !== cause.message;
+  return tellsMore ? new Failure(shown.kind, shown.message, details) : shown;
 }
 
 /** Runs of a key's alphabet, in base64 too; then without the signs that also join a name to its value, and parts of a path. */

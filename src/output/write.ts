@@ -44,6 +44,7 @@ async function writeFiltered(
   const holding: Sink = { write: async (piece) => void held.push(Buffer.from(piece).toString()) };
   const [written] = await Promise.allSettled([writeDocument(result, { ...presentation, terminal: false }, holding)]);
   const document = held.join('');
+  if (document === '' && written.status === 'rejected') throw written.reason;
   try {
     const text = await filter(document);
     await sink.write(presentation.terminal ? plainLines(text) : text);
@@ -102,7 +103,7 @@ async function writeRows(rows: AsyncIterable<unknown>, presentation: Presentatio
   }
 }
 
-/** Writes rows to the sink and then always closes the document. What the rows threw is thrown on, not what closing threw. */
+/** Writes rows to the sink and then closes the document. What the rows threw is thrown on, not what closing threw. */
 async function pour(rows: AsyncIterable<unknown>, target: PourTarget, remark: (count: number) => void): Promise<void> {
   const { formatter, batch, isSilent } = target;
   let count = 0;
@@ -114,7 +115,9 @@ async function pour(rows: AsyncIterable<unknown>, target: PourTarget, remark: (c
   try {
     for await (const row of rows) count += await add(row, target);
   } catch (error) {
-    await Promise.allSettled([close()]);
+    // Before the first row nothing is written: an empty document would pass for an answer, unless it is known to be incomplete.
+    const isAnswer = error instanceof Failure && (error.kind === 'incomplete' || error.kind === 'differences');
+    if (count > 0 || isAnswer) await Promise.allSettled([close()]);
     throw error;
   }
   await close();
