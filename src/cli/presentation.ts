@@ -1,7 +1,7 @@
 import type { AnyCommand } from '../commands/command.ts';
 import { ownFormats } from '../commands/environment.ts';
 import { usage } from '../core/failure.ts';
-import { namesIn } from '../core/table-names.ts';
+import { defined, namesIn } from '../core/table-names.ts';
 import { cellsOf, cellText } from '../output/columns.ts';
 import { formats, rowOf, wholeFormats } from '../output/formats.ts';
 import { fitted, plainLines } from '../output/plain.ts';
@@ -45,11 +45,13 @@ export function presentationOf(command: AnyCommand, typed: Options, host: Printe
 
 /** The environment holds for all commands, so what it sets is ignored where it does not apply. */
 function applicable(command: AnyCommand, given: Options): Options {
-  const options: { -readonly [Name in keyof Options]: Options[Name] } = { ...given };
+  const { output, fields, jq, sort, ...others } = given;
+  const looks = { output, fields, jq, sort };
   for (const { look, why, hint } of strangeLooks(command, given)) {
     if (given.typed.has(look)) throw usage(why, hint);
-    delete options[look];
+    looks[look] = undefined;
   }
+  const options = { ...others, ...defined(looks) };
   return options.jq === undefined ? options : { ...options, output: 'json' };
 }
 
