@@ -9,9 +9,13 @@ export const formats = {
     general: true,
     forPeople: true,
     load: async (presentation) => {
-      const hasMessages = Object.values(presentation.show.layout ?? {}).some(({ as }) => as === 'message');
-      const read = hasMessages ? (await import('./messages/conversation.ts')).messageText() : undefined;
-      return (await import('./table.ts')).table(presentation, read);
+      const { show, color, terminal } = presentation;
+      const hasMessages = Object.values(show.layout ?? {}).some(({ as }) => as === 'message');
+      return (await import('./table.ts')).table(presentation, {
+        bold: color ? (await import('./paint.ts')).painter(1).bold : undefined,
+        fold: terminal ? (await import('./wrap.ts')).folded : undefined,
+        messageText: hasMessages ? (await import('./messages/conversation.ts')).messageText() : undefined,
+      });
     },
   },
   json: {

@@ -4,11 +4,11 @@ import { plain } from './plain.ts';
 import type { Show } from './presentation.ts';
 import { displayWidth } from './width.ts';
 
-/** Reads the text of a message, for columns with the layout `message`. */
-export type MessageReader = (message: Readonly<Record<string, unknown>>) => string;
-
 /** Reads the cells of a row for people: dates in local time, messages as plain text. */
-export function cellReader(show: Show<unknown>, messageText: MessageReader | undefined) {
+export function cellReader(
+  show: Show<unknown>,
+  messageText: ((message: Readonly<Record<string, unknown>>) => string) | undefined,
+) {
   const read = (value: unknown, column: string, row: unknown): Cell => {
     const { as: shape, empty = '' } = show.layout?.[column] ?? {};
     if (shape === 'message' && messageText) return cellOf(messageText(asObject(row, show) ?? {}));

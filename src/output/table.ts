@@ -9,14 +9,23 @@ import {
   type Cell,
   type ColumnSize,
 } from './grid.ts';
-import { painter } from './paint.ts';
 import type { Formatter, Presentation } from './presentation.ts';
-import { cellOf, cellReader, type MessageReader } from './table-values.ts';
+import { cellOf, cellReader } from './table-values.ts';
 import { displayWidth, shorten } from './width.ts';
-import { folded } from './wrap.ts';
 
 /** Rows that decide the widths. */
 const heldRows = 200;
+
+/** What a table needs of heavier modules; absent where the presentation does not need it. */
+export interface TableParts {
+  readonly bold?: ((text: string) => string) | undefined;
+  /** The text of a message, for a column with the layout `message`. */
+  readonly messageText?: Parameters<typeof cellReader>[1];
+  /** A line as lines of at most `room` columns, on a terminal. */
+  readonly fold?: Fold | undefined;
+}
+
+type Fold = (text: string, room: number) => readonly string[];
 
 /** One way to draw the rows of a table, once its first rows are known. */
 interface TableWriter {
@@ -33,18 +42,20 @@ interface TableWriter {
  * the rest fits; where that would cut what matters, each row is a record. Elsewhere nothing is left out. The first rows decide, and
  * are held for it; a longer table continues line by line.
  */
-export function table(presentation: Presentation, messageText?: MessageReader): Formatter {
+export function table(
+  presentation: Presentation,
+  { messageText, bold, fold = (text) => [text] }: TableParts,
+): Formatter {
   const { show, terminal, header } = presentation;
   const read = cellReader(show, messageText);
-  const paint = painter(presentation.color ? 1 : 0).bold;
   const headOf = (columns: readonly string[]): readonly Cell[] =>
-    header ? columns.map((name) => ({ ...cellOf(name), paint })) : [];
+    header ? columns.map((name) => ({ ...cellOf(name), ...(bold && { paint: bold }) })) : [];
   let columns: readonly string[] | undefined;
   let held: (readonly Cell[])[] = [];
   let writer: TableWriter | undefined;
 
   const writeHeld = (names: readonly string[]): string => {
-    writer = writerOf(names, headOf(names), held, presentation);
+    writer = writerOf(names, headOf(names), held, presentation, fold);
     const text = writer.first(held);
     held = [];
     return text;
@@ -62,7 +73,7 @@ export function table(presentation: Presentation, messageText?: MessageReader): 
     if (value === undefined || value === null) return '';
     if (!terminal || !asObject(value, show)) return row(value) + end();
     const names = columnsOf(value, presentation);
-    return recordWriter(headOf(names), presentation.width).first([read(value, names)]);
+    return recordWriter(headOf(names), presentation.width, fold).first([read(value, names)]);
   };
   return { one, row, end, remark: () => writer?.remark?.() };
 }
@@ -72,6 +83,7 @@ function writerOf(
   head: readonly Cell[],
   rows: readonly (readonly Cell[])[],
   presentation: Presentation,
+  fold: Fold,
 ): TableWriter {
   const { terminal, width, fields } = presentation;
   const sizes = columnSizes(names, rows, presentation);
@@ -83,7 +95,7 @@ function writerOf(
     !arrangement ||
     (arrangement.shown.length < names.length &&
       (rows.length === 1 || arrangement.shown.length === 1 || fields !== undefined));
-  return isRecord ? recordWriter(head, width) : columnWriter({ names, head, sizes, arrangement, room });
+  return isRecord ? recordWriter(head, width, fold) : columnWriter({ names, head, sizes, arrangement, room }, fold);
 }
 
 /** Minimum width of a column of text, in terminal columns. */
@@ -123,7 +135,7 @@ interface ColumnPlan {
 }
 
 /** Rows as lines of columns, of which some may be left out: what stderr says of these is their names, and a value that is the same in every row. */
-function columnWriter({ names, head, sizes, arrangement, room }: ColumnPlan): TableWriter {
+function columnWriter({ names, head, sizes, arrangement, room }: ColumnPlan, fold: Fold): TableWriter {
   const { shown, widths } = arrangement;
   let count = 0;
   const leftOut = new Map(
@@ -156,7 +168,7 @@ function columnWriter({ names, head, sizes, arrangement, room }: ColumnPlan): Ta
       });
       if (words.length === 0) return undefined;
       // Further lines are indented.
-      return folded(`left out to fit the width: ${words.join(', ')}`, Math.max(20, room - 2)).join('\n');
+      return fold(`left out to fit the width: ${words.join(', ')}`, Math.max(20, room - 2)).join('\n');
     },
   };
 }
@@ -170,14 +182,14 @@ const gap = 2;
  * Rows as records: one field a line, values wrapped without ellipsis or border, an empty line between two records. Fields without a
  * value are left out. `width`: columns of the terminal, 0 where they are unknown.
  */
-function recordWriter(names: readonly Cell[], width: number): TableWriter {
+function recordWriter(names: readonly Cell[], width: number, fold: Fold): TableWriter {
   const beside = names.length === 0 ? 0 : Math.max(...names.map((name) => name.width)) + gap;
   const isBelow = names.length > 0 && width > 0 && width - beside < minColumns;
   const margin = ' '.repeat(isBelow ? gap : beside);
   const room = width > 0 ? Math.max(1, width - margin.length) : Infinity;
   const linesOf = ({ shown }: Cell, index: number): readonly string[] => {
     if (shown === '') return [];
-    const texts = (displayWidth(shown) <= room ? [shown] : folded(shown, room)).map((line) => margin + line);
+    const texts = (displayWidth(shown) <= room ? [shown] : fold(shown, room)).map((line) => margin + line);
     const name = names[index];
     if (!name) return texts;
     if (isBelow) return [painted(name), ...texts];
