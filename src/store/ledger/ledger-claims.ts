@@ -63,10 +63,10 @@ export function sharedClaims(
     if (users.length === 0) return;
     for (const { remote_user } of users) posts.forget(remote_user);
     for (const some of portionsOf(users)) {
-      const sent = some.filter(({ posted }) => posted !== undefined);
-      const shown = some.filter(({ isShown }) => isShown);
-      const names = [some, sent, shown].map((group) => namesOf(group.map(({ remote_user }) => remote_user)));
-      await session.call('release', names, { signal, grace: releaseGrace, limit: shortLimit });
+      const names = namesOf(some.map(({ remote_user }) => remote_user));
+      const sent = names.filter((_name, index) => some[index]?.posted !== undefined);
+      const shown = names.filter((_name, index) => some[index]?.isShown);
+      await session.call('release', [names, sent, shown], { signal, grace: releaseGrace, limit: shortLimit });
     }
   };
 
