@@ -1,6 +1,6 @@
 import { Failure, usage } from '../core/failure.ts';
 import type { Parameters, Path } from './http/call.ts';
-import { path } from './http/request.ts';
+import { joined, path } from './http/request.ts';
 
 export type Service = 'licensing' | 'chat';
 
@@ -27,8 +27,14 @@ export function typedPath(service: Service, typed: string): TypedPath {
   const below = place.replace(/^\//, '').replace(new RegExp(`^${prefixes[service]}/`), '');
   const segments = below.replace(/\/$/, '').split('/').map(decoded);
   if (!segments.every((segment) => segment !== undefined)) throw outside(typed, service);
+  const [collection = '', ...others] = segments;
+  const pieces =
+    service === 'chat'
+      ? [path`/api/v1/${{ segments }}`]
+      : // What follows the collection may be a license code.
+        [path`/v1/${collection}`, ...others.map((value) => path`/${{ name: 'license_code', value }}`)];
   return {
-    path: joined(service, segments, below.endsWith('/') ? [path`/`] : []),
+    path: joined([...pieces, ...(below.endsWith('/') ? [path`/`] : [])]),
     query: question === undefined ? [] : [...new URLSearchParams(search)],
     isItem: segments.length > 1 || segments[0] === 'first-activation',
   };
@@ -72,13 +78,4 @@ function decodedOnce(text: string): string | undefined {
     if (cause instanceof URIError) return undefined;
     throw cause;
   }
-}
-
-/** Of the licensing API what follows the collection may be a license code. */
-function joined(service: Service, segments: readonly string[], end: readonly Path[]): Path {
-  const [collection = '', ...others] = segments;
-  const start = service === 'chat' ? path`/api/v1/${{ segments }}` : path`/v1/${collection}`;
-  const items = service === 'chat' ? [] : others.map((value) => path`/${{ name: 'license_code', value }}`);
-  const pieces = [start, ...items, ...end];
-  return { sent: pieces.map(({ sent }) => sent).join(''), shown: pieces.map(({ shown }) => shown).join('') };
 }

@@ -85,9 +85,10 @@ function readItem(text: string): Item {
       suggestion(kind, known) ?? `Known: ${known.join(', ')}.`,
     );
   const fault = { kind, argument: readArgument(text, kind, argument) };
-  if (every !== undefined) return { fault, probability: 0, count: { times: Infinity, skip: 0, every: Number(every) } };
-  if (times !== undefined)
-    return { fault, probability: 0, count: { times: Number(times), skip: Number(skip ?? 0), every: 1 } };
+  if (every !== undefined || times !== undefined) {
+    const count = { times: Number(times ?? Infinity), skip: Number(skip ?? 0), every: Number(every ?? 1) };
+    return { fault, probability: 0, count };
+  }
   const probability = Number(share ?? 1);
   if (!/^(\d+(\.\d+)?|\.\d+)$/.test(share ?? '1') || probability > 1)
     throw usage(`--fault '${text}': a probability is a number from 0 to 1`);

@@ -29,6 +29,7 @@ export async function readRequest(incoming: IncomingMessage): Promise<SandboxReq
   const target = incoming.url ?? '/';
   const at = target.indexOf('?');
   const contentType = incoming.headers['content-type'] ?? '';
+  const mediaType = (contentType.split(';')[0] ?? '').trim().toLowerCase();
   const isGet = incoming.method === 'GET' || incoming.method === 'HEAD';
   return {
     method: incoming.method ?? 'GET',
@@ -36,9 +37,9 @@ export async function readRequest(incoming: IncomingMessage): Promise<SandboxReq
     path: decoded(at < 0 ? target : target.slice(0, at)),
     query: new URLSearchParams(at < 0 ? '' : target.slice(at + 1)),
     // The body of a GET is not read (docs/apis.md, Parameters).
-    form: await readForm(isGet ? '' : contentType, body),
+    form: await readForm(isGet ? '' : mediaType, contentType, body),
     headers: incoming.headers,
-    mediaType: (contentType.split(';')[0] ?? '').trim().toLowerCase(),
+    mediaType,
     body,
     origin: `http://${incoming.headers.host ?? ''}`,
     address: incoming.socket.remoteAddress ?? '',
@@ -68,11 +69,9 @@ function decoded(path: string): string {
   }
 }
 
-async function readForm(contentType: string, body: Buffer): Promise<URLSearchParams> {
-  if (/^application\/x-www-form-urlencoded\b/i.test(contentType)) return new URLSearchParams(body.toString('utf8'));
-  if (/^multipart\/form-data\b/i.test(contentType)) {
-    const { readMultipart } = await import('./multipart.ts');
-    return readMultipart(contentType, body);
-  }
-  return new URLSearchParams();
+async function readForm(mediaType: string, contentType: string, body: Buffer): Promise<URLSearchParams> {
+  if (mediaType !== 'multipart/form-data')
+    return new URLSearchParams(mediaType === 'application/x-www-form-urlencoded' ? body.toString('utf8') : '');
+  const { readMultipart } = await import('./multipart.ts');
+  return readMultipart(contentType, body);
 }

@@ -160,7 +160,12 @@ export function path(parts: TemplateStringsArray, ...values: readonly PathValue[
     const piece = value === undefined ? { sent: '', shown: '' } : encode(value);
     return { sent: piece.sent + part, shown: piece.shown + part };
   });
-  return { sent: pieces.map((piece) => piece.sent).join(''), shown: pieces.map((piece) => piece.shown).join('') };
+  return joined(pieces);
+}
+
+/** One path of several pieces. */
+export function joined(pieces: readonly Path[]): Path {
+  return { sent: pieces.map(({ sent }) => sent).join(''), shown: pieces.map(({ shown }) => shown).join('') };
 }
 
 function encode(value: PathValue): Path {
