@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure, usage } from '../../core/failure.ts';
 import { shellWord } from '../../core/shell-word.ts';
@@ -64,9 +65,19 @@ export async function inspectArchive(folder: string): Promise<Archive> {
   const read = await readManifest(folder);
   // The files first: of those that another process adds now, the list names each but the last.
   const names = await namesIn(folder);
-  if (!read && !names.includes('parts.ndjson'))
-    throw usage(`${folder} holds no archive`, `Make one: chatelaine archive pull ${shellWord(folder)} --channel NAME`);
+  if (!read && !names.includes('parts.ndjson')) throw await noArchive(folder, names);
   return archiveIn(folder, read ?? { problem: 'it is missing' }, names, await readLists(folder));
+}
+
+/** A pull of all channels leaves an archive in each folder of the folder. */
+async function noArchive(folder: string, names: readonly string[]): Promise<Failure> {
+  const entries = names.length === 0 ? [] : await readdir(folder, { withFileTypes: true });
+  for (const { name } of entries.filter((entry) => entry.isDirectory())) {
+    const inside = join(folder, name);
+    if ((await namesIn(inside)).includes(manifestFile))
+      return usage(`${folder} is a folder of archives`, `Give one of them, such as ${shellWord(inside)}.`);
+  }
+  return usage(`${folder} holds no archive`, `Make one: chatelaine archive pull ${shellWord(folder)} --channel NAME`);
 }
 
 function archiveIn(folder: string, read: ManifestRead, names: readonly string[], lists: Lists): Archive {

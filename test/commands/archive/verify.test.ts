@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { forgetState, headOf, seeAsItIs } from '../../helpers/archive.ts';
@@ -321,6 +330,20 @@ test.each([
 
   expect(ran.exitCode).toBe(exitCode);
   expect(ran.stderr).toContain(message);
+});
+
+test('a folder of several archives is none, and one of them is named', async () => {
+  const server = await openChatServer({ messages: [] });
+  const folder = emptyHome();
+  for (const name of ['1-general', '2-a b']) {
+    mkdirSync(path(folder, name));
+    writeFileSync(join(folder, name, 'archive.json'), '{}');
+  }
+
+  const { exitCode, stderr } = await server.run(`archive verify ${folder}`);
+
+  expect(exitCode).toBe(2);
+  expect(stderr).toMatch(/is a folder of archives\n\s*Give one of them, such as \S+\d-/);
 });
 
 describe('what the last run left is recorded, and each advice mends', () => {
