@@ -41,7 +41,7 @@ export default command({
 });
 
 function describeCommand(command: CommandSurface) {
-  const { name, summary, args = {}, options = {}, show, fields = [], examples, run, result } = command;
+  const { name, summary, args = {}, options = {}, show, fields = [], examples } = command;
   const columns = show?.columns ?? [];
   return {
     name,
@@ -54,23 +54,22 @@ function describeCommand(command: CommandSurface) {
     fields: [...new Set([...columns, ...fields])],
     examples,
     // What a server adds to an open row has the type that the server gives it.
-    result: resultOf({ run, result, columns, fields: show?.others === 'any' ? [] : fields }),
+    result: resultOf(command, columns, show?.others === 'any' ? [] : fields),
   };
 }
 
 /** A JSON Schema; null where the result is a text, or an answer as the server sent it. */
-function resultOf({ run, result, fields = [], columns }: ResultParts): ResultSchema | null {
+function resultOf(
+  { run, result }: CommandSurface,
+  columns: readonly string[],
+  fields: readonly string[],
+): ResultSchema | null {
   if (columns.length + fields.length === 0 || result === 'text') return null;
   const row = rowSchema(columns, fields);
   const rows: ResultSchema = { type: 'array', items: row };
   if (result === 'one or rows') return { anyOf: [row, rows] };
   const isRows = result === 'rows' || run.constructor.name === 'AsyncGeneratorFunction';
   return isRows && result !== 'one' ? rows : row;
-}
-
-interface ResultParts extends Pick<CommandSurface, 'run' | 'fields'> {
-  readonly result: CommandSurface['result'] | undefined;
-  readonly columns: readonly string[];
 }
 
 function optionRows(fields: Fields): object[] {

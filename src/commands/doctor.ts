@@ -98,14 +98,12 @@ function accountsOf(
     subject: `${origin} ${kind}`,
     open: () => (kind === 'chat' ? chatAccount() : licensingAccount()),
   });
-  if (options.sandbox) return kindsOfSandbox.map((kind) => ofKind('sandbox', kind));
+  if (options.sandbox) return (['licensing', 'chat'] as const).map((kind) => ofKind('sandbox', kind));
   return [
     ...(names.length > 0 ? [] : kinds.map((kind) => ofKind('environment', kind))),
     ...(names.length > 0 ? names : stored).map((name) => ({ subject: name, open: () => credentialOf(name) })),
   ];
 }
-
-const kindsOfSandbox = ['licensing', 'chat'] as const;
 
 /** Only what can be shown to others: neither paths nor the words of a server. */
 async function* probeServers(names: readonly string[], context: Examining): AsyncGenerator<Examined> {

@@ -106,8 +106,12 @@ export const commandTable: readonly CommandEntry[] = [
   entry('auth use', 'Make a profile the default of its kind', () => import('./auth/use.ts')),
   entry('auth logout', 'Forget a profile and its key, or all of them', () => import('./auth/logout.ts')),
   entry('auth token', 'Print the key of a profile', () => import('./auth/token.ts')),
-  entry('api licensing', 'Send any request to the licensing API', () => import('./api/licensing.ts')),
-  entry('api chat', 'Send any request to the chat API', () => import('./api/chat.ts')),
+  entry('api licensing', 'Send any request to the licensing API', async () => ({
+    default: (await import('./api/raw-command.ts')).licensing,
+  })),
+  entry('api chat', 'Send any request to the chat API', async () => ({
+    default: (await import('./api/raw-command.ts')).chat,
+  })),
   entry('sandbox serve', 'Serve both APIs, for trying and testing', () => import('./sandbox/serve.ts')),
   entry('sandbox reset', "Put the embedded sandbox's sample data back", () => import('./sandbox/reset.ts')),
   entry('completion', 'Print the completion script of a shell', () => import('./completion.ts')),

@@ -45,8 +45,31 @@ const rawRules = [
     'but GET, and --dry-run shows the request of a write. A path that leaves the server or the API is refused.',
 ] as const;
 
+export const licensing = rawCommand('licensing', {
+  about:
+    'The path is below /v1, which may be left out. A body is JSON. GET, PUT and PATCH are repeated after a failure of the network; POST ' +
+    'and DELETE only where the server certainly did nothing. license ensure and license apply do not know of a license that this command created.',
+  examples: [
+    'chatelaine api licensing GET license/ -f remote_user=physio-7731',
+    'chatelaine api licensing GET license/ --paginate --jq ".[].remote_user"',
+    'chatelaine api licensing PATCH license/4f1c9a/ -F size_allowance=6 --dry-run',
+  ],
+});
+
+export const chat = rawCommand('chat', {
+  about:
+    'The path is below /api/v1, which may be left out. A body is a form. A GET is repeated after a failure of the network; any other ' +
+    'request only where the server certainly did nothing. --paginate follows GET messages in the direction of num_before or ' +
+    'num_after, to the oldest or newest message; messages fetch --all also checks the pages and gives each message once.',
+  examples: [
+    'chatelaine api chat GET messages -F anchor=1451 -F num_before=5 -F num_after=0',
+    'chatelaine api chat GET "messages?anchor=0&num_before=0&num_after=1000" --paginate --jq ".messages[].id"',
+    'chatelaine api chat PATCH navigation_views/inbox -F is_pinned=true',
+  ],
+});
+
 /** The command that sends a request of one service as it is typed: what `about` adds is of that service alone. */
-export function rawCommand(
+function rawCommand(
   service: Service,
   { about, examples }: { readonly about: string; readonly examples: readonly string[] },
 ): NamelessCommand {
