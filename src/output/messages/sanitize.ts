@@ -64,7 +64,7 @@ function optionsFor(targets: LinkTargets): sanitizeHtml.IOptions {
       a: (_tag, attribs) => ({ tagName: 'a', attribs: linkAttributes(attribs, targets) }),
       img: (_tag, attribs) => picture(attribs, targets),
       span: (tagName, attribs) =>
-        has(attribs, 'katex-html') ? { tagName: dropped, attribs: {} } : { tagName, attribs, ...emojiText(attribs) },
+        has(attribs, 'katex-html') ? { tagName: dropped, attribs: {} } : inline(tagName, attribs),
       div: (_tag, attribs) => block(attribs),
       annotation: () => ({ tagName: 'code', attribs: { class: 'tex' } }),
       th: aligned,
@@ -87,19 +87,16 @@ function linkAttributes({ href = '', title }: sanitizeHtml.Attributes, targets: 
 }
 
 /** An image inside a link is that link's text; alone it becomes a link to where it is. */
-function picture(
-  { src = '', alt, class: classNames = '' }: sanitizeHtml.Attributes,
-  targets: LinkTargets,
-): sanitizeHtml.Tag {
-  if (classNames.split(/\s+/).includes('emoji'))
-    return { tagName: 'span', attribs: { class: 'emoji' }, text: alt ?? '' };
+function picture(attribs: sanitizeHtml.Attributes, targets: LinkTargets): sanitizeHtml.Tag {
+  const { src = '', alt } = attribs;
+  if (has(attribs, 'emoji')) return { tagName: 'span', attribs: { class: 'emoji' }, text: alt ?? '' };
   const target = targets.resolve(src);
   return { tagName: 'span', attribs: { title: target }, text: `[image${alt === undefined ? '' : `: ${alt}`}]` };
 }
 
-function emojiText({ class: classNames = '' }: sanitizeHtml.Attributes): { text?: string } {
-  const character = emojiOf(classNames);
-  return character === undefined ? {} : { text: character };
+function inline(tagName: string, attribs: sanitizeHtml.Attributes): sanitizeHtml.Tag {
+  const character = emojiOf(attribs['class'] ?? '');
+  return { tagName, attribs, ...(character === undefined ? {} : { text: character }) };
 }
 
 function block(attribs: sanitizeHtml.Attributes): sanitizeHtml.Tag {
