@@ -20,7 +20,7 @@ export function observer(
   return (event) => {
     if (event.kind === 'slow' || event.kind === 'settled') reportSlow(event);
     else if (trace) messages.trace(traced(event));
-    else if (verbose) briefly(event).forEach((line) => messages.trace(indented(line)));
+    else if (verbose && event.kind !== 'request') messages.trace(indented(brief(event)));
   };
 }
 
@@ -45,37 +45,19 @@ function slowReporter(messages: Messages, host: Pick<Host, 'stderr' | 'system'>)
   };
 }
 
-function briefly(event: TracedEvent): string[] {
-  switch (event.kind) {
-    case 'request':
-      return [];
-    case 'answer':
-      return [`${event.method} ${event.url}: ${event.answer.status} in ${formatDuration(event.took)}`];
-    case 'failure':
-      return [`${event.method} ${event.url}: ${event.message}`];
-    case 'wait':
-      return [`waiting ${formatDuration(event.span)}: ${event.why}`];
-  }
+function brief(event: Exclude<TracedEvent, { kind: 'request' }>): string {
+  if (event.kind === 'wait') return `waiting ${formatDuration(event.span)}: ${event.why}`;
+  const what = event.kind === 'answer' ? `${event.answer.status} in ${formatDuration(event.took)}` : event.message;
+  return `${event.method} ${event.url}: ${what}`;
 }
 
 function traced(event: TracedEvent): string {
-  switch (event.kind) {
-    case 'request':
-      return block(`> ${event.method} ${event.url}`, '> ', event.headers(), event.body ?? '');
-    case 'answer': {
-      const body = event.sealed ? sealed(event.answer.text) : event.answer.text;
-      return block(
-        `< ${event.answer.status} ${event.method} ${event.url} (${formatDuration(event.took)})`,
-        '< ',
-        shownHeaders(event),
-        body,
-      );
-    }
-    case 'failure':
-      return indented(`* ${event.method} ${event.url}: ${event.message}`);
-    case 'wait':
-      return indented(`* waiting ${formatDuration(event.span)}: ${event.why}`);
-  }
+  const { kind, method, url } = event;
+  if (kind === 'request') return block(`> ${method} ${url}`, '> ', event.headers(), event.body ?? '');
+  if (kind !== 'answer') return indented(`* ${brief(event)}`);
+  const { status, text } = event.answer;
+  const first = `< ${status} ${method} ${url} (${formatDuration(event.took)})`;
+  return block(first, '< ', shownHeaders(event), event.sealed ? sealed(text) : text);
 }
 
 /** Cookies are credentials, and a Location may hold a license code. */
@@ -146,22 +128,10 @@ export function openLog(
 /** A record without its time; undefined for events that are for a person who waits. Spans are whole milliseconds. */
 function entryOf(event: WireEvent): Readonly<Record<string, string | number>> | undefined {
   if (event.kind === 'slow' || event.kind === 'settled') return undefined;
-  const { method, url } = event;
-  switch (event.kind) {
-    case 'request':
-      return { event: 'request', method, url, attempt: event.attempt };
-    case 'answer':
-      return {
-        event: 'answer',
-        method,
-        url,
-        attempt: event.attempt,
-        status: event.answer.status,
-        took_ms: Math.round(event.took),
-      };
-    case 'failure':
-      return { event: 'trouble', method, url, attempt: event.attempt, message: event.message };
-    case 'wait':
-      return { event: 'wait', method, url, wait_ms: Math.round(event.span), why: event.why };
-  }
+  const { kind, method, url } = event;
+  const entry = { event: kind === 'failure' ? 'trouble' : kind, method, url };
+  if (kind === 'wait') return { ...entry, wait_ms: Math.round(event.span), why: event.why };
+  const attempted = { ...entry, attempt: event.attempt };
+  if (kind === 'answer') return { ...attempted, status: event.answer.status, took_ms: Math.round(event.took) };
+  return kind === 'failure' ? { ...attempted, message: event.message } : attempted;
 }

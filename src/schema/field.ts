@@ -153,8 +153,11 @@ export function readField(label: string, field: Field, text: string): unknown {
       if (text === 'true') return true;
       if (text === 'false') return false;
       throw usage(`${label}: '${text}' is not a boolean`, 'Write true or false.');
-    case 'duration':
-      return readDuration(label, field, text);
+    case 'duration': {
+      const span = labelled(label, () => parseDuration(text));
+      if (span < (field.min ?? 0)) throw usage(`${label}: ${text} is too short`);
+      return span;
+    }
     case 'json':
       try {
         return parseJson(text);
@@ -205,27 +208,19 @@ function readInteger(label: string, field: IntegerShape, text: string): number {
   const name = text.toLowerCase().replaceAll('_', '-');
   const named = field.names && Object.hasOwn(field.names, name) ? field.names[name] : undefined;
   if (named !== undefined) return named;
+  const known = Object.entries(field.names ?? {}).map(([word, value]) => `${value} ${word}`);
   if (!/^-?(0|[1-9]\d*)$/.test(text)) {
-    const known = field.names ? Object.entries(field.names).map(([name, number]) => `${number} ${name}`) : [];
     const rule = known.length > 0 ? `is not one of ${known.join(', ')}` : 'is not an integer';
     throw usage(`${label}: '${text}' ${rule}`, field.names && suggestion(text, Object.keys(field.names)));
   }
   const number = Number(text);
   if (!Number.isSafeInteger(number)) throw usage(`${label}: ${text} is beyond ±(2^53−1)`);
-  if (field.names && !Object.values(field.names).includes(number)) {
-    const known = Object.entries(field.names).map(([name, value]) => `${value} ${name}`);
+  if (field.names && !Object.values(field.names).includes(number))
     throw usage(`${label}: ${text} is not one of ${known.join(', ')}`);
-  }
   if (number < (field.min ?? -Infinity) || number > (field.max ?? Infinity)) {
     throw usage(`${label}: ${text} is out of range; must be ${rangeOf(field)}`);
   }
   return Object.is(number, -0) ? 0 : number;
-}
-
-function readDuration(label: string, { min = 0 }: OtherShape, text: string): Milliseconds {
-  const span = labelled(label, () => parseDuration(text));
-  if (span < min) throw usage(`${label}: ${text} is too short`);
-  return span;
 }
 
 function rangeOf({ min, max }: IntegerShape): string {
