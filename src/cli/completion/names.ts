@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { constants, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { constants, fstatSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isObject, type JsonObject } from '../../core/json.ts';
@@ -195,13 +195,15 @@ function store(file: string, content: JsonObject): void {
     renameSync(draft, file);
   } catch {
     // Without a file the next TAB asks again.
+    rmSync(draft, { force: true });
   }
 }
 
 function storedObject(file: string): JsonObject {
   try {
-    // A FIFO in its place would hold the user's shell until somebody writes to it.
-    return objectOf(readFileSync(openSync(file, constants.O_RDONLY | constants.O_NONBLOCK), 'utf8')) ?? {};
+    // A FIFO or a device in its place would hold the user's shell.
+    const opened = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    return (fstatSync(opened).isFile() ? objectOf(readFileSync(opened, 'utf8')) : undefined) ?? {};
   } catch {
     return {};
   }
