@@ -19,9 +19,9 @@ export function renaming(from: string, to: string): string {
 export function windowsWord(text: string): string {
   if (/^[\w+=:./\\-]+$/.test(text)) return text;
   // A backslash before the closing quote would be taken for its escape.
-  if (!/[\p{Cc}\p{Cf}\u2028\u2029"$`%\u201c-\u201f]/u.test(text)) return `"${text.replace(/\\+$/, '$&$&')}"`;
+  if (!/[\p{C}\u2028\u2029\u115f\u3164"$`%\u201c-\u201f]/u.test(text)) return `"${text.replace(/\\+$/, '$&$&')}"`;
   const safe = text.replace(/[`"$\u201c-\u201f]/g, '`$&');
-  return `"${safe.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, powershellSigns)}"`;
+  return `"${safe.replace(/[\p{C}\u2028\u2029\u115f\u3164]/gu, powershellSigns)}"`;
 }
 
 function powershellSigns(sign: string): string {
@@ -31,12 +31,12 @@ function powershellSigns(sign: string): string {
 /** One word of bash or zsh, also on Windows: what is shown is for them. */
 export function posixWord(text: string): string {
   if (/^[\w@%+=:,./-]+$/.test(text)) return text;
-  if (/[\p{Cc}\p{Cf}\u2028\u2029]/u.test(text)) return `$'${text.replace(unseen(), escaped)}'`;
+  if (/[\p{C}\u2028\u2029\u115f\u3164]/u.test(text)) return `$'${text.replace(unseen(), escaped)}'`;
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /** What is not seen or would end the line, and what `$'…'` itself reads. Made when it is used (docs/architecture.md, Start-up). */
-const unseen = (): RegExp => /[\p{Cc}\p{Cf}\u2028\u2029\\']/gu;
+const unseen = (): RegExp => /[\p{C}\u2028\u2029\u115f\u3164\\']/gu;
 
 function escaped(sign: string): string {
   if (sign === '\\' || sign === "'") return `\\${sign}`;

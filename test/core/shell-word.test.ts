@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { plain } from '../../src/output/plain.ts';
 import { posixWord, windowsWord } from '../../src/core/shell-word.ts';
 
 test.each([
@@ -11,8 +12,14 @@ test.each([
   ['$(id) `id` \\', "'$(id) `id` \\'"],
   ["a\nb'\\", String.raw`$'a\x0ab\'\\'`],
   ['\u202e', String.raw`$'\xe2\x80\xae'`],
+  ['\u3164', String.raw`$'\xe3\x85\xa4'`],
 ])('%j', (text, word) => {
   expect(posixWord(text)).toBe(word);
+});
+
+test('a terminal shows each word as it is', () => {
+  const texts = fc.sample(fc.string({ unit: 'binary', maxLength: 30 }), 1200);
+  expect(texts.map(posixWord).filter((word) => plain(word) !== word)).toEqual([]);
 });
 
 test('bash reads each word as the text it was', () => {

@@ -52,8 +52,10 @@ export default command({
     const values = readSettings({ words, entries, raw }, (text) => context.hide(text));
     await agreeToLoss(values, context);
     const { options, note } = context;
+    const { profile, sandbox } = options;
     refuseReadOnly(await context.chatAccount());
-    const changing = { note, isPlan: options.dry_run === true };
+    const account = [...(profile === undefined ? [] : ['--profile', profile]), ...(sandbox ? ['--sandbox'] : [])];
+    const changing = { note, isPlan: options.dry_run === true, account };
     yield* changeSettings(context.chat(), await askSecrets(values, context), changing);
   },
 

@@ -28,6 +28,8 @@ interface SettingChange {
   readonly note: (text: string) => void;
   /** Nothing is sent, so that nothing has an old value. */
   readonly isPlan: boolean;
+  /** The options that chose the account: without them another one would be changed back. */
+  readonly account: readonly string[];
 }
 
 /**
@@ -39,7 +41,7 @@ interface SettingChange {
 export async function* changeSettings(
   chat: ChatApi,
   typed: readonly Assignment[],
-  { note, isPlan }: SettingChange,
+  { note, isPlan, account }: SettingChange,
 ): AsyncGenerator<SettingRow> {
   const groups = groupsOf(await fitToLevel(chat, typed, note));
   const isOfUser = groups.flat().some(({ name }) => name === 'email' || name === 'full_name');
@@ -53,7 +55,7 @@ export async function* changeSettings(
         if (remark !== undefined) note(`${row.name}: ${remark}`);
         const { name, value_before: old } = row;
         if (old !== undefined)
-          note(`${name} was ${old}; to put it back: chatelaine settings set ${shellWord(`${name}=${old}`)}`);
+          note(`${name} was ${old}; to put it back: ${commandLine([`${name}=${old}`, ...account])}`);
         yield row;
       }
     } catch (cause) {
@@ -63,6 +65,10 @@ export async function* changeSettings(
   }
   const ignored = namesOf(done, isIgnored);
   if (ignored.length > 0) throw notApplied(ignored, await chat.level());
+}
+
+function commandLine(words: readonly string[]): string {
+  return `chatelaine settings set ${words.map(shellWord).join(' ')}`;
 }
 
 const remarks: Partial<Record<SettingRow['status'], string>> = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fakeService, run } from '../../helpers/run.ts';
+import { fakeService, run, runAlone } from '../../helpers/run.ts';
 import type { FakeService } from '../../helpers/service.ts';
 
 const done = { result: 'success', msg: '' };
@@ -223,6 +223,12 @@ describe('the old name', () => {
     expect(stderr).toBe(
       `full_name was Ada O'Hara; to put it back: chatelaine settings set 'full_name=Ada O'\\''Hara'\n`,
     );
+  });
+
+  test('is put back for the account that was chosen', async () => {
+    const { exitCode, stderr } = await runAlone('settings set full_name=Ada --sandbox');
+    expect(exitCode).toBe(0);
+    expect(stderr).toMatch(/ was (.+); to put it back: chatelaine settings set 'full_name=\1' --sandbox\n/);
   });
 
   test('is not looked at for a dry run, which changes nothing', async () => {
