@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { programs } from './scripts/programs.js';
+import { isMissing, needs } from './scripts/needs.js';
 import { shippedPackages } from './test/helpers/shipped-packages.js';
 
 export default defineConfig({
@@ -14,8 +14,8 @@ export default defineConfig({
     // A busy machine can be five times slower than a quiet one, where no test takes more than 8 s.
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // Programs that not every machine has: `--tags-filter=postgresql` runs the tests of one.
-    tags: Object.keys(programs).map((name) => ({ name })),
+    // What not every computer has: `--tags-filter=postgresql` runs the tests of one.
+    tags: needs.map((name) => ({ name, ...(isMissing(name) && { skip: true }) })),
     projects: [
       {
         extends: true,

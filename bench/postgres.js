@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { chownSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { programs } from '../scripts/programs.js';
+import { programs } from '../scripts/needs.js';
 import { endAtExit, temporaryFolder } from './sandbox.js';
 
 const bin = programs.postgresql.where();

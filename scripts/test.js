@@ -1,12 +1,12 @@
 // `npm test`: the build, then every gate beside every test, and all of them even when one fails, so that one run tells everything. The
-// last line counts each gate as one test; the lines before it name the programs that some tests did not find on this machine.
+// last line counts each gate as one test; the lines before it name what some tests did not find on this computer.
 // `npm run test:all`, which a release needs, sets TEST_EXTENT=all: whole products in place of samples (test/helpers/extent.ts).
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { programs } from './programs.js';
+import { abilities, isMissing, needs, programs } from './needs.js';
 
 /** Scripts of package.json, in the order of their cost to a reader: what fails first explains what fails later. `lint` checks types too. */
 const gates = ['lint', 'format:check', 'unused', 'package'];
@@ -23,7 +23,7 @@ const failedGates = [build, ...outcomes].filter(({ passed }) => !passed).map(({ 
 const passed = outcomes.length + 1 - failedGates.length + tests.passed;
 const failed = failedGates.length + tests.failed;
 if (failedGates.length > 0) console.log(`\nFailed: ${failedGates.join(', ')}`);
-for (const line of missingPrograms(tests.skipped)) console.log(line);
+for (const line of missing(tests.skipped)) console.log(line);
 console.log(`\n${passed} passed, ${failed} failed, ${tests.skipped.length} skipped`);
 process.exitCode = failed === 0 ? 0 : 1;
 
@@ -133,21 +133,23 @@ function count(file, succeeded) {
 }
 
 /**
- * A line for each program that is not here, and how to install them all on Debian.
+ * A line for each need that is missing here, with the number of its tests, and how to install the programs on Debian. A test that has
+ * two of them is counted for both.
  * @param {Tests['skipped']} skipped
  */
-function missingPrograms(skipped) {
-  const missing = Object.entries(programs)
-    .map(([name, { where, packages }]) => ({
-      ...{ name, packages, isMissing: where() === undefined },
-      tests: skipped.filter((tags) => tags.includes(name)).length,
-    }))
-    .filter(({ isMissing, tests }) => isMissing && tests > 0);
-  if (missing.length === 0) return [];
-  const packages = missing.flatMap((program) => program.packages);
+function missing(skipped) {
+  const absent = needs.filter((need) => isMissing(need) && skipped.some((tags) => tags.includes(need)));
+  const others = skipped.filter((tags) => !absent.some((need) => tags.includes(need))).length;
+  const counted = absent.map((need) => {
+    const what = need in abilities ? `: ${abilities[/** @type {keyof typeof abilities} */ (need)].what}` : '';
+    return `  ${String(skipped.filter((tags) => tags.includes(need)).length).padStart(5)}  ${need}${what}`;
+  });
+  if (others > 0) counted.push(`  ${String(others).padStart(5)}  for another cause, which their file names`);
+  const packages = Object.entries(programs).flatMap(([name, program]) =>
+    absent.some((need) => need === name) ? program.packages : [],
+  );
   return [
-    '\nSkipped, since these programs are not installed:',
-    ...missing.map(({ name, tests }) => `  ${name.padEnd(16)}${tests === 1 ? '1 test' : `${tests} tests`}`),
-    `On Debian: apt-get install --no-install-recommends ${packages.join(' ')}`,
+    ...(counted.length > 0 ? ['\nSkipped, since this computer does not have:', ...counted] : []),
+    ...(packages.length > 0 ? [`On Debian: apt-get install --no-install-recommends ${packages.join(' ')}`] : []),
   ];
 }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { needs } from './helpers/programs.ts';
+import { needs } from './helpers/needs.ts';
 import { emptyHome, openSandbox } from './helpers/run.ts';
 
 test('the line for jq of docs/archive-format.md finds the messages of a sender', needs('jq'), async () => {

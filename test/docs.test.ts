@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { programs } from '../scripts/programs.js';
+import { programs } from '../scripts/needs.js';
 
 /** Comments give their reasons by a heading in docs/, in the form `docs/apis.md, Paging`. */
 const folders = ['src', 'test', 'scripts', 'bench'];

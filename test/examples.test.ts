@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { commandTable } from '../src/commands/index.ts';
 import { Failure } from '../src/core/failure.ts';
 import { emptyHome, openSandbox, words, type Ran, type RunningSandbox } from './helpers/run.ts';
+import { needs } from './helpers/needs.ts';
 
 /** Every example of help and manual, as a reader would type them: in the order of the pages, against the sample data, in one home. */
 
@@ -38,7 +39,7 @@ const files: Readonly<Record<string, string>> = {
 /** Folders and files that examples write. */
 const places = ['kitchen', 'kitchen.html', 'kitchen-pages/', 'january', 'everything'];
 
-test('one after the other, they work against one sandbox', { timeout: 300_000 }, async () => {
+test('one after the other, they work against one sandbox', { ...needs('shell'), timeout: 300_000 }, async () => {
   const sandbox = await openSandbox();
   const home = await furnished(sandbox);
   for (const example of examples) {

@@ -76,7 +76,7 @@ function isAbsent(text: unknown): boolean {
 function readOne(label: string, field: Field, text: unknown): unknown {
   if (typeof text === 'boolean') return text;
   const isPath = /^(FILE|DIR|PATH)$/.test(field.placeholder ?? '') || (field.kind === 'string' && field.file === true);
-  const fault = isWindows && isPath ? windowsFault(String(text)) : undefined;
+  const fault = isWindows && isPath && !Array.isArray(text) ? windowsFault(String(text)) : undefined;
   if (fault !== undefined) throw usage(`${label}: ${fault}`, 'Give another name; nothing was written.');
   if (Array.isArray(text)) return collect(text, (item) => readField(label, field, String(item)));
   return readField(label, field, String(text));

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { page } from '../../src/output/messages/page.ts';
 import { openBrowser, type Browser } from '../helpers/chromium.ts';
-import { needs } from '../helpers/programs.ts';
+import { needs } from '../helpers/needs.ts';
 
 type Message = Record<string, unknown>;
 

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { emptyHome, fakeService, run } from '../helpers/run.ts';
+import { needs } from '../helpers/needs.ts';
 
 const url = 'https://licenses.test/v1/license/';
 
@@ -60,8 +61,9 @@ test('a log holds neither a key nor a license code, and grows from run to run', 
   expect(text).not.toMatch(/4f1c9a|licensing-key/);
 });
 
-test.skipIf(process.platform === 'win32')(
+test(
   'a new log is for its owner alone; one that is there keeps the mode that somebody gave it',
+  needs('modes'),
   async () => {
     const home = emptyHome();
     for (const mode of [undefined, 0o644]) {
@@ -88,7 +90,7 @@ test('a log that cannot be written is exit 3, and nothing is sent', async () => 
   }
 });
 
-test.skipIf(process.platform !== 'linux')('a log that fills its disk is given up with a warning', async () => {
+test('a log that fills its disk is given up with a warning', needs('devices'), async () => {
   const service = fakeService();
   service.expect('GET /v1/license/').reply(200, []);
   const { exitCode, stderr } = await run(service, 'license list --log /dev/full');

@@ -62,7 +62,9 @@ test('sandbox serve --latency waits before each answer', async () => {
   const end = new AbortController();
   const serving = runAlone(['sandbox', 'serve', '--latency', '321', '--ready-file', ready], { interrupt: end.signal });
   const site = (): string | undefined =>
-    existsSync(ready) ? /CHATELAINE_CHAT_SITE='?(http[^'\s]+)'?\n/.exec(readFileSync(ready, 'utf8'))?.[1] : undefined;
+    existsSync(ready)
+      ? /CHATELAINE_CHAT_SITE ?= ?'?(http[^'\s]+)'?\n/.exec(readFileSync(ready, 'utf8'))?.[1]
+      : undefined;
   await expect.poll(site).toBeDefined();
 
   await (await fetch(`${site() ?? ''}/api/v1/server_settings`)).text();

@@ -7,6 +7,7 @@ import { licenseCode } from '../../src/sandbox/sample/organization.ts';
 import { expectGolden } from '../helpers/golden.ts';
 import { emptyHome, openSandbox, type RunOptions } from '../helpers/run.ts';
 import { fixedClock } from '../helpers/clock.ts';
+import { needs } from '../helpers/needs.ts';
 
 /**
  * What a terminal of 60, 80 and 120 columns shows of each command's usual result, one golden file a command. `npm run golden` writes
@@ -89,7 +90,7 @@ test('each command has a screen', () => {
   expect(Object.keys(typed).toSorted()).toEqual(names.toSorted());
 });
 
-test('the screens', { timeout: 120_000 }, async () => {
+test('the screens', { ...needs('shell'), timeout: 120_000 }, async () => {
   const screens = new Map(Object.keys(typed).map((name) => [name, '']));
   for (const columns of widths) {
     const show = await opened(columns);
@@ -103,7 +104,7 @@ test('the screens', { timeout: 120_000 }, async () => {
   for (const [name, text] of screens) await expectGolden(text, `test/golden/screens/${name.replaceAll(' ', '-')}.txt`);
 });
 
-test('a container whose folders cannot be written', async () => {
+test('a container whose folders cannot be written', needs('shell'), async () => {
   const lines = ['doctor', ...(typed['license ensure'] ?? []), '--sandbox license list'];
   let text = '';
   for (const columns of widths) {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Failure } from '../../src/core/failure.ts';
 import { emptyHome, fakeService, openSandbox, run } from '../helpers/run.ts';
+import { needs } from '../helpers/needs.ts';
 
 const roster = 'remote_user,size_allowance\nada,6\nclinic-north/ward-3,6\nphysio-7731,5\n';
 
@@ -16,25 +17,29 @@ function summaryIn(file: string): Written {
   return JSON.parse(readFileSync(file, 'utf8')) as Written;
 }
 
-test('says how a run ended, what it counted and changed, and no key; rows that are not printed are counted', async () => {
-  const { run } = await openSandbox();
-  const file = join(emptyHome(), 'summary.json');
-  const { exitCode, stdout } = await run(`license apply - --changed -o json --summary ${file}`, { stdin: roster });
+test(
+  'says how a run ended, what it counted and changed, and no key; rows that are not printed are counted',
+  needs('modes'),
+  async () => {
+    const { run } = await openSandbox();
+    const file = join(emptyHome(), 'summary.json');
+    const { exitCode, stdout } = await run(`license apply - --changed -o json --summary ${file}`, { stdin: roster });
 
-  expect(exitCode).toBe(0);
-  expect(JSON.parse(stdout)).toHaveLength(2);
-  expect(summaryIn(file)).toEqual({
-    command: 'license apply',
-    outcome: 'ok',
-    exit: 0,
-    counts: { created: 1, resized: 1, unchanged: 1 },
-    changes: [
-      { remote_user: 'ada', app_code: 4711, size_allowance: 6, status: 'created' },
-      { remote_user: 'physio-7731', app_code: 4711, size_allowance: 5, status: 'resized', change: '4 -> 5' },
-    ],
-  });
-  expect(statSync(file).mode & 0o777).toBe(0o600);
-});
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toHaveLength(2);
+    expect(summaryIn(file)).toEqual({
+      command: 'license apply',
+      outcome: 'ok',
+      exit: 0,
+      counts: { created: 1, resized: 1, unchanged: 1 },
+      changes: [
+        { remote_user: 'ada', app_code: 4711, size_allowance: 6, status: 'created' },
+        { remote_user: 'physio-7731', app_code: 4711, size_allowance: 5, status: 'resized', change: '4 -> 5' },
+      ],
+    });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  },
+);
 
 test('a failure is in it, also one of the values, and the text of an earlier run is replaced', async () => {
   const file = join(emptyHome(), 'summary.json');
@@ -94,18 +99,23 @@ test.each([
 });
 
 test.each([
-  ['/dev/full', 2, 'is no regular file'],
-  ['/dev/null/x', 3, 'cannot write the summary'],
   ['missing/x', 3, 'cannot write the summary'],
   ['.', 3, 'cannot write the summary'],
-])('%s is refused before anything is sent', async (path, exit, message) => {
+])('%s is refused before anything is sent', refused);
+
+test.each([
+  ['/dev/full', 2, 'is no regular file'],
+  ['/dev/null/x', 3, 'cannot write the summary'],
+])('%s is refused before anything is sent', needs('devices'), refused);
+
+async function refused(path: string, exit: number, message: string): Promise<void> {
   const { exitCode, stderr } = await run(
     fakeService(),
     `license create --remote-user a --size-allowance 4 --summary ${path}`,
   );
   expect(exitCode).toBe(exit);
   expect(stderr).toContain(message);
-});
+}
 
 test('findings of an audit are counted', async () => {
   const { run } = await openSandbox();

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { expectGolden } from '../helpers/golden.ts';
-import { needs } from '../helpers/programs.ts';
+import { needs } from '../helpers/needs.ts';
 import { runAlone } from '../helpers/run.ts';
 
 /** The names that the shells look for. */
@@ -24,7 +24,7 @@ describe.each(files)('completion %s', (shell, file, programs) => {
     expect(stdout).toBe(plain.stdout);
   });
 
-  test('is what the shell can read', needs(...programs), () => {
+  test('is what the shell can read', needs('shell', ...programs), () => {
     const golden = `test/golden/completion/${file}`;
     expect(spawnSync(shell, ['-n', golden], { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
   });

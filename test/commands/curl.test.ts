@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { commandTable } from '../../src/commands/index.ts';
-import { needs } from '../helpers/programs.ts';
+import { needs } from '../helpers/needs.ts';
 import { emptyHome, openSandbox, runAlone } from '../helpers/run.ts';
 
 /** `--dry-run -o curl`: bash and curl, given the printed lines, send what the command itself sends. */
@@ -160,7 +160,7 @@ describe('the lines', () => {
     expect(stderr).toContain('no request would be sent');
   });
 
-  test('a password that is not set ends bash before curl sends an empty one', async () => {
+  test('a password that is not set ends bash before curl sends an empty one', needs('shell'), async () => {
     const { env, run } = await openRecorded();
     const { stdout, stderr } = await run(['settings', 'set', '--from', 'settings.txt', '--dry-run', '-o', 'curl']);
     expect(stderr).toContain('read -rs OLD_PASSWORD; export OLD_PASSWORD; read -rs NEW_PASSWORD');

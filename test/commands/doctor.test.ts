@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/server.ts';
 import { openSandbox } from '../helpers/run.ts';
+import { needs } from '../helpers/needs.ts';
 
 interface Row {
   readonly check: string;
@@ -128,23 +129,28 @@ describe('--probe', () => {
   });
 });
 
-test('a state folder that cannot be written is a problem, and its advice names the variable', async () => {
-  const { run } = await openSandbox();
+test(
+  'a state folder that cannot be written is a problem, and its advice names the variable',
+  needs('modes'),
+  async () => {
+    const { run } = await openSandbox();
 
-  const { exitCode, stdout } = await run('doctor -o json', { env: { XDG_STATE_HOME: '/dev/null/state' } });
+    const { exitCode, stdout } = await run('doctor -o json', { env: { XDG_STATE_HOME: '/dev/null/state' } });
 
-  expect(exitCode).toBe(3);
-  expect((JSON.parse(stdout) as Row[]).find(({ check }) => check === 'state')).toEqual({
-    check: 'state',
-    subject: '/dev/null/state/chatelaine',
-    status: 'problem',
-    detail: 'cannot write into the folder /dev/null/state/chatelaine: a part of the path is not a folder',
-    advice: 'Set XDG_STATE_HOME to a folder that can be written.',
-  });
-});
+    expect(exitCode).toBe(3);
+    expect((JSON.parse(stdout) as Row[]).find(({ check }) => check === 'state')).toEqual({
+      check: 'state',
+      subject: '/dev/null/state/chatelaine',
+      status: 'problem',
+      detail: 'cannot write into the folder /dev/null/state/chatelaine: a part of the path is not a folder',
+      advice: 'Set XDG_STATE_HOME to a folder that can be written.',
+    });
+  },
+);
 
 test.each(['topic delete general lunch --confirm lunch', 'license apply roster.csv'])(
   '%s names it too',
+  needs('modes'),
   async (line) => {
     const { run } = await openSandbox();
     const env = { XDG_STATE_HOME: '/dev/null/state' };

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { plain } from '../../src/output/plain.ts';
 import { posixWord, windowsWord } from '../../src/core/shell-word.ts';
+import { needs } from '../helpers/needs.ts';
 
 test.each([
   ['license/4f1c9a', 'license/4f1c9a'],
@@ -22,7 +23,7 @@ test('a terminal shows each word as it is', () => {
   expect(texts.map(posixWord).filter((word) => plain(word) !== word)).toEqual([]);
 });
 
-test('bash reads each word as the text it was', () => {
+test('bash reads each word as the text it was', needs('shell'), () => {
   const text = fc.string({ unit: 'binary', minLength: 0, maxLength: 30 }).filter((found) => !found.includes('\0'));
   const texts = fc.sample(text, 1200);
   const words = texts.map(posixWord).join(' ');

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { needs } from '../helpers/needs.ts';
 import { openService, start, temporaryHome } from './program.ts';
 
 /** Kills the process at a step of its writing; bench/torture does so at many more. */
@@ -34,6 +35,7 @@ describe('an export that is ended', () => {
     ['SIGINT', 130],
   ] as const)(
     '%s: its exit code, and no part of a file',
+    { ...needs('signals'), timeout: 60_000 },
     async (signal, exit) => {
       const home = await archivedHome();
       const env = { ...killedAt('1:after'), KILL_IN: 'out.html', KILL_WITH: signal };
@@ -42,7 +44,6 @@ describe('an export that is ended', () => {
       expect({ code: done.code, stdout: done.stdout }).toEqual({ code: exit, stdout: '' });
       expect(readdirSync(home).filter((name) => name.includes('out.html'))).toEqual([]);
     },
-    60_000,
   );
 
   test('--deadline: exit 7, and no part of a file', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openAuthority, type Authority } from '../helpers/authority.ts';
-import { needs } from '../helpers/programs.ts';
+import { needs } from '../helpers/needs.ts';
 import { openOrigin } from '../helpers/origin.ts';
 import { errorOf, start } from './program.ts';
 

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { needs, whereIs } from '../helpers/programs.ts';
+import { needs, whereIs } from '../helpers/needs.ts';
 import { openOrigin, type Respond } from '../helpers/origin.ts';
 import { start } from './program.ts';
 import { emptyHome, openProgram, type Terminal } from './pty.ts';
@@ -85,7 +85,7 @@ const lines: readonly (readonly [typed: string, args: string])[] = [
 
 describe.each(shells)('$title', (shell) => {
   describe('is installed', needs(...(shell.name === 'bash' ? [] : [shell.name])), () => {
-    test('completes words, values and files', async () => {
+    test('completes words, values and files', needs('terminals', 'shell'), async () => {
       const terminal = await opened(shell);
       for (const [typed, args] of lines) {
         terminal.type(`${typed}\r`);
@@ -99,16 +99,20 @@ describe.each(shells)('$title', (shell) => {
       await terminal.shows(shell.explains ? /rename.*Rename a custom navigation view/ : /hide +list +pin +rename/);
     });
 
-    test('runs nothing of what was typed, and nothing of the name of a profile', async () => {
-      const home = furnished();
-      const terminal = await opened({ ...shell, load: `${shell.onlyCompletes ?? ''}${shell.load}` }, home);
-      for (const word of ['$(touch harm)', '`touch harm`', '"$(touch harm)"', '--out=$(touch harm)', '<(touch harm)'])
-        terminal.type(`chatelaine license view ${word} \t${word}\t\u0015`);
-      terminal.type('chatelaine auth use \t\t\u0015');
-      terminal.type('chatelaine auth use pro\t\r');
-      await terminal.shows(/ran: \[auth\]\[use\]\[prod\]/);
-      expect(readdirSync(home)).not.toContain('harm');
-    });
+    test(
+      'runs nothing of what was typed, and nothing of the name of a profile',
+      needs('terminals', 'shell'),
+      async () => {
+        const home = furnished();
+        const terminal = await opened({ ...shell, load: `${shell.onlyCompletes ?? ''}${shell.load}` }, home);
+        for (const word of ['$(touch harm)', '`touch harm`', '"$(touch harm)"', '--out=$(touch harm)', '<(touch harm)'])
+          terminal.type(`chatelaine license view ${word} \t${word}\t\u0015`);
+        terminal.type('chatelaine auth use \t\t\u0015');
+        terminal.type('chatelaine auth use pro\t\r');
+        await terminal.shows(/ran: \[auth\]\[use\]\[prod\]/);
+        expect(readdirSync(home)).not.toContain('harm');
+      },
+    );
   });
 });
 
@@ -130,7 +134,7 @@ const begun = ['One', 'It', 'tha', 'cos', 'wow', 'rat', 'bac'].flatMap((start, i
 describe.each(shells)('names of a server in $title', (shell) => {
   test(
     'are one word each, and nothing in them is run',
-    needs(...(shell.name === 'bash' ? [] : [shell.name])),
+    needs(...(shell.name === 'bash' ? [] : [shell.name]), 'shell', 'terminals'),
     async () => {
       const account = await signedIn(() => ({ body: snippets(titles) }));
       await warmed(account, 'snippet rm ');
@@ -148,7 +152,7 @@ describe.each(shells)('names of a server in $title', (shell) => {
 });
 
 describe('bash with the package bash-completion', needs('bash-completion'), () => {
-  test('completes the same', async () => {
+  test('completes the same', needs('terminals'), async () => {
     const terminal = await opened({ ...bash, load: `. ${whereIs('bash-completion') ?? ''}; ${bash.load}` });
     for (const [typed, args] of lines) {
       terminal.type(`${typed}\r`);

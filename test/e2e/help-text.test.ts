@@ -6,7 +6,7 @@ import { execa } from 'execa';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { helpTexts } from '../../src/cli/help-texts.ts';
 import { commandTable, nouns } from '../../src/commands/index.ts';
-import { needs } from '../helpers/programs.ts';
+import { needs } from '../helpers/needs.ts';
 import { temporaryHome } from './program.ts';
 import { openTerminal } from './pty.ts';
 
@@ -33,7 +33,7 @@ test.each([
   [80, 80],
   [100, 100],
   [140, 100],
-])('on a terminal of %s columns help has %s', async (columns, width) => {
+])('on a terminal of %s columns help has %s', needs('terminals'), async (columns, width) => {
   const { output } = await openTerminal('chatelaine license create --help', { columns }).ended;
   expect(output).toBe((await helpTexts(width)).get('license create'));
 });

@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { onesFor } from '../helpers/extent.ts';
 import { openOrigin } from '../helpers/origin.ts';
+import { needs } from '../helpers/needs.ts';
 import { openService, start, temporaryHome } from './program.ts';
 
 const pull = '--sandbox archive pull kept --channel firmware --files';
@@ -28,7 +29,7 @@ async function filledHome(): Promise<{ readonly home: string; readonly files: re
   return { home, files };
 }
 
-test.skipIf(process.platform === 'win32')('a FIFO in the place of any file that is read holds no command', async () => {
+test('a FIFO in the place of any file that is read holds no command', needs('shell'), async () => {
   const { home, files } = await filledHome();
   const codes: Record<string, number | null> = {};
   const tried: string[] = [];
@@ -119,6 +120,7 @@ test.each(Object.entries(hostile))('%s holds neither a fetch nor an export', asy
 
 test.each(onesFor(0, ['text', 'table']))(
   'rendering that takes minutes ends by the deadline and by SIGTERM: -o %s',
+  needs('signals'),
   async (format) => {
     const content = nested('<blockquote>', '</blockquote>', 100_000);
     const { env } = await chatOf(content, 190);
@@ -133,7 +135,7 @@ test.each(onesFor(0, ['text', 'table']))(
   },
 );
 
-test('an export that takes minutes ends by the deadline and by SIGTERM', async () => {
+test('an export that takes minutes ends by the deadline and by SIGTERM', needs('signals'), async () => {
   const { env } = await chatOf(nested('<blockquote>', '</blockquote>', 100_000), 190);
   const { ended, home } = start('archive pull kept --channel id:1', { env });
   await ended;

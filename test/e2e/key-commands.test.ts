@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { needs } from '../helpers/programs.ts';
+import { needs } from '../helpers/needs.ts';
 import { openService, shell, start, temporaryHome, type Done } from './program.ts';
 
 /** Key managers as people use them, and what their processes get to see. */
@@ -42,7 +42,7 @@ describe('a key is asked for once in a run, however many parts of a command need
     expect(readFileSync(join(home, 'log'), 'utf8')).toBe('asked\n');
   });
 
-  test.each([...lines.licensing, ...lines.chat])('from a pipe: %s', async (line) => {
+  test.each([...lines.licensing, ...lines.chat])('from a pipe: %s', needs('shell'), async (line) => {
     const home = temporaryHome();
     const { CHATELAINE_API_KEY: key = '', CHATELAINE_CHAT_API_KEY: chatKey = '', ...env } = (await openService()).env;
     writeFileSync(join(home, 'roster.csv'), roster);
@@ -55,7 +55,7 @@ describe('a key is asked for once in a run, however many parts of a command need
 });
 
 describe('pass', needs('pass'), () => {
-  test('gives the key at each use, and only its command is stored', async () => {
+  test('gives the key at each use, and only its command is stored', needs('shell'), async () => {
     const home = temporaryHome();
     const { sandbox } = await openService();
     const env = { GNUPGHOME: join(home, 'gpg'), PASSWORD_STORE_DIR: join(home, 'store') };
@@ -83,7 +83,7 @@ describe('pass', needs('pass'), () => {
 });
 
 describe('secret-tool', needs('keyring'), () => {
-  test('gives the key at each use', async () => {
+  test('gives the key at each use', needs('shell'), async () => {
     const home = temporaryHome();
     const { sandbox } = await openService();
     const script = [
@@ -103,8 +103,8 @@ describe('secret-tool', needs('keyring'), () => {
   });
 });
 
-describe.skipIf(!existsSync('/proc/self/environ'))('a key command (skipped without /proc)', () => {
-  test('sees no secret of the environment, and nothing in the arguments of the program', async () => {
+describe('a key command', needs('proc', 'shell'), () => {
+  test('sees no secret of the environment, and nothing in the arguments of the program', needs('shell'), async () => {
     const home = temporaryHome();
     const { sandbox, env } = await openService();
     const spy = join(home, 'spy');
@@ -147,7 +147,7 @@ describe.skipIf(!existsSync('/proc/self/environ'))('a key command (skipped witho
     expect(done.stdout + done.stderr).not.toContain('secret-canary');
   });
 
-  test('of the current folder is not run', async () => {
+  test('of the current folder is not run', needs('shell'), async () => {
     const home = temporaryHome();
     writeFileSync(join(home, 'pass'), '#!/bin/sh\ntouch ran\necho key\n', { mode: 0o755 });
     for (const path of ['.:/nowhere', ':/nowhere', '/nowhere:', 'bin']) {
@@ -159,7 +159,7 @@ describe.skipIf(!existsSync('/proc/self/environ'))('a key command (skipped witho
     expect(existsSync(join(home, 'ran'))).toBe(false);
   });
 
-  test('is no shell: nothing is expanded', async () => {
+  test('is no shell: nothing is expanded', needs('shell'), async () => {
     const home = temporaryHome();
     const login =
       "chatelaine auth login licensing --base-url http://127.0.0.1:1 --app-code 7 --no-check --key-command 'echo $(touch${IFS}ran) `touch ran` ; touch ran'";
@@ -169,7 +169,7 @@ describe.skipIf(!existsSync('/proc/self/environ'))('a key command (skipped witho
   });
 });
 
-test('no file of the current folder is read', async () => {
+test('no file of the current folder is read', needs('shell'), async () => {
   const home = temporaryHome();
   const folder = join(home, 'checked-out');
   mkdirSync(join(folder, '.config', 'chatelaine'), { recursive: true });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readFaults } from '../../src/sandbox/faults.ts';
 import { startPostgres, type Cluster } from '../helpers/postgres.ts';
-import { needs } from '../helpers/programs.ts';
+import { needs } from '../helpers/needs.ts';
 import { openService, start, temporaryHome, type Done } from './program.ts';
 
 describe('processes that share a ledger', needs('postgresql'), () => {

@@ -1,14 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { needs } from '../helpers/needs.ts';
 import { openService, shell, temporaryHome } from './program.ts';
 
 /** `--log` to what is no file on a disk: a log never holds a command up, and never makes it fail. */
 
 const limit = 'timeout --signal=KILL 50s';
 
-describe.skipIf(process.platform === 'win32')('--log to a named pipe', () => {
-  test('whose reader reads to the end has every line', async () => {
+describe('--log to a named pipe', needs('shell'), () => {
+  test('whose reader reads to the end has every line', needs('shell'), async () => {
     const { env } = await openService();
     const home = temporaryHome();
     const { code, stderr } = await shell(
@@ -20,7 +21,7 @@ describe.skipIf(process.platform === 'win32')('--log to a named pipe', () => {
     expect(events.map((line) => (JSON.parse(line) as { event: string }).event)).toEqual(['request', 'answer']);
   });
 
-  test('whose reader goes away is given up with a warning', async () => {
+  test('whose reader goes away is given up with a warning', needs('shell'), async () => {
     const { env } = await openService({ latency: 500 });
     const { code, stderr } = await shell(
       `mkfifo pipe; head -1 pipe > read & ${limit} "$NODE" "$PROGRAM" license list -q --log pipe; code=$?; wait; exit $code`,
@@ -30,7 +31,7 @@ describe.skipIf(process.platform === 'win32')('--log to a named pipe', () => {
     expect(stderr).toBe('warning: the log pipe ends here: its reader is gone\n');
   });
 
-  test('whose reader does not read is given up with a warning', async () => {
+  test('whose reader does not read is given up with a warning', needs('shell'), async () => {
     const { env } = await openService();
     const home = temporaryHome();
     const addresses = Array.from(

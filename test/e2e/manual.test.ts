@@ -7,7 +7,7 @@ import type { Block } from '../../scripts/manual/roff.ts';
 import { parseLedgerUrl } from '../../src/schema/ledger-url.ts';
 import { upgradeScript } from '../../src/store/ledger/ledger-steps.ts';
 import { startPostgres, type Cluster } from '../helpers/postgres.ts';
-import { needs } from '../helpers/programs.ts';
+import { needs, whereIs } from '../helpers/needs.ts';
 import { openService, shell, temporaryHome } from './program.ts';
 
 /** What the pages say to type, besides the examples of commands (test/examples.test.ts): bash runs it against a sandbox. */
@@ -21,7 +21,7 @@ const blocks = pages.flatMap(({ name, chapters }) =>
 let cluster: Cluster | undefined;
 
 beforeAll(async () => {
-  if (!needs('postgresql').skip) cluster = await startPostgres();
+  if (whereIs('postgresql') !== undefined) cluster = await startPostgres();
 });
 
 afterAll(() => cluster?.stop());
@@ -97,7 +97,7 @@ test.each(workflows)('$place: its database is that of a service, or one that out
 
 for (const { place, script, env: own } of workflows) {
   const needsLedger = own['CHATELAINE_LEDGER'] !== undefined;
-  test(`${place}: sh -e runs its script`, needsLedger ? needs('postgresql') : {}, async () => {
+  test(`${place}: sh -e runs its script`, needsLedger ? needs('shell', 'postgresql') : needs('shell'), async () => {
     const { env } = await openService();
     const home = furnished(env);
     if (needsLedger) await prepareLedger(script.join('\n'));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isWhole } from '../helpers/extent.ts';
-import { needs } from '../helpers/programs.ts';
+import { needs } from '../helpers/needs.ts';
 
 /** What `npm run package:deb` makes, installed by dpkg into a root of its own. Skipped where there is no dpkg. */
 

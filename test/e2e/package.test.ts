@@ -16,6 +16,7 @@ import { dirname, join, resolve } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { replacedModules } from '../../rolldown.config.js';
+import { needs } from '../helpers/needs.ts';
 
 /** What `npm install chatelaine` gives somebody, from the tarball on. */
 
@@ -220,7 +221,7 @@ describe('installed into an empty folder, with an empty home and without a netwo
     expect(readdirSync(join(place, 'lib/node_modules'))).toEqual(['chatelaine']);
   });
 
-  test('has its manual where man looks, and writes the completion of each shell', async () => {
+  test('has its manual where man looks, and writes the completion of each shell', needs('shell'), async () => {
     const linked = ['man1', 'man7'].flatMap((section) => readdirSync(join(place, 'share/man', section)));
     expect(linked.sort()).toEqual(readdirSync('man').sort());
     for (const [shell, golden] of [

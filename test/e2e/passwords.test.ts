@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { startSandbox, type Sandbox } from '../helpers/sandbox.ts';
 import { realTime } from '../helpers/clock.ts';
+import { needs } from '../helpers/needs.ts';
 import { openTerminal, type Terminal } from './pty.ts';
 
 /** Passwords are typed on a real terminal, where a shown one would be seen. */
@@ -9,7 +10,7 @@ const line = 'chatelaine settings set old_password new_password';
 const present = 'sandbox-password-of-mara';
 const next = 'correct-horse-battery-42';
 
-test('bare names ask for both passwords, the new one twice, and show none', async () => {
+test('bare names ask for both passwords, the new one twice, and show none', needs('terminals'), async () => {
   const sandbox = await serve();
   const terminal = await typed(sandbox, [present, next, next]);
   const { exitCode, output } = await terminal.ended;
@@ -21,7 +22,7 @@ test('bare names ask for both passwords, the new one twice, and show none', asyn
   expect(passwordIn(sandbox)).toBe(next);
 });
 
-test('a new password that is typed in two ways is not sent', async () => {
+test('a new password that is typed in two ways is not sent', needs('terminals'), async () => {
   const sandbox = await serve();
   const terminal = await typed(sandbox, [present, next, `${next}!`]);
   const { exitCode, output } = await terminal.ended;

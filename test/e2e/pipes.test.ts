@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { needs } from '../helpers/programs.ts';
+import { needs } from '../helpers/needs.ts';
 import { openOrigin, type Respond } from '../helpers/origin.ts';
 import { errorOf, openService, shell, start, temporaryHome, type Done } from './program.ts';
 
@@ -31,16 +31,20 @@ const endless: Respond = ({ url }) => {
 const statuses = ({ stdout }: Done): string | undefined => /status:(.*)/.exec(stdout)?.[1];
 
 describe('a reader that goes away', () => {
-  test.each(['ndjson', 'csv', 'tsv', 'json', 'yaml'])('ends a list at once, silently (%s)', async (format) => {
-    const { port, seen } = await openOrigin(endless);
-    const line = `chatelaine messages fetch --all -o ${format} | head -5; echo "status:\${PIPESTATUS[*]}"`;
-    const done = await shell(line, { env: chatAt(port) }).ended;
-    expect({ statuses: statuses(done), stderr: done.stderr }).toEqual({ statuses: '0 0', stderr: '' });
-    // The second page is asked for while the first is written.
-    expect(seen.length).toBeLessThanOrEqual(2);
-  });
+  test.each(['ndjson', 'csv', 'tsv', 'json', 'yaml'])(
+    'ends a list at once, silently (%s)',
+    needs('shell'),
+    async (format) => {
+      const { port, seen } = await openOrigin(endless);
+      const line = `chatelaine messages fetch --all -o ${format} | head -5; echo "status:\${PIPESTATUS[*]}"`;
+      const done = await shell(line, { env: chatAt(port) }).ended;
+      expect({ statuses: statuses(done), stderr: done.stderr }).toEqual({ statuses: '0 0', stderr: '' });
+      // The second page is asked for while the first is written.
+      expect(seen.length).toBeLessThanOrEqual(2);
+    },
+  );
 
-  test('does not wait for the answer that is on its way', async () => {
+  test('does not wait for the answer that is on its way', needs('shell'), async () => {
     const { port } = await openOrigin((request, count) => (count < 3 ? endless(request, count) : undefined));
     const line = 'chatelaine messages fetch --all -o ndjson | head -1; echo "status:${PIPESTATUS[*]}"';
     const begun = performance.now();
@@ -49,7 +53,7 @@ describe('a reader that goes away', () => {
     expect(performance.now() - begun).toBeLessThan(15_000);
   });
 
-  test.each(['ndjson', 'tsv', 'json'])('does not end the work of a roster (%s)', async (format) => {
+  test.each(['ndjson', 'tsv', 'json'])('does not end the work of a roster (%s)', needs('shell'), async (format) => {
     const { sandbox, env } = await openService();
     const home = temporaryHome();
     const rows = Array.from({ length: 40 }, (_unused, index) => `pipe-${index},3`);
@@ -62,7 +66,7 @@ describe('a reader that goes away', () => {
     expect(users).toHaveLength(40);
   });
 
-  test('that was never there does not end settings set between its requests', async () => {
+  test('that was never there does not end settings set between its requests', needs('shell'), async () => {
     const { port, seen } = await openOrigin();
     const line =
       'chatelaine settings set email=ada@example.org full_name=Ada color_scheme=dark -o ndjson --yes | head -0; echo "status:${PIPESTATUS[*]}"';
@@ -74,13 +78,14 @@ describe('a reader that goes away', () => {
 
   test.each(['--help', 'license --help', 'settings list', 'settings list -o json'])(
     'may be that of %s',
+    needs('shell'),
     async (words) => {
       const done = await shell(`chatelaine ${words} | true; echo "status:\${PIPESTATUS[*]}"`).ended;
       expect({ statuses: statuses(done), stderr: done.stderr }).toEqual({ statuses: '0 0', stderr: '' });
     },
   );
 
-  test('of the messages does not break the data', async () => {
+  test('of the messages does not break the data', needs('shell'), async () => {
     const { env } = await openService();
     const done = await shell('chatelaine license list -o json --trace 2> >(true)', { env }).ended;
     expect(done.code).toBe(0);
@@ -88,7 +93,7 @@ describe('a reader that goes away', () => {
   });
 });
 
-test('bash runs what a dry run prints, with the keys of two stored profiles', needs('curl'), async () => {
+test('bash runs what a dry run prints, with the keys of two stored profiles', needs('curl', 'shell'), async () => {
   const { sandbox, env } = await openService();
   const home = temporaryHome();
   const [ours, others] = sandbox.licensing.apps;
@@ -117,7 +122,7 @@ describe('twenty megabytes', () => {
   const whole = messages.map((message) => `${JSON.stringify(message)}\n`).join('');
   const hash = createHash('sha256').update(whole).digest('hex');
 
-  test('arrive whole through a slow pipe', async () => {
+  test('arrive whole through a slow pipe', needs('shell'), async () => {
     expect(Buffer.byteLength(whole)).toBeGreaterThan(20_000_000);
     const { port } = await openOrigin(() => page(messages, true));
     const slow = '(head -c 100000; sleep 0.5; head -c 3000000; sleep 0.3; cat)';
@@ -130,14 +135,14 @@ describe('twenty megabytes', () => {
     expect(done.stdout).toBe(`${hash}  -\nstatus:0 0 0\n`);
   });
 
-  test('arrive whole in a file', async () => {
+  test('arrive whole in a file', needs('shell'), async () => {
     const { port } = await openOrigin(() => page(messages, true));
     const line = 'chatelaine messages fetch -o ndjson > out; sha256sum < out';
     expect((await shell(line, { env: chatAt(port) }).ended).stdout).toBe(`${hash}  -\n`);
   });
 });
 
-describe.skipIf(!existsSync('/dev/full'))('a full disk under stdout', () => {
+describe('a full disk under stdout', needs('devices', 'shell'), () => {
   test.each([
     ['license list', 8],
     ['license list -o json', 8],
@@ -146,7 +151,7 @@ describe.skipIf(!existsSync('/dev/full'))('a full disk under stdout', () => {
     ['license create --remote-user full --size-allowance 4 -o json', 8],
     ['--help', 8],
     ['license --help', 8],
-  ])('is a clean error: %s', async (words, code) => {
+  ])('is a clean error: %s', needs('shell'), async (words, code) => {
     const { env } = await openService();
     const done = await shell(`chatelaine ${words} > /dev/full`, { env }).ended;
     expect(done.code).toBe(code);
@@ -154,7 +159,7 @@ describe.skipIf(!existsSync('/dev/full'))('a full disk under stdout', () => {
     expect(done.stderr).not.toMatch(/bug|\n {4}at /);
   });
 
-  test('ends a roster where its keys cannot be kept, and the same command finishes it', async () => {
+  test('ends a roster where its keys cannot be kept, and the same command finishes it', needs('shell'), async () => {
     const { sandbox, env } = await openService();
     const home = temporaryHome();
     const rows = Array.from({ length: 20 }, (_unused, index) => `disk-${index},3`);
@@ -173,14 +178,14 @@ describe('streams that are not there', () => {
   test.each([
     ['stdin', '<&-', 0],
     ['stderr', '2>&-', 0],
-  ])('%s closed', async (_what, redirection, code) => {
+  ])('%s closed', needs('shell'), async (_what, redirection, code) => {
     const { env } = await openService();
     const done = await shell(`chatelaine license list -o json ${redirection}`, { env }).ended;
     expect(done.code).toBe(code);
     expect(JSON.parse(done.stdout)).toHaveLength(6);
   });
 
-  test('stdout closed is no crash', async () => {
+  test('stdout closed is no crash', needs('shell'), async () => {
     const { env } = await openService();
     const done = await shell('chatelaine license list -o json >&-', { env }).ended;
     expect(done.stderr).not.toMatch(/bug|\n {4}at /);

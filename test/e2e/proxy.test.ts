@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { openAuthority } from '../helpers/authority.ts';
-import { needs } from '../helpers/programs.ts';
+import { needs } from '../helpers/needs.ts';
 import { openOrigin } from '../helpers/origin.ts';
 import { openProxy } from '../helpers/proxy.ts';
 import { errorOf, start } from './program.ts';

@@ -7,6 +7,7 @@ import { startSandbox, type Sandbox } from '../helpers/sandbox.ts';
 import { licenseRules } from '../../src/schema/license.ts';
 import { expectGolden } from '../helpers/golden.ts';
 import { realTime } from '../helpers/clock.ts';
+import { needs } from '../helpers/needs.ts';
 import { emptyHome, openTerminal } from './pty.ts';
 
 /**
@@ -17,7 +18,7 @@ import { emptyHome, openTerminal } from './pty.ts';
 const readme = readFileSync('README.md', 'utf8');
 const withTables = replaceBetween(replaceBetween(readme, 'commands', commandRows()), 'exit codes', exitRows());
 
-test('every session is what comes out when it is typed', { timeout: 120_000 }, async () => {
+test('every session is what comes out when it is typed', { ...needs('terminals'), timeout: 120_000 }, async () => {
   const place = await furnished();
   let text = withTables;
   for (const [block, session = ''] of withTables.matchAll(/```console\n(.*?)```/gs)) {
@@ -28,7 +29,7 @@ test('every session is what comes out when it is typed', { timeout: 120_000 }, a
   await expectGolden(text, 'README.md');
 });
 
-test('the first of the two commands works behind its installation, as written there', async () => {
+test('the first of the two commands works behind its installation, as written there', needs('terminals'), async () => {
   const [, typed = ''] = /```sh\nnpm ci && (node bin.*)\n```/.exec(readme) ?? [];
   const { exitCode, output } = await openTerminal(`cd ${process.cwd()} && ${typed}`, { columns: 100 }).ended;
 

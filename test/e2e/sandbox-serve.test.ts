@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync } from 'node:fs';
-import { networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { ownAddress } from '../../scripts/needs.js';
+import { needs } from '../helpers/needs.ts';
 import { environmentOf, start, temporaryHome, type Done } from './program.ts';
 import { openTerminal } from './pty.ts';
 
@@ -10,14 +11,14 @@ import { openTerminal } from './pty.ts';
 const asked =
   'until [ -f ready ]; do sleep 0.05; done; . ./ready; chatelaine license list > /dev/null; chatelaine license view X; read line; kill $!; wait';
 
-test('sandbox serve shows a line for each request on a terminal', async () => {
+test('sandbox serve shows a line for each request on a terminal', needs('terminals'), async () => {
   const terminal = openTerminal(`chatelaine sandbox serve --ready-file ready & ${asked}`);
   await terminal.shows(/^GET \/v1\/license\/\[license_code\]\/ 404\r?$/m);
   terminal.type('\r');
   expect((await terminal.ended).output).toMatch(/^GET \/v1\/license\/ 200$/m);
 });
 
-test('the whole screen of sandbox serve', async () => {
+test('the whole screen of sandbox serve', needs('terminals'), async () => {
   const calls = ['license list', 'license view X', 'view pin inbox'].map((line) => `chatelaine ${line}`).join('; ');
   const terminal = openTerminal(
     `chatelaine sandbox serve --ready-file ready & read line; . ./ready; (${calls}) > /dev/null 2>&1; read line; kill $!; wait $!`,
@@ -48,7 +49,7 @@ test('the whole screen of sandbox serve', async () => {
 test.each([
   ['powershell', "$env:CHATELAINE_APP_CODE = '4711'"],
   ['cmd', 'set "CHATELAINE_APP_CODE=4711"'],
-])('--shell %s prints its lines, and writes them to --ready-file', async (shell, line) => {
+])('--shell %s prints its lines, and writes them to --ready-file', needs('shell', 'terminals'), async (shell, line) => {
   const terminal = openTerminal(
     `chatelaine sandbox serve --shell ${shell} --ready-file ready & read line; kill $!; wait $!; cat ready`,
   );
@@ -61,7 +62,7 @@ test.each([
 test.each([
   ['with -q', 'chatelaine sandbox serve -q --ready-file ready'],
   ['where stderr is no terminal', 'chatelaine sandbox serve --ready-file ready 2> notes'],
-])('and none %s', async (_when, served) => {
+])('and none %s', needs('terminals'), async (_when, served) => {
   const terminal = openTerminal(`${served} & ${asked}; cat notes`);
   await terminal.shows(/no license has this code/);
   terminal.type('\r');
@@ -82,9 +83,7 @@ async function serving(options: string): Promise<Served> {
   return { env, run: (line, changed = {}) => start(line, { env: { ...env, ...changed } }).ended };
 }
 
-const isLinux = process.platform === 'linux';
-
-test.skipIf(!isLinux)('--listen 127.0.0.2 serves there alone, and plain http to it needs no consent', async () => {
+test('--listen 127.0.0.2 serves there alone, and plain http to it needs no consent', needs('loopback'), async () => {
   const { env, run } = await serving('--listen 127.0.0.2');
   const url = env['CHATELAINE_BASE_URL'] ?? '';
   expect(url).toMatch(/^http:\/\/127\.0\.0\.2:\d+$/);
@@ -94,11 +93,9 @@ test.skipIf(!isLinux)('--listen 127.0.0.2 serves there alone, and plain http to 
   expect(await run('license list --retries 0', elsewhere)).toMatchObject({ code: 7 });
 });
 
-const own = Object.values(networkInterfaces())
-  .flatMap((addresses) => addresses ?? [])
-  .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
+const own = ownAddress();
 
-describe.skipIf(own === undefined)('a sandbox on an address of this computer that others reach', () => {
+describe('a sandbox on an address of this computer that others reach', needs('network'), () => {
   test('prints its URL with the consent that it needs, and each run over it says that it is not encrypted', async () => {
     const { env, run } = await serving(`--listen ${own}`);
     const host = new URL(env['CHATELAINE_BASE_URL'] ?? '').host;

@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { startSandbox } from '../helpers/sandbox.ts';
 import { realTime } from '../helpers/clock.ts';
 import { expectGolden } from '../helpers/golden.ts';
+import { needs } from '../helpers/needs.ts';
 import { emptyHome, openTerminal } from './pty.ts';
 
 const password = 'sandbox-password-of-mara';
@@ -44,7 +45,7 @@ const atPassword = (text: string) => ({ at: /Password of mara@harbour.example:/,
 const atKey = (text: string) => ({ at: /API key:/, text });
 
 describe('--password', () => {
-  test('fetches the key, tries it, and keeps only that', async () => {
+  test('fetches the key, tries it, and keeps only that', needs('terminals'), async () => {
     const { exitCode, requests, stored, output } = await signIn('--password --trace', atPassword(password));
 
     expect({ exitCode, requests }).toEqual({
@@ -56,7 +57,7 @@ describe('--password', () => {
     expect(output).not.toMatch(/SandboxKeyOfMara|sandbox-password/);
   });
 
-  test('that is wrong is exit 4, was sent once, and nothing is stored', async () => {
+  test('that is wrong is exit 4, was sent once, and nothing is stored', needs('terminals'), async () => {
     const { exitCode, requests, output } = await signIn('--password', atPassword('wrong horse'));
 
     expect({ exitCode, requests }).toEqual({ exitCode: 4, requests: ['POST /api/v1/fetch_api_key'] });
@@ -65,7 +66,7 @@ describe('--password', () => {
     expect(output).not.toContain('wrong horse');
   });
 
-  test('is not asked for by a dry run, which shows the call', async () => {
+  test('is not asked for by a dry run, which shows the call', needs('terminals'), async () => {
     const { exitCode, requests, output } = await signIn('--password --dry-run');
 
     expect({ exitCode, requests }).toEqual({ exitCode: 0, requests: [] });
@@ -76,7 +77,7 @@ describe('--password', () => {
   test.each([
     ['--password --api-key-stdin', 'give one of --password, --api-key-stdin, --api-key-file and --key-command'],
     ['--password --no-input', '--password asks for it on a terminal, and there is none'],
-  ])('%s is exit 2', async (words, message) => {
+  ])('%s is exit 2', needs('terminals'), async (words, message) => {
     const { exitCode, output, requests } = await signIn(words);
 
     expect({ exitCode, requests }).toEqual({ exitCode: 2, requests: [] });
@@ -84,7 +85,7 @@ describe('--password', () => {
   });
 });
 
-test('the prompt for a key says where the key is', async () => {
+test('the prompt for a key says where the key is', needs('terminals'), async () => {
   const { exitCode, output } = await signIn('', atKey('SandboxKeyOfMara0000000000000000'));
 
   expect(exitCode).toBe(0);
@@ -94,7 +95,7 @@ test('the prompt for a key says where the key is', async () => {
   expect(output).not.toContain('✔');
 });
 
-test('a password that is typed as key is named as that', async () => {
+test('a password that is typed as key is named as that', needs('terminals'), async () => {
   const { exitCode, output } = await signIn('', atKey(password));
 
   expect(exitCode).toBe(4);

@@ -7,6 +7,7 @@ import { json } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readFaults } from '../../src/sandbox/faults.ts';
 import { openOrigin } from '../helpers/origin.ts';
+import { needs } from '../helpers/needs.ts';
 import { errorOf, openService, start, temporaryHome } from './program.ts';
 import { openTerminal } from './pty.ts';
 
@@ -17,7 +18,7 @@ describe('SIGHUP', () => {
     CHATELAINE_APP_CODE: '7',
   });
 
-  test('at a terminal ends the command as the others do', async () => {
+  test('at a terminal ends the command as the others do', needs('terminals'), async () => {
     const { port, seen } = await openOrigin(() => undefined);
     const line = `chatelaine license list -o json & P=$!; read; kill -HUP $P; wait $P; echo "exit $?"`;
     const terminal = openTerminal(line, { env: envOf(port) });
@@ -28,13 +29,17 @@ describe('SIGHUP', () => {
     expect(output).toContain('exit 129');
   });
 
-  test('without a terminal is not listened to: nohup has it ignored, else it ends the process', async () => {
-    const { port, seen } = await openOrigin(() => undefined);
-    const run = start('license list -o json', { env: envOf(port) });
-    await until(() => seen.length === 1);
-    run.child.kill('SIGHUP');
-    expect(await run.ended).toMatchObject({ code: null, stdout: '', stderr: '' });
-  });
+  test(
+    'without a terminal is not listened to: nohup has it ignored, else it ends the process',
+    needs('signals'),
+    async () => {
+      const { port, seen } = await openOrigin(() => undefined);
+      const run = start('license list -o json', { env: envOf(port) });
+      await until(() => seen.length === 1);
+      run.child.kill('SIGHUP');
+      expect(await run.ended).toMatchObject({ code: null, stdout: '', stderr: '' });
+    },
+  );
 });
 
 const signals = [
@@ -62,7 +67,7 @@ describe.each(signals)('%s', (signal, exit) => {
     expect(JSON.parse(done.stdout === '' ? '[]' : done.stdout)).toEqual([]);
   });
 
-  test.skipIf(process.platform !== 'linux')('ends an expression of jq that never ends', async () => {
+  test('ends an expression of jq that never ends', needs('proc'), async () => {
     const { env } = await openService();
     const run = start('license create --remote-user ada --size-allowance 3 --jq last(repeat(1))', { env });
     await until(() => cpuSeconds(run.child.pid) > 2);
@@ -237,7 +242,7 @@ describe.each(signals)('%s', (signal, exit) => {
   });
 });
 
-test('a second Ctrl-C ends the process at once', async () => {
+test('a second Ctrl-C ends the process at once', needs('signals'), async () => {
   const home = temporaryHome();
   // It says when it has begun, and when it was asked to end; it does not end.
   const script = [

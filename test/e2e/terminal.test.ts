@@ -4,6 +4,7 @@ import stringWidth from 'fast-string-width';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../helpers/sandbox.ts';
 import { realTime } from '../helpers/clock.ts';
+import { needs } from '../helpers/needs.ts';
 import { emptyHome, openTerminal, type Ended, type TerminalOptions } from './pty.ts';
 
 /** The built program on a real terminal, where people meet it. */
@@ -11,7 +12,7 @@ import { emptyHome, openTerminal, type Ended, type TerminalOptions } from './pty
 const key = 'sandbox-key-of-app-4711';
 
 describe('the key of auth login', () => {
-  test('is asked for, not shown, and stored', async () => {
+  test('is asked for, not shown, and stored', needs('terminals'), async () => {
     const { licensing } = await serve();
     const home = emptyHome();
     const login = openTerminal(`chatelaine auth login licensing --base-url ${licensing.base_url} --app-code 4711`, {
@@ -26,7 +27,7 @@ describe('the key of auth login', () => {
     expect(await on('chatelaine auth token app-4711', { home })).toEqual({ exitCode: 0, output: `${key}\n` });
   });
 
-  test('is not asked for with --no-input', async () => {
+  test('is not asked for with --no-input', needs('terminals'), async () => {
     const { exitCode, output } = await on(
       'chatelaine auth login licensing --base-url https://licenses.example.com --app-code 7 --no-input',
     );
@@ -35,19 +36,23 @@ describe('the key of auth login', () => {
     expect(output).toContain('is needed, and there is no terminal');
   });
 
-  test('that is not given because of Ctrl-C leaves nothing behind, and the terminal as it was', async () => {
-    const home = emptyHome();
-    const login = 'chatelaine auth login licensing --base-url https://licenses.example.com --app-code 7';
-    const { output } = await interrupted(login, /API key:/, { home });
+  test(
+    'that is not given because of Ctrl-C leaves nothing behind, and the terminal as it was',
+    needs('terminals'),
+    async () => {
+      const home = emptyHome();
+      const login = 'chatelaine auth login licensing --base-url https://licenses.example.com --app-code 7';
+      const { output } = await interrupted(login, /API key:/, { home });
 
-    expect(output).toMatch(/code=130/);
-    expect(output).toMatch(/ icanon .* echo /s);
-    expect((await on('chatelaine auth list', { home })).output).not.toContain('app-7');
-  });
+      expect(output).toMatch(/code=130/);
+      expect(output).toMatch(/ icanon .* echo /s);
+      expect((await on('chatelaine auth list', { home })).output).not.toContain('app-7');
+    },
+  );
 });
 
 describe('auth login without options', () => {
-  test('asks for everything, and offers the last URL', async () => {
+  test('asks for everything, and offers the last URL', needs('terminals'), async () => {
     const { licensing } = await serve();
     const home = emptyHome();
     const first = openTerminal('chatelaine auth login', { home });
@@ -94,7 +99,7 @@ describe('topic delete', () => {
   const count =
     "chatelaine --sandbox messages fetch --channel social --topic 'friday cake' -o ndjson --color never | wc -l";
 
-  test('asks for the name: another one deletes nothing, the right one everything', async () => {
+  test('asks for the name: another one deletes nothing, the right one everything', needs('terminals'), async () => {
     const home = emptyHome();
     const wrong = openTerminal(line, { home });
     await wrong.shows(/Type the topic's name/);
@@ -117,7 +122,7 @@ describe('topic delete', () => {
     expect(after.output.trim()).toBe('0');
   });
 
-  test('asks with --yes too, and not at all with --no-input', async () => {
+  test('asks with --yes too, and not at all with --no-input', needs('terminals'), async () => {
     const asked = openTerminal(`${line} --yes`);
     await asked.shows(/Type the topic's name/);
     asked.type('\u0003');
@@ -129,7 +134,7 @@ describe('topic delete', () => {
     });
   });
 
-  test('ends at Ctrl-C with the terminal as it was', async () => {
+  test('ends at Ctrl-C with the terminal as it was', needs('terminals'), async () => {
     const { output } = await interrupted(line, /Type the topic's name/);
 
     expect(output).toMatch(/code=130/);
@@ -141,7 +146,7 @@ describe('the progress of topic delete', () => {
   test.each([
     ['', /archived 2000, deleted \d+\/2000, [\d.]+\/s, \d+s left/],
     [' --no-archive', / deleted \d+\/2000, [\d.]+\/s, \d+s left/],
-  ])('is one line: archived, deleted, rate and time left%s', async (option, deleting) => {
+  ])('is one line: archived, deleted, rate and time left%s', needs('terminals'), async (option, deleting) => {
     const { chat } = await serve({
       ...{ latency: 110, deleteBatches: 6, rateLimit: { perMinute: 1000 } },
       extraMessages: { channel: 'firmware', topic: 'load', count: 2000 },
@@ -163,14 +168,14 @@ describe('the progress of topic delete', () => {
   });
 });
 
-test('a dry run shows its request whole on a narrow terminal too', async () => {
+test('a dry run shows its request whole on a narrow terminal too', needs('terminals'), async () => {
   const typed = 'chatelaine --sandbox license create --remote-user ada --size-allowance 4 --dry-run';
   const { output } = await on(typed, { columns: 40, env: { NO_COLOR: '1' } });
 
   expect(output.replaceAll(/[\r\n]/g, '')).toContain('{"remote_user":"ada","app_code":4711,"size_allowance":4}');
 });
 
-test.each([60, 120])('on a terminal of %i columns no line is longer', async (columns) => {
+test.each([60, 120])('on a terminal of %i columns no line is longer', needs('terminals'), async (columns) => {
   const lines = [
     'license list',
     'messages fetch --channel general --limit 40',
@@ -189,7 +194,7 @@ test.each([60, 120])('on a terminal of %i columns no line is longer', async (col
 describe('colour', () => {
   const line = 'chatelaine --sandbox license list';
 
-  test('is there on a terminal', async () => {
+  test('is there on a terminal', needs('terminals'), async () => {
     expect((await on(line)).output).toContain('\u001b[');
   });
 
@@ -199,7 +204,7 @@ describe('colour', () => {
     ['with --color never', `${line} --color never`, {}],
     ['in a pipe', `${line} | cat`, {}],
     ['in an error without colour', 'chatelaine --sandbox license view NOPE', { NO_COLOR: '1' }],
-  ])('is not there %s', async (_when, typed, env) => {
+  ])('is not there %s', needs('terminals'), async (_when, typed, env) => {
     expect((await on(typed, { env })).output).not.toContain('\u001b');
   });
 });
@@ -210,7 +215,7 @@ describe('text of a server', () => {
   // Written with escapes: these are the signs that a terminal obeys, or that turn a text around.
   const obeyed = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u202a-\u202e\u2066-\u2069]/;
 
-  test('moves nothing on a terminal, in no format', async () => {
+  test('moves nothing on a terminal, in no format', needs('terminals'), async () => {
     const formats = ['table', 'json', 'ndjson', 'csv', 'tsv', 'yaml'];
     const { exitCode, output } = await on(formats.map((format) => `${line} -o ${format}`).join(' && '), {
       columns: 300,
@@ -221,7 +226,7 @@ describe('text of a server', () => {
     expect(obeyed.exec(output)).toBeNull();
   });
 
-  test('goes through a pipe unchanged', async () => {
+  test('goes through a pipe unchanged', needs('terminals'), async () => {
     const { output } = await on(
       `${line} -o ndjson | head -1 | "$NODE" -e 'process.stdout.write(String(JSON.parse(require("fs").readFileSync(0)).content.includes("\\u001b[31mERROR")))'`,
     );
@@ -231,7 +236,7 @@ describe('text of a server', () => {
 });
 
 describe('sandbox serve', () => {
-  test('ends at Ctrl-C with the code of an interrupt and the terminal as it was', async () => {
+  test('ends at Ctrl-C with the code of an interrupt and the terminal as it was', needs('terminals'), async () => {
     const { output } = await interrupted('chatelaine sandbox serve', /until Ctrl-C/);
 
     expect(output).toMatch(/export CHATELAINE_BASE_URL=http:\/\/127\.0\.0\.1:\d+\n/);
@@ -243,7 +248,7 @@ describe('sandbox serve', () => {
 describe('license apply', () => {
   const rows = Array.from({ length: 60 }, (_, index) => `user-${index},4`);
 
-  test('shows how far it is on one line, and takes it away', async () => {
+  test('shows how far it is on one line, and takes it away', needs('terminals'), async () => {
     const home = emptyHome();
     writeFileSync(join(home, 'roster.csv'), ['remote_user,size_allowance', ...rows, ''].join('\n'));
     const { licensing } = await serve({ latency: 20 });
@@ -263,30 +268,36 @@ describe('license apply', () => {
     expect(shown(output)).toContain('60 created');
   });
 
-  test('of a long roster each row is a line of its own, whatever progress is drawn, and the summary is the last', async () => {
-    const home = emptyHome();
-    const users = Array.from({ length: 250 }, (_, index) => `user-${index}`);
-    const roster = ['remote_user,size_allowance', ...users.map((user) => `${user},4`), ''];
-    writeFileSync(join(home, 'roster.csv'), roster.join('\n'));
-    const { licensing } = await serve({ latency: 5 });
-    const env = {
-      CHATELAINE_BASE_URL: licensing.base_url,
-      CHATELAINE_API_KEY: licensing.apps[0].api_key,
-      CHATELAINE_APP_CODE: '4711',
-      NO_COLOR: '1',
-    };
-    // The shell stays until all is read: 200 ms after its end the terminal is closed, whatever is still in it.
-    const terminal = openTerminal('chatelaine license apply roster.csv --yes; read -r', { home, env });
-    await terminal.shows(/250 created on [^\n]*\n/);
-    terminal.type('\r');
-    const { output } = await terminal.ended;
-    const lines = shown(output).trimEnd().split('\n');
+  test(
+    'of a long roster each row is a line of its own, whatever progress is drawn, and the summary is the last',
+    needs('terminals'),
+    async () => {
+      const home = emptyHome();
+      const users = Array.from({ length: 250 }, (_, index) => `user-${index}`);
+      const roster = ['remote_user,size_allowance', ...users.map((user) => `${user},4`), ''];
+      writeFileSync(join(home, 'roster.csv'), roster.join('\n'));
+      const { licensing } = await serve({ latency: 5 });
+      const env = {
+        CHATELAINE_BASE_URL: licensing.base_url,
+        CHATELAINE_API_KEY: licensing.apps[0].api_key,
+        CHATELAINE_APP_CODE: '4711',
+        NO_COLOR: '1',
+      };
+      // The shell stays until all is read: 200 ms after its end the terminal is closed, whatever is still in it.
+      const terminal = openTerminal('chatelaine license apply roster.csv --yes; read -r', { home, env });
+      await terminal.shows(/250 created on [^\n]*\n/);
+      terminal.type('\r');
+      const { output } = await terminal.ended;
+      const lines = shown(output).trimEnd().split('\n');
 
-    expect(lines.filter((line) => /^user-\d+ .* created /.test(line)).map((line) => line.split(' ')[0])).toEqual(users);
-    expect(lines.at(-1)).toMatch(/^250 created on /);
-  });
+      expect(lines.filter((line) => /^user-\d+ .* created /.test(line)).map((line) => line.split(' ')[0])).toEqual(
+        users,
+      );
+      expect(lines.at(-1)).toMatch(/^250 created on /);
+    },
+  );
 
-  test('asks before more than a hundred changes, and Ctrl-C is a no', async () => {
+  test('asks before more than a hundred changes, and Ctrl-C is a no', needs('terminals'), async () => {
     const home = emptyHome();
     const many = Array.from({ length: 101 }, (_, index) => `user-${index},4`);
     writeFileSync(join(home, 'roster.csv'), ['remote_user,size_allowance', ...many, ''].join('\n'));

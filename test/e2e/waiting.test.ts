@@ -4,6 +4,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openOrigin } from '../helpers/origin.ts';
+import { needs } from '../helpers/needs.ts';
 import { start, temporaryHome, type Started } from './program.ts';
 import { openTerminal } from './pty.ts';
 
@@ -172,32 +173,42 @@ describe('the deadline ends the wait for', () => {
 });
 
 describe('on a terminal', () => {
-  test('a command that reads standard input says so; Ctrl-C ends it with 130, Ctrl-D the input', async () => {
-    const terminal = openTerminal('chatelaine license apply -', { env: nowhere });
-    await terminal.shows(/Reading standard input; end with Ctrl-D/);
-    terminal.type('\u0003');
-    expect((await terminal.ended).exitCode).toBe(130);
+  test(
+    'a command that reads standard input says so; Ctrl-C ends it with 130, Ctrl-D the input',
+    needs('terminals'),
+    async () => {
+      const terminal = openTerminal('chatelaine license apply -', { env: nowhere });
+      await terminal.shows(/Reading standard input; end with Ctrl-D/);
+      terminal.type('\u0003');
+      expect((await terminal.ended).exitCode).toBe(130);
 
-    const other = openTerminal('chatelaine license view -', { env: nowhere });
-    await other.shows(/Reading standard input; end with Ctrl-D/);
-    other.type('\u0004');
-    const { exitCode, output } = await other.ended;
-    expect({ exitCode, output }).toEqual({
-      exitCode: 2,
-      output: expect.stringContaining('standard input is empty') as string,
-    });
-  });
+      const other = openTerminal('chatelaine license view -', { env: nowhere });
+      await other.shows(/Reading standard input; end with Ctrl-D/);
+      other.type('\u0004');
+      const { exitCode, output } = await other.ended;
+      expect({ exitCode, output }).toEqual({
+        exitCode: 2,
+        output: expect.stringContaining('standard input is empty') as string,
+      });
+    },
+  );
 
-  test('Ctrl-C ends a command behind a pipe with 130, though the end of its input comes with it', async () => {
-    const reader = '(echo "pid $BASHPID"; exec "$NODE" "$PROGRAM" license apply -)';
-    const terminal = openTerminal(`trap : INT; sleep 50 | ${reader}; echo "exit \${PIPESTATUS[1]}"`, { env: nowhere });
-    await terminal.shows(/pid \d+\r/);
-    await until(sleeping(Number(/pid (\d+)/.exec(terminal.output())?.[1])));
-    terminal.type('\u0003');
-    expect((await terminal.ended).output).toContain('exit 130');
-  });
+  test(
+    'Ctrl-C ends a command behind a pipe with 130, though the end of its input comes with it',
+    needs('terminals'),
+    async () => {
+      const reader = '(echo "pid $BASHPID"; exec "$NODE" "$PROGRAM" license apply -)';
+      const terminal = openTerminal(`trap : INT; sleep 50 | ${reader}; echo "exit \${PIPESTATUS[1]}"`, {
+        env: nowhere,
+      });
+      await terminal.shows(/pid \d+\r/);
+      await until(sleeping(Number(/pid (\d+)/.exec(terminal.output())?.[1])));
+      terminal.type('\u0003');
+      expect((await terminal.ended).output).toContain('exit 130');
+    },
+  );
 
-  test('a hidden question ends on Ctrl-C with 130', async () => {
+  test('a hidden question ends on Ctrl-C with 130', needs('terminals'), async () => {
     const terminal = openTerminal('chatelaine auth login licensing --base-url http://127.0.0.1:1 --app-code 7');
     await terminal.shows(/API key/);
     terminal.type('\u0003');

@@ -7,7 +7,7 @@ import { readFaults } from '../../src/sandbox/faults.ts';
 import { upgradeScript } from '../../src/store/ledger/ledger-steps.ts';
 import { openCuttingProxy, type Cut } from '../helpers/cutting-proxy.ts';
 import { startPostgres, type Cluster } from '../helpers/postgres.ts';
-import { needs } from '../helpers/programs.ts';
+import { needs } from '../helpers/needs.ts';
 import { emptyHome, openSandbox, type RunningSandbox } from '../helpers/run.ts';
 
 /** The shared ledger and a network or a database that fails, in every state of a request (docs/exactly-once.md, The shared ledger). */

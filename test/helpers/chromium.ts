@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
-import { whereIs } from './programs.ts';
+import { whereIs } from './needs.ts';
 
 const chromium = whereIs('chromium') ?? 'chromium';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { whereIs } from './programs.ts';
+import { whereIs } from './needs.ts';
 
 /** A PostgreSQL server of its own, on a unix socket and on loopback, in a folder that goes with it. */
 export interface Cluster {

@@ -6,7 +6,8 @@ import { onTestFinished } from 'vitest';
 import { realAlarm } from '../../src/cli/clock.ts';
 import { main } from '../../src/cli/main.ts';
 import type { Host } from '../../src/cli/host.ts';
-import { placesIn } from '../store/place.ts';
+import { isWindows } from '../../src/core/system.ts';
+import { placesIn } from '../store/system.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from './sandbox.ts';
 import { keys, type FakeService } from './service.ts';
 import { realTime, sleptClock } from './clock.ts';
@@ -108,9 +109,18 @@ export async function sandboxed(
 /** An empty home for several runs, removed after the test. */
 export function emptyHome(place = tmpdir()): string {
   const folder = mkdtempSync(join(place, 'chatelaine-run-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(folder));
   mkdirSync(join(folder, 'tmp'));
   return folder;
+}
+
+/** On Windows a file that this process has open, such as the log of a run, keeps its folder until the process ends. */
+function removeFolder(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch (cause) {
+    if (!isWindows) throw cause;
+  }
 }
 
 /** Splits as a shell does: blanks, single and double quotes; nothing is expanded. */

@@ -12,7 +12,7 @@ import { globalOptions } from '../../src/commands/environment.ts';
 import { flagOf, type Field } from '../../src/schema/field.ts';
 import { settings } from '../../src/schema/settings.ts';
 import { stale } from '../helpers/golden.ts';
-import { needs } from '../helpers/programs.ts';
+import { needs } from '../helpers/needs.ts';
 
 const pages = await manualFiles();
 const names = pages.map(({ file }) => file).sort();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openAuthority, type Authority, type Certificate } from '../helpers/authority.ts';
-import { needs } from '../helpers/programs.ts';
+import { needs } from '../helpers/needs.ts';
 import { openOrigin, type Origin } from '../helpers/origin.ts';
 import { openProxy, type Proxy, type ProxyOptions } from '../helpers/proxy.ts';
 import { openSandbox, runAlone, type Ran } from '../helpers/run.ts';

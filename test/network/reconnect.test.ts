@@ -6,7 +6,7 @@ import type { Answer } from '../../src/api/http/answer.ts';
 import { exchange } from '../../src/api/http/transport.ts';
 import { realAlarm } from '../../src/cli/clock.ts';
 import { openAuthority } from '../helpers/authority.ts';
-import { needs } from '../helpers/programs.ts';
+import { needs } from '../helpers/needs.ts';
 
 interface Server {
   ask(timeout: number, signal?: AbortSignal): Promise<Answer>;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openAuthority, type Authority } from '../helpers/authority.ts';
-import { needs } from '../helpers/programs.ts';
+import { needs } from '../helpers/needs.ts';
 import { openOrigin } from '../helpers/origin.ts';
 import { emptyHome, runAlone, type Ran } from '../helpers/run.ts';
 

@@ -9,6 +9,8 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 
+// @module-tag shell
+
 /** The lines of action.yml, run by bash with the real npm against a registry on loopback that has one package of this name. */
 
 const version = '7.8.9';

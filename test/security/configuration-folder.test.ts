@@ -14,10 +14,10 @@ import {
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { emptyHome, runAlone, type Ran } from '../helpers/run.ts';
+import { needs } from '../helpers/needs.ts';
 
 /** Whoever can write the configuration runs a key command as this user (docs/apis.md, Credentials). */
 
-const isRoot = process.getuid?.() === 0;
 const stranger = 4321;
 const unit = { CHATELAINE_BASE_URL: 'http://127.0.0.1:1', CHATELAINE_API_KEY: 'k', CHATELAINE_APP_CODE: '7' };
 const chatUnit = {
@@ -27,7 +27,7 @@ const chatUnit = {
 };
 const login = 'auth login licensing --base-url http://127.0.0.1:1 --app-code 8 --name eight --api-key-stdin --no-check';
 
-describe.skipIf(process.platform === 'win32')('the configuration folder', () => {
+describe('the configuration folder', needs('modes', 'shell'), () => {
   let home = '';
   let config = '';
   const file = (name: string): string => join(config, name);
@@ -140,7 +140,7 @@ describe.skipIf(process.platform === 'win32')('the configuration folder', () => 
     expect(await run('auth token app-7', env)).toMatchObject({ exitCode: 0 });
   });
 
-  describe.runIf(isRoot)('and other users', () => {
+  describe('and other users', needs('root'), () => {
     test('a folder of another user is refused and names chown', async () => {
       chownSync(config, stranger, stranger);
       const { exitCode, stderr } = await run(login);

@@ -2,10 +2,11 @@ import { chmodSync, lstatSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { emptyHome, openSandbox, runAlone, type RunningSandbox } from '../helpers/run.ts';
+import { needs } from '../helpers/needs.ts';
 
 /** Whatever is written under the home is for its owner alone (docs/apis.md, Credentials). */
 
-describe.skipIf(process.platform === 'win32').each([0o022, 0o000, 0o077])('with umask %o', (mask) => {
+describe.each([0o022, 0o000, 0o077])('with umask %o', needs('modes'), (mask) => {
   let before = 0;
   beforeEach(() => (before = process.umask(mask)));
   afterEach(() => void process.umask(before));
@@ -52,7 +53,7 @@ describe.skipIf(process.platform === 'win32').each([0o022, 0o000, 0o077])('with 
   });
 });
 
-test('the check sees an open file', () => {
+test('the check sees an open file', needs('modes'), () => {
   const home = emptyHome();
   writeFileSync(join(home, 'open'), '');
   chmodSync(join(home, 'open'), 0o640);

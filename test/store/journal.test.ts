@@ -2,6 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statS
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openJournal, type JournalOptions } from '../../src/store/journal.ts';
+import { needs } from '../helpers/needs.ts';
 import { failureOf, place } from './place.ts';
 import { bundleProgram, ended, printed, start, type Program } from './spawning.ts';
 
@@ -41,7 +42,7 @@ test('what was appended is read by the next run', async () => {
   await second.close();
 });
 
-test.each([0o000, 0o077])('under umask %i it is 0600 in a folder of 0700', async (mask) => {
+test.each([0o000, 0o077])('under umask %i it is 0600 in a folder of 0700', needs('modes'), async (mask) => {
   const { folder, path, open } = at();
   process.umask(mask);
   await (await open()).close();
@@ -227,7 +228,7 @@ test.each([
   ]);
 });
 
-test.runIf(process.platform === 'linux')('a device is no journal', async () => {
+test('a device is no journal', needs('devices'), async () => {
   const host = place();
   const { symlinkSync } = await import('node:fs');
   symlinkSync('/dev/null', join(host.folder, 'null'));

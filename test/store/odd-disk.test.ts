@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { needs } from '../helpers/needs.ts';
 import { place } from './place.ts';
 import { bundleProgram, ended, printed, startOn, type Ended, type Program } from './spawning.ts';
 
@@ -17,23 +18,27 @@ const runOn = (disk: string, ...words: string[]): Promise<Ended> => ended(startO
 describe.each(['EPERM', 'ENOTSUP', 'EISDIR'])('where a hard link is refused with %s', (code) => {
   const disk = `no-link=${code}`;
 
-  test('many processes lose no step, and leave nothing behind', async () => {
+  test('many processes lose no step, and leave nothing behind', { ...needs('posix'), timeout: 60_000 }, async () => {
     const { folder } = place();
     writeFileSync(join(folder, 'count'), '0');
     const ends = await Promise.all(Array.from({ length: 6 }, () => runOn(disk, 'count', folder, '15')));
     expect(ends.map(({ code: exit, stderr }) => [exit, stderr])).toEqual(Array(6).fill([0, '']));
     expect(readFileSync(join(folder, 'count'), 'utf8')).toBe('90');
     expect(readdirSync(folder).filter((name) => name.startsWith('x.lock'))).toEqual([]);
-  }, 60_000);
+  });
 });
 
-test('without hard links, processes that are killed inside the lock never meet there', async () => {
-  const { folder } = place();
-  const ends = await Promise.all(Array.from({ length: 16 }, () => runOn('no-link=ENOTSUP', 'die', folder)));
-  expect(ends.map(({ signal, stderr }) => [signal, stderr])).toEqual(Array(16).fill(['SIGKILL', '']));
-  expect(readFileSync(join(folder, 'deaths'), 'utf8')).toHaveLength(16);
-  expect(existsSync(join(folder, 'violated'))).toBe(false);
-}, 60_000);
+test(
+  'without hard links, processes that are killed inside the lock never meet there',
+  { ...needs('signals'), timeout: 60_000 },
+  async () => {
+    const { folder } = place();
+    const ends = await Promise.all(Array.from({ length: 16 }, () => runOn('no-link=ENOTSUP', 'die', folder)));
+    expect(ends.map(({ signal, stderr }) => [signal, stderr])).toEqual(Array(16).fill(['SIGKILL', '']));
+    expect(readFileSync(join(folder, 'deaths'), 'utf8')).toHaveLength(16);
+    expect(existsSync(join(folder, 'violated'))).toBe(false);
+  },
+);
 
 test('whoever stalls before writing into a lock does not hold it once another has taken it for cut', async () => {
   const { folder } = place();
@@ -68,6 +73,7 @@ test.each([
   ['windows held=Infinity', '7 cannot write FILE: another program has it open, or it is write-protected', '2'],
 ])(
   'a file that another program has open for a moment is written all the same on Windows: %s',
+  { ...needs('posix'), timeout: 30_000 },
   async (disk, said, left) => {
     const { folder } = place();
     const { stdout, stderr } = await runOn(disk, 'rewrite', folder, '2');
@@ -76,7 +82,6 @@ test.each([
     expect(readFileSync(file, 'utf8')).toBe(said.startsWith('3') ? '2' : left);
     expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   },
-  30_000,
 );
 
 test('a journal and the data of a sandbox whose last line was cut are cut by a handle that may', async () => {

@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest';
 import { realClock } from '../../src/cli/clock.ts';
 import { Failure } from '../../src/core/failure.ts';
 import type { Clock, Environment, System } from '../../src/core/system.ts';
+import { systemIn } from './system.ts';
 
 export interface Place {
   readonly folder: string;
@@ -17,27 +18,6 @@ export function place(env: Environment = {}): Place {
   const folder = mkdtempSync(join(tmpdir(), 'chatelaine-test-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return { folder, system: systemIn(folder, env), clock: realClock };
-}
-
-export function systemIn(folder: string, env: Environment = {}): System {
-  const home = join(folder, 'home');
-  return {
-    env: { ...placesIn(home), ...env },
-    platform: process.platform,
-    home,
-    temporary: folder,
-    local: folder,
-    hostname: 'here.test',
-    uid: process.getuid?.(),
-    pid: process.pid,
-    kill: (pid, signal) => void process.kill(pid, signal),
-  };
-}
-
-/** On Windows what puts the program's folders where they are elsewhere; no test expects others. */
-export function placesIn(home: string): Environment {
-  if (process.platform !== 'win32') return {};
-  return { XDG_CONFIG_HOME: join(home, '.config'), XDG_STATE_HOME: join(home, '.local', 'state') };
 }
 
 /** How a failure reads: its kind, message and hint. */

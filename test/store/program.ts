@@ -9,21 +9,13 @@ import { acquireLock, lockFolder, withLock } from '../../src/store/lock/lock.ts'
 import { openProfiles } from '../../src/store/account/profiles.ts';
 import { openSandboxLog } from '../../src/store/sandbox-log.ts';
 import { realClock } from '../../src/cli/clock.ts';
-import type { System } from '../../src/core/system.ts';
+import { isWindows, type System } from '../../src/core/system.ts';
+import { systemIn } from './system.ts';
 
 const [verb = '', folder = '', ...rest] = process.argv.slice(2);
 
-const system: System = {
-  env: {},
-  platform: process.platform,
-  home: join(folder, 'home'),
-  temporary: folder,
-  local: join(folder, 'own'),
-  hostname: 'here.test',
-  uid: process.getuid?.(),
-  pid: process.pid,
-  kill: (pid, signal) => void process.kill(pid, signal),
-};
+/** Another place for what only this computer has, as other users of a computer have it; on Windows the name of the place is what counts. */
+const system: System = { ...systemIn(folder), ...(isWindows ? {} : { local: join(folder, 'own') }) };
 const host = { system, clock: realClock };
 const lock = join(folder, 'x.lock');
 /** The user without rights of every Unix. */

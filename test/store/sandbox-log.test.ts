@@ -2,6 +2,7 @@ import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } fro
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openSandboxLog, resetSandboxLog, type SandboxLog } from '../../src/store/sandbox-log.ts';
+import { needs } from '../helpers/needs.ts';
 import { failureOf, place } from './place.ts';
 import { bundleProgram, ended, start, type Program } from './spawning.ts';
 
@@ -60,7 +61,7 @@ test('work that throws lets the next one in', async () => {
   expect(await read(log)).toEqual([]);
 });
 
-test('the file is 0600, and a cut last line is dropped', async () => {
+test('the file is 0600, and a cut last line is dropped', needs('modes'), async () => {
   const { path, open } = at();
   const [one, other] = [await open(), await open()];
   await append(one, { n: 1 });

@@ -18,6 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { cacheFolder, openCodeCache } from '../../../src/cli/launch/code-cache.ts';
+import { needs } from '../../helpers/needs.ts';
 
 const key = { build: '1.0-abc', engine: 'v8-11-x64' };
 const code = Buffer.from('what V8 compiled');
@@ -35,7 +36,7 @@ beforeEach(() => {
 const keep = (): void => openCodeCache(folder, key).keep(() => code);
 const found = (): string | undefined => openCodeCache(folder, key).data?.toString();
 
-test('what one run keeps, the next one finds, in files that nobody else can read', () => {
+test('what one run keeps, the next one finds, in files that nobody else can read', needs('modes'), () => {
   expect(found()).toBeUndefined();
   keep();
   expect(found()).toBe('what V8 compiled');
@@ -43,7 +44,7 @@ test('what one run keeps, the next one finds, in files that nobody else can read
   expect(readdirSync(folder)).toEqual(['1.0-abc.v8-11-x64']);
 });
 
-describe('is not used where it', () => {
+describe('is not used where it', needs('modes'), () => {
   test.each<[string, () => void]>([
     ['is damaged', () => writeFileSync(file, readFileSync(file, 'latin1').replace('V8', 'V9'), 'latin1')],
     ['is cut', () => truncateSync(file, 9)],
@@ -86,7 +87,7 @@ describe('is not used where it', () => {
     expect(found()).toBeUndefined();
   });
 
-  test.skipIf(process.getuid?.() !== 0)('belongs to somebody else (skipped unless root)', () => {
+  test('belongs to somebody else', needs('root'), () => {
     keep();
     chownSync(file, 65534, 65534);
     expect(found()).toBeUndefined();
@@ -102,7 +103,7 @@ describe('is not used where it', () => {
   });
 });
 
-test('the newest three builds of an engine keep their caches, and other engines theirs', () => {
+test('the newest three builds of an engine keep their caches, and other engines theirs', needs('modes'), () => {
   openCodeCache(folder, { ...key, engine: 'v8-12-x64' }).keep(() => code);
   for (const [seconds, build] of ['1.0', '1.3', '1.1', '1.2'].entries()) {
     openCodeCache(folder, { ...key, build }).keep(() => code);
@@ -114,7 +115,7 @@ test('the newest three builds of an engine keep their caches, and other engines 
   ]);
 });
 
-test('what a killed run left half-written is removed as a cache of its age is', () => {
+test('what a killed run left half-written is removed as a cache of its age is', needs('modes'), () => {
   keep();
   writeFileSync(join(folder, '17.draft.v8-11-x64'), 'what V8', { mode: 0o600 });
   utimesSync(join(folder, '17.draft.v8-11-x64'), 1000, 1000);
@@ -129,7 +130,7 @@ describe('nothing is written', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test.skipIf(process.getuid?.() !== 0)('in the home of another user (skipped unless root)', () => {
+  test('in the home of another user', needs('root'), () => {
     chownSync(home, 65534, 65534);
     openCodeCache(join(home, '.cache', 'chatelaine'), key).keep(() => code);
     expect(readdirSync(home)).toEqual([]);
@@ -157,6 +158,6 @@ test.each([
   [{ HOME: '' }, undefined],
   [{}, undefined],
   [{ HOME: '/home/ada', CHATELAINE_NO_CACHE: '1' }, undefined],
-])('the folder for %j is %s', (env, expected) => {
+])('the folder for %j is %s', needs('modes'), (env, expected) => {
   expect(cacheFolder(env)).toBe(expected);
 });

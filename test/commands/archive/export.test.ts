@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { idsBetween, openChatServer, topicOf } from '../../helpers/chat-server.ts';
 import { emptyHome, openSandbox } from '../../helpers/run.ts';
+import { needs } from '../../helpers/needs.ts';
 
 const umask = process.umask(0o022);
 afterAll(() => void process.umask(umask));
@@ -67,21 +68,25 @@ describe('archive export', () => {
     expect(stdout.endsWith('</html>\n')).toBe(true);
   });
 
-  test('--to writes a file that appears whole, and that others can read as the umask says', async () => {
-    const { run, folder } = await archived();
-    const out = join(emptyHome(), 'page.html');
+  test(
+    '--to writes a file that appears whole, and that others can read as the umask says',
+    needs('modes'),
+    async () => {
+      const { run, folder } = await archived();
+      const out = join(emptyHome(), 'page.html');
 
-    const { stdout, stderr, exitCode } = await run(`archive export ${folder} -o html --to ${out}`);
+      const { stdout, stderr, exitCode } = await run(`archive export ${folder} -o html --to ${out}`);
 
-    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: '', stderr: `${out} is written\n` });
-    expect(readFileSync(out, 'utf8').endsWith('</html>\n')).toBe(true);
-    expect(statSync(out).mode & 0o777).toBe(0o644);
-    chmodSync(out, 0o600);
-    await run(`archive export ${folder} -o html --to ${out}`);
-    expect(statSync(out).mode & 0o777).toBe(0o600);
-  });
+      expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: '', stderr: `${out} is written\n` });
+      expect(readFileSync(out, 'utf8').endsWith('</html>\n')).toBe(true);
+      expect(statSync(out).mode & 0o777).toBe(0o644);
+      chmodSync(out, 0o600);
+      await run(`archive export ${folder} -o html --to ${out}`);
+      expect(statSync(out).mode & 0o777).toBe(0o600);
+    },
+  );
 
-  test('--to a folder writes html as pages with links between them, and an index', async () => {
+  test('--to a folder writes html as pages with links between them, and an index', needs('modes'), async () => {
     const messages = topicOf('lunch', idsBetween(1, 4500)).map((message) => ({ ...message, content: '<p>x</p>' }));
     const link = (id: number): string =>
       `<p><a href="#narrow/channel/5-kitchen/topic/lunch/near/${id}">to ${id}</a></p>`;

@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { LogEntry } from '../../../src/sandbox/serve.ts';
 import { readFaults } from '../../../src/sandbox/faults.ts';
 import { emptyHome, openSandbox, runAlone } from '../../helpers/run.ts';
+import { needs } from '../../helpers/needs.ts';
 
 const linkTo = (path: string): string => `[file](/user_uploads/${path})`;
 
@@ -42,28 +43,32 @@ test('without --files a pull counts attached files and says that they are not ke
   expect(existsSync(join(folder, 'files.ndjson'))).toBe(false);
 });
 
-test('--files keeps each file under a name of its own, in the later pulls too, and fetches none twice', async () => {
-  const log: LogEntry[] = [];
-  const options = { log: (entry: LogEntry) => void log.push(entry) };
-  const { run, sandbox, folder } = await withFiles(['2/ab/x1/plan.pdf', '2/cd/y2/PLAN.pdf'], options);
+test(
+  '--files keeps each file under a name of its own, in the later pulls too, and fetches none twice',
+  needs('modes'),
+  async () => {
+    const log: LogEntry[] = [];
+    const options = { log: (entry: LogEntry) => void log.push(entry) };
+    const { run, sandbox, folder } = await withFiles(['2/ab/x1/plan.pdf', '2/cd/y2/PLAN.pdf'], options);
 
-  const first = await run(`archive pull ${folder} ${selection} --files -o json`);
-  sandbox.state.post({ channel: 'general', topic: 'plans', content: linkTo('2/ef/z3/later.txt') });
-  const before = log.length;
-  const second = await run(`archive pull ${folder} -o json`);
-  const asked = log.slice(before).filter(({ path }) => path.includes('user_uploads'));
+    const first = await run(`archive pull ${folder} ${selection} --files -o json`);
+    sandbox.state.post({ channel: 'general', topic: 'plans', content: linkTo('2/ef/z3/later.txt') });
+    const before = log.length;
+    const second = await run(`archive pull ${folder} -o json`);
+    const asked = log.slice(before).filter(({ path }) => path.includes('user_uploads'));
 
-  expect(first).toMatchObject({ exitCode: 0, stderr: '' });
-  expect(JSON.parse(first.stdout)).toMatchObject({ files: 2, files_kept: 2 });
-  expect(JSON.parse(second.stdout)).toMatchObject({ files: 3, files_kept: 3 });
-  expect(asked).toHaveLength(2);
-  const names = filesIn(folder).map(({ file = '' }) => file);
-  expect(names.sort()).toEqual(readdirSync(join(folder, 'files')).map((name) => `files/${name}`));
-  expect(names.every((name) => /^files\/[0-9a-f]{16}-[A-Za-z.]+$/.test(name))).toBe(true);
-  expect(names.map((name) => statSync(join(folder, name)).mode & 0o777)).toEqual([0o600, 0o600, 0o600]);
-  expect(readFileSync(join(folder, names[0] ?? ''), 'utf8')).toMatch(/^The sandbox made this up for 2\//);
-  expect(await run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
-});
+    expect(first).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(JSON.parse(first.stdout)).toMatchObject({ files: 2, files_kept: 2 });
+    expect(JSON.parse(second.stdout)).toMatchObject({ files: 3, files_kept: 3 });
+    expect(asked).toHaveLength(2);
+    const names = filesIn(folder).map(({ file = '' }) => file);
+    expect(names.sort()).toEqual(readdirSync(join(folder, 'files')).map((name) => `files/${name}`));
+    expect(names.every((name) => /^files\/[0-9a-f]{16}-[A-Za-z.]+$/.test(name))).toBe(true);
+    expect(names.map((name) => statSync(join(folder, name)).mode & 0o777)).toEqual([0o600, 0o600, 0o600]);
+    expect(readFileSync(join(folder, names[0] ?? ''), 'utf8')).toMatch(/^The sandbox made this up for 2\//);
+    expect(await run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
+  },
+);
 
 test.each<[string, (path: string) => void, string]>([
   ['missing', (path) => rmSync(path), 'the file is missing'],

@@ -10,6 +10,7 @@ import { readFaults } from '../../../src/sandbox/faults.ts';
 import { headOf, heldByAnother } from '../../helpers/archive.ts';
 import { idsBetween, openChatServer, topicOf } from '../../helpers/chat-server.ts';
 import { emptyHome, fakeService, openSandbox, run as runMain, type RunningSandbox } from '../../helpers/run.ts';
+import { needs } from '../../helpers/needs.ts';
 
 const sizes = { channel: 'firmware', topic: 'bulk', count: 2500 };
 const bulk = { extraMessages: sizes, rateLimit: { perMinute: 100_000 } };
@@ -57,44 +58,48 @@ describe('archive pull', () => {
     expect(linesOf(folder, 'parts.ndjson')[0]).toMatchObject({ ids: [7, 9], count: 2 });
   });
 
-  test('keeps both forms of every message in private files, and a second pull asks twice and changes nothing', async () => {
-    const log: LogEntry[] = [];
-    const { run } = await openSandbox({ ...bulk, log: (entry) => void log.push(entry) });
-    const folder = newFolder();
+  test(
+    'keeps both forms of every message in private files, and a second pull asks twice and changes nothing',
+    needs('modes'),
+    async () => {
+      const log: LogEntry[] = [];
+      const { run } = await openSandbox({ ...bulk, log: (entry) => void log.push(entry) });
+      const folder = newFolder();
 
-    const first = await run(`archive pull ${folder} ${selection} --both -o json`);
-    const before = contentOf(folder);
-    const asked = log.length;
-    const second = await run(`archive pull ${folder} -o json`);
+      const first = await run(`archive pull ${folder} ${selection} --both -o json`);
+      const before = contentOf(folder);
+      const asked = log.length;
+      const second = await run(`archive pull ${folder} -o json`);
 
-    expect(JSON.parse(first.stdout)).toEqual({
-      folder,
-      messages: 2500,
-      added: 2500,
-      repaired: 0,
-      files: 0,
-      files_kept: 0,
-    });
-    const ids = messagesOf(folder, 'rendered').map(({ id }) => id as number);
-    expect(messagesOf(folder, 'source').map(({ id }) => id)).toEqual(ids);
-    expect(ids).toEqual(idsBetween(ids[0] ?? 0, (ids[0] ?? 0) + 2499));
-    expect(messagesOf(folder, 'source')[0]?.['content_type']).toBe('text/x-markdown');
-    expect(readdirSync(folder).map((name) => statSync(join(folder, name)).mode & 0o777)).toEqual(
-      readdirSync(folder).map(() => 0o600),
-    );
-    expect(statSync(folder).mode & 0o777).toBe(0o700);
-    expect(JSON.parse(second.stdout)).toEqual({
-      folder,
-      messages: 2500,
-      added: 0,
-      repaired: 0,
-      files: 0,
-      files_kept: 0,
-    });
-    // For what is new, and whether the channel is visible.
-    expect(log.length - asked).toBe(2);
-    expect(contentOf(folder)).toEqual(before);
-  });
+      expect(JSON.parse(first.stdout)).toEqual({
+        folder,
+        messages: 2500,
+        added: 2500,
+        repaired: 0,
+        files: 0,
+        files_kept: 0,
+      });
+      const ids = messagesOf(folder, 'rendered').map(({ id }) => id as number);
+      expect(messagesOf(folder, 'source').map(({ id }) => id)).toEqual(ids);
+      expect(ids).toEqual(idsBetween(ids[0] ?? 0, (ids[0] ?? 0) + 2499));
+      expect(messagesOf(folder, 'source')[0]?.['content_type']).toBe('text/x-markdown');
+      expect(readdirSync(folder).map((name) => statSync(join(folder, name)).mode & 0o777)).toEqual(
+        readdirSync(folder).map(() => 0o600),
+      );
+      expect(statSync(folder).mode & 0o777).toBe(0o700);
+      expect(JSON.parse(second.stdout)).toEqual({
+        folder,
+        messages: 2500,
+        added: 0,
+        repaired: 0,
+        files: 0,
+        files_kept: 0,
+      });
+      // For what is new, and whether the channel is visible.
+      expect(log.length - asked).toBe(2);
+      expect(contentOf(folder)).toEqual(before);
+    },
+  );
 
   test('a later pull brings what is new, at the end', async () => {
     const server = await openChatServer({ messages: topicOf('lunch', idsBetween(1, 1500)) });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { emptyHome, fakeService, openSandbox, run, type Ran } from '../../helpers/run.ts';
 import { licensingUrl, type FakeService } from '../../helpers/service.ts';
+import { needs } from '../../helpers/needs.ts';
 
 const done = { result: 'success', msg: '' };
 const check = '/v1/license/';
@@ -58,7 +59,7 @@ describe('auth login', () => {
     expect(stored()).toBeUndefined();
   });
 
-  test('tries the key, then stores it in files that nobody else can read', async () => {
+  test('tries the key, then stores it in files that nobody else can read', needs('modes'), async () => {
     const at = place();
     const service = fakeService();
     service.expect({ method: 'GET', path: check, authorization: 'Token the key' }).reply(200, []);
@@ -195,7 +196,7 @@ describe('auth login', () => {
     },
   );
 
-  test('the key from a file that others can read is refused', async () => {
+  test('the key from a file that others can read is refused', needs('modes'), async () => {
     const at = place();
     const file = join(at.home, 'key');
     writeFileSync(file, 'the-key\n', { mode: 0o644 });
@@ -208,7 +209,7 @@ describe('auth login', () => {
     expect(await at.run(line.replace(file, safe))).toMatchObject({ exitCode: 0 });
   });
 
-  test('a key command is kept and run at each use; its key is not stored', async () => {
+  test('a key command is kept and run at each use; its key is not stored', needs('shell'), async () => {
     const at = place();
     const command = join(at.home, 'give-key');
     writeFileSync(command, '#!/bin/sh\necho "key-of-$1"\n', { mode: 0o700 });
@@ -220,7 +221,7 @@ describe('auth login', () => {
     expect((await at.run('auth token app-7')).stdout).toBe('key-of-vault\n');
   });
 
-  test('asks the key command once in a run, however many parts of it need the key', async () => {
+  test('asks the key command once in a run, however many parts of it need the key', needs('shell'), async () => {
     const at = place();
     const command = join(at.home, 'give-key');
     writeFileSync(command, '#!/bin/sh\necho asked >> "$0.log"\necho key\n', { mode: 0o700 });
@@ -402,7 +403,7 @@ describe('which credential is used', () => {
     expect(error?.message).toContain('for another host');
   });
 
-  test('a credentials file that others can read is refused', async () => {
+  test('a credentials file that others can read is refused', needs('modes'), async () => {
     const at = place();
     await store(at, 'first');
     const { chmodSync } = await import('node:fs');

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { emptyHome, openSandbox, runAlone, type Ran } from '../../helpers/run.ts';
 import { openOrigin } from '../../helpers/origin.ts';
+import { needs } from '../../helpers/needs.ts';
 
 const url = 'http://127.0.0.1:1';
 const login = `auth login licensing --base-url ${url} --app-code 7 --name prod --api-key-stdin --no-check`;
@@ -63,7 +64,7 @@ test('what a profile says of itself is kept unless it is changed', async () => {
   expect(profileIn(config)).not.toHaveProperty('key_field');
 });
 
-test('a key command takes the place of a stored key, and the other way round', async () => {
+test('a key command takes the place of a stored key, and the other way round', needs('shell'), async () => {
   const { run, config } = place();
   await run(login);
   await run(`${login.replace('--api-key-stdin', '')} --key-command '/bin/echo from-command'`);
@@ -119,10 +120,10 @@ test('a refused key says that nothing was stored', async () => {
   expect(stderr).toContain('Nothing was stored.');
 });
 
-test.skipIf(process.platform === 'win32').each([
+test.each([
   [0o644, /holds a key and can be read by other users\. Run: chmod 600 /],
   [0o600, /^$/],
-])('a zuliprc of mode %o', async (mode, warning) => {
+])('a zuliprc of mode %o', needs('modes'), async (mode, warning) => {
   const { run, home } = place();
   const file = join(home, 'zuliprc');
   writeFileSync(file, `[api]\nemail=ada@chat.test\nkey=the-key\nsite=${url}\n`, { mode });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { upgradeScript } from '../../../src/store/ledger/ledger-steps.ts';
 import { openAuthority } from '../../helpers/authority.ts';
 import { startPostgres, type Cluster } from '../../helpers/postgres.ts';
-import { needs } from '../../helpers/programs.ts';
+import { needs } from '../../helpers/needs.ts';
 import { emptyHome, fakeService, openSandbox, run, runAlone } from '../../helpers/run.ts';
 
 const ensure = 'license ensure --remote-user ada --size-allowance 4 -o json';

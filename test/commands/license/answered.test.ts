@@ -7,6 +7,7 @@ import type { LogEntry } from '../../../src/sandbox/serve.ts';
 import { linkedClocks } from '../../helpers/clock.ts';
 import { Failure } from '../../../src/core/failure.ts';
 import { emptyHome, openSandbox } from '../../helpers/run.ts';
+import { needs } from '../../helpers/needs.ts';
 
 async function service(licenseShape: LicenseShape, fault?: string) {
   const time = linkedClocks();
@@ -229,17 +230,21 @@ describe('a dry run counts nobody whose answer is open as one to create, where t
   });
 });
 
-test('a run whose journal cannot be put away is judged by what was done, and names the file that is in the way', async () => {
-  const { run, home } = await service({});
-  const journal = join(home, 'journal');
-  mkdirSync(join(`${journal}.done`, 'full'), { recursive: true });
+test(
+  'a run whose journal cannot be put away is judged by what was done, and names the file that is in the way',
+  needs('posix'),
+  async () => {
+    const { run, home } = await service({});
+    const journal = join(home, 'journal');
+    mkdirSync(join(`${journal}.done`, 'full'), { recursive: true });
 
-  const ran = await run(['license', 'apply', '-', '--journal', journal], roster('ada'));
+    const ran = await run(['license', 'apply', '-', '--journal', journal], roster('ada'));
 
-  expect(ran.exitCode).toBe(0);
-  expect(ran.stderr).toContain(`cannot put the journal away as ${journal}.done: it is a folder`);
-  expect(existsSync(`${journal}.lock`)).toBe(false);
-});
+    expect(ran.exitCode).toBe(0);
+    expect(ran.stderr).toContain(`cannot put the journal away as ${journal}.done: it is a folder`);
+    expect(existsSync(`${journal}.lock`)).toBe(false);
+  },
+);
 
 test('create warns of an open answer, and creates', async () => {
   const { run, posts } = await service({ names: 'upper', write_shape: 'echo', filters: 'exact' });

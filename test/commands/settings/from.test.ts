@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { emptyHome, fakeService, openSandbox, run, type Ran } from '../../helpers/run.ts';
 import type { FakeService } from '../../helpers/service.ts';
@@ -13,7 +13,7 @@ async function setFrom(service: FakeService, name: string, text: string, ...more
   writeFileSync(file, text);
   const ran = await run(service, ['settings', 'set', '--from', file, '-o', 'json', ...more], { home });
   const { error } = ran;
-  return error ? { ...ran, error: { ...error, message: error.message.replaceAll(`${home}/`, '') } } : ran;
+  return error ? { ...ran, error: { ...error, message: error.message.replaceAll(`${home}${sep}`, '') } } : ran;
 }
 
 test('a preset of YAML is sent as it says', async () => {

@@ -3,6 +3,7 @@ import { fakeService as emptyService, openSandbox, run } from '../../helpers/run
 import type { FakeService } from '../../helpers/service.ts';
 import { defaultSettle } from '../../../src/commands/license/options.ts';
 import { readFaults } from '../../../src/sandbox/faults.ts';
+import { needs } from '../../helpers/needs.ts';
 
 const create = 'license create --remote-user ada --size-allowance 4';
 const ada = { license_code: 'K-1', remote_user: 'ada', app_code: 7, size_allowance: 4 };
@@ -358,7 +359,7 @@ describe('against the sandbox with faults there is one license, never two', () =
   });
 });
 
-test("the command to look with can be pasted, whatever the user's name holds", async () => {
+test("the command to look with can be pasted, whatever the user's name holds", needs('shell'), async () => {
   const service = emptyService();
   const user = { remote_user: "o'brien", size_allowance: 4, app_code: 7 };
   const licenses = (): ReturnType<FakeService['expect']> =>

@@ -7,6 +7,7 @@ import { runKeyCommand, splitWords, type KeyCommandOptions } from '../../../src/
 import { readKeyFile } from '../../../src/store/account/key-text.ts';
 import type { Environment } from '../../../src/core/system.ts';
 import { failureOf, place } from '../place.ts';
+import { needs } from '../../helpers/needs.ts';
 
 describe('words', () => {
   test.each<[string, string[]]>([
@@ -84,7 +85,7 @@ test.each([
   [`printf 'key\\nmore\\n'`, 'key'],
   [`printf 'key\\r\\n'`, 'key'],
   [`${shell} -c 'printf key; printf noise >&2'`, 'key'],
-])('the first line of %j is the key', async (command, key) => {
+])('the first line of %j is the key', needs('shell'), async (command, key) => {
   expect((await runKeyCommand(command, options())).reveal()).toBe(key);
 });
 
@@ -105,7 +106,7 @@ test('what Node refuses to begin is a failure of the key command', async () => {
   expect(caught).toMatchObject({ kind: 'config', message: "the key command '/bin/sh' cannot be run: error" });
 });
 
-test('it gets the environment without the credentials of chatelaine', async () => {
+test('it gets the environment without the credentials of chatelaine', needs('shell'), async () => {
   const env = {
     PATH: '/usr/bin:/bin',
     CHATELAINE_API_KEY: 'canary',
@@ -119,7 +120,7 @@ test('it gets the environment without the credentials of chatelaine', async () =
   expect(key.reveal()).toBe('CHATELAINE_BASE_URL=https://a.example,PASSWORD_STORE_DIR=/store,');
 });
 
-test('no shell sees the words', async () => {
+test('no shell sees the words', needs('shell'), async () => {
   expect((await runKeyCommand('echo $HOME;id', options())).reveal()).toBe('$HOME;id');
 });
 
@@ -135,17 +136,17 @@ test.each([
   ['no-such-program', "the key command 'no-such-program' was not found on an absolute entry of PATH"],
   ['./here', "the key command './here' is a relative path; write the absolute one"],
   ['yes canary', "the key command 'yes' printed more than 65536 characters"],
-])('%j fails', async (command, message) => {
+])('%j fails', needs('shell'), async (command, message) => {
   expect(await failureOf(() => runKeyCommand(command, options()))).toEqual({ kind: 'config', message, hint });
 });
 
-test('a key that cannot be sent is refused and not shown', async () => {
+test('a key that cannot be sent is refused and not shown', needs('shell'), async () => {
   const caught = await failureOf(() => runKeyCommand(`printf 'canary\\tkey'`, options()));
   expect(caught.message).toBe("key command 'printf': the key holds a character that cannot be sent");
   expect(JSON.stringify(caught)).not.toContain('canary');
 });
 
-test('relative entries of PATH are passed over, and what is no program', async () => {
+test('relative entries of PATH are passed over, and what is no program', needs('shell'), async () => {
   const { folder, ...rest } = options();
   for (const name of ['first', 'second']) mkdirSync(join(folder, name));
   writeFileSync(join(folder, 'first/mine'), '#!/bin/sh\necho first', { mode: 0o644 });
@@ -160,7 +161,7 @@ test('relative entries of PATH are passed over, and what is no program', async (
   );
 });
 
-test('what it says on stderr is reported when asked for, without the key', async () => {
+test('what it says on stderr is reported when asked for, without the key', needs('shell'), async () => {
   const said: string[] = [];
   const verbose = (text: string): void => void said.push(text);
   await runKeyCommand(`${shell} -c 'echo canary-key; echo unlocking canary-key >&2'`, { ...options(), verbose });
@@ -170,11 +171,11 @@ test('what it says on stderr is reported when asked for, without the key', async
   expect(said).toEqual(['unlocking [secret]\n', 'bad [secret]\n']);
 });
 
-test('it does not read what is piped to chatelaine', async () => {
+test('it does not read what is piped to chatelaine', needs('shell'), async () => {
   expect((await runKeyCommand(`${shell} -c 'cat; echo end'`, options())).reveal()).toBe('end');
 });
 
-test('a slow one is reported', async () => {
+test('a slow one is reported', needs('shell'), async () => {
   expect(await failureOf(() => runKeyCommand('sleep 60', { ...options(), timeout: 50 }))).toEqual({
     kind: 'config',
     message: "the key command 'sleep' was still running after 50ms",
@@ -191,7 +192,7 @@ async function stopAfter(path: string, command: string, rest: KeyCommandOptions)
   await expect(running).rejects.toThrow('enough');
 }
 
-test('it is ended with all that it started', async () => {
+test('it is ended with all that it started', needs('shell'), async () => {
   const { folder, ...rest } = options();
   const pids = join(folder, 'pids');
   const command = `${shell} -c 'sleep 60 & echo $! $$ > ${pids}.new; mv ${pids}.new ${pids}; wait'`;
@@ -201,7 +202,7 @@ test('it is ended with all that it started', async () => {
   await expect.poll(() => started.filter((pid) => isRunning(pid))).toEqual([]);
 });
 
-test('one that ignores SIGTERM is killed', async () => {
+test('one that ignores SIGTERM is killed', needs('shell'), async () => {
   const { folder, ...rest } = options();
   const path = join(folder, 'pid');
   const command = `${shell} -c 'trap "" TERM; echo $$ > ${path}.new; mv ${path}.new ${path}; while :; do sleep 1; done'`;
@@ -209,14 +210,14 @@ test('one that ignores SIGTERM is killed', async () => {
   expect(isRunning(readFileSync(path, 'utf8').trim())).toBe(false);
 });
 
-test('Ctrl-C ends it with its reason', async () => {
+test('Ctrl-C ends it with its reason', needs('shell'), async () => {
   const controller = new AbortController();
   const running = runKeyCommand('sleep 60', { ...options(), signal: controller.signal });
   setTimeout(() => controller.abort(new Error('Ctrl-C')), 50);
   await expect(running).rejects.toThrow('Ctrl-C');
 });
 
-test('a background process that it leaves behind is not waited for', async () => {
+test('a background process that it leaves behind is not waited for', needs('shell'), async () => {
   const { folder, ...rest } = options();
   const path = join(folder, 'pid');
   const key = await runKeyCommand(`${shell} -c 'sleep 60 & echo $! > ${path}; echo key; exit 0'`, rest);

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { renaming } from '../../../src/core/shell-word.ts';
 import { Secret } from '../../../src/core/secret.ts';
 import { openProfiles } from '../../../src/store/account/profiles.ts';
 import { namesFile } from '../../../src/store/disk/folders.ts';
@@ -19,6 +20,7 @@ import type { ChatProfile, LicensingProfile } from '../../../src/schema/profile.
 import { isWhole } from '../../helpers/extent.ts';
 import { failureOf, place, type Place } from '../place.ts';
 import { bundleProgram, ended, start, type Program } from '../spawning.ts';
+import { needs } from '../../helpers/needs.ts';
 
 const app: LicensingProfile = { kind: 'licensing', name: 'app', base_url: 'https://a.example', app_code: 7 };
 const account: ChatProfile = { kind: 'chat', name: 'chat', site: 'https://chat.example', email: 'u@chat.example' };
@@ -58,7 +60,7 @@ test('a saved profile and its key are in two files', async () => {
   });
 });
 
-describe.each([0o000, 0o077])('under umask %i', (mask) => {
+describe.each([0o000, 0o077])('under umask %i', needs('modes'), (mask) => {
   test('files are 0600 in 0700, and stay so', async () => {
     const host = place();
     process.umask(mask);
@@ -196,7 +198,7 @@ test.each(['{"profiles"', '[]', '', '"x"'])('a broken file is named, and left as
   const caught = {
     kind: 'config',
     message: `${path} is not valid JSON`,
-    hint: `Repair it, or move it away and sign in again: mv ${path} ${path}.broken`,
+    hint: `Repair it, or move it away and sign in again: ${renaming(path, `${path}.broken`)}`,
   };
   expect(await failureOf(() => profiles.all())).toEqual(caught);
   expect(await failureOf(() => profiles.save(app, key))).toEqual(caught);
@@ -214,7 +216,7 @@ test('a file that is just being written is read a moment later', async () => {
   expect(await openProfiles(host.system, patient).defaults()).toEqual({ chat: 'x' });
 });
 
-test('a config.json that others can write is refused, since it names commands', async () => {
+test('a config.json that others can write is refused, since it names commands', needs('modes'), async () => {
   const host = place();
   write(host, 'config.json', '{}');
   chmodSync(fileIn(host, 'config.json'), 0o666);
@@ -222,7 +224,7 @@ test('a config.json that others can write is refused, since it names commands', 
   expect(caught.message).toContain('can be written by other users');
 });
 
-test('a config.json that is a link stays one', async () => {
+test('a config.json that is a link stays one', needs('modes'), async () => {
   const host = place();
   write(host, 'config.json', '{}');
   const target = join(host.folder, 'dotfile.json');
@@ -270,7 +272,7 @@ describe('many processes', () => {
     expect(jsonIn(host, 'credentials.json')).toMatchObject({ keys: Object.fromEntries(expected) as object });
   }, 120_000);
 
-  test.runIf(process.platform !== 'win32')('a file that the disk cuts is put back as it was', async () => {
+  test('a file that the disk cuts is put back as it was', needs('shell'), async () => {
     const host = place();
     await openProfiles(host.system, host.clock).save(app, key);
     const before = `{"pad":"${'x'.repeat(4040)}","keys":{}}`;

@@ -6,12 +6,13 @@ import { storageFailure, writePrivate } from '../../../src/store/disk/files.ts';
 import { readPrivate } from '../../../src/store/disk/private-file.ts';
 import { makePrivateFolder } from '../../../src/store/disk/private-folder.ts';
 import { failureOf, place } from '../place.ts';
+import { needs } from '../../helpers/needs.ts';
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 const before = process.umask(0o022);
 afterEach(() => void process.umask(before));
 
-describe.each([0o000, 0o022, 0o077])('under umask %i', (umask) => {
+describe.each([0o000, 0o022, 0o077])('under umask %i', needs('modes'), (umask) => {
   test('folders are 0700 and files 0600', async () => {
     const { folder, system } = place();
     process.umask(umask);
@@ -23,7 +24,7 @@ describe.each([0o000, 0o022, 0o077])('under umask %i', (umask) => {
   });
 });
 
-test('a folder of chatelaine that others can enter is closed to them', async () => {
+test('a folder of chatelaine that others can enter is closed to them', needs('modes'), async () => {
   const { folder, system } = place();
   mkdirSync(join(folder, 'chatelaine'));
   chmodSync(join(folder, 'chatelaine'), 0o755);
@@ -31,7 +32,7 @@ test('a folder of chatelaine that others can enter is closed to them', async () 
   expect(modeOf(join(folder, 'chatelaine'))).toBe(0o700);
 });
 
-test('a folder that the user named keeps its mode', async () => {
+test('a folder that the user named keeps its mode', needs('modes'), async () => {
   const { folder, system } = place();
   mkdirSync(join(folder, 'shared'));
   chmodSync(join(folder, 'shared'), 0o755);
@@ -44,7 +45,7 @@ test('where a parent takes no folders it ends with an error', async () => {
   await expect(makePrivateFolder('/proc/1/nohome/chatelaine', system)).rejects.toMatchObject({ kind: 'config' });
 });
 
-test('writing replaces the text and the mode', async () => {
+test('writing replaces the text and the mode', needs('modes'), async () => {
   const { folder } = place();
   const path = join(folder, 'file');
   writeFileSync(path, 'old and longer');
@@ -64,7 +65,7 @@ test('a folder that is missing is reported', async () => {
   });
 });
 
-test('a failed writing leaves the old text and no draft', async () => {
+test('a failed writing leaves the old text and no draft', needs('posix'), async () => {
   const { folder } = place();
   mkdirSync(join(folder, 'taken'));
   expect((await failureOf(() => writePrivate(join(folder, 'taken'), 'x'))).kind).toBe('config');
@@ -105,7 +106,7 @@ test.each([
   [0o604, 'read'],
   [0o644, 'read'],
   [0o620, 'written'],
-])('a file of mode %i can be %s by others and is refused', async (mode, danger) => {
+])('a file of mode %i can be %s by others and is refused', needs('modes'), async (mode, danger) => {
   const { folder, system } = place();
   const path = join(folder, 'file');
   writeFileSync(path, 'canary');
@@ -117,7 +118,7 @@ test.each([
   });
 });
 
-test("the command of a hint is one that a shell runs, whatever the file's name", async () => {
+test("the command of a hint is one that a shell runs, whatever the file's name", needs('shell'), async () => {
   const { folder, system } = place();
   const path = join(folder, "Ada's $HOME key");
   writeFileSync(path, 'canary', { mode: 0o644 });
@@ -134,7 +135,7 @@ test('modes mean nothing on Windows', async () => {
   expect(await readPrivate(path, { ...system, platform: 'win32' })).toBe('text');
 });
 
-test.runIf(process.getuid?.() === 0)('a file of another user is refused', async () => {
+test('a file of another user is refused', needs('root'), async () => {
   const { folder, system } = place();
   const path = join(folder, 'file');
   writeFileSync(path, 'text', { mode: 0o600 });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { liveOwner, remedy, thisOwner, type Owner } from '../../../src/store/disk/owner.ts';
 import { place } from '../place.ts';
+import { needs } from '../../helpers/needs.ts';
 
 /** No system gives out a number like this. */
 const nobody = 999_999_999;
@@ -37,7 +38,7 @@ const rows: readonly Row[] = [
   ['both without /proc, of a version without paths', { pid: nobody }, {}, 'unseen'],
 ];
 
-test.runIf(process.platform === 'linux').each(rows)('%s', async (_what, owner, me, expected) => {
+test.each(rows)('%s', needs('proc'), async (_what, owner, me, expected) => {
   const { folder, system } = place();
   writeFileSync(join(folder, 'present'), '');
   const common = { pid: process.pid, token: 'a', host: system.hostname };
@@ -46,7 +47,7 @@ test.runIf(process.platform === 'linux').each(rows)('%s', async (_what, owner, m
   expect(found === undefined ? 'gone' : found.isSeen ? 'running' : 'unseen').toBe(expected);
 });
 
-test('an owner that is not seen is named with its computer and with the file to remove', async () => {
+test('an owner that is not seen is named with its computer and with the file to remove', needs('shell'), async () => {
   const { system } = place();
   const me = await thisOwner(system);
   const far = await liveOwner({ pid: 7, token: 'a', host: 'far' }, me, system);

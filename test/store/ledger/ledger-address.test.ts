@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Environment } from '../../../src/core/system.ts';
+import { isWindows, type Environment } from '../../../src/core/system.ts';
 import { ledgerAddress, type LedgerAddress } from '../../../src/store/ledger/ledger-address.ts';
 import { failureOf, place } from '../place.ts';
 
@@ -49,8 +49,9 @@ test.each([
 
 test('a service goes before the environment, and the URL before both', async () => {
   const host = place({ PGSERVICE: 'team', PGUSER: 'of-environment', PGHOST: 'of-environment' });
-  mkdirSync(host.system.home, { recursive: true });
-  writeFileSync(join(host.system.home, '.pg_service.conf'), '[team]\nhost = db.test\nuser=of-service\nport=7\n');
+  const folder = isWindows ? join(host.system.home, 'AppData', 'Roaming', 'postgresql') : host.system.home;
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, '.pg_service.conf'), '[team]\nhost = db.test\nuser=of-service\nport=7\n');
   expect(await ledgerAddress('postgres://of-url@/x', host.system)).toMatchObject({
     host: 'db.test',
     port: 7,

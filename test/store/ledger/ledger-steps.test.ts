@@ -10,7 +10,7 @@ import {
   type SendStatement,
 } from '../../../src/store/ledger/ledger-steps.ts';
 import { startPostgres, type Cluster } from '../../helpers/postgres.ts';
-import { needs } from '../../helpers/programs.ts';
+import { needs } from '../../helpers/needs.ts';
 import { failureOf } from '../place.ts';
 
 /** The steps of a program to come: the last one moves what the one before it added. */

@@ -7,8 +7,9 @@ import { ledgerVersion } from '../../../src/store/ledger/ledger-steps.ts';
 import { openDatabase } from '../../../src/store/ledger/postgres.ts';
 import type { SharedClaims } from '../../../src/store/claims.ts';
 import { startPostgres, type Cluster } from '../../helpers/postgres.ts';
-import { needs } from '../../helpers/programs.ts';
-import { failureOf, systemIn } from '../place.ts';
+import { needs } from '../../helpers/needs.ts';
+import { failureOf } from '../place.ts';
+import { systemIn } from '../system.ts';
 
 const target = 'https://licenses.test 7';
 const minutes = 60_000;

@@ -1,11 +1,13 @@
 import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { removing } from '../../../src/core/shell-word.ts';
 import type { LocalClaims } from '../../../src/store/claims.ts';
 import { openClaims } from '../../../src/store/lock/local-claims.ts';
 import { endProcess } from '../../helpers/end-process.ts';
 import { failureOf, place, type Place } from '../place.ts';
 import { sleptClock } from '../../helpers/clock.ts';
+import { needs } from '../../helpers/needs.ts';
 
 const home = ({ folder }: Place): string => join(folder, 'home');
 const day = 86_400_000;
@@ -43,21 +45,25 @@ test('a user that a living process claimed cannot be claimed until it is given b
   );
 });
 
-test('a user of a dead process counts as asked for now, for whoever claims it next and after that', async () => {
-  const host = at(1_000_000);
-  await (await openAt(host)).take(['ada', 'ben']);
-  endProcess(home(host));
-  host.pass(60_000);
-  const next = await openAt(host);
-  expect([...(await next.take(['cy'])).posted]).toEqual([]);
-  expect([...(await next.take(['ada', 'cy'])).posted]).toEqual([['ada', 1_060_000]]);
-  await next.release(released('ada', 'cy'));
-  host.pass(1000);
-  expect([...(await (await openAt(host)).take(['ada', 'ben'])).posted]).toEqual([
-    ['ada', 1_060_000],
-    ['ben', 1_061_000],
-  ]);
-});
+test(
+  'a user of a dead process counts as asked for now, for whoever claims it next and after that',
+  needs('proc'),
+  async () => {
+    const host = at(1_000_000);
+    await (await openAt(host)).take(['ada', 'ben']);
+    endProcess(home(host));
+    host.pass(60_000);
+    const next = await openAt(host);
+    expect([...(await next.take(['cy'])).posted]).toEqual([]);
+    expect([...(await next.take(['ada', 'cy'])).posted]).toEqual([['ada', 1_060_000]]);
+    await next.release(released('ada', 'cy'));
+    host.pass(1000);
+    expect([...(await (await openAt(host)).take(['ada', 'ben'])).posted]).toEqual([
+      ['ada', 1_060_000],
+      ['ben', 1_061_000],
+    ]);
+  },
+);
 
 test('the time of the last POST is remembered for a day, or for --settle if that is longer', async () => {
   for (const [settle, kept] of [
@@ -99,24 +105,28 @@ test('times of the file are given on the clock that nobody sets', async () => {
 
 const answer = { status: 201, time: 1_000_000, key_end: 'AAA9' };
 
-test('an answer that no list has shown is kept without a limit of time, until a list shows the license', async () => {
-  const host = at(1_000_000);
-  const first = await openAt(host);
-  await first.take(['ada', 'ben']);
-  await first.answered(new Map([['ada', answer]]));
-  await first.release(released('ben'));
-  endProcess(home(host));
-  host.pass(400 * day);
-  const next = await openAt(host);
-  const { answers } = await next.take(['ada', 'ben']);
-  expect([...answers]).toEqual([['ada', answer]]);
-  await next.release(released('ada'));
-  expect((await next.take(['ada'])).answers.get('ada')).toEqual(answer);
-  await next.answered(new Map([['ada', { ...answer, status: 202 }]]));
-  expect((await next.takeFree(['ada'])).answers.get('ada')).toEqual({ ...answer, status: 202 });
-  await next.release([{ remote_user: 'ada', isShown: true }]);
-  expect((await next.take(['ada'])).answers.size).toBe(0);
-});
+test(
+  'an answer that no list has shown is kept without a limit of time, until a list shows the license',
+  needs('proc'),
+  async () => {
+    const host = at(1_000_000);
+    const first = await openAt(host);
+    await first.take(['ada', 'ben']);
+    await first.answered(new Map([['ada', answer]]));
+    await first.release(released('ben'));
+    endProcess(home(host));
+    host.pass(400 * day);
+    const next = await openAt(host);
+    const { answers } = await next.take(['ada', 'ben']);
+    expect([...answers]).toEqual([['ada', answer]]);
+    await next.release(released('ada'));
+    expect((await next.take(['ada'])).answers.get('ada')).toEqual(answer);
+    await next.answered(new Map([['ada', { ...answer, status: 202 }]]));
+    expect((await next.takeFree(['ada'])).answers.get('ada')).toEqual({ ...answer, status: 202 });
+    await next.release([{ remote_user: 'ada', isShown: true }]);
+    expect((await next.take(['ada'])).answers.size).toBe(0);
+  },
+);
 
 test('a file without answers is read, one of a newer version is exit 3 and stays as it is', async () => {
   const host = at(1_000_000);
@@ -144,35 +154,32 @@ test('the file does not reveal the users', async () => {
   expect(readFileSync(fileOf(host), 'utf8')).not.toContain('user-');
 });
 
-test.runIf(process.platform === 'linux')(
-  'a claim of another container is waited for, and the way out is said at once',
-  async () => {
-    const host = place();
-    await (await openAt(host)).take(['ada']);
-    const file = fileOf(host);
-    const text = readFileSync(file, 'utf8')
-      .replace(/"space":"[^"]*"/, '"space":"pid:[1]"')
-      .replace(/"host":"[^"]*"/, '"host":"box"');
-    writeFileSync(file, text);
-    await expect((await openAt(host)).take(['ada'])).rejects.toThrow(
-      `waiting for process ${process.pid} on box (once it has ended: rm ${file}), which is creating licenses of the same users`,
-    );
-    const patient = await openClaims(
-      'https://here.test 7',
-      { ...host, clock: sleptClock() },
-      {
-        settle: 0,
-        signal: new AbortController().signal,
-        note: () => undefined,
-      },
-    );
-    expect(await failureOf(() => patient.take(['ada']))).toEqual({
-      kind: 'unavailable',
-      message: `process ${process.pid} on box is creating licenses of the same users`,
-      hint: `Whether it still runs cannot be seen from here; once it has ended, remove what it left: rm ${file}`,
-    });
-  },
-);
+test('a claim of another container is waited for, and the way out is said at once', needs('proc'), async () => {
+  const host = place();
+  await (await openAt(host)).take(['ada']);
+  const file = fileOf(host);
+  const text = readFileSync(file, 'utf8')
+    .replace(/"space":"[^"]*"/, '"space":"pid:[1]"')
+    .replace(/"host":"[^"]*"/, '"host":"box"');
+  writeFileSync(file, text);
+  await expect((await openAt(host)).take(['ada'])).rejects.toThrow(
+    `waiting for process ${process.pid} on box (once it has ended: rm ${file}), which is creating licenses of the same users`,
+  );
+  const patient = await openClaims(
+    'https://here.test 7',
+    { ...host, clock: sleptClock() },
+    {
+      settle: 0,
+      signal: new AbortController().signal,
+      note: () => undefined,
+    },
+  );
+  expect(await failureOf(() => patient.take(['ada']))).toEqual({
+    kind: 'unavailable',
+    message: `process ${process.pid} on box is creating licenses of the same users`,
+    hint: `Whether it still runs cannot be seen from here; once it has ended, remove what it left: rm ${file}`,
+  });
+});
 
 test.each([
   ['cut', (file: string) => truncateSync(file, readFileSync(file).length - 8)],
@@ -192,6 +199,6 @@ test.each([
   expect(await failureOf(() => next.take(['cy']))).toEqual({
     kind: 'config',
     message: `the file of claims ${file} is damaged`,
-    hint: `Make sure that no chatelaine runs, and remove it: rm ${file}`,
+    hint: `Make sure that no chatelaine runs, and remove it: ${removing(file)}`,
   });
 });

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -14,12 +13,14 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { removing } from '../../../src/core/shell-word.ts';
 import { realClock } from '../../../src/cli/clock.ts';
 import { acquireLock, lockFolder, withLock } from '../../../src/store/lock/lock.ts';
 import { thisOwner, type Owner } from '../../../src/store/disk/owner.ts';
 import { failureOf, place } from '../place.ts';
 import { bundleProgram, ended, printed, start, startUnder, type Program } from '../spawning.ts';
 import { sleptClock } from '../../helpers/clock.ts';
+import { needs } from '../../helpers/needs.ts';
 
 let program: Program;
 beforeAll(async () => {
@@ -54,7 +55,7 @@ test('the lock opens again when the work throws', async () => {
   await expect(withLock(path, host, () => Promise.resolve('yes'))).resolves.toBe('yes');
 });
 
-test('a lock is 0600 and names its owner', async () => {
+test('a lock is 0600 and names its owner', needs('modes'), async () => {
   const host = place();
   const path = join(host.folder, 'x.lock');
   await withLock(path, host, () => {
@@ -120,7 +121,7 @@ test.each<[string, boolean, (me: Owner) => string]>([
   ['of this process', false, (me) => JSON.stringify(me)],
   ['that a power failure cut', true, () => ''],
   ['whose owner is no owner', true, (me) => JSON.stringify({ ...me, here: 5 })],
-])('the lock %s is taken over: %s', async (_name, isTaken, content) => {
+])('the lock %s is taken over: %s', needs('posix'), async (_name, isTaken, content) => {
   const host = place();
   const path = join(host.folder, 'x.lock');
   writeFileSync(path, content(await thisOwner(host.system)));
@@ -137,11 +138,11 @@ test('the lock of another computer tells how to remove it', async () => {
   expect(await failureOf(() => acquireLock(path, host, { wait: 0 }))).toEqual({
     kind: 'unavailable',
     message: `${path} is in use by process 7 on far`,
-    hint: `Whether it still runs cannot be seen from here; once it has ended, remove what it left: rm '${path.replace("'", String.raw`'\''`)}'`,
+    hint: `Whether it still runs cannot be seen from here; once it has ended, remove what it left: ${removing(path)}`,
   });
 });
 
-test('while another computer takes over a dead lock, its own file is the one to remove', async () => {
+test('while another computer takes over a dead lock, its own file is the one to remove', needs('posix'), async () => {
   const host = place();
   const path = join(host.folder, 'x.lock');
   const me = await thisOwner(host.system);
@@ -149,7 +150,7 @@ test('while another computer takes over a dead lock, its own file is the one to 
   writeFileSync(`${path}.one`, JSON.stringify({ ...me, pid: 7, token: 'two', boot: 'other', host: 'far' }));
   expect(await failureOf(() => acquireLock(path, host, { wait: 0 }))).toMatchObject({
     message: `${path} is in use by process 7 on far`,
-    hint: `Whether it still runs cannot be seen from here; once it has ended, remove what it left: rm ${path}.one`,
+    hint: `Whether it still runs cannot be seen from here; once it has ended, remove what it left: ${removing(`${path}.one`)}`,
   });
 });
 
@@ -162,11 +163,10 @@ const elsewhere = [
   'sh',
 ];
 const container = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child'];
-const canUnshare = process.platform === 'linux' && spawnSync('unshare', [...withoutProc.slice(1), 'true']).status === 0;
 
 const unseen = /^Failure: \S+x\.lock is in use by process \d+ on here\.test$/;
 
-test.runIf(canUnshare).each([
+test.each([
   ['both without /proc', withoutProc, withoutProc, unseen, 'taken'],
   ['two computers without /proc', withoutProc, elsewhere, unseen, unseen],
   ['one of two without /proc', withoutProc, [], unseen, unseen],
@@ -174,22 +174,18 @@ test.runIf(canUnshare).each([
   ['a container and its host', container, [], unseen, unseen],
   ['two containers', container, container, unseen, unseen],
   ['two processes of one computer', [], [], unseen, 'taken'],
-])(
-  'a killed holder, %s',
-  async (_what, holder, taker, alive, dead) => {
-    const host = place();
-    mkdirSync(join(host.folder, 'own'));
-    const look = async (): Promise<string> => (await ended(startUnder(taker, program, 'try', host.folder))).stdout;
-    const child = startUnder(holder, program, 'hold', host.folder);
-    await printed(child, 'held');
-    expect(await look()).toMatch(alive);
-    const end = ended(child);
-    child.kill('SIGKILL');
-    await end;
-    expect(await look()).toMatch(dead);
-  },
-  30_000,
-);
+])('a killed holder, %s', { ...needs('mounts'), timeout: 30_000 }, async (_what, holder, taker, alive, dead) => {
+  const host = place();
+  mkdirSync(join(host.folder, 'own'));
+  const look = async (): Promise<string> => (await ended(startUnder(taker, program, 'try', host.folder))).stdout;
+  const child = startUnder(holder, program, 'hold', host.folder);
+  await printed(child, 'held');
+  expect(await look()).toMatch(alive);
+  const end = ended(child);
+  child.kill('SIGKILL');
+  await end;
+  expect(await look()).toMatch(dead);
+});
 
 /** Puts a socket there to which nobody listens. */
 async function refuseCalls(path: string): Promise<void> {
@@ -199,12 +195,13 @@ async function refuseCalls(path: string): Promise<void> {
   await new Promise((resolve) => server.close(resolve));
 }
 
-test.runIf(canUnshare).each([
+test.each([
   ['runs, whoever has its id', 'lives', unseen],
   ['is gone, whoever has its id now', 'dies', 'taken'],
   ['runs, though calls are refused', 'is full', unseen],
 ])(
   'without /proc, an owner is called by its sign: it %s',
+  { ...needs('mounts'), timeout: 30_000 },
   async (_what, fate, expected) => {
     const host = place();
     mkdirSync(join(host.folder, 'own'));
@@ -228,10 +225,9 @@ test.runIf(canUnshare).each([
     const sockets = readdirSync(join(host.folder, 'own', `chatelaine-${host.system.uid ?? 'user'}`));
     expect(sockets.filter((name) => name.startsWith('live-'))).toHaveLength(fate === 'dies' ? 1 : 2);
   },
-  30_000,
 );
 
-test('a takeover that was itself killed half-way is taken over', async () => {
+test('a takeover that was itself killed half-way is taken over', needs('posix'), async () => {
   const host = place();
   const path = join(host.folder, 'x.lock');
   const dead = { ...(await thisOwner(host.system)), pid: gone };
@@ -260,22 +256,26 @@ test('many processes lose no step', async () => {
   expect(readFileSync(join(host.folder, 'count'), 'utf8')).toBe('200');
 }, 60_000);
 
-test('processes that are killed inside the lock, one after the other, never meet there', async () => {
-  const host = place();
-  const ends = await Promise.all(Array.from({ length: 24 }, () => ended(start(program, 'die', host.folder))));
-  expect(ends.map(({ signal, stderr }) => [signal, stderr])).toEqual(Array(24).fill(['SIGKILL', '']));
-  expect(readFileSync(join(host.folder, 'deaths'), 'utf8')).toHaveLength(24);
-  expect(existsSync(join(host.folder, 'violated'))).toBe(false);
-}, 60_000);
+test(
+  'processes that are killed inside the lock, one after the other, never meet there',
+  { ...needs('signals'), timeout: 60_000 },
+  async () => {
+    const host = place();
+    const ends = await Promise.all(Array.from({ length: 24 }, () => ended(start(program, 'die', host.folder))));
+    expect(ends.map(({ signal, stderr }) => [signal, stderr])).toEqual(Array(24).fill(['SIGKILL', '']));
+    expect(readFileSync(join(host.folder, 'deaths'), 'utf8')).toHaveLength(24);
+    expect(existsSync(join(host.folder, 'violated'))).toBe(false);
+  },
+);
 
-test('locks are in the state folder, which is private', async () => {
+test('locks are in the state folder, which is private', needs('modes'), async () => {
   const { system } = place();
   const folder = await lockFolder(system);
   expect(folder).toBe(join(system.home, '.local/state/chatelaine/locks'));
   expect(statSync(folder).mode & 0o777).toBe(0o700);
 });
 
-test('without a usable home they are in a private temporary folder', async () => {
+test('without a usable home they are in a private temporary folder', needs('modes'), async () => {
   const { folder, system } = place();
   writeFileSync(system.home, 'a file where the home should be');
   const path = await lockFolder(system);
@@ -283,7 +283,7 @@ test('without a usable home they are in a private temporary folder', async () =>
   expect(statSync(path).mode & 0o777).toBe(0o700);
 });
 
-test('a folder of locks that cannot be written gives way to the temporary one', async () => {
+test('a folder of locks that cannot be written gives way to the temporary one', needs('root'), async () => {
   const { folder, system } = place();
   const uid = system.uid === 0 ? 65_534 : system.uid;
   if (system.uid === 0) chownSync(folder, 65_534, 65_534);
@@ -307,7 +307,7 @@ test.each([
       chmodSync(path, 0o755);
     },
   ],
-])('a temporary folder that is %s is refused', async (_name, make) => {
+])('a temporary folder that is %s is refused', needs('modes'), async (_name, make) => {
   const { folder, system } = place();
   writeFileSync(system.home, '');
   const path = join(folder, `chatelaine-${system.uid ?? 'user'}`);

@@ -1,9 +1,13 @@
-// Programs of the system that some tests run. A test says what it needs by a tag of this name (test/helpers/programs.ts); `npm test`
-// names those that are missing, with the packages of Debian that hold them.
+// What some tests need of the computer: programs, and what its system can do. A test says so by a tag of this name
+// (test/helpers/needs.ts), vitest skips it where that is missing, and `npm test` names it, with the packages of Debian that hold the programs.
+import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { networkInterfaces } from 'node:os';
+import { delimiter, join, sep } from 'node:path';
 
 /** @typedef {{ readonly where: () => string | undefined, readonly packages: readonly string[] }} Program */
+
+const isPosix = sep === '/';
 
 export const programs = /** @satisfies {Readonly<Record<string, Program>>} */ ({
   'bash-completion': { where: bashCompletion, packages: ['bash-completion'] },
@@ -28,6 +32,33 @@ export const programs = /** @satisfies {Readonly<Record<string, Program>>} */ ({
   postgresql: { where: postgresql, packages: ['postgresql'] },
   zsh: { where: () => onPath('zsh'), packages: ['zsh'] },
 });
+
+/** @typedef {{ readonly isHere: () => boolean, readonly what: string }} Ability */
+
+export const abilities = /** @satisfies {Readonly<Record<string, Ability>>} */ ({
+  devices: { isHere: () => isPosix && existsSync('/dev/full'), what: '/dev/full' },
+  loopback: { isHere: () => process.platform !== 'darwin', what: 'all of 127.0.0.0/8 as its own' },
+  modes: { isHere: () => isPosix, what: 'owners and modes of files, and links without special rights' },
+  mounts: { isHere: canMount, what: 'mounts of a process (Linux, as root)' },
+  network: { isHere: () => ownAddress() !== undefined, what: 'an address that other computers reach' },
+  posix: { isHere: () => isPosix, what: 'file systems and errors of POSIX' },
+  proc: { isHere: () => isPosix && existsSync('/proc/self/stat'), what: '/proc' },
+  root: { isHere: () => process.getuid?.() === 0, what: 'the rights of root' },
+  shell: { isHere: () => isPosix, what: 'a POSIX shell with its programs, quoting and paths' },
+  signals: { isHere: () => isPosix, what: 'signals that a process can send and catch' },
+  terminals: { isHere: () => isPosix, what: 'pseudo terminals of POSIX' },
+});
+
+/** @typedef {keyof typeof programs | keyof typeof abilities} Need */
+
+export const needs = /** @type {readonly Need[]} */ ([...Object.keys(programs), ...Object.keys(abilities)]);
+
+/** Whether this computer lacks it. @param {Need} need */
+export function isMissing(need) {
+  return need in programs
+    ? programs[/** @type {keyof typeof programs} */ (need)].where() === undefined
+    : !abilities[/** @type {keyof typeof abilities} */ (need)].isHere();
+}
 
 // `npm run test:programs` installs them all.
 if (process.argv[1] === import.meta.filename)
@@ -60,16 +91,28 @@ function canRun(file) {
 /** Where the package has its functions; BASH_COMPLETION names another place. */
 function bashCompletion() {
   const file = process.env['BASH_COMPLETION'] ?? '/usr/share/bash-completion/bash_completion';
-  return existsSync(file) ? file : undefined;
+  return isPosix && existsSync(file) ? file : undefined;
 }
 
 /** The folder of initdb and postgres, which Debian keeps out of PATH. */
 function postgresql() {
   const debian = '/usr/lib/postgresql';
-  const newest = existsSync(debian) ? readdirSync(debian).sort((one, other) => Number(other) - Number(one)) : [];
+  const newest =
+    isPosix && existsSync(debian) ? readdirSync(debian).sort((one, other) => Number(other) - Number(one)) : [];
   const folders = [
     ...newest.map((version) => join(debian, version, 'bin')),
     ...(process.env['PATH'] ?? '').split(delimiter),
   ];
   return folders.find((folder) => canRun(join(folder, 'initdb')) && canRun(join(folder, 'postgres')));
+}
+
+function canMount() {
+  const words = ['--mount', 'sh', '-c', 'mount -t tmpfs none /proc'];
+  return process.platform === 'linux' && spawnSync('unshare', words).status === 0;
+}
+
+/** The first address of this computer that others reach. */
+export function ownAddress() {
+  const addresses = Object.values(networkInterfaces()).flatMap((some) => some ?? []);
+  return addresses.find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
 }
