@@ -22,8 +22,15 @@ export interface Purging {
   readonly keeper: Keeper | undefined;
 }
 
+/** One purge: of what, by what, and how far it is. */
+export interface PurgeWork extends Purging {
+  readonly chat: Pick<ChatApi, 'messages' | 'raw' | 'level' | 'deleteTopic'>;
+  readonly survey: TopicSurvey;
+  readonly state: PurgeState;
+}
+
 /** How far a purge is; the rounds keep it current, for whoever reports a failure. */
-export interface PurgeState {
+interface PurgeState {
   readonly standings: Standings;
   /** Surveyed messages that were left in the topic when it was last seen. */
   left: number;
@@ -43,23 +50,18 @@ const maxHiddenRounds = 50;
  * timeouts and the errors of old servers. No call is sent where the look before it shows nothing, unless the plan hides messages.
  * @throws Failure auth, rejected; usage or incomplete above `maxMessages`; incomplete where the server makes no progress
  */
-export async function deleteRounds(
-  chat: Pick<ChatApi, 'raw' | 'level' | 'deleteTopic'>,
-  survey: TopicSurvey,
-  purging: Purging,
-  state: PurgeState,
-): Promise<void> {
-  const { keeper, left, note, sleep } = purging;
+export async function deleteRounds(purge: PurgeWork): Promise<void> {
+  const { chat, survey, state, keeper, left, note, sleep } = purge;
   const { standings } = state;
   const level = await chat.level();
   const isAtomic = level !== undefined && level < topicLevels.batches;
-  let looked = await lookAt(chat, survey, purging, state, 'whole');
+  let looked = await lookAt(purge, 'whole');
   for (let idle = 0; standings.there.length > 0 || survey.isLimited;) {
     left?.(state.left);
-    const came = standings.came(await keepSeen(chat, survey, keeper, looked));
-    refuseMore(survey, purging, state);
+    const came = standings.came(await keepSeen(purge, looked));
+    refuseMore(purge);
     await keeper?.record({ ...looked.step, there: [...looked.step.there, ...came] });
-    const ending = await deleteOnce(chat, survey, state);
+    const ending = await deleteOnce(purge);
     const end = ending instanceof Failure ? 'failed' : ending;
     standings.ended(end);
     await keeper?.record({ call: end });
@@ -69,17 +71,17 @@ export async function deleteRounds(
       await sleep(backoff(idle, 1));
     }
     const before = state.left;
-    looked = await lookAt(chat, survey, purging, state, idle > 0 || isAtomic ? 'whole' : 'newest');
+    looked = await lookAt(purge, idle > 0 || isAtomic ? 'whole' : 'newest');
     if (state.left === 0 && end === 'whole') break;
     idle = state.left < before ? 0 : idle + 1;
-    if (idle >= maxIdle(survey, state, end)) throw stuck(survey, state, ending);
+    if (idle >= maxIdle(purge, end)) throw stuck(purge, ending);
   }
   left?.(state.left);
   // No call follows this look.
   await keeper?.record({ ...looked.step, there: [] });
 }
 
-function maxIdle({ isLimited }: TopicSurvey, { standings, left }: PurgeState, end: CallEnd): number {
+function maxIdle({ survey: { isLimited }, state: { standings, left } }: PurgeWork, end: CallEnd): number {
   if (left > 0) return maxIdleRounds;
   if (standings.there.length === 0 && !isLimited) return Infinity;
   return isLimited && end === 'part' ? maxHiddenRounds : maxIdleRounds;
@@ -103,10 +105,7 @@ const leastNewest = 5000;
  * same where half of what the last whole look showed is gone, and where the last call went deeper than the look before it.
  */
 export async function lookAt(
-  chat: Pick<ChatApi, 'raw'>,
-  survey: TopicSurvey,
-  { keeper, now }: Purging,
-  state: PurgeState,
+  { chat, survey, state, keeper, now }: PurgeWork,
   extent: 'whole' | 'newest',
 ): Promise<Looked> {
   const { standings } = state;
@@ -146,9 +145,7 @@ const maxCatchUps = 3;
 
 /** Keeps what a look showed, and what has come since: the last request before the call is for newer messages. Returns their ids. */
 async function keepSeen(
-  chat: Pick<ChatApi, 'raw'>,
-  survey: TopicSurvey,
-  keeper: Keeper | undefined,
+  { chat, survey, keeper }: PurgeWork,
   { newest, pages, unkept }: Looked,
 ): Promise<readonly number[]> {
   await keeper?.add(unkept);
@@ -164,11 +161,8 @@ async function keepSeen(
   return came;
 }
 
-function refuseMore(
-  { topic_name, ids }: TopicSurvey,
-  { maxMessages = Infinity }: Purging,
-  { standings, wasCalled, left }: PurgeState,
-): void {
+function refuseMore({ survey: { topic_name, ids }, state, maxMessages = Infinity }: PurgeWork): void {
+  const { standings, wasCalled, left } = state;
   const count = ids.length + standings.arrived.size;
   if (count <= maxMessages) return;
   const more = `${count} messages of '${topic_name}' would be deleted, more than the ${maxMessages} that --max-messages allows`;
@@ -177,15 +171,11 @@ function refuseMore(
 }
 
 /** How a call ended; a failure is one after which the rest may be tried again. */
-async function deleteOnce(
-  chat: Pick<ChatApi, 'level' | 'deleteTopic'>,
-  { channel, topic_name }: TopicSurvey,
-  state: PurgeState,
-): Promise<Exclude<CallEnd, 'failed'> | Failure> {
+async function deleteOnce({ chat, survey, state }: PurgeWork): Promise<Exclude<CallEnd, 'failed'> | Failure> {
   // A call that a read-only profile or an unverified server refuses is not sent.
   const before = async (): Promise<void> => void Object.assign(state, { wasCalled: true, isOpen: true });
   try {
-    const { complete } = await chat.deleteTopic(channel.stream_id, topic_name, before);
+    const { complete } = await chat.deleteTopic(survey.channel.stream_id, survey.topic_name, before);
     state.isOpen = false;
     return complete ? 'whole' : 'part';
   } catch (cause) {
@@ -206,7 +196,7 @@ async function isRepeatable(chat: Pick<ChatApi, 'level'>, { kind, details }: Fai
   return level !== undefined && level < topicLevels.partial;
 }
 
-function stuck({ topic_name, ids }: TopicSurvey, { left }: PurgeState, ending: CallEnd | Failure): Failure {
+function stuck({ survey: { topic_name, ids }, state: { left } }: PurgeWork, ending: CallEnd | Failure): Failure {
   const what = `the server makes no progress; ${left} of ${ids.length} messages are left in '${topic_name}'`;
   const hint = 'Run the same command again later: it continues.';
   return ending instanceof Failure

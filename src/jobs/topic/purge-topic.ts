@@ -1,7 +1,6 @@
-import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure } from '../../core/failure.ts';
 import { findsByIds, inChannel, inPublicChannels, messagesOfIds, received } from '../messages/messages-by-ids.ts';
-import { deleteRounds, lookAt, type PurgeState, type Purging } from './delete-rounds.ts';
+import { deleteRounds, lookAt, type Purging, type PurgeWork } from './delete-rounds.ts';
 import { openStandings, statusOf, type Deeper, type PurgeStatus, type StandingCounts } from './standings.ts';
 import type { TopicSurvey } from './survey-topic.ts';
 
@@ -18,13 +17,10 @@ export interface PurgeOutcome {
 export type TopicPurge = ReturnType<typeof openTopicPurge>;
 
 /** A purge of one surveyed topic; nothing is sent before `run`. */
-export function openTopicPurge(
-  chat: Pick<ChatApi, 'messages' | 'raw' | 'level' | 'deleteTopic'>,
-  survey: TopicSurvey,
-  purging: Purging,
-) {
+export function openTopicPurge(chat: PurgeWork['chat'], survey: TopicSurvey, purging: Purging) {
   const standings = openStandings();
-  const state: PurgeState = { standings, left: survey.ids.length, wasCalled: false, isOpen: false };
+  const state = { standings, left: survey.ids.length, wasCalled: false, isOpen: false };
+  const purge: PurgeWork = { ...purging, chat, survey, state };
   let survivors: Survivors = { ids: [], places: [], isSample: false };
   const outcome = (): PurgeOutcome => {
     const tally = standings.counts();
@@ -41,15 +37,15 @@ export function openTopicPurge(
     async run(): Promise<void> {
       try {
         await purging.keeper?.begin(survey, standings);
-        if (survey.ids.length > 0 || survey.isLimited) await deleteRounds(chat, survey, purging, state);
-        else await lookAt(chat, survey, purging, state, 'whole');
+        if (survey.ids.length > 0 || survey.isLimited) await deleteRounds(purge);
+        else await lookAt(purge, 'whole');
         const gone = [...standings.of].flatMap(([id, standing]) => (standing === 'there' ? [] : [id]));
         gone.sort((one, other) => one - other);
-        survivors = await lookElsewhere(chat, survey, gone);
-        await lookAt(chat, survey, purging, state, 'whole');
+        survivors = await lookElsewhere(purge, gone);
+        await lookAt(purge, 'whole');
         standings.found(survivors.ids);
       } catch (cause) {
-        throw inPart(cause, survey, state);
+        throw inPart(cause, purge);
       }
     },
     /** The failure of a purge that ended as it did; undefined where all is deleted. */
@@ -57,7 +53,7 @@ export function openTopicPurge(
       const { status, tally } = outcome();
       if (status === 'deleted') return undefined;
       if (tally.elsewhere > 0) return survived(survey, tally, survivors);
-      return status === 'unseen' ? unseen(survey, tally) : remaining(survey, state);
+      return status === 'unseen' ? unseen(survey, tally) : remaining(purge);
     },
   };
 }
@@ -79,8 +75,7 @@ const sampleSize = 8;
  * received itself. Below level 300 a sample of them, the oldest included, since servers delete the oldest message last.
  */
 async function lookElsewhere(
-  { raw, level }: Pick<ChatApi, 'raw' | 'level'>,
-  { channel }: TopicSurvey,
+  { chat: { raw, level }, survey: { channel } }: PurgeWork,
   ids: readonly number[],
 ): Promise<Survivors> {
   const isSample = !(await findsByIds({ level }));
@@ -109,7 +104,7 @@ function sampleOf(ids: readonly number[]): number[] {
 }
 
 /** A failure in the middle says how many messages were left when the topic was last seen. */
-function inPart(cause: unknown, survey: TopicSurvey, state: PurgeState): unknown {
+function inPart(cause: unknown, { survey, state }: PurgeWork): unknown {
   if (!(cause instanceof Failure) || !state.wasCalled) return cause;
   const { topic_name, ids } = survey;
   const left = `${state.left} of ${ids.length} messages of '${topic_name}' were left when last seen`;
@@ -159,7 +154,7 @@ function unseen({ topic_name }: TopicSurvey, tally: StandingCounts): Failure {
   );
 }
 
-function remaining({ topic_name, ids }: TopicSurvey, { standings, left }: PurgeState): Failure {
+function remaining({ survey: { topic_name, ids }, state: { standings, left } }: PurgeWork): Failure {
   const newer = standings.there.length - left;
   const start =
     left > 0
