@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { MessageHead } from '../../api/chat/chat-messages.ts';
@@ -9,6 +8,7 @@ import { readArchive, type OpenArchive, problemsOf } from '../../store/archive/a
 import { readHead } from '../../store/archive/archive-head.ts';
 import { readPurge, type PurgeRecord, type PurgeStage } from '../../store/archive/line-file.ts';
 import { archiveForms } from '../../store/archive/part.ts';
+import { hashOf } from '../../store/disk/files.ts';
 import { archivedMessages } from '../archive/archived-messages.ts';
 import { pullArchive } from '../archive/pull-archive.ts';
 import { checkMessages } from './find-channel.ts';
@@ -204,7 +204,7 @@ async function archivesOf(topic: Topic, place: PurgePlace) {
 /** The channel's id and the name for people, and a hash that is different for each account and spelling. */
 function folderOf({ channel, topic_name }: Topic, { root, site, account }: PurgePlace, number: number): string {
   const key = [site, account, channel.stream_id, foldName(topic_name)].join('\n');
-  const hash = createHash('sha256').update(key).digest('hex').slice(0, 8);
+  const hash = hashOf(Buffer.from(key)).slice(0, 8);
   const words = topic_name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   const name = words.join('-').slice(0, 40);
   const parts = [channel.stream_id, name, hash, ...(number > 1 ? [number] : [])];

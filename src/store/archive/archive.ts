@@ -28,7 +28,7 @@ import {
 } from './archive-head.ts';
 import { filesByPath, filesFolder, isKept, problemOfKept } from './kept-file.ts';
 import { openedArchive, type OpenArchive } from './open-archive.ts';
-import { lostLinesHint, partListOf, partsIn } from './part-list.ts';
+import { ascend, lostLinesHint, partListOf, partsIn } from './part-list.ts';
 import { archiveForms, partNumberIn, type ArchivePart, readPart } from './part.ts';
 
 export type { OpenArchive } from './open-archive.ts';
@@ -215,8 +215,7 @@ function* problemsOfLine(
       part - 1 === expected ? `part ${expected} is missing` : `parts ${expected} to ${part - 1} are missing`;
     yield problem(`${missing}: messages between ${before?.last ?? 0} and ${ids[0]}`);
   }
-  const isAscending = ids.every((id, index) => index === 0 || id > (ids[index - 1] ?? 0));
-  if (!isAscending) yield problem('its ids do not ascend, or one is there twice');
+  if (!ascend(ids)) yield problem('its ids do not ascend, or one is there twice');
   if (before && (ids[0] ?? 0) <= before.last) yield problem(`its ids do not follow those of part ${before.part}`);
   if (line.count !== ids.length || line.first !== ids[0] || line.last !== ids.at(-1))
     yield problem('first, last and count are not those of its ids');

@@ -117,10 +117,13 @@ function messagesIn(bytes: Buffer): ArchivedMessage[] | undefined {
   return messages;
 }
 
+export function ascend(ids: readonly number[]): boolean {
+  return ids.every((id, index) => index === 0 || id > (ids[index - 1] ?? 0));
+}
+
 /** Whether a line agrees with itself. */
 function isConsistent({ ids, first, last, count }: ArchivePart): boolean {
-  const isAscending = ids.every((id, index) => index === 0 || id > (ids[index - 1] ?? 0));
-  return isAscending && count === ids.length && first === ids[0] && last === ids.at(-1);
+  return ascend(ids) && count === ids.length && first === ids[0] && last === ids.at(-1);
 }
 
 /** The failure where the line of a part is lost or damaged, and cannot be rebuilt from its files. */

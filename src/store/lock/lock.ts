@@ -7,6 +7,7 @@ import type { Clock, System } from '../../core/system.ts';
 import { codeOf, exists, isMissing, isWritable, readFile, remove, storageFailure, whenClosed } from '../disk/files.ts';
 import { folderAmongOthers, makeFolderAmongOthers, makePrivateFolder } from '../disk/private-folder.ts';
 import { foldersOf } from '../disk/folders.ts';
+import { jsonIn } from '../roster/ndjson.ts';
 import { isOwner, liveOwner, remedy, thisOwner, type LiveOwner, type Owner } from '../disk/owner.ts';
 
 /** What a lock needs to know of the world. */
@@ -205,20 +206,8 @@ async function ownerOf(path: string): Promise<Owner | undefined> {
     if (isMissing(cause)) return undefined;
     throw storageFailure(`cannot read the lock ${path}`, cause);
   }
-  return parseOwner(text) ?? brokenOwner(path);
-}
-
-function parseOwner(text: string): Owner | undefined {
-  try {
-    const owner: unknown = JSON.parse(text);
-    return isOwner(owner) ? owner : undefined;
-  } catch (cause) {
-    if (cause instanceof SyntaxError) return undefined;
-    throw cause;
-  }
-}
-
-async function brokenOwner(path: string): Promise<Owner | undefined> {
+  const owner = jsonIn(text)?.value;
+  if (isOwner(owner)) return owner;
   try {
     return { pid: 0, token: brokenToken(await stat(path)) };
   } catch (cause) {
