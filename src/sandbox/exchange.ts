@@ -164,7 +164,6 @@ function limited(
     'x-ratelimit-remaining': '0',
     'x-ratelimit-reset': String(Math.ceil(clock.now() / 1000 + (field ?? 0))),
   };
-  const wait = field === undefined ? {} : { 'retry-after': field };
-  const body = { result: 'error', msg: rateLimitMessage(level), ...wait, code: 'RATE_LIMIT_HIT' };
+  const body = { result: 'error', msg: rateLimitMessage(level), 'retry-after': field, code: 'RATE_LIMIT_HIT' };
   return json(429, body, { ...limits, ...headers });
 }

@@ -94,23 +94,11 @@ export async function startSandbox(options: SandboxOptions) {
 
 function servicesOf(options: SandboxOptions, state: State): SandboxSession['services'] {
   const { clock, licenseShape = {}, featureLevel = levels.newest, rateLimit, deleteBatches = 2 } = options;
-  const allowance = createAllowance();
+  const shared = { state, clock, allowance: createAllowance() };
+  const lists = { lag: createLag(clock, licenseShape.stale ?? 0), motion: createMotion() };
   return {
-    licensing: {
-      ...{
-        state,
-        clock,
-        allowance,
-        shape: licenseShape,
-        lag: createLag(clock, licenseShape.stale ?? 0),
-        motion: createMotion(),
-      },
-      perMinute: rateLimit?.licensing,
-    },
-    chat: {
-      ...{ state, clock, deleteBatches, level: featureLevel, allowance },
-      perMinute: rateLimit?.perMinute ?? 200,
-    },
+    licensing: { ...shared, ...lists, shape: licenseShape, perMinute: rateLimit?.licensing },
+    chat: { ...shared, deleteBatches, level: featureLevel, perMinute: rateLimit?.perMinute ?? 200 },
   };
 }
 

@@ -108,16 +108,10 @@ export function resolveWith(call: UserCall, terms: readonly Term[]): readonly Te
   const message = call.state.messages.get(Number(id));
   if (message && canRead(call.user, message, call.state)) {
     const { stream_id, subject, people = [] } = message;
-    const place: readonly (readonly [operator: string, operand: Term['operand']])[] =
-      stream_id === undefined
-        ? [['pm-with', people]]
-        : [
-            ['stream', stream_id],
-            ['topic', subject],
-          ];
+    const place = stream_id === undefined ? { 'pm-with': people } : { stream: stream_id, topic: subject };
     return [
       ...rest.filter(({ operator }) => !channelTerms.test(operator) && !directTerms.test(operator)),
-      ...place.map(([operator, operand]) => ({ operator, operand, negated: false })),
+      ...Object.entries<Term['operand']>(place).map(([operator, operand]) => ({ operator, operand, negated: false })),
     ];
   }
   const names = rest.map(({ operator }) => operator);
