@@ -42,7 +42,7 @@ export default command({
     for (const { first_timestamp, last_timestamp, topic_name, messages, resolved } of topics) {
       if (place.topic !== undefined && !isSameName(place.topic, topic_name)) continue;
       if (match !== undefined && !matchesGlob(match.toLowerCase(), topic_name.toLowerCase())) continue;
-      if (before !== undefined && last_timestamp * 1000 > before) continue;
+      if (before !== undefined && last_timestamp * 1000 >= before) continue;
       if (resolved ? unresolved : only) continue;
       const times = { first_time: utcText(first_timestamp), last_time: utcText(last_timestamp) };
       count += 1;

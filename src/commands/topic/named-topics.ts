@@ -89,7 +89,7 @@ export async function topicNames(
   const { match, before = Infinity } = naming;
   const { topics } = await listTopics(chat, channel);
   const matched = topics.filter(({ topic_name }) => matchesGlob(match.toLowerCase(), topic_name.toLowerCase()));
-  const old = matched.filter(({ last_timestamp }) => last_timestamp * 1000 <= before);
+  const old = matched.filter(({ last_timestamp }) => last_timestamp * 1000 < before);
   if (old.length + begun.length > 0) return [...begun, ...old.map(({ topic_name }) => topic_name)];
   const count = matched.length === 1 ? '1 topic matches' : `${matched.length} topics match`;
   const what = matched.length > 0 ? `${count} '${match}', none is that old` : `no topic matches '${match}'`;
@@ -121,5 +121,5 @@ export function refuseNewer(survey: TopicSurvey, naming: Naming): void {
 
 function isNewer({ last_timestamp }: TopicSurvey, naming: Naming): boolean {
   if ('names' in naming || naming.before === undefined || last_timestamp === null) return false;
-  return last_timestamp * 1000 > naming.before;
+  return last_timestamp * 1000 >= naming.before;
 }

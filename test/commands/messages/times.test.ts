@@ -69,6 +69,41 @@ describe('--older-than', () => {
   const messages = ages.flatMap(({ days, at }) => topicOf(`${days} days`, [1000 - days], { begins: at }));
 
   test.each([
+    ['America/New_York', '2026-03-09T16:00Z', 'Sunday 2026-03-08T00:00:00-05:00'],
+    ['Europe/Berlin', '2026-10-26T16:00Z', 'Sunday 2026-10-25T00:00:00+02:00'],
+    ['Australia/Lord_Howe', '2026-04-06T04:00Z', 'Sunday 2026-04-05T00:00:00+11:00'],
+    ['Pacific/Apia', '2011-12-31T02:00Z', 'Thursday 2011-12-29T00:00:00-10:00'],
+    ['America/Sao_Paulo', '2018-11-05T15:00Z', 'Sunday 2018-11-04T01:00:00-02:00'],
+    ['America/Havana', '2025-11-03T15:00Z', 'Sunday 2025-11-02T00:00:00-04:00'],
+  ])('%s at %s: yesterday begins on %s', async (TZ, at, begins) => {
+    inZone(TZ);
+    const moment = Date.parse(begins.slice(begins.indexOf(' ') + 1)) / 1000;
+    const older = topicOf('a second older', [1], { begins: moment - 1 });
+    const server = await openChatServer({ messages: [...older, ...topicOf('of the day', [2], { begins: moment })] });
+    const context = { now: Date.parse(at), env: { TZ } };
+
+    const { stdout, lines } = await server.run('topic list 5 --older-than yesterday -o ndjson', context);
+
+    expect(lines).toEqual([`--older-than yesterday: ${begins}`]);
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { topic_name: string }).topic_name),
+    ).toEqual(['a second older']);
+  });
+
+  test('in a TZ that names no zone is exit 2, and nothing is sent', async () => {
+    const server = await openChatServer({ messages: [] });
+    const ran = await server.run('topic list 5 --older-than 3mo -o json', { env: { TZ: 'Nowhere/Town' } });
+    expect({ exitCode: ran.exitCode, message: ran.error?.message, seen: server.seen }).toEqual({
+      exitCode: 2,
+      message: "--older-than: TZ names no time zone: 'Nowhere/Town'",
+      seen: [],
+    });
+  });
+
+  test.each([
     ['yesterday', ['20 days', '40 days', '100 days', '400 days']],
     ['saturday', ['20 days', '40 days', '100 days', '400 days']],
     ['2w', ['20 days', '40 days', '100 days', '400 days']],

@@ -54,7 +54,7 @@ describe('what is listed', () => {
     ['--match nothing', []],
     ['--resolved', ['✔ battery']],
     ['--unresolved', ['', 'calibration log', 'lunch']],
-    ['--older-than 39d', ['✔ battery', 'lunch']],
+    ['--older-than 38d', ['✔ battery', 'lunch']],
     ['--older-than 45d', ['lunch']],
     ['--older-than 1h', ['✔ battery', 'lunch']],
   ])('%s', async (line, names) => {
