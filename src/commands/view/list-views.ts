@@ -14,5 +14,5 @@ export default command({
 
   result: 'rows',
 
-  show: { columns: ['fragment', 'name', 'is_pinned'], none: 'the account has no views' },
+  show: { columns: ['fragment', 'name', 'is_pinned'], untruncated: ['fragment'], none: 'the account has no views' },
 });
