@@ -1,8 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { realClock } from '../../src/cli/clock.ts';
 import { commandTable } from '../../src/commands/index.ts';
+import { Failure } from '../../src/core/failure.ts';
+import { needs } from '../helpers/needs.ts';
+import { startPostgres } from '../helpers/postgres.ts';
 import { openSandbox, runAlone, emptyHome } from '../helpers/run.ts';
 
 /** The JSON Schema of each command's result (`commands -o json`), held to what the command prints against the sandbox. */
@@ -55,10 +59,7 @@ const lines = [
 ];
 
 test('every result that has a schema is one of it', async () => {
-  const { commands } = JSON.parse((await runAlone('commands -o json')).stdout) as {
-    readonly commands: readonly Described[];
-  };
-  const schemas = new Map(commands.map(({ name, result }) => [name, result]));
+  const schemas = await schemasOfCommands();
   const sandbox = await openSandbox();
   const home = emptyHome();
   writeFileSync(join(home, 'roster.csv'), 'remote_user,size_allowance\nlin,4\nphysio-7731,6\n');
@@ -81,10 +82,40 @@ test('every result that has a schema is one of it', async () => {
         .sort((a, b) => b.length - a.length)[0] ?? '';
     const { stdout, stderr } = await sandbox.run(`${line.replaceAll('HOME', home)} -o json`, { home });
     seen.add(name);
-    const schema = schemas.get(name) ?? {};
-    const isValid = stdout !== '' && ajv.validate(schema, JSON.parse(stdout));
-    expect.soft(isValid ? [] : (ajv.errors ?? stderr), `${line}\n${stdout.slice(0, 400)}`).toEqual([]);
+    expect.soft(faultsIn(stdout, schemas.get(name)) ?? stderr, `${line}\n${stdout.slice(0, 400)}`).toEqual([]);
   }
   const unseen = [...schemas].filter(([name, schema]) => schema !== null && !seen.has(name));
+  // The tests below run these.
   expect(unseen.map(([name]) => name)).toEqual(['ledger init', 'ledger status', 'sandbox serve']);
 });
+
+test('what sandbox serve prints is of its schema', async () => {
+  const end = new AbortController();
+  const written = (): void => end.abort(new Failure('cancelled', 'interrupted'));
+  const { stdout } = await runAlone('sandbox serve -o json', { interrupt: end.signal, written });
+  expect(faultsIn(stdout, (await schemasOfCommands()).get('sandbox serve')), stdout).toEqual([]);
+});
+
+test('the results of a ledger are of their schemas', needs('postgresql'), async () => {
+  const cluster = await startPostgres();
+  onTestFinished(() => cluster.stop());
+  const schemas = await schemasOfCommands();
+  const env = { CHATELAINE_LEDGER: cluster.url };
+  for (const name of ['ledger init', 'ledger init', 'ledger status']) {
+    const { stdout, stderr } = await runAlone(`${name} -o json`, { env, clock: realClock });
+    expect(faultsIn(stdout, schemas.get(name)) ?? stderr, stdout).toEqual([]);
+  }
+});
+
+async function schemasOfCommands(): Promise<ReadonlyMap<string, Described['result']>> {
+  const { commands } = JSON.parse((await runAlone('commands -o json')).stdout) as {
+    readonly commands: readonly Described[];
+  };
+  return new Map(commands.map(({ name, result }) => [name, result]));
+}
+
+/** What in a result is not of its schema; undefined where there is no result. */
+function faultsIn(stdout: string, schema: Described['result'] | undefined): readonly unknown[] | undefined {
+  if (stdout === '' || !schema) return undefined;
+  return ajv.validate(schema, JSON.parse(stdout)) ? [] : (ajv.errors ?? []);
+}
