@@ -44,6 +44,7 @@ export async function* listRows(
     // The only page of a list has none to repeat and may be large, and one that is read from a file is not in memory.
     const text = 'length' in page.rows && !isOnly ? writeJson(page.rows.map(({ fields }) => fields)) : undefined;
     const isRepeated = text !== undefined && text === before;
+    const repeatsBefore = moves.repeats();
     received += page.count;
     try {
       // Not yield*, which makes three more promises of each row.
@@ -55,9 +56,11 @@ export async function* listRows(
     }
     const next = page.next === undefined ? undefined : [...new URL(page.next, anyOrigin).searchParams];
     const isAsked = next !== undefined && asked.has(encodeParameters(next));
-    const gap = isRepeated
-      ? 'a page repeats the rows of the one before'
-      : gapAfter(page, { isAsked, pages, listed: received - moves.repeats() });
+    const isShown = page.count > 0 && moves.repeats() - repeatsBefore === page.count;
+    const gap =
+      isRepeated || (isShown && next !== undefined)
+        ? 'a page repeats the rows of those before'
+        : gapAfter(page, { isAsked, pages, listed: received - moves.repeats() });
     if (gap !== undefined && extent === 'part') return;
     if (next && gap === undefined) [query, pages, before] = [next, pages + 1, text];
     else if (moves.isReadAgain(page.answer, gap)) {

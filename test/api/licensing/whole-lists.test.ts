@@ -239,3 +239,23 @@ describe('a key of another application', () => {
     expect((await ask('license list', { '/v1/license/': reply })).exitCode).toBe(0);
   });
 });
+
+test('a list whose pages come round again under new names ends with what it showed', async () => {
+  const origin = await openOrigin(({ url }) => {
+    const number = Number(new URL(url, 'http://page.invalid').searchParams.get('page') ?? 0);
+    if (number > 40) return { status: 418, body: '{}' };
+    return page({ results: [number % 2 === 0 ? ada : bob], next: `?page=${number + 1}` });
+  });
+  const env = {
+    CHATELAINE_BASE_URL: `http://127.0.0.1:${origin.port}`,
+    CHATELAINE_API_KEY: 'licensing-key-5f1d0c',
+    CHATELAINE_APP_CODE: '7',
+  };
+  const { exitCode, stdout, error } = await runAlone('license list -o json', { env });
+
+  expect({ exitCode, message: error?.message }).toEqual({
+    exitCode: 8,
+    message: 'the list is not complete: a page repeats the rows of those before',
+  });
+  expect(JSON.parse(stdout)).toEqual([ada, bob]);
+});
