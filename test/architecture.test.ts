@@ -114,7 +114,7 @@ test('commands are loaded only when they are reached', () => {
 test('functions take the parts of the context that they use: only the type of a command and the program name the whole', () => {
   const whole = sources.filter(({ tree }) => find(tree, (node) => isTypeNamed(node, 'Context')).length > 0);
   const found = whole.map(({ name }) => name);
-  expect(found, 'take the parts that you use').toEqual(['cli/context.ts', 'commands/command.ts']);
+  expect(found, 'take the parts that you use').toEqual(['cli/session.ts', 'commands/command.ts']);
 });
 
 test('nobody below src/cli names process', () => {

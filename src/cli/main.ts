@@ -1,6 +1,6 @@
 import { Failure } from '../core/failure.ts';
 import { rowOf } from '../output/formats.ts';
-import { guarded, isClosedPipe, readerGone, streamSink } from '../output/sink.ts';
+import { guarded, readerGone, streamSink } from '../output/sink.ts';
 import { hasColor } from '../output/style.ts';
 import { twinOf } from '../commands/environment.ts';
 import { variable } from '../core/system.ts';
@@ -33,7 +33,7 @@ export async function main(argv: readonly string[], host: Host): Promise<number>
     await guarded(streamSink(host.stdout, host.alarm, host.interrupt)).write(request.text);
     return 0;
   } catch (cause) {
-    if (cause === readerGone || isClosedPipe(cause)) return started.end(0);
+    if (cause === readerGone) return started.end(0);
     return await report(cause, started, { words: started.given.map(String), env: host.system.env });
   } finally {
     started.release();

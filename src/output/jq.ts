@@ -32,7 +32,13 @@ export async function openFilter(
   if (compiled.exitCode !== 0) throw usage(`--jq: ${problemsIn(compiled.stderr)}`, 'The language is that of jq 1.8.');
   return async (json) => {
     const { stdout, stderr, exitCode } = await answerOf(worker, json, ending);
-    if (exitCode === 0) return stdout === '' ? '' : stdout.split('\n').map(lineOf).join('');
+    if (exitCode === 0)
+      return stdout === ''
+        ? ''
+        : stdout
+            .split('\n')
+            .map((line) => `${line.startsWith('"') ? String(JSON.parse(line)) : line}\n`)
+            .join('');
     await worker.terminate();
     const problem = problemsIn(stderr);
     // Under -o ndjson people expect a row at a time.
@@ -95,11 +101,6 @@ function failed(problem: string, hint = ''): Failure {
     hint: `What the command did stays done. Look at its result with -o json.${hint}`,
     retryable: false,
   });
-}
-
-function lineOf(json: string): string {
-  const text: unknown = json.startsWith('"') ? JSON.parse(json) : json;
-  return `${String(text)}\n`;
 }
 
 /** jq's own words, without the excerpts of the expression: it may hold what must not be repeated. */

@@ -52,7 +52,13 @@ export const lineBreak = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g;
 
 /** JSON text that is harmless on a terminal and reads back as the same value: only strings hold such characters. */
 export function plainJson(json: string): string {
-  return json.replace(harmful(), (character) => (character === '\n' ? character : utf16Escapes(character)));
+  return json.replace(harmful(), (character) => {
+    if (character === '\n') return character;
+    return character
+      .split('')
+      .map((unit) => `\\u${hex(unit.charCodeAt(0), 4)}`)
+      .join('');
+  });
 }
 
 /**
@@ -68,10 +74,6 @@ function visible(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   if (code > 0xffff) return `\\u{${code.toString(16)}}`;
   return short[character] ?? (code > 0xff ? `\\u${hex(code, 4)}` : `\\x${hex(code, 2)}`);
-}
-
-function utf16Escapes(character: string): string {
-  return Array.from({ length: character.length }, (_, index) => `\\u${hex(character.charCodeAt(index), 4)}`).join('');
 }
 
 function hex(code: number, digits: number): string {

@@ -65,7 +65,7 @@ export function regardless(given: Sink): Sink {
 }
 
 /** Whether the reader of a stream has gone. */
-export function isClosedPipe(error: unknown): boolean {
+function isClosedPipe(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EPIPE';
 }
 

@@ -49,7 +49,12 @@ export function nearNames(wanted: string, known: Iterable<string>): string[] {
   const core = coreOf(wanted);
   const furthest = Math.max(2, Math.ceil(core.length * 0.4));
   return [...known]
-    .map((name) => ({ name, distance: distanceOf(core, coreOf(name)) }))
+    .map((name) => {
+      const known = coreOf(name);
+      // A name that holds the wanted one is near, however long it is.
+      const isPart = core.length >= 3 && known !== core && known.includes(core);
+      return { name, distance: isPart ? 1 : slipsBetween(core, known) };
+    })
     .filter(({ distance }) => distance <= furthest)
     .sort((one, other) => one.distance - other.distance)
     .slice(0, maxSuggestions)
@@ -58,10 +63,4 @@ export function nearNames(wanted: string, known: Iterable<string>): string[] {
 
 function coreOf(name: string): string {
   return foldName(name.startsWith(resolvedPrefix) ? name.slice(resolvedPrefix.length) : name).trim();
-}
-
-/** A name that holds the wanted one is near, however long it is. */
-function distanceOf(wanted: string, name: string): number {
-  if (wanted.length >= 3 && name !== wanted && name.includes(wanted)) return 1;
-  return slipsBetween(wanted, name);
 }

@@ -17,7 +17,9 @@ const links = {
 export function uploadsIn({ content, content_type }: JsonObject): UploadPath[] {
   if (typeof content !== 'string' || !content.includes('user_uploads/')) return [];
   const found = content.matchAll(content_type === 'text/x-markdown' ? links.markdown : links.html);
-  const paths = Array.from(found, ([, , path = '']) => insideUploads(withoutEntities(path)));
+  const paths = Array.from(found, ([, , path = '']) =>
+    insideUploads(path.replace(/&(amp|lt|gt|quot|#39|#x27);/g, (_, name: string) => entities[name] ?? '')),
+  );
   return [...new Set(paths.filter((path) => path !== undefined))];
 }
 
@@ -38,10 +40,6 @@ export function withUploadsAt(markdown: string, placeOf: (path: UploadPath) => s
 }
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", '#x27': "'" };
-
-function withoutEntities(text: string): string {
-  return text.replace(/&(amp|lt|gt|quot|#39|#x27);/g, (_, name: string) => entities[name] ?? '');
-}
 
 /** Undefined for a path that leads out of the folder of uploads. */
 function insideUploads(target: string): UploadPath | undefined {

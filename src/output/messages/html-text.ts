@@ -114,7 +114,9 @@ function formatters(style: TextStyle): Record<string, FormatCallback> {
       builder.addInline(style.time(attribute(element, 'datetime')) || textIn(element));
     },
     formula(element, _walk, builder) {
-      builder.addInline(`$${sourceOf(element) ?? textIn(element)}$`);
+      // The TeX source inside rendered mathematics.
+      const source = [...nodesIn(element)].find(({ name }) => name === 'annotation');
+      builder.addInline(`$${source ? textIn(source).trim() : textIn(element)}$`);
     },
     spoilerHeader(element, _walk, builder) {
       builder.openBlock({ leadingLineBreaks: 1 });
@@ -184,12 +186,6 @@ export function characterOf(code: string): string | undefined {
   const points = code.split('-').map((part) => parseInt(part, 16));
   const isValid = points.every((point) => Number.isInteger(point) && point <= 0x10ffff);
   return isValid ? String.fromCodePoint(...points) : undefined;
-}
-
-/** The TeX source inside rendered mathematics. */
-function sourceOf(element: DomNode): string | undefined {
-  for (const node of nodesIn(element)) if (node.name === 'annotation') return textIn(node).trim();
-  return undefined;
 }
 
 function textIn(element: DomNode): string {

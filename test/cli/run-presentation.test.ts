@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { presentationOf } from '../../src/cli/presentation.ts';
+import { presentationOf } from '../../src/cli/run-presentation.ts';
 import type { Options } from '../../src/cli/values.ts';
 import type { Show } from '../../src/output/presentation.ts';
 import { many, written } from '../output/looks.ts';
