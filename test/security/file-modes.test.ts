@@ -70,14 +70,14 @@ async function runIn({ sandbox, env }: RunningSandbox, home: string, line: strin
   expect([0, 10]).toContain(ran.exitCode);
 }
 
-/** Those that somebody else may read or enter; XDG's own folders follow the umask, as everywhere. */
+/** Those that somebody else may read or enter; XDG's own folders follow the umask, as everywhere. A socket is as closed as its folder. */
 function openIn(home: string): string[] {
   const shared = new Set(['tmp', '.local', '.local/state', '.config']);
   return filesIn(home).flatMap((name) => {
     const stat = lstatSync(join(home, name));
     const mode = stat.mode & 0o777;
     const wanted = stat.isDirectory() ? 0o700 : 0o600;
-    return shared.has(name) || mode === wanted ? [] : [`${name} ${mode.toString(8)}`];
+    return shared.has(name) || stat.isSocket() || mode === wanted ? [] : [`${name} ${mode.toString(8)}`];
   });
 }
 

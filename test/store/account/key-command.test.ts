@@ -217,7 +217,7 @@ test('Ctrl-C ends it with its reason', needs('shell'), async () => {
   await expect(running).rejects.toThrow('Ctrl-C');
 });
 
-test('a background process that it leaves behind is not waited for', needs('shell'), async () => {
+test('a background process that it leaves behind is not waited for', needs('proc', 'shell'), async () => {
   const { folder, ...rest } = options();
   const path = join(folder, 'pid');
   const key = await runKeyCommand(`${shell} -c 'sleep 60 & echo $! > ${path}; echo key; exit 0'`, rest);

@@ -40,7 +40,7 @@ test('a folder that the user named keeps its mode', needs('modes'), async () => 
   expect(modeOf(join(folder, 'shared'))).toBe(0o755);
 });
 
-test('where a parent takes no folders it ends with an error', async () => {
+test('where a parent takes no folders it ends with an error', needs('proc'), async () => {
   const { system } = place();
   await expect(makePrivateFolder('/proc/1/nohome/chatelaine', system)).rejects.toMatchObject({ kind: 'config' });
 });

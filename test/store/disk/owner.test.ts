@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { liveOwner, remedy, thisOwner, type Owner } from '../../../src/store/disk/owner.ts';
@@ -8,7 +8,9 @@ import { needs } from '../../helpers/needs.ts';
 /** No system gives out a number like this. */
 const nobody = 999_999_999;
 const linux = { boot: 'b1', space: 'pid:[1]' };
-const start = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)?.split(' ')[19] ?? '';
+const start =
+  (existsSync('/proc/self/stat') ? readFileSync('/proc/self/stat', 'utf8') : '').split(') ').at(-1)?.split(' ')[19] ??
+  '';
 
 type Row = readonly [what: string, owner: Partial<Owner>, me: Partial<Owner>, expected: 'gone' | 'running' | 'unseen'];
 
