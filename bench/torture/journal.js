@@ -56,8 +56,20 @@ async function isKilledAt(write, phase, { home, bare, clean, hard }, wrongs) {
   const first = await run(apply, { ...env, NODE_OPTIONS: `--require=${preload}`, KILL_AT: `${write}:${phase}` });
   const last = first.signal === 'SIGKILL' ? await run(apply, env) : first;
   const licenses = await licensesOn(clean);
-  const { doubled, missing, sized } = faultsOf(rows, licenses);
-  const faulty = [...doubled, ...missing, ...sized].map((user) => `${user} has not its one license`);
+  const faulty = Object.entries(faultsOf(rows, licenses)).flatMap(([kind, users]) =>
+    users.map(
+      (user) =>
+        `${user} is ${kind}; exit code ${last.code}: ${JSON.stringify(rowOf(last, user))} ${last.stderr.slice(-300)}`,
+    ),
+  );
   wrongs.push(...faulty, ...liesIn(last, rows, licenses).map((lie) => `${phase} write ${write}: ${lie}`));
   return first.signal === 'SIGKILL';
+}
+
+/**
+ * @param {import('../licenses.js').Ran} ran
+ * @param {string} user
+ */
+function rowOf({ rows }, user) {
+  return rows.find(({ remote_user }) => remote_user === user);
 }
