@@ -64,6 +64,16 @@ describe('a kept connection', needs('openssl'), () => {
     expect({ connections: connections.length, requests: heard.length }).toEqual({ connections: 2, requests: 2 });
   });
 
+  test('that ended last is taken first, so that those of a burst grow old together', async () => {
+    const { ask, connections } = await serveFirst('all');
+    await Promise.all([ask(5000), ask(5000), ask(5000)]);
+    const bytes = (): number[] => connections.map(({ bytesRead }) => bytesRead);
+    const before = bytes();
+    for (let turn = 0; turn < 3; turn += 1) await ask(5000);
+    const used = bytes().filter((count, index) => count !== before[index]);
+    expect({ connections: connections.length, used: used.length }).toEqual({ connections: 3, used: 1 });
+  });
+
   test('that is replaced by one that is never open: the time limit holds', async () => {
     const { ask, end, connections } = await serveFirst('nobody');
     await ask(5000);

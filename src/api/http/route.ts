@@ -40,7 +40,8 @@ async function keepConnections(surroundings: TransportSurroundings, signal: Abor
     const origin = String(options.origin);
     const free = idle.get(origin) ?? new Set();
     idle.set(origin, free);
-    const [connection = newConnection(origin, env, connect, free)] = free;
+    // The last one to be free is the least likely to be closed by the server.
+    const connection = [...free].at(-1) ?? newConnection(origin, env, connect, free);
     free.delete(connection);
     return connection(options, ...given);
   };
