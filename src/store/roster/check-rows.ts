@@ -53,7 +53,7 @@ export function joined(faults: readonly Fault[]): Fault {
 }
 
 /** A user with an apostrophe that `--csv-safe` added would get a second license under that name. */
-const madeHarmless = /^'[=+\-@\uFF0B\uFF0D\uFF1D\uFF20]/;
+const madeHarmless = /^'[=+\-@\t\n\r\uFF0B\uFF0D\uFF1D\uFF20]/;
 
 function readValue(name: string, field: Field, value: unknown, faults: Fault[]): unknown {
   if (value === undefined) {
