@@ -17,7 +17,7 @@ import { displayWidth, shorten } from './width.ts';
 const heldRows = 200;
 
 /** What a table needs of heavier modules; absent where the presentation does not need it. */
-export interface TableParts {
+interface TableParts {
   readonly bold?: ((text: string) => string) | undefined;
   /** The text of a message, for a column with the layout `message`. */
   readonly messageText?: Parameters<typeof cellReader>[1];

@@ -95,7 +95,7 @@ export type Values<T extends Fields> = { readonly [K in RequiredNames<T>]: Value
   readonly [K in Exclude<keyof T, RequiredNames<T>>]?: Value<T[K]>;
 };
 
-export type Optional<T extends Fields> = { readonly [K in keyof T]: Omit<T[K], 'required'> & { required: false } };
+type Optional<T extends Fields> = { readonly [K in keyof T]: Omit<T[K], 'required'> & { required: false } };
 
 /** A text, of which something must be typed. */
 export const textField = (placeholder: string, help: string) =>

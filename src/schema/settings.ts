@@ -246,7 +246,7 @@ export const removedSettings: Readonly<Record<string, string>> = {
 };
 
 /** A value whose meaning depends on the server's level; `instead` is the word for the other side of that level. */
-export interface LevelRule {
+interface LevelRule {
   readonly name: SettingName;
   readonly value?: string | number;
   /** The first level at which the value may be sent. */

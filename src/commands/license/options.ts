@@ -34,7 +34,7 @@ export const ensuringOptions = {
   },
 } as const satisfies Fields;
 
-export interface EnsuringValues {
+interface EnsuringValues {
   readonly allow_similar?: boolean | undefined;
   readonly send_again?: readonly string[] | undefined;
 }

@@ -8,7 +8,7 @@ import type { LicenseUser } from './claim-users.ts';
 import type { Sight } from './sight.ts';
 
 /** Whether a license of a near name lets a new one be created (`--allow-similar`). */
-export type SimilarNames = 'refuse' | 'allow';
+type SimilarNames = 'refuse' | 'allow';
 
 /** What is known of users beside the look, and allowed by the command line. */
 export interface KnownUsers {

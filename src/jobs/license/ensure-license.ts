@@ -8,9 +8,9 @@ import { createLicense, type CreatedLicense, type CreatingApi, type Settling } f
 import { decide, openInWords, severalWarning, similarTo, sizeOf, type KnownUsers } from './decide.ts';
 import { sightOf } from './sight.ts';
 
-export interface Ensuring extends Settling, ClaimingUser, Pick<KnownUsers, 'similar' | 'sendAgain'> {}
+interface Ensuring extends Settling, ClaimingUser, Pick<KnownUsers, 'similar' | 'sendAgain'> {}
 
-export interface EnsuredLicense {
+interface EnsuredLicense {
   readonly outcome: 'created' | 'resized' | 'unchanged';
   readonly license: License;
   /** Of a license that was resized; undefined also where the list did not tell it. */

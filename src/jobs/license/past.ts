@@ -12,7 +12,7 @@ import { userKey, type LicenseUser, type RosterClaims } from './claim-users.ts';
  * What is known of earlier POSTs for a user (docs/exactly-once.md, What a POST needs). `posted`: when the last one ended, on the clock
  * `elapsed`; Infinity where its end is not recorded, as after a kill.
  */
-export type Past =
+type Past =
   | { readonly is: 'untouched' }
   /** A license of the asked size was shown, after a request of this job; `posted`: no later than that was recorded. */
   | {
@@ -32,7 +32,7 @@ export function wasAsked(past: Past): past is Extract<Past, { readonly is: 'aske
 }
 
 /** What is recorded of requests: by this job and its earlier runs, and by all jobs that share its claims. */
-export interface RequestRecords {
+interface RequestRecords {
   readonly journal: Pick<LicenseJournal, 'past' | 'isDamaged'>;
   readonly claims: Pick<RosterClaims, 'past'>;
 }

@@ -70,7 +70,7 @@ async function lookUpEach(
   return (user) => sights.get(user) ?? proof;
 }
 
-export interface UserLook {
+interface UserLook {
   readonly sight: Sight;
   readonly filter: UserLicenses['filter'];
 }

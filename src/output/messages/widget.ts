@@ -2,7 +2,7 @@ import { asObject } from '../columns.ts';
 import { textOf, type MessageFields } from './message-parts.ts';
 
 /** A message that people act on in the chat. */
-export interface Widget {
+interface Widget {
   /** `poll`, `todo`, or whatever the server calls it. */
   readonly kind: string;
   /** What it shows now, in place of the command that made it; undefined for a kind that is not known here. */

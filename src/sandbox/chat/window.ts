@@ -97,7 +97,7 @@ function firstAbove(rows: readonly MessageRecord[], id: number): number {
 }
 
 /** Where a range of messages is taken; `date` in UNIX seconds. */
-export type Anchor =
+type Anchor =
   | { readonly kind: 'id'; readonly id: number }
   | { readonly kind: 'first_unread' }
   | { readonly kind: 'date'; readonly seconds: number };
