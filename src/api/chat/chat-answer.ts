@@ -1,6 +1,7 @@
 import { Failure, type FailureKind } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { type Answer, bounded, foreignBody, isSuccess, redirected, unconfirmed, wordsOf } from '../http/answer.ts';
+import { isTrouble } from '../http/transport-error.ts';
 
 /**
  * Takes an answer as success.
@@ -62,7 +63,7 @@ function kindOf({ status, body }: Answer): FailureKind {
   const code = isObject(body) ? body['code'] : undefined;
   if (status === 401 || status === 403 || code === 'UNAUTHORIZED_PRINCIPAL' || code === 'UNAUTHORIZED') return 'auth';
   if (status === 404 || code === 'NOT_FOUND') return 'not_found';
-  return status >= 500 ? 'unavailable' : 'rejected';
+  return isTrouble(status) ? 'unavailable' : 'rejected';
 }
 
 function hintOf(kind: FailureKind, code: string | undefined, msg = ''): string | undefined {
@@ -85,7 +86,7 @@ function notOfTheApi(answer: Answer): Failure {
   if (isSuccess(answer)) return foreignBody(answer, 'the chat server');
   const said = wordsOf(answer.text.slice(0, 20_000));
   const words = said === '' ? '' : `: ${said}`;
-  if (status >= 500)
+  if (isTrouble(status))
     return new Failure('unavailable', `the chat server is not available (${status})${words}`, {
       hint: 'Run the command again later.',
       http,

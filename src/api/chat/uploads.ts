@@ -4,6 +4,7 @@ import type { UploadPath } from '../../schema/upload.ts';
 import type { Answer } from '../http/answer.ts';
 import type { Call, Send } from '../http/call.ts';
 import { path } from '../http/request.ts';
+import { isTrouble } from '../http/transport-error.ts';
 import { accept } from './chat-answer.ts';
 
 /** An attached file as the server gave it, or its reason for not giving it. */
@@ -33,7 +34,7 @@ export async function fetchUpload(
     if ('refused' in answer) return answer;
     if (answer.status === 200) return { content: contentOf(answer) };
     await answer.spool?.close();
-    if (answer.status >= 500)
+    if (isTrouble(answer.status))
       throw new Failure('unavailable', `the server answered ${answer.status} instead of the file ${upload}`, {
         hint: 'Run the same command again: it continues.',
         http: answer.http,

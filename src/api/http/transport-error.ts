@@ -14,8 +14,13 @@ export interface AttemptEnding {
 export function endingOf(status: number): AttemptEnding {
   if (status === 429) return { request: 'unprocessed', again: 'after the wait asked for' };
   // Somebody on the way gave up.
-  if (status === 502 || status === 503 || status === 504) return { request: 'unknown', again: 'after a backoff' };
-  return { request: status >= 500 ? 'unknown' : 'answered', again: 'never' };
+  if ([408, 502, 503, 504].includes(status)) return { request: 'unknown', again: 'after a backoff' };
+  return { request: isTrouble(status) ? 'unknown' : 'answered', again: 'never' };
+}
+
+/** Whether the server, and not the request, is in the way. A 408 may be the end of an idle connection, and have crossed the request. */
+export function isTrouble(status: number): boolean {
+  return status >= 500 || status === 408;
 }
 
 /** What a sentence about an error names. */

@@ -3,6 +3,7 @@ import { errorFields, namedKeyFields } from '../../schema/license.ts';
 import { isObject, writeJson } from '../../core/json.ts';
 import { type Answer, bounded, foreignBody, isPage, isSuccess, redirected, wordsOf } from '../http/answer.ts';
 import type { Send } from '../http/call.ts';
+import { isTrouble } from '../http/transport-error.ts';
 import { innerObject, isLicense, type License, licenseFrom, licenseFromKey, licenseNames } from './license.ts';
 
 /** How to reach one application, found out when the first call is made. */
@@ -89,7 +90,7 @@ export function refuse(answer: Answer, missing?: string): void {
     const hint = isPage(answer) ? 'The answer is an HTML page: the base URL of the profile may be wrong.' : undefined;
     throw new Failure('not_found', missing, { hint, http, server });
   }
-  if (status >= 500) {
+  if (isTrouble(status)) {
     throw new Failure('unavailable', `the licensing API is in trouble (${status}): ${said}`, {
       hint: 'Run the command again later.',
       http,

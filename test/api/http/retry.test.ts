@@ -25,6 +25,7 @@ describe('what happens next', () => {
     ['200', endingOf(200), 'an answer', 'end', 'end', 'end', 'end'],
     ['429', endingOf(429), 'an answer', 'wait', 'wait', 'wait', 'wait'],
     ['503', endingOf(503), 'an answer', 'repeat', 'leave unconfirmed', 'end', 'end'],
+    ['408', endingOf(408), 'an answer', 'repeat', 'leave unconfirmed', 'end', 'end'],
     ['500', endingOf(500), 'an answer', 'end', 'leave unconfirmed', 'end', 'end'],
     ['refused', connectEnding('ECONNREFUSED'), 'no answer', 'repeat', 'repeat', 'repeat', 'repeat'],
     ['no such name', connectEnding('ENOTFOUND'), 'no answer', 'end', 'end', 'end', 'end'],

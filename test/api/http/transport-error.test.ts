@@ -19,12 +19,12 @@ const unusable: AttemptEnding = { request: 'unknown', again: 'never' };
 
 describe('what a status proves', () => {
   test.each<[number, AttemptEnding]>([
-    ...[200, 204, 301, 400, 401, 403, 404, 408].map((status): [number, AttemptEnding] => [
+    ...[200, 204, 301, 400, 401, 403, 404].map((status): [number, AttemptEnding] => [
       status,
       { request: 'answered', again: 'never' },
     ]),
     [429, { request: 'unprocessed', again: 'after the wait asked for' }],
-    ...[502, 503, 504].map((status): [number, AttemptEnding] => [status, unconfirmed]),
+    ...[408, 502, 503, 504].map((status): [number, AttemptEnding] => [status, unconfirmed]),
     ...[500, 501, 520].map((status): [number, AttemptEnding] => [status, unusable]),
   ])('%d', (status, ending) => expect(endingOf(status)).toEqual(ending));
 });

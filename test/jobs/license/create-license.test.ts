@@ -29,6 +29,7 @@ const lostAnswers: readonly (readonly [string, (service: FakeService) => void])[
   ['headers late', (service) => post(service).fail('UND_ERR_HEADERS_TIMEOUT')],
   ['broken pipe', (service) => post(service).fail('EPIPE')],
   ['500', (service) => post(service).reply(500, { detail: 'Server error' })],
+  ['408', (service) => post(service).reply(408, '')],
   ['502', (service) => post(service).reply(502, '<h1>Bad gateway</h1>')],
   ['503', (service) => post(service).reply(503, '')],
   ['504', (service) => post(service).reply(504, '<h1>Time-out</h1>')],
