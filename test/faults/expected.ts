@@ -131,3 +131,11 @@ export const helpful: Expected = {
     0: `${limits} 429-long ${lost} ${large} ${broke} ${unreadable} ${harmless} ${elsewhere} error-in-200`,
   },
 };
+
+const lookedFirst = {
+  0: `${limits} ${lost} ${large} ${broke} ${unreadable} ${harmless} ${elsewhere} error-in-200`,
+  7: '429-long',
+};
+
+/** A look before a write only explains; where the server asks for a long wait, it asks it of the write too. */
+export const lookBefore: Expected = { once: lookedFirst, always: lookedFirst };
