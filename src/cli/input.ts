@@ -54,9 +54,9 @@ export async function readInputLine(host: Host, reading: InputReading): Promise<
 }
 
 /**
- * Arguments written as `-` come from standard input: the first line for one word, every line for a list of words. A file named
- * `-` is left to the command.
- * @throws Failure usage where two arguments ask for it, or it is empty; the signal's reason
+ * Arguments written as `-` come from standard input, a word a line. A file named `-` is left to the command.
+ * @throws Failure usage where two arguments ask for it, it is empty, or has several lines for one word: which of the two licenses of
+ * a user is meant is not for the first line to say; the signal's reason
  */
 export async function fillFromInput(words: Texts, args: Fields, host: Host, reading: InputReading): Promise<Texts> {
   const asking = Object.entries(words).filter(([name, word]) => {
@@ -68,9 +68,13 @@ export async function fillFromInput(words: Texts, args: Fields, host: Host, read
   if (!first) return words;
   if (others.length > 0) throw usage('only one argument can come from standard input');
   const [name, word] = first;
-  const text = Array.isArray(word) ? await readText(host, reading, '-') : await readInputLine(host, reading);
+  const bytes = await readBytes(host, reading, '-');
+  const { encodingOf } = await import('../core/read.ts');
+  const text = new TextDecoder(encodingOf(bytes)).decode(bytes);
   const lines = text.split(/\r?\n/).filter((line) => line !== '');
   if (lines.length === 0) throw usage(`${name}: standard input is empty`);
+  if (!Array.isArray(word) && lines.length > 1)
+    throw usage(`${name}: standard input has ${lines.length} lines`, 'Give the one that is meant.');
   const filled = Array.isArray(word) ? word.flatMap((item: unknown) => (item === '-' ? lines : [item])) : lines[0];
   return { ...words, [name]: filled };
 }

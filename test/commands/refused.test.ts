@@ -172,11 +172,23 @@ describe('what just keeps a rule is sent', () => {
     service.done();
   });
 
-  test('a code from standard input is its first line', async () => {
+  test.each([
+    ['a line', 'K-1\n'],
+    ['a line of PowerShell', '\u{feff}\r\nK-1\r\n'],
+  ])('a code is %s of standard input', async (_, stdin) => {
     const service = fakeService();
     service.expect('GET /v1/license/K-1/').reply(200, '"K-1"');
 
-    expect(await run(service, 'license view -', { stdin: 'K-1\nK-2\n' })).toMatchObject({ exitCode: 0 });
+    expect(await run(service, 'license view -', { stdin })).toMatchObject({ exitCode: 0 });
+    service.done();
+  });
+
+  test('of the two licenses of a user none is chosen by its place on standard input', async () => {
+    const service = fakeService();
+    const ran = await run(service, 'license edit - --remote-user grace', { stdin: 'K-1\nK-2\n' });
+
+    expect(ran).toMatchObject({ exitCode: 2 });
+    expect(ran.stderr).toContain('standard input has 2 lines');
     service.done();
   });
 
