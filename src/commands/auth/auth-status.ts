@@ -1,12 +1,14 @@
 import { Failure } from '../../core/failure.ts';
-import { urlOf, userOf } from '../../schema/profile.ts';
+import { type Kind, urlOf, userOf } from '../../schema/profile.ts';
 import type { ChatCredential, LicensingCredential } from '../../store/account/credentials.ts';
 import { command } from '../command.ts';
 import type { Accounts, Invocation, Keys, Services } from '../context.ts';
 import { checkCredential, profilesArgument } from './account.ts';
 
 export default command({
-  about: ['Tries every stored profile, and the credentials of the environment. Exit code 4 if one is refused.'],
+  about: [
+    'Tries every stored profile, and the credentials of the environment; with --sandbox those of the embedded sandbox. Exit code 4 if one is refused.',
+  ],
   args: {
     name: { ...profilesArgument, help: 'Profiles to check (default: all)' },
   },
@@ -53,12 +55,14 @@ async function candidatesOf(names: readonly string[], context: Accounts & Invoca
       throw new Failure('config', `there is no profile '${name}'`, {
         hint: 'chatelaine auth list shows what is stored.',
       });
-  const environment = chosen.length > 0 ? [] : context.environmentKinds();
-  return [
-    ...environment.map((kind) => ({
-      name: 'environment',
+  const inUse = (name: string, kinds: readonly Kind[]) =>
+    kinds.map((kind) => ({
+      name,
       credential: async () => (kind === 'chat' ? context.chatAccount() : context.licensingAccount()),
-    })),
+    }));
+  if (chosen.length === 0 && context.options.sandbox) return inUse('sandbox', ['licensing', 'chat']);
+  return [
+    ...inUse('environment', chosen.length > 0 ? [] : context.environmentKinds()),
     ...stored.map((name) => ({ name, credential: () => context.credentialOf(name) })),
   ];
 }

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { emptyHome, fakeService, openSandbox, run, type Ran } from '../../helpers/run.ts';
+import { emptyHome, fakeService, openSandbox, run, runAlone, type Ran } from '../../helpers/run.ts';
 import { licensingUrl, type FakeService } from '../../helpers/service.ts';
 import { needs } from '../../helpers/needs.ts';
 
@@ -584,6 +584,16 @@ describe('auth list, use, logout, token, status', () => {
     expect(JSON.parse(stdout)).toMatchObject([
       { profile: 'environment', kind: 'licensing', account: 4711, status: 'ok' },
       { profile: 'environment', kind: 'chat', account: 'mara@harbour.example', status: 'ok' },
+    ]);
+  });
+
+  test('status of the embedded sandbox tries its credentials, and needs none that is stored', async () => {
+    const { exitCode, stdout } = await runAlone('--sandbox auth status -o json', { home: emptyHome() });
+
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { profile: 'sandbox', kind: 'licensing', account: 4711, status: 'ok' },
+      { profile: 'sandbox', kind: 'chat', account: 'mara@harbour.example', status: 'ok' },
     ]);
   });
 
