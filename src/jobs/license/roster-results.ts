@@ -97,7 +97,8 @@ export class RosterResults {
     const count = this.#unlooked.length;
     if (count === 0) return;
     const said = `${count} ${count === 1 ? 'license was' : 'licenses were'} created, as the server answered`;
-    this.#applying.warn(`${said}; no list confirmed it: ${why?.message ?? 'none was read'}`);
+    const unread = why && !why.isInterruption ? why.message : 'none was read';
+    this.#applying.warn(`${said}; no list confirmed it: ${unread}`);
   }
 
   /** Reports an outcome that needs no record. */

@@ -266,6 +266,22 @@ test('a look that is not answered leaves the answer open: the key is printed, an
   expect([(await run(ensure('ada'))).exitCode, posts()]).toEqual([9, 1]);
 });
 
+test('apply that is interrupted before its look says that no list was read, and does not question the answer', async () => {
+  const stop = new AbortController();
+  let posts = 0;
+  const { run } = await openSandbox({
+    log({ method }) {
+      if (method === 'POST') posts += 1;
+      else if (posts > 0) stop.abort(new Failure('cancelled', 'interrupted'));
+    },
+  });
+
+  const ran = await run('license apply - -o json', { stdin: roster('ada'), interrupt: stop.signal });
+
+  expect(ran.exitCode).toBe(130);
+  expect(ran.stderr).toContain('1 license was created, as the server answered; no list confirmed it: none was read');
+});
+
 test.each([
   ['ensure', 'cancelled', 130],
   ['ensure', 'terminated', 143],
