@@ -14,7 +14,7 @@ import { apiOfEachApp, defaultConcurrency, rosterOptions, rosterSource, workerOp
 
 export default command({
   about: [
-    'Columns: mac_address, remote_user and optionally app_code. Each row ends as ok, lent (first activated by the license of ' +
+    'Columns: mac_address, remote_user and optionally app_code. The API lists no sensors: those of the file are looked up. Each row ends as ok, lent (first activated by the license of ' +
       'another user: who has it now is not known), never-activated or error. Exit code 10 if a sensor was lent, 8 if one could not be looked up. A run that was cut off ' +
       'resumes where it stopped.',
   ],
