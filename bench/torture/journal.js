@@ -56,20 +56,18 @@ async function isKilledAt(write, phase, { home, bare, clean, hard }, wrongs) {
   const first = await run(apply, { ...env, NODE_OPTIONS: `--require=${preload}`, KILL_AT: `${write}:${phase}` });
   const last = first.signal === 'SIGKILL' ? await run(apply, env) : first;
   const licenses = await licensesOn(clean);
-  const faulty = Object.entries(faultsOf(rows, licenses)).flatMap(([kind, users]) =>
-    users.map(
+  // A row may use up its POSTs at such a server; then the run says so, and liesIn looks at how.
+  const said = new Map(last.rows.map((row) => [row.remote_user, row]));
+  const isLeft = (/** @type {string} */ user) => ['failed', 'unknown'].includes(said.get(user)?.status ?? '');
+  const { doubled, missing, sized } = faultsOf(rows, licenses);
+  const left = [...missing, ...sized].filter(isLeft);
+  const faulty = [...doubled, ...missing, ...sized]
+    .filter((user) => !left.includes(user))
+    .map(
       (user) =>
-        `${user} is ${kind}; exit code ${last.code}: ${JSON.stringify(rowOf(last, user))} ${last.stderr.slice(-300)}`,
-    ),
-  );
+        `${user} has not its one license; exit code ${last.code}, ${JSON.stringify(said.get(user))}, ${last.stderr.slice(-300)}`,
+    );
+  for (const user of left) console.log(`  ${user} is left: ${said.get(user)?.status}, ${said.get(user)?.error}`);
   wrongs.push(...faulty, ...liesIn(last, rows, licenses).map((lie) => `${phase} write ${write}: ${lie}`));
   return first.signal === 'SIGKILL';
-}
-
-/**
- * @param {import('../licenses.js').Ran} ran
- * @param {string} user
- */
-function rowOf({ rows }, user) {
-  return rows.find(({ remote_user }) => remote_user === user);
 }
