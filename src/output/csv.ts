@@ -1,4 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
+import { withoutFormula } from '../core/spreadsheet.ts';
 import { cellText } from './columns.ts';
 import { plainLines } from './plain.ts';
 import type { Formatter, Presentation } from './presentation.ts';
@@ -29,8 +30,5 @@ type CsvChoices = RecordChoices & Pick<Presentation, 'csvSafe' | 'terminal'>;
 function cell(value: unknown, { terminal, csvSafe }: CsvChoices): string | number | bigint {
   if (typeof value === 'number' || typeof value === 'bigint') return value;
   const text = terminal ? plainLines(cellText(value)) : cellText(value);
-  return csvSafe && formula.test(text) ? `'${text}` : text;
+  return csvSafe ? withoutFormula(text) : text;
 }
-
-/** What a spreadsheet may take for a formula: its signs, also in full width, and the blanks that it skips before them. */
-const formula = /^[=+\-@\t\n\r\uFF0B\uFF0D\uFF1D\uFF20]/;

@@ -1,4 +1,5 @@
 import { Failure, usage } from '../../core/failure.ts';
+import { isWithoutFormula } from '../../core/spreadsheet.ts';
 import { readField, valuesOf, type Field, type Fields, type Values } from '../../schema/field.ts';
 import type { BadRows, Fault } from './bad-rows.ts';
 import { normalized, type RosterReader } from './header.ts';
@@ -52,9 +53,6 @@ export function joined(faults: readonly Fault[]): Fault {
   };
 }
 
-/** A user with an apostrophe that `--csv-safe` added would get a second license under that name. */
-const madeHarmless = /^'[=+\-@\t\n\r\uFF0B\uFF0D\uFF1D\uFF20]/;
-
 function readValue(name: string, field: Field, value: unknown, faults: Fault[]): unknown {
   if (value === undefined) {
     if (field.required) faults.push({ reason: `${name} is missing` });
@@ -65,7 +63,8 @@ function readValue(name: string, field: Field, value: unknown, faults: Fault[]):
     return undefined;
   }
   const text = String(value);
-  if (madeHarmless.test(text)) {
+  // A user with an apostrophe that --csv-safe added would get a second license under that name.
+  if (isWithoutFormula(text)) {
     const hint = 'Write the file without --csv-safe, or remove the apostrophe: another user has the name without it.';
     const rule = 'begins with an apostrophe, as --csv-safe writes what could be a formula';
     faults.push({ reason: `${name}: ${text} ${rule}`, rule: `${name} ${rule}`, hint });
