@@ -5,6 +5,20 @@ export function shellWord(text: string): string {
   return isWindows ? windowsWord(text) : posixWord(text);
 }
 
+/** A line of this program. An option without a value is left out, and one that is true stands alone. */
+export function commandLine(
+  command: string,
+  words: readonly string[],
+  options: Readonly<Record<string, string | number | boolean | undefined>>,
+): string {
+  const typed = Object.entries(options).flatMap(([name, value]) => {
+    if (value === undefined || value === false) return [];
+    const flag = `--${name.replaceAll('_', '-')}`;
+    return value === true ? [flag] : [flag, String(value)];
+  });
+  return ['chatelaine', command, ...[...words, ...typed].map(shellWord)].join(' ');
+}
+
 /** The line that removes a file. */
 export function removing(path: string): string {
   return `${isWindows ? 'del' : 'rm'} ${shellWord(path)}`;

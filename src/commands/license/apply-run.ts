@@ -1,5 +1,5 @@
 import { refuseReadOnly } from '../../store/account/credentials.ts';
-import { shellWord } from '../../core/shell-word.ts';
+import { commandLine } from '../../core/shell-word.ts';
 import { orWarn } from '../../core/failure.ts';
 import { applyRoster } from '../../jobs/license/roster-run.ts';
 import {
@@ -75,7 +75,7 @@ export async function* applied(job: Job, context: ApplyingParts): AsyncGenerator
     await orWarn(isDone ? opened.finish() : opened.close(), context.warn);
     // A journal is a roster of the licenses that it resized. None is created: a user who is gone stays gone.
     const journal = `${opened.path}${isDone ? '.done' : ''}`;
-    const line = commandLine(journal, { app_code: values.app_code }, context.options);
+    const line = applyLine(journal, { app_code: values.app_code }, context.options);
     const sizes = resized === 1 ? 'the size' : `${resized} sizes`;
     if (resized > 0)
       context.conclude(`to put ${sizes} back: ${line} --column size_allowance=size_allowance_before --max-create 0`);
@@ -96,7 +96,7 @@ async function* carriedOut(
     signal,
     conclude,
     where: inTargets(targets),
-    resume: commandLine(file, values, context.options),
+    resume: applyLine(file, values, context.options),
     finished: () => progress.step(),
   };
   try {
@@ -130,17 +130,10 @@ async function ask(plan: Plan, { targets }: Job, context: ApplyingParts): Promis
 }
 
 /** The command line that applies a roster. */
-function commandLine(
+function applyLine(
   file: string,
   { app_code, input_format, journal }: Pick<Job['values'], 'app_code' | 'input_format' | 'journal'>,
   { profile, sandbox }: GlobalValues,
 ): string {
-  const options = Object.entries({
-    '--app-code': app_code,
-    '--input-format': input_format,
-    '--journal': journal,
-    '--profile': profile,
-  });
-  const words = options.flatMap(([name, value]) => (value === undefined ? [] : [name, String(value)]));
-  return ['chatelaine license apply', ...[file, ...words].map(shellWord), ...(sandbox ? ['--sandbox'] : [])].join(' ');
+  return commandLine('license apply', [file], { app_code, input_format, journal, profile, sandbox });
 }

@@ -1,5 +1,5 @@
 import { licenseNames, textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
-import { shellWord } from '../../core/shell-word.ts';
+import { commandLine } from '../../core/shell-word.ts';
 import { namesIn } from '../../core/table-names.ts';
 import { changeInWords } from '../../jobs/license/decide.ts';
 import type { LicenseFields } from '../../schema/license.ts';
@@ -50,9 +50,7 @@ export function changeNote(
 ): string {
   const resized = size === undefined ? [] : [`resized ${changeInWords(Number(size), asked.size_allowance ?? 0)}`];
   const renamed = namesIn(others).map((name) => `${name} '${others[name] ?? ''}' -> '${asked[name] ?? ''}'`);
-  const options = Object.entries({ ...others, size_allowance: size, profile }).flatMap(([name, value]) =>
-    value === undefined ? [] : [`--${name.replaceAll('_', '-')}`, shellWord(String(value))],
-  );
-  const words = [interactive() ? shellWord(code) : 'CODE', ...options, ...(sandbox ? ['--sandbox'] : [])];
-  return `${[...resized, ...renamed].join(', ')}; to put it back: chatelaine license edit ${words.join(' ')}`;
+  const options = { ...others, size_allowance: size, profile, sandbox };
+  const line = commandLine('license edit', [interactive() ? code : 'CODE'], options);
+  return `${[...resized, ...renamed].join(', ')}; to put it back: ${line}`;
 }

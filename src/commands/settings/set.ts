@@ -54,8 +54,7 @@ export default command({
     const { options, note } = context;
     const { profile, sandbox } = options;
     refuseReadOnly(await context.chatAccount());
-    const account = [...(profile === undefined ? [] : ['--profile', profile]), ...(sandbox ? ['--sandbox'] : [])];
-    const changing = { note, isPlan: options.dry_run === true, account };
+    const changing = { note, isPlan: options.dry_run === true, account: { profile, sandbox } };
     yield* changeSettings(context.chat(), await askSecrets(values, context), changing);
   },
 

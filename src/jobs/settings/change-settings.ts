@@ -1,7 +1,7 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Planned } from '../../api/http/call.ts';
 import { Failure } from '../../core/failure.ts';
-import { shellWord } from '../../core/shell-word.ts';
+import { commandLine } from '../../core/shell-word.ts';
 import type { Assignment, Fields } from '../../schema/field.ts';
 import { valueName } from '../../schema/setting-text.ts';
 import {
@@ -29,7 +29,7 @@ interface SettingChange {
   /** Nothing is sent, so that nothing has an old value. */
   readonly isPlan: boolean;
   /** The options that chose the account: without them another one would be changed back. */
-  readonly account: readonly string[];
+  readonly account: { readonly profile: string | undefined; readonly sandbox: boolean | undefined };
 }
 
 /**
@@ -55,7 +55,7 @@ export async function* changeSettings(
         if (remark !== undefined) note(`${row.name}: ${remark}`);
         const { name, value_before: old } = row;
         if (old !== undefined)
-          note(`${name} was ${old}; to put it back: ${commandLine([`${name}=${old}`, ...account])}`);
+          note(`${name} was ${old}; to put it back: ${commandLine('settings set', [`${name}=${old}`], account)}`);
         yield row;
       }
     } catch (cause) {
@@ -65,10 +65,6 @@ export async function* changeSettings(
   }
   const ignored = namesOf(done, isIgnored);
   if (ignored.length > 0) throw notApplied(ignored, await chat.level());
-}
-
-function commandLine(words: readonly string[]): string {
-  return `chatelaine settings set ${words.map(shellWord).join(' ')}`;
 }
 
 const remarks: Partial<Record<SettingRow['status'], string>> = {
