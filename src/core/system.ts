@@ -1,5 +1,6 @@
 import { sep } from 'node:path';
 import type { Milliseconds } from './duration.ts';
+import { Failure } from './failure.ts';
 
 /** Time and chance, as things that a test can hold. */
 export interface Clock {
@@ -49,4 +50,14 @@ export interface System {
 export function variable(env: Environment, name: string): string | undefined {
   const value = env[name];
   return value === '' ? undefined : value;
+}
+
+/**
+ * The value of a variable of a credential. An empty one is a secret that a CI lacks: to take it for unset would choose another server.
+ * @throws Failure config where it is set and empty
+ */
+export function variableWithText(env: Environment, name: string): string | undefined {
+  const value = env[name];
+  if (value !== '') return value;
+  throw new Failure('config', `${name} is set and empty`, { hint: 'Give it its value, or unset it.' });
 }

@@ -1,10 +1,11 @@
 import { Failure } from '../../core/failure.ts';
-import { variable, type Environment } from '../../core/system.ts';
+import { variable, variableWithText, type Environment } from '../../core/system.ts';
 import { readField, valuesOf } from '../../schema/field.ts';
 import {
   accountFields,
   credentialFields,
   variableOf,
+  variablesOf,
   type CredentialValues,
   type Kind,
   type ProfileField,
@@ -16,13 +17,14 @@ export type EnvironmentKey =
 
 /**
  * The complete credential of that kind that the environment holds; undefined where it holds none of it. No key file is opened.
- * @throws Failure config naming what is missing or doubled, usage for a malformed value
+ * @throws Failure config naming what is missing, empty or doubled, usage for a malformed value
  */
 export function environmentCredential<K extends Kind>(
   env: Environment,
   kind: K,
 ): { readonly values: CredentialValues<K>; readonly key: EnvironmentKey } | undefined {
   const rows: Readonly<Record<string, ProfileField>> = credentialFields[kind];
+  for (const name of Object.keys(variablesOf(kind))) variableWithText(env, name);
   const textOf = (name: string): string | undefined => variable(env, variableOf(kind, name));
   const belonging = Object.keys(rows).filter((name) => rows[name]?.environment !== undefined && !rows[name].alone);
   const present = belonging.filter((name) => textOf(name) !== undefined);

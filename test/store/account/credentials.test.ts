@@ -76,7 +76,6 @@ test.each<[string, Environment, LicensingChoice, string | undefined, string]>([
     'canary-app',
   ],
   ['a profile where only the other kind has a unit', chatUnit, {}, 'app', 'canary-app'],
-  ['a profile where variables are empty', { CHATELAINE_BASE_URL: '', CHATELAINE_API_KEY: '' }, {}, 'app', 'canary-app'],
 ])('licensing takes %s', async (_name, env, choice, profile, key) => {
   const { credentials } = await openStored(env);
   const credential = await credentials.licensing(choice);
@@ -161,6 +160,32 @@ test.each<[string, Environment, string, string]>([
   expect(await failureOf(() => credentials.licensing({ profile: 'app' }))).toEqual(caught);
   expect((await credentials.chat({})).profile).toBe('chat');
 });
+
+test.each<[string, Environment, Choice?]>([
+  ['CHATELAINE_BASE_URL', { CHATELAINE_BASE_URL: '', CHATELAINE_API_KEY: '' }],
+  ['CHATELAINE_API_KEY', { ...licensingUnit, CHATELAINE_API_KEY: '' }],
+  ['CHATELAINE_API_KEY', { ...licensingUnit, CHATELAINE_API_KEY: '', CHATELAINE_API_KEY_FILE: '/f' }],
+  ['CHATELAINE_API_KEY_FILE', { CHATELAINE_API_KEY_FILE: '' }],
+  ['CHATELAINE_APP_CODE', { CHATELAINE_APP_CODE: '' }],
+  ['CHATELAINE_APP_CODE', { ...licensingUnit, CHATELAINE_APP_CODE: '' }],
+  ['CHATELAINE_BASE_URL', { CHATELAINE_BASE_URL: '' }, { profile: 'second' }],
+])('%s that is set and empty, as by a secret that a CI lacks, is refused: %o', async (name, env, choice = {}) => {
+  const { credentials } = await openStored(env);
+  expect(await failureOf(() => credentials.licensing(choice))).toEqual(setAndEmpty(name));
+});
+
+test.each(['SITE', 'EMAIL', 'API_KEY', 'API_KEY_FILE'])(
+  'CHATELAINE_CHAT_%s that is set and empty is refused, also beside stored accounts',
+  async (field) => {
+    const { credentials } = await openStored({ [`CHATELAINE_CHAT_${field}`]: '' });
+    expect(await failureOf(() => credentials.chat({}))).toEqual(setAndEmpty(`CHATELAINE_CHAT_${field}`));
+    expect((await credentials.licensing({})).profile).toBe('app');
+  },
+);
+
+function setAndEmpty(name: string): Told {
+  return { kind: 'config', message: `${name} is set and empty`, hint: 'Give it its value, or unset it.' };
+}
 
 test('a chat unit without site and key is incomplete', async () => {
   const { credentials } = open({ CHATELAINE_CHAT_EMAIL: 'e@env.example' });
