@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { nextTurn } from '../core/outside.ts';
 import { incompleteWith } from '../api/http/answer.ts';
 import { Planned, type PlannedCall } from '../api/http/call.ts';
 import type { AnyCommand } from '../commands/command.ts';
@@ -69,7 +69,7 @@ async function filterOf({ options, host, signal }: Running): Promise<JsonFilter 
 function turner(signal: AbortSignal, { elapsed }: Clock): () => Promise<void> | undefined {
   let last = elapsed();
   const turn = async (): Promise<void> => {
-    await setImmediate();
+    await nextTurn();
     last = elapsed();
     if (signal.aborted) throw incompleteWith('not all rows were written', abortReason(signal));
   };

@@ -1,6 +1,5 @@
-import { createWriteStream, type WriteStream } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
+import { createWriteStream, writeFile, type WriteStream } from '../core/outside.ts';
 import type { SandboxAddress, ServeOptions } from '../commands/context.ts';
 import { usage, messageOf } from '../core/failure.ts';
 import { behaviourOf } from '../sandbox/serve-options.ts';

@@ -1,9 +1,8 @@
-import { constants, createReadStream, fstat, open, type Stats } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
 import { isatty, ReadStream } from 'node:tty';
 import { promisify } from 'node:util';
+import { constants, createReadStream, fstat, openDescriptor, nextTurn, type Stats } from './outside.ts';
 import { abortReason } from './failure.ts';
 
 export interface ReadLimits {
@@ -69,8 +68,8 @@ async function readUntil(
     }
     // Ctrl-C ends the program before us in a pipe too: its end of file may be heard before our own signal, which the event loop
     // looks for between these two turns.
-    await setImmediate();
-    await setImmediate();
+    await nextTurn();
+    await nextTurn();
   } catch (cause) {
     if (!signal.aborted) throw cause;
   } finally {
@@ -86,7 +85,7 @@ async function readUntil(
  * @throws an error of the file system
  */
 export async function openInput(path: string): Promise<{ readonly stream: Readable; readonly stats: Stats }> {
-  const fd = await promisify(open)(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const fd = await promisify(openDescriptor)(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const stats = await promisify(fstat)(fd);
   if (stats.isFIFO() || stats.isSocket()) return { stats, stream: new Socket({ fd, readable: true, writable: false }) };
   return { stats, stream: isatty(fd) ? new ReadStream(fd) : createReadStream('', { fd }) };

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import { Failure, abortReason } from '../core/failure.ts';
+import { nextTurn } from '../core/outside.ts';
 import type { Alarm } from '../core/system.ts';
 
 /** Where a result goes. `write` resolves when more may be written, and rejects with EPIPE when the reader is gone. */
@@ -88,7 +89,7 @@ export function batched(sink: Sink, size = 65_536) {
   let held: (string | Uint8Array)[] = [];
   let length = 0;
   let writing: Promise<void> | undefined;
-  let turn: NodeJS.Immediate | undefined;
+  let turn: Promise<void> | undefined;
   let reject: (reason: unknown) => void = () => undefined;
   const broken = new Promise<never>((_resolve, rejectPromise) => (reject = rejectPromise));
 
@@ -129,7 +130,7 @@ export function batched(sink: Sink, size = 65_536) {
       if (typeof piece === 'string' && typeof last === 'string') held[held.length - 1] = last + piece;
       else held.push(isKept && typeof piece !== 'string' ? Buffer.from(piece) : piece);
       if (!isKept) return flush();
-      turn ??= setImmediate(flushAtTurn);
+      turn ??= nextTurn().then(flushAtTurn);
     },
   };
 }

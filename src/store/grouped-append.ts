@@ -1,5 +1,4 @@
-import type { FileHandle } from 'node:fs/promises';
-import { setImmediate } from 'node:timers/promises';
+import { nextTurn, type FileHandle } from '../core/outside.ts';
 import { recordLine } from './roster/ndjson.ts';
 
 export type WriteLines = (file: FileHandle, lines: string) => void | Promise<void>;
@@ -24,7 +23,7 @@ export function groupedAppend(
   let gathering: { lines: string; readonly written: Promise<void> } | undefined;
   let last: Promise<void> = Promise.resolve();
   const flush = async (): Promise<void> => {
-    await setImmediate();
+    await nextTurn();
     const lines = gathering?.lines ?? '';
     gathering = undefined;
     try {

@@ -1,7 +1,6 @@
-import { appendFileSync, constants } from 'node:fs';
-import { open, truncate, unlink, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { appendFileSync, constants, open, truncate, unlink, type FileHandle } from '../core/outside.ts';
 import { Failure } from '../core/failure.ts';
 import { parseJson, writeJson } from '../core/json.ts';
 import { codeOf, openFile, readBytes, replace, storageFailure, syncFolder } from './disk/files.ts';

@@ -1,4 +1,4 @@
-import { constants, openSync, writeSync } from 'node:fs';
+import { constants, openSync, writeSync } from '../core/outside.ts';
 import { usage } from '../core/failure.ts';
 import { storageFailure } from './disk/files.ts';
 

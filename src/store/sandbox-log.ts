@@ -1,7 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
-import { truncate, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { constants, randomBytes, truncate, type FileHandle } from '../core/outside.ts';
 import { Failure } from '../core/failure.ts';
 import { openFile, remove, storageFailure } from './disk/files.ts';
 import { makePrivateFolder, refuseUnwritable } from './disk/private-folder.ts';

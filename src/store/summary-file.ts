@@ -1,4 +1,4 @@
-import { constants, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
+import { constants, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from '../core/outside.ts';
 import { usage } from '../core/failure.ts';
 import { storageFailure } from './disk/files.ts';
 

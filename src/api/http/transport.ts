@@ -2,6 +2,7 @@ import { pipeline, Readable, type Duplex } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import type { Milliseconds } from '../../core/duration.ts';
+import { nextTurn } from '../../core/outside.ts';
 import type { Spool } from '../../core/read.ts';
 import { Failure, abortReason } from '../../core/failure.ts';
 import { Answer } from './answer.ts';
@@ -28,7 +29,10 @@ export async function exchange(
   { timeout, body: bodyLimits, outlasts }: ExchangeLimits,
 ): Promise<Answer> {
   const dispatch = dispatcher ? dispatcher.dispatch.bind(dispatcher) : await dispatchIn(surroundings, signal);
-  await turn();
+  // In the turn after the one that read the last answer. undici frees the connection in between: earlier, the request would open another
+  // one. And it polls the connection once more before it writes to it, and closes one on which something came that no request asked for;
+  // dispatched while answers are read, the request would be written before that (test/network/second-answer.test.ts).
+  await nextTurn();
   if (signal.aborted) throw new TransportError('no connection', { cause: signal.reason });
   const { origin, pathname, search } = new URL(url);
   const options = { origin, path: pathname + search, method, headers: sent, body: given ?? null };
@@ -50,16 +54,6 @@ export async function exchange(
     cancelAlarm();
     signal.removeEventListener('abort', stop);
   }
-}
-
-/**
- * A request is dispatched in the turn after the one that read the last answer. undici frees the connection in between: earlier, the
- * request would open another one. And it polls the connection once more before it writes to it, and closes one on which something came
- * that no request asked for; dispatched while answers are read, the request would be written before that
- * (test/network/second-answer.test.ts).
- */
-function turn(): Promise<void> {
-  return new Promise((resolve) => void setImmediate(resolve));
 }
 
 /** An answer whose body is still on its way. */

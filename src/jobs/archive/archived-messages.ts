@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { nextTurn } from '../../core/outside.ts';
 import { Failure } from '../../core/failure.ts';
 import { countBefore } from '../../core/halving.ts';
 import { shellWord } from '../../core/shell-word.ts';
@@ -35,7 +35,7 @@ async function* heeding<T>(
   let size = portion;
   for (const item of items) {
     if (size >= portion) {
-      await setImmediate();
+      await nextTurn();
       signal?.throwIfAborted();
       size = 0;
     }

@@ -1,6 +1,5 @@
-import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
 import { posix, win32 } from 'node:path';
+import { access, constants, stat } from '../../core/outside.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';

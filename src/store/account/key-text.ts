@@ -1,5 +1,5 @@
-import type { Stats } from 'node:fs';
 import type { Readable } from 'node:stream';
+import type { Stats } from '../../core/outside.ts';
 import { Failure } from '../../core/failure.ts';
 import { openInput, readStartText, TooMuchInput } from '../../core/read.ts';
 import { Secret } from '../../core/secret.ts';

@@ -1,5 +1,5 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { rm } from '../../core/outside.ts';
 import { Failure, labelled } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Clock, System } from '../../core/system.ts';

@@ -1,5 +1,5 @@
-import { readdir, rmdir, stat, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readdir, rmdir, stat, type FileHandle } from '../../core/outside.ts';
 import { usage } from '../../core/failure.ts';
 import { codeOf, exists, isMissing, storageFailure, openFile, writeWhole } from '../disk/files.ts';
 import { folderFailure, makeFolder } from '../disk/private-folder.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { stat } from 'node:fs/promises';
+import { stat } from '../../core/outside.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject, writeJson } from '../../core/json.ts';
 import { hashOf, readBytes, writePrivate, isMissing, storageFailure } from '../disk/files.ts';

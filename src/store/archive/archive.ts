@@ -1,5 +1,5 @@
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readdir } from '../../core/outside.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import type { Surroundings } from '../lock/lock.ts';

@@ -1,5 +1,5 @@
-import { open, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { open, type FileHandle } from '../../core/outside.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { readBytes, storageFailure, syncFolder } from '../disk/files.ts';

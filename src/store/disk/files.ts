@@ -1,8 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
-import { access, open, rename, unlink, type FileHandle } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { access, constants, open, randomBytes, rename, unlink, type FileHandle } from '../../core/outside.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isWindows, type System } from '../../core/system.ts';

@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { randomBytes, readdir, readFile, readlink, writeFile } from '../../core/outside.ts';
 import { defined } from '../../core/table-names.ts';
 import { isObject } from '../../core/json.ts';
 import { Failure } from '../../core/failure.ts';

@@ -1,5 +1,4 @@
-import type { Stats } from 'node:fs';
-import { stat, type FileHandle } from 'node:fs/promises';
+import { stat, type FileHandle, type Stats } from '../../core/outside.ts';
 import { Failure } from '../../core/failure.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';

@@ -1,6 +1,5 @@
-import { constants } from 'node:fs';
-import { access, chmod, lstat, mkdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { access, chmod, constants, lstat, mkdir, stat } from '../../core/outside.ts';
 import { Failure } from '../../core/failure.ts';
 import type { System } from '../../core/system.ts';
 import { shellWord } from '../../core/shell-word.ts';

@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto';
-import { readdir, rename } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { randomBytes, readdir, rename } from '../../core/outside.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import type { System } from '../../core/system.ts';
 import { codeOf, remove } from './files.ts';

@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { open, randomBytes, rm } from '../../core/outside.ts';
 import { Failure, messageOf } from '../../core/failure.ts';
 import type { Spool } from '../../core/read.ts';
 

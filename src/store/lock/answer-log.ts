@@ -1,6 +1,5 @@
-import { appendFileSync } from 'node:fs';
-import { open, readdir, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { appendFileSync, open, readdir, type FileHandle } from '../../core/outside.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { removing } from '../../core/shell-word.ts';

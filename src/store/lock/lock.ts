@@ -1,6 +1,5 @@
-import type { Stats } from 'node:fs';
-import { link, open, stat, writeFile, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { link, open, stat, writeFile, type FileHandle, type Stats } from '../../core/outside.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Clock, System } from '../../core/system.ts';
@@ -97,7 +96,7 @@ async function attempt(path: string, me: Owner, system: System, round = looksAtE
   const holder = owner && (await liveOwner(owner, me, system));
   if (holder) return { path, holder };
   const obstacle = owner && (await clearAway(path, owner, me, system));
-  return obstacle ?? ((await claim(path, me)) ? undefined : { path, holder: undefined });
+  return obstacle ?? ((await claim(path, me, system)) ? undefined : { path, holder: undefined });
 }
 
 /**
@@ -118,18 +117,18 @@ async function clearAway(path: string, dead: Owner, me: Owner, system: System): 
 }
 
 /** A hard link appears with its whole content or not at all, so nobody reads a lock without its owner. False: there is a lock. */
-async function claim(path: string, me: Owner): Promise<boolean> {
+async function claim(path: string, me: Owner, system: System): Promise<boolean> {
   const draft = `${path}.${me.token}.${me.pid}`;
   const byLink = (): Promise<void> => whenClosed(path, () => link(draft, path));
   try {
     await writeFile(draft, JSON.stringify(me), { flag: 'wx', mode: 0o600 });
     await byLink();
-    await refuseLoose(path, byLink);
+    await refuseLoose(path, system, byLink);
     return true;
   } catch (cause) {
     const code = codeOf(cause) ?? '';
     if (code === 'EEXIST') return false;
-    if (noLinks.has(code)) return await claimWithoutLink(path, me);
+    if (noLinks.has(code)) return await claimWithoutLink(path, me, system);
     throw storageFailure(`cannot make the lock ${path}`, cause);
   } finally {
     await remove(draft);
@@ -143,7 +142,7 @@ const noLinks: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 
  * Such a lock is empty for a moment, in which another process may take it for cut and remove it under a guard (`clearAway`). Whoever looks
  * for the guard after writing, and then for the lock, knows whether it was removed: the other one reads it again under the guard.
  */
-async function claimWithoutLink(path: string, me: Owner): Promise<boolean> {
+async function claimWithoutLink(path: string, me: Owner, system: System): Promise<boolean> {
   const create = (): Promise<FileHandle> => whenClosed(path, () => open(path, 'wx', 0o600));
   try {
     const file = await create();
@@ -157,7 +156,7 @@ async function claimWithoutLink(path: string, me: Owner): Promise<boolean> {
     } finally {
       await file.close();
     }
-    await refuseLoose(path, async () => (await create()).close());
+    await refuseLoose(path, system, async () => (await create()).close());
     return (await ownerOf(path))?.token === me.token;
   } catch (cause) {
     if (codeOf(cause) === 'EEXIST') return false;
@@ -165,15 +164,18 @@ async function claimWithoutLink(path: string, me: Owner): Promise<boolean> {
   }
 }
 
-const knownFolders = new Set<string>();
+/** By process: another one may be on another computer. */
+const knownFolders = new WeakMap<System, Set<string>>();
 
 /**
  * Makes a lock that was just made a second time, once for each folder: some file servers and synchronizers let both succeed.
  * @throws Failure config
  */
-async function refuseLoose(path: string, make: () => Promise<void>): Promise<void> {
+async function refuseLoose(path: string, system: System, make: () => Promise<void>): Promise<void> {
   const folder = dirname(path);
-  if (knownFolders.has(folder)) return;
+  const known = knownFolders.get(system) ?? new Set();
+  knownFolders.set(system, known);
+  if (known.has(folder)) return;
   const isMadeTwice = await make().then(
     () => true,
     (cause: unknown) => {
@@ -181,7 +183,7 @@ async function refuseLoose(path: string, make: () => Promise<void>): Promise<voi
       return false;
     },
   );
-  if (!isMadeTwice) return void knownFolders.add(folder);
+  if (!isMadeTwice) return void known.add(folder);
   await remove(path);
   throw new Failure(
     'config',
