@@ -28,10 +28,22 @@ export interface Ended {
   readonly output: string;
 }
 
-/** Runs a line of the shell on a terminal of its own; `chatelaine` is the built program. */
+/** No program writes these characters, and an echo shows them in another form. */
+const mark = '\u001eall was written\u001e';
+const answer = 'all was read';
+
+/**
+ * Runs a line of the shell on a terminal of its own; `chatelaine` is the built program. What is still in a terminal when its last program
+ * ends is lost, so the shell prints a mark after all else, and ends when it is answered.
+ */
 export function openTerminal(line: string, options: TerminalOptions = {}): Terminal {
-  const shell = `chatelaine() { "$NODE" "$PROGRAM" "$@"; }; ${line}`;
-  return openProgram('/bin/bash', ['--norc', '--noprofile', '-c', shell], options);
+  const finish = `printf '${mark}'; until read -r typed || [[ $typed == *'${answer}' ]]; do :; done`;
+  const shell = [
+    'chatelaine() { "$NODE" "$PROGRAM" "$@"; }',
+    line,
+    `code=$?; { ${finish}; } </dev/tty >/dev/tty; exit $code`,
+  ];
+  return openProgram('/bin/bash', ['--norc', '--noprofile', '-c', shell.join('\n')], options);
 }
 
 /** Runs a program on a terminal of its own, in an empty home. */
@@ -62,8 +74,17 @@ export function openProgram(
   let text = '';
   let seen = 0;
   let watch: (() => void) | undefined;
+  let isMarked = false;
   terminal.onData((piece) => {
+    // What follows the mark is the echo of the answer.
+    if (isMarked) return;
     text += piece;
+    const end = text.indexOf(mark);
+    if (end !== -1) {
+      isMarked = true;
+      text = text.slice(0, end);
+      terminal.write(`${answer}\n`);
+    }
     watch?.();
   });
   const ended = new Promise<Ended>((done) => {

@@ -20,7 +20,8 @@ describe('SIGHUP', () => {
 
   test('at a terminal ends the command as the others do', needs('terminals'), async () => {
     const { port, seen } = await openOrigin(() => undefined);
-    const line = `chatelaine license list -o json & P=$!; read; kill -HUP $P; wait $P; echo "exit $?"`;
+    // Not `chatelaine`, a function of the shell: the process of that would be a shell.
+    const line = `"$NODE" "$PROGRAM" license list -o json & P=$!; read; kill -HUP $P; wait $P; echo "exit $?"`;
     const terminal = openTerminal(line, { env: envOf(port) });
     await until(() => seen.length === 1);
     terminal.type('\r');
