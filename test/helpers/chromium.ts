@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
@@ -84,9 +85,10 @@ export async function openBrowser(): Promise<Browser> {
     },
     async close() {
       const ended = once(child, 'exit');
-      child.kill('SIGKILL');
+      // Not by a signal: the processes of a browser that is killed outlive it, and write into the profile while it is removed.
+      send('Browser.close', {}).catch(() => undefined);
       await ended;
-      rmSync(profile, { recursive: true, force: true, maxRetries: 20 });
+      await rm(profile, { recursive: true, force: true, maxRetries: 20 });
     },
   };
 }
