@@ -631,17 +631,23 @@ describe('an early end', () => {
   });
 
   test('the deadline is exit 8 or 9, only what was sent is unconfirmed, and the same command resumes', async () => {
-    const names = users(400);
-    const home = emptyHome();
-    // Four workers need 2 s for these rows, however fast the machine is; in 1 s a slow one creates some.
-    const { sandbox, run } = await openSandbox({ latency: 20 });
-    const apply = (words: string) => run(`license apply - -o json ${words}`, { home, stdin: csv(names) });
-    // Loads the modules: the deadline counts from the start of a command.
-    await run('license apply -', { home: emptyHome(), stdin: csv(['another']) });
+    const names = users(60);
+    let posts = 0;
+    let reach: () => void = () => undefined;
+    const { apply, sandbox, home } = await service({
+      latency: 20,
+      log: ({ method }) => {
+        if (method === 'POST' && (posts += 1) === 20) reach();
+      },
+    });
+    const alarm: RunOptions['alarm'] = (span, ring) => {
+      if (span === 1000) reach = ring;
+      return () => undefined;
+    };
 
-    const first = await apply('--deadline 1s');
+    const first = await apply('-o json --deadline 1s', csv(names), { alarm });
     endProcess(home);
-    const second = await apply('');
+    const second = await apply('-o json', csv(names));
 
     expect([8, 9]).toContain(first.exitCode);
     expect(first.error?.message).toContain('the deadline of 1s was reached');
