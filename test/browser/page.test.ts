@@ -47,14 +47,14 @@ describe('the page of an archive in Chromium', needs('chromium'), () => {
     writeFileSync(file, [...messages, ...hostile].map((message) => form.row(message)).join('') + form.end());
     browser = await openBrowser();
     await browser.open(url);
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await browser.close();
     // Kept where somebody wants to look: CHATELAINE_SCREENSHOTS=1 npm run test:browser.
     if (process.env['CHATELAINE_SCREENSHOTS']) process.stderr.write(`screenshots are in ${folder}\n`);
     else rmSync(folder, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   test('every message is there, nothing of a message has run, and no request left the page', async () => {
     expect(await browser.evaluate('document.querySelectorAll("article").length')).toBe(
@@ -94,7 +94,7 @@ describe('the page of an archive in Chromium', needs('chromium'), () => {
     ]) {
       await browser.evaluate(`(() => { const field = document.getElementById('search');
         field.value = ${JSON.stringify(text)}; field.dispatchEvent(new Event('input')); })()`);
-      await expect.poll(() => browser.evaluate(shown), { timeout: 10_000 }).toBe(count);
+      await expect.poll(() => browser.evaluate(shown)).toBe(count);
     }
   });
 

@@ -90,7 +90,7 @@ test('each command has a screen', () => {
   expect(Object.keys(typed).toSorted()).toEqual(names.toSorted());
 });
 
-test('the screens', { ...needs('shell'), timeout: 120_000 }, async () => {
+test('the screens', needs('shell'), async () => {
   const screens = new Map(Object.keys(typed).map((name) => [name, '']));
   for (const columns of widths) {
     const show = await opened(columns);

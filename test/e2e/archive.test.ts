@@ -33,18 +33,14 @@ describe('an export that is ended', () => {
   test.each([
     ['SIGTERM', 143],
     ['SIGINT', 130],
-  ] as const)(
-    '%s: its exit code, and no part of a file',
-    { ...needs('signals'), timeout: 60_000 },
-    async (signal, exit) => {
-      const home = await archivedHome();
-      const env = { ...killedAt('1:after'), KILL_IN: 'out.html', KILL_WITH: signal };
-      const done = await start('archive export kept -o html --pages one --to out.html', { home, env }).ended;
+  ] as const)('%s: its exit code, and no part of a file', needs('signals'), async (signal, exit) => {
+    const home = await archivedHome();
+    const env = { ...killedAt('1:after'), KILL_IN: 'out.html', KILL_WITH: signal };
+    const done = await start('archive export kept -o html --pages one --to out.html', { home, env }).ended;
 
-      expect({ code: done.code, stdout: done.stdout }).toEqual({ code: exit, stdout: '' });
-      expect(readdirSync(home).filter((name) => name.includes('out.html'))).toEqual([]);
-    },
-  );
+    expect({ code: done.code, stdout: done.stdout }).toEqual({ code: exit, stdout: '' });
+    expect(readdirSync(home).filter((name) => name.includes('out.html'))).toEqual([]);
+  });
 
   test('--deadline: exit 7, and no part of a file', async () => {
     const home = await archivedHome();
@@ -53,7 +49,7 @@ describe('an export that is ended', () => {
     expect(done.code).toBe(7);
     expect(done.stderr).toContain('the deadline of 50ms was reached');
     expect(readdirSync(home).filter((name) => name.includes('out.html'))).toEqual([]);
-  }, 60_000);
+  });
 });
 
 describe('kill -9', () => {
@@ -81,7 +77,7 @@ describe('kill -9', () => {
     expect(await start('archive verify kept', { home }).ended).toMatchObject({ code: 0 });
     expect(JSON.parse(again.stdout)).toMatchObject({ messages: 7000, added: 0, repaired: 0 });
     expect(hashesIn(join(home, 'kept'))).toEqual(before);
-  }, 120_000);
+  });
 
   test('of a purge at four steps: the topic is empty, its archive whole, and other topics untouched', async () => {
     const { sandbox, env } = await openService({ ...bulk, extraMessages: { ...bulk.extraMessages, count: 2250 } });
@@ -114,7 +110,7 @@ describe('kill -9', () => {
       expect(kept).toEqual(ids);
     }
     expect(existsSync(join(home, 'kept', folder, 'purge.ndjson'))).toBe(true);
-  }, 120_000);
+  });
 });
 
 test.each([3, 18, 33, 40, 62, 77, 92])(
@@ -174,4 +170,4 @@ test('the first delete_topic is sent after every file of the archive was synced 
     }).toEqual({ file, isSyncedFirst: true, isSynced: true, isReadAfter: true });
   // What was edited since is looked up in the archive after its record is on disk.
   expect(before.filter((step) => !step.startsWith('read ')).at(-1)).toMatch(/^sync (purge\.ndjson|kept.*)$/);
-}, 60_000);
+});

@@ -49,7 +49,7 @@ describe('kill -9', () => {
     expect(last.stdout.trimEnd().split('\n')).toHaveLength(rows);
     expect(holders(sandbox, 'kill')).toEqual(users.toSorted());
     expect(readdirSync(join(home, '.local/state/chatelaine/journals'))).toEqual([expect.stringMatching(/\.done$/)]);
-  }, 60_000);
+  });
 });
 
 describe.each(['.answers', 'journal.lock'])('where *%s cannot be removed at the end', (kept) => {
@@ -66,7 +66,7 @@ describe.each(['.answers', 'journal.lock'])('where *%s cannot be removed at the 
     expect(done.stderr).toMatch(new RegExp(`cannot remove \\S*${kept.replace('.', '\\.')}`));
     expect((await start(apply, { env, home }).ended).code).toBe(0);
     expect(holders(sandbox, 'kept')).toEqual(users.toSorted());
-  }, 60_000);
+  });
 });
 
 describe('kill -9 of a run whose answers no list has shown', () => {
@@ -108,7 +108,7 @@ describe('kill -9 of a run whose answers no list has shown', () => {
 
     expect([ensured.code, applied.code]).toEqual([9, 9]);
     expect(sent.filter((user) => made(user) !== 1)).toEqual([]);
-  }, 60_000);
+  });
 });
 
 describe('many at once', () => {
@@ -124,34 +124,30 @@ describe('many at once', () => {
     expect(done.map(({ code, stdout }) => ({ code, stdout }))).toEqual(
       done.map(() => ({ code: 0, stdout: `${key ?? ''}\n` })),
     );
-  }, 60_000);
+  });
 });
 
 describe('a state folder on a disk that is full', needs('mounts'), () => {
-  test(
-    'ends the run with what is left, and the same command resumes when there is room',
-    { ...needs('shell'), timeout: 60_000 },
-    async () => {
-      const { sandbox, env } = await openService();
-      const home = temporaryHome();
-      const users = rosterOf(home, 'disk', 400);
-      const state = join(home, '.local/state');
-      const script = [
-        `mkdir -p ${state} && mount -t tmpfs -o size=64k tmpfs ${state}`,
-        'chatelaine license apply roster.csv -o ndjson > first; echo "first:$?"',
-        'chatelaine license apply roster.csv -o ndjson > again; echo "again:$?"',
-        `mount -o remount,size=8m ${state}`,
-        'chatelaine license apply roster.csv -o ndjson --settle 300ms > last; echo "last:$?"; wc -l < last; grep -c created first',
-      ].join('; ');
-      writeFileSync(join(home, 'script.sh'), `chatelaine() { "$NODE" "$PROGRAM" "$@"; }; ${script}`);
+  test('ends the run with what is left, and the same command resumes when there is room', needs('shell'), async () => {
+    const { sandbox, env } = await openService();
+    const home = temporaryHome();
+    const users = rosterOf(home, 'disk', 400);
+    const state = join(home, '.local/state');
+    const script = [
+      `mkdir -p ${state} && mount -t tmpfs -o size=64k tmpfs ${state}`,
+      'chatelaine license apply roster.csv -o ndjson > first; echo "first:$?"',
+      'chatelaine license apply roster.csv -o ndjson > again; echo "again:$?"',
+      `mount -o remount,size=8m ${state}`,
+      'chatelaine license apply roster.csv -o ndjson --settle 300ms > last; echo "last:$?"; wc -l < last; grep -c created first',
+    ].join('; ');
+    writeFileSync(join(home, 'script.sh'), `chatelaine() { "$NODE" "$PROGRAM" "$@"; }; ${script}`);
 
-      const done = await shell('unshare -rm bash script.sh', { env, home }).ended;
+    const done = await shell('unshare -rm bash script.sh', { env, home }).ended;
 
-      const [first, again, last, rows, created] = done.stdout.trimEnd().split('\n');
-      expect([first, again, last, rows]).toEqual(['first:8', expect.stringMatching(/^again:[78]$/), 'last:0', '400']);
-      expect(done.stderr).toContain('disk full: cannot write the journal');
-      expect(Number(created)).toBeGreaterThan(50);
-      expect(holders(sandbox, 'disk')).toEqual(users.toSorted());
-    },
-  );
+    const [first, again, last, rows, created] = done.stdout.trimEnd().split('\n');
+    expect([first, again, last, rows]).toEqual(['first:8', expect.stringMatching(/^again:[78]$/), 'last:0', '400']);
+    expect(done.stderr).toContain('disk full: cannot write the journal');
+    expect(Number(created)).toBeGreaterThan(50);
+    expect(holders(sandbox, 'disk')).toEqual(users.toSorted());
+  });
 });

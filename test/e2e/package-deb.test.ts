@@ -19,7 +19,7 @@ const isRoot = process.getuid?.() === 0;
 describe('the Debian package', needs('dpkg'), () => {
   beforeAll(() => {
     expect(run(process.execPath, ['scripts/package-deb.js', folder])).toMatchObject({ status: 0 });
-  }, 60_000);
+  });
 
   test('depends on nodejs alone, for every architecture', () => {
     const { stdout } = run('dpkg-deb', ['--field', deb]);
@@ -52,7 +52,7 @@ describe('the Debian package', needs('dpkg'), () => {
 
   // Half of the time of this file, for what changes with the package alone. Not `test.runIf`, which options with `skip` override.
   if (isWhole)
-    test('lintian finds neither an error nor a warning', { ...needs('lintian'), timeout: 120_000 }, () => {
+    test('lintian finds neither an error nor a warning', { ...needs('lintian'), timeout: 600_000 }, () => {
       const { status, stdout, stderr } = run('lintian', ['--allow-root', '--fail-on', 'error,warning', deb]);
       expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' });
     });

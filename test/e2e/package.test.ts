@@ -209,7 +209,7 @@ describe('installed into an empty folder, with an empty home and without a netwo
     mkdirSync(place);
     mkdirSync(home);
     await npm('install', join(folder, packed.filename));
-  }, 120_000);
+  });
 
   test('does its main job in the embedded sandbox', async () => {
     const { stdout, stderr } = await run('--sandbox license create --remote-user ada --size-allowance 4 -o json');

@@ -18,7 +18,7 @@ import { emptyHome, openTerminal } from './pty.ts';
 const readme = readFileSync('README.md', 'utf8');
 const withTables = replaceBetween(replaceBetween(readme, 'commands', commandRows()), 'exit codes', exitRows());
 
-test('every session is what comes out when it is typed', { ...needs('terminals'), timeout: 120_000 }, async () => {
+test('every session is what comes out when it is typed', needs('terminals'), async () => {
   const place = await furnished();
   let text = withTables;
   for (const [block, session = ''] of withTables.matchAll(/```console\n(.*?)```/gs)) {

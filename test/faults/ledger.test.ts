@@ -20,7 +20,7 @@ describe('a ledger that fails', needs('postgresql'), () => {
   beforeAll(async () => {
     cluster = await startPostgres();
     await cluster.query(upgradeScript(0));
-  }, 60_000);
+  });
 
   afterAll(() => cluster.stop());
 

@@ -240,7 +240,7 @@ describe('a process of its own', () => {
   let program: Program;
   beforeAll(async () => {
     program = await bundleProgram();
-  }, 30_000);
+  });
   afterAll(() => program.remove());
 
   test('that is killed leaves every record that it has acknowledged', async () => {
@@ -255,5 +255,5 @@ describe('a process of its own', () => {
     expect(journal.records).toEqual(journal.records.map((_record, step) => ({ step })));
     await journal.close();
     expect(existsSync(join(host.folder, 'job.ndjson.lock'))).toBe(false);
-  }, 20_000);
+  });
 });

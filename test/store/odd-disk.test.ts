@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { needs } from '../helpers/needs.ts';
 import { place } from './place.ts';
 import { bundleProgram, ended, printed, startOn, type Ended, type Program } from './spawning.ts';
@@ -10,7 +10,7 @@ import { bundleProgram, ended, printed, startOn, type Ended, type Program } from
 let program: Program;
 beforeAll(async () => {
   program = await bundleProgram();
-}, 30_000);
+});
 afterAll(() => program.remove());
 
 const runOn = (disk: string, ...words: string[]): Promise<Ended> => ended(startOn(disk, program, ...words));
@@ -18,7 +18,7 @@ const runOn = (disk: string, ...words: string[]): Promise<Ended> => ended(startO
 describe.each(['EPERM', 'ENOTSUP', 'EISDIR'])('where a hard link is refused with %s', (code) => {
   const disk = `no-link=${code}`;
 
-  test('many processes lose no step, and leave nothing behind', { ...needs('posix'), timeout: 60_000 }, async () => {
+  test('many processes lose no step, and leave nothing behind', needs('posix'), async () => {
     const { folder } = place();
     writeFileSync(join(folder, 'count'), '0');
     const ends = await Promise.all(Array.from({ length: 6 }, () => runOn(disk, 'count', folder, '15')));
@@ -28,23 +28,19 @@ describe.each(['EPERM', 'ENOTSUP', 'EISDIR'])('where a hard link is refused with
   });
 });
 
-test(
-  'without hard links, processes that are killed inside the lock never meet there',
-  { ...needs('signals'), timeout: 60_000 },
-  async () => {
-    const { folder } = place();
-    const ends = await Promise.all(Array.from({ length: 16 }, () => runOn('no-link=ENOTSUP', 'die', folder)));
-    expect(ends.map(({ signal, stderr }) => [signal, stderr])).toEqual(Array(16).fill(['SIGKILL', '']));
-    expect(readFileSync(join(folder, 'deaths'), 'utf8')).toHaveLength(16);
-    expect(existsSync(join(folder, 'violated'))).toBe(false);
-  },
-);
+test('without hard links, processes that are killed inside the lock never meet there', needs('signals'), async () => {
+  const { folder } = place();
+  const ends = await Promise.all(Array.from({ length: 16 }, () => runOn('no-link=ENOTSUP', 'die', folder)));
+  expect(ends.map(({ signal, stderr }) => [signal, stderr])).toEqual(Array(16).fill(['SIGKILL', '']));
+  expect(readFileSync(join(folder, 'deaths'), 'utf8')).toHaveLength(16);
+  expect(existsSync(join(folder, 'violated'))).toBe(false);
+});
 
 test('whoever stalls before writing into a lock does not hold it once another has taken it for cut', async () => {
   const { folder } = place();
   const lock = join(folder, 'x.lock');
   const slow = startOn(`no-link=ENOTSUP stall=${join(folder, 'go')}`, program, 'hold', folder);
-  await vi.waitFor(() => expect(existsSync(lock)).toBe(true), { timeout: 10_000 });
+  await expect.poll(() => existsSync(lock)).toBe(true);
   const fast = startOn('no-link=ENOTSUP', program, 'hold', folder);
   await printed(fast, 'held');
   writeFileSync(join(folder, 'go'), '');
@@ -53,7 +49,7 @@ test('whoever stalls before writing into a lock does not hold it once another ha
   fast.kill('SIGKILL');
   expect(await told).toBe('held');
   expect(JSON.parse(readFileSync(lock, 'utf8'))).toMatchObject({ pid: slow.pid });
-}, 40_000);
+});
 
 test.each(['loose', 'loose-link', 'loose no-link=ENOTSUP'])(
   'a folder whose disk gives a name twice is refused: %s',
@@ -73,7 +69,7 @@ test.each([
   ['windows held=Infinity', '7 cannot write FILE: another program has it open, or it is write-protected', '2'],
 ])(
   'a file that another program has open for a moment is written all the same on Windows: %s',
-  { ...needs('posix'), timeout: 30_000 },
+  needs('posix'),
   async (disk, said, left) => {
     const { folder } = place();
     const { stdout, stderr } = await runOn(disk, 'rewrite', folder, '2');

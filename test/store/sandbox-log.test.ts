@@ -105,7 +105,7 @@ describe('many processes', () => {
   let program: Program;
   beforeAll(async () => {
     program = await bundleProgram();
-  }, 30_000);
+  });
   afterAll(() => program.remove());
 
   test('lose no record', async () => {
@@ -121,5 +121,5 @@ describe('many processes', () => {
       const steps = records.filter(({ by }) => by === name).map(({ step }) => step);
       expect(steps).toEqual(Array.from({ length: 20 }, (_, step) => step));
     }
-  }, 60_000);
+  });
 });

@@ -157,7 +157,7 @@ test('a reader that is slow holds the sender back', async () => {
     looks = [...looks, sent].slice(-10);
     return looks.length === 10 && sent > 0 && looks.every((look) => look === sent);
   };
-  await expect.poll(isResting, { timeout: 20_000 }).toBe(true);
+  await expect.poll(isResting).toBe(true);
   // What the system holds on both sides of a connection on loopback.
   expect(sent).toBeLessThan(whole / 2);
 

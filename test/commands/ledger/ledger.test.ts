@@ -78,7 +78,7 @@ describe('with a database', needs('postgresql'), () => {
   beforeAll(async () => {
     cluster = await startPostgres();
     await cluster.query(upgradeScript(0));
-  }, 60_000);
+  });
 
   afterAll(() => cluster.stop());
 

@@ -256,7 +256,7 @@ describe('many processes', () => {
   let program: Program;
   beforeAll(async () => {
     program = await bundleProgram();
-  }, 30_000);
+  });
   afterAll(() => program.remove());
 
   const savers = isWhole ? 50 : 12;
@@ -270,7 +270,7 @@ describe('many processes', () => {
     expect(stored.sort()).toEqual(names);
     const expected = names.map((name) => [name, { origin: 'https://a.example', api_key: `key-of-${name}` }]);
     expect(jsonIn(host, 'credentials.json')).toMatchObject({ keys: Object.fromEntries(expected) as object });
-  }, 120_000);
+  });
 
   test('a file that the disk cuts is put back as it was', needs('shell'), async () => {
     const host = place();

@@ -1,5 +1,5 @@
 import { createHash, hash } from 'node:crypto';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { realClock } from '../../../src/cli/clock.ts';
 import { sharedClaims } from '../../../src/store/ledger/ledger-claims.ts';
 import { openSession } from '../../../src/store/ledger/ledger-session.ts';
@@ -54,7 +54,7 @@ function awaited() {
   const signal = new AbortController().signal;
   const options = { settle: 5000, signal, note: () => undefined, requestLimit: 30_000 };
   const claims = sharedClaims(session, { target: 'licenses 7', clock }, options);
-  const sent = (count: number) => vi.waitFor(() => expect(statements).toHaveLength(count));
+  const sent = (count: number) => expect.poll(() => statements.length).toBe(count);
   return { claims, clock, statements, sent };
 }
 
@@ -91,7 +91,7 @@ test('the first answer is recorded at once, those of the next 20 ms by one state
   statements[0]?.end();
   await first;
   const others = [answered('ben'), answered('cy')];
-  await vi.waitFor(() => expect(clock.sleeping()).toBe(1));
+  await expect.poll(clock.sleeping).toBe(1);
   others.push(answered('dee'));
   clock.advance(20);
   await sent(2);

@@ -39,7 +39,7 @@ describe('the steps of a ledger', needs('postgresql'), () => {
 
   beforeAll(async () => {
     cluster = await startPostgres();
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await Promise.all(clients.map((client) => client.end()));

@@ -21,7 +21,7 @@ describe('a ledger', needs('postgresql'), () => {
   beforeAll(async () => {
     cluster = await startPostgres();
     await ledgerOf().init();
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await Promise.all(opened.map((ledger) => ledger.close()));
@@ -285,7 +285,7 @@ describe('a ledger', needs('postgresql'), () => {
     };
     await Promise.all([0, 1, 2, 3].map(work));
     expect(await deadlocks()).toEqual(before);
-  }, 60_000);
+  });
 
   test('what the database undid is sent again, also where the role isolates its transactions', async () => {
     await cluster.query('CREATE ROLE serial LOGIN');

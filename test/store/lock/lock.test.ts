@@ -25,7 +25,7 @@ import { needs } from '../../helpers/needs.ts';
 let program: Program;
 beforeAll(async () => {
   program = await bundleProgram();
-}, 30_000);
+});
 afterAll(() => program.remove());
 
 const locksIn = (folder: string): string[] => readdirSync(folder).filter((name) => name.startsWith('x.lock'));
@@ -112,7 +112,7 @@ test('the lock of a killed process is taken over', async () => {
   expect((await end).signal).toBe('SIGKILL');
   await expect(withLock(path, host, () => Promise.resolve('ours'), { wait: 0 })).resolves.toBe('ours');
   expect(locksIn(host.folder)).toEqual([]);
-}, 20_000);
+});
 
 const gone = 2 ** 22 + 1;
 
@@ -174,7 +174,7 @@ test.each([
   ['a container and its host', container, [], unseen, unseen],
   ['two containers', container, container, unseen, unseen],
   ['two processes of one computer', [], [], unseen, 'taken'],
-])('a killed holder, %s', { ...needs('mounts'), timeout: 30_000 }, async (_what, holder, taker, alive, dead) => {
+])('a killed holder, %s', needs('mounts'), async (_what, holder, taker, alive, dead) => {
   const host = place();
   mkdirSync(join(host.folder, 'own'));
   const look = async (): Promise<string> => (await ended(startUnder(taker, program, 'try', host.folder))).stdout;
@@ -199,33 +199,29 @@ test.each([
   ['runs, whoever has its id', 'lives', unseen],
   ['is gone, whoever has its id now', 'dies', 'taken'],
   ['runs, though calls are refused', 'is full', unseen],
-])(
-  'without /proc, an owner is called by its sign: it %s',
-  { ...needs('mounts'), timeout: 30_000 },
-  async (_what, fate, expected) => {
-    const host = place();
-    mkdirSync(join(host.folder, 'own'));
-    const child = startUnder(withoutProc, program, 'hold', host.folder);
-    await printed(child, 'held');
-    const end = ended(child);
-    if (fate === 'dies') {
-      child.kill('SIGKILL');
-      await end;
-    }
-    const path = join(host.folder, 'x.lock');
-    const owner: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    const { pid, sign = '' } = owner as Owner;
-    const socket = join(host.folder, 'own', `chatelaine-${host.system.uid ?? 'user'}`, `live-${sign}`);
-    if (fate === 'is full') await refuseCalls(socket);
-    const other = { ...(owner as Owner), pid: { lives: gone, dies: process.pid }[fate] ?? pid };
-    writeFileSync(path, JSON.stringify(other));
-    const { stdout } = await ended(startUnder(withoutProc, program, 'try', host.folder));
-    expect(stdout).toMatch(expected);
-    // The socket of a process that is gone is removed by the next one.
-    const sockets = readdirSync(join(host.folder, 'own', `chatelaine-${host.system.uid ?? 'user'}`));
-    expect(sockets.filter((name) => name.startsWith('live-'))).toHaveLength(fate === 'dies' ? 1 : 2);
-  },
-);
+])('without /proc, an owner is called by its sign: it %s', needs('mounts'), async (_what, fate, expected) => {
+  const host = place();
+  mkdirSync(join(host.folder, 'own'));
+  const child = startUnder(withoutProc, program, 'hold', host.folder);
+  await printed(child, 'held');
+  const end = ended(child);
+  if (fate === 'dies') {
+    child.kill('SIGKILL');
+    await end;
+  }
+  const path = join(host.folder, 'x.lock');
+  const owner: unknown = JSON.parse(readFileSync(path, 'utf8'));
+  const { pid, sign = '' } = owner as Owner;
+  const socket = join(host.folder, 'own', `chatelaine-${host.system.uid ?? 'user'}`, `live-${sign}`);
+  if (fate === 'is full') await refuseCalls(socket);
+  const other = { ...(owner as Owner), pid: { lives: gone, dies: process.pid }[fate] ?? pid };
+  writeFileSync(path, JSON.stringify(other));
+  const { stdout } = await ended(startUnder(withoutProc, program, 'try', host.folder));
+  expect(stdout).toMatch(expected);
+  // The socket of a process that is gone is removed by the next one.
+  const sockets = readdirSync(join(host.folder, 'own', `chatelaine-${host.system.uid ?? 'user'}`));
+  expect(sockets.filter((name) => name.startsWith('live-'))).toHaveLength(fate === 'dies' ? 1 : 2);
+});
 
 test('a takeover that was itself killed half-way is taken over', needs('posix'), async () => {
   const host = place();
@@ -254,19 +250,15 @@ test('many processes lose no step', async () => {
   const ends = await Promise.all(Array.from({ length: 8 }, () => ended(start(program, 'count', host.folder, '25'))));
   expect(ends.map(({ code, stderr }) => [code, stderr])).toEqual(Array(8).fill([0, '']));
   expect(readFileSync(join(host.folder, 'count'), 'utf8')).toBe('200');
-}, 60_000);
+});
 
-test(
-  'processes that are killed inside the lock, one after the other, never meet there',
-  { ...needs('signals'), timeout: 60_000 },
-  async () => {
-    const host = place();
-    const ends = await Promise.all(Array.from({ length: 24 }, () => ended(start(program, 'die', host.folder))));
-    expect(ends.map(({ signal, stderr }) => [signal, stderr])).toEqual(Array(24).fill(['SIGKILL', '']));
-    expect(readFileSync(join(host.folder, 'deaths'), 'utf8')).toHaveLength(24);
-    expect(existsSync(join(host.folder, 'violated'))).toBe(false);
-  },
-);
+test('processes that are killed inside the lock, one after the other, never meet there', needs('signals'), async () => {
+  const host = place();
+  const ends = await Promise.all(Array.from({ length: 24 }, () => ended(start(program, 'die', host.folder))));
+  expect(ends.map(({ signal, stderr }) => [signal, stderr])).toEqual(Array(24).fill(['SIGKILL', '']));
+  expect(readFileSync(join(host.folder, 'deaths'), 'utf8')).toHaveLength(24);
+  expect(existsSync(join(host.folder, 'violated'))).toBe(false);
+});
 
 test('locks are in the state folder, which is private', needs('modes'), async () => {
   const { system } = place();
