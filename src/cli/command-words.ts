@@ -63,12 +63,14 @@ function bareWords(argv: readonly string[]): string[] {
   return found;
 }
 
-function takesNextWord(word: string): boolean {
-  const fields = Object.entries<Field>(globalOptions).filter(([, { kind }]) => kind !== 'boolean');
-  if (word.startsWith('--')) return fields.some(([name, field]) => word === `--${flagOf(name, field)}`);
+/** Whether the value of an option is the next word; a line's options before its command are those of every command. */
+export function takesNextWord(word: string, fields = Object.entries<Field>(globalOptions)): boolean {
+  const taking = fields.filter(([, { kind }]) => kind !== 'boolean');
+  if (word.startsWith('--'))
+    return taking.some(([name, field]) => word.replaceAll('_', '-') === `--${flagOf(name, field)}`);
   const letters = Array.from(word.slice(1));
-  const taking = letters.findIndex((letter) => fields.some(([, { short }]) => short === letter));
-  return taking >= 0 && taking === letters.length - 1;
+  const at = letters.findIndex((letter) => taking.some(([, { short }]) => short === letter));
+  return at >= 0 && at === letters.length - 1;
 }
 
 /** What other tools call a command, and what it is here. */

@@ -4,6 +4,7 @@ import type { AnyCommand } from '../commands/command.ts';
 import type { Environment } from '../core/system.ts';
 import { globalOptions } from '../commands/environment.ts';
 import { flagOf, type Field, type Fields } from '../schema/field.ts';
+import { inOurNames } from './api-names.ts';
 import { commandWords, withoutHelpWords } from './command-words.ts';
 import { synopsis, commandHelp, helpWidth, nounHelp, optionsHelp, programHelp } from './help.ts';
 import type { LinePlace } from './mistakes.ts';
@@ -30,8 +31,11 @@ export async function readCommandLine(
 ): Promise<ParsedLine> {
   const width = helpWidth(stdout.isTTY ? stdout.columns : undefined);
   if (argv.join(' ') === 'help options') return { text: optionsHelp(width) };
-  const words = withoutHelpWords(argv);
-  const reading: ProgramReading = { place: { words: commandWords(words), options: globalOptions }, version, width };
+  const typed = withoutHelpWords(argv);
+  const place = { words: commandWords(typed), options: globalOptions };
+  const entry = [...commandTable, ...hiddenTable].find(({ name }) => name === place.words.join(' '));
+  const words = entry ? inOurNames(typed, await entry.load()) : typed;
+  const reading: ProgramReading = { place, version, width };
   const program = buildProgram(env, reading);
   try {
     await program.parseAsync([...words], { from: 'user' });
@@ -172,6 +176,5 @@ function optionsOf(name: string, field: Field): Option[] {
     if (field.many) return [option.argParser((text: string, all?: string[]) => [...(all ?? []), text])];
     return isNegatable(field) ? [option, new Option(`--no-${flag}`)] : [option];
   }
-  const on = new Option(`${short}--${flag}`);
-  return isNegatable(field) ? [on, new Option(`--no-${flag}`)] : [on];
+  return [new Option(`${short}--${flag}`), new Option(`--no-${flag}`)];
 }

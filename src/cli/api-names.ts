@@ -1,0 +1,85 @@
+import { globalOptions } from '../commands/environment.ts';
+import type { CommandSurface } from '../commands/surface.ts';
+import { usage } from '../core/failure.ts';
+import { flagOf, type Field } from '../schema/field.ts';
+import { takesNextWord } from './command-words.ts';
+
+/** The API's names of arguments; where a command has several names, the first is that of its first word. */
+const argumentNames: Readonly<Record<string, readonly string[]>> = {
+  license_code: ['license-code'],
+  mac_address: ['mac-address'],
+  channel: ['stream-id'],
+  topic: ['topic-name'],
+  fragment: ['fragment'],
+  renaming: ['fragment', 'name'],
+  snippet: ['saved-snippet-id'],
+};
+
+/** The API's switches that are other switches here. */
+const switchNames: Readonly<Record<string, Readonly<Record<string, string | undefined>>>> = {
+  'apply-markdown': { false: 'raw-content' },
+  'is-pinned': { true: 'pin', false: 'hide' },
+};
+
+/**
+ * A line in the names of the command's own table: the API's names of what has another one here, underscores for dashes, and `=true` and
+ * `=false` behind switches are taken too, and shown nowhere.
+ * @throws Failure usage
+ */
+export function inOurNames(argv: readonly string[], { name, args = {}, options = {} }: CommandSurface): string[] {
+  const fields = Object.entries<Field>({ ...globalOptions, ...options });
+  const named = Object.keys(args).flatMap((argument) => argumentNames[argument] ?? []);
+  const [first, last, line]: [string[], string[], string[]] = [[], [], []];
+  let verbAt = name.split(' ').length;
+  for (let index = 0; index < argv.length; index += 1) {
+    const word = argv[index] ?? '';
+    const next = argv[index + 1];
+    const [, flag = '', text] = /^--([^=]+)(?:=(.*))?$/s.exec(word.replace(/^[^=]+/, (typed) => dashed(typed))) ?? [];
+    if (word === '--') {
+      line.push(...argv.slice(index));
+      break;
+    }
+    if (named.includes(flag) && !fields.some((field) => flagOf(...field) === flag)) {
+      const value = text ?? next;
+      if (value === undefined) throw usage(`--${flag} needs a value`, `See chatelaine ${name} --help.`);
+      (flag === named[0] ? first : last).push(flag === 'stream-id' && /^\d+$/.test(value) ? `id:${value}` : value);
+      if (text === undefined) index += 1;
+      continue;
+    }
+    const ours = flag === '' ? [word] : ourOption(flag, text, fields, word);
+    line.push(...ours);
+    const isWord = !word.startsWith('-') || word === '-';
+    if (next !== undefined && !isWord && takesNextWord(ours[0] ?? '', fields)) {
+      line.push(next);
+      index += 1;
+    }
+    if (isWord && (verbAt -= 1) === 0) first.push(...line.splice(0));
+  }
+  return [...first, ...line, ...(last.length > 0 && !line.includes('--') ? ['--'] : []), ...last];
+}
+
+/** An option as the command's table has it; one that it does not have stays as it was typed. */
+function ourOption(
+  flag: string,
+  text: string | undefined,
+  fields: readonly (readonly [string, Field])[],
+  typed: string,
+): readonly string[] {
+  const behind = text === undefined ? '' : `=${text}`;
+  const meant = switchNames[flag]?.[text ?? 'true'];
+  const field = fields.find((one) => flagOf(...one) === flag || dashed(one[0]) === flag);
+  if (
+    !field &&
+    switchNames[flag] &&
+    fields.some(([name]) => Object.values(switchNames[flag] ?? {}).includes(dashed(name)))
+  )
+    return meant === undefined ? [] : [`--${meant}`];
+  if (field?.[1].kind === 'boolean' && /^(true|false)$/.test(text ?? ''))
+    return [`--${text === 'true' ? '' : 'no-'}${flagOf(...field)}`];
+  if (field) return [`--${flagOf(...field)}${behind}`];
+  return fields.some((one) => flag === `no-${flagOf(...one)}`) ? [`--${flag}${behind}`] : [typed];
+}
+
+function dashed(name: string): string {
+  return name.replaceAll('_', '-');
+}
