@@ -30,7 +30,7 @@ export const ensuringOptions = {
     many: true,
     nonempty: true,
     placeholder: 'USER',
-    help: 'Ask for a license of USER though an earlier request was answered and no list shows its license',
+    help: 'Ask once more for a license of USER though an earlier request was answered and no list shows its license',
   },
 } as const satisfies Fields;
 

@@ -36,6 +36,14 @@ export function isCreation(decision: Decision): boolean {
   return (decision.step === 'create' || decision.step === 'look up') && !isOpen(decision);
 }
 
+/** How often a POST for the user is repeated: one that may create a second license is sent once. */
+export function retriesFor(
+  { remote_user }: LicenseUser,
+  { retries, sendAgain }: { readonly retries: number } & Pick<KnownUsers, 'sendAgain'>,
+): number {
+  return sendAgain.has(remote_user) ? 0 : retries;
+}
+
 /** Whether nothing may be sent, since an earlier POST was answered. */
 export function isOpen(decision: Decision): boolean {
   return 'answer' in decision;

@@ -5,7 +5,7 @@ import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { whileClaimed, type ClaimedUser, type ClaimingUser } from './claim-users.ts';
 import { createLicense, type CreatedLicense, type CreatingApi, type Settling } from './create-license.ts';
-import { decide, openInWords, severalWarning, similarTo, sizeOf, type KnownUsers } from './decide.ts';
+import { decide, openInWords, retriesFor, severalWarning, similarTo, sizeOf, type KnownUsers } from './decide.ts';
 import { sightOf } from './sight.ts';
 
 interface Ensuring extends Settling, ClaimingUser, Pick<KnownUsers, 'similar' | 'sendAgain'> {}
@@ -47,7 +47,8 @@ async function ensure(
     return { outcome: 'resized', license, size_before: sizeOf(decision.license) };
   }
   if (decision.step === 'refused') throw decision.failure;
-  const { license, failure } = await createLicense(api, fields, user, { ...ensuring, before: listed });
+  const creating = { ...ensuring, before: listed, retries: retriesFor(fields, ensuring) };
+  const { license, failure } = await createLicense(api, fields, user, creating);
   return { outcome: 'created', license, failure };
 }
 

@@ -9,6 +9,7 @@ import {
   isCreation,
   isOpen,
   openInWords,
+  retriesFor,
   severalWarning,
   similarTo,
   sizeOf,
@@ -108,7 +109,7 @@ export class RowWork {
 
   /** Nothing is sent before a look, `settle` after the last POST, proves that there is no license, and while an answer is open. */
   async #create(row: LicenseFields, decision: Decision, waiting: WaitingRow | undefined): Promise<void> {
-    const { claims, settle, retries, answerOf, sendAgain } = this.#applying;
+    const { claims, settle, answerOf, sendAgain } = this.#applying;
     if (!waiting && (await this.#inOrder(() => claims.claim(row))) === 'held') return;
     const posted = waiting ? -Infinity : lastPost(row, this.listedAt, this.#applying);
     if (posted + settle > this.listedAt) {
@@ -126,7 +127,8 @@ export class RowWork {
       const added = near.find((license) => !waiting.near.has(identityOf(license)));
       if (added) return this.#fail(row, similarTo(added, row.remote_user), waiting);
       const { posts } = waiting;
-      if (posts > retries) return this.#fail(row, `sent ${times(posts)}, and the list does not show it`, waiting);
+      if (posts > retriesFor(row, this.#applying))
+        return this.#fail(row, `sent ${times(posts)}, and the list does not show it`, waiting);
     }
     await this.#post(row, waiting, new Set(near.map(identityOf)));
   }
@@ -171,9 +173,9 @@ export class RowWork {
   /** The POSTs of earlier runs count too: once `--retries` are used up, each run sends one. */
   #postsBefore(row: LicenseFields, waiting: WaitingRow | undefined): number {
     if (waiting?.is === 'unanswered') return waiting.posts;
-    const { journal, claims, retries } = this.#applying;
-    const past = journal.past(row);
-    return Math.min(Math.max(past.is === 'asked' ? past.posts : 0, claims.past(row).unanswered ?? 0), retries);
+    const past = this.#applying.journal.past(row);
+    const posts = Math.max(past.is === 'asked' ? past.posts : 0, this.#applying.claims.past(row).unanswered ?? 0);
+    return Math.min(posts, retriesFor(row, this.#applying));
   }
 
   /** A request that an interruption cut may have been sent; before a request, an interruption is the reason of the signal itself. */

@@ -121,6 +121,24 @@ test.each(answers)(
   },
 );
 
+test.each([
+  ['drops requests', 'drop-before'],
+  ['answers them with a page of a portal', 'html'],
+])('--send-again sends one request, also where the server %s', async (_what, kind) => {
+  const { run, posts, made } = await service(
+    { names: 'upper', write_shape: 'echo', filters: 'exact' },
+    `POST /v1/license/=${kind}#99+1`,
+  );
+  expect([(await run(ensure('ada'))).exitCode, posts()]).toEqual([9, 1]);
+
+  const again = await run(ensure('ada', '--send-again', 'ada'));
+  expect([again.exitCode, posts()]).toEqual([9, 2]);
+  expect(again.error?.message).toContain('sent once, and the list does not show it');
+  const applied = await run(['license', 'apply', '-', '--send-again', 'ada'], roster('ada', 'bob'));
+  expect([applied.exitCode, posts()]).toEqual([9, 2 + 1 + 6]);
+  expect(made()).toHaveLength(1);
+});
+
 test.each(['html', 'redirect', 'json-garbage', 'cut'])(
   'a portal that answers (%s) blocks nobody for good',
   async (kind) => {
