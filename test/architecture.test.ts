@@ -175,6 +175,14 @@ test('files are read through three doors, which a FIFO does not hold; the rest r
   ]);
 });
 
+test("folders are made one by one: mkdir's own recursion never ends below a parent that takes none, as /proc", () => {
+  const making = sources.filter(({ text }) => /\bmkdir(Sync)?\([^)]*\brecursive\b/.test(text));
+  expect(
+    making.map(({ name }) => name),
+    'take makeFolder of store/disk/private-folder.ts',
+  ).toEqual([]);
+});
+
 test('the clock and chance are read in src/cli and given to everybody else', () => {
   const below = sources.filter((source) => roomOf(source.name) !== 'cli');
   expect(places(below, readsClockOrChance), 'take the clock as a parameter').toEqual([]);

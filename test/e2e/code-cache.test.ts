@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { needs } from '../helpers/needs.ts';
 import { openOrigin } from '../helpers/origin.ts';
 
 let caches: string;
@@ -28,6 +29,8 @@ async function run(
     env: { PATH: process.env['PATH'], HOME: caches, XDG_CACHE_HOME: caches, ...more },
     extendEnv: false,
     stdin: 'ignore',
+    timeout: 20_000,
+    killSignal: 'SIGKILL',
   });
 }
 
@@ -45,6 +48,22 @@ test('the first request writes a cache, which V8 accepts in the next run', async
   expect(await list()).toMatchObject(answer);
   // One that is refused would be written again.
   expect(written()).toBe(before);
+});
+
+test.each([
+  ['a request', ['license', 'list', '--no-header'], answer.stdout],
+  ['TAB', ['__complete', 'zsh', 'topic', 'list', ''], 'words'],
+])('%s with a home in which no folder can be made ends', needs('proc'), async (_what, words, stdout) => {
+  const nowhere = '/proc/chatelaine-has-no-such-folder';
+  const chat = { CHATELAINE_CHAT_EMAIL: 'ada@chat.example', CHATELAINE_CHAT_API_KEY: 'key' };
+  const { port } = await openOrigin(() => ({
+    body: '[{"license_code":"k","remote_user":"ada","app_code":7,"size_allowance":4}]',
+  }));
+  const url = `http://127.0.0.1:${port}`;
+  const unit = { CHATELAINE_BASE_URL: url, CHATELAINE_API_KEY: 'key', CHATELAINE_APP_CODE: '7' };
+  const env = { HOME: nowhere, XDG_CACHE_HOME: '', ...unit, ...chat, CHATELAINE_CHAT_SITE: url };
+
+  expect(await run(words, env)).toMatchObject({ stdout, stderr: '' });
 });
 
 test('two builds that share the folder each keep theirs, however often they take turns', async () => {

@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { constants, fstatSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { constants, fstatSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { variable } from '../../core/system.ts';
 import { readName } from '../../schema/narrow.ts';
 import { foldersOf, namesFile } from '../../store/disk/folders.ts';
+import { makeFolder } from '../launch/make-folder.ts';
 import type { LineReading, Offer } from './reading.ts';
 
 /**
@@ -190,7 +191,7 @@ function isForAccess(name: string): boolean {
 function store(file: string, content: JsonObject): void {
   const draft = `${file}.${process.pid}`;
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(file));
     writeFileSync(draft, JSON.stringify(content), { mode: 0o600, flag: 'wx' });
     renameSync(draft, file);
   } catch {

@@ -4,7 +4,6 @@ import {
   existsSync,
   fstatSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readSync,
@@ -15,6 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { makeFolder } from './make-folder.ts';
 
 /**
  * V8's code cache of one program text (docs/architecture.md, Code cache). Nothing here fails: without a cache the program starts
@@ -101,7 +101,7 @@ function nearest(folder: string): string {
 function write(folder: string, name: string, data: Buffer, engine: string): void {
   // In the home of another user it would lock them out of their own cache folder.
   if (lstatSync(nearest(folder)).uid !== process.getuid?.()) return;
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   if (!isPrivateFolder(folder)) return;
   const draft = join(folder, `${process.pid}.draft${engine}`);
   const head = Buffer.allocUnsafe(headBytes);
