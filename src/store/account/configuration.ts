@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { renaming } from '../../core/shell-word.ts';
-import { storageFailure, whenClosed, writePrivate } from '../disk/files.ts';
+import { refuseNewer, storageFailure, whenClosed, writePrivate } from '../disk/files.ts';
 import { readPrivate } from '../disk/private-file.ts';
 import { makePrivateFolder, refuseUnsafeFolder } from '../disk/private-folder.ts';
 import { foldersOf } from '../disk/folders.ts';
@@ -11,12 +11,16 @@ import { withLock, type Surroundings } from '../lock/lock.ts';
 /** The two files of the configuration folder, without `.json`. */
 type ConfigurationFile = 'config' | 'credentials';
 
+/** The version of both files. */
+export const fileVersion = 1;
+
 /** A file's content; keys that this version does not know are kept when it is written again. */
 export type Content = Readonly<Record<string, unknown>>;
 
 /**
  * Reads a file of the configuration; empty where there is none. The hot path of every command: no lock, no package.
- * @throws Failure config when others own or can write the folder or the file, can read the keys, or the text is no JSON object
+ * @throws Failure config when others own or can write the folder or the file, can read the keys, the text is no JSON object, or of a newer
+ * version
  */
 export async function readConfiguration(file: ConfigurationFile, host: Surroundings): Promise<Content> {
   await refuseUnsafeFolder(foldersOf(host.system).config, host.system);
@@ -42,7 +46,9 @@ async function readContent(
   if (text === undefined) return {};
   try {
     const content: unknown = JSON.parse(text);
-    return isObject(content) ? content : undefined;
+    if (!isObject(content)) return undefined;
+    refuseNewer(path, content['version'], fileVersion);
+    return content;
   } catch (cause) {
     if (cause instanceof SyntaxError) return undefined;
     throw cause;

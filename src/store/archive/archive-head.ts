@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { stat } from '../../core/outside.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject, writeJson } from '../../core/json.ts';
-import { hashOf, readBytes, writePrivate, isMissing, storageFailure } from '../disk/files.ts';
+import { hashOf, readBytes, refuseNewer, writePrivate, isMissing, storageFailure } from '../disk/files.ts';
 import { jsonIn } from '../roster/ndjson.ts';
 import { archiveForms, type ArchiveForm } from './part.ts';
 
@@ -47,13 +47,7 @@ export async function readManifest(folder: string): Promise<ManifestRead | undef
   if (!bytes) return undefined;
   const text = bytes.toString('utf8');
   const value = jsonIn(text)?.value;
-  const version = isObject(value) ? value['archive'] : undefined;
-  if (typeof version === 'number' && version > currentVersion)
-    throw new Failure(
-      'config',
-      `${path} is of version ${version} of the format; this program reads ${currentVersion}`,
-      { hint: 'Update chatelaine.' },
-    );
+  if (isObject(value)) refuseNewer(path, value['archive'], currentVersion);
   if (value === undefined) return { problem: 'it is not valid JSON' };
   if (!isManifest(value)) return { problem: 'it is not the head of an archive' };
   if (!hasOwnHash(text)) return { problem: 'its content changed: its SHA-256 is not the one at its end' };

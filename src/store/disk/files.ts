@@ -158,6 +158,14 @@ export async function remove(path: string): Promise<void> {
   }
 }
 
+/** @throws Failure config for a file that a newer program wrote: this one would lose what it does not know */
+export function refuseNewer(path: string, version: unknown, known: number): void {
+  if (typeof version !== 'number' || version <= known) return;
+  throw new Failure('config', `${path} is of version ${version} of the format; this program reads ${known}`, {
+    hint: 'Upgrade chatelaine; nothing was sent or changed.',
+  });
+}
+
 /** What a failed call of the file system means to the user. A full disk passes by itself; the rest is a matter of settings. */
 export function storageFailure(what: string, cause: unknown): Failure {
   if (cause instanceof Failure) return cause;

@@ -4,7 +4,7 @@ import { Failure } from '../../core/failure.ts';
 import { isObject, parseJson, writeJson } from '../../core/json.ts';
 import { removing } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
-import { remove, writePrivate } from '../disk/files.ts';
+import { refuseNewer, remove, writePrivate } from '../disk/files.ts';
 import { readPrivate } from '../disk/private-file.ts';
 import { isOwner, type Owner } from '../disk/owner.ts';
 import { inAll, isAnswered, logsOf, type AnswerLog, type Answered } from './answer-log.ts';
@@ -79,10 +79,7 @@ const noClaims: ClaimsFile = { claims: [], posted: [], answers: [] };
 function parseFile(path: string, text: string): ClaimsFile {
   try {
     const file = parseJson(text);
-    if (isObject(file) && typeof file['version'] === 'number' && file['version'] > fileVersion)
-      throw new Failure('config', `the file of claims ${path} was written by a newer chatelaine`, {
-        hint: 'Upgrade chatelaine; nothing was sent.',
-      });
+    if (isObject(file)) refuseNewer(path, file['version'], fileVersion);
     if (isClaimsFile(file)) return { ...noClaims, ...file };
     throw new SyntaxError('not a file of claims');
   } catch (cause) {

@@ -62,7 +62,7 @@ test('a later version is refused, and nothing is written', async () => {
 
     expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' });
     expect(stderr).toContain('archive.json is of version 2 of the format; this program reads 1');
-    expect(stderr).toContain('Update chatelaine.');
+    expect(stderr).toContain('Upgrade chatelaine');
   }
   expect(readFileSync(join(folder, 'archive.json'), 'utf8')).toBe(head);
 });

@@ -14,6 +14,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { renaming } from '../../../src/core/shell-word.ts';
 import { Secret } from '../../../src/core/secret.ts';
+import { openCredentials } from '../../../src/store/account/credentials.ts';
 import { openProfiles } from '../../../src/store/account/profiles.ts';
 import { namesFile } from '../../../src/store/disk/folders.ts';
 import type { ChatProfile, LicensingProfile } from '../../../src/schema/profile.ts';
@@ -126,9 +127,9 @@ test('a key command is kept in place of a key, bound to its origin all the same'
   expect(readFileSync(fileIn(host, 'credentials.json'), 'utf8')).not.toContain('canary');
 });
 
-test('what a newer version wrote is kept', async () => {
+test('what a later program wrote in files of this version is kept', async () => {
   const host = place();
-  const newer = { version: 2, theme: 'dark', profiles: { bot: { kind: 'bot', id: 1 } }, defaults: { bot: 'bot' } };
+  const newer = { version: 1, theme: 'dark', profiles: { bot: { kind: 'bot', id: 1 } }, defaults: { bot: 'bot' } };
   write(host, 'config.json', JSON.stringify(newer));
   write(host, 'credentials.json', JSON.stringify({ hint: 'x', keys: { bot: { token: 'y' } } }));
   const profiles = openProfiles(host.system, host.clock);
@@ -203,6 +204,27 @@ test.each(['{"profiles"', '[]', '', '"x"'])('a broken file is named, and left as
   expect(await failureOf(() => profiles.all())).toEqual(caught);
   expect(await failureOf(() => profiles.save(app, key))).toEqual(caught);
   expect(readFileSync(path, 'utf8')).toBe(text);
+});
+
+test.each(['config', 'credentials'])('a %s.json of a newer version is neither used nor changed', async (name) => {
+  const host = place();
+  const profiles = openProfiles(host.system, host.clock);
+  await profiles.save(app, key);
+  const path = fileIn(host, `${name}.json`);
+  const text = JSON.stringify({ ...(jsonIn(host, `${name}.json`) as object), version: 2 });
+  writeFileSync(path, text);
+  const caught = {
+    kind: 'config',
+    message: `${path} is of version 2 of the format; this program reads 1`,
+    hint: 'Upgrade chatelaine; nothing was sent or changed.',
+  };
+  const { licensing } = openCredentials(host.system, host.clock, profiles, () => Promise.resolve(key));
+
+  expect(await failureOf(() => licensing({ profile: 'app' }))).toEqual(caught);
+  expect(await failureOf(() => profiles.save({ ...app, app_code: 8 }, key))).toEqual(caught);
+  expect(await failureOf(() => profiles.remove(['app']))).toEqual(caught);
+  expect(readFileSync(path, 'utf8')).toBe(text);
+  expect(jsonIn(host, 'config.json')).toMatchObject({ profiles: { app: { app_code: 7 } } });
 });
 
 test('a file that is just being written is read a moment later', async () => {

@@ -140,7 +140,7 @@ test('a file without answers is read, one of a newer version is exit 3 and stays
   writeFileSync(file, newer);
   expect(await failureOf(() => claims.take(['ada']))).toMatchObject({
     kind: 'config',
-    message: `the file of claims ${file} was written by a newer chatelaine`,
+    message: `${file} is of version 2 of the format; this program reads 1`,
   });
   expect(readFileSync(file, 'utf8')).toBe(newer);
 });
