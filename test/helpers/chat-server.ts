@@ -52,6 +52,7 @@ export interface ServedMessage {
   stream_id: number;
   display_recipient: string;
   last_edit_timestamp?: number;
+  content?: string;
 }
 
 export interface SeenRequest {

@@ -28,6 +28,7 @@ export interface MessageHead {
   readonly subject?: unknown;
   readonly stream_id?: unknown;
   readonly display_recipient?: unknown;
+  readonly content?: unknown;
   readonly last_edit_timestamp?: unknown;
   readonly last_moved_timestamp?: unknown;
 }
@@ -140,6 +141,7 @@ const names = [
   'subject',
   'stream_id',
   'display_recipient',
+  'content',
   'last_edit_timestamp',
   'last_moved_timestamp',
 ];
@@ -164,6 +166,9 @@ export class RawMessage implements MessageHead {
   }
   get display_recipient(): unknown {
     return this.text.read('display_recipient');
+  }
+  get content(): unknown {
+    return this.text.read('content');
   }
   get last_edit_timestamp(): unknown {
     return this.text.read('last_edit_timestamp');

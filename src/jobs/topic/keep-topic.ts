@@ -7,13 +7,14 @@ import { readArchive, type OpenArchive, problemsOf } from '../../store/archive/a
 import type { ArchiveChange } from '../../store/archive/archive-lists.ts';
 import { archiveForms, readPart } from '../../store/archive/part.ts';
 import type { PurgeStep } from '../../store/archive/line-file.ts';
+import { hashOf } from '../../store/disk/files.ts';
 import { holdsMessage } from '../archive/archived-messages.ts';
 import { fetchFiles } from '../archive/attached-files.ts';
 import { formsOf } from '../archive/part-forms.ts';
 import type { MessageSelection } from '../messages/selection.ts';
 import type { Standings, StandingCounts } from './standings.ts';
 import { topicSelection, type Topic, type TopicSurvey } from './survey-topic.ts';
-import { closeAll, idsOf, openTopicArchives, type Keeping, type TopicArchive } from './topic-archives.ts';
+import { closeAll, idsOf, keptVersions, openTopicArchives, type Keeping, type TopicArchive } from './topic-archives.ts';
 
 export type Keeper = ReturnType<typeof topicKeeper>;
 
@@ -26,10 +27,8 @@ export function topicKeeper(chat: Pick<ChatApi, 'raw' | 'level' | 'organization'
   /** The last one is added to; those before are of interrupted purges. */
   let archives: readonly TopicArchive[] = [];
   let topic: Topic | undefined;
-  /** The newest archived version of each message. */
-  const versions = new Map<number, number>();
-  const keep = (message: MessageHead): void =>
-    void versions.set(message.id, Math.max(versionOf(message), versions.get(message.id) ?? 0));
+  /** The last archived version of each message. */
+  const versions = new Map<number, string>();
   return {
     /**
      * Before the first delete call: keeps the surveyed messages, reads them back and verifies them. The standings get what earlier runs
@@ -38,16 +37,15 @@ export function topicKeeper(chat: Pick<ChatApi, 'raw' | 'level' | 'organization'
     async begin(survey: TopicSurvey, standings: Standings): Promise<void> {
       topic = survey;
       keeping.archived(0);
-      archives = await openTopicArchives(chat, survey, keeping, keep);
+      archives = await openTopicArchives(chat, survey, keeping);
       const last = archives.at(-1);
       if (!last) return;
       const { folder } = last.archive;
       for await (const { file, problem } of problemsOf(await readArchive(folder)))
         throw unreadable(folder, file, problem);
       await keepFiles(chat, archives, survey, keeping);
-      // Of a page that was pulled, a message may have left before its second form was fetched: then neither form is kept.
-      const held = new Set(idsOf(archives));
-      for (const id of versions.keys()) if (!held.has(id)) versions.delete(id);
+      for (const one of archives.filter((one) => one === last || one.purge.state === 'begun'))
+        for await (const message of keptVersions(one)) versions.set(message.id, versionOf(message));
       replay(archives, standings);
       const { topic_name, spellings, channel, ids } = survey;
       const { site, account, now } = keeping;
@@ -58,7 +56,7 @@ export function topicKeeper(chat: Pick<ChatApi, 'raw' | 'level' | 'organization'
       if (ids.length > 0) keeping.note(`topic '${topic_name}' is archived and verified in ${folder}`);
     },
     /** Whether this version of a message is not kept yet: the message is new, or was edited since. */
-    lacks: (message: MessageHead) => versionOf(message) > (versions.get(message.id) ?? -1),
+    lacks: (message: MessageHead) => versionOf(message) !== versions.get(message.id),
     /** Messages of the topic that it lacks, ascending; may be none. */
     async add(messages: readonly RawMessage[]): Promise<void> {
       const last = archives.at(-1);
@@ -83,9 +81,9 @@ export function topicKeeper(chat: Pick<ChatApi, 'raw' | 'level' | 'organization'
   };
 }
 
-/** When a message was last edited, UTC seconds; 0 for never. Servers below level 365 count moves too. */
-function versionOf({ last_edit_timestamp: edited }: Pick<MessageHead, 'last_edit_timestamp'>): number {
-  return typeof edited === 'number' ? edited : 0;
+/** What tells the versions of a message's source apart; two edits of one second have one time. */
+function versionOf({ last_edit_timestamp: edited, content }: MessageHead): string {
+  return hashOf(Buffer.from(`${String(edited)} ${String(content)}`));
 }
 
 /** What earlier runs recorded; messages that they archived, and that no look right before a call has shown, are expected in the topic. */

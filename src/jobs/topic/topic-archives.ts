@@ -1,13 +1,12 @@
 import { join } from 'node:path';
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { MessageHead } from '../../api/chat/chat-messages.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { foldName } from '../../schema/topic.ts';
 import { readArchive, type OpenArchive, problemsOf } from '../../store/archive/archive.ts';
 import { readHead } from '../../store/archive/archive-head.ts';
 import { readPurge, type PurgeRecord, type PurgeStage } from '../../store/archive/line-file.ts';
-import { archiveForms } from '../../store/archive/part.ts';
+import { archiveForms, type ArchivedMessage } from '../../store/archive/part.ts';
 import { hashOf } from '../../store/disk/files.ts';
 import { archivedMessages } from '../archive/archived-messages.ts';
 import { pullArchive } from '../archive/pull-archive.ts';
@@ -45,8 +44,7 @@ export async function isBegun(topic: Topic, place: PurgePlace): Promise<boolean>
 
 /**
  * Opens the archives of an interrupted purge, or a new one, and brings the last one up to date: it holds every surveyed message in both
- * forms. Where older messages were moved into the topic since, that is a new one: ids ascend in an archive. `kept` is called with each
- * version of a message that they hold.
+ * forms. Where older messages were moved into the topic since, that is a new one: ids ascend in an archive.
  * @throws Failure incomplete where some were gone before they were archived, an archive is damaged, or a page fails; unavailable where
  * the disk is full
  */
@@ -54,23 +52,17 @@ export async function openTopicArchives(
   chat: Pick<ChatApi, 'raw' | 'level' | 'organization'>,
   survey: TopicSurvey,
   keeping: Keeping,
-  kept: (message: MessageHead) => void,
 ): Promise<readonly TopicArchive[]> {
   const { unfinished, free } = await archivesOf(survey, keeping);
   const opened: TopicArchive[] = [];
   const lacking = async ({ archive }: TopicArchive): Promise<readonly number[]> => {
-    const partsBefore = archive.parts.length;
-    await pullTopic(chat, archive, survey, keeping, kept);
-    await readVersions(archive, partsBefore, kept);
+    await pullTopic(chat, archive, survey, keeping);
     return missingIn(archive, survey.ids);
   };
   try {
     for (const { folder } of unfinished) opened.push(await openOne(folder, keeping));
     const last = opened.at(-1);
-    for (const one of opened.filter(({ purge }) => purge.state === 'begun')) {
-      await refuseDamaged(one.archive);
-      if (one !== last) await readVersions(one.archive, Infinity, kept);
-    }
+    for (const one of opened.filter(({ purge }) => purge.state === 'begun')) await refuseDamaged(one.archive);
     if (last && (await lacking(last)).length === 0) return opened;
     const fresh = await openOne(free, keeping);
     opened.push(fresh);
@@ -119,16 +111,11 @@ async function refuseDamaged({ folder }: OpenArchive): Promise<void> {
     );
 }
 
-/** Reads the first `count` parts. */
-async function readVersions(
-  { folder }: OpenArchive,
-  count: number,
-  kept: (message: MessageHead) => void,
-): Promise<void> {
+/** The source of each message that an archive holds, and its later versions, the last one last. */
+export async function* keptVersions({ archive: { folder } }: TopicArchive): AsyncGenerator<ArchivedMessage> {
   const archive = await readArchive(folder);
-  const first = { ...archive, parts: archive.parts.slice(0, count) };
-  for await (const message of archivedMessages(first, 'source')) kept(message);
-  for (const { message } of archive.changes) if (message) kept(message);
+  yield* archivedMessages(archive, 'source');
+  for (const { message } of archive.changes) if (message) yield message;
 }
 
 /** Closes every archive, also after one that cannot be closed. @throws Failure the first */
@@ -147,7 +134,6 @@ async function pullTopic(
   archive: OpenArchive,
   topic: Topic,
   { site, account, maxFileSize, note, archived }: Keeping,
-  kept: (message: MessageHead) => void,
 ): Promise<void> {
   const { channel, topic_name } = topic;
   const order = {
@@ -160,7 +146,6 @@ async function pullTopic(
     added: archived,
     check(page) {
       checkMessages(page, (message) => isIn(topic, message), topic_name);
-      page.messages.forEach(kept);
     },
   });
 }

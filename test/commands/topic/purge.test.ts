@@ -58,8 +58,8 @@ async function watched(
     ...options,
     removed(messages) {
       const kept = archived(root);
-      const isKept = ({ id, last_edit_timestamp: edited }: ServedMessage): boolean =>
-        kept.get(id)?.some((version) => version['last_edit_timestamp'] === edited) ?? false;
+      const isKept = ({ id, last_edit_timestamp: edited, content }: ServedMessage): boolean =>
+        kept.get(id)?.some((one) => one['last_edit_timestamp'] === edited && one['content'] === content) ?? false;
       unarchived.push(...messages.filter((message) => !isKept(message)).map(({ id }) => id));
     },
   });
@@ -217,6 +217,29 @@ describe('nothing is deleted unarchived but in the windows that are named', () =
     expect({ exitCode, unarchived, left: server.messages }).toEqual({ exitCode: 0, unarchived: [], left: [] });
     expect(rowOf({ stdout })).toMatchObject({ deleted: 8000 + arrived, arrived, deeper: [] });
     expect(stderr.includes('others that arrived during a delete call may have been deleted')).toBe(arrived > 0);
+  });
+
+  test.each([
+    ['before the first call', 0],
+    ['between two calls', 2],
+  ])('a second edit in the same second, %s: archived before its call', async (_when, after) => {
+    const editTo = (content: string) => (messages: ServedMessage[]) => {
+      for (const row of messages.filter(({ id }) => id === 3))
+        Object.assign(row, { content, last_edit_timestamp: 1_772_900_000 });
+    };
+    const [messages, isArchived] = [topicOf('lunch', idsBetween(1, 20)), { value: false }];
+    editTo('first')(messages);
+    const { server, root, unarchived, run } = await watched({
+      ...{ messages, deletesPerCall: 5 },
+      meanwhile(now, { parameters }, calls) {
+        isArchived.value ||= archived(root).has(3);
+        if (isArchived.value && calls >= after && isLook(parameters)) editTo('second')(now);
+      },
+    });
+
+    const { exitCode } = await run();
+
+    expect({ exitCode, unarchived, left: server.messages }).toEqual({ exitCode: 0, unarchived: [], left: [] });
   });
 
   test('moved in with an old id: the run ends before the call, and the next one archives it first', async () => {
