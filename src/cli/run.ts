@@ -34,6 +34,7 @@ export async function runCommand(
   try {
     const outcome = counted(command.run(values, session.context), command, values, running);
     await (plan ? printDry(outcome, print, { ...plan, ...printed }, session.planned, running) : print(outcome));
+    await session.finish();
     return 0;
   } finally {
     for (const line of conclusions) messages.note(line);

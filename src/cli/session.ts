@@ -41,6 +41,7 @@ export function openSession(running: Running, checkFields: FieldCheck) {
   const { host, options, messages, signal } = running;
   const planned: PlannedCall[] = [];
   const conclusions: string[] = [];
+  const kept: Parameters<Disk['untilWritten']>[0][] = [];
   // One listener for each worker that waits is no leak: without this, Node warns on stderr from the eleventh on.
   setMaxListeners(0, signal);
   const sandbox = embeddedSandbox(host);
@@ -62,6 +63,7 @@ export function openSession(running: Running, checkFields: FieldCheck) {
     note: messages.note,
     conclude: (text) => void conclusions.push(text),
     warn: messages.warn,
+    untilWritten: (record) => void kept.push(record),
     files: () => foldersOf(host.system),
     refuseUnwritableState: () => refuseUnwritable(foldersOf(host.system).state, host.system),
     sandbox: () => sandboxControl(host, signal, messages.note),
@@ -73,7 +75,16 @@ export function openSession(running: Running, checkFields: FieldCheck) {
     planned,
     /** Lines for stderr, once the result is written. */
     conclusions,
+    /** The result is written. */
+    async finish(): Promise<void> {
+      for (const record of kept) {
+        await record.finish();
+        await record.close();
+      }
+    },
     async close(): Promise<void> {
+      // What ended the run says more than a record that cannot be closed after it.
+      for (const record of kept) await record.close().catch(() => undefined);
       await Promise.all([sandbox.close(), closeLedgers()]);
     },
   };

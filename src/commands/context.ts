@@ -144,6 +144,8 @@ export interface Disk {
   readBytes(file: string): Promise<Buffer>;
   /** The journal of a job, held by this process alone; without a file it is named by the job's header. */
   journal(header: JournalHeader, file?: string): Promise<Journal>;
+  /** A record that is finished once the result is written, and closed however the run ends. */
+  untilWritten(record: WrittenRecord): void;
   /** What earlier runs recorded in that journal, without holding it; undefined where none left one. */
   readJournal(header: JournalHeader, file?: string): Promise<JournalContent | undefined>;
   /** The archive in that folder, or a new one, held by this process alone. Lines that parts.ndjson lost are refused by default. */
@@ -152,6 +154,11 @@ export interface Disk {
   files(): { readonly config: string; readonly state: string };
   /** Whether the folder of state can be made or written; nothing is made. @throws Failure config where it cannot */
   refuseUnwritableState(): Promise<void>;
+}
+
+interface WrittenRecord {
+  finish(): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** Who creates licenses for which users: on this machine, or in a ledger that several machines share. */

@@ -93,34 +93,32 @@ export default command({
     const naming = await readNaming({ ...named, before }, context);
     const purge = openPurge(chat, typed, account, context);
     const run = await purge.openRun(channel, naming);
-    try {
-      const names = await topicNames(chat, channel, naming, run.begun);
-      const begun = new Set(run.begun.map(foldName));
-      // Of a topic whose purge was interrupted no message may be left.
-      const isBegun = async (topic: Topic): Promise<boolean> =>
-        begun.has(foldName(topic.topic_name)) || (await purge.isBegun(topic));
-      const found = await surveyTopics(chat, channel, names, { missing_ok, include_hidden, isBegun });
-      const surveys = found.map((survey) => withoutNewer(survey, naming, run));
-      await describeTopics(chat, account, surveys, typed.files ? 'archived' : 'not archived', context);
-      const budget = budgetOf(surveys, max_messages);
-      if (context.options.dry_run) {
-        // It asks for the request that would be sent first.
-        const plan = async (survey: Doomed) => {
-          if (!hasMessages(survey)) return rowOf(survey, 0, 'missing');
-          await chat.deleteTopic(survey.channel.stream_id, survey.topic_name);
-          throw new Planned();
-        };
-        yield* each(surveys, nameOf, checked(naming, plan));
-        return;
-      }
-      const isNumber = surveys.length > 1 || isSeveral(naming) || named.from !== undefined;
-      if (surveys.some(hasMessages)) await confirmTopics(surveys, isNumber ? 'number' : 'name', confirm, context);
-      const purgeOne = checked(naming, purger(purge, run, budget, missing_ok));
-      yield* each(surveys, nameOf, purgeOne, (survey) => partly(survey, purge));
-      await run.finish();
-    } finally {
-      await run.close();
+    context.untilWritten(run);
+    const names = await topicNames(chat, channel, naming, run.begun);
+    const begun = new Set(run.begun.map(foldName));
+    const earlier = async (topic: Topic) => {
+      const { isBegun, ended } = await purge.earlier(topic);
+      return { isBegun: isBegun || begun.has(foldName(topic.topic_name)), ended };
+    };
+    const found = await surveyTopics(chat, channel, names, { missing_ok, include_hidden, earlier });
+    const surveys = found.map((survey) => withoutNewer(survey, naming, run));
+    await describeTopics(chat, account, surveys, typed.files ? 'archived' : 'not archived', context);
+    const budget = budgetOf(surveys, max_messages);
+    if (context.options.dry_run) {
+      // It asks for the request that would be sent first.
+      const plan = async (survey: Doomed) => {
+        if (!hasMessages(survey)) return rowOf(survey, 0, 'missing');
+        await chat.deleteTopic(survey.channel.stream_id, survey.topic_name);
+        throw new Planned();
+      };
+      yield* each(surveys, nameOf, checked(naming, plan));
+      return;
     }
+    const isNumber = surveys.length > 1 || isSeveral(naming) || named.from !== undefined;
+    if (surveys.some(hasMessages)) await confirmTopics(surveys, isNumber ? 'number' : 'name', confirm, context);
+    const purgeOne = checked(naming, purger(purge, run, budget, missing_ok));
+    yield* each(surveys, nameOf, purgeOne, (survey) => partly(survey, purge));
+    run.done();
   },
 
   fields: ['first_time', 'last_time', 'spellings', 'arrived', 'deeper'],
@@ -148,7 +146,7 @@ function checked<T>(naming: Naming, work: (survey: Doomed) => Promise<T>) {
 
 function purger(purge: Purge, run: PurgeRun, budget: Budget, missing_ok: boolean | undefined) {
   return async (survey: Doomed) => {
-    if (!hasMessages(survey) && !(await purge.isBegun(survey))) {
+    if (!hasMessages(survey) && !(await purge.earlier(survey)).isBegun) {
       // An earlier run may have ended its purge.
       const end = run.endOf(survey.topic_name);
       return end ? rowOf(survey, end.deleted, end.status ?? 'deleted') : rowOf(survey, 0, 'missing');

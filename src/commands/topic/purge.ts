@@ -6,7 +6,7 @@ import { topicKeeper, type Keeper } from '../../jobs/topic/keep-topic.ts';
 import { openPurgeRun, type PurgeRun } from '../../jobs/topic/purge-run.ts';
 import { openTopicPurge, type PurgeOutcome, type TopicPurge } from '../../jobs/topic/purge-topic.ts';
 import type { Topic, TopicSurvey } from '../../jobs/topic/survey-topic.ts';
-import { isBegun, type Keeping } from '../../jobs/topic/topic-archives.ts';
+import { earlierPurges, type EarlierPurges, type Keeping } from '../../jobs/topic/topic-archives.ts';
 import { flagField, type Fields, type Values } from '../../schema/field.ts';
 import type { Disk, Invocation, Progress, Terminal, Time } from '../context.ts';
 import { fileSizeOption, lastingSite, maxFileBytes } from '../archive/folder.ts';
@@ -61,8 +61,8 @@ export function openPurge(
         make: () => context.journal(header),
       });
     },
-    /** Whether the purge of that topic began, and did not end. */
-    isBegun: async (topic: Topic) => folder !== false && (await isBegun(topic, place)),
+    earlier: async (topic: Topic): Promise<EarlierPurges> =>
+      folder === false ? { isBegun: false, ended: undefined } : earlierPurges(topic, place),
     /**
      * Deletes a topic of at most `maxMessages`, or ends the interrupted purge of one that is empty.
      * @throws Failure incomplete for all but `deleted`, and with `missing_ok` `unseen`
@@ -81,13 +81,14 @@ export function openPurge(
         for (const text of unarchived(survey, outcome)) context.warn(text);
         if (failure && !(outcome.status === 'unseen' && missing_ok)) throw failure;
         if (failure) context.warn(failure.message);
-        // First the run's record: an archive whose purge is not finished is looked at again after a crash between both.
-        await run.end(survey.topic_name, {
+        const end = {
           deleted: outcome.tally.deleted,
-          status: outcome.status === 'unseen' ? 'unseen' : undefined,
+          status: outcome.status === 'unseen' ? outcome.status : undefined,
+        };
+        await run.end(survey.topic_name, end, {
+          finish: async () => keeper?.finish(outcome.tally),
+          close: async () => keeper?.close(),
         });
-        await keeper?.finish(outcome.tally);
-        await keeper?.close();
         return outcome;
       } catch (cause) {
         deleting.end();

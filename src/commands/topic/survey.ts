@@ -4,21 +4,19 @@ import { utcText } from '../../core/moment.ts';
 import type { Channel } from '../../jobs/topic/find-channel.ts';
 import { nearTopics } from '../../jobs/topic/list-topics.ts';
 import { surveyTopic, type Topic, type TopicSurvey } from '../../jobs/topic/survey-topic.ts';
+import type { EarlierPurges } from '../../jobs/topic/topic-archives.ts';
 import { foldName } from '../../schema/topic.ts';
 import type { Terminal } from '../context.ts';
 
 interface Allowed {
   readonly missing_ok?: boolean | undefined;
   readonly include_hidden?: boolean | undefined;
-  /** Whether an earlier run began to delete a topic: of that no message may be left. */
-  readonly isBegun: (topic: Topic) => Promise<boolean>;
+  /** Of a topic that an earlier run began to delete no message may be left. */
+  readonly earlier: (topic: Topic) => Promise<EarlierPurges>;
 }
 
 /** A topic that is to be deleted. */
-export interface Doomed extends TopicSurvey {
-  /** An earlier run began to delete it. */
-  readonly isBegun: boolean;
-}
+export interface Doomed extends TopicSurvey, EarlierPurges {}
 
 export function hasMessages({ ids, isLimited }: TopicSurvey): boolean {
   return ids.length > 0 || isLimited;
@@ -32,13 +30,13 @@ export async function surveyTopics(
   chat: ChatApi,
   channel: Channel,
   names: readonly string[],
-  { missing_ok, include_hidden, isBegun }: Allowed,
+  { missing_ok, include_hidden, earlier }: Allowed,
 ): Promise<Doomed[]> {
   const surveys: Doomed[] = [];
   const folded = names.map(foldName);
   for (const topic_name of names.filter((_, index) => folded.indexOf(folded[index] ?? '') === index)) {
     const topic = { channel, topic_name };
-    surveys.push({ ...(await surveyTopic(chat, topic)), isBegun: await isBegun(topic) });
+    surveys.push({ ...(await surveyTopic(chat, topic)), ...(await earlier(topic)) });
   }
   const hidden = surveys.filter(({ isLimited }) => isLimited);
   if (hidden.length > 0 && !include_hidden)
@@ -52,11 +50,15 @@ export async function surveyTopics(
   return surveys;
 }
 
-async function notFound(chat: ChatApi, channel: Channel, missing: readonly TopicSurvey[]): Promise<Failure> {
+async function notFound(chat: ChatApi, channel: Channel, missing: readonly Doomed[]): Promise<Failure> {
   const near: string[] = [];
   for (const { topic_name } of missing) near.push(...(await nearTopics(chat, channel, topic_name)));
   const names = [...new Set(near)].map((name) => `'${name}'`).join(', ');
-  return new Failure('not_found', `no messages in ${listed(missing)}: nothing was deleted`, {
+  const earlier = missing.flatMap(({ topic_name, ended }) =>
+    ended ? `; the purge of '${topic_name}' that ended ${ended.finished} deleted ${ended.deleted}` : [],
+  );
+  const nothing = `nothing ${earlier.length > 0 ? 'more ' : ''}was deleted`;
+  return new Failure('not_found', `no messages in ${listed(missing)}: ${nothing}${earlier.join('')}`, {
     hint:
       names === ''
         ? `List the topics: chatelaine topic list ${channel.stream_id}.`

@@ -46,6 +46,7 @@ export function topicKeeper(chat: Pick<ChatApi, 'raw' | 'level' | 'organization'
       await keepFiles(chat, archives, survey, keeping);
       for (const one of archives.filter((one) => one === last || one.purge.state === 'begun'))
         for await (const message of keptVersions(one)) versions.set(message.id, versionOf(message));
+      for (const { archive } of archives) await archive.seal();
       replay(archives, standings);
       const { topic_name, spellings, channel, ids } = survey;
       const { site, account, now } = keeping;
@@ -68,6 +69,7 @@ export function topicKeeper(chat: Pick<ChatApi, 'raw' | 'level' | 'organization'
         ...(await addArrived(chat, last.archive, topic, arrived)),
       ];
       await keepFiles(chat, archives, topic, keeping);
+      for (const { archive } of archives) await archive.seal();
       for (const message of added) versions.set(message.id, versionOf(message));
     },
     /** Each look before its delete call, and each call after its answer. */

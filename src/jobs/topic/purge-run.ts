@@ -1,3 +1,4 @@
+import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { foldName } from '../../schema/topic.ts';
 import type { Journal } from '../../store/journal.ts';
@@ -5,7 +6,7 @@ import type { Journal } from '../../store/journal.ts';
 /** What the runs of one command over several topics have done so far; it is on disk, so that the same command continues after a crash. */
 export type PurgeRun = Awaited<ReturnType<typeof openPurgeRun>>;
 
-interface PurgeEnd {
+interface TopicEnd {
   /** Number of messages. */
   readonly deleted: number;
   /** Absent where all are deleted: records of older versions have none. */
@@ -13,8 +14,14 @@ interface PurgeEnd {
 }
 
 /** Without an end where the purge began. */
-interface RunStep extends Partial<PurgeEnd> {
+interface RunStep extends Partial<TopicEnd> {
   readonly topic_name: string;
+}
+
+/** The record of a purge in its archive. */
+interface TopicRecord {
+  finish(): Promise<void>;
+  close(): Promise<void>;
 }
 
 /**
@@ -36,16 +43,55 @@ export async function openPurgeRun(journals?: { find(): Promise<Journal | undefi
     journal ??= await journals?.make();
     await journal?.append(step);
   };
+  let isDone = false;
+  /** Of the one topic of a run without a journal. */
+  let open: TopicRecord | undefined;
   return {
     /** Topics whose purge began in an earlier run, which may be empty now. */
     begun: [...new Map(steps.map(({ topic_name }) => [foldName(topic_name), topic_name])).values()],
     /** How an earlier run ended the purge of that topic; undefined where it did not end. */
-    endOf: (topic_name: string): PurgeEnd | undefined => ends.get(foldName(topic_name)),
+    endOf: (topic_name: string): TopicEnd | undefined => ends.get(foldName(topic_name)),
     begin: (topic_name: string) => append({ topic_name }),
-    end: (topic_name: string, end: PurgeEnd) => append({ topic_name, ...end }),
-    /** Every topic is deleted: the next run of the command begins from nothing. */
-    finish: async () => journal?.finish(),
-    /** Leaves the record for the next run. */
-    close: async () => journal?.close(),
+    /** The purge of a topic is over. Its record is finished when something else remembers its row: the journal, or the reader. */
+    async end(topic_name: string, end: TopicEnd, record: TopicRecord): Promise<void> {
+      if (!journals) open = record;
+      else
+        await afterLastCall(async () => {
+          await append({ topic_name, ...end });
+          await record.finish();
+          await record.close();
+        });
+    },
+    /** No topic is left to be deleted. */
+    done: () => void (isDone = true),
+    /** The rows are written: where the run is done, the next run of the command begins from nothing. */
+    async finish(): Promise<void> {
+      if (!isDone) return;
+      await afterLastCall(async () => {
+        await open?.finish();
+        await journal?.finish();
+      });
+    },
+    /** Leaves what is not finished for the next run. */
+    close: () =>
+      afterLastCall(async () => {
+        const record = open;
+        open = undefined;
+        await record?.close();
+        await journal?.close();
+      }),
   };
+}
+
+/** A disk that fails when all is deleted undoes nothing of it. @throws Failure incomplete */
+async function afterLastCall(record: () => Promise<void>): Promise<void> {
+  try {
+    await record();
+  } catch (cause) {
+    if (!(cause instanceof Failure)) throw cause;
+    throw cause.as('incomplete', `what is shown as deleted is deleted, but its record did not end: ${cause.message}`, {
+      hint: 'Run the same command again: it ends the purge.',
+      retryable: true,
+    });
+  }
 }

@@ -5,7 +5,7 @@ import { Failure } from '../../core/failure.ts';
 import { foldName } from '../../schema/topic.ts';
 import { readArchive, type OpenArchive, problemsOf } from '../../store/archive/archive.ts';
 import { readHead } from '../../store/archive/archive-head.ts';
-import { readPurge, type PurgeRecord, type PurgeStage } from '../../store/archive/line-file.ts';
+import { readPurge, type PurgeEnd, type PurgeRecord } from '../../store/archive/line-file.ts';
 import { archiveForms, type ArchivedMessage } from '../../store/archive/part.ts';
 import { hashOf } from '../../store/disk/files.ts';
 import { archivedMessages } from '../archive/archived-messages.ts';
@@ -37,9 +37,18 @@ export interface TopicArchive {
   readonly purge: PurgeRecord;
 }
 
-/** Whether a purge of that topic began and did not end. @throws Failure config where a record is damaged */
-export async function isBegun(topic: Topic, place: PurgePlace): Promise<boolean> {
-  return (await archivesOf(topic, place)).unfinished.some(({ stage }) => stage === 'begun');
+/** What earlier purges of a topic left. */
+export interface EarlierPurges {
+  /** Whether one began and did not end. */
+  readonly isBegun: boolean;
+  /** How the last one of the others ended. */
+  readonly ended: PurgeEnd | undefined;
+}
+
+/** @throws Failure config where a record is damaged */
+export async function earlierPurges(topic: Topic, place: PurgePlace): Promise<EarlierPurges> {
+  const { unfinished, ended } = await archivesOf(topic, place);
+  return { isBegun: unfinished.some(({ stage }) => stage === 'begun'), ended };
 }
 
 /**
@@ -173,13 +182,15 @@ const maxArchives = 1000;
  * @throws Failure config where there are too many, or a record is damaged
  */
 async function archivesOf(topic: Topic, place: PurgePlace) {
-  const unfinished: { folder: string; stage: PurgeStage }[] = [];
+  const unfinished: { folder: string; stage: 'new' | 'begun' }[] = [];
+  let ended: PurgeEnd | undefined;
   for (let number = 1; number <= maxArchives; number += 1) {
     const folder = folderOf(topic, place, number);
     // A run that ends before its purge begins leaves an archive without a record: it is unfinished too.
     const stage = (await readPurge(folder)) ?? ((await readHead(folder)) && 'new');
-    if (stage === undefined) return { unfinished, free: folder };
-    if (stage !== 'finished') unfinished.push({ folder, stage });
+    if (stage === undefined) return { unfinished, ended, free: folder };
+    if (typeof stage === 'string') unfinished.push({ folder, stage });
+    else ended = stage;
   }
   throw new Failure('config', `${place.root} holds ${maxArchives} archives of the topic '${topic.topic_name}'`, {
     hint: 'Name another folder with --archive.',

@@ -101,7 +101,15 @@ export interface PurgeRecord {
 }
 
 /** `begun`: messages may have been deleted, and the purge did not end. */
-export type PurgeStage = 'new' | 'begun' | 'finished';
+type PurgeStage = 'new' | 'begun' | 'finished';
+
+/** How a purge ended. */
+export interface PurgeEnd {
+  /** RFC 3339. */
+  readonly finished: string;
+  /** Number of messages. */
+  readonly deleted: number;
+}
 
 /** From one archived id to another, both included, and all archived ones between them. */
 export type IdSpan = readonly [first: number, last: number];
@@ -125,10 +133,10 @@ export type CallEnd = 'whole' | 'part' | 'failed';
 
 const fileOf = (folder: string): string => join(folder, 'purge.ndjson');
 
-/** The state of the purge in that folder; undefined where there is none. @throws Failure config where the record is damaged */
-export async function readPurge(folder: string): Promise<PurgeStage | undefined> {
+/** How the purge in that folder ended, or that it began; undefined where there is none. @throws Failure config where the record is damaged */
+export async function readPurge(folder: string): Promise<PurgeEnd | 'begun' | undefined> {
   const { records } = await readLineFile(fileOf(folder));
-  return records.length === 0 ? undefined : stageOf(records);
+  return records.length === 0 ? undefined : (endIn(records) ?? 'begun');
 }
 
 /** Opens the record of an archive that this process holds. @throws Failure config where it is damaged */
@@ -138,9 +146,14 @@ export async function openPurge(folder: string): Promise<PurgeRecord> {
 }
 
 function stageOf(records: readonly unknown[]): PurgeStage {
+  if (records.length === 0) return 'new';
+  return endIn(records) ? 'finished' : 'begun';
+}
+
+function endIn(records: readonly unknown[]): PurgeEnd | undefined {
   const last = records.at(-1);
-  if (!isObject(last)) return 'new';
-  return 'finished' in last ? 'finished' : 'begun';
+  if (!isObject(last) || !('finished' in last)) return undefined;
+  return { finished: String(last['finished']), deleted: Number(last['deleted']) };
 }
 
 function isStep(record: unknown): record is PurgeStep {

@@ -58,7 +58,9 @@ export interface OpenArchive {
   recordFile(record: FileRecord): Promise<void>;
   /** The record of the purge that the archive is for. */
   purge(): Promise<PurgeRecord>;
-  /** Records what the lists hold now, and gives the archive back. */
+  /** Records what the lists hold now: a copy that is made from here on is whole. */
+  seal(): Promise<void>;
+  /** Seals the archive, and gives it back. */
   close(): Promise<void>;
 }
 
@@ -136,6 +138,7 @@ export function openedArchive(folder: string, opened: Opened): OpenArchive {
       if (isKept(record)) await manifest.seeNow(record.file);
     },
     purge: () => openPurge(folder),
+    seal: () => manifest.seal(),
     async close() {
       try {
         for (const file of Object.values(lists)) await file.close();
@@ -184,11 +187,9 @@ function openedManifest(folder: string, { manifest, rewritten }: Opened) {
       if (!head) return;
       const lists = await sealedLists(folder, state.lists, rewritten);
       if (!isChanged && isDeepStrictEqual(lists, state.lists)) return;
-      const { complete, checked } = state;
-      await writeManifest(folder, {
-        ...head,
-        state: { complete, checked, lists, seen: Object.fromEntries(seen) },
-      });
+      state = { ...state, lists, seen: Object.fromEntries(seen) };
+      await writeManifest(folder, { ...head, state });
+      isChanged = false;
     },
   };
 }

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../../../src/core/failure.ts';
@@ -194,6 +194,91 @@ describe('a run that is ended while the server works', () => {
       row: { deleted: 20, status: 'deleted' },
     });
     expect((await run()).exitCode).toBe(5);
+  });
+});
+
+describe('what a crash leaves', () => {
+  /** What is on disk below `root` at that moment, as a kill would leave it. */
+  const left = (root: string): string => {
+    const image = join(emptyHome(), 'purges');
+    cpSync(root, image, { recursive: true, filter: (name) => !name.includes('lock') });
+    return image;
+  };
+
+  test.each([
+    ['the first call', 1],
+    ['a call before which messages arrived', 2],
+  ])('before %s the archive is whole, and says so', async (_when, call) => {
+    const images: string[] = [];
+    const { server, root, run } = await watched({
+      messages: topicOf('lunch', idsBetween(1, 20)),
+      deletesPerCall: 8,
+      meanwhile(messages, { path, parameters }, calls) {
+        if (path.endsWith('/delete_topic') && calls === call) images.push(left(root));
+        if (calls === 1 && isLook(parameters) && !messages.some(({ id }) => id === 30))
+          messages.push(...topicOf('lunch', [30]));
+      },
+    });
+
+    const { exitCode } = await run();
+    const [folder = ''] = readdirSync(images[0] ?? '');
+    const verified = await server.run(`archive verify ${join(images[0] ?? '', folder)} -o json`);
+
+    expect(exitCode).toBe(0);
+    expect({ exit: verified.exitCode, stdout: verified.stdout }).toEqual({ exit: 0, stdout: '[]\n' });
+    expect(archived(images[0] ?? '').size).toBe(call === 1 ? 20 : 21);
+  });
+
+  test.each(['-o json', '-o tsv', '-o table'])(
+    'while the row is on its way to the reader (%s): the same command ends the purge with its row',
+    async (format) => {
+      const { server, root } = await watched({ messages: topicOf('lunch', idsBetween(1, 60)) });
+      const images: string[] = [];
+      const words = `topic delete 5 lunch --confirm lunch --archive`;
+
+      const first = await server.run(`${words} ${root} ${format}`, { written: () => void images.push(left(root)) });
+      const again = await server.run(`${words} ${images[0] ?? ''} -o json`);
+      const over = await server.run(`${words} ${images[0] ?? ''} -o json`);
+
+      expect(first.exitCode).toBe(0);
+      expect({ exit: again.exitCode, row: rowOf(again) }).toMatchObject({
+        exit: 0,
+        row: { topic_name: 'lunch', deleted: 60, status: 'deleted' },
+      });
+      expect(over.exitCode).toBe(5);
+    },
+  );
+
+  test('after its end: the same command says what it deleted', async () => {
+    const { run } = await watched({ messages: topicOf('lunch', idsBetween(1, 60)) });
+    await run();
+
+    const { exitCode, error } = await run();
+
+    expect({ exitCode, message: error?.message }).toEqual({
+      exitCode: 5,
+      message:
+        "no messages in the topic 'lunch': nothing more was deleted; the purge of 'lunch' that ended 2026-03-01T12:00:00.000Z deleted 60",
+    });
+  });
+
+  test('a disk error after the last call: exit 8 with the row, and what is done', async () => {
+    const { server, root, run } = await watched({
+      messages: topicOf('lunch', idsBetween(1, 60)),
+      meanwhile(messages) {
+        if (messages.length > 0) return;
+        const head = join(root, readdirSync(root)[0] ?? '', 'archive.json');
+        rmSync(head, { recursive: true });
+        // No file can be renamed over a folder that holds one.
+        mkdirSync(join(head, 'sub'), { recursive: true });
+      },
+    });
+
+    const { exitCode, error, stdout } = await run();
+
+    expect(server.messages).toEqual([]);
+    expect({ exitCode, row: rowOf({ stdout }) }).toMatchObject({ exitCode: 8, row: { messages: 60, deleted: 60 } });
+    expect(error?.message).toContain('what is shown as deleted is deleted, but its record did not end');
   });
 });
 
