@@ -1,13 +1,17 @@
 #!/usr/bin/env node
 'use strict';
-const { existsSync, readFileSync, writeSync } = require('node:fs');
-const { join, resolve } = require('node:path');
+const { existsSync, readFileSync, writeSync } = require('fs');
+const { join, resolve } = require('path');
 
 const dist = join(__dirname, '../dist');
 const argv = process.argv.slice(2);
 if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
   const { version } = JSON.parse(readFileSync(join(__dirname, '../package.json'), 'utf8'));
   print(`${version}\n`);
+} else if (!isNodeNewEnough()) {
+  const needed = 'Node 20.18.1 or later of version 20, or 22.3 and newer';
+  process.stderr.write(`chatelaine needs ${needed}; this is ${process.versions.node}, ${process.execPath}\n`);
+  process.exitCode = 1;
 } else if (argv[0] === '__complete' && existsSync(join(dist, 'complete.cjs'))) {
   print(load('complete.cjs').answer(argv.slice(1), join(dist, 'commands.json')));
 } else if (existsSync(join(dist, 'launch.cjs'))) {
@@ -20,6 +24,12 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
   const step = existsSync(join(clone, 'node_modules')) ? 'run build' : 'ci';
   process.stderr.write(`chatelaine: the program is not built. Run this first: npm ${step} --prefix ${clone}\n`);
   process.exitCode = 1;
+}
+
+/** This file is all that an older Node can read. The function is in 20.16 and 22.3, and in no 21. */
+function isNodeNewEnough() {
+  const [major, minor, patch] = process.versions.node.split('.').map(Number);
+  return typeof process.getBuiltinModule === 'function' && (major - 20 || minor - 18 || patch - 1) >= 0;
 }
 
 /** Not by `require`, which looks for the file in many ways and reads package.json. */

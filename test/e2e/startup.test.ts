@@ -28,11 +28,49 @@ test('--version loads the launcher alone', async () => {
   expect(files).toEqual(['bin/chatelaine.cjs']);
 });
 
+describe('a Node that is too old', () => {
+  /** What the launcher of this Node says where it is told that it runs on another one. */
+  const onNode = (version: string, line: string) => {
+    const older = /^(18|21)\./.test(version) ? 'delete process.getBuiltinModule;' : '';
+    const versions = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } });`;
+    const fake = join(home, `node-${version}.cjs`);
+    writeFileSync(fake, `${versions}${older}`);
+    const words = line.split(' ').filter((word) => word !== '');
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['-r', fake, 'bin/chatelaine.cjs', ...words], {
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'], HOME: home },
+    });
+    return { status, stdout, stderr };
+  };
+
+  test.each(['', 'license list', 'license list --help', 'commands -o json', '__complete zsh license ', 'nonsense'])(
+    'is said in one sentence, exit 1: %s',
+    (line) => {
+      const needed = 'Node 20.18.1 or later of version 20, or 22.3 and newer';
+      const stderr = `chatelaine needs ${needed}; this is 18.20.8, ${process.execPath}\n`;
+      expect(onNode('18.20.8', line)).toEqual({ status: 1, stdout: '', stderr });
+    },
+  );
+
+  test.each(['16.20.2', '20.17.9', '20.18.0', '21.7.3'])('%s is too old', (version) => {
+    expect(onNode(version, 'license list --help').status).toBe(1);
+  });
+
+  test.each(['20.18.1', '20.20.0', '22.3.0', '30.0.0'])('%s is new enough', (version) => {
+    expect(onNode(version, 'license list --help').status).toBe(0);
+  });
+
+  test('is asked for its version, and gives it', () => {
+    expect(onNode('18.20.8', '--version')).toMatchObject({ status: 0, stderr: '' });
+  });
+});
+
 test('TAB loads the launcher and a program of its own, in which are tables and no package', async () => {
   const { files, modules, packages } = await load('__complete zsh license create --');
   expect(files).toEqual(['bin/chatelaine.cjs', 'dist/complete.cjs']);
   expect(packages).toEqual([]);
   expect(modules.filter((name) => !/^(core|schema|cli\/completion)\//.test(name))).toEqual([
+    'cli/launch/make-folder.ts',
     'output/plain.ts',
     'store/disk/folders.ts',
   ]);

@@ -12,7 +12,7 @@ import { withLock, type Surroundings } from '../lock/lock.ts';
 type ConfigurationFile = 'config' | 'credentials';
 
 /** The version of both files. */
-export const fileVersion = 1;
+const fileVersion = 1;
 
 /** A file's content; keys that this version does not know are kept when it is written again. */
 export type Content = Readonly<Record<string, unknown>>;
@@ -71,7 +71,8 @@ export async function changeConfiguration(host: Surroundings, work: (files: File
   const folder = foldersOf(host.system).config;
   await refuseUnsafeFolder(folder, host.system);
   await makePrivateFolder(folder, host.system);
-  const write = async (file: ConfigurationFile, content: Content): Promise<void> => {
+  const write = async (file: ConfigurationFile, changed: Content): Promise<void> => {
+    const content = { version: fileVersion, ...changed };
     const path = pathOf(file, host);
     const before = await readPrivate(path, host.system, 0);
     try {

@@ -8,7 +8,7 @@ import { readProfileName, urlOf, type Kind, type Profile } from '../../schema/pr
 import { refuseExposed } from '../../schema/url.ts';
 import { storageFailure } from '../disk/files.ts';
 import { foldersOf, namesFile } from '../disk/folders.ts';
-import { changeConfiguration, fileVersion, readConfiguration, type Content, type Files } from './configuration.ts';
+import { changeConfiguration, readConfiguration, type Content, type Files } from './configuration.ts';
 import { keyEntry } from './credentials.ts';
 import { originOfProfile, parseProfile, type ProfileSource } from './profile.ts';
 
@@ -63,7 +63,7 @@ export function openProfiles(system: System, clock: Clock): Profiles {
       refuseExposed(urlOf(valid), valid, system.env);
       await change(async (config, files) => {
         await saveKey(files, profile, key);
-        return { version: fileVersion, ...config, ...withProfile(config, valid) };
+        return { ...config, ...withProfile(config, valid) };
       });
     },
     async refuseUnknown(names) {
@@ -126,7 +126,7 @@ async function saveKey(files: Files, profile: Profile, key: Secret | undefined):
   const entry = keyEntry(key, originOfProfile(profile));
   const others = entriesOf(credentials['keys']).filter(([name]) => name !== profile.name);
   const next = Object.fromEntries([...others, [profile.name, entry]]);
-  await files.write('credentials', { version: fileVersion, ...credentials, keys: next });
+  await files.write('credentials', { ...credentials, keys: next });
 }
 
 function profileIn(path: string, name: string, stored: unknown): Profile | undefined {
