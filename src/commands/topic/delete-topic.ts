@@ -69,7 +69,7 @@ export default command({
       kind: 'integer',
       min: 0,
       placeholder: 'N',
-      help: 'Delete nothing where more messages than this would be deleted; checked again before every call',
+      help: 'Delete nothing where more messages than this would be deleted, by earlier runs of the purge too; checked before every call',
     },
     missing_ok: flagField('A topic without messages is no error, and ends a purge that was unseen'),
     include_hidden: flagField('Delete also the messages that the plan of the organization hides'),
@@ -103,7 +103,7 @@ export default command({
     const found = await surveyTopics(chat, channel, names, { missing_ok, include_hidden, earlier });
     const surveys = found.map((survey) => withoutNewer(survey, naming, run));
     await describeTopics(chat, account, surveys, typed.files ? 'archived' : 'not archived', context);
-    const budget = budgetOf(surveys, max_messages);
+    const budget = budgetOf(surveys, run, max_messages);
     if (context.options.dry_run) {
       // It asks for the request that would be sent first.
       const plan = async (survey: Doomed) => {
@@ -153,7 +153,7 @@ function purger(purge: Purge, run: PurgeRun, budget: Budget, missing_ok: boolean
     }
     await run.begin(survey.topic_name);
     const outcome = await purge.run(survey, run, { maxMessages: budget.of(survey), missing_ok });
-    budget.take(survey, survey.ids.length + outcome.arrived);
+    budget.take(survey, outcome);
     return rowOf(survey, outcome.tally.deleted, outcome.status, outcome);
   };
 }

@@ -5,6 +5,7 @@ import type { Channel } from '../../jobs/topic/find-channel.ts';
 import { topicKeeper, type Keeper } from '../../jobs/topic/keep-topic.ts';
 import { openPurgeRun, type PurgeRun } from '../../jobs/topic/purge-run.ts';
 import { openTopicPurge, type PurgeOutcome, type TopicPurge } from '../../jobs/topic/purge-topic.ts';
+import { deletable } from '../../jobs/topic/standings.ts';
 import type { Topic, TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { earlierPurges, type EarlierPurges, type Keeping } from '../../jobs/topic/topic-archives.ts';
 import { flagField, type Fields, type Values } from '../../schema/field.ts';
@@ -141,14 +142,17 @@ function counted({ progress }: PurgeContext, label: string, total: number): Pick
 
 export type Budget = ReturnType<typeof budgetOf>;
 
-/** How many messages the topics of one run may take together. @throws Failure usage where the surveyed ones alone are too many */
-export function budgetOf(surveys: readonly TopicSurvey[], most: number | undefined) {
-  let count = surveys.reduce((sum, { ids }) => sum + ids.length, 0);
+/**
+ * How many messages the topics of one command may take together, those that its earlier runs deleted included.
+ * @throws Failure usage where the surveyed ones alone are too many
+ */
+export function budgetOf(surveys: readonly TopicSurvey[], run: Pick<PurgeRun, 'endOf'>, most: number | undefined) {
+  let count = surveys.reduce((sum, { ids, topic_name }) => sum + ids.length + (run.endOf(topic_name)?.deleted ?? 0), 0);
   if (most !== undefined && count > most)
     throw usage(`${count} messages would be deleted, more than --max-messages ${most}: nothing was deleted`);
   return {
     /** Maximum number of messages that the deletion of this topic may take. */
     of: ({ ids }: TopicSurvey) => (most === undefined ? undefined : most - count + ids.length),
-    take: ({ ids }: TopicSurvey, deleted: number): void => void (count += deleted - ids.length),
+    take: ({ ids }: TopicSurvey, { tally }: PurgeOutcome): void => void (count += deletable(tally) - ids.length),
   };
 }

@@ -6,7 +6,7 @@ import { Failure, usage } from '../../core/failure.ts';
 import { topicLevels } from '../../schema/topic.ts';
 import type { CallEnd, LookStep } from '../../store/archive/line-file.ts';
 import type { Keeper } from './keep-topic.ts';
-import type { Standings } from './standings.ts';
+import { deletable, type Standings } from './standings.ts';
 import { newerPages, newestPages, type TopicSurvey } from './survey-topic.ts';
 
 /** What a purge needs beside the server. */
@@ -161,12 +161,14 @@ async function keepSeen(
   return came;
 }
 
-function refuseMore({ survey: { topic_name, ids }, state, maxMessages = Infinity }: PurgeWork): void {
+function refuseMore({ survey: { topic_name }, state, maxMessages = Infinity }: PurgeWork): void {
   const { standings, wasCalled, left } = state;
-  const count = ids.length + standings.arrived.size;
+  const tally = standings.counts();
+  const [count, gone] = [deletable(tally), tally.taken + tally.deleted];
   if (count <= maxMessages) return;
-  const more = `${count} messages of '${topic_name}' would be deleted, more than the ${maxMessages} that --max-messages allows`;
-  if (!wasCalled) throw usage(`${more}: nothing was deleted`);
+  const earlier = gone > 0 ? `, ${gone} of them before` : '';
+  const more = `${count} messages of '${topic_name}' would be deleted${earlier}, more than the ${maxMessages} that --max-messages allows`;
+  if (!wasCalled) throw usage(`${more}: nothing ${gone > 0 ? 'more ' : ''}was deleted`);
   throw new Failure('incomplete', `${more}; ${left} of the messages of the start are left`, { retryable: false });
 }
 

@@ -23,6 +23,11 @@ export function statusOf({ waiting, there, elsewhere, taken, lost }: StandingCou
   return taken + lost > 0 ? 'unseen' : 'deleted';
 }
 
+/** Messages that a purge, of this run and earlier ones, has deleted or would delete with its next call. */
+export function deletable({ there, taken, deleted }: StandingCounts): number {
+  return there + taken + deleted;
+}
+
 /** Messages that a call deleted although the look right before it had not reached them. */
 export interface Deeper {
   readonly first: number;

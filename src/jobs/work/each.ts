@@ -42,10 +42,11 @@ export async function* each<I, T>(
 
 type Failed = readonly { readonly label: string; readonly failure: Failure }[];
 
-/** Nothing done yet: the failure itself. Else what is left is named, and what failed before. */
+/** Nothing done yet: the failure itself. Else what is left is named, and what failed before; these kinds say that nothing was done. */
 function ended(failure: Failure, done: number, left: readonly string[], failed: Failed): Failure {
   const earlier = failed.slice(0, -1);
-  const isPartly = failure.kind === 'unavailable' && (done > 0 || earlier.length > 0);
+  const saysNothing = failure.kind === 'unavailable' || failure.kind === 'usage' || failure.kind === 'config';
+  const isPartly = saysNothing && (done > 0 || earlier.length > 0);
   if (!isPartly && earlier.length === 0) return failure;
   const message = isPartly ? `${failure.message}; not done: ${left.join(', ')}` : failure.message;
   const kind = isPartly ? partlyDone(earlier) : failure.kind;

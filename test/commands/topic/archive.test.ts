@@ -250,7 +250,10 @@ describe('topic delete archives', () => {
     },
   );
 
-  test('--max-messages counts what a continued run deletes, not what the interrupted one did', async () => {
+  test.each([
+    ['--max-messages 11', 2, [3001, 3002, 1, 2, 3, 4]],
+    ['--max-messages 12', 0, []],
+  ])('%s counts what earlier runs of the purge deleted', async (limit, exit, rest) => {
     const refusal = { status: 400, body: { result: 'error', code: 'BAD_REQUEST', msg: 'Later' }, deletes: 6 };
     const server = await openChatServer({
       messages: [...topicOf('lunch', idsBetween(1, 10)), ...tea],
@@ -259,9 +262,9 @@ describe('topic delete archives', () => {
     const root = newRoot();
     await server.run(`${line} --archive ${root}`);
 
-    const { exitCode } = await server.run(`topic delete 5 lunch tea --confirm 2 --archive ${root} --max-messages 6`);
+    const { exitCode } = await server.run(`topic delete 5 lunch tea --confirm 2 --archive ${root} ${limit}`);
 
-    expect({ exitCode, left: left(server) }).toEqual({ exitCode: 0, left: [] });
+    expect({ exitCode, left: left(server) }).toEqual({ exitCode: exit, left: rest.sort((one, other) => one - other) });
   });
 
   test('a purge that was interrupted after the last deletion is completed by the same command', async () => {

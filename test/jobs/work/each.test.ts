@@ -17,7 +17,8 @@ async function ending(...kinds: readonly (FailureKind | 'ok')[]): Promise<Failur
 test.each<[FailureKind, FailureKind, string]>([
   ['unavailable', 'incomplete', 'it is unavailable; not done: C, D'],
   ['auth', 'auth', 'it is auth'],
-  ['config', 'config', 'it is config'],
+  ['config', 'incomplete', 'it is config; not done: C, D'],
+  ['usage', 'incomplete', 'it is usage; not done: C, D'],
   ['cancelled', 'cancelled', 'it is cancelled'],
 ])('%s at the third argument ends the run, and names what failed before', async (kind, end, message) => {
   expect(await ending('ok', 'not_found', kind, 'ok')).toMatchObject({
