@@ -149,11 +149,28 @@ test.each(Object.entries(moved))('a list of the shape %s moves at each second re
   }
 });
 
+test.each<[keyof typeof listShapes, number, number]>([
+  ['cut', 0, 4],
+  ['cut-newest', 2, 6],
+  ['cut-counted', 0, 4],
+])('a list of the shape %s is cut and does not say so', async (list, from, to) => {
+  const { licensing } = await started({ licenseShape: { list_shape: list, page_size: 4 } });
+
+  const { status, headers, body } = await licensing('GET', '/license/');
+  const hidden = await licensing('GET', '/license/', { query: { remote_user: users[from === 0 ? 5 : 0] ?? '' } });
+
+  const rows = list === 'cut-counted' ? (body as { results: unknown }).results : body;
+  expect([status, headers['link'], usersIn(rows)]).toEqual([200, undefined, users.slice(from, to)]);
+  expect(list === 'cut-counted' ? body : { count: 4, results: rows }).toEqual({ count: 4, results: rows });
+  expect(JSON.stringify(hidden.body)).toContain(`"remote_user":${JSON.stringify(users[from === 0 ? 5 : 0])}`);
+});
+
 test('each shape of a list is tried in this file', () => {
+  const cut = ['cut', 'cut-newest', 'cut-counted'];
   const whole = ['array', 'results', 'licenses', 'data', 'items', 'next-empty'];
 
   const moving = Object.keys(moved).flatMap((name) => [name, `${name}-uncounted`]);
-  expect(Object.keys(listShapes).sort()).toEqual([...whole, ...moving, ...Object.keys(paged)].sort());
+  expect(Object.keys(listShapes).sort()).toEqual([...whole, ...cut, ...moving, ...Object.keys(paged)].sort());
 });
 
 const errors: Readonly<Record<keyof typeof errorShapes, unknown>> = {

@@ -27,8 +27,8 @@ export interface PageLink {
 
 export interface ListShape {
   readonly means: string;
-  /** `whole`: one answer holds all rows; `first`: so do the pages after the first, which are empty. */
-  readonly pages: 'whole' | 'all' | 'first only';
+  /** `whole`: one answer holds all rows; `first only`: the pages after the first are empty; `newest`: one page, the last. */
+  readonly pages: 'whole' | 'all' | 'first only' | 'newest';
   readonly answer: (page: ListPage) => {
     readonly body: unknown;
     readonly headers?: SandboxAnswer['headers'];
@@ -78,6 +78,11 @@ export const listShapes = {
     ...paged('next, a URL; the pages after the first have no rows', ({ next }) => ({ next: next?.url ?? null })),
     pages: 'first only',
   },
+  cut: cut('first', 'all'),
+  'cut-newest': cut('newest', 'newest'),
+  'cut-counted': paged('count, the number of its rows; nothing says that there are more', ({ rows }) => ({
+    count: rows.length,
+  })),
   'next-page': paged('next_page, a number', ({ next }) => ({ next_page: next?.number ?? null })),
   'next-page-token': paged('nextPageToken, to be sent as pageToken', ({ next }) =>
     next ? { nextPageToken: next.token } : {},
@@ -126,6 +131,12 @@ function wholeUnder(name: string): ListShape {
     pages: 'whole',
     answer: ({ rows }) => ({ body: { [name]: rows } }),
   };
+}
+
+/** An array that a LIMIT of the database has cut. */
+function cut(kept: string, pages: ListShape['pages']): ListShape {
+  const means = `an array of the ${kept} rows, as many as a page has; nothing says that there are more`;
+  return { means, pages, answer: ({ rows }) => ({ body: rows }) };
 }
 
 /** An object with one page of rows under `results`. */

@@ -46,7 +46,8 @@ function pageOf(call: LicensingCall, all: readonly LicenseRecord[], { pages, mot
   const size = Math.min(natural(query.get('limit')) ?? Infinity, pageSize);
   const byOffset = query.has('limit') || query.has('offset');
   const number = natural(query.get('page') ?? query.get('pageToken')) ?? 1;
-  const start = byOffset ? (natural(query.get('offset')) ?? 0) : (number - 1) * size;
+  const newest = pages === 'newest' ? Math.max(0, rows.length - size) : 0;
+  const start = newest + (byOffset ? (natural(query.get('offset')) ?? 0) : (number - 1) * size);
   if (start < 0 || (start > 0 && start >= rows.length && !byOffset))
     throw new Unacceptable(404, { detail: 'Invalid page.' });
   const at = (from: number): PageLink => {
