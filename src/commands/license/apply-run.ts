@@ -5,10 +5,12 @@ import { applyRoster } from '../../jobs/license/roster-run.ts';
 import {
   changesIn,
   creationsIn,
+  decideAll,
   planClaimed,
   planInWords,
   answersBefore,
-  planToShow,
+  planRoster,
+  twinsIn,
   type DryRow,
   type Plan,
   type Planning,
@@ -37,7 +39,9 @@ function headerOf({ roster, targets }: Job): JournalHeader {
 async function lookFirst(job: Job, journal: Pick<LicenseJournal, 'past'>, context: ApplyingParts): Promise<Plan> {
   const { rows } = job.roster;
   const answerOf = await answersBefore(rows, { journal, openAnswers: answersOf(job.targets, context) });
-  return planToShow(rows, { ...job, answerOf });
+  const planning = { ...job, answerOf };
+  const plan = await planRoster(rows, planning);
+  return decideAll(plan, planning, plan.counted);
 }
 
 /** A dry run reads what earlier runs of the job recorded, and holds nothing. */
@@ -58,8 +62,9 @@ export async function* applied(job: Job, context: ApplyingParts): AsyncGenerator
     const asked = await askAboutPlan(job, journal, context);
     const own = await claimsOf(targets, values.settle ?? defaultSettle, context);
     const claiming = { ...context, journal, claims: own, openAnswers: answersOf(targets, context) };
-    const { plan, ...known } = await planClaimed(roster.rows, job, claiming);
+    const { plan: listed, ...known } = await planClaimed(roster.rows, job, claiming);
     try {
+      const plan = await checked(listed, asked, { ...job, ...known });
       refusePlan(plan, job);
       if (creationsIn(plan) > asked) await ask(plan, job, context);
       for await (const row of carriedOut(plan, { ...job, ...known, journal }, context)) {
@@ -80,6 +85,12 @@ export async function* applied(job: Job, context: ApplyingParts): AsyncGenerator
     if (resized > 0)
       context.conclude(`to put ${sizes} back: ${line} --column size_allowance=size_allowance_before --max-create 0`);
   }
+}
+
+/** A plan that is to be refused, or asked about, is refused for what a look shows, and not for what its list leaves open. */
+async function checked(plan: Plan, asked: number, planning: Job & Planning): Promise<Plan> {
+  const isWithin = creationsIn(plan) <= Math.min(asked, planning.values.max_create ?? Infinity);
+  return isWithin && twinsIn(plan).length === 0 ? plan : decideAll(plan, planning, new Set());
 }
 
 async function* carriedOut(

@@ -25,15 +25,19 @@ export interface KnownUsers {
 export type Decision =
   /** `near`: similar names, which are allowed. */
   | { readonly step: 'create'; readonly near?: readonly License[] }
-  /** To be created, once a look-up of the user alone shows nothing either. */
-  | { readonly step: 'look up'; readonly near?: readonly License[]; readonly answer?: OpenAnswer }
   | { readonly step: 'unchanged' | 'resize'; readonly license: License; readonly hasSeveral: boolean }
   /** `similar`: a similar name is the reason, in words. */
   | { readonly step: 'refused'; readonly failure: Failure; readonly similar?: string; readonly answer?: OpenAnswer };
 
-/** Whether a license is to be created, at once or after a look-up. */
-export function isCreation(decision: Decision): boolean {
-  return (decision.step === 'create' || decision.step === 'look up') && !isOpen(decision);
+/** A list does not show the license, so the user has to be looked up. `near`: licenses of similar names that it shows. */
+export interface Undecided {
+  readonly step: 'look up';
+  readonly near: readonly License[];
+}
+
+/** Whether a license is to be created, unless a look at the user shows one. */
+export function isCreation({ step }: Decision | Undecided): boolean {
+  return step === 'create' || step === 'look up';
 }
 
 /** How often a POST for the user is repeated: one that may create a second license is sent once. */
@@ -45,7 +49,7 @@ export function retriesFor(
 }
 
 /** Whether nothing may be sent, since an earlier POST was answered. */
-export function isOpen(decision: Decision): boolean {
+export function isOpen(decision: Decision | Undecided): boolean {
   return 'answer' in decision;
 }
 
@@ -57,17 +61,14 @@ export function decide(sight: Sight, asked: LicenseFields, known: KnownUsers): D
     return notPutBack(`the old size ${asked.size_allowance} is not allowed today (${min} to ${max})`, asked);
   if (sight.shows === 'gap') return { step: 'refused', failure: sight.failure };
   if (sight.shows === 'licenses') return keepOne(sight.licenses, asked, resizedTo?.(asked));
-  const isHint = sight.shows === 'nothing' && sight.as === 'hint';
   const answer = answerOf(asked);
   if (answer && !sendAgain.has(asked.remote_user)) {
-    if (isHint) return { step: 'look up', answer };
     const details = { hint: sendAgainHint(asked), retryable: false };
     return { step: 'refused', failure: new Failure('unknown', openInWords(asked, answer, sight), details), answer };
   }
-  if (sight.shows === 'nothing') return { step: isHint ? 'look up' : 'create' };
+  if (sight.shows === 'nothing') return { step: 'create' };
   // A near name is what the server may have made of the license that was answered: who sends again has looked at it.
-  if (answer) return { step: 'create', near: sight.licenses };
-  if (similar === 'allow') return { step: 'look up', near: sight.licenses };
+  if (answer || similar === 'allow') return { step: 'create', near: sight.licenses };
   const why = similarTo(sight.licenses[0], asked.remote_user);
   const failure = new Failure('rejected', `${why}; nothing was created`, {
     hint: `If these are two users, repeat with --allow-similar. Look with: chatelaine license list --app-code ${asked.app_code}`,

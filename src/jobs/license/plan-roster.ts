@@ -8,22 +8,24 @@ import type { LicenseFields } from '../../schema/license.ts';
 import { areShared, type OpenAnswer, type SharedClaims } from '../../store/claims.ts';
 import { pool } from '../work/pool.ts';
 import { claimRoster, userKey, type ClaimingRoster, type LicenseUser, type RosterClaims } from './claim-users.ts';
-import { decide, isCreation, isOpen, sizeOf, type Decision, type KnownUsers } from './decide.ts';
+import { decide, isCreation, isOpen, sizeOf, type Decision, type KnownUsers, type Undecided } from './decide.ts';
 import { openAnswerOf, type LicenseJournal } from './past.ts';
 import { shareRoster, type SharingRoster } from './share-roster.ts';
-import { lookAtUsers, lookUp, type KnownLicense, type Sight } from './sight.ts';
+import { listUsers, lookUp, nothing, withNear, type KnownLicense, type ListedUsers } from './sight.ts';
 
 /** What has to be done for each row, in the order of the rows. */
 export interface Plan {
   readonly rows: readonly PlannedRow[];
   /** When the lists that it follows from were begun, on the clock `elapsed`. */
   readonly listedAt: Milliseconds;
+  /** Applications whose server tells as many licenses as it lists. */
+  readonly counted: ReadonlySet<number>;
 }
 
 /** A row with what has to be done for it. */
 export interface PlannedRow {
   readonly row: LicenseFields;
-  readonly decision: Decision;
+  readonly decision: Decision | Undecided;
 }
 
 export interface Planning extends KnownUsers {
@@ -34,7 +36,7 @@ export interface Planning extends KnownUsers {
 }
 
 /**
- * Reads the list of each application and decides what has to be done.
+ * Reads the list of each application and decides what has to be done; users whose license it does not show are to be looked up.
  * @param known what the POSTs of this run were answered
  * @throws Failure of a list that cannot be read
  */
@@ -43,31 +45,47 @@ export async function planRoster(
   planning: Planning,
   known?: (app_code: number) => KnownLicense,
 ): Promise<Plan> {
-  const { licensing, concurrency, elapsed } = planning;
-  const listedAt = elapsed();
-  const sights = new Map<number, (user: string) => Sight>();
+  const listedAt = planning.elapsed();
+  const lists = new Map<number, ListedUsers>();
   for (const [app_code, users] of usersOfEachApp(rows)) {
-    const looking = { concurrency, known: known?.(app_code) };
-    sights.set(app_code, await lookAtUsers(licensing(app_code), app_code, users, looking));
+    const listing = { concurrency: planning.concurrency, known: known?.(app_code) };
+    lists.set(app_code, await listUsers(planning.licensing(app_code), app_code, users, listing));
   }
   const planned = rows.flatMap((row) => {
-    const sight = sights.get(row.app_code)?.(row.remote_user);
-    return sight ? [{ row, decision: decide(sight, row, planning) }] : [];
+    const list = lists.get(row.app_code);
+    if (!list) return [];
+    const sight = list.sightOf(row.remote_user);
+    const near = list.nearOf(row.remote_user);
+    return [{ row, decision: sight ? decide(sight, row, planning) : ({ step: 'look up', near } as const) }];
   });
-  return { rows: planned, listedAt };
+  const counted = [...lists].flatMap(([app_code, { isCounted }]) => (isCounted ? [app_code] : []));
+  return { rows: planned, listedAt, counted: new Set(counted) };
 }
 
-/** The same plan for people: each user whom only a hint shows without a license is looked up. @throws Failure of a look-up */
-export async function planToShow(rows: readonly LicenseFields[], planning: Planning): Promise<Plan> {
-  const { licensing, concurrency } = planning;
-  const plan = await planRoster(rows, planning);
+/** Looks a user up by the filter of the server. @param near similar names that the list shows @throws Failure of a list that cannot be read at all */
+export async function lookUpRow(row: LicenseFields, near: readonly License[], planning: Planning): Promise<Decision> {
+  const { sight } = await lookUp(planning.licensing(row.app_code), row);
+  return decide(withNear(sight, near), row, planning);
+}
+
+/**
+ * Looks up what a plan leaves open.
+ * @param believed applications whose lists are believed as they are
+ * @throws Failure of a look
+ */
+export async function decideAll(plan: Plan, planning: Planning, believed: ReadonlySet<number>): Promise<Plan> {
   const decisions = new Map<LicenseFields, Decision>();
-  const look = async ({ row }: PlannedRow): Promise<void> => {
-    const { sight } = await lookUp(licensing(row.app_code), row);
-    decisions.set(row, decide(sight, row, planning));
+  const look = async ({ row, decision }: PlannedRow): Promise<void> => {
+    if (decision.step !== 'look up') return;
+    const { near } = decision;
+    const isBelieved = believed.has(row.app_code);
+    decisions.set(
+      row,
+      isBelieved ? decide(withNear(nothing, near), row, planning) : await lookUpRow(row, near, planning),
+    );
   };
-  const hints = plan.rows.filter(({ decision }) => decision.step === 'look up');
-  for await (const _ of pool(hints, concurrency, look)) continue;
+  const open = plan.rows.filter(({ decision }) => decision.step === 'look up');
+  for await (const _ of pool(open, planning.concurrency, look)) continue;
   return { ...plan, rows: plan.rows.map(({ row, decision }) => ({ row, decision: decisions.get(row) ?? decision })) };
 }
 

@@ -5,7 +5,6 @@ import { Failure, type FailureKind } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { limiter } from '../work/pool.ts';
 import {
-  decide,
   isCreation,
   isOpen,
   openInWords,
@@ -15,12 +14,12 @@ import {
   sizeOf,
   times,
   type Decision,
+  type Undecided,
 } from './decide.ts';
 import { lastPost, unanswered, wasPosted, type AnsweredRow, type WaitingRow } from './past.ts';
-import type { PlannedRow } from './plan-roster.ts';
+import { lookUpRow, type PlannedRow } from './plan-roster.ts';
 import type { Applying, RosterResults } from './roster-results.ts';
 import { endsRun, watchRun } from './run-end.ts';
-import { lookUp } from './sight.ts';
 
 /** The work on one row: from what is to be done to its result, or to another look (docs/exactly-once.md, States of a row). */
 export class RowWork {
@@ -48,7 +47,6 @@ export class RowWork {
   async apply({ row, decision }: PlannedRow): Promise<void> {
     const waiting = this.waiting.get(row);
     this.waiting.delete(row);
-    if ('hasSeveral' in decision && decision.hasSeveral) this.#applying.warn(severalWarning(row));
     try {
       await this.#carryOut(row, decision, waiting);
     } catch (cause) {
@@ -57,7 +55,8 @@ export class RowWork {
     }
   }
 
-  async #carryOut(row: LicenseFields, decision: Decision, waiting: WaitingRow | undefined): Promise<void> {
+  async #carryOut(row: LicenseFields, decision: Decision | Undecided, waiting: WaitingRow | undefined): Promise<void> {
+    if ('license' in decision && decision.hasSeveral) this.#applying.warn(severalWarning(row));
     if (decision.step === 'resize') return this.#resize(row, decision.license, waiting);
     if (decision.step === 'unchanged') return this.#keep(row, decision.license, waiting);
     if (waiting?.is === 'answered') return this.#confirm(row, decision, waiting);
@@ -74,8 +73,8 @@ export class RowWork {
   }
 
   /** The look does not show what was answered, or not everything. */
-  async #confirm(row: LicenseFields, decision: Decision, waiting: AnsweredRow): Promise<void> {
-    const seen = decision.step === 'look up' ? await this.#lookUp(row) : decision;
+  async #confirm(row: LicenseFields, decision: Decision | Undecided, waiting: AnsweredRow): Promise<void> {
+    const seen = await this.#lookUp(row, decision);
     if ('license' in seen) return this.#carryOut(row, seen, waiting);
     if (seen.step === 'refused' && !isLook.has(seen.failure.kind)) return this.#results.trust(waiting, seen.failure);
     if (waiting.looks === 'none yet') {
@@ -107,22 +106,23 @@ export class RowWork {
     }
   }
 
-  /** Nothing is sent before a look, `settle` after the last POST, proves that there is no license, and while an answer is open. */
-  async #create(row: LicenseFields, decision: Decision, waiting: WaitingRow | undefined): Promise<void> {
-    const { claims, settle, answerOf, sendAgain } = this.#applying;
+  /** Nothing is sent before a look after the claim, and `settle` after the last POST, shows no license, and while an answer is open. */
+  async #create(row: LicenseFields, decision: Decision | Undecided, waiting: WaitingRow | undefined): Promise<void> {
+    const { claims, settle, answerOf, sendAgain, elapsed } = this.#applying;
     if (!waiting && (await this.#inOrder(() => claims.claim(row))) === 'held') return;
+    const lookedAt = decision.step === 'look up' ? elapsed() : this.listedAt;
+    const seen = await this.#lookUp(row, decision);
+    if ('license' in seen || (seen.step === 'refused' && !seen.answer)) return this.#carryOut(row, seen, waiting);
     const posted = waiting ? -Infinity : lastPost(row, this.listedAt, this.#applying);
-    if (posted + settle > this.listedAt) {
+    if (posted + settle > lookedAt) {
       this.waiting.set(row, { is: 'asked', row, posted });
       return;
     }
-    const seen = decision.step === 'look up' ? await this.#lookUp(row) : decision;
-    if (seen.step === 'refused' && seen.answer) return this.#results.leaveOpen(row, seen.failure.message, waiting);
-    if (seen.step !== 'create') return this.#carryOut(row, seen, waiting);
+    if (seen.step === 'refused') return this.#results.leaveOpen(row, seen.failure.message, waiting);
     // Another machine may have been answered between the look and the claim.
     const answer = sendAgain.has(row.remote_user) ? undefined : answerOf(row);
     if (answer) return this.#results.leaveOpen(row, openInWords(row, answer), waiting);
-    const near = [decision, seen].flatMap((one) => ('near' in one ? one.near : []));
+    const { near = [] } = seen;
     if (waiting?.is === 'unanswered') {
       const added = near.find((license) => !waiting.near.has(identityOf(license)));
       if (added) return this.#fail(row, similarTo(added, row.remote_user), waiting);
@@ -133,13 +133,12 @@ export class RowWork {
     await this.#post(row, waiting, new Set(near.map(identityOf)));
   }
 
-  /** One user, right before the POST; a look that fails creates nothing. */
-  async #lookUp(row: LicenseFields): Promise<Decision> {
+  /** Decides what the list leaves open; a look that fails creates nothing. */
+  async #lookUp(row: LicenseFields, decision: Decision | Undecided): Promise<Decision> {
     const applying = this.#applying;
+    if (decision.step !== 'look up') return decision;
     try {
-      const { sight } = await this.#limit(() => lookUp(applying.licensing(row.app_code), row));
-      const decision = decide(sight, row, applying);
-      return decision.step === 'look up' ? { ...decision, step: 'create' } : decision;
+      return await this.#limit(() => lookUpRow(row, decision.near, applying));
     } catch (failure) {
       if (!(failure instanceof Failure) || endsRun(failure, applying)) throw failure;
       if (failure.kind === 'unavailable') this.run.failed(failure);

@@ -11,15 +11,13 @@ export type Sight =
   | { readonly shows: 'licenses'; readonly licenses: readonly [License, ...License[]] }
   /** Licenses of names that the server may have made of the user's, and none of that name itself. */
   | { readonly shows: 'near'; readonly licenses: readonly [License, ...License[]] }
-  /** `hint`: pages were read one after another, and the user may have been on none of them. */
-  | { readonly shows: 'nothing'; readonly as: 'proof' | 'hint' }
+  | { readonly shows: 'nothing' }
   /** The look did not show everything. */
   | { readonly shows: 'gap'; readonly failure: Failure };
 
-const proof: Sight = { shows: 'nothing', as: 'proof' };
-const hint: Sight = { shows: 'nothing', as: 'hint' };
+export const nothing: Sight = { shows: 'nothing' };
 
-/** Maximum number of users that are looked up one by one; for more, one list of all licenses is cheaper. */
+/** Maximum number of users who are looked up one by one; for more, one list of all licenses finds most of them cheaper. */
 const fewUsers = 20;
 /** A list with so many times more licenses than users were asked for is not read. */
 const tooLong = 20;
@@ -31,28 +29,40 @@ export type KnownLicense = (user: string) => License | undefined;
 
 export type SightApi = Pick<LicensingApi, 'list' | 'ofUser'>;
 
+/** What is known of the users of an application once its list is read. */
+export interface ListedUsers {
+  /** Undefined where the list does not show the license, and the user has to be looked up. */
+  readonly sightOf: (user: string) => Sight | undefined;
+  /** Licenses of similar names that the list shows. */
+  readonly nearOf: (user: string) => readonly License[];
+  /** Whether the server tells as many licenses as it lists. */
+  readonly isCounted: boolean;
+}
+
+const none: readonly License[] = [];
+const unlisted: ListedUsers = { sightOf: () => undefined, nearOf: () => none, isCounted: false };
+
 /**
- * What the server shows of each of the users in one application: by one list of all licenses, or by a look-up of each. A list of several
- * pages is a hint; where the server ignores filters it is read twice (docs/exactly-once.md, A world that moves).
+ * Reads the list of an application, which only finds licenses: that it shows none proves nothing. Where the server ignores the filter it is
+ * read twice, and that is the look (docs/exactly-once.md, A list is a hint).
  * @throws Failure of a list that cannot be read at all
  */
-export async function lookAtUsers(
+export async function listUsers(
   api: SightApi,
   app_code: number,
   users: readonly string[],
-  { concurrency, known = () => undefined }: { readonly concurrency: number; readonly known?: KnownLicense | undefined },
-): Promise<(user: string) => Sight> {
+  { concurrency, known }: { readonly concurrency: number; readonly known?: KnownLicense | undefined },
+): Promise<ListedUsers> {
   if (users.length <= fewUsers) return lookUpEach(api, app_code, users, concurrency);
   const list = await readList(api, app_code, users, { known });
-  const isRead = !(list instanceof Failure);
-  const unseen = isRead ? users.filter((user) => !list.sightOf(user)) : users;
-  const [probe] = unseen;
-  if (isRead && (list.isOnePage || probe === undefined)) return (user) => list.sightOf(user) ?? proof;
-  const { sight, filter } = await lookUp(api, { remote_user: probe ?? '', app_code });
+  const listed = list instanceof Failure ? unlisted : list;
+  const first = users.find((user) => !listed.sightOf(user));
+  if (first === undefined) return listed;
+  const { sight, filter } = await lookUp(api, { remote_user: first, app_code });
   if (filter === 'ignored') return readTwice(api, app_code, users, list);
-  if (isRead) return (user) => (user === probe ? sight : (list.sightOf(user) ?? hint));
-  const others = await lookUpEach(api, app_code, users.slice(1), concurrency);
-  return (user) => (user === probe ? sight : others(user));
+  const shown = withNear(sight, listed.nearOf(first));
+  const isCounted = listed.isCounted && shown.shows !== 'licenses';
+  return { ...listed, isCounted, sightOf: (user) => (user === first ? shown : listed.sightOf(user)) };
 }
 
 async function lookUpEach(
@@ -60,14 +70,12 @@ async function lookUpEach(
   app_code: number,
   users: readonly string[],
   concurrency: number,
-): Promise<(user: string) => Sight> {
+): Promise<ListedUsers> {
   const sights = new Map<string, Sight>();
-  const look = async (remote_user: string): Promise<readonly [string, Sight]> => [
-    remote_user,
-    (await lookUp(api, { remote_user, app_code })).sight,
-  ];
-  for await (const [user, sight] of pool(users, concurrency, look)) sights.set(user, sight);
-  return (user) => sights.get(user) ?? proof;
+  const look = async (remote_user: string): Promise<void> =>
+    void sights.set(remote_user, (await lookUp(api, { remote_user, app_code })).sight);
+  for await (const _ of pool(users, concurrency, look)) continue;
+  return { ...unlisted, sightOf: (user) => sights.get(user) };
 }
 
 interface UserLook {
@@ -95,45 +103,44 @@ export function sightOf({
   near: [near, ...others],
 }: Pick<UserLicenses, 'exact' | 'near'>): Sight {
   if (one) return { shows: 'licenses', licenses: [one, ...more] };
-  return near ? { shows: 'near', licenses: [near, ...others] } : proof;
+  return near ? { shows: 'near', licenses: [near, ...others] } : nothing;
 }
 
-/** One reading of the list of an application. */
-interface ListReading {
-  /** Undefined where it shows nothing of the user. */
-  readonly sightOf: (user: string) => Sight | undefined;
-  readonly isOnePage: boolean;
+/** Similar names count as long as no license of the very name is shown. */
+export function withNear(sight: Sight, near: readonly License[]): Sight {
+  if (sight.shows === 'licenses' || sight.shows === 'gap') return sight;
+  return sightOf({ exact: [], near: distinct(sight.shows === 'near' ? [...sight.licenses, ...near] : near) });
 }
 
-/** Two readings must agree on the users of whom they show nothing; then that is a proof. */
+/** What any reading shows is there; the two of a pair must agree on the other users. */
 async function readTwice(
   api: SightApi,
   app_code: number,
   users: readonly string[],
-  begun: ListReading | Failure,
-): Promise<(user: string) => Sight> {
+  begun: ListedUsers | Failure,
+): Promise<ListedUsers> {
   const sights = new Map<string, Sight>();
   let failure = new Failure('incomplete', `the list moves: of ${2 * maxPairs} readings no two show the same users`);
-  let first: ListReading | Failure | undefined = begun instanceof Failure ? undefined : begun;
+  let first: ListedUsers | Failure | undefined = begun instanceof Failure ? undefined : begun;
   for (let pair = 1; pair <= maxPairs; pair += 1) {
     const two = [
       first ?? (await readList(api, app_code, users, { longest: Infinity })),
       await readList(api, app_code, users, { longest: Infinity }),
     ];
     first = undefined;
+    const open = users.filter((user) => !sights.has(user));
     const [missing, ...others] = two.map((reading) => {
       if (reading instanceof Failure) return (failure = reading);
-      const unseen = users.filter((user) => {
-        const sight = reading.sightOf(user);
-        if (sight && sights.get(user)?.shows !== 'licenses') sights.set(user, sight);
-        return !sight;
-      });
-      return unseen.join('\n');
+      for (const user of users) {
+        const sight = reading.sightOf(user) ?? withNear(nothing, reading.nearOf(user));
+        if (sight.shows !== 'nothing' && sights.get(user)?.shows !== 'licenses') sights.set(user, sight);
+      }
+      return open.filter((user) => !reading.sightOf(user) && reading.nearOf(user).length === 0).join('\n');
     });
     if (typeof missing === 'string' && others.every((other) => other === missing))
-      return (user) => sights.get(user) ?? proof;
+      return { ...unlisted, sightOf: (user) => sights.get(user) ?? nothing };
   }
-  return (user) => sights.get(user) ?? { shows: 'gap', failure };
+  return { ...unlisted, sightOf: (user) => sights.get(user) ?? { shows: 'gap', failure } };
 }
 
 /**
@@ -144,17 +151,17 @@ async function readList(
   api: SightApi,
   app_code: number,
   users: readonly string[],
-  { longest = tooLong * users.length, known }: { readonly longest?: number; readonly known?: KnownLicense },
-): Promise<ListReading | Failure> {
+  { longest = tooLong * users.length, known }: { readonly longest?: number; readonly known?: KnownLicense | undefined },
+): Promise<ListedUsers | Failure> {
   const exact = new Map<string, License[]>();
   const near = new Map<string, License[]>();
   const wanted = new Set(users);
   /** Made for the first license of somebody else. */
   let candidatesOf: ReturnType<typeof nameIndex> | undefined;
-  let [isOnePage, isTooLong] = [true, false];
+  let [isTooLong, told, received] = [false, 0, 0];
   const heard = ({ next, total, pages, count }: PageSize, place: number): void => {
-    isOnePage = place === 1;
-    isTooLong = isOnePage && next !== undefined && Math.max(total, pages * count) > longest;
+    isTooLong = place === 1 && next !== undefined && Math.max(total, pages * count) > longest;
+    [told, received] = place === 1 ? [total, count] : [Math.max(told, total), received + count];
   };
   try {
     for await (const license of api.list({ app_code }, 'whole', heard)) {
@@ -176,10 +183,12 @@ async function readList(
     if (cause instanceof Failure && cause.kind === 'incomplete') return cause;
     throw cause;
   }
-  const isShown = (user: string): boolean => exact.has(user) || near.has(user);
-  const shown = (user: string): Sight =>
-    sightOf({ exact: distinct(exact.get(user) ?? []), near: near.get(user) ?? [] });
-  return { sightOf: (user) => (isShown(user) ? shown(user) : undefined), isOnePage };
+  return {
+    sightOf: (user) =>
+      exact.has(user) ? sightOf({ exact: distinct(exact.get(user) ?? none), near: none }) : undefined,
+    nearOf: (user) => near.get(user) ?? none,
+    isCounted: told > 0 && told === received,
+  };
 }
 
 function unusable(why: string): Failure {

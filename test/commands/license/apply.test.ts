@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../../../src/core/failure.ts';
 import { readFaults } from '../../../src/sandbox/faults.ts';
+import type { LicenseShape } from '../../../src/sandbox/licensing/options.ts';
 import type { Sandbox, SandboxOptions } from '../../helpers/sandbox.ts';
 import type { LogEntry } from '../../../src/sandbox/serve.ts';
 import { emptyHome, fakeService, openSandbox, run, runAlone, type Ran, type RunOptions } from '../../helpers/run.ts';
@@ -402,12 +403,18 @@ describe('the plan', () => {
     });
   });
 
-  test.each([20, 21])('of %i users costs one list where that is cheaper', async (count) => {
-    const { apply, log } = await service();
+  test.each<[number, number, LicenseShape]>([
+    [20, 20, {}],
+    [21, 1 + 21, {}],
+    [20, 20, { list_shape: 'pages' }],
+    // A total that equals the rows of the list is believed; the first user shows that the filter works.
+    [21, 1 + 1, { list_shape: 'pages' }],
+  ])('of %i users costs %i requests: who has no license is looked up', async (count, requests, licenseShape) => {
+    const { apply, log } = await service({ licenseShape });
 
     await apply('--dry-run', csv(users(count)));
 
-    expect(log).toHaveLength(count > 20 ? 1 : count);
+    expect(log).toHaveLength(requests);
   });
 
   test('of several licenses the fitting one is kept, else the first resized; none is made', async () => {
@@ -512,7 +519,7 @@ describe('faults', () => {
   });
 
   test('where the last list fails, unconfirmed rows are unknown; the same command settles them', async () => {
-    const { apply, sandbox, log, home } = await service({ fault: 'POST /v1/license/=drop-after#3;GET /*=502#24+1' });
+    const { apply, sandbox, log, home } = await service({ fault: 'POST /v1/license/=drop-after#3;GET /*=502#24+31' });
     const names = users(30);
 
     const first = await apply('-o json', csv(names));
@@ -535,7 +542,7 @@ describe('faults', () => {
   });
 
   test('a server that stops answering after the list leaves only a few rows unconfirmed', async () => {
-    const { apply, log, sandbox } = await service({ fault: 'POST /v1/license/=504;GET /*=502#999+1' });
+    const { apply, log, sandbox } = await service({ fault: 'POST /v1/license/=504;GET /*=502#999+25' });
     const names = users(200);
 
     const ran = await apply('-o json', csv(names));
