@@ -1,7 +1,7 @@
 // What some tests need of the computer: programs, and what its system can do. A test says so by a tag of this name
 // (test/helpers/needs.ts), vitest skips it where that is missing, and `npm test` names it, with the packages of Debian that hold the programs.
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { delimiter, join, sep } from 'node:path';
 
@@ -11,7 +11,7 @@ const isPosix = sep === '/';
 
 export const programs = /** @satisfies {Readonly<Record<string, Program>>} */ ({
   'bash-completion': { where: bashCompletion, packages: ['bash-completion'] },
-  chromium: { where: () => process.env['CHROMIUM'] ?? onPath('chromium'), packages: ['chromium'] },
+  chromium: { where: chromium, packages: ['chromium'] },
   curl: { where: () => onPath('curl'), packages: ['curl'] },
   dpkg: {
     where: () => onPath('dpkg-deb', process.getuid?.() === 0 ? 'dpkg' : 'fakeroot'),
@@ -60,13 +60,23 @@ export function isMissing(need) {
     : !abilities[/** @type {keyof typeof abilities} */ (need)].isHere();
 }
 
-// `npm run test:programs` installs them all.
-if (process.argv[1] === import.meta.filename)
-  console.log(
-    Object.values(programs)
-      .flatMap(({ packages }) => packages)
-      .join(' '),
-  );
+// `npm run test:programs` installs those that are missing. Ubuntu has no Chromium but as a snap, which reads no other folder of temporary files.
+if (process.argv[1] === import.meta.filename) {
+  const absent = Object.values(programs).filter(({ where }) => where() === undefined);
+  const packages = absent.flatMap((program) => program.packages);
+  console.log(packages.filter((name) => name !== 'chromium' || !isUbuntu()).join(' '));
+}
+
+function isUbuntu() {
+  const file = process.env['OS_RELEASE'] ?? '/etc/os-release';
+  return existsSync(file) && /^ID=ubuntu$/m.test(readFileSync(file, 'utf8'));
+}
+
+/** CHROMIUM names another one; Chrome does as well. */
+function chromium() {
+  const names = ['chromium', 'google-chrome', 'google-chrome-stable', 'chromium-browser'];
+  return process.env['CHROMIUM'] ?? names.map((name) => onPath(name)).find((place) => place !== undefined);
+}
 
 /**
  * The first of these commands, where all of them are installed.

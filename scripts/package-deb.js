@@ -23,6 +23,7 @@ const { name, version, description, license } = JSON.parse(readFileSync(join(clo
 const { DEBFULLNAME = 'The authors of chatelaine', DEBEMAIL = 'chatelaine@users.noreply.invalid' } = process.env;
 const maintainer = `${DEBFULLNAME} <${DEBEMAIL}>`;
 const file = join(resolve(process.argv[2] ?? '.'), `${name}_${version}_all.deb`);
+const changed = lastDay();
 const root = mkdtempSync(join(tmpdir(), `${name}-deb-`));
 
 try {
@@ -32,8 +33,9 @@ try {
   putPapers();
   putControl();
   setModes(root);
-  // The owner of every file is root, whoever builds.
-  run('dpkg-deb', ['--root-owner-group', '-Zxz', '--build', root, file]);
+  // The owner of every file is root, whoever builds, and none is younger than the changelog, whenever that is.
+  const env = { ...process.env, SOURCE_DATE_EPOCH: String(changed.getTime() / 1000) };
+  run('dpkg-deb', ['--root-owner-group', '-Zxz', '--build', root, file], env);
 } finally {
   rmSync(root, { recursive: true, force: true });
 }
@@ -74,10 +76,17 @@ function putPapers() {
   put(`${papers}/CHANGELOG.md.gz`, compressed(readFileSync(join(clone, 'CHANGELOG.md'))));
 }
 
-/** The form that tools of Debian read. Its date is that of the manual, so that the same sources give the same package. */
+/** The day of the newest release in the changelog; before the first, that of the manual: the same sources give the same package. */
+function lastDay() {
+  const page = readFileSync(join(clone, 'man', `${name}.1`), 'utf8');
+  const released = /^## \d\S* - (\S+)$/m.exec(readFileSync(join(clone, 'CHANGELOG.md'), 'utf8'));
+  const [, day = ''] = released ?? /^\.TH \S+ \d (\S+)/m.exec(page) ?? [];
+  return new Date(`${day}T00:00:00Z`);
+}
+
+/** The form that tools of Debian read. */
 function debianChangelog() {
-  const [, date = ''] = /^\.TH \S+ \d (\S+)/m.exec(readFileSync(join(clone, 'man', `${name}.1`), 'utf8')) ?? [];
-  const time = new Date(`${date}T00:00:00Z`).toUTCString().replace('GMT', '+0000');
+  const time = changed.toUTCString().replace('GMT', '+0000');
   return [
     `${name} (${version}) unstable; urgency=medium`,
     '',
@@ -162,9 +171,10 @@ function compressed(/** @type {Uint8Array} */ content) {
 /**
  * @param {string} program
  * @param {readonly string[]} args
+ * @param {NodeJS.ProcessEnv} env
  */
-function run(program, args) {
-  const { status, stdout, stderr, error } = spawnSync(program, args, { encoding: 'utf8' });
+function run(program, args, env = process.env) {
+  const { status, stdout, stderr, error } = spawnSync(program, args, { encoding: 'utf8', env });
   if (status !== 0) throw new Error(`${program} failed: ${error?.message ?? stderr}`);
   return stdout;
 }

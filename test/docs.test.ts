@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { programs } from '../scripts/needs.js';
 
@@ -32,6 +32,36 @@ test('each reference to a page names a heading of it', () => {
   const wrong = references.filter(({ page, rest }) => !headings.get(page)?.some((name) => rest.startsWith(name)));
   expect(references.length).toBeGreaterThan(100);
   expect(wrong.map(({ file, page, rest }) => `${file}: ${page}, ${rest}`)).toEqual([]);
+});
+
+test('each link between pages names a page, and a heading of it', () => {
+  const places = ['.', 'docs', 'docs/manual', 'bench', 'test/examples'].filter((place) => existsSync(place));
+  const texts = places.flatMap((place) =>
+    readdirSync(place)
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => join(place, name)),
+  );
+  const anchors = (file: string): readonly string[] =>
+    [...readFileSync(file, 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+      title
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    );
+  const links = texts.flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]+))?\)/g)].map(
+      ([, path = '', anchor]) => ({
+        link: `${file}: ${path}${anchor === undefined ? '' : `#${anchor}`}`,
+        target: path === '' ? file : join(dirname(file), path),
+        anchor,
+      }),
+    ),
+  );
+  const broken = links.filter(
+    ({ target, anchor }) => !existsSync(target) || (anchor !== undefined && !anchors(target).includes(anchor)),
+  );
+  expect(links.length).toBeGreaterThan(5);
+  expect(broken.map(({ link }) => link)).toEqual([]);
 });
 
 test('each promise names the tests that show it, by their titles', () => {

@@ -33,23 +33,25 @@ export function packageFolder(path) {
 
 /**
  * What is compiled into a WebAssembly file of a package, which does not say so. Of jq.wasm: its configure line (`--with-oniguruma=builtin`,
- * `CC=emcc`) and `have_decnum`. The texts are those of Debian's libjq1 1.8.2-1, libonig5 6.9.10-1, emscripten and nodejs.
- * @type {Readonly<Record<string, Readonly<Record<string, string>>>>} the licence of each, by the name of its text in the folder `licences`
+ * `CC=emcc`) and `have_decnum`; versions are those of the sources of that jq, and missing where neither these nor the package names one. The
+ * texts are those of Debian's libjq1 1.8.2-1, libonig5 6.9.10-1, emscripten and nodejs.
+ * @typedef {{ readonly license: string, readonly purl: string, readonly version?: string }} Part
+ * @type {Readonly<Record<string, Readonly<Record<string, Part>>>>} by the name of its text in the folder `licences`
  */
 const compiledIn = {
   'jq-wasm': {
-    jq: 'MIT',
-    dtoa: 'dtoa',
-    decNumber: 'ICU',
-    oniguruma: 'BSD-2-Clause',
-    emscripten: 'MIT',
-    musl: 'MIT',
+    jq: { license: 'MIT', purl: 'pkg:github/jqlang/jq@jq-1.8.2', version: '1.8.2' },
+    dtoa: { license: 'dtoa', purl: 'pkg:generic/dtoa' },
+    decNumber: { license: 'ICU', purl: 'pkg:generic/decnumber@3.68', version: '3.68' },
+    oniguruma: { license: 'BSD-2-Clause', purl: 'pkg:github/kkos/oniguruma@v6.9.10', version: '6.9.10' },
+    emscripten: { license: 'MIT', purl: 'pkg:github/emscripten-core/emscripten' },
+    musl: { license: 'MIT', purl: 'pkg:generic/musl' },
   },
-  undici: { llhttp: 'MIT' },
+  undici: { llhttp: { license: 'MIT', purl: 'pkg:github/nodejs/llhttp' } },
 };
 
 /** @typedef {{ name: string, license: string, text: string }} Licensed */
-/** @typedef {Licensed & { version: string, sha512: string, changes: readonly string[], parts: readonly Licensed[] }} Bundled */
+/** @typedef {Licensed & { version: string, sha512: string, changes: readonly string[], parts: readonly (Licensed & Part)[] }} Bundled */
 
 /**
  * @param {string} folder
@@ -69,8 +71,8 @@ function describe(folder, changes) {
   const [, base64] = /^sha512-(\S+)$/.exec(integrity) ?? [];
   if (base64 === undefined)
     throw new Error(`${name}: package-lock.json has no SHA-512 of it where it is installed: run npm ci`);
-  const parts = Object.entries(compiledIn[name] ?? {}).map(([part, licence]) => ({
-    ...{ name: part, license: licence },
+  const parts = Object.entries(compiledIn[name] ?? {}).map(([part, about]) => ({
+    ...{ name: part, ...about },
     text: readFileSync(join(import.meta.dirname, 'licences', `${part}.txt`), 'utf8').trim(),
   }));
   return { name, version, license: named, text, sha512: Buffer.from(base64, 'base64').toString('hex'), changes, parts };
@@ -113,7 +115,10 @@ function billOfMaterials(packages) {
     hashes: [{ alg: 'SHA-512', content: sha512 }],
     licenses: [{ expression: license }],
     ...(parts.length > 0 && {
-      components: parts.map((part) => ({ type: 'library', name: part.name, licenses: [{ expression: part.license }] })),
+      components: parts.map(({ text: _text, license: expression, ...part }) => ({
+        ...{ type: 'library', ...part },
+        licenses: [{ expression }],
+      })),
     }),
     ...(changes.length > 0 && {
       pedigree: { ancestors: [component('library', named)], notes: `${altered} ${changes.join(' ')}` },

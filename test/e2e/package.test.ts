@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { Ajv } from 'ajv';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { replacedModules } from '../../rolldown.config.js';
@@ -36,7 +37,12 @@ interface Bill {
     readonly hashes: readonly { readonly alg: string; readonly content: string }[];
     readonly licenses: readonly Licence[];
     /** What is compiled into it. */
-    readonly components?: readonly { readonly name: string; readonly licenses: readonly Licence[] }[];
+    readonly components?: readonly {
+      readonly name: string;
+      readonly version?: string;
+      readonly purl: string;
+      readonly licenses: readonly Licence[];
+    }[];
     readonly pedigree?: { readonly notes: string };
   }[];
 }
@@ -163,6 +169,29 @@ test('licences and a bill of materials name each package that is bundled, with t
     expect(hashes[0]?.alg).toBe('SHA-512');
     expect.soft(published.has(`sha512-${sha512}`), name).toBe(true);
   }
+});
+
+test('the bill of materials is valid CycloneDX, and names what is compiled in by version and address', () => {
+  const ajv = new Ajv({ strict: false, validateFormats: false });
+  const schema = (name: string) => {
+    const file = `@cyclonedx/cyclonedx-library/res/schema/${name}.SNAPSHOT.schema.json`;
+    return JSON.parse(readFileSync(join('node_modules', file), 'utf8')) as object;
+  };
+  for (const name of ['spdx', 'jsf-0.82', 'cryptography-defs'])
+    ajv.addSchema(schema(name), `http://cyclonedx.org/schema/${name}.SNAPSHOT.schema.json`);
+  const validate = ajv.compile(schema('bom-1.6'));
+  const bill = JSON.parse(readFileSync('dist/bill-of-materials.cdx.json', 'utf8')) as Bill;
+
+  expect(validate(bill), JSON.stringify(validate.errors)).toBe(true);
+  expect(validate({ ...bill, components: [{ name: 'no type' }] })).toBe(false);
+  const parts = components().flatMap((one) => (one.components ?? []).map((part) => ({ ...part, of: one.version })));
+  expect(parts.filter(({ version, purl }) => !purl.endsWith(version ?? '') || !/^pkg:\w+\/\S+$/.test(purl))).toEqual(
+    [],
+  );
+  const jq = parts.find(({ name }) => name === 'jq');
+  expect(jq?.of, 'jq of another version: see scripts/bundle/licences.js').toMatch(
+    new RegExp(`-jq-${jq?.version ?? '?'}$`),
+  );
 });
 
 test('the bill of materials says of each package which of its modules got something else from the build', () => {

@@ -18,9 +18,11 @@ const file = `chatelaine-${version}.tgz`;
 const folder = mkdtempSync(join(tmpdir(), 'chatelaine-action-'));
 const marker = join(folder, 'a-script-was-run');
 const npm = { HOME: folder, PATH: process.env['PATH'], npm_config_update_notifier: 'false' };
+let requests = 0;
 const registry = createServer(({ url = '' }, answer) => {
   const { port } = registry.address() as AddressInfo;
   const dist = { tarball: `http://127.0.0.1:${port}/${file}`, integrity: `sha512-${hashOf('sha512', 'base64')}` };
+  requests += 1;
   const about = { name: 'chatelaine', versions: { [version]: { name: 'chatelaine', version, dist } } };
   answer.end(url.endsWith('.tgz') ? readFileSync(join(folder, file)) : JSON.stringify(about));
 });
@@ -47,7 +49,7 @@ function hashOf(algorithm: string, encoding: 'hex' | 'base64'): string {
 }
 
 /** Runs the one step of the action, as a runner of GitHub does: `bash --noprofile --norc -eo pipefail`. */
-async function install(sha256: string) {
+async function install(sha256: string, asked = version) {
   const { runs } = parse(readFileSync('action.yml', 'utf8')) as { runs: { steps: readonly { run: string }[] } };
   expect(runs.steps).toHaveLength(1);
   const prefix = mkdtempSync(join(folder, 'prefix-'));
@@ -56,7 +58,7 @@ async function install(sha256: string) {
     cwd: folder,
     env: {
       ...npm,
-      ...{ PATH: `${join(prefix, 'bin')}:${npm.PATH ?? ''}`, TMPDIR: folder, VERSION: version, SHA256: sha256 },
+      ...{ PATH: `${join(prefix, 'bin')}:${npm.PATH ?? ''}`, TMPDIR: folder, VERSION: asked, SHA256: sha256 },
       ...{ npm_config_registry: `http://127.0.0.1:${port}/`, npm_config_prefix: prefix },
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -73,6 +75,37 @@ test('a release of the named checksum is installed, and no script of it is run',
     ...{ code: 0, installed: true, last: version },
   });
   expect(existsSync(marker)).toBe(false);
+});
+
+test('a version may have the v of its tag', async () => {
+  const { code, stdout, stderr } = await install(hashOf('sha256', 'hex'), `v${version}`);
+  expect({ code, last: stdout.trimEnd().split('\n').at(-1) }, stderr).toEqual({ code: 0, last: version });
+});
+
+test.each([
+  '',
+  'latest',
+  '7',
+  '^7.8.9',
+  'file:sources',
+  `file:${folder}/sources`,
+  'https://127.0.0.1/x.tgz',
+  '7.8.9 --foreground-scripts',
+])('what is no version is refused before npm is asked: %j', async (asked) => {
+  const before = requests;
+  const { code, stderr, installed } = await install(hashOf('sha256', 'hex'), asked);
+  expect({ code, installed, stderr, asked: requests - before }).toEqual({
+    ...{ code: 1, installed: false, asked: 0 },
+    stderr: `::error::'${asked}' is no version such as 0.1.0: nothing was installed\n`,
+  });
+  expect(existsSync(marker)).toBe(false);
+});
+
+test('a version that the registry does not have is said so', async () => {
+  const { code, stderr, installed } = await install(hashOf('sha256', 'hex'), '7.8.10');
+  expect({ code, installed }).toEqual({ code: 1, installed: false });
+  expect(stderr).toContain('::error::chatelaine 7.8.10 could not be fetched from the registry: nothing was installed');
+  expect(stderr).toContain('No matching version');
 });
 
 test('a release of another checksum is refused, and nothing is installed', async () => {

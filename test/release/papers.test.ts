@@ -36,3 +36,11 @@ test.runIf(tag !== undefined)('the tag is that of the version, and nothing is le
   expect(newest?.title.split(' ')[0], 'CHANGELOG.md has no section of the version').toBe(version);
   expect(unreleased?.text, 'CHANGELOG.md: lines under Unreleased').toBe('');
 });
+
+test('no package runs anything at its installation', () => {
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+    readonly packages: Readonly<Record<string, { readonly hasInstallScript?: boolean }>>;
+  };
+  const running = Object.entries(packages).filter(([, { hasInstallScript }]) => hasInstallScript === true);
+  expect(running.map(([place]) => place)).toEqual([]);
+});

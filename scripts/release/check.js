@@ -1,6 +1,6 @@
 // `npm run release:check [-- vX.Y.Z] [--to FOLDER]`: what a release needs, tried on two clean clones of the present commit, with an empty
-// home. Each step that fails is named, with its output. With a tag the changelog must be that of the release; with a folder it gets the
-// tarball that was tried, the Debian package, the bill of materials and their checksums.
+// home; the second is another folder under another umask. Each step that fails is named, with its output. With a tag the changelog must be
+// that of the release; with a folder it gets the tarball that was tried, the Debian package, the bill of materials and their checksums.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -16,10 +16,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { checkActions } from './actions.js';
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { to: { type: 'string' } } });
 const [tag] = positionals;
-const repository = resolve(import.meta.dirname, '..');
+const repository = resolve(import.meta.dirname, '../..');
 const { name, version } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'));
 const folder = mkdtempSync(join(tmpdir(), `${name}-release-`));
 const clones = [join(folder, 'one'), join(folder, 'at/another/place')];
@@ -35,25 +36,35 @@ const env = {
   ...{ HOME: join(folder, 'home'), CI: 'true', TEST_EXTENT: 'all' },
   ...(tag !== undefined && { RELEASE_TAG: tag }),
 };
-/** Tests of what users get: versions, pages, the tarball, the Debian package, and the files of a release. */
-const tests = ['test/release', 'test/manual', 'test/e2e/package.test.ts', 'test/e2e/package-deb.test.ts'];
+/** Tests of what users get: versions, pages and their links, the tarball, the Debian package, and the files of a release. */
+const tests = [
+  'test/release',
+  'test/manual',
+  'test/docs.test.ts',
+  'test/e2e/package.test.ts',
+  'test/e2e/package-deb.test.ts',
+];
+const [committing, pinning] = ['what is not committed', 'actions of the workflows'];
 const [testing, comparing] = ['tests of what is released', 'two builds, the same bytes'];
+/** Told also where they pass. */
+const told = new Set([committing, pinning, testing, comparing]);
 /** @type {string[]} */
 const failed = [];
 
 console.log(
   `${name} ${version}, ${tag ?? 'without a tag'}, at ${run(repository, 'git', 'rev-parse', 'HEAD').output.trim()}`,
 );
-if (run(repository, 'git', 'status', '--porcelain').output !== '')
-  console.log('What is not committed here is not part of it.');
 try {
   mkdirSync(env.HOME);
+  step(committing, allCommitted);
   for (const place of clones) step('clone', () => run(folder, 'git', 'clone', '--quiet', repository, place));
+  step('repository', repositoryNamed);
+  step(pinning, () => checkActions(clone));
   for (const place of clones) step('npm ci', () => run(place, 'npm', 'ci', '--prefer-offline'));
   step('golden pages', goldenPages);
   for (const place of clones) step('npm pack', () => run(place, 'npm', 'pack', '--silent'));
+  for (const place of clones) step('Debian package', () => run(place, 'npm', 'run', 'package:deb'));
   step(comparing, sameBytes);
-  step('Debian package', () => run(clone, 'npm', 'run', 'package:deb'));
   step(testing, () => run(clone, 'npx', 'vitest', 'run', '--reporter=tree', ...tests));
   step('npm publish --dry-run', publish);
   if (values.to !== undefined && failed.length === 0) hand(resolve(values.to));
@@ -75,8 +86,7 @@ function step(what, act) {
   const { passed, output } = act();
   if (!passed) failed.push(what);
   console.log(`\n## ${what}: ${passed ? 'passed' : 'FAILED'} (${Math.round((performance.now() - begin) / 1000)} s)`);
-  // Of what passed, only what was tried and the sum that was compared.
-  if (!passed || what === testing || what === comparing) process.stdout.write(output);
+  if (!passed || told.has(what)) process.stdout.write(output);
 }
 
 /**
@@ -87,25 +97,51 @@ function step(what, act) {
  */
 function run(cwd, program, ...args) {
   const options = { cwd, env, encoding: /** @type {const} */ ('utf8'), maxBuffer: Infinity };
+  // As a builder who lets nobody else read his files, and one who lets his group write them.
+  const before = process.umask(cwd === other ? 0o077 : 0o002);
   const { status, stdout, stderr, error } = spawnSync(program, args, options);
+  process.umask(before);
   return { passed: status === 0, output: error?.message ?? stdout + stderr };
 }
 
-/** What `npm run golden` writes must be what is committed. */
+/** What is not committed here is in no clone: a release must not lack it. */
+function allCommitted() {
+  const names = run(repository, 'git', 'status', '--porcelain').output;
+  return { passed: names === '' || tag === undefined, output: names === '' ? '' : `not part of it:\n${names}` };
+}
+
+/** The registry takes no provenance of a package that names another repository than the one whose workflow publishes it. */
+function repositoryNamed() {
+  const { url } = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8')).repository ?? {};
+  const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: owned } = process.env;
+  const expected = owned === undefined ? url : `git+${server}/${owned}.git`;
+  const entry = (/** @type {string} */ address) =>
+    `"repository": { "type": "git", "url": "${address}" } in package.json\n`;
+  if (url === undefined)
+    return {
+      passed: false,
+      output: `no repository: cannot be published. Set ${entry('git+https://HOST/OWNER/NAME.git')}`,
+    };
+  return { passed: url === expected, output: `this is not the repository of package.json. Set ${entry(expected)}` };
+}
+
+/** What `npm run golden` writes must be what is committed; it may fail, and rewrite files too. */
 function goldenPages() {
   const { passed, output } = run(clone, 'npm', 'run', 'golden');
-  if (!passed) return { passed, output };
-  const stale = run(clone, 'git', 'status', '--porcelain').output;
-  return stale === ''
-    ? { passed, output: '' }
-    : { passed: false, output: `stale, npm run golden writes them:\n${stale}` };
+  const rewritten = run(clone, 'git', 'status', '--porcelain').output.replaceAll(
+    /^.. (.*)$/gm,
+    '$1: rewritten by npm run golden',
+  );
+  return { passed: passed && rewritten === '', output: `${passed ? '' : output}${rewritten}` };
 }
 
 function sameBytes() {
-  const [one, two] = clones.map((place) => sumOf(join(place, tarball)));
-  if (one !== undefined && one === two) return { passed: true, output: `sha256 ${one}\n` };
+  const packages = [tarball, deb];
+  const sums = packages.map((file) => ({ file, sum: sumOf(join(clone, file)), otherSum: sumOf(join(other, file)) }));
+  if (sums.every(({ sum, otherSum }) => sum !== undefined && sum === otherSum))
+    return { passed: true, output: sums.map(({ file, sum }) => `sha256 ${sum}  ${file}\n`).join('') };
   const built = readdirSync(join(clone, 'dist'), { recursive: true, encoding: 'utf8' });
-  const files = [...built.map((file) => join('dist', file)), tarball];
+  const files = [...built.map((file) => join('dist', file)), ...packages];
   const differing = files.filter((file) => sumOf(join(clone, file)) !== sumOf(join(other, file)));
   return { passed: false, output: differing.map((file) => `differs: ${file}\n`).join('') };
 }
