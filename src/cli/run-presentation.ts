@@ -8,6 +8,7 @@ import { fitted, plainLines } from '../output/plain.ts';
 import type { FormatRow, Presentation, Show } from '../output/presentation.ts';
 import { hasColor } from '../output/style.ts';
 import { alternatives } from '../schema/field.ts';
+import { licenseColumns } from '../schema/license.ts';
 import { fieldCheck, fieldsIn, type FieldCheck } from './fields.ts';
 import type { Options } from './values.ts';
 import type { Host } from './host.ts';
@@ -102,7 +103,7 @@ function presented({ result, ...command }: Presented, options: Options, host: Pr
   const { system, stdout } = host;
   const terminal = stdout.isTTY === true;
   const fields = options.fields === undefined ? undefined : fieldsIn(options.fields);
-  const { show = {} } = command;
+  const show = options.dry_run ? ofPlan(command.show ?? {}) : (command.show ?? {});
   const format = formatOf(options, stdout, command);
   return {
     show,
@@ -118,6 +119,11 @@ function presented({ result, ...command }: Presented, options: Options, host: Pr
     terminal,
     width: stdout.columns ?? 0,
   };
+}
+
+/** A plan says what becomes of users: a key that is there already may go where the room is small. */
+function ofPlan(show: Show<unknown>): Show<unknown> {
+  return { ...show, untruncated: show.untruncated?.filter((name) => name !== licenseColumns[0]) };
 }
 
 type Presented = Pick<AnyCommand, 'show' | 'format' | 'result' | 'dryRun'>;

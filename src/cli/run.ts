@@ -129,10 +129,16 @@ async function printDry(
   running: Running,
 ): Promise<void> {
   const { value, error } = await settled(outcome);
-  if (plan.isText || planned.length > 0)
-    await writeResult({ one: planRows(plan, planned, running) }, plan, sinkOf(running));
+  if (plan.isText || planned.length > 0) await writePlan(planRows(plan, planned, running), plan, running);
   else if (error === undefined || (Array.isArray(value) && value.length > 0)) await print(value);
   if (error !== undefined && !(error instanceof Planned)) throw error;
+}
+
+/** Several requests are a line each; one request is a record where people read. */
+async function writePlan(rows: readonly unknown[], plan: Presentation, running: Running): Promise<void> {
+  const isRecord = plan.terminal && plan.sentence !== undefined && rows.length === 1;
+  const printed = isRecord ? { ...plan, sentence: undefined } : plan;
+  await writeResult({ one: isRecord ? rows[0] : rows }, printed, sinkOf(running));
 }
 
 async function settled(outcome: unknown): Promise<{ value: unknown; error?: Error }> {

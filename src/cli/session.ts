@@ -161,7 +161,7 @@ function questions({
   messages,
   redactor,
   signal,
-}: Running): Pick<Terminal, 'interactive' | 'confirm' | 'ask' | 'secret'> &
+}: Running): Pick<Terminal, 'interactive' | 'isShown' | 'confirm' | 'ask' | 'secret'> &
   Pick<Disk, 'read' | 'readBytes'> &
   Pick<Keys, 'keyFromInput'> {
   const reading: InputReading = { signal, note: messages.note };
@@ -171,6 +171,7 @@ function questions({
   });
   return {
     interactive: () => isInteractive(host, options),
+    isShown: () => host.stdout.isTTY === true,
     async confirm(question) {
       if (!options.yes) await (await prompt()).confirm(question);
     },

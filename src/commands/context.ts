@@ -111,6 +111,8 @@ export interface Keys {
 export interface Terminal {
   /** Whether there is a person to ask. */
   interactive(): boolean;
+  /** Whether the result goes to a terminal. */
+  isShown(): boolean;
   /** A question whose answer is yes or no. @throws Failure cancelled on no; usage where nobody can be asked */
   confirm(question: string): Promise<void>;
   /** A line of text from the terminal. @throws Failure usage where nobody can be asked */

@@ -10,9 +10,11 @@ export const formats = {
     forPeople: true,
     load: async (presentation) => {
       const { show, color, terminal } = presentation;
+      const paint = color ? await import('./paint.ts') : undefined;
       const hasMessages = Object.values(show.layout ?? {}).some(({ as }) => as === 'message');
       return (await import('./table.ts')).table(presentation, {
-        bold: color ? (await import('./paint.ts')).painter(1).bold : undefined,
+        bold: paint?.painter(1).bold,
+        paintOf: paint?.statusPaint,
         fold: terminal ? (await import('./wrap.ts')).folded : undefined,
         messageText: hasMessages ? (await import('./messages/conversation.ts')).messageText() : undefined,
       });

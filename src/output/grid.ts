@@ -7,7 +7,7 @@ export interface Cell {
   /** It must not be cut, because a part of a number or a date would be wrong. */
   readonly fixed?: boolean;
   /** Colours it, where colour is on. */
-  readonly paint?: (text: string) => string;
+  readonly paint?: ((text: string) => string) | undefined;
 }
 
 const gap = '  ';
@@ -75,6 +75,10 @@ export interface ColumnSize {
   readonly untruncated: boolean;
   /** All its cells are alike. */
   readonly constant: boolean;
+  /** None of its cells shows anything. */
+  readonly empty: boolean;
+  /** It says what became of the row, so it is shown whole, or the row is a record. */
+  readonly answer: boolean;
   /** Of two columns the one with the lower number goes first, of two equal ones the later. */
   readonly priority: number;
 }
@@ -86,8 +90,8 @@ export interface Arrangement {
 }
 
 /**
- * Fits columns into `room` columns of a terminal: constant ones go first, then cells are shortened, then the columns of least
- * priority go. Undefined where not even the untruncated columns fit: then each row is a record.
+ * Fits columns into `room` columns of a terminal: empty ones go first, then constant ones, then cells are shortened, then the columns of
+ * least priority go. Undefined where not even the untruncated columns fit: then each row is a record.
  */
 export function arrange(columns: readonly ColumnSize[], room: number): Arrangement | undefined {
   const priorityOf = (index: number): number => columns[index]?.priority ?? 0;
@@ -102,17 +106,18 @@ export function arrange(columns: readonly ColumnSize[], room: number): Arrangeme
       if (column && among(column)) shown = shown.filter((other) => other !== index);
     }
   };
-  drop(
-    ({ constant, untruncated }) => constant && !untruncated,
-    ({ wanted }) => wanted,
-  );
-  drop(({ untruncated }) => !untruncated, leastOf);
-  drop(({ constant }) => constant, leastOf);
+  drop(({ empty }) => empty, wantedOf);
+  drop(({ constant, untruncated, answer }) => constant && !untruncated && !answer, wantedOf);
+  drop(({ untruncated, answer }) => !untruncated && !answer, leastOf);
+  drop(({ constant, answer }) => constant && !answer, leastOf);
   if (width(leastOf) > room) return undefined;
-  const wanted = sizes().map((column) => column.wanted);
-  return { shown, widths: fitWidths(wanted, room, sizes().map(leastOf)) };
+  return { shown, widths: fitWidths(sizes().map(wantedOf), room, sizes().map(leastOf)) };
 }
 
-function leastOf({ untruncated, wanted, minWidth }: ColumnSize): number {
-  return untruncated ? wanted : Math.min(wanted, minWidth);
+function wantedOf({ wanted }: ColumnSize): number {
+  return wanted;
+}
+
+function leastOf({ untruncated, answer, wanted, minWidth }: ColumnSize): number {
+  return untruncated || answer ? wanted : Math.min(wanted, minWidth);
 }

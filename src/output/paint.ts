@@ -1,6 +1,21 @@
 import { Chalk, type ChalkInstance } from 'chalk';
+import { namesIn } from '../core/table-names.ts';
 
 /** Colour by our own policy (style.ts): chalk's detection ignores NO_COLOR and knows nothing of `--color`. */
 export function painter(level: 0 | 1): ChalkInstance {
   return new Chalk({ level });
+}
+
+/** What became of a row; the word itself says it too. */
+const statusColors = {
+  green: 'created create ok deleted',
+  yellow: 'resized resize retired retire lent never-activated unseen',
+  red: 'failed unknown error incomplete refused',
+  dim: 'unchanged',
+} as const;
+
+/** The colour of a status; undefined for one that needs none. */
+export function statusPaint(status: string): ((text: string) => string) | undefined {
+  const chosen = namesIn(statusColors).find((color) => statusColors[color].split(' ').includes(status));
+  return chosen && painter(1)[chosen];
 }

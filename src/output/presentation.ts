@@ -16,10 +16,10 @@ export interface Show<T> {
   /** Keys that are never shown as other columns, because a column of another name shows them. */
   readonly consumed?: (row: T) => readonly string[];
   /** Columns that a terminal never truncates, and leaves out last: a key, a user, a name, an address. */
-  readonly untruncated?: readonly string[];
+  readonly untruncated?: readonly string[] | undefined;
   /** How columns look in a table, by their name. */
   readonly layout?: Readonly<Record<string, ColumnLayout>>;
-  /** What stderr says where a list is empty, on a terminal. */
+  /** What stderr says where a list is empty, unless the format says it. */
   readonly none?: string;
   /** One sentence in place of the table. */
   readonly line?: (row: T) => string;

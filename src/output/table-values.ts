@@ -8,12 +8,14 @@ import { displayWidth } from './width.ts';
 export function cellReader(
   show: Show<unknown>,
   messageText: ((message: Readonly<Record<string, unknown>>) => string) | undefined,
+  paintOf?: (status: string) => Cell['paint'],
 ) {
   const read = (value: unknown, column: string, row: unknown): Cell => {
     const { as: shape, empty = '' } = show.layout?.[column] ?? {};
     if (shape === 'message' && messageText) return cellOf(messageText(asObject(row, show) ?? {}));
     const moment = show.untruncated?.includes(column) ? undefined : momentOf(value, shape);
     if (moment) return cellOf(localText(moment), 'fixed');
+    if (paintOf && column === 'status' && typeof value === 'string') return { ...cellOf(value), paint: paintOf(value) };
     const isFixed = ['number', 'bigint', 'boolean'].includes(typeof value);
     return cellOf(value === '' ? empty : cellText(value), isFixed ? 'fixed' : 'flowing');
   };

@@ -16,9 +16,14 @@ import { displayWidth, shorten } from './width.ts';
 /** Rows that decide the widths. */
 const heldRows = 200;
 
+/** Columns that say what became of a row. */
+const answers: ReadonlySet<string> = new Set(['status', 'change']);
+
 /** What a table needs of heavier modules; absent where the presentation does not need it. */
 interface TableParts {
   readonly bold?: ((text: string) => string) | undefined;
+  /** The colour of a status. */
+  readonly paintOf?: ((status: string) => ((text: string) => string) | undefined) | undefined;
   /** The text of a message, for a column with the layout `message`. */
   readonly messageText?: Parameters<typeof cellReader>[1];
   /** A line as lines of at most `room` columns, on a terminal. */
@@ -44,10 +49,10 @@ interface TableWriter {
  */
 export function table(
   presentation: Presentation,
-  { messageText, bold, fold = (text) => [text] }: TableParts,
+  { messageText, bold, paintOf, fold = (text) => [text] }: TableParts,
 ): Formatter {
   const { show, terminal, header } = presentation;
-  const read = cellReader(show, messageText);
+  const read = cellReader(show, messageText, paintOf);
   const headOf = (columns: readonly string[]): readonly Cell[] =>
     header ? columns.map((name) => ({ ...cellOf(name), ...(bold && { paint: bold }) })) : [];
   let columns: readonly string[] | undefined;
@@ -110,15 +115,18 @@ function columnSizes(
   return Array.from({ length: Math.max(1, names.length) }, (_, index) => {
     const name = names[index] ?? '';
     const values = rows.flatMap((row) => row[index] ?? []);
-    const widest = values.reduce((most, { width }) => Math.max(most, width), header ? cellOf(name).width : 1);
-    const fixed = values.reduce((most, value) => (value.fixed ? Math.max(most, value.width) : most), 0);
-    const wanted = Math.max(1, widest);
+    const headWidth = header ? cellOf(name).width : 1;
+    const wanted = values.reduce((most, { width }) => Math.max(most, width), Math.max(1, headWidth));
+    // A name, a number and a date are never cut: a part of them would be wrong.
+    const whole = values.reduce((most, { fixed, width }) => (fixed ? Math.max(most, width) : most), headWidth);
     const { minWidth = minTextWidth, priority = 0 } = show.layout?.[name] ?? {};
     return {
       wanted,
-      minWidth: Math.max(fixed, Math.min(wanted, minWidth)),
+      minWidth: Math.max(whole, Math.min(wanted, minWidth)),
       untruncated: show.untruncated?.includes(name) ?? false,
       constant: values.length > 1 && values.every(({ shown }) => shown === values[0]?.shown),
+      empty: values.every(({ shown }) => shown === ''),
+      answer: answers.has(name),
       priority,
     };
   });

@@ -83,12 +83,12 @@ function listed(values: readonly unknown[]): AsyncIterable<unknown> {
 }
 
 async function writeRows(rows: AsyncIterable<unknown>, presentation: Presentation, sink: Sink): Promise<void> {
-  const { format, show, terminal, quiet = false, note, turn, sort, isText } = presentation;
+  const { format, show, quiet = false, note, turn, sort, isText } = presentation;
   const formatter = await formatterOf(presentation);
   const batch = batched(sink);
   const source = watched(sort === undefined || isText ? rows : inOrder(singly(rows), orderOf(sort), show));
   const remark = (count: number): void => {
-    const line = count === 0 && terminal && format.forPeople ? show.none : formatter.remark?.();
+    const line = count === 0 && !format.whole ? show.none : formatter.remark?.();
     if (line !== undefined) note?.(line);
   };
   const target = { formatter, batch, turn: format.forPeople && turn, isSilent: quiet && !format.whole };

@@ -49,7 +49,10 @@ const typed: Readonly<Record<string, readonly string[]>> = {
   ],
   'archive pull': ['archive pull {home}/kitchen --channel general --topic lunch --both', 'archive pull {home}/kitchen'],
   'archive verify': ['archive verify {home}/kitchen'],
-  'archive export': ['archive export {home}/kitchen -o markdown', 'archive export {home}/kitchen -o csv'],
+  'archive export': [
+    'archive export {home}/kitchen -o markdown --to {home}/kitchen.md',
+    'archive export {home}/kitchen -o csv',
+  ],
   'topic list': ['topic list general', "topic list general --match 'x*'"],
   'topic delete': ['topic delete general lunch --dry-run'],
   'view pin': ['view pin narrow/is/starred'],

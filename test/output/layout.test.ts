@@ -73,10 +73,11 @@ describe('a table on a terminal', () => {
     ]);
   });
 
-  test('says so where it is empty, and only where people read', async () => {
+  test('says so where it is empty, in a pipe too, unless the format says it', async () => {
     expect(await shownAt(80, many())).toEqual({ lines: [], notes: ['no licenses match'] });
     expect((await shownAt(80, many(), { format: formats.json })).notes).toEqual([]);
-    expect((await shownAt(80, many(), { terminal: false })).notes).toEqual([]);
+    expect((await shownAt(80, many(), { terminal: false })).notes).toEqual(['no licenses match']);
+    expect((await shownAt(80, many(), { format: formats.tsv, terminal: false })).notes).toEqual(['no licenses match']);
   });
 
   test('does not call a column constant that differs in a later row', async () => {
@@ -108,6 +109,8 @@ test('whatever the columns, what is shown fits, and untruncated columns are whol
     minWidth: fc.integer({ min: 1, max: 20 }),
     untruncated: fc.boolean(),
     constant: fc.boolean(),
+    empty: fc.boolean(),
+    answer: fc.boolean(),
     priority: fc.integer({ min: 0, max: 2 }),
   });
   fc.assert(
@@ -120,11 +123,73 @@ test('whatever the columns, what is shown fits, and untruncated columns are whol
         expect(arrangement.widths[place]).toBeGreaterThanOrEqual(untruncated ? wanted : Math.min(wanted, minWidth));
       }
       const isLeftOut = (index: number): boolean => !arrangement.shown.includes(index);
-      const cutWhole = sizes.some(({ untruncated, constant }, index) => untruncated && !constant && isLeftOut(index));
+      const cutWhole = sizes.some(
+        ({ untruncated, constant, empty, answer }, index) =>
+          !empty && (answer || (untruncated && !constant)) && isLeftOut(index),
+      );
       expect(cutWhole).toBe(false);
     }),
     { seed: 1 },
   );
+});
+
+describe('a table of outcomes on a narrow terminal', () => {
+  const outcomes = [
+    { remote_user: 'ada@example.com', first_activated: '', app_code: 4711, size: 3, status: 'created', change: '' },
+    {
+      remote_user: 'bob@example.com',
+      first_activated: '',
+      app_code: 4711,
+      size: 5,
+      status: 'created',
+      change: '3 -> 5',
+    },
+  ];
+
+  test('loses the empty columns first, then the constant ones, and the answers never', async () => {
+    const at = async (width: number): Promise<readonly (string | undefined)[]> => {
+      const { lines, notes } = await shownAt(width, many(...outcomes));
+      return [lines[0], ...notes];
+    };
+    expect(await at(80)).toEqual(['remote_user      first_activated  app_code  size  status   change']);
+    expect(await at(60)).toEqual([
+      'remote_user      app_code  size  status   change',
+      'left out to fit the width: first_activated (empty in every row)',
+    ]);
+    expect(await at(42)).toEqual([
+      'remote_user      size  status   change',
+      'left out to fit the width: first_activated (empty in every row), app_code (4711 in every row)',
+    ]);
+    expect(await at(34)).toEqual([
+      'remote_user      status   change',
+      'left out to fit the width: first_activated (empty in every row), app_code (4711 in every row), size',
+    ]);
+    expect((await at(30))[0]).toBe('remote_user');
+  });
+
+  test('never cuts a header', async () => {
+    const wide = [
+      { remote_user: 'ada', size_allowance: 'x', a_long_name_of_a_column: 'y' },
+      { remote_user: 'bob', size_allowance: 'z', a_long_name_of_a_column: 'w' },
+    ];
+    for (const width of [60, 50, 44, 40, 36, 30, 24]) {
+      const { lines } = await shownAt(width, many(...wide));
+      expect(lines.join('\n')).not.toContain('…');
+    }
+  });
+
+  test('has coloured statuses where colour is on', async () => {
+    const rows = ['created', 'resized', 'failed', 'unchanged', 'other'].map((status) => ({ status }));
+    const { lines } = await shownAt(80, many(...rows), { color: true, header: false });
+    expect(lines).toEqual([
+      '\x1b[32mcreated\x1b[39m',
+      '\x1b[33mresized\x1b[39m',
+      '\x1b[31mfailed\x1b[39m',
+      '\x1b[2munchanged\x1b[22m',
+      'other',
+    ]);
+    expect((await shownAt(80, many(...rows), { header: false })).lines).toEqual(rows.map(({ status }) => status));
+  });
 });
 
 test('fields that were asked for are not left out: what does not fit is a record', async () => {

@@ -3,7 +3,7 @@ import { messageLink } from '../../api/chat/chat-messages.ts';
 import { incompleteWith } from '../../api/http/answer.ts';
 import { usage } from '../../core/failure.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
-import { shellWord } from '../../core/shell-word.ts';
+import { commandLine, shellWord } from '../../core/shell-word.ts';
 import { archivedLines, archivedMessages } from '../../jobs/archive/archived-messages.ts';
 import { documentForm, documentFormats, type DocumentFormat } from '../../output/messages/documents.ts';
 import { recipientsOf } from '../../output/messages/message-parts.ts';
@@ -55,7 +55,12 @@ export default command({
 
   dryRun: ['rows'],
 
-  async *run({ folder, output, to, raw_content, pages }, { options, note, warn, signal }) {
+  async *run({ folder, output, to, raw_content, pages }, { options, note, warn, signal, isShown }) {
+    if (to === undefined && /^(html|markdown)$/.test(output) && isShown())
+      throw usage(
+        `a terminal does not show ${output}`,
+        `Give --to FILE: ${commandLine('archive export', [folder], { output, to: `messages.${output === 'html' ? 'html' : 'md'}` })}`,
+      );
     if (options.fields !== undefined && output !== 'csv')
       throw usage(`--fields does not apply to -o ${output}`, 'Leave it out, or use -o csv.');
     const archive = await readArchive(folder);

@@ -34,8 +34,8 @@ export default command({
 
   show: {
     columns: ['profile', 'kind', 'url', 'account', 'status', 'detail'],
-    untruncated: ['profile', 'url', 'account', 'status'],
-    layout: { status: { priority: 3 }, detail: { priority: 2, minWidth: 20 } },
+    untruncated: ['profile', 'url', 'account'],
+    layout: { detail: { minWidth: 20 } },
     none: 'no profiles are stored: run chatelaine auth login',
   },
 });

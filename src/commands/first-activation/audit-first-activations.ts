@@ -67,7 +67,7 @@ export default command({
 
   show: {
     columns: ['mac_address', 'remote_user', 'app_code', 'status', 'first_user'],
-    untruncated: ['mac_address', 'remote_user', 'status', 'first_user'],
+    untruncated: ['mac_address', 'remote_user', 'first_user'],
     others: 'known',
     outcome: {
       by: 'status',

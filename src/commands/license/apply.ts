@@ -102,8 +102,8 @@ export default command({
   isPrinted: isShown,
 
   show: {
-    untruncated: ['license_code', 'remote_user', 'status'],
-    layout: { error: { priority: 1, minWidth: 20 }, change: { priority: 1 } },
+    untruncated: ['license_code', 'remote_user'],
+    layout: { error: { priority: 1, minWidth: 20 } },
     columns: applyColumns,
     data: ({ license, size_allowance_before, error, ...row }) => {
       const isResized = row.status === 'resize' || row.status === 'resized';

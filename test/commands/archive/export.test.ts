@@ -319,3 +319,21 @@ describe('archive export', () => {
     }
   });
 });
+
+test.each(['html', 'markdown'])('%s is not written to a terminal: the line with --to is named', async (output) => {
+  const { run } = await openSandbox();
+  const home = emptyHome();
+  const folder = join(home, 'kept');
+  await run(`archive pull ${folder} --channel general --both`, { home });
+  const line = `archive export ${folder} -o ${output}`;
+
+  const { exitCode, stdout, stderr } = await run(line, { home, tty: true, columns: 200, env: { NO_COLOR: '1' } });
+
+  const file = output === 'html' ? 'messages.html' : 'messages.md';
+  expect({ exitCode, stdout, stderr }).toEqual({
+    exitCode: 2,
+    stdout: '',
+    stderr: `chatelaine: a terminal does not show ${output}\nGive --to FILE: chatelaine archive export ${folder} --output ${output} --to ${file}\n`,
+  });
+  expect((await run(line, { home })).exitCode).toBe(0);
+});

@@ -10,7 +10,7 @@ describe('settings list finds a setting by what people call it', () => {
     [['silent'], ['enable_sounds'], ''],
     [['red', 'theme'], ['color_scheme'], 'no setting has all of these words; nearest: color_scheme\n'],
     [['entersends'], ['enter_sends'], 'no setting has all of these words; nearest: enter_sends\n'],
-    [['zzzz'], [], ''],
+    [['zzzz'], [], 'no settings match\n'],
   ])('%j', async (words, names, note) => {
     const { run } = await openSandbox();
 
