@@ -1,8 +1,9 @@
 import type { GlobalValues } from '../commands/context.ts';
 import { Failure, usage } from '../core/failure.ts';
 import type { ReadLimits } from '../core/read.ts';
-import type { Fields } from '../schema/field.ts';
-import type { Texts } from './values.ts';
+import { flagOf, type Field } from '../schema/field.ts';
+import type { CommandRequest } from './program.ts';
+import type { TypedOption } from './values.ts';
 import type { Host } from './host.ts';
 
 /** What reading needs beside the host. */
@@ -54,29 +55,46 @@ export async function readInputLine(host: Host, reading: InputReading): Promise<
 }
 
 /**
- * Arguments written as `-` come from standard input, a word a line. A file named `-` is left to the command.
- * @throws Failure usage where two arguments ask for it, it is empty, or has several lines for one word: which of the two licenses of
+ * Arguments written as `-` come from standard input, a word a line; so does the one line of `--remote-user -`. A file named `-` is left
+ * to the command.
+ * @throws Failure usage where two of them ask for it, it is empty, or has several lines for one word: which of the two licenses of
  * a user is meant is not for the first line to say; the signal's reason
  */
-export async function fillFromInput(words: Texts, args: Fields, host: Host, reading: InputReading): Promise<Texts> {
-  const asking = Object.entries(words).filter(([name, word]) => {
-    const field = args[name];
-    const isFile = field?.kind === 'string' && field.file === true;
-    return !isFile && (word === '-' || (Array.isArray(word) && word.includes('-')));
-  });
-  const [first, ...others] = asking;
-  if (!first) return words;
-  if (others.length > 0) throw usage('only one argument can come from standard input');
-  const [name, word] = first;
+export async function fillFromInput(request: CommandRequest, host: Host, reading: InputReading): Promise<Filled> {
+  const { words, typed, command } = request;
+  const args = Object.entries(words).filter(([name, word]) => asksForInput(command.args?.[name], word));
+  const own = Object.entries<Field>(command.options ?? {}).filter(([, { stdin }]) => stdin);
+  const flags = own
+    .map((row) => flagOf(...row))
+    .filter((one) => typed.some(({ flag, text }) => flag === one && text === '-'));
+  const [name, other] = [...args.map(([argument]) => argument), ...flags.map((flag) => `--${flag}`)];
+  if (name === undefined) return request;
+  if (other !== undefined) throw usage('only one argument can come from standard input');
   const bytes = await readBytes(host, reading, '-');
   const { encodingOf } = await import('../core/read.ts');
-  const text = new TextDecoder(encodingOf(bytes)).decode(bytes);
-  const lines = text.split(/\r?\n/).filter((line) => line !== '');
-  if (lines.length === 0) throw usage(`${name}: standard input is empty`);
-  if (!Array.isArray(word) && lines.length > 1)
-    throw usage(`${name}: standard input has ${lines.length} lines`, 'Give the one that is meant.');
-  const filled = Array.isArray(word) ? word.flatMap((item: unknown) => (item === '-' ? lines : [item])) : lines[0];
-  return { ...words, [name]: filled };
+  const [line = '', ...more] = new TextDecoder(encodingOf(bytes))
+    .decode(bytes)
+    .split(/\r?\n/)
+    .filter((one) => one !== '');
+  if (line === '') throw usage(`${name}: standard input is empty`);
+  const word = words[name];
+  if (!Array.isArray(word) && more.length > 0)
+    throw usage(`${name}: standard input has ${more.length + 1} lines`, 'Give the one that is meant.');
+  const isFilled = ({ flag, text }: TypedOption): boolean => flags.includes(flag) && text === '-';
+  const filled = Array.isArray(word)
+    ? word.flatMap((item: unknown) => (item === '-' ? [line, ...more] : [item]))
+    : line;
+  return {
+    words: args.length > 0 ? { ...words, [name]: filled } : words,
+    typed: typed.map((one) => (isFilled(one) ? { ...one, text: line } : one)),
+  };
+}
+
+type Filled = Pick<CommandRequest, 'words' | 'typed'>;
+
+function asksForInput(field: Field | undefined, word: unknown): boolean {
+  const isFile = field?.kind === 'string' && field.file === true;
+  return !isFile && (word === '-' || (Array.isArray(word) && word.includes('-')));
 }
 
 const standardInput = 'standard input';

@@ -70,7 +70,7 @@ async function refuse(cause: unknown, started: Started, { system }: Host): Promi
 async function perform(request: CommandRequest, started: Started, host: Host): Promise<number> {
   const { redactor } = started;
   // A command may have an --output of its own, which is not among the global options.
-  const output = request.options.output ?? request.flags['output'];
+  const output = request.options.output ?? request.typed.findLast(({ flag }) => flag === 'output')?.text;
   const messages = openMessages(host, messageStyle({ ...request.options, output }, host), redactor);
   const { signal, release } = openEnding(host, request.options.deadline);
   Object.assign(started, { messages, release });
@@ -80,9 +80,9 @@ async function perform(request: CommandRequest, started: Started, host: Host): P
     options.summary === undefined ? undefined : await openedSummary(options.summary, command.name, messages, redactor);
   if (summary) started.end = summary.end;
   const waiting = { signal, note: messages.note };
-  const words = await fillFromInput(request.words, command.args ?? {}, host, waiting);
-  started.given.push(...Object.values(words).flat());
-  const values = readValues(command, words, request.flags);
+  const { words, typed } = await fillFromInput(request, host, waiting);
+  started.given.push(...Object.values(words).flat(), ...typed.map(({ text = '' }) => text));
+  const values = readValues(command, words, typed);
   // Help needs nothing of what runs a command.
   const { runCommand } = await import('./run.ts');
   return runCommand(command, values, { options, host, messages, redactor, summary, signal });

@@ -3,12 +3,12 @@ import { commandTable, hiddenTable, nouns, type CommandEntry } from '../commands
 import type { AnyCommand } from '../commands/command.ts';
 import type { Environment } from '../core/system.ts';
 import { globalOptions } from '../commands/environment.ts';
-import { flagOf, type Field, type Fields } from '../schema/field.ts';
+import { flagOf, isNegatable, type Field, type Fields } from '../schema/field.ts';
 import { inOurNames } from './api-names.ts';
 import { commandWords, withoutHelpWords } from './command-words.ts';
 import { synopsis, commandHelp, helpWidth, nounHelp, optionsHelp, programHelp } from './help.ts';
 import type { LinePlace } from './mistakes.ts';
-import { readGlobals, type Options, type Texts } from './values.ts';
+import { readGlobals, type Options, type Texts, type TypedOption } from './values.ts';
 import type { Host } from './host.ts';
 
 /** What a command line asks for: a text to print, or a command to run. */
@@ -17,7 +17,8 @@ type ParsedLine = { readonly text: string } | CommandRequest;
 export interface CommandRequest {
   readonly command: AnyCommand;
   readonly words: Texts;
-  readonly flags: Texts;
+  /** In the order in which they were typed, before and behind the command's name. */
+  readonly typed: readonly TypedOption[];
   readonly options: Options;
 }
 
@@ -35,7 +36,7 @@ export async function readCommandLine(
   const place = { words: commandWords(typed), options: globalOptions };
   const entry = [...commandTable, ...hiddenTable].find(({ name }) => name === place.words.join(' '));
   const words = entry ? inOurNames(typed, await entry.load()) : typed;
-  const reading: ProgramReading = { place, version, width };
+  const reading: ProgramReading = { place, version, width, typed: [] };
   const program = buildProgram(env, reading);
   try {
     await program.parseAsync([...words], { from: 'user' });
@@ -52,6 +53,7 @@ export async function readCommandLine(
 interface ProgramReading {
   request?: ParsedLine;
   place: LinePlace;
+  readonly typed: TypedOption[];
   readonly version: string;
   /** Of help, in characters. */
   readonly width: number;
@@ -63,7 +65,7 @@ const textCodes: ReadonlySet<string> = new Set(['commander.helpDisplayed', 'comm
 function buildProgram(env: Environment, reading: ProgramReading): Command {
   const program = prepare(new Command('chatelaine'), () => programHelp(commandTable, reading.width), reading);
   program.enablePositionalOptions();
-  addOptions(program, globalOptions);
+  addOptions(program, globalOptions, reading);
   const groups = new Map<string, Command>();
   const [typed] = reading.place.words;
   for (const entry of [...commandTable, ...hiddenTable]) {
@@ -94,7 +96,7 @@ function addNoun(program: Command, groups: Map<string, Command>, noun: string, r
   group.description(nouns[noun] ?? '').enablePositionalOptions();
   program.addCommand(group);
   program.hook('preSubcommand', (_program, chosen) => {
-    if (chosen === group) addOptions(group, globalOptions);
+    if (chosen === group) addOptions(group, globalOptions, reading);
   });
   groups.set(noun, group);
   return group;
@@ -125,56 +127,39 @@ function fillIn(leaf: Command, definition: AnyCommand, env: Environment, reading
     const word = name + (field.many ? '...' : '');
     leaf.argument(field.required ? `<${word}>` : `[${word}]`);
   }
-  addOptions(leaf, { ...globalOptions, ...definition.options });
-  for (const name of sharedNames(definition)) leaf.addOption(negationOf(name));
+  addOptions(leaf, { ...globalOptions, ...definition.options }, reading);
+  // `--no-input` beside a command's own `--input FILE`.
+  for (const name of Object.keys(definition.options ?? {}).filter(isSwitch))
+    listen(leaf, new Option(`--no-${name}`), reading);
   leaf.action((...given: unknown[]) => {
-    const flags = flagsOf(leaf, definition);
+    const { typed } = reading;
     const words = Object.fromEntries(args.map(([name], index) => [name, given[index]]));
-    reading.request = { command: definition, words, flags, options: readGlobals(flags, env, definition) };
+    reading.request = { command: definition, words, typed, options: readGlobals(typed, env, definition) };
   });
 }
 
-function addOptions(command: Command, fields: Fields): void {
+function addOptions(command: Command, fields: Fields, reading: ProgramReading): void {
   for (const [name, field] of Object.entries(fields)) {
-    for (const option of optionsOf(name, field)) command.addOption(option);
+    for (const option of optionsOf(name, field)) listen(command, option, reading);
   }
 }
 
-/** What was typed for a command, before and after its name. */
-function flagsOf(leaf: Command, definition: AnyCommand): Texts {
-  const flags: Record<string, unknown> = leaf.optsWithGlobals();
-  const own: Texts = leaf.opts();
-  for (const name of sharedNames(definition)) {
-    if (flags[name] === false) flags[negationOf(name).attributeName()] = true;
-    flags[name] = own[name];
-  }
-  return flags;
+/** Keeps every value in its order: commander itself keeps one, and of those before the command's name another than behind it. */
+function listen(command: Command, option: Option, { typed }: ProgramReading): void {
+  command.addOption(option);
+  command.on(`option:${option.name()}`, (text: string | null) => {
+    typed.push({ flag: option.name(), text: text ?? undefined });
+  });
 }
 
-/** Options of a command whose name is that of a global switch: `--input FILE` beside `--no-input`. */
-function sharedNames({ options = {} }: AnyCommand): string[] {
+function isSwitch(name: string): boolean {
   const globals: Fields = globalOptions;
-  return Object.keys(options).filter((name) => isNegatable(globals[name]));
-}
-
-/** `--no-input` as a switch of its own, which leaves the value of `--input FILE` alone. */
-function negationOf(name: string): Option {
-  const option = new Option(`--no-${name}`);
-  option.negate = false;
-  return option;
-}
-
-function isNegatable(field: Field | undefined): boolean {
-  return field !== undefined && 'negatable' in field && field.negatable;
+  return globals[name]?.kind === 'boolean';
 }
 
 function optionsOf(name: string, field: Field): Option[] {
   const flag = flagOf(name, field);
   const short = field.short === undefined ? '' : `-${field.short}, `;
-  if (field.kind !== 'boolean') {
-    const option = new Option(`${short}--${flag} <value>`);
-    if (field.many) return [option.argParser((text: string, all?: string[]) => [...(all ?? []), text])];
-    return isNegatable(field) ? [option, new Option(`--no-${flag}`)] : [option];
-  }
-  return [new Option(`${short}--${flag}`), new Option(`--no-${flag}`)];
+  const on = new Option(`${short}--${flag}${field.kind === 'boolean' ? '' : ' <value>'}`);
+  return isNegatable(field) ? [on, new Option(`--no-${flag}`)] : [on];
 }

@@ -12,7 +12,7 @@ import { Failure, usage } from '../core/failure.ts';
 import { namesIn } from '../core/table-names.ts';
 import { isWindows, variable, type Environment } from '../core/system.ts';
 import { rowOf } from '../output/formats.ts';
-import { collect, flagOf, readField, type Field } from '../schema/field.ts';
+import { collect, flagOf, isNegatable, readField, type Field } from '../schema/field.ts';
 import type { Messages } from './messages.ts';
 import type { Redactor } from './redactor.ts';
 import type { Summary } from './summary.ts';
@@ -38,22 +38,35 @@ export interface Running {
 /** Texts as they were typed, by name. */
 export type Texts = Readonly<Record<string, unknown>>;
 
+/** One option of a line. */
+export interface TypedOption {
+  /** Without dashes; of `--no-header` it is `no-header`. */
+  readonly flag: string;
+  /** Undefined: a switch. */
+  readonly text: string | undefined;
+}
+
 /**
  * The typed values of a command from what was typed; all problems of the line are reported at once.
  * @throws Failure usage
  */
-export function readValues(definition: AnyCommand, words: Texts, options: Texts): Record<string, unknown> {
+export function readValues(
+  definition: AnyCommand,
+  words: Texts,
+  typed: readonly TypedOption[],
+): Record<string, unknown> {
   const args = Object.entries(definition.args ?? {}).map(([name, field]) => ({
     name,
     field,
     label: name,
-    text: words[name],
+    text: () => words[name],
   }));
   const flags = Object.entries(definition.options ?? {}).map(([name, field]) => {
-    const flag = flagOf(name, field);
-    return { name, field, label: `--${flag}`, text: options[camel(flag)] };
+    const label = `--${flagOf(name, field)}`;
+    return { name, field, label, text: () => oneText(label, field, typedFor(name, field, typed)) };
   });
-  const read = collect([...args, ...flags], ({ name, field, label, text }) => {
+  const read = collect([...args, ...flags], ({ name, field, label, text: textIn }) => {
+    const text = textIn();
     if (isAbsent(text)) {
       if (!field.required) return [];
       const choices = field.kind === 'string' && field.choices ? `: ${field.choices.join(', ')}` : '';
@@ -64,9 +77,28 @@ export function readValues(definition: AnyCommand, words: Texts, options: Texts)
   return Object.fromEntries(read.flat());
 }
 
-/** commander keeps `--size-allowance` as `sizeAllowance`. */
-function camel(flag: string): string {
-  return flag.replace(/-(.)/g, (_dash, letter: string) => letter.toUpperCase());
+/** What was typed for a field, in its order: texts, and whether a switch is on. */
+function typedFor(name: string, field: Field, typed: readonly TypedOption[]): (string | boolean)[] {
+  const flag = flagOf(name, field);
+  return typed.flatMap((one): (string | boolean)[] => {
+    if (one.flag === flag && (one.text === undefined) === (field.kind === 'boolean')) return [one.text ?? true];
+    return one.flag === `no-${flag}` && isNegatable(field) ? [false] : [];
+  });
+}
+
+/**
+ * The value of an option that was typed several times: lists gather, and twice the same is once.
+ * @throws Failure usage for two values where one is taken: the first may be a guard
+ */
+function oneText(label: string, field: Field, texts: readonly (string | boolean)[]): unknown {
+  const values = [...new Set(texts)];
+  if (field.many) return values;
+  if (field.list && values.length > 0) return values.join(',');
+  if (values.length > 1) {
+    const words = values.map((value) => (typeof value === 'string' ? `'${value}'` : value ? 'on' : 'off'));
+    throw usage(`${label} is given ${values.length} values: ${words.join(', ')}`, 'Give it one value.');
+  }
+  return values[0];
 }
 
 function isAbsent(text: unknown): boolean {
@@ -99,24 +131,26 @@ export function windowsFault(path: string): string | undefined {
  * @throws Failure usage
  */
 export function readGlobals(
-  typed: Texts,
+  typed: readonly TypedOption[],
   env: Environment,
   { options: own = {}, ...command }: Pick<AnyCommand, 'options' | 'format' | 'dryRun' | 'show'>,
 ): Options {
   const output = { ...globalOptions.output, choices: [...globalOptions.output.choices, ...ownFormats(command)] };
   const read = collect(Object.entries<Field>({ ...globalOptions, output }), ([name, field]) => {
-    if (name in own) return typed[camel(`no-${name}`)] === true ? [[name, false] as const] : [];
-    const text = typed[camel(flagOf(name, field))];
-    const value = isAbsent(text) ? twin(name, field, env) : readOne(`--${flagOf(name, field)}`, field, text);
+    if (name in own) return typed.some(({ flag }) => flag === `no-${name}`) ? [[name, false] as const] : [];
+    const label = `--${flagOf(name, field)}`;
+    const texts = typedFor(name, field, typed);
+    // An alias or a wrapper has options of its own, which a line changes; but which account is meant is not for the last to say.
+    const text = oneText(label, field, field.list || name === 'profile' ? texts : texts.slice(-1));
+    const value = text === undefined ? twin(name, field, env) : readOne(label, field, text);
     return value === undefined ? [] : [[name, value] as const];
   });
   const values = Object.fromEntries(read.flat()) as GlobalValues;
+  const format = typed.findLast(({ flag }) => flag === 'output' || flag === 'json')?.flag;
   const asJson =
-    values.json === true &&
-    typed['output'] === undefined &&
-    (typed['json'] === true || variable(env, twinOf('output')) === undefined);
+    values.json === true && (format === undefined ? variable(env, twinOf('output')) === undefined : format === 'json');
   const isTyped = (name: GlobalOption): boolean =>
-    !(name in own) && !isAbsent(typed[camel(flagOf(name, globalOptions[name]))]);
+    !(name in own) && typedFor(name, globalOptions[name], typed).length > 0;
   return {
     ...values,
     ...(asJson ? { output: 'json' as const } : {}),

@@ -12,7 +12,7 @@ export const globalOptions = {
     placeholder: 'FORMAT',
   },
   json: flagField('Same as -o json'),
-  fields: textField('a,b', 'Only these columns (or keys of JSON), in this order'),
+  fields: { ...textField('a,b', 'Only these columns (or keys of JSON), in this order'), list: true },
   sort: textField('FIELD', 'Sort a list by a column or key, numbers as numbers; --sort=-FIELD the other way round'),
   jq: textField(
     'EXPR',

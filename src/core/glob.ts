@@ -1,8 +1,18 @@
+/** Whether the whole text matches one of the patterns. */
+export function matchesGlob(patterns: readonly string[], text: string): boolean {
+  return patterns.some((pattern) => matchesPattern(pattern, text));
+}
+
+/** The same without regard to case. */
+export function matchesGlobInAnyCase(patterns: readonly string[], text: string): boolean {
+  return patterns.some((pattern) => matchesPattern(pattern.toLowerCase(), text.toLowerCase()));
+}
+
 /**
  * Whether the whole text matches the pattern: `*` is any text, `?` one character; every other character is itself. Takes at most
  * length times length steps, whatever the pattern is.
  */
-export function matchesGlob(pattern: string, text: string): boolean {
+function matchesPattern(pattern: string, text: string): boolean {
   const [parts, letters] = [Array.from(pattern), Array.from(text)];
   let [part, letter] = [0, 0];
   let star: { part: number; letter: number } | undefined;

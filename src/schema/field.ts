@@ -10,6 +10,10 @@ interface Shape {
   readonly required?: boolean;
   /** May be given several times (option) or as several words (argument); the value is an array. */
   readonly many?: boolean;
+  /** An option whose text is a list with commas: typed several times, the texts are one list. */
+  readonly list?: boolean;
+  /** An option for which `-` is the one line of standard input. */
+  readonly stdin?: boolean;
   /** The flag's name without dashes where it differs from the field's name with `_` as `-`. */
   readonly flag?: string;
   /** One-letter flag. */
@@ -129,6 +133,11 @@ export function valuesOf<const T extends Fields>(fields: T, read: (name: string,
     if (value !== undefined) values[name] = value;
   }
   return values as Values<T>;
+}
+
+/** Whether `--no-NAME` is an option too: every switch may be taken back. */
+export function isNegatable(field: Field): boolean {
+  return field.kind === 'boolean' || (field.kind === 'string' && field.negatable === true);
 }
 
 /** The flag of a field, without dashes in front. */

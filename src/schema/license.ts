@@ -9,8 +9,9 @@ export const licenseFields = {
     nonempty: true,
     below: 128,
     ascii: true,
+    stdin: true,
     placeholder: 'U',
-    help: 'Your own unique name for the end user, below 128 ASCII characters',
+    help: 'Your own unique name for the end user, below 128 ASCII characters; - reads it from standard input',
   },
   app_code: {
     kind: 'integer',
@@ -47,6 +48,12 @@ export const firstActivationFields = {
 
 /** The user of a license that is looked for first: a blank that the server cuts off would make it be created each time. */
 export const soughtUser = { ...licenseFields.remote_user, trimmed: true } as const;
+
+/** The users and the application whose licenses are read. */
+export const licenseFilters = {
+  remote_user: { ...licenseFields.remote_user, required: false, many: true },
+  app_code: { ...licenseFields.app_code, required: false },
+} as const satisfies Fields;
 
 /** The columns of a roster of licenses of `license apply`. */
 export const rosterFields = {

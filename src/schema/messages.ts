@@ -46,7 +46,14 @@ export const messageParameters = {
     help: 'avatar_url may be null where it can be computed from the address (default: yes; below level 92 no)',
   },
   apply_markdown: flagField('Rendered HTML; --raw-content asks for the Markdown source'),
-  message_ids: { kind: 'string', flag: 'ids', level: 300, placeholder: 'ID,ID…', help: 'Just these messages' },
+  message_ids: {
+    kind: 'string',
+    list: true,
+    flag: 'ids',
+    level: 300,
+    placeholder: 'ID,ID…',
+    help: 'Just these messages',
+  },
   allow_empty_topic_name: flagField("Show the empty topic as '', not by the name the server gives it", 334),
   use_first_unread_anchor: { kind: 'boolean', hidden: true, help: 'Deprecated: sent as --anchor first_unread' },
 } as const satisfies Fields;

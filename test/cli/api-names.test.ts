@@ -8,8 +8,9 @@ const host = { system: { env: {} }, version: '9.9.9', stdout: {} };
 async function readLine(line: string): Promise<object> {
   const request = await readCommandLine(line.split(' '), host as never);
   if (!('command' in request)) throw new Error('no command');
-  const { command, words, flags } = request;
-  return { name: command.name, words: { ...words }, flags: JSON.parse(JSON.stringify(flags)) as unknown };
+  const { command, words, typed } = request;
+  const flags = typed.map(({ flag, text }) => [flag, text]).sort();
+  return { name: command.name, words: { ...words }, flags };
 }
 
 test.each([
@@ -54,7 +55,7 @@ test('a switch that is false is not set, whatever the environment says', async (
     ...host,
     system: { env: { CHATELAINE_QUIET: '1' } },
   } as never);
-  expect(request).toMatchObject({ options: { quiet: false }, flags: { allApps: false } });
+  expect(request).toMatchObject({ options: { quiet: false }, typed: [{ flag: 'no-quiet' }, { flag: 'no-all-apps' }] });
 });
 
 test.each([

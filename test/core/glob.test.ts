@@ -18,9 +18,9 @@ test.each<[string, string, boolean]>([
   ['[ab]', 'a', false],
   ['A*', 'ada', false],
 ])('%j on %j is %s', (pattern, text, matches) => {
-  expect(matchesGlob(pattern, text)).toBe(matches);
+  expect(matchesGlob([pattern], text)).toBe(matches);
 });
 
 test('a pattern of many stars ends in time', () => {
-  expect(matchesGlob(`${'*a'.repeat(500)}b`, 'a'.repeat(5000))).toBe(false);
+  expect(matchesGlob([`${'*a'.repeat(500)}b`], 'a'.repeat(5000))).toBe(false);
 });

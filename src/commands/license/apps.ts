@@ -1,9 +1,10 @@
 import { listOfApplication } from '../../api/licensing/application.ts';
 import type { License } from '../../api/licensing/license.ts';
-import type { Extent, LicenseFilter } from '../../api/licensing/license-list.ts';
+import type { Extent } from '../../api/licensing/license-list.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure, usage } from '../../core/failure.ts';
-import type { Fields } from '../../schema/field.ts';
+import type { Fields, Values } from '../../schema/field.ts';
+import type { licenseFilters } from '../../schema/license.ts';
 import type { Accounts, GlobalValues, Services } from '../context.ts';
 
 /** The option of commands that can ask every stored application. */
@@ -14,15 +15,26 @@ export const allAppsOption = {
   },
 } as const satisfies Fields;
 
-/** The licenses of the application that the command line, the environment or the default profile chooses, or of every stored one. */
-export async function licensesOf(
-  { all_apps, ...filter }: LicenseFilter & { readonly all_apps: boolean | undefined },
+/** Whose licenses are listed. */
+interface LicenseListing extends Values<typeof licenseFilters> {
+  readonly all_apps: boolean | undefined;
+}
+
+/**
+ * The licenses of the application that the command line, the environment or the default profile chooses, or of every stored one; of those
+ * users, or of all.
+ */
+export async function* licensesOf(
+  { all_apps, remote_user = [], ...filter }: LicenseListing,
   extent: Extent,
   context: Services & Accounts,
-): Promise<AsyncIterable<License>> {
-  if (all_apps) return ofEveryApp(context, ({ api, app_code }) => listOfApplication(api, filter, { app_code, extent }));
-  const { app_code } = await context.licensingAccount(filter);
-  return listOfApplication(context.licensing(filter), filter, { app_code, extent });
+): AsyncGenerator<License> {
+  const filters = remote_user.length === 0 ? [filter] : remote_user.map((user) => ({ ...filter, remote_user: user }));
+  const list = async function* ({ api, app_code }: Pick<OwnApp, 'api'> & { app_code: number | undefined }) {
+    for (const one of filters) yield* listOfApplication(api, one, { app_code, extent });
+  };
+  if (all_apps) yield* ofEveryApp(context, list);
+  else yield* list({ api: context.licensing(filter), app_code: (await context.licensingAccount(filter)).app_code });
 }
 
 /** One stored application, with its own key. */

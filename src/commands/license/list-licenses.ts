@@ -1,13 +1,10 @@
 import { textOf } from '../../api/licensing/license.ts';
 import { matchesGlob } from '../../core/glob.ts';
 import { inOrder, orderOf } from '../../output/sort.ts';
-import { optional } from '../../schema/field.ts';
-import { licenseFields, licenseExtras } from '../../schema/license.ts';
+import { licenseExtras, licenseFilters } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import { allAppsOption, licensesOf, refuseChosenApp } from './apps.ts';
 import { keyAlone, licenseShow } from './show.ts';
-
-const { remote_user, app_code } = licenseFields;
 
 export default command({
   about: [
@@ -15,10 +12,11 @@ export default command({
       'came, with exit code 8; --limit asks for a part, after --sort. A key of another application than the profile or --app-code says is exit code 4.',
   ],
   options: {
-    ...optional({ remote_user, app_code }),
+    ...licenseFilters,
     ...allAppsOption,
     match: {
       kind: 'string',
+      many: true,
       nonempty: true,
       placeholder: 'GLOB',
       help: "Only users whose name matches, as in 'physio-*'; * is any text, ? one character",
@@ -36,17 +34,18 @@ export default command({
     if (all_apps) refuseChosenApp(filter.app_code, context.options);
     const { sort } = context.options;
     const extent = limit === undefined || sort !== undefined ? 'whole' : 'part';
-    const listed = await licensesOf({ ...filter, all_apps }, extent, context);
+    const listed = licensesOf({ ...filter, all_apps }, extent, context);
     const licenses = sort === undefined || limit === undefined ? listed : inOrder(listed, orderOf(sort), licenseShow);
     let count = 0;
     for await (const license of licenses) {
-      if (match !== undefined && !matchesGlob(match, textOf(license, 'remote_user') ?? '')) continue;
+      if (match && !matchesGlob(match, textOf(license, 'remote_user') ?? '')) continue;
       yield license;
       count += 1;
       if (count === limit) return;
     }
-    if (count === 0 && match !== undefined && !/[*?]/.test(match))
-      context.note(`no user is named '${match}'; --match '*${match}*' finds it in names`);
+    const [name = '*', ...others] = match ?? [];
+    if (count === 0 && others.length === 0 && !/[*?]/.test(name))
+      context.note(`no user is named '${name}'; --match '*${name}*' finds it in names`);
   },
 
   fields: licenseExtras,

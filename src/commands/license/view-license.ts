@@ -1,29 +1,28 @@
 import type { License } from '../../api/licensing/license.ts';
 import { Failure, usage } from '../../core/failure.ts';
-import { optional } from '../../schema/field.ts';
-import { licenseCode, licenseFields, licenseExtras } from '../../schema/license.ts';
+import { licenseCode, licenseExtras, licenseFilters } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import type { Accounts, Services } from '../context.ts';
 import { allAppsOption, licensesOf, ofEveryApp, refuseChosenApp, type OwnApp } from './apps.ts';
 import { keyAlone, licenseShow } from './show.ts';
-
-const { remote_user, app_code } = licenseFields;
 
 export default command({
   about: [
     'CODE shows one license; --remote-user lists all licenses of a user, one or several. With --all-apps each stored application is asked.',
   ],
   args: { license_code: { ...licenseCode, required: false } },
-  options: { ...optional({ remote_user, app_code }), ...allAppsOption },
+  options: { ...licenseFilters, ...allAppsOption },
   examples: ['chatelaine license view 0191A-86552-95939-DF69B', 'chatelaine license view --remote-user physio-7731 -q'],
 
   run({ license_code, all_apps, ...filter }, context) {
-    const user = filter.remote_user;
-    if ((license_code === undefined) === (user === undefined)) throw usage('give either CODE or --remote-user U');
+    const { remote_user: users, ...application } = filter;
+    if ((license_code === undefined) === (users === undefined)) throw usage('give either CODE or --remote-user U');
     if (all_apps) refuseChosenApp(filter.app_code, context.options);
     if (license_code !== undefined)
       return withHint(all_apps ? viewInEveryApp(license_code, context) : context.licensing(filter).view(license_code));
-    return someOf(licensesOf({ ...filter, all_apps }, 'whole', context), `the user '${user ?? ''}' has no license`);
+    return ofEach(users ?? [], (user) =>
+      licensesOf({ ...application, remote_user: [user], all_apps }, 'whole', context),
+    );
   },
 
   result: 'one or rows',
@@ -43,14 +42,21 @@ async function withHint(license: Promise<License>): Promise<License> {
   }
 }
 
-/** @throws Failure not_found after a list without rows */
-async function* someOf(licenses: Promise<AsyncIterable<License>>, missing: string): AsyncGenerator<License> {
-  let count = 0;
-  for await (const license of await licenses) {
-    count += 1;
-    yield license;
+/** @throws Failure not_found after the licenses, naming the users that have none */
+async function* ofEach(
+  users: readonly string[],
+  licensesOfUser: (user: string) => AsyncIterable<License>,
+): AsyncGenerator<License> {
+  const missing = new Set(users);
+  for (const user of users) {
+    for await (const license of licensesOfUser(user)) {
+      missing.delete(user);
+      yield license;
+    }
   }
-  if (count === 0) throw new Failure('not_found', missing);
+  const names = [...missing].map((user) => `'${user}'`).join(', ');
+  if (missing.size > 0)
+    throw new Failure('not_found', missing.size === 1 ? `the user ${names} has no license` : `no license: ${names}`);
 }
 
 /** The license in the first application that knows its code. */

@@ -1,6 +1,6 @@
 import { utcText } from '../../core/moment.ts';
 import { usage } from '../../core/failure.ts';
-import { matchesGlob } from '../../core/glob.ts';
+import { matchesGlobInAnyCase } from '../../core/glob.ts';
 import { lookUpChannel } from '../../jobs/topic/find-channel.ts';
 import { listTopics } from '../../jobs/topic/list-topics.ts';
 import { isSameName } from '../../schema/topic.ts';
@@ -17,7 +17,7 @@ export default command({
   ],
   args: { channel: channelArgument },
   options: {
-    match: textField('GLOB', 'Only names that match: * is any text, ? any character, in any case'),
+    match: { ...textField('GLOB', 'Only names that match: * is any text, ? any character, in any case'), many: true },
     ...ageOption,
     resolved: flagField('Only resolved topics, whose names begin with ✔'),
     unresolved: flagField('Only topics that are not resolved'),
@@ -41,15 +41,16 @@ export default command({
     let count = 0;
     for (const { first_timestamp, last_timestamp, topic_name, messages, resolved } of topics) {
       if (place.topic !== undefined && !isSameName(place.topic, topic_name)) continue;
-      if (match !== undefined && !matchesGlob(match.toLowerCase(), topic_name.toLowerCase())) continue;
+      if (match && !matchesGlobInAnyCase(match, topic_name)) continue;
       if (before !== undefined && last_timestamp * 1000 >= before) continue;
       if (resolved ? unresolved : only) continue;
       const times = { first_time: utcText(first_timestamp), last_time: utcText(last_timestamp) };
       count += 1;
       yield { stream_id: channel.stream_id, channel: channel.name, topic_name, messages, ...times, resolved };
     }
-    if (count === 0 && match !== undefined && !/[*?]/.test(match))
-      context.note(`no topic is named '${match}'; --match '*${match}*' finds it in names`);
+    const [name = '*', ...others] = match ?? [];
+    if (count === 0 && others.length === 0 && !/[*?]/.test(name))
+      context.note(`no topic is named '${name}'; --match '*${name}*' finds it in names`);
   },
 
   fields: ['stream_id', 'channel'],

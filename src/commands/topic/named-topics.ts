@@ -2,7 +2,7 @@ import type { ChatApi } from '../../api/chat/chat.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { utcText } from '../../core/moment.ts';
 import { Failure, usage } from '../../core/failure.ts';
-import { matchesGlob } from '../../core/glob.ts';
+import { matchesGlobInAnyCase } from '../../core/glob.ts';
 import type { Channel } from '../../jobs/topic/find-channel.ts';
 import { listTopics } from '../../jobs/topic/list-topics.ts';
 import type { PurgeRun } from '../../jobs/topic/purge-run.ts';
@@ -16,7 +16,10 @@ import type { NamedPlace } from './place.ts';
 /** The ways to name the topics of a command, beside arguments. */
 export const namingOptions = {
   from: textField('FILE', 'File with the name of a topic on each line; - is standard input'),
-  match: textField('GLOB', 'Every topic whose name matches: * is any text, ? any character, in any case'),
+  match: {
+    ...textField('GLOB', 'Every topic whose name matches: * is any text, ? any character, in any case'),
+    many: true,
+  },
   ...ageOption,
 } as const satisfies Fields;
 
@@ -56,7 +59,8 @@ export function checkNaming(
 
 /** What names the topics: their names, or a pattern. */
 export type Naming =
-  { readonly names: readonly string[] } | { readonly match: string; readonly before: Milliseconds | undefined };
+  | { readonly names: readonly string[] }
+  | { readonly match: readonly string[]; readonly before: Milliseconds | undefined };
 
 /** Whether more than one topic may be meant, spellings of one topic counted once. */
 export function isSeveral(naming: Naming): boolean {
@@ -88,11 +92,12 @@ export async function topicNames(
   if ('names' in naming) return naming.names;
   const { match, before = Infinity } = naming;
   const { topics } = await listTopics(chat, channel);
-  const matched = topics.filter(({ topic_name }) => matchesGlob(match.toLowerCase(), topic_name.toLowerCase()));
+  const matched = topics.filter(({ topic_name }) => matchesGlobInAnyCase(match, topic_name));
   const old = matched.filter(({ last_timestamp }) => last_timestamp * 1000 < before);
   if (old.length + begun.length > 0) return [...begun, ...old.map(({ topic_name }) => topic_name)];
+  const globs = match.map((glob) => `'${glob}'`).join(' or ');
   const count = matched.length === 1 ? '1 topic matches' : `${matched.length} topics match`;
-  const what = matched.length > 0 ? `${count} '${match}', none is that old` : `no topic matches '${match}'`;
+  const what = matched.length > 0 ? `${count} ${globs}, none is that old` : `no topic matches ${globs}`;
   throw new Failure('not_found', `${what}: nothing was deleted`, {
     hint: `List the topics: chatelaine topic list ${channel.stream_id}.`,
   });
