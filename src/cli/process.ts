@@ -60,6 +60,7 @@ function thisSystem(): System {
     uid: process.getuid?.(),
     pid: process.pid,
     kill: (pid, signal) => void process.kill(pid, signal),
+    atExit: (work) => void process.once('exit', work),
   };
 }
 

@@ -44,6 +44,8 @@ export interface System {
    * its group.
    */
   readonly kill: (pid: number, signal: NodeJS.Signals | 0) => void;
+  /** Calls `work` when the process ends by itself. */
+  readonly atExit: (work: () => void) => void;
 }
 
 /** The value of a variable; an empty one counts as unset. */

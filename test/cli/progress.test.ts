@@ -125,6 +125,7 @@ function job({ isTTY, total, columns = 80, options = {}, env = {} }: Job) {
       uid: 1,
       pid: 1,
       kill: () => undefined,
+      atExit: () => undefined,
     },
     clock,
     alarm: realAlarm,

@@ -140,6 +140,7 @@ async function runMain(
   const stdout = collector(options);
   const stderr = collector({ ...options, written: undefined });
   const clock = sleptClock(options.now ?? Date.UTC(2026, 2, 1, 12));
+  const ends: (() => void)[] = [];
   const host: Host = {
     system: {
       env: { ...placesIn(home), ...env },
@@ -151,6 +152,7 @@ async function runMain(
       uid: process.getuid?.(),
       pid: process.pid,
       kill: (pid, signal) => void process.kill(pid, signal),
+      atExit: (work) => void ends.push(work),
     },
     clock: options.clock ?? clock,
     alarm: options.alarm ?? realAlarm,
@@ -163,6 +165,7 @@ async function runMain(
     ...(options.bodyLimit === undefined ? {} : { bodyLimit: options.bodyLimit }),
   };
   const exitCode = await main(typeof line === 'string' ? words(line) : line, host);
+  for (const end of ends) end();
   const lines = stderr.text().split('\n').slice(0, -1);
   return {
     exitCode,

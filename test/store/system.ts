@@ -1,6 +1,11 @@
 import { join } from 'node:path';
 import { isWindows, type Environment, type System } from '../../src/core/system.ts';
 
+const ends: (() => void)[] = [];
+process.once('exit', () => {
+  for (const end of ends) end();
+});
+
 /** A computer whose home is in that folder; the programs of test/store/program.ts are on it too. */
 export function systemIn(folder: string, env: Environment = {}): System {
   const home = join(folder, 'home');
@@ -14,6 +19,7 @@ export function systemIn(folder: string, env: Environment = {}): System {
     uid: process.getuid?.(),
     pid: process.pid,
     kill: (pid, signal) => void process.kill(pid, signal),
+    atExit: (work) => void ends.push(work),
   };
 }
 

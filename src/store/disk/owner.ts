@@ -7,7 +7,7 @@ import { removing } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
 import { codeOf, exists, hasModes } from './files.ts';
 import { makeFolderAmongOthers } from './private-folder.ts';
-import { answers, isSign, lookFor, signOfLife, type OwnerSight } from './sign-of-life.ts';
+import { answers, isSign, lookFor, lookInState, signOfLife, type OwnerSight } from './sign-of-life.ts';
 
 /** Who holds a lock (docs/exactly-once.md, Owners). */
 export interface Owner {
@@ -25,7 +25,7 @@ export interface Owner {
   readonly boot?: string;
   /** The namespace in which `pid` counts: each container has its own. */
   readonly space?: string;
-  /** The name under which the process can be called, where there is no /proc. */
+  /** The name under which the process can be called where its id says nothing: without /proc, and from another container. */
   readonly sign?: string;
 }
 
@@ -44,7 +44,8 @@ export async function thisOwner(system: System): Promise<Owner> {
   const pid = stat === undefined ? system.pid : Number.parseInt(stat, 10);
   // Where /proc shows other ids than the process has, it belongs to an outer namespace, and `pid` counts in that one.
   const counted = space !== undefined && pid !== system.pid ? `${space} from outside` : space;
-  const sign = stat === undefined && here !== undefined ? await signOfLife(here, system) : undefined;
+  const isCallable = stat !== undefined || here !== undefined;
+  const sign = isCallable ? await signOfLife(stat === undefined ? here : undefined, system) : undefined;
   const known = defined({ here, start: stat && startIn(stat), boot: boot?.trim(), space: counted, sign });
   return { pid, token, host: system.hostname, ...known };
 }
@@ -90,7 +91,8 @@ async function sightOf(owner: Owner, me: Owner, system: System): Promise<OwnerSi
   // Of an earlier boot; the name counts too: computers can share the folder in which the path is.
   const isEarlier = owner.boot !== undefined && me.boot !== undefined && owner.host === me.host;
   if (owner.boot !== me.boot) return isEarlier && isHere ? 'gone' : 'unseen';
-  if (owner.space !== me.space || (owner.boot === undefined && !isHere)) return 'unseen';
+  if (owner.boot === undefined && !isHere) return 'unseen';
+  if (owner.space !== me.space) return owner.sign === undefined ? 'unseen' : await lookInState(owner.sign, system);
   if (owner.start === undefined) {
     const { here = '', sign } = owner;
     const sight = sign === undefined ? 'unseen' : await lookFor(sign, here, system);

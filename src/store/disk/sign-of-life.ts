@@ -1,9 +1,11 @@
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import { randomBytes, readdir, rename } from '../../core/outside.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import type { System } from '../../core/system.ts';
 import { codeOf, remove } from './files.ts';
+import { foldersOf } from './folders.ts';
+import { makePrivateFolder } from './private-folder.ts';
 
 /** What a look at an owner shows. */
 export type OwnerSight = 'running' | 'gone' | 'unseen';
@@ -12,11 +14,13 @@ export type OwnerSight = 'running' | 'gone' | 'unseen';
 const signs = new WeakMap<System, Promise<string | undefined>>();
 
 /**
- * The name under which this process can be called until it ends, where there is no /proc: another process with its id, after a restart or
- * much later, does not answer there. Undefined where it cannot listen. `here` is the path of this computer (docs/exactly-once.md, Owners).
+ * The name under which this process can be called until it ends: another process with its id, in another container, after a restart or
+ * much later, does not answer there. Undefined where it cannot listen. `here` is the path of this computer, where there is no /proc
+ * (docs/exactly-once.md, Owners).
  */
-export function signOfLife(here: string, system: System): Promise<string | undefined> {
-  const sign = signs.get(system) ?? listen(here, system).catch(() => undefined);
+export function signOfLife(here: string | undefined, system: System): Promise<string | undefined> {
+  const listening = (): Promise<string> => (here === undefined ? listenInState(system) : listen(here, system));
+  const sign = signs.get(system) ?? listening().catch(() => undefined);
   signs.set(system, sign);
   return sign;
 }
@@ -24,9 +28,18 @@ export function signOfLife(here: string, system: System): Promise<string | undef
 /** Whether the process with that sign runs; `here` is the path of its computer, which must be this one. */
 export async function lookFor(sign: string, here: string, system: System): Promise<OwnerSight> {
   const sight = await called(addressOf(sign, here, system));
+  // A pipe vanishes with its process, and the socket of a process that is gone is removed by the next one.
+  if (sight === 'missing') return 'gone';
   if (sight !== 'refused') return sight;
   // macOS also refuses calls for a process that is stopped, once some 190 wait in its queue.
   return answers(Number.parseInt(sign.slice(0, idDigits), 16), system) ? 'unseen' : 'gone';
+}
+
+/** Whether the process with that sign runs, in another container of this computer; it is seen where both share the folder of state. */
+export async function lookInState(sign: string, system: System): Promise<OwnerSight> {
+  const sight = await called(join(folderInState(system), sign));
+  if (sight === 'missing') return 'unseen';
+  return sight === 'refused' ? 'gone' : sight;
 }
 
 /** Whether a process has that id. One that may not be signalled is there all the same. */
@@ -54,19 +67,41 @@ function addressOf(sign: string, here: string, { platform }: Pick<System, 'platf
 }
 
 async function listen(here: string, system: System): Promise<string> {
-  const sign = system.pid.toString(16).padStart(idDigits, '0') + randomBytes(4).toString('hex');
+  const sign = newSign(system);
   const address = addressOf(sign, here, system);
   const isPipe = system.platform === 'win32';
-  const server = createServer((call) => call.destroy());
   // A socket is there before it is listened to, and would be removed as that of a process that is gone: it gets its name afterwards.
   const draft = isPipe ? address : join(dirname(here), sign);
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(draft, resolve));
-  // Neither the server nor a fault of it keeps or ends the process.
-  server.unref().on('error', () => undefined);
+  await serverAt(draft);
   if (isPipe) return sign;
   await rename(draft, address);
   await removeEnded(here, system);
   return sign;
+}
+
+/** A socket that others see at the end of a process is that of one which was killed: whoever finds its locks asks for it. */
+async function listenInState(system: System): Promise<string> {
+  const folder = folderInState(system);
+  await makePrivateFolder(folder, system);
+  const sign = newSign(system);
+  const server = await serverAt(join(folder, sign));
+  system.atExit(() => server.close());
+  return sign;
+}
+
+function folderInState(system: System): string {
+  return join(foldersOf(system).state, 'live');
+}
+
+function newSign({ pid }: System): string {
+  return pid.toString(16).padStart(idDigits, '0') + randomBytes(4).toString('hex');
+}
+
+/** Neither the server nor a fault of it keeps or ends the process. */
+async function serverAt(address: string): Promise<Server> {
+  const server = createServer((call) => call.destroy());
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(address, resolve));
+  return server.unref().on('error', () => undefined);
 }
 
 /** A socket stays when its process ends. */
@@ -79,18 +114,17 @@ async function removeEnded(here: string, system: System): Promise<void> {
 /** A process that is stopped or busy does not answer at once; where nobody listens, the system says so itself. */
 const patience: Milliseconds = 1000;
 
-function called(address: string): Promise<OwnerSight | 'refused'> {
+function called(address: string): Promise<'running' | 'refused' | 'missing' | 'unseen'> {
   return new Promise((resolve) => {
     const call = connect(address);
-    const end = (sight: OwnerSight | 'refused'): void => {
+    const end = (sight: 'running' | 'refused' | 'missing' | 'unseen'): void => {
       call.destroy();
       resolve(sight);
     };
     call.once('connect', () => end('running'));
     call.setTimeout(patience, () => end('running'));
     call.on('error', (cause: NodeJS.ErrnoException) => {
-      // A pipe vanishes with its process, and the socket of a process that is gone is removed by the next one.
-      if (cause.code === 'ENOENT') end('gone');
+      if (cause.code === 'ENOENT') end('missing');
       else end(cause.code === 'ECONNREFUSED' ? 'refused' : 'unseen');
     });
   });

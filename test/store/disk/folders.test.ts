@@ -13,6 +13,7 @@ const system = (platform: NodeJS.Platform, home: string, env: Environment): Syst
   uid: 1,
   pid: 1,
   kill: () => undefined,
+  atExit: () => undefined,
 });
 
 test.each<[string, NodeJS.Platform, string, Environment, string, string]>([

@@ -171,8 +171,9 @@ test.each([
   ['two computers without /proc', withoutProc, elsewhere, unseen, unseen],
   ['one of two without /proc', withoutProc, [], unseen, unseen],
   ['the other of two without /proc', [], withoutProc, unseen, unseen],
-  ['a container and its host', container, [], unseen, unseen],
-  ['two containers', container, container, unseen, unseen],
+  ['a container and its host', container, [], unseen, 'taken'],
+  ['a host and its container', [], container, unseen, 'taken'],
+  ['two containers', container, container, unseen, 'taken'],
   ['two processes of one computer', [], [], unseen, 'taken'],
 ])('a killed holder, %s', needs('mounts'), async (_what, holder, taker, alive, dead) => {
   const host = place();
