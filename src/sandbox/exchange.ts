@@ -29,14 +29,14 @@ export async function respond(exchange: Exchange, fault: SandboxFault | undefine
   if (!fault) return send(exchange, await exchange.carryOut());
   const { kind, argument } = fault;
   const instead = faultAnswer(fault, exchange);
-  if (kind === 'delay-commit' || kind === 'delay-commit-504') {
+  if (kind === 'delay-commit' || kind === 'delay-commit-504' || kind === 'goes-on') {
     // The client is turned away at once; closing the sandbox carries out what is still due, so that nothing is lost.
     const status = instead ? send(exchange, instead) : drop(exchange);
     await pause(exchange, Number(argument));
     await exchange.carryOut();
     return status;
   }
-  if (kind.endsWith('-after') || kind === 'early-502') await exchange.carryOut();
+  if (kind.endsWith('-after') || /^early-/.test(kind)) await exchange.carryOut();
   if (instead) return send(exchange, instead);
   if (kind.startsWith('reset')) return drop(exchange, 'resetAndDestroy');
   if (kind.startsWith('hang')) return null;
@@ -47,7 +47,7 @@ export async function respond(exchange: Exchange, fault: SandboxFault | undefine
   if (kind === 'slow') return trickle(exchange, answer, Number(argument));
   if (kind === 'empty') return send(exchange, { ...answer, body: '' });
   if (kind === 'json-garbage') return send(exchange, { ...answer, body: `${answer.body.slice(0, -1)},,` });
-  if (kind === 'early') return send(exchange, answer);
+  if (kind === 'early' || kind === 'stale-place') return send(exchange, answer);
   return send(exchange, { ...answer, headers: { ...answer.headers, 'content-type': 'text/html; charset=utf-8' } });
 }
 
@@ -108,7 +108,8 @@ function faultAnswer({ kind, argument }: SandboxFault, exchange: Exchange): Sand
   if (kind.startsWith('429')) return tooMany(kind, Number(argument) / 1000, exchange);
   if (kind === 'delay-commit-504') return proxyPage(504);
   if (kind === 'early-502') return proxyPage(502);
-  if (kind.startsWith('500')) return ownError(api);
+  if (kind.startsWith('500') || kind === 'early-500') return ownError(api);
+  if (kind === 'complete-nothing') return json(200, { result: 'success', msg: '', complete: true });
   if (/^50[234]/.test(kind)) return proxyPage(Number(kind.slice(0, 3)));
   if (kind === 'redirect') return html(302, '', { location: String(argument) });
   if (kind === 'redirect-307') return html(307, '', { location: String(argument) });

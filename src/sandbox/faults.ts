@@ -203,6 +203,21 @@ export const faultKinds = {
     means: "a delete_topic call ends after that many messages with the proxy's 502 page",
     argument: { kind: 'messages', default: '100' },
   },
+  'early-500': {
+    means:
+      "a delete_topic call ends after that many messages with the service's own 500, as where somebody else moves the rest at that moment",
+    argument: { kind: 'messages', default: '100' },
+  },
+  'goes-on': {
+    means: 'the connection ends, and the request is carried out that much later; a delete_topic call deletes all, however many',
+    argument: { kind: 'duration', default: '2s' },
+  },
+  'complete-nothing': { means: 'success with complete true, as a delete_topic call says that waited for a move; nothing was done' },
+  'stale-place': {
+    means:
+      'messages of channels come as an old copy of the cache: with that channel and topic as their place, wherever they are, and without a trace of a move',
+    argument: { kind: 'text', default: 'general > before' },
+  },
   'json-garbage': { means: 'the request is carried out; the answer is no valid JSON' },
 } as const satisfies Readonly<Record<string, FaultRow>>;
 

@@ -87,8 +87,12 @@ function answer(
   if (request.method.length + request.target.length + ' HTTP/1.1'.length + 3 > 8192) return proxyPage(414);
   if (api === 'licensing') return answerLicensing(services.licensing, request);
   if (api === 'none') return unknownPage();
-  // The time that the fault leaves to a delete_topic call.
-  const isEarly = fault?.kind === 'early' || fault?.kind === 'early-502';
-  const time = isEarly ? { deleteBatches: Number(fault.argument) / batchSize } : {};
-  return answerChat({ ...services.chat, ...time }, request);
+  return answerChat({ ...services.chat, ...changedBy(fault) }, request);
+}
+
+/** What a fault changes of the service: the time that a delete_topic call has, or the place that messages show. */
+function changedBy(fault: SandboxFault | undefined): Partial<ChatService> {
+  if (fault?.kind.startsWith('early')) return { deleteBatches: Number(fault.argument) / batchSize };
+  if (fault?.kind === 'goes-on') return { deleteBatches: Infinity };
+  return fault?.kind === 'stale-place' ? { stalePlace: String(fault.argument) } : {};
 }

@@ -166,6 +166,10 @@ test('every kind of fault is tried in this file', () => {
     'slow',
     'early',
     'early-502',
+    'early-500',
+    'goes-on',
+    'complete-nothing',
+    'stale-place',
   ];
   const waits: FaultKind[] = ['429-float', '429-int', '429-date', '429-null', '429-tiny', '429-long'];
   const table =
@@ -314,6 +318,50 @@ test('early-502: so many messages go, then the proxy answers', async () => {
 
   expect((await deleteLog(running)).status).toBe(502);
   expect(logOfGeneral(running)).toBe(290);
+});
+
+test('early-500: so many messages go, then the service breaks', async () => {
+  const running = await started({ faults: readFaults('*=early-500#1@30', 1) });
+
+  expect(await deleteLog(running)).toMatchObject({
+    status: 500,
+    body: { result: 'error', msg: 'Internal server error' },
+  });
+  expect(logOfGeneral(running)).toBe(290);
+});
+
+test('goes-on: the connection ends, and all is deleted, whatever time a call has', async () => {
+  const running = await started({ faults: readFaults('*=goes-on#1@5s', 1), deleteBatches: 1 });
+
+  expect((await deleteLog(running)).status).toBe('broken');
+  await expect.poll(running.clock.sleeping, { timeout: 30_000 }).toBe(1);
+  expect(logOfGeneral(running)).toBe(320);
+  running.clock.advance(5000);
+
+  await expect.poll(() => logOfGeneral(running), { timeout: 30_000 }).toBe(0);
+});
+
+test('complete-nothing: a success that did nothing', async () => {
+  const running = await started({ faults: readFaults('*=complete-nothing#1', 1) });
+
+  expect(await deleteLog(running)).toMatchObject({ status: 200, body: { result: 'success', complete: true } });
+  expect(logOfGeneral(running)).toBe(320);
+});
+
+test('stale-place: the narrow finds the messages, and they name another place', async () => {
+  const running = await started({ faults: readFaults('GET */messages=stale-place#1@firmware > old', 1) });
+  const narrow = JSON.stringify([
+    { operator: 'channel', operand: 'general' },
+    { operator: 'topic', operand: 'calibration log' },
+  ]);
+  const query = { narrow, anchor: 'newest', num_before: '2' };
+
+  const { body } = await running.chat('GET', '/messages', { query });
+
+  const firmware = running.sandbox.state.channels().find(({ name }) => name === 'firmware')?.stream_id;
+  const place = { subject: 'old', stream_id: firmware, display_recipient: 'firmware' };
+  expect(body).toMatchObject({ messages: [place, place] });
+  expect(JSON.stringify(body)).not.toContain('edit_history');
 });
 
 test('early changes no other call', async () => {

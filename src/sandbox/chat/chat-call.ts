@@ -15,6 +15,8 @@ export interface ChatService {
   /** Calls of an account. */
   readonly perMinute: number;
   readonly deleteBatches: number;
+  /** `channel > topic`: the place that messages of channels show, as an old copy of the server's cache. */
+  readonly stalePlace?: string;
 }
 
 /** One admitted request. */

@@ -1,4 +1,5 @@
 import type { MessageRecord, User } from '../records.ts';
+import type { State } from '../state.ts';
 import { addressOf, hasComputablePicture, avatarOf } from './users.ts';
 import type { UserCall } from './chat-call.ts';
 import { flagsOf } from './access.ts';
@@ -17,7 +18,8 @@ export interface MessageLook {
 }
 
 /** A message as GET /messages gives it (docs/apis.md, Messages). What is undefined is not in the answer. */
-export function showMessage(call: UserCall, message: MessageRecord, look: MessageLook): Record<string, unknown> {
+export function showMessage(call: UserCall, given: MessageRecord, look: MessageLook): Record<string, unknown> {
+  const message = cachedCopy(call, given);
   const { level, organization, state } = call;
   const { topic_links = [], last_edit_timestamp: edited, last_moved_timestamp: moved } = message;
   const sender = state.users.get(message.sender_id);
@@ -58,6 +60,20 @@ export function showMessage(call: UserCall, message: MessageRecord, look: Messag
     match_content: marked(message.rendered),
     match_subject: marked(escapeHtml(message.subject)),
   };
+}
+
+/** A message of a channel as the cache has it: an old copy has no trace of a move. */
+function cachedCopy({ state, stalePlace }: UserCall, message: MessageRecord): MessageRecord {
+  const cached = stalePlace === undefined ? message.cached : placeNamed(state, stalePlace);
+  if (message.stream_id === undefined || !cached) return message;
+  const { edit_history: _history, last_moved_timestamp: _moved, ...copy } = message;
+  return { ...copy, ...cached };
+}
+
+/** A channel that is not there has the id 9999. */
+function placeNamed(state: State, place: string): MessageRecord['cached'] {
+  const [channel = '', subject = ''] = place.split(/\s*>\s*/);
+  return { stream_id: state.channels.rows().find(({ name }) => name === channel)?.stream_id ?? 9999, subject };
 }
 
 /** Early levels give a message between two people the id of who received it, so that both directions differ. */
