@@ -37,7 +37,7 @@ export async function runCommand(
     await session.finish();
     return 0;
   } finally {
-    for (const line of conclusions) messages.note(line);
+    for (const line of [...conclusions, ...session.seen()]) messages.note(line);
     await session.close();
   }
 }

@@ -21,6 +21,7 @@ import type {
 import { writeJson } from '../core/json.ts';
 import { checkZone } from '../core/moment.ts';
 import { headersOf } from '../schema/profile.ts';
+import { provingPlaces } from '../jobs/messages/places.ts';
 import { foldersOf } from '../store/disk/folders.ts';
 import { refuseUnwritable } from '../store/disk/private-folder.ts';
 import { keyFrom } from '../store/account/key-text.ts';
@@ -41,6 +42,7 @@ export function openSession(running: Running, checkFields: FieldCheck) {
   const { host, options, messages, signal } = running;
   const planned: PlannedCall[] = [];
   const conclusions: string[] = [];
+  const oldCopies = new Set<number>();
   const kept: Parameters<Disk['untilWritten']>[0][] = [];
   // One listener for each worker that waits is no leak: without this, Node warns on stderr from the eleventh on.
   setMaxListeners(0, signal);
@@ -55,7 +57,7 @@ export function openSession(running: Running, checkFields: FieldCheck) {
     saveMemory: () => setFlagsFromString('--heap-growing-percent=30'),
     surface: async () => ({ nouns, commands: await Promise.all(commandTable.map(({ load }) => load())) }),
     ...accounts,
-    ...services(accounts, connections, running),
+    ...services(accounts, connections, running, (id) => void oldCopies.add(id)),
     raw: rawApi(accounts, connections),
     ...questions(running),
     ...records(host, options, messages, signal),
@@ -75,6 +77,11 @@ export function openSession(running: Running, checkFields: FieldCheck) {
     planned,
     /** Lines for stderr, once the result is written. */
     conclusions,
+    /** What was seen on the way, for stderr too. */
+    seen: () =>
+      oldCopies.size === 0
+        ? []
+        : [`messages come with a place that they left, from an old copy in the cache of the server: ${oldCopies.size}`],
     /** The result is written. */
     async finish(): Promise<void> {
       for (const record of kept) {
@@ -104,6 +111,7 @@ function services(
   accounts: Accounts,
   connections: Connections,
   { host: { system, clock }, redactor }: Running,
+  foundOldCopy: (id: number) => void,
 ): Omit<Services, 'raw' | 'sandbox'> {
   return {
     licensing: (choice) =>
@@ -114,10 +122,11 @@ function services(
     licensingAs: (credential) => licensingApi(async () => connections.licensing(credential), clock.random),
     chat() {
       const open = once(async () => connections.chat(await accounts.chatAccount()));
-      return chatApi(
+      const chat = chatApi(
         async (call) => (await open()).send(call),
         async (call) => (await open()).sendUnauthenticated(call),
       );
+      return provingPlaces(chat, foundOldCopy);
     },
     chatAs(credential) {
       const { send, sendUnauthenticated } = connections.chat(credential);

@@ -209,10 +209,13 @@ export const faultKinds = {
     argument: { kind: 'messages', default: '100' },
   },
   'goes-on': {
-    means: 'the connection ends, and the request is carried out that much later; a delete_topic call deletes all, however many',
+    means:
+      'the connection ends, and the request is carried out that much later; a delete_topic call deletes all, however many',
     argument: { kind: 'duration', default: '2s' },
   },
-  'complete-nothing': { means: 'success with complete true, as a delete_topic call says that waited for a move; nothing was done' },
+  'complete-nothing': {
+    means: 'success with complete true, as a delete_topic call says that waited for a move; nothing was done',
+  },
   'stale-place': {
     means:
       'messages of channels come as an old copy of the cache: with that channel and topic as their place, wherever they are, and without a trace of a move',

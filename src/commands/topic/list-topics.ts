@@ -35,7 +35,9 @@ export default command({
     const place = await readPlace(text, context);
     const channel = await lookUpChannel(chat, place.channel);
     if (!channel) return;
-    const { topics, isLimited } = await listTopics(chat, channel);
+    const { topics, isLimited, unplaced } = await listTopics(chat, channel);
+    if (unplaced > 0)
+      context.conclude(`messages whose topic the server does not show, in no topic of this list: ${unplaced}`);
     if (isLimited)
       context.warn('the history is cut by the plan of the organization: older messages exist that are not counted');
     let count = 0;

@@ -3,6 +3,7 @@ import type { MessageHead, MessageSource, MessageQuery } from '../../api/chat/ch
 import type { ReasonGone } from '../../store/archive/archive-lists.ts';
 import type { ArchiveForm } from '../../store/archive/part.ts';
 import { findsByIds, inChannel, inPublicChannels, messagesOfIds, received } from '../messages/messages-by-ids.ts';
+import { namesPlace } from '../messages/places.ts';
 import type { MessageSelection } from '../messages/selection.ts';
 import { onlyMessage } from '../../api/chat/message-pages.ts';
 import { Failure } from '../../core/failure.ts';
@@ -21,18 +22,19 @@ interface Known {
 /**
  * Asks for archived messages: those that the server shows, and why others are gone. Those that left the selection are searched in the
  * channel that they were in, in all public channels, and among those that the account received; what the plan hides is not searched,
- * since no narrow shows it.
+ * since no narrow shows it. `left`: those that name a place in which they were not found (docs/apis.md, Old copies).
  */
 export async function messagesNow<M extends MessageHead>(
   chat: MessageSource<M> & Pick<ChatApi, 'level'>,
   selection: MessageSelection,
   { ids, channelOf, reasonFor }: Known,
   form: ArchiveForm,
-): Promise<{ readonly shown: ReadonlyMap<number, M>; readonly gone: ReadonlyMap<number, ReasonGone> }> {
+): Promise<MessagesNow<M>> {
   const shown = new Map<number, M>();
   const gone = new Map<number, ReasonGone>();
+  const left = new Set<number>();
   const [first, last] = [ids[0], ids.at(-1)];
-  if (first === undefined || last === undefined) return { shown, gone };
+  if (first === undefined || last === undefined) return { shown, gone, left };
   const wanted = new Set(ids);
   const take = (message: M): void => {
     if (wanted.has(message.id)) shown.set(message.id, message);
@@ -42,18 +44,32 @@ export async function messagesNow<M extends MessageHead>(
     for await (const message of messagesOfIds(chat, { ...query, narrow: selection.narrow }, ids)) take(message);
   } else (await messagesBetween(chat, selection, [first, last], form)).forEach(take);
   for (const id of ids) if (!shown.has(id)) gone.set(id, await reasonFor(id, channelOf(id)));
+  const searched: Scope[] = [{ narrow: selection.narrow, holds: () => true }];
   for (const scope of scopesOf([...gone.keys()], channelOf)) {
     const missing = [...gone].filter(([id, why]) => why !== 'limit' && scope.holds(id)).map(([id]) => id);
     for await (const message of messagesOfIds(chat, { ...query, narrow: scope.narrow }, missing)) {
       take(message);
       gone.delete(message.id);
+      if (searched.some(({ narrow, holds }) => holds(message.id) && namesPlace(narrow, message))) left.add(message.id);
     }
+    searched.push(scope);
   }
-  return { shown, gone };
+  return { shown, gone, left };
 }
 
-/** The narrows to search in, and which of the messages each may hold. */
-function scopesOf(ids: readonly number[], channelOf: Known['channelOf']) {
+interface MessagesNow<M> {
+  readonly shown: ReadonlyMap<number, M>;
+  readonly gone: ReadonlyMap<number, ReasonGone>;
+  readonly left: ReadonlySet<number>;
+}
+
+/** A narrow to search in, and which of the messages it may hold. */
+interface Scope {
+  readonly narrow: readonly unknown[];
+  readonly holds: (id: number) => boolean;
+}
+
+function scopesOf(ids: readonly number[], channelOf: Known['channelOf']): Scope[] {
   const channels = [...new Set(ids.map(channelOf))].filter((channel) => channel !== undefined);
   return [
     ...channels.map((channel) => ({ narrow: inChannel(channel), holds: (id: number) => channelOf(id) === channel })),

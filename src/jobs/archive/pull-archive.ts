@@ -11,18 +11,17 @@ import { forward } from '../../api/chat/message-pages.ts';
 import { pagesOf } from '../messages/fetch-messages.ts';
 import { messagesByIds } from '../messages/messages-by-ids.ts';
 import { within } from '../messages/messages-by-time.ts';
+import { refuseIgnored } from '../messages/places.ts';
 import type { MessageSelection } from '../messages/selection.ts';
 import { formsOf } from './part-forms.ts';
-import { headFor, type PullOrder, channelsIn, refuseOtherMessages, selectionIn } from './pull-order.ts';
+import { headFor, type PullOrder, channelsIn, selectionIn } from './pull-order.ts';
 import { refuseLosses, repairArchive } from './repair-archive.ts';
 import { visibilityOf } from './messages-now.ts';
 
-interface Pulling<M extends StoredMessage> {
+interface Pulling {
   note(text: string): void;
   /** Called after each part with the number of messages that this pull has added. */
   added?(count: number): void;
-  /** Refuses a page whose messages are not of the selection; it throws. */
-  check?(page: MessagePage<M>): void;
   /** With it, a pull that brings nothing looks whether the channels of the selection are visible at all, and says if one is not. */
   warn?(text: string): void;
   /** With it, parts that were read in the last seven days and look unchanged are trusted; without it every part is read. */
@@ -40,7 +39,7 @@ export async function pullArchive<M extends StoredMessage>(
   chat: MessageSource<M> & Pick<ChatApi, 'level' | 'organization'>,
   archive: OpenArchive,
   order: PullOrder,
-  pulling: Pulling<M>,
+  pulling: Pulling,
 ) {
   const head = await headFor(chat, archive, order);
   const now = pulling.now?.();
@@ -51,7 +50,7 @@ export async function pullArchive<M extends StoredMessage>(
   if (which === 'all' && now !== undefined) archive.mark({ checked: new Date(now).toISOString() });
   let added = 0;
   try {
-    for await (const count of addMissing(chat, archive, head, pulling)) {
+    for await (const count of addMissing(chat, archive, head)) {
       added += count;
       pulling.added?.(added);
     }
@@ -100,7 +99,6 @@ async function* addMissing<M extends StoredMessage>(
   chat: MessageSource<M> & Pick<ChatApi, 'level'>,
   archive: OpenArchive,
   head: ArchiveHead,
-  { check }: Pulling<M>,
 ): AsyncGenerator<number> {
   const selection = selectionIn(head);
   const [first = 'rendered'] = head.forms;
@@ -110,8 +108,7 @@ async function* addMissing<M extends StoredMessage>(
   // They continue what is there, so that an interrupted pull leaves no gap.
   const pages = last === undefined ? firstPages(chat, asked) : laterPages(chat, asked, count, last);
   for await (const page of ahead(pages)) {
-    refuseOtherMessages(selection, page);
-    check?.(page);
+    refuseIgnored(page);
     const now = archive.head ?? head;
     const isNews = page.history_limited && !now.history_limited;
     if (isNews || !(archive.head || page.messages.length === 0))

@@ -1,11 +1,17 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
+import type { Message } from '../../api/chat/chat-messages.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
+import { writeJson } from '../../core/json.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
 import type { ArchiveChange, ReasonGone } from '../../store/archive/archive-lists.ts';
 import type { ArchiveHead } from '../../store/archive/archive-head.ts';
-import { readPart, type ArchivedMessage } from '../../store/archive/part.ts';
+import { readPart, type ArchivedMessage, type ArchiveForm } from '../../store/archive/part.ts';
+import { messagesOfIds } from '../messages/messages-by-ids.ts';
+import { isOldCopy, placeNarrow } from '../messages/places.ts';
+import type { MessageSelection } from '../messages/selection.ts';
 import { messagesNow, reasons } from './messages-now.ts';
+import { markdownOf } from './part-forms.ts';
 import { selectionIn } from './pull-order.ts';
 
 /** What a recheck saw. */
@@ -28,51 +34,103 @@ export async function recheckArchive(
 ): Promise<Rechecked> {
   // The source changes with an edit only; the rendered text also where the server renders it another way.
   const form = head.forms.includes('source') ? 'source' : 'rendered';
-  const recorded = new Map<number, MessageState>();
+  const recorded = new Map<number, Omit<MessageState, 'message'> & { readonly message: ArchivedMessage | undefined }>();
   for (const { id, message, ...change } of archive.changes)
-    recorded.set(id, { message: message ?? recorded.get(id)?.message, why: 'why' in change ? change.why : undefined });
+    recorded.set(id, {
+      message: message ?? recorded.get(id)?.message,
+      why: 'why' in change ? change.why : undefined,
+      isMoved: change.change === 'moved',
+    });
   const reasonFor = reasons(chat);
   const all: ArchiveChange[] = [];
+  const moves = openMoves(chat, selectionIn(head), form);
   const gone = { limit: 0, 'no-access': 0, unknown: 0 };
   for (const part of archive.parts) {
     const read = await readPart(archive.folder, part, form);
     if (read.problem !== undefined) throw new Failure('unavailable', `part ${part.part}: ${read.problem}`);
     const before = new Map<number, MessageState>();
     for (const archived of read.messages) {
-      const { message = archived, why } = recorded.get(archived.id) ?? {};
-      before.set(archived.id, { message, why });
+      const { message = archived, why, isMoved = false } = recorded.get(archived.id) ?? {};
+      before.set(archived.id, { message, why, isMoved });
     }
     const channelOf = (id: number): number | undefined => {
-      const channel = before.get(id)?.message?.['stream_id'];
+      const channel = before.get(id)?.message['stream_id'];
       return typeof channel === 'number' ? channel : undefined;
     };
     const known = { ids: [...before.keys()], channelOf, reasonFor };
     const found = await messagesNow(chat, selectionIn(head), known, form);
     const seen = new Date(now()).toISOString();
-    for (const why of found.gone.values()) gone[why] += 1;
+    const whyOf = (id: number): ReasonGone | undefined => lasting(before.get(id)?.why, found.gone.get(id));
+    for (const id of found.gone.keys()) gone[whyOf(id) ?? 'unknown'] += 1;
     const changes = [...before].flatMap(([id, state]): ArchiveChange[] => {
-      const why = found.gone.get(id);
+      const why = whyOf(id);
       if (why !== undefined) return why === state.why ? [] : [{ id, change: 'gone', seen, why }];
       const message = found.shown.get(id);
-      return message ? kindsOfChange(state, message).map((change) => ({ id, change, seen, message })) : [];
+      if (!message) return [];
+      const kinds = kindsOfChange(state, message, found.left);
+      moves.note(state, message, kinds);
+      return kinds.map((change) => ({ id, change, seen, message }));
     });
     await archive.record(changes);
     all.push(...changes);
   }
-  return { changes: all, gone };
+  const seen = new Date(now()).toISOString();
+  const unseen = (await moves.unseen()).map((message) => ({ id: message.id, change: 'moved', seen, message }) as const);
+  await archive.record(unseen);
+  return { changes: [...all, ...unseen], gone };
 }
 
-/** What is known of a message: its last known version, and why it is gone if it is. */
+/**
+ * Of a place that messages were moved from, the others may come as old copies that still name it: they are asked for there
+ * (docs/apis.md, Old copies).
+ */
+function openMoves(chat: Pick<ChatApi, 'messages' | 'level'>, { narrow, form }: MessageSelection, kept: ArchiveForm) {
+  const places = new Map<string, { readonly narrow: readonly unknown[]; readonly stayed: number[]; isLeft: boolean }>();
+  const query = { ...form, ...markdownOf(kept) };
+  return {
+    note({ message: before, isMoved }: MessageState, now: Message, kinds: readonly string[]): void {
+      const narrow = placeNarrow(before['stream_id'], before['subject']);
+      const place = places.get(writeJson(narrow)) ?? { narrow, stayed: [], isLeft: false };
+      places.set(writeJson(narrow), place);
+      if (kinds.includes('moved')) place.isLeft = true;
+      else if (!isMoved) place.stayed.push(now.id);
+    },
+    /** Those that are in the selection, and not in the place that they name. */
+    async unseen(): Promise<Message[]> {
+      const found: Message[] = [];
+      for (const { narrow: place, stayed } of [...places.values()].filter(({ isLeft }) => isLeft)) {
+        const left = new Set(stayed);
+        for await (const { id } of messagesOfIds(chat, { ...query, narrow: place }, stayed)) left.delete(id);
+        for await (const message of messagesOfIds(chat, { ...query, narrow }, [...left])) found.push(message);
+      }
+      return found;
+    },
+  };
+}
+
+/** What is known of a message: its last known version, why it is gone if it is, and whether a move was the last that was seen of it. */
 interface MessageState {
-  readonly message: ArchivedMessage | undefined;
+  readonly message: ArchivedMessage;
   readonly why: ReasonGone | undefined;
+  readonly isMoved: boolean;
 }
 
-function kindsOfChange({ message: before, why }: MessageState, now: ArchivedMessage) {
-  const isMoved = before?.['subject'] !== now['subject'] || before?.['stream_id'] !== now['stream_id'];
+/** What is gone keeps the reason for which it went, until that is disproved. */
+function lasting(before: ReasonGone | undefined, now: ReasonGone | undefined): ReasonGone | undefined {
+  return now === undefined || now === 'unknown' ? now : (before ?? now);
+}
+
+/** `left`: messages that were not found in the place that they name. */
+function kindsOfChange(
+  { message: before, why, isMoved: wasMoved }: MessageState,
+  now: Message,
+  left: ReadonlySet<number>,
+) {
+  const isElsewhere = before['subject'] !== now['subject'] || before['stream_id'] !== now['stream_id'];
+  const isMoved = isElsewhere ? !isOldCopy(now) : left.has(now.id) && !wasMoved;
   return [
     ...(why === undefined ? [] : (['back'] as const)),
-    ...(before?.['content'] === now['content'] ? [] : (['edited'] as const)),
+    ...(before['content'] === now['content'] ? [] : (['edited'] as const)),
     ...(isMoved ? (['moved'] as const) : []),
   ];
 }

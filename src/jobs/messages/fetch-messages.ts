@@ -8,6 +8,7 @@ import { maxMessages } from '../../schema/messages.ts';
 import { ahead } from '../work/pool.ts';
 import { messagesByIds, portions } from './messages-by-ids.ts';
 import { messagesByTime } from './messages-by-time.ts';
+import { ignoredSelection } from './places.ts';
 import type { MessageSelection, Range } from './selection.ts';
 
 /**
@@ -97,11 +98,6 @@ function requestOf(range: Range, query: MessageQuery): MessageQuery | undefined 
     case 'times':
       return undefined;
   }
-}
-
-/** The ignored parameters without which an answer holds other messages than those that were asked for. */
-export function ignoredSelection({ ignored }: Pick<MessagePage, 'ignored'>): string[] {
-  return ['narrow', 'message_ids'].filter((name) => ignored.includes(name));
 }
 
 /** The pages of a selection, ascending; `history_limited` on one of them where the plan hides older messages. */

@@ -1,9 +1,11 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { Message, MessageHead, MessagePage } from '../../api/chat/chat-messages.ts';
+import type { Message } from '../../api/chat/chat-messages.ts';
 import { onlyMessage } from '../../api/chat/message-pages.ts';
 import { Failure, usage } from '../../core/failure.ts';
+import type { JsonObject } from '../../core/json.ts';
 import { readName } from '../../schema/narrow.ts';
 import { isSameName } from '../../schema/topic.ts';
+import { isOldCopy, refuseIgnored } from '../messages/places.ts';
 import { nearChannels } from './near.ts';
 
 /** A channel of the server, its name in the server's spelling; without one where the account sees no message of it. */
@@ -45,22 +47,32 @@ export async function lookUpChannel(
  * @throws Failure unavailable for an empty answer that does not say that nothing is there
  */
 async function newestOf(
-  chat: Pick<ChatApi, 'messages'>,
+  chat: Pick<ChatApi, 'messages' | 'channels'>,
   operand: number | string,
 ): Promise<{ readonly message: Message | undefined } | undefined> {
   const narrow = [{ operator: 'channel', operand }];
   try {
     const page = await chat.messages({ narrow, anchor: 'newest', num_before: 1, num_after: 0 });
-    const isOf = ({ stream_id, display_recipient }: Message): boolean => {
-      if (typeof operand === 'number') return stream_id === operand;
-      return typeof display_recipient === 'string' && isSameName(display_recipient, operand.trim());
-    };
-    checkMessages(page, isOf, String(operand));
-    return { message: onlyMessage(page, 'found_oldest') };
+    refuseIgnored(page);
+    const message = onlyMessage(page, 'found_oldest');
+    return { message: message && isOldCopy(message) ? await listed(chat, operand, message.id) : message };
   } catch (cause) {
     if (cause instanceof Failure && cause.details.server?.code === 'BAD_NARROW') return undefined;
     throw cause;
   }
+}
+
+/** A message that names another channel than its own says nothing of it: the list of channels does. */
+async function listed(
+  chat: Pick<ChatApi, 'channels'>,
+  operand: number | string,
+  id: number,
+): Promise<Message | undefined> {
+  const isIt = ({ stream_id, name }: JsonObject): boolean =>
+    typeof operand === 'number' ? stream_id === operand : isSameName(String(name), operand.trim());
+  const channel = (await chat.channels())?.find(isIt);
+  if (channel) return { id, stream_id: channel['stream_id'], display_recipient: channel['name'] };
+  return typeof operand === 'number' ? { id, stream_id: operand } : undefined;
 }
 
 function channelOf(wanted: number | string, message: Message | undefined): Channel | undefined {
@@ -86,7 +98,7 @@ async function noChannel(chat: Pick<ChatApi, 'messages' | 'channels'>, text: str
 }
 
 async function refuseAmbiguous(
-  chat: Pick<ChatApi, 'messages'>,
+  chat: Pick<ChatApi, 'messages' | 'channels'>,
   { stream_id, name }: Channel,
   text: string,
 ): Promise<void> {
@@ -96,42 +108,4 @@ async function refuseAmbiguous(
     `'${text}' is the id of the channel ${name === undefined ? '' : `'${name}' `}and the name of another channel`,
     `Write id:${text} or name:${text}.`,
   );
-}
-
-/** Pages whose messages are all those asked for. @throws what `checkMessages` throws */
-export async function* checkedPages<M extends MessageHead>(
-  pages: AsyncIterable<MessagePage<M>>,
-  isAsked: (message: M) => boolean,
-  what: string,
-): AsyncGenerator<MessagePage<M>> {
-  for await (const page of pages) {
-    checkMessages(page, isAsked, what);
-    yield page;
-  }
-}
-
-/**
- * Refuses a page whose messages are not those asked for: the server ignored the narrow, with or without saying so.
- * @throws Failure unavailable
- */
-export function checkMessages<M extends MessageHead>(
-  page: MessagePage<M>,
-  isAsked: (message: M) => boolean,
-  what: string,
-): void {
-  if (page.ignored.includes('narrow')) throw untrusted(`the server ignored the narrow that asks for '${what}'`);
-  const other = page.messages.find((message) => !isAsked(message));
-  if (!other) return;
-  const { stream_id, display_recipient, subject } = other;
-  const place = typeof display_recipient === 'string' ? `'${display_recipient}'` : 'a direct conversation';
-  throw untrusted(
-    `the server was asked for '${what}' and answered with message ${other.id} of ${place} (id ${String(stream_id)}), topic '${String(subject)}'`,
-  );
-}
-
-function untrusted(message: string): Failure {
-  return new Failure('unavailable', `${message}: such an answer is not used, and nothing more is deleted`, {
-    hint: 'Check the site URL of the profile, and any proxy between it and this machine.',
-    retryable: false,
-  });
 }

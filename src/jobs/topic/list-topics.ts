@@ -1,9 +1,9 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { MessagePage } from '../../api/chat/chat-messages.ts';
 import { backward, forward } from '../../api/chat/message-pages.ts';
 import { nearNames } from '../../schema/nearest.ts';
 import { foldName, resolvedPrefix } from '../../schema/topic.ts';
-import { checkedPages, type Channel } from './find-channel.ts';
+import { isOldCopy, refuseIgnored } from '../messages/places.ts';
+import type { Channel } from './find-channel.ts';
 
 /** A topic of a channel, counted from its messages. */
 interface TopicSummary {
@@ -19,13 +19,18 @@ interface TopicSummary {
 /**
  * Every topic of a channel, the one with the newest message first: all its messages are fetched, page by page, and only counts are held.
  * `isLimited`: the plan of the organization hides older messages, so that counts and first dates are of those that are shown.
+ * `unplaced`: messages that are old copies, whose topic the server does not show.
  */
 export async function listTopics(chat: Pick<ChatApi, 'messages'>, channel: Channel) {
   const topics = new Map<string, TopicSummary>();
   let isLimited = false;
-  for await (const page of ofChannel(channel, forward(chat, queryOf(channel), { anchor: 'oldest' }))) {
+  let unplaced = 0;
+  for await (const page of forward(chat, queryOf(channel), { anchor: 'oldest' })) {
+    refuseIgnored(page);
     isLimited ||= page.history_limited;
-    for (const { subject, timestamp } of page.messages) {
+    const placed = page.messages.filter((message) => !isOldCopy(message));
+    unplaced += page.messages.length - placed.length;
+    for (const { subject, timestamp } of placed) {
       const [topic_name, time] = [String(subject), Number(timestamp)];
       const key = foldName(topic_name);
       const { messages, first_timestamp } = topics.get(key) ?? { messages: 0, first_timestamp: time };
@@ -34,7 +39,7 @@ export async function listTopics(chat: Pick<ChatApi, 'messages'>, channel: Chann
     }
   }
   const newestFirst = [...topics.values()].sort((one, other) => other.last_timestamp - one.last_timestamp);
-  return { topics: newestFirst, isLimited };
+  return { topics: newestFirst, isLimited, unplaced };
 }
 
 /** Messages of the channel that are searched for the name of a topic that is not there. */
@@ -48,7 +53,7 @@ export async function nearTopics(
 ): Promise<string[]> {
   const names = new Map<string, string>();
   const walk = { anchor: 'newest', limit: maxSearched };
-  for await (const { messages } of ofChannel(channel, backward(chat, queryOf(channel), walk)))
+  for await (const { messages } of backward(chat, queryOf(channel), walk))
     for (const { subject } of messages) names.set(foldName(String(subject)), String(subject));
   return nearNames(topic_name, names.values());
 }
@@ -56,8 +61,4 @@ export async function nearTopics(
 function queryOf({ stream_id }: Channel): Parameters<ChatApi['messages']>[0] {
   const narrow = [{ operator: 'channel', operand: stream_id }];
   return { narrow, apply_markdown: false, allow_empty_topic_name: true };
-}
-
-function ofChannel({ stream_id, name }: Channel, pages: AsyncIterable<MessagePage>): AsyncIterable<MessagePage> {
-  return checkedPages(pages, (message) => message['stream_id'] === stream_id, name ?? String(stream_id));
 }

@@ -5,7 +5,8 @@ import { isSameName } from '../../schema/topic.ts';
 import type { UploadPath } from '../../schema/upload.ts';
 import { uploadsOf } from '../../store/archive/part.ts';
 import type { MessageSelection } from '../messages/selection.ts';
-import { checkedPages, type Channel } from './find-channel.ts';
+import { isOldCopy, placeNarrow, refuseIgnored, untrusted } from '../messages/places.ts';
+import type { Channel } from './find-channel.ts';
 
 export interface Topic {
   readonly channel: Channel;
@@ -47,7 +48,7 @@ export async function surveyTopic({ raw }: Pick<ChatApi, 'raw'>, topic: Topic): 
     for (const path of uploadsOf(messages)) files.add(path);
     for (const message of messages) {
       ids.push(message.id);
-      spellings.add(String(message.subject));
+      if (!isOldCopy(message)) spellings.add(String(message.subject));
     }
   }
   const times = { first_timestamp: first_timestamp ?? null, last_timestamp: last_timestamp ?? null };
@@ -73,9 +74,15 @@ export function newerPages(
   return checked(topic, forward(raw, { ...queryOf(topic), include_anchor: false }, { anchor: String(id) }));
 }
 
-/** Pages whose messages are all of this topic and channel. */
-function checked<M extends MessageHead>(topic: Topic, pages: AsyncIterable<MessagePage<M>>) {
-  return checkedPages(pages, (message) => isIn(topic, message), topic.topic_name);
+/** Pages whose messages are of a channel of that name, as far as they name their own. */
+async function* checked<M extends MessageHead>({ channel: { name } }: Topic, pages: AsyncIterable<MessagePage<M>>) {
+  for await (const page of pages) {
+    refuseIgnored(page);
+    const isOther = (one: M): boolean => !isOldCopy(one) && !isSameName(String(one.display_recipient), name ?? '');
+    const other = name === undefined ? undefined : page.messages.find(isOther);
+    if (other) throw untrusted(`asked for '${name}', the server answered with message ${other.id} of another channel`);
+    yield page;
+  }
 }
 
 function queryOf(topic: Topic): MessageQuery {
@@ -85,16 +92,7 @@ function queryOf(topic: Topic): MessageQuery {
 
 /** All messages of a topic. */
 export function topicSelection({ channel, topic_name }: Topic): MessageSelection {
-  const narrow = [
-    { operator: 'channel', operand: channel.stream_id },
-    { operator: 'topic', operand: topic_name },
-  ];
+  const narrow = placeNarrow(channel.stream_id, topic_name);
   const form = topic_name === '' ? { allow_empty_topic_name: true } : {};
   return { narrow, form, range: { kind: 'pages', anchor: 'oldest' } };
-}
-
-/** Whether a message is of this topic: channel by id and name, both names without regard to case. */
-export function isIn({ channel, topic_name }: Topic, { stream_id, display_recipient, subject }: MessageHead): boolean {
-  const isNamed = channel.name === undefined || isSameName(String(display_recipient), channel.name);
-  return stream_id === channel.stream_id && isNamed && isSameName(String(subject), topic_name);
 }

@@ -10,8 +10,7 @@ import { archiveForms, type ArchivedMessage } from '../../store/archive/part.ts'
 import { hashOf } from '../../store/disk/files.ts';
 import { archivedMessages } from '../archive/archived-messages.ts';
 import { pullArchive } from '../archive/pull-archive.ts';
-import { checkMessages } from './find-channel.ts';
-import { isIn, topicSelection, type Topic, type TopicSurvey } from './survey-topic.ts';
+import { topicSelection, type Topic, type TopicSurvey } from './survey-topic.ts';
 
 /** What an archive before deletion needs. */
 export interface Keeping {
@@ -150,13 +149,7 @@ async function pullTopic(
     options: { channel: [String(channel.stream_id)], topic: [topic_name] },
     selection: () => topicSelection(topic),
   };
-  await pullArchive({ ...raw, level, organization }, archive, order, {
-    note,
-    added: archived,
-    check(page) {
-      checkMessages(page, (message) => isIn(topic, message), topic_name);
-    },
-  });
+  await pullArchive({ ...raw, level, organization }, archive, order, { note, added: archived });
 }
 
 /** Ids that the archive lacks in one of its forms. */

@@ -77,6 +77,19 @@ test.each([489, 372, 256])(
   },
 );
 
+test('what was deleted before a limit came is not said to be hidden by it', async () => {
+  const { sandbox, folder, recheck } = await archived(bulk, '--channel firmware --topic bulk');
+  const ids = sandbox.state.topic('firmware', 'bulk').map(({ id }) => id);
+  sandbox.state.change(({ messages }) => messages.remove(ids[3] ?? 0));
+  const first = await recheck();
+  sandbox.state.organize({ first_visible_message_id: ids[900] ?? 0 });
+
+  const second = await recheck();
+
+  expect([countsOf(first), countsOf(second)]).toMatchObject([{ gone: 1 }, { gone: 899 }]);
+  expect(goneIn(folder)['unknown']).toEqual([ids[3]]);
+});
+
 test('an account that lost a private channel: no-access, a warning, and back when it may read again', async () => {
   const { sandbox, folder, recheck } = await archived({}, '--channel leads');
   const ids = sandbox.state.messages().flatMap(({ id, stream_id }) => (stream_id === 5 ? [id] : []));

@@ -1,0 +1,148 @@
+import type { ChatApi } from '../../api/chat/chat.ts';
+import type { MessageHead, MessagePage, MessageQuery, MessageSource } from '../../api/chat/chat-messages.ts';
+import { Failure } from '../../core/failure.ts';
+import { isObject, writeJson } from '../../core/json.ts';
+import { isSameName } from '../../schema/topic.ts';
+import { messagesOfIds } from './messages-by-ids.ts';
+
+type Source<M extends MessageHead> = MessageSource<M> & Pick<ChatApi, 'level'>;
+
+/**
+ * The chat API that proves where messages are which name another place than they were asked for in (docs/apis.md, Old copies). `found`
+ * gets each old copy; a page of a server that ignored the narrow is Failure unavailable.
+ */
+export function provingPlaces(chat: ChatApi, found: (id: number) => void): ChatApi {
+  const { level } = chat;
+  const raw = { messages: proving({ ...chat.raw, level }, found) };
+  return { ...chat, messages: proving({ messages: chat.messages, level }, found), raw };
+}
+
+/** Whether a message that was read names a place which it left: the one that it was asked for in is its own. */
+export function isOldCopy(message: MessageHead): boolean {
+  return oldCopies.has(message);
+}
+
+const oldCopies = new WeakSet<MessageHead>();
+
+function proving<M extends MessageHead>(chat: Source<M>, found: (id: number) => void) {
+  return async (query: MessageQuery): Promise<MessagePage<M>> => {
+    const tests = testsOf(query);
+    for (let isAgain = false; ; isAgain = true) {
+      const page = await chat.messages(query);
+      const strays = page.messages.filter((message) => !tests.every((isOf) => isOf(message)));
+      const [stray] = strays;
+      // A server that says that it ignored the narrow is refused by whoever asked.
+      if (!stray || page.ignored.includes('narrow')) return page;
+      const place = await placeOf(chat, query, strays).catch((cause: unknown) => {
+        if (isAgain || !(cause instanceof Failure) || cause.isInterruption) throw cause;
+        return 'unknown';
+      });
+      if (place === 'asked for') {
+        for (const message of strays) {
+          oldCopies.add(message);
+          found(message.id);
+        }
+        return page;
+      }
+      if (place === 'named' || isAgain) throw strayed(stray);
+    }
+  };
+}
+
+/** Where messages are that name another place than that of the query: all of them there, and none in the other place. */
+async function placeOf(
+  chat: Source<MessageHead>,
+  { narrow, allow_empty_topic_name }: MessageQuery,
+  strays: readonly MessageHead[],
+): Promise<'asked for' | 'named' | 'unknown'> {
+  const count = async (place: MessageQuery['narrow'], messages: readonly MessageHead[]): Promise<number> => {
+    const ids = new Set(messages.map(({ id }) => id));
+    const query = { narrow: place, allow_empty_topic_name, apply_markdown: false };
+    const seen = new Set<number>();
+    for await (const { id } of messagesOfIds(chat, query, [...ids])) if (ids.has(id)) seen.add(id);
+    return seen.size;
+  };
+  if (strays.some(({ stream_id }) => typeof stream_id !== 'number')) return 'unknown';
+  const byName = narrow?.some((term) => isChannelTerm(term) && typeof term['operand'] === 'string');
+  const places = new Map<string, { readonly place: readonly unknown[]; readonly messages: MessageHead[] }>();
+  for (const message of strays) {
+    const place = placeNarrow(byName ? message.display_recipient : message.stream_id, message.subject);
+    const known = places.get(writeJson(place)) ?? { place, messages: [] };
+    known.messages.push(message);
+    places.set(writeJson(place), known);
+  }
+  let named = 0;
+  for (const { place, messages } of places.values()) named += await count(place, messages);
+  if (named === strays.length) return 'named';
+  return named === 0 && (await count(narrow, strays)) === strays.length ? 'asked for' : 'unknown';
+}
+
+/** The narrow on a channel, by its id or name, and a topic. */
+export function placeNarrow(channel: unknown, topic: unknown) {
+  return [
+    { operator: 'channel', operand: channel },
+    { operator: 'topic', operand: topic },
+  ];
+}
+
+function strayed({ id, display_recipient, subject }: MessageHead): Failure {
+  const place = typeof display_recipient === 'string' ? `#${display_recipient} > ${String(subject)}` : 'elsewhere';
+  return untrusted(`the server ignored the narrow: it answered with message ${id} of ${place}`);
+}
+
+/** Refuses a page of a server that says that it ignored what selects. @throws Failure unavailable */
+export function refuseIgnored(page: Pick<MessagePage, 'ignored'>): void {
+  const ignored = ignoredSelection(page);
+  if (ignored.length > 0) throw untrusted(`the server ignored ${ignored.join(' and ')}`);
+}
+
+/** The ignored parameters without which an answer holds other messages than those that were asked for. */
+export function ignoredSelection({ ignored }: Pick<MessagePage, 'ignored'>): string[] {
+  return ['narrow', 'message_ids'].filter((name) => ignored.includes(name));
+}
+
+export function untrusted(message: string): Failure {
+  return new Failure('unavailable', `${message}: such an answer is not used`, {
+    hint: 'Check the site URL of the profile, and any proxy between it and this machine.',
+    retryable: false,
+  });
+}
+
+/** Whether a narrow is a place and nothing else, and the message names it. */
+export function namesPlace(narrow: readonly unknown[], message: MessageHead): boolean {
+  const tests = testsOf({ narrow });
+  return tests.length > 0 && tests.length === narrow.length && tests.every((isOf) => isOf(message));
+}
+
+type Test = (message: MessageHead) => boolean;
+
+/** What the messages of a query show of its place; `with` moves the place that the other terms name. */
+function testsOf({ narrow = [], allow_empty_topic_name }: MessageQuery): readonly Test[] {
+  const terms = narrow.filter(isObject);
+  if (terms.some(({ operator }) => operator === 'with')) return [];
+  return terms.flatMap((term) => testOf(term, allow_empty_topic_name) ?? []);
+}
+
+function testOf(term: Readonly<Record<string, unknown>>, allowsEmpty: boolean | undefined): Test | undefined {
+  const { operator, operand, negated } = term;
+  if (negated === true) return undefined;
+  if (isChannelTerm(term)) {
+    if (typeof operand === 'number')
+      return ({ stream_id, display_recipient }) =>
+        stream_id === operand || (stream_id === undefined && display_recipient === undefined);
+    const name = String(operand).trim();
+    return ({ display_recipient }) =>
+      display_recipient === undefined || (typeof display_recipient === 'string' && isSameName(display_recipient, name));
+  }
+  if (operator !== 'topic' || typeof operand !== 'string') return undefined;
+  const topic = operand.trim();
+  // The empty topic is shown under a name of the server's own, or as ''.
+  if (topic === '') return allowsEmpty ? ({ subject }) => subject === '' : undefined;
+  return ({ subject }) => typeof subject !== 'string' || subject === '' || isSameName(subject, topic);
+}
+
+function isChannelTerm(term: unknown): term is Readonly<Record<string, unknown>> {
+  return (
+    isObject(term) && (term['operator'] === 'channel' || term['operator'] === 'stream') && term['negated'] !== true
+  );
+}
