@@ -64,6 +64,14 @@ describe('--probe', () => {
   const byFilter = /^never two, by a look at the user before each creation, while the server/;
   const byLists = /^never two, by two readings of the whole list before each creation, while the server/;
 
+  const fifty: SandboxOptions['seed'] = (state) => {
+    const created = '2026-03-01T12:00:00Z';
+    for (let index = 0; index < 60; index += 1)
+      state.licenses.put(`K-${index}`, {
+        ...{ license_code: `K-${index}`, remote_user: `user-${index}`, app_code: 4711, size_allowance: 4, created },
+      });
+  };
+
   test.each<{
     readonly what: string;
     readonly server: Partial<SandboxOptions>;
@@ -84,6 +92,20 @@ describe('--probe', () => {
       server: { licenseShape: { filters: 'ignored' } },
       filter: 'the server ignores the filter by user',
       promise: byLists,
+    },
+    {
+      what: 'a list that is cut in silence',
+      server: { licenseShape: { list_shape: 'cut', page_size: 50 }, seed: fifty },
+      pages: '50 licenses on 1 page, and no total: the list may be cut there',
+      filter: whole,
+      promise: byFilter,
+    },
+    {
+      what: 'one of a server that ignores the filter',
+      server: { licenseShape: { list_shape: 'cut', page_size: 50, filters: 'ignored' }, seed: fifty },
+      pages: '50 licenses on 1 page, and no total: the list may be cut there',
+      filter: 'the server ignores the filter by user',
+      promise: /^nothing is created: .*; --trust-list goes on$/,
     },
     {
       what: 'a list that is not whole',

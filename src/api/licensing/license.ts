@@ -29,8 +29,17 @@ export interface UserLicenses {
   readonly exact: readonly License[];
   /** Licenses of a name that the server may have made of the user's; empty where one matches exactly. */
   readonly near: readonly License[];
-  /** Whether the list was filtered by the server; only a control query shows that it was not. */
-  readonly filter: 'honoured' | 'ignored';
+  /** The list that the server answered in place of a filtered one; only a control query shows that it did. */
+  readonly unfiltered?: UnfilteredList | undefined;
+}
+
+/** A list of all licenses that is the look at a user, since the server ignores the filter. */
+export interface UnfilteredList {
+  readonly count: number;
+  /** Each of its licenses in one text: its key, where it has one. */
+  readonly licenses: ReadonlySet<string>;
+  /** Whether it has a length at which servers cut lists, and no total. */
+  readonly mayBeCut: boolean;
 }
 
 /** One text for one license: one key of one user of one application is one license, however often it is shown. */

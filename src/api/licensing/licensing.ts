@@ -70,7 +70,7 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
 
     /** The licenses of one user, whole. @throws Failure incomplete where the list is not */
     ofUser: (holder: LicenseHolder): Promise<UserLicenses> =>
-      licensesOfUser(holder, { rows: (filter) => listRows(open, filter, 'whole'), random }),
+      licensesOfUser(holder, { rows: (filter, heard) => listRows(open, filter, 'whole', heard), random }),
 
     view,
 

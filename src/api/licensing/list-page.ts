@@ -27,6 +27,23 @@ export interface Page extends PageEnd {
 /** What a page says of the length of its list. */
 export type PageSize = Pick<Page, 'next' | 'total' | 'pages' | 'count'>;
 
+/** Servers cut a list at such a length, or a multiple of it. */
+const cutLength = 50;
+
+/** Adds up the pages of a list; the first page begins another reading of it. */
+export function measureList() {
+  let [count, total] = [0, 0];
+  return {
+    heard: (page: PageSize, place: number): void =>
+      void ([count, total] =
+        place === 1 ? [page.count, page.total] : [count + page.count, Math.max(total, page.total)]),
+    count: () => count,
+    /** Whether the server tells a total, and lists as many. */
+    isCounted: () => total > 0 && total === count,
+    mayBeCut: () => total === 0 && count > 0 && count % cutLength === 0,
+  };
+}
+
 /** @throws Failure of the first page as it is; of a later one incomplete, but an interruption */
 export async function readPage(connection: LicensingConnection, query: Parameters, pagesBefore: number): Promise<Page> {
   try {

@@ -2,7 +2,7 @@ import { Failure } from '../../core/failure.ts';
 import { identityOf, licenseNames, textOf, type License } from './license.ts';
 import type { LicensingConnection } from './license-answer.ts';
 import { listRows, type LicenseFilter } from './license-list.ts';
-import type { Page } from './list-page.ts';
+import { measureList, type Page } from './list-page.ts';
 import { randomName } from './user-licenses.ts';
 
 /** What reads show of a licensing server. No text of it holds a key, a user or the words of the server. */
@@ -52,6 +52,8 @@ interface ProbedList {
   readonly isCut: boolean;
   /** What kept the list from being whole. */
   readonly failure: Failure | undefined;
+  /** Whether it has a length at which servers cut lists, and no total. */
+  readonly mayBeCut: boolean;
 }
 
 async function readList({ open }: ProbedServer, filter: LicenseFilter): Promise<ProbedList> {
@@ -62,7 +64,9 @@ async function readList({ open }: ProbedServer, filter: LicenseFilter): Promise<
     false,
     undefined,
   ];
+  const length = measureList();
   const heard = (page: Page, place: number): void => {
+    length.heard(page, place);
     first ??= page;
     pages = place;
   };
@@ -76,11 +80,13 @@ async function readList({ open }: ProbedServer, filter: LicenseFilter): Promise<
     if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
     failure = cause;
   }
-  return { licenses, first, pages, isCut, failure };
+  return { licenses, first, pages, isCut, failure, mayBeCut: !isCut && length.mayBeCut() };
 }
 
-function pagesOf(first: Page, { licenses, pages, isCut, failure }: ProbedList): Observation {
+function pagesOf(first: Page, { licenses, pages, isCut, failure, mayBeCut }: ProbedList): Observation {
   const rows = `${licenses.length} licenses on ${pages} page${pages === 1 ? '' : 's'}`;
+  if (mayBeCut)
+    return { about: 'pages', detail: `${rows}, and no total: the list may be cut there`, advice: cutAdvice };
   if (!failure) return { about: 'pages', detail: isCut ? `${rows}, and more that were not read` : `${rows}, whole` };
   const why = first.more === undefined ? '' : '; the server hints at more rows and names no URL for them';
   return { about: 'pages', detail: `${rows}, not whole (${failure.kind})${why}`, advice: showsWhy };
@@ -110,6 +116,8 @@ function isAscending(values: readonly unknown[]): boolean {
   });
 }
 
+const cutAdvice =
+  'Ask who runs the server how long a list may be. license list and license audit show what it lists, no more.';
 const showsWhy = 'chatelaine --trace license list shows why.';
 
 const filters = {
@@ -166,10 +174,11 @@ const settled = 'while the server carries a request out within --settle of recei
 const nothing = 'nothing is created: ensure ends with exit code 8, and rows of apply fail';
 
 /** What of "never two" holds (docs/exactly-once.md, Names that servers change). */
-function promiseOf(filter: keyof typeof filters, { failure }: ProbedList): Omit<Observation, 'about'> {
+function promiseOf(filter: keyof typeof filters, { failure, mayBeCut }: ProbedList): Omit<Observation, 'about'> {
   if (filter === 'untried') return { detail: 'not known: the filter was not tried' };
   if (filter === 'hiding') return { detail: 'never two is not kept', advice: filters.hiding.advice };
   if (filter === 'partial' || filter === 'refused' || (filter === 'ignored' && failure)) return { detail: nothing };
+  if (filter === 'ignored' && mayBeCut) return { detail: `${nothing}; --trust-list goes on`, advice: cutAdvice };
   if (filter === 'ignored')
     return { detail: `never two, by two readings of the whole list before each creation, ${settled}` };
   const partly = failure ? '; the list of all licenses, and so audit, ends with exit code 8' : '';

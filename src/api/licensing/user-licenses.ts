@@ -1,9 +1,10 @@
 import { Failure } from '../../core/failure.ts';
+import { measureList, type PageSize } from './list-page.ts';
 import { distinct, identityOf, type License, type LicenseHolder, textOf, type UserLicenses } from './license.ts';
 
 interface LookUp {
   /** Every row that the server answers to these filters, whole. @throws Failure incomplete */
-  readonly rows: (filter: LicenseHolder) => AsyncIterable<License>;
+  readonly rows: (filter: LicenseHolder, heard?: (page: PageSize, place: number) => void) => AsyncIterable<License>;
   /** Uniform in [0, 1). */
   readonly random: () => number;
 }
@@ -16,22 +17,27 @@ interface LookUp {
  */
 export async function licensesOfUser(asked: LicenseHolder, { rows, random }: LookUp): Promise<UserLicenses> {
   const listed = await gather(rows(asked));
-  if (listed.length === 0) return { exact: [], near: await storedOtherwise(asked, rows), filter: 'honoured' };
+  if (listed.length === 0) return { exact: [], near: await storedOtherwise(asked, rows) };
   // The server has filtered: a row of another name is what it made of the asked one, a row without a name is of that user.
   const byFilter = (license: License): Likeness => {
     const name = textOf(license, 'remote_user') ?? asked.remote_user;
     return weaker(name === asked.remote_user ? 'exact' : 'near', likenessOfApp(license, asked.app_code));
   };
   const named = listed.filter((license) => textOf(license, 'remote_user') === asked.remote_user);
-  if (named.length > 0) return { ...sorted(named, byFilter), filter: 'honoured' };
+  if (named.length > 0) return sorted(named, byFilter);
   const again = await readAgain(listed, asked, { rows, random });
-  if (!again) return { ...sorted(listed, byFilter), filter: 'honoured' };
-  const both = [...listed, ...again];
+  if (!again) return sorted(listed, byFilter);
+  const both = [...listed, ...again.licenses];
   const { exact, near } = sorted(both, (license) => likeness(license, asked));
   // Any of the rows without a name may be of that user; a null is the name of nobody.
   if (exact.length === 0 && both.some(({ fields }) => fields['remote_user'] === undefined))
     throw new Failure('incomplete', 'the server ignores the filter, and its list does not name users');
-  return { exact, near, filter: 'ignored' };
+  const unfiltered = {
+    count: again.count,
+    licenses: new Set(both.map((license) => license.key ?? identityOf(license))),
+    mayBeCut: again.mayBeCut,
+  };
+  return { exact, near, unfiltered };
 }
 
 /**
@@ -69,11 +75,13 @@ async function readAgain(
   listed: readonly License[],
   asked: LicenseHolder,
   { rows, random }: LookUp,
-): Promise<readonly License[] | undefined> {
+): Promise<{ readonly licenses: readonly License[]; readonly count: number; readonly mayBeCut: boolean } | undefined> {
+  const length = measureList();
   try {
-    const control = await gather(rows({ ...asked, remote_user: randomName(random) }));
+    const control = await gather(rows({ ...asked, remote_user: randomName(random) }, length.heard));
     const again = new Set(control.map(identityOf));
-    return listed.some((license) => again.has(identityOf(license))) ? control : undefined;
+    if (!listed.some((license) => again.has(identityOf(license)))) return undefined;
+    return { licenses: control, count: length.count(), mayBeCut: length.mayBeCut() };
   } catch (cause) {
     if (cause instanceof Failure && (cause.kind === 'rejected' || cause.kind === 'not_found')) return undefined;
     throw cause;

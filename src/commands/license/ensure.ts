@@ -34,12 +34,15 @@ export default command({
 
   result: 'one',
 
-  async *run({ settle = defaultSettle, allow_similar, send_again, remote_user, size_allowance, ...typed }, context) {
+  async *run(
+    { settle = defaultSettle, allow_similar, trust_list, send_again, remote_user, size_allowance, ...typed },
+    context,
+  ) {
     const app_code = await appCodeOf(context, typed.app_code);
     const account = await context.licensingAccount(typed);
     refuseReadOnly(account);
     const { options, elapsed, note } = context;
-    const allowed = allowedBy({ allow_similar, send_again }, [remote_user]);
+    const allowed = allowedBy({ allow_similar, trust_list, send_again }, [remote_user]);
     const claims = options.dry_run
       ? noClaims(await context.openAnswers(account, app_code, [remote_user]))
       : await context.claims(account, app_code, settle);

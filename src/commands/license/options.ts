@@ -2,7 +2,7 @@ import { formatDuration } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import type { Settling } from '../../jobs/license/create-license.ts';
 import type { KnownUsers } from '../../jobs/license/decide.ts';
-import type { Fields } from '../../schema/field.ts';
+import { flagField, type Fields } from '../../schema/field.ts';
 import type { Accounts, Invocation, Terminal, Time } from '../context.ts';
 
 /** How long a POST may still be carried out, unless `--settle` says otherwise. */
@@ -25,6 +25,9 @@ export const ensuringOptions = {
     kind: 'boolean',
     help: 'Create a license though the server lists one of a similar name, as in Ada for ada',
   },
+  trust_list: flagField(
+    'Trust a list without a total whose length is a multiple of 50, from a server that ignores the filter by user',
+  ),
   send_again: {
     kind: 'string',
     many: true,
@@ -36,6 +39,7 @@ export const ensuringOptions = {
 
 interface EnsuringValues {
   readonly allow_similar?: boolean | undefined;
+  readonly trust_list?: boolean | undefined;
   readonly send_again?: readonly string[] | undefined;
 }
 
@@ -44,13 +48,17 @@ interface EnsuringValues {
  * @throws Failure usage where `--send-again` names another one
  */
 export function allowedBy(
-  { allow_similar, send_again = [] }: EnsuringValues,
+  { allow_similar, trust_list, send_again = [] }: EnsuringValues,
   users: readonly string[],
-): Pick<KnownUsers, 'similar' | 'sendAgain'> {
+): Pick<KnownUsers, 'similar' | 'uncounted' | 'sendAgain'> {
   const known = new Set(send_again.length > 0 ? users : []);
   const strange = send_again.find((user) => !known.has(user));
   if (strange !== undefined) throw usage(`--send-again: this command is not about the user '${strange}'`);
-  return { similar: allow_similar ? 'allow' : 'refuse', sendAgain: new Set(send_again) };
+  return {
+    similar: allow_similar ? 'allow' : 'refuse',
+    uncounted: trust_list ? 'trust' : 'refuse',
+    sendAgain: new Set(send_again),
+  };
 }
 
 /** What a job needs to settle an unconfirmed request. */

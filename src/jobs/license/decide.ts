@@ -1,5 +1,5 @@
 import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
-import { textOf, type License } from '../../api/licensing/license.ts';
+import { textOf, type License, type UnfilteredList } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import { licenseFields, type LicenseFields } from '../../schema/license.ts';
@@ -13,6 +13,8 @@ type SimilarNames = 'refuse' | 'allow';
 /** What is known of users beside the look, and allowed by the command line. */
 export interface KnownUsers {
   readonly similar: SimilarNames;
+  /** Whether a list without a total counts whose length is one at which servers cut lists (`--trust-list`). */
+  readonly uncounted: 'refuse' | 'trust';
   /** Users whose POST is sent, once, although an earlier one was answered (`--send-again`). */
   readonly sendAgain: ReadonlySet<string>;
   /** What an earlier POST was answered, whose license no list has shown. */
@@ -23,8 +25,8 @@ export interface KnownUsers {
 
 /** What has to happen so that a user has one license of the asked size. `answer`: an open one, after which nothing may be sent. */
 export type Decision =
-  /** `near`: similar names, which are allowed. */
-  | { readonly step: 'create'; readonly near?: readonly License[] }
+  /** `near`: similar names, which are allowed; `unfiltered`: the list that was the look. */
+  | ({ readonly step: 'create'; readonly near?: readonly License[] } & Pick<Sight, 'unfiltered'>)
   | { readonly step: 'unchanged' | 'resize'; readonly license: License; readonly hasSeveral: boolean }
   /** `similar`: a similar name is the reason, in words. */
   | { readonly step: 'refused'; readonly failure: Failure; readonly similar?: string; readonly answer?: OpenAnswer };
@@ -55,7 +57,7 @@ export function isOpen(decision: Decision | Undecided): boolean {
 
 /** Never a second license. */
 export function decide(sight: Sight, asked: LicenseFields, known: KnownUsers): Decision {
-  const { similar, sendAgain, answerOf, resizedTo } = known;
+  const { similar, uncounted, sendAgain, answerOf, resizedTo } = known;
   const { min, max } = licenseFields.size_allowance;
   if (asked.size_allowance < min || asked.size_allowance > max)
     return notPutBack(`the old size ${asked.size_allowance} is not allowed today (${min} to ${max})`, asked);
@@ -66,14 +68,24 @@ export function decide(sight: Sight, asked: LicenseFields, known: KnownUsers): D
     const details = { hint: sendAgainHint(asked), retryable: false };
     return { step: 'refused', failure: new Failure('unknown', openInWords(asked, answer, sight), details), answer };
   }
-  if (sight.shows === 'nothing') return { step: 'create' };
+  const { unfiltered } = sight;
+  if (unfiltered?.mayBeCut && uncounted === 'refuse') return { step: 'refused', failure: mayBeCut(unfiltered) };
+  if (sight.shows === 'nothing') return { step: 'create', unfiltered };
   // A near name is what the server may have made of the license that was answered: who sends again has looked at it.
-  if (answer || similar === 'allow') return { step: 'create', near: sight.licenses };
+  if (answer || similar === 'allow') return { step: 'create', near: sight.licenses, unfiltered };
   const why = similarTo(sight.licenses[0], asked.remote_user);
   const failure = new Failure('rejected', `${why}; nothing was created`, {
     hint: `If these are two users, repeat with --allow-similar. Look with: chatelaine license list --app-code ${asked.app_code}`,
   });
   return { step: 'refused', failure, similar: why };
+}
+
+function mayBeCut({ count }: UnfilteredList): Failure {
+  const why = `the server ignores the filter by user, and its list of ${count} licenses has no total: it may be cut there`;
+  return new Failure('incomplete', `${why}; nothing was created`, {
+    hint: 'If there are no more, repeat with --trust-list. Look with: chatelaine license list, chatelaine doctor --probe',
+    retryable: false,
+  });
 }
 
 /** Of several licenses the one of the asked size is kept, else the first listed is resized. `resizedTo`: the one of that size is put back. */

@@ -6,9 +6,10 @@ import type { LicenseFields } from '../../schema/license.ts';
 import { whileClaimed, type ClaimedUser, type ClaimingUser } from './claim-users.ts';
 import { createLicense, type CreatedLicense, type CreatingApi, type Settling } from './create-license.ts';
 import { decide, openInWords, retriesFor, severalWarning, similarTo, sizeOf, type KnownUsers } from './decide.ts';
+import { listAfterPost } from './list-users.ts';
 import { sightOf } from './sight.ts';
 
-interface Ensuring extends Settling, ClaimingUser, Pick<KnownUsers, 'similar' | 'sendAgain'> {}
+interface Ensuring extends Settling, ClaimingUser, Pick<KnownUsers, 'similar' | 'uncounted' | 'sendAgain'> {}
 
 interface EnsuredLicense {
   readonly outcome: 'created' | 'resized' | 'unchanged';
@@ -19,7 +20,7 @@ interface EnsuredLicense {
   readonly failure?: Failure | undefined;
 }
 
-type EnsuringApi = Pick<LicensingApi, 'create' | 'ofUser' | 'update'>;
+type EnsuringApi = Pick<LicensingApi, 'create' | 'list' | 'ofUser' | 'update'>;
 
 /**
  * Makes sure that the user has one license of that size: creates it, resizes it, or leaves it. Safe to repeat, and safe beside other
@@ -47,9 +48,12 @@ async function ensure(
     return { outcome: 'resized', license, size_before: sizeOf(decision.license) };
   }
   if (decision.step === 'refused') throw decision.failure;
-  const creating = { ...ensuring, before: listed, retries: retriesFor(fields, ensuring) };
-  const { license, failure } = await createLicense(api, fields, user, creating);
-  return { outcome: 'created', license, failure };
+  const { unfiltered } = decision;
+  // Such a list has not shown yet that it holds new licenses.
+  const retries = unfiltered ? 0 : retriesFor(fields, ensuring);
+  const { license, list, failure } = await createLicense(api, fields, user, { ...ensuring, before: listed, retries });
+  const after = unfiltered && list === 'shows it' ? await listAfterPost(api, fields, unfiltered, ensuring) : undefined;
+  return { outcome: 'created', license, failure: failure ?? after?.failure };
 }
 
 /** Nothing is created on a list that is read less than `settle` after an earlier POST (docs/exactly-once.md, Lists that lag). */

@@ -90,6 +90,17 @@ export function wasPosted(
   return (waiting !== undefined && waiting.is !== 'asked') || wasAsked(journal.past(row));
 }
 
+/** How many POSTs of the row had no answer, those of earlier runs included. */
+export function postsBefore(
+  row: LicenseFields,
+  waiting: WaitingRow | undefined,
+  { journal, claims }: Pick<RequestRecords, 'claims'> & { readonly journal: Pick<LicenseJournal, 'past'> },
+): number {
+  if (waiting?.is === 'unanswered') return waiting.posts;
+  const past = journal.past(row);
+  return Math.max(past.is === 'asked' ? past.posts : 0, claims.past(row).unanswered ?? 0);
+}
+
 export type RecordedStatus = 'created' | 'resized' | 'failed' | 'unknown' | 'not sent';
 
 export type LicenseJournal = ReturnType<typeof licenseJournal>;

@@ -11,7 +11,8 @@ import { claimRoster, userKey, type ClaimingRoster, type LicenseUser, type Roste
 import { decide, isCreation, isOpen, sizeOf, type Decision, type KnownUsers, type Undecided } from './decide.ts';
 import { openAnswerOf, type LicenseJournal } from './past.ts';
 import { shareRoster, type SharingRoster } from './share-roster.ts';
-import { listUsers, lookUp, nothing, withNear, type KnownLicense, type ListedUsers } from './sight.ts';
+import { listUsers, type KnownLicense, type ListedUsers } from './list-users.ts';
+import { lookUp, nothing, withNear } from './sight.ts';
 
 /** What has to be done for each row, in the order of the rows. */
 export interface Plan {
@@ -64,7 +65,7 @@ export async function planRoster(
 
 /** Looks a user up by the filter of the server. @param near similar names that the list shows @throws Failure of a list that cannot be read at all */
 export async function lookUpRow(row: LicenseFields, near: readonly License[], planning: Planning): Promise<Decision> {
-  const { sight } = await lookUp(planning.licensing(row.app_code), row);
+  const sight = await lookUp(planning.licensing(row.app_code), row);
   return decide(withNear(sight, near), row, planning);
 }
 

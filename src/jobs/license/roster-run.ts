@@ -7,7 +7,7 @@ import { inWords, planRoster, type Plan, type PlannedRow, type RowResult } from 
 import { unanswered, wasPosted, type AnsweredRow, type WaitingRow } from './past.ts';
 import { isUnchanged, RosterResults, type Applying } from './roster-results.ts';
 import { RowWork } from './row-work.ts';
-import type { KnownLicense } from './sight.ts';
+import type { KnownLicense } from './list-users.ts';
 import { endsRun, newTally } from './run-end.ts';
 
 /**

@@ -5,6 +5,7 @@ import { Failure, type FailureKind } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { limiter } from '../work/pool.ts';
 import {
+  decide,
   isCreation,
   isOpen,
   openInWords,
@@ -16,7 +17,8 @@ import {
   type Decision,
   type Undecided,
 } from './decide.ts';
-import { lastPost, unanswered, wasPosted, type AnsweredRow, type WaitingRow } from './past.ts';
+import { listProof } from './list-proof.ts';
+import { lastPost, postsBefore, unanswered, wasPosted, type AnsweredRow, type WaitingRow } from './past.ts';
 import { lookUpRow, type PlannedRow } from './plan-roster.ts';
 import type { Applying, RosterResults } from './roster-results.ts';
 import { endsRun, watchRun } from './run-end.ts';
@@ -35,12 +37,14 @@ export class RowWork {
   readonly #limit: ReturnType<typeof limiter>;
   /** Rows are claimed in their order, so that they are recorded and sent in it. */
   readonly #inOrder = limiter(1);
+  readonly #proof: ReturnType<typeof listProof>;
 
   constructor(applying: Applying, results: RosterResults, listedAt: Milliseconds) {
     this.#applying = applying;
     this.#results = results;
     this.listedAt = listedAt;
     this.run = watchRun(applying);
+    this.#proof = listProof(applying, this.run);
     this.#limit = limiter(applying.concurrency);
   }
 
@@ -122,15 +126,19 @@ export class RowWork {
     // Another machine may have been answered between the look and the claim.
     const answer = sendAgain.has(row.remote_user) ? undefined : answerOf(row);
     if (answer) return this.#results.leaveOpen(row, openInWords(row, answer), waiting);
-    const { near = [] } = seen;
     if (waiting?.is === 'unanswered') {
-      const added = near.find((license) => !waiting.near.has(identityOf(license)));
+      const added = seen.near?.find((license) => !waiting.near.has(identityOf(license)));
       if (added) return this.#fail(row, similarTo(added, row.remote_user), waiting);
-      const { posts } = waiting;
-      if (posts > retriesFor(row, this.#applying))
-        return this.#fail(row, `sent ${times(posts)}, and the list does not show it`, waiting);
+      if (waiting.posts > retriesFor(row, this.#applying))
+        return this.#fail(row, `sent ${times(waiting.posts)}, and the list does not show it`, waiting);
     }
-    await this.#post(row, waiting, new Set(near.map(identityOf)));
+    const post = () => this.#post(row, waiting, new Set(seen.near?.map(identityOf)));
+    const list = await this.#proof(row, seen.unfiltered, () => post().then(() => this.waiting.has(row)));
+    const sent = list && this.waiting.get(row);
+    if (!sent || (!list.sight && sent.is !== 'answered')) return;
+    this.waiting.delete(row);
+    if (list.sight) await this.#carryOut(row, decide(list.sight, row, this.#applying), sent);
+    else await this.#results.leaveOpen(row, 'the list does not show it', sent);
   }
 
   /** Decides what the list leaves open; a look that fails creates nothing. */
@@ -148,7 +156,8 @@ export class RowWork {
 
   async #post(row: LicenseFields, waiting: WaitingRow | undefined, near: ReadonlySet<string>): Promise<void> {
     const { journal, claims, licensing, now, elapsed } = this.#applying;
-    const posts = this.#postsBefore(row, waiting) + 1;
+    // Once `--retries` are used up, each run sends one.
+    const posts = Math.min(postsBefore(row, waiting, this.#applying), retriesFor(row, this.#applying)) + 1;
     await journal.before(row, 'create', now());
     const creation = await this.#limit(async () => {
       await this.run.ready();
@@ -167,14 +176,6 @@ export class RowWork {
     this.waiting.set(row, { row, posted, is: 'unanswered', posts, near, failure: creation.failure });
     // A server that is gone must not leave every row unconfirmed.
     if (creation.heard === 'nothing') this.run.unanswered(() => licensing(row.app_code).ofUser(row));
-  }
-
-  /** The POSTs of earlier runs count too: once `--retries` are used up, each run sends one. */
-  #postsBefore(row: LicenseFields, waiting: WaitingRow | undefined): number {
-    if (waiting?.is === 'unanswered') return waiting.posts;
-    const past = this.#applying.journal.past(row);
-    const posts = Math.max(past.is === 'asked' ? past.posts : 0, this.#applying.claims.past(row).unanswered ?? 0);
-    return Math.min(posts, retriesFor(row, this.#applying));
   }
 
   /** A request that an interruption cut may have been sent; before a request, an interruption is the reason of the signal itself. */

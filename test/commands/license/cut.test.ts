@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { readFaults } from '../../../src/sandbox/faults.ts';
 import type { LicenseShape } from '../../../src/sandbox/licensing/options.ts';
 import type { LogEntry } from '../../../src/sandbox/serve.ts';
 import { linkedClocks } from '../../helpers/clock.ts';
@@ -11,12 +12,13 @@ const csv = (names: readonly string[], size = 4) =>
   `remote_user,size_allowance\n${names.map((name) => `${name},${size}\n`).join('')}`;
 
 /** A server that cuts its list and does not say so; these users have a license of size 4. */
-async function service(users: readonly string[], licenseShape: LicenseShape = {}) {
+async function service(users: readonly string[], { fault, ...licenseShape }: LicenseShape & { fault?: string } = {}) {
   const time = linkedClocks();
   const log: LogEntry[] = [];
   const { sandbox, run } = await openSandbox({
     clock: time.sandbox,
     licenseShape: { list_shape: 'cut', ...licenseShape },
+    ...(fault === undefined ? {} : { faults: readFaults(fault, 1) }),
     log: (entry) => void log.push(entry),
     seed(state) {
       for (const { license_code } of state.licenses.rows()) state.licenses.remove(license_code);
@@ -83,4 +85,94 @@ describe('a list that is cut in silence, and a filter that is honest', () => {
       expect(held()).toEqual(users);
     },
   );
+});
+
+describe('a list that is cut in silence, and a filter that is ignored', () => {
+  const ignored = { filters: 'ignored' } as const;
+  const users = named('user', 150);
+
+  test('a length of 50 or a multiple of it, without a total: nothing is created without --trust-list', async () => {
+    const { run, held, counts } = await service(users, ignored);
+
+    const ran = await run('license apply - -o json', csv(users));
+    const few = await run('license apply -', csv(users.slice(-3)));
+    const plan = await run('license apply - -n', csv(users));
+    const ensured = await run('license ensure --remote-user user-149 --size-allowance 4');
+
+    expect([ran, few, plan, ensured].map(({ exitCode }) => exitCode)).toEqual([8, 8, 8, 8]);
+    expect(ran.error?.message).toContain('100 unchanged, 50 failed');
+    expect(ensured.stderr).toContain('its list of 100 licenses has no total');
+    expect(ensured.stderr).toContain('--trust-list');
+    expect([counts()[1], held()]).toEqual([0, users]);
+  });
+
+  test('--trust-list: a whole list of 100 licenses is one', async () => {
+    const { run, held } = await service(users.slice(0, 100), { ...ignored, page_size: 1000 });
+
+    const refused = await run('license ensure --remote-user new --size-allowance 4');
+    const ensured = await run('license ensure --remote-user new --size-allowance 4 --trust-list');
+
+    expect([refused.exitCode, ensured.exitCode]).toEqual([8, 0]);
+    expect(held()).toEqual([...users.slice(0, 100), 'new']);
+  });
+
+  test('an empty list is no length of 50', async () => {
+    const { run, held } = await service([], ignored);
+    expect((await run('license apply -', csv(users.slice(0, 50)))).exitCode).toBe(0);
+    expect(held().toSorted()).toEqual(users.slice(0, 50).toSorted());
+  });
+
+  // What the list does not show is an answer that stays open.
+  describe.each([
+    ['cut', 9],
+    ['cut-newest', 8],
+    ['cut-counted', 9],
+  ] as const)('%s at 30', (list, exitCode) => {
+    const shape = { ...ignored, list_shape: list, page_size: 30 };
+
+    test.each([
+      ['apply of many', csv(users), []],
+      ['apply of few', csv([...users.slice(0, 5), ...users.slice(-5)]), []],
+      ['apply of many, --trust-list', csv(users), ['--trust-list']],
+    ])('%s: one POST shows that the list is cut, and no other follows', async (_what, roster, options) => {
+      const { run, held, counts } = await service(users, shape);
+
+      const ran = await run(`license apply - -o json ${options.join(' ')}`, roster);
+
+      expect([ran.exitCode, counts()[1], held().length]).toEqual([exitCode, 1, users.length + 1]);
+      expect(ran.error?.message).toContain('its list is cut');
+      const status = exitCode === 9 ? 'unknown' : 'created';
+      expect(JSON.parse(ran.stdout)).toContainEqual(expect.objectContaining({ status }));
+    });
+
+    test('ensure prints the key, and says that the list is cut', async () => {
+      const { run, counts } = await service(users, shape);
+
+      const ran = await run('license ensure --remote-user new --size-allowance 4');
+
+      expect([ran.exitCode, counts()[1]]).toEqual([exitCode, 1]);
+      expect(ran.stdout).toMatch(/^\S+\n$/);
+      expect(ran.stderr).toContain(exitCode === 8 ? 'its list is cut' : 'the list does not show it');
+    });
+  });
+
+  test('a list that lags is read again after --settle', async () => {
+    const { run, held, counts } = await service(named('user', 30), { list_shape: 'array', ...ignored, stale: 2000 });
+
+    const ran = await run('license apply -', csv(named('new', 30)));
+
+    expect([ran.exitCode, counts()[1], held().length]).toEqual([0, 30, 60]);
+  });
+
+  test.each([
+    ['ensure', 'license ensure --remote-user new --size-allowance 4', ''],
+    ['apply', 'license apply -', csv(named('new', 30))],
+  ])('%s: a POST without an answer is not sent again before the list has shown one', async (_what, line, roster) => {
+    const fault = 'POST /v1/license/=drop-before#1';
+    const { run, held, counts } = await service(named('user', 30), { list_shape: 'array', ...ignored, fault });
+
+    const ran = await run(line, roster);
+
+    expect([ran.exitCode, counts()[1], held().length]).toEqual([9, 1, 30]);
+  });
 });

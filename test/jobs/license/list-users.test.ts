@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import type { License } from '../../../src/api/licensing/license.ts';
-import { listUsers, type SightApi } from '../../../src/jobs/license/sight.ts';
+import { listUsers, type ListingApi } from '../../../src/jobs/license/list-users.ts';
 
 const license = (remote_user: string, app_code: unknown = 7): License => ({
   key: `K-${remote_user}`,
   fields: { remote_user, app_code, size_allowance: 4 },
 });
 
-function listing(licenses: readonly License[]): SightApi {
+function listing(licenses: readonly License[]): ListingApi {
   return {
     async *list() {
       yield* licenses;
     },
-    ofUser: async () => ({ exact: [], near: [], filter: 'honoured' }),
+    ofUser: async () => ({ exact: [], near: [] }),
   };
 }
 
@@ -66,7 +66,7 @@ describe('where the server ignores the filter, the list is read twice', () => {
   /** Each reading of the list shows the next of these, on two pages. */
   async function look(...each: readonly (readonly License[])[]) {
     let count = 0;
-    const api: SightApi = {
+    const api: ListingApi = {
       async *list(_filter, _extent, heard) {
         const shown = each[count] ?? [];
         count += 1;
@@ -74,7 +74,7 @@ describe('where the server ignores the filter, the list is read twice', () => {
         yield* shown;
         heard?.({ next: undefined, total: shown.length, pages: 0, count: 0 }, 2);
       },
-      ofUser: async () => ({ exact: [], near: [], filter: 'ignored' }),
+      ofUser: async () => ({ exact: [], near: [], unfiltered: { count: 0, licenses: new Set(), mayBeCut: false } }),
     };
     const { sightOf } = await listUsers(api, 7, users, { concurrency: 4 });
     const shown = (user: string) => {

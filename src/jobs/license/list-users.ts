@@ -1,0 +1,238 @@
+import { measureList, type PageSize } from '../../api/licensing/list-page.ts';
+import { distinct, identityOf, textOf, type License, type UnfilteredList } from '../../api/licensing/license.ts';
+import { foldName, likeness, minCutChars } from '../../api/licensing/user-licenses.ts';
+import type { LicensingApi } from '../../api/licensing/licensing.ts';
+import { Failure } from '../../core/failure.ts';
+import { writeJson } from '../../core/json.ts';
+import { pool } from '../work/pool.ts';
+import type { LicenseUser } from './claim-users.ts';
+import type { Settling } from './create-license.ts';
+import { lookUp, nothing, sightOf, withNear, type Sight } from './sight.ts';
+
+/** Maximum number of users who are looked up one by one; for more, one list of all licenses finds most of them cheaper. */
+const fewUsers = 20;
+/** A list with so many times more licenses than users were asked for is not read. */
+const tooLong = 20;
+/** How often a list is read twice, until two readings agree. */
+const maxPairs = 3;
+
+/** The license that a user is known to have been given: a list that shows the same one need not hold a copy. */
+export type KnownLicense = (user: string) => License | undefined;
+
+export type ListingApi = Pick<LicensingApi, 'list' | 'ofUser'>;
+
+/** What is known of the users of an application once its list is read. */
+export interface ListedUsers {
+  /** Undefined where the list does not show the license, and the user has to be looked up. */
+  readonly sightOf: (user: string) => Sight | undefined;
+  /** Licenses of similar names that the list shows. */
+  readonly nearOf: (user: string) => readonly License[];
+  /** Whether the server tells as many licenses as it lists. */
+  readonly isCounted: boolean;
+}
+
+const none: readonly License[] = [];
+const unlisted: ListedUsers = { sightOf: () => undefined, nearOf: () => none, isCounted: false };
+
+/**
+ * Reads the list of an application, which only finds licenses: that it shows none proves nothing. Where the server ignores the filter it is
+ * read twice, and that is the look (docs/exactly-once.md, A list is a hint).
+ * @throws Failure of a list that cannot be read at all
+ */
+export async function listUsers(
+  api: ListingApi,
+  app_code: number,
+  users: readonly string[],
+  { concurrency, known }: { readonly concurrency: number; readonly known?: KnownLicense | undefined },
+): Promise<ListedUsers> {
+  if (users.length <= fewUsers) return lookUpEach(api, app_code, users, concurrency);
+  const list = await readList(api, app_code, users, { known });
+  const listed = list instanceof Failure ? unlisted : list;
+  const first = users.find((user) => !listed.sightOf(user));
+  if (first === undefined) return listed;
+  const shown = withNear(await lookUp(api, { remote_user: first, app_code }), listed.nearOf(first));
+  if (shown.unfiltered) return readTwice(api, app_code, users, list);
+  const isCounted = listed.isCounted && shown.shows !== 'licenses';
+  return { ...listed, isCounted, sightOf: (user) => (user === first ? shown : listed.sightOf(user)) };
+}
+
+async function lookUpEach(
+  api: ListingApi,
+  app_code: number,
+  users: readonly string[],
+  concurrency: number,
+): Promise<ListedUsers> {
+  const sights = new Map<string, Sight>();
+  const look = async (remote_user: string): Promise<void> =>
+    void sights.set(remote_user, await lookUp(api, { remote_user, app_code }));
+  for await (const _ of pool(users, concurrency, look)) continue;
+  return { ...unlisted, sightOf: (user) => sights.get(user) };
+}
+
+/** What any reading shows is there; the two of a pair must agree on the other users. */
+async function readTwice(
+  api: ListingApi,
+  app_code: number,
+  users: readonly string[],
+  begun: ListReading | Failure,
+): Promise<ListedUsers> {
+  const sights = new Map<string, Sight>();
+  let failure = new Failure('incomplete', `the list moves: of ${2 * maxPairs} readings no two show the same users`);
+  let first: ListReading | Failure | undefined = begun instanceof Failure ? undefined : begun;
+  for (let pair = 1; pair <= maxPairs; pair += 1) {
+    const all = new Set<string>();
+    const two = [
+      first ?? (await readList(api, app_code, users, { longest: Infinity })),
+      await readList(api, app_code, users, { longest: Infinity, all }),
+    ];
+    first = undefined;
+    const open = users.filter((user) => !sights.has(user));
+    const [one, other] = two.map((reading) => {
+      if (reading instanceof Failure) return void (failure = reading);
+      for (const user of users) {
+        const sight = reading.sightOf(user) ?? withNear(nothing, reading.nearOf(user));
+        if (sight.shows !== 'nothing' && sights.get(user)?.shows !== 'licenses') sights.set(user, sight);
+      }
+      const unseen = open.filter((user) => !reading.sightOf(user) && reading.nearOf(user).length === 0);
+      return { unseen: unseen.join('\n'), length: reading.length };
+    });
+    if (one && other && one.unseen === other.unseen) {
+      const unfiltered = { count: other.length.count(), licenses: all, mayBeCut: other.length.mayBeCut() };
+      return { ...unlisted, sightOf: (user) => ({ ...(sights.get(user) ?? nothing), unfiltered }) };
+    }
+  }
+  return { ...unlisted, sightOf: (user) => sights.get(user) ?? { shows: 'gap', failure } };
+}
+
+interface ListReadingOptions {
+  /** A list of more licenses is not read. */
+  readonly longest?: number;
+  readonly known?: KnownLicense | undefined;
+  /** Takes each license of the list, in one text. */
+  readonly all?: Set<string>;
+}
+
+/** One reading of the list of an application. */
+interface ListReading extends ListedUsers {
+  readonly length: ReturnType<typeof measureList>;
+}
+
+/**
+ * Keeps the licenses alone that may be of these users, however many others the list has. A Failure where the list cannot answer for each
+ * user: it is not whole, too long, or its rows do not name users.
+ */
+async function readList(
+  api: ListingApi,
+  app_code: number,
+  users: readonly string[],
+  { longest = tooLong * users.length, known, all }: ListReadingOptions,
+): Promise<ListReading | Failure> {
+  const exact = new Map<string, License[]>();
+  const near = new Map<string, License[]>();
+  const wanted = new Set(users);
+  /** Made for the first license of somebody else. */
+  let candidatesOf: ReturnType<typeof nameIndex> | undefined;
+  const length = measureList();
+  /** How many licenses page one tells of, where there are more pages. */
+  let told = 0;
+  const heard = (page: PageSize, place: number): void => {
+    length.heard(page, place);
+    told = place === 1 && page.next !== undefined ? Math.max(page.total, page.pages * page.count) : 0;
+  };
+  try {
+    for await (const license of api.list({ app_code }, 'whole', heard)) {
+      const name = textOf(license, 'remote_user');
+      if (name === undefined) return unusable('its rows do not name users');
+      if (told > longest) return unusable('it is too long');
+      all?.add(license.key ?? identityOf(license));
+      if (wanted.has(name) && likeness(license, { remote_user: name, app_code }) === 'exact') {
+        const held = known?.(name);
+        const one = held && writeJson(held) === writeJson(license) ? held : license;
+        if (!exact.get(name)?.push(one)) exact.set(name, [one]);
+        continue;
+      }
+      candidatesOf ??= nameIndex(wanted);
+      for (const remote_user of candidatesOf(name))
+        if (likeness(license, { remote_user, app_code }) === 'near' && !near.get(remote_user)?.push(license))
+          near.set(remote_user, [license]);
+    }
+  } catch (cause) {
+    if (cause instanceof Failure && cause.kind === 'incomplete') return cause;
+    throw cause;
+  }
+  return {
+    sightOf: (user) =>
+      exact.has(user) ? sightOf({ exact: distinct(exact.get(user) ?? none), near: none }) : undefined,
+    nearOf: (user) => near.get(user) ?? none,
+    isCounted: length.isCounted(),
+    length,
+  };
+}
+
+/** What a list shows after a POST. */
+export interface ListAfter {
+  readonly sight: Sight | undefined;
+  /** Why the list proves nothing: it does not hold all earlier licenses and the new one. */
+  readonly failure?: Failure;
+}
+
+/**
+ * Reads the list that is the look again after a POST, and once more after `settle` if it does not hold all earlier licenses and the new one.
+ * @throws Failure of a list that cannot be read at all
+ */
+export async function listAfterPost(
+  api: ListingApi,
+  { remote_user, app_code }: LicenseUser,
+  earlier: UnfilteredList,
+  { settle, sleep }: Pick<Settling, 'settle' | 'sleep'>,
+): Promise<ListAfter> {
+  for (let isLast = false; ; isLast = true) {
+    if (isLast) await sleep(settle);
+    const all = new Set<string>();
+    const list = await readList(api, app_code, [remote_user], { longest: Infinity, all });
+    const sight = list instanceof Failure ? undefined : list.sightOf(remote_user);
+    const lost = [...earlier.licenses].filter((license) => !all.has(license)).length;
+    if (sight && lost === 0) return { sight };
+    if (!isLast) continue;
+    const missing = sight ? `${lost} of the ${earlier.licenses.size} licenses that it showed before` : 'the license';
+    const why = `the server ignores the filter by user, and its list is cut: after a POST for ${remote_user} it does not show ${missing}`;
+    return { sight, failure: new Failure('incomplete', why, { hint: cutHint, retryable: false }) };
+  }
+}
+
+const cutHint =
+  'Each further license could be a second one. Ask who runs the server for a filter by user, or for a whole list.';
+
+function unusable(why: string): Failure {
+  return new Failure('incomplete', `the list of the application is not used: ${why}`);
+}
+
+/** Finds the users whom a listed name may mean, without comparing it with each of them. */
+function nameIndex(users: ReadonlySet<string>): (name: string) => Iterable<string> {
+  /** Users by their folded name; most users of a large roster are that themselves, and are not here. */
+  const changed = new Map<string, string[]>();
+  for (const user of users) {
+    const key = foldName(user);
+    if (key !== user && !changed.get(key)?.push(user)) changed.set(key, [user]);
+  }
+  const usersOf = (key: string): string[] => [...(users.has(key) ? [key] : []), ...(changed.get(key) ?? [])];
+  let sorted: string[] | undefined;
+  return function* (name) {
+    const key = foldName(name);
+    yield* usersOf(key);
+    if (name.length < minCutChars) return;
+    sorted ??= [...new Set([...users].map(foldName))].sort();
+    for (let at = firstAfter(sorted, key); sorted[at]?.startsWith(key); at += 1) yield* usersOf(sorted[at] ?? '');
+  };
+}
+
+/** The place of the first text above `key` in a sorted array. */
+function firstAfter(sorted: readonly string[], key: string): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] ?? '') <= key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
