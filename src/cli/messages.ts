@@ -1,5 +1,5 @@
 import { Failure } from '../core/failure.ts';
-import { fitted, indented, plainJson, plainLines } from '../output/plain.ts';
+import { commandsApart, fitted, indented, plainJson, plainLines } from '../output/plain.ts';
 import { shortened, type Redactor } from './redactor.ts';
 import type { Host } from './host.ts';
 
@@ -35,7 +35,7 @@ export function openMessages(host: Pick<Host, 'stderr'>, style: MessageStyle, re
   const write = (text: string): void => writeClean(redactor.clean(text));
   return {
     note(text) {
-      if (!style.quiet) write(fitted(indented(shown(text)), columns()));
+      if (!style.quiet) write(fitted(indented(commandsApart(shown(text))), columns()));
     },
     warn: (text) =>
       style.json

@@ -9,7 +9,7 @@ export function shellWord(text: string): string {
 export function commandLine(
   command: string,
   words: readonly string[],
-  options: Readonly<Record<string, string | number | boolean | undefined>>,
+  options: Readonly<Record<string, string | number | boolean | undefined>> = {},
 ): string {
   const typed = Object.entries(options).flatMap(([name, value]) => {
     if (value === undefined || value === false) return [];

@@ -1,6 +1,6 @@
 import { nameOf, type Failure } from '../core/failure.ts';
 import { painter } from './paint.ts';
-import { fitted, indented, plainJson, plainLines } from './plain.ts';
+import { commandsApart, fitted, indented, plainJson, plainLines } from './plain.ts';
 
 interface ErrorLook {
   /** Whether stderr is a terminal: text is made harmless. */
@@ -19,7 +19,7 @@ export function failureText(failure: Failure, { terminal, columns, color, verbos
   if (failure.kind === 'differences') return '';
   const { message, details } = failure;
   const further = [...reasons(failure), ...(verbose ? background(failure) : [])];
-  const hint = details.hint === undefined ? '' : `\n${indented(details.hint)}`;
+  const hint = details.hint === undefined ? '' : `\n${indented(commandsApart(details.hint))}`;
   const text = `${mark} ${indented([message, ...further].join('\n'))}${hint}`;
   return painter(color ? 1 : 0).red(mark) + fitted(terminal ? plainLines(text) : text, columns).slice(mark.length);
 }

@@ -1,3 +1,5 @@
+import { isWindows } from '../core/system.ts';
+
 /**
  * Text from a server, harmless on a terminal and still readable: what could move the cursor, change colours, turn the direction
  * of text, hide, or break a line shows as an escape such as `\n`, `\x1b`, `\u202e`, `\u{e0041}`. The zero-width joiners that
@@ -22,21 +24,39 @@ export function indented(text: string): string {
   return text.replace(lineBreak, '\n  ');
 }
 
-/** Lines of ours in a terminal of `columns` (0: unknown): broken at blanks only, since a path or an address that is cut cannot be copied. */
+/** Our words with each command that ends a line, as in `Run: chatelaine …`, on a line of its own: there it can be copied. */
+export function commandsApart(text: string): string {
+  return text.replace(/(?<=\S:) (chatelaine [a-z].*?)(?:(?<=\w)\.)?$/gm, '\n$1');
+}
+
+/**
+ * Lines of ours in a terminal of `columns` (0: unknown): broken at blanks only, since a path or an address that is cut cannot be copied;
+ * a command goes on behind a backslash, as a shell reads it.
+ */
 export function fitted(text: string, columns: number): string {
   if (columns === 0) return text;
   const lines = text.split('\n').map((line) => {
+    if (line.length <= columns) return line;
     const [lead = ''] = /^ */.exec(line) ?? [];
-    return line.length <= columns ? line : lead + wrap(line.slice(lead.length), columns - 2).join('\n  ');
+    const rest = line.slice(lead.length);
+    if (lead === '' || !rest.startsWith('chatelaine ')) return lead + wrap(rest, columns - 2).join('\n  ');
+    return isWindows ? line : lead + joined(rest.match(shellWords) ?? [], columns - 6).join(' \\\n    ');
   });
   return lines.join('\n');
 }
 
+/** Words of a line that posixWord has written; an option and its value stay together. */
+const shellWords = /(?:--[\w-]+ (?!--))?(?:\$'(?:\\.|[^'\\])*'|'[^']*'|\\.|[^\s'\\])+/g;
+
 /** Breaks a text into lines of at most `most` characters; a longer word has its own line. */
 export function wrap(text: string, most: number): string[] {
+  return joined(text.split(' '), most);
+}
+
+function joined(words: readonly string[], most: number): string[] {
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(' ')) {
+  for (const word of words) {
     if (line !== '' && line.length + 1 + word.length > most) {
       lines.push(line);
       line = word;

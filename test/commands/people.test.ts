@@ -94,11 +94,11 @@ test.each([
   ['auth add', 'Did you mean auth login?'],
   ['license list --format json', 'Write -o FORMAT, as in -o json.'],
   ['license list ada', '--remote-user USER'],
-  ['archive pull kept general', 'chatelaine archive pull DIR --channel LINK.'],
-  ['archive pull https://chat.example/#narrow/channel/1-general', 'chatelaine archive pull DIR --channel LINK.'],
-  ['archive pull #narrow/channel/1-general', 'chatelaine archive pull DIR --channel LINK.'],
+  ['archive pull kept general', 'chatelaine archive pull DIR --channel LINK'],
+  ['archive pull https://chat.example/#narrow/channel/1-general', 'chatelaine archive pull DIR --channel LINK'],
+  ['archive pull #narrow/channel/1-general', 'chatelaine archive pull DIR --channel LINK'],
   ['license revoke x', 'chatelaine license retire CODE gives the license to nobody'],
-  ['topic delete lunch', 'The channel comes first: chatelaine topic delete CHANNEL TOPIC.'],
+  ['topic delete lunch', 'The channel comes first:\n  chatelaine topic delete CHANNEL TOPIC'],
 ])('%s is exit 2 and names what is meant', async (line, advice) => {
   const { exitCode, stderr } = await ran(line);
 

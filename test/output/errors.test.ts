@@ -18,7 +18,7 @@ describe('text', () => {
       'chatelaine: There is no license k\\x1b1.\n' +
         '  The server says: Not\\u202e found.\n' +
         '  Really. (NOT_FOUND)\n' +
-        'List the licenses: chatelaine license list',
+        'List the licenses:\n  chatelaine license list',
     );
   });
 
@@ -30,7 +30,7 @@ describe('text', () => {
         '  Request: GET https://api.example.org/v1/license/[license_code]/, answered 404\n' +
         '  Cause: TypeError: terminated\n' +
         '  Cause: Error: other side closed\n' +
-        'List the licenses: chatelaine license list',
+        'List the licenses:\n  chatelaine license list',
     );
   });
 

@@ -1,6 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { plain, plainJson, plainLines } from '../../src/output/plain.ts';
+import { commandLine } from '../../src/core/shell-word.ts';
+import { commandsApart, fitted, indented, plain, plainJson, plainLines } from '../../src/output/plain.ts';
 
 /** What must never reach a terminal, written down apart from the code under test. */
 const forbidden = (code: number): boolean =>
@@ -99,5 +101,34 @@ describe('plainJson', () => {
       }),
       { seed: 1 },
     );
+  });
+});
+
+describe('a command in a hint', () => {
+  const line = commandLine('topic delete', ['#general', "it's lunch", 'two\nlines'], {
+    archive: '/srv/kept topics/of the spring',
+    confirm: "it's lunch",
+    max_messages: 250,
+  });
+
+  test('is on a line of its own, without the full stop of its sentence', () => {
+    expect(commandsApart('Nobody has it. Store one: chatelaine auth login.')).toBe(
+      'Nobody has it. Store one:\nchatelaine auth login',
+    );
+    expect(commandsApart('Run: chatelaine archive pull .')).toBe('Run:\nchatelaine archive pull .');
+    expect(commandsApart('chatelaine auth list shows them')).toBe('chatelaine auth list shows them');
+  });
+
+  test.each([60, 80, 120])('goes on behind a backslash at %i columns, and bash reads the same words', (columns) => {
+    const shown = fitted(indented(commandsApart(`Run: ${line}`)), columns);
+    const command = shown.slice(shown.indexOf('\n') + 1);
+    const said = (text: string): string =>
+      execFileSync('bash', ['-c', text.replace(/^ *chatelaine/, String.raw`printf '%s\0'`)], { encoding: 'utf8' });
+
+    expect(said(command)).toBe(said(line));
+    expect(command.split('\n').every((part, index, all) => index === all.length - 1 || part.endsWith(' \\'))).toBe(
+      true,
+    );
+    expect(Math.max(...command.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(columns);
   });
 });

@@ -3,7 +3,7 @@ import { messageLink } from '../../api/chat/chat-messages.ts';
 import { incompleteWith } from '../../api/http/answer.ts';
 import { usage } from '../../core/failure.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
-import { commandLine, shellWord } from '../../core/shell-word.ts';
+import { commandLine } from '../../core/shell-word.ts';
 import { archivedLines, archivedMessages } from '../../jobs/archive/archived-messages.ts';
 import { documentForm, documentFormats, type DocumentFormat } from '../../output/messages/documents.ts';
 import { recipientsOf } from '../../output/messages/message-parts.ts';
@@ -133,7 +133,7 @@ function formFor(output: DocumentFormat, source: boolean | undefined, { head, fo
   if (head.forms.includes(form)) return form;
   throw usage(
     `-o ${output}${source ? ' --raw-content' : ''} needs the ${form} form, which the archive does not hold`,
-    `Fetch it: chatelaine archive pull ${shellWord(folder)} --both`,
+    `Fetch it: ${commandLine('archive pull', [folder], { both: true })}`,
   );
 }
 

@@ -1,5 +1,5 @@
 import { Failure } from '../../core/failure.ts';
-import { shellWord } from '../../core/shell-word.ts';
+import { commandLine } from '../../core/shell-word.ts';
 import { attachedFiles } from '../../jobs/archive/attached-files.ts';
 import {
   inspectArchive,
@@ -66,5 +66,5 @@ function hintOf({ file, problem }: ArchiveProblem, { folder, damage }: Archive):
 }
 
 function pullHint(folder: string): string {
-  return `Run: chatelaine archive pull ${shellWord(folder)}`;
+  return `Run: ${commandLine('archive pull', [folder])}`;
 }

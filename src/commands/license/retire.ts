@@ -1,6 +1,7 @@
 import { textOf, type License } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure, orWarn } from '../../core/failure.ts';
+import { commandLine } from '../../core/shell-word.ts';
 import { isObject } from '../../core/json.ts';
 import { each } from '../../jobs/work/each.ts';
 import { licenseCode, licenseExtras, licenseFields } from '../../schema/license.ts';
@@ -92,7 +93,7 @@ async function retire(
       },
     );
   }
-  const fields = { remote_user: earlier?.to ?? retiredName(user, code, now()), size_allowance: smallest };
+  const fields = { remote_user: earlier?.to ?? retiredName(user, code, retiring), size_allowance: smallest };
   // Where it has the earlier name it was not changed, or put back since.
   const isRenamed = earlier !== undefined && user === earlier.to;
   const was = isRenamed ? { key: undefined, fields: { ...earlier } } : found;
@@ -119,12 +120,13 @@ const smallest = licenseFields.size_allowance.min;
  * A name that no other license has, such as another one of that user. A name that is one already stays: a license can be retired twice.
  * @throws Failure rejected where it would be too long
  */
-function retiredName(user: string, code: string, now: number): string {
+function retiredName(user: string, code: string, { now, interactive }: Pick<Retiring, 'now' | 'interactive'>): string {
   if (/^left-\d{4}-\d\d-/.test(user)) return user;
-  const name = `left-${new Date(now).toISOString().slice(0, 7)}-${user}-${code.slice(-4)}`;
+  const name = `left-${new Date(now()).toISOString().slice(0, 7)}-${user}-${code.slice(-4)}`;
   if (name.length < licenseFields.remote_user.below) return name;
+  const shorter = { remote_user: 'left-NAME', size_allowance: smallest };
   throw new Failure('rejected', `'${name}' is too long for the name of a user`, {
-    hint: 'Give it a shorter one: chatelaine license edit CODE --remote-user left-NAME --size-allowance 1.',
+    hint: `Give it a shorter one: ${commandLine('license edit', [interactive() ? code : 'CODE'], shorter)}`,
     retryable: false,
   });
 }

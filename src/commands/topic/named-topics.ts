@@ -1,6 +1,7 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { utcText } from '../../core/moment.ts';
+import { commandLine } from '../../core/shell-word.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { matchesGlobInAnyCase } from '../../core/glob.ts';
 import type { Channel } from '../../jobs/topic/find-channel.ts';
@@ -11,7 +12,7 @@ import { foldName, isSameName } from '../../schema/topic.ts';
 import { textField, type Fields, type Values } from '../../schema/field.ts';
 import type { Disk } from '../context.ts';
 import { ageOption, readAge, type TimeReading } from '../typed-time.ts';
-import type { NamedPlace } from './place.ts';
+import { channelWord, type NamedPlace } from './place.ts';
 
 /** The ways to name the topics of a command, beside arguments. */
 export const namingOptions = {
@@ -99,7 +100,7 @@ export async function topicNames(
   const count = matched.length === 1 ? '1 topic matches' : `${matched.length} topics match`;
   const what = matched.length > 0 ? `${count} ${globs}, none is that old` : `no topic matches ${globs}`;
   throw new Failure('not_found', `${what}: nothing was deleted`, {
-    hint: `List the topics: chatelaine topic list ${channel.stream_id}.`,
+    hint: `List the topics: ${commandLine('topic list', [channelWord(channel)])}`,
   });
 }
 

@@ -1,5 +1,6 @@
 import { usage } from '../../core/failure.ts';
 import { isUrl, readLink } from '../../schema/link.ts';
+import type { Channel } from '../../jobs/topic/find-channel.ts';
 import type { Accounts } from '../context.ts';
 
 /** The channel as an argument of the topic commands. */
@@ -11,6 +12,11 @@ export const channelArgument = {
   suggest: 'channels',
   help: 'Id or name of the channel; id:7 and name:2024 say which; #name, and a #narrow/… link or its whole URL as pasted',
 } as const;
+
+/** The channel as the argument CHANNEL takes it. */
+export function channelWord({ stream_id, name = String(stream_id) }: Channel): string {
+  return name !== String(stream_id) && /^\d+$|:/.test(name) ? `name:${name}` : name;
+}
 
 /** What the argument CHANNEL names. */
 export interface NamedPlace {

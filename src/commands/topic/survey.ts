@@ -1,4 +1,5 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
+import { commandLine } from '../../core/shell-word.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { utcText } from '../../core/moment.ts';
 import type { Channel } from '../../jobs/topic/find-channel.ts';
@@ -7,6 +8,7 @@ import { surveyTopic, type Topic, type TopicSurvey } from '../../jobs/topic/surv
 import type { EarlierPurges } from '../../jobs/topic/topic-archives.ts';
 import { foldName } from '../../schema/topic.ts';
 import type { Terminal } from '../context.ts';
+import { channelWord } from './place.ts';
 
 interface Allowed {
   readonly missing_ok?: boolean | undefined;
@@ -61,7 +63,7 @@ async function notFound(chat: ChatApi, channel: Channel, missing: readonly Doome
   return new Failure('not_found', `no messages in ${listed(missing)}: ${nothing}${earlier.join('')}`, {
     hint:
       names === ''
-        ? `List the topics: chatelaine topic list ${channel.stream_id}.`
+        ? `List the topics: ${commandLine('topic list', [channelWord(channel)])}`
         : `Near names: ${names}. --missing-ok accepts a topic without messages.`,
   });
 }

@@ -1,7 +1,7 @@
 import { nextTurn } from '../../core/outside.ts';
 import { Failure } from '../../core/failure.ts';
 import { countBefore } from '../../core/halving.ts';
-import { shellWord } from '../../core/shell-word.ts';
+import { commandLine } from '../../core/shell-word.ts';
 import type { Archive } from '../../store/archive/archive.ts';
 import { readPart, type ArchivedMessage, type ArchiveForm, type ArchivePart } from '../../store/archive/part.ts';
 
@@ -53,7 +53,7 @@ async function wholePart(archive: Archive, part: ArchivePart, form: ArchiveForm)
   const read = await readPart(archive.folder, part, form);
   if (read.problem === undefined) return read;
   throw new Failure('incomplete', `the export ends before part ${part.part}: ${form}: ${read.problem}`, {
-    hint: `Run: chatelaine archive pull ${shellWord(archive.folder)}`,
+    hint: `Run: ${commandLine('archive pull', [archive.folder])}`,
     retryable: false,
   });
 }

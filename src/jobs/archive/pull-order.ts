@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { parseJson, writeJson, isObject } from '../../core/json.ts';
-import { shellWord } from '../../core/shell-word.ts';
+import { commandLine } from '../../core/shell-word.ts';
 import { readArchive, type OpenArchive } from '../../store/archive/archive.ts';
 import { refuseOtherFiles } from '../../store/archive/archive-folder.ts';
 import { readHead, type ArchiveHead } from '../../store/archive/archive-head.ts';
@@ -81,7 +81,7 @@ function refuseOtherOrder(head: ArchiveHead, folder: string, { site, account, op
   if (Object.keys(options).length > 0 && !isDeepStrictEqual(head.options, parseJson(writeJson(options))))
     throw usage(
       `${folder} has another selection: ${writeJson(head.options)}`,
-      `Give no selection to continue it: chatelaine archive pull ${shellWord(folder)}`,
+      `Give no selection to continue it: ${commandLine('archive pull', [folder])}`,
     );
 }
 

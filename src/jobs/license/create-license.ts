@@ -3,7 +3,7 @@ import { identityOf, type License, type UserLicenses } from '../../api/licensing
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { shellWord } from '../../core/shell-word.ts';
+import { commandLine } from '../../core/shell-word.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { ClaimedUser } from './claim-users.ts';
 import { openAnswer, sendAgainHint, similarTo, sizeOf, times } from './decide.ts';
@@ -189,5 +189,5 @@ function unsettled(fields: LicenseFields, failure: Failure, why: string): Failur
 }
 
 function whereToLook({ remote_user, app_code }: LicenseFields): string {
-  return `Look before you create again: chatelaine license list --remote-user ${shellWord(remote_user)} --app-code ${app_code}`;
+  return `Look before you create again: ${commandLine('license list', [], { remote_user, app_code })}`;
 }

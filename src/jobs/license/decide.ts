@@ -1,7 +1,7 @@
 import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
 import { textOf, type License, type UnfilteredList } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
-import { shellWord } from '../../core/shell-word.ts';
+import { commandLine, shellWord } from '../../core/shell-word.ts';
 import { licenseFields, type LicenseFields } from '../../schema/license.ts';
 import type { OpenAnswer } from '../../store/claims.ts';
 import type { LicenseUser } from './claim-users.ts';
@@ -75,7 +75,7 @@ export function decide(sight: Sight, asked: LicenseFields, known: KnownUsers): D
   if (answer || similar === 'allow') return { step: 'create', near: sight.licenses, unfiltered };
   const why = similarTo(sight.licenses[0], asked.remote_user);
   const failure = new Failure('rejected', `${why}; nothing was created`, {
-    hint: `If these are two users, repeat with --allow-similar. Look with: chatelaine license list --app-code ${asked.app_code}`,
+    hint: `If these are two users, repeat with --allow-similar. Look with: ${commandLine('license list', [], { app_code: asked.app_code })}`,
   });
   return { step: 'refused', failure, similar: why };
 }
@@ -107,7 +107,7 @@ function keepOne(
 }
 
 function notPutBack(why: string, { remote_user, app_code }: LicenseUser): Decision {
-  const look = `chatelaine license list --remote-user ${shellWord(remote_user)} --app-code ${app_code}`;
+  const look = commandLine('license list', [], { remote_user, app_code });
   const way = `look with ${look}, and set another size with chatelaine license edit`;
   return { step: 'refused', failure: new Failure('rejected', `${why}: not put back; ${way}`) };
 }
@@ -159,6 +159,6 @@ export function openInWords(
 
 /** How to go on where a POST was answered and no list shows the license. */
 export function sendAgainHint({ remote_user, app_code }: LicenseUser): string {
-  const look = `chatelaine license list --app-code ${app_code}`;
-  return `Look for the license: ${look}. Only --send-again ${shellWord(remote_user)} asks for another one.`;
+  const look = commandLine('license list', [], { app_code });
+  return `Only --send-again ${shellWord(remote_user)} asks for another one. Look for the license: ${look}`;
 }

@@ -2,9 +2,8 @@ import { join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import { isObject } from '../../core/json.ts';
-import { shellWord } from '../../core/shell-word.ts';
+import { commandLine } from '../../core/shell-word.ts';
 import type { Clock, System } from '../../core/system.ts';
-import { flagOf, type Field } from '../../schema/field.ts';
 import {
   accountFields,
   urlOf,
@@ -190,9 +189,6 @@ async function keyOfProfile(
 
 function signInAgain(profile: Profile): string {
   const values: Readonly<Record<string, unknown>> = { ...profile };
-  const account = Object.entries<Field>(accountFields[profile.kind]).flatMap(([name, field]) => [
-    `--${flagOf(name, field)}`,
-    String(values[name]),
-  ]);
-  return ['chatelaine auth login', profile.kind, ...[...account, '--name', profile.name].map(shellWord)].join(' ');
+  const account = Object.keys(accountFields[profile.kind]).map((name) => [name, String(values[name])] as const);
+  return commandLine('auth login', [profile.kind], { ...Object.fromEntries(account), name: profile.name });
 }

@@ -123,7 +123,7 @@ export async function defaultOf<K extends Kind>(profiles: ProfileSource, kind: K
     });
   }
   throw new Failure('config', `no ${kinds[kind]} is signed in`, {
-    hint: `Sign in with: ${signIn[kind]} (or try it out first: --sandbox)`,
+    hint: `Try it out first with --sandbox, or sign in: ${signIn[kind]}`,
   });
 }
 

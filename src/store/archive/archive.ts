@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { readdir } from '../../core/outside.ts';
 import { Failure, usage } from '../../core/failure.ts';
-import { shellWord } from '../../core/shell-word.ts';
+import { commandLine, shellWord } from '../../core/shell-word.ts';
 import type { Surroundings } from '../lock/lock.ts';
 import {
   damageOf,
@@ -56,7 +56,7 @@ export async function readArchive(folder: string): Promise<Archive> {
   const archive = await inspectArchive(folder);
   const head = archive.damage.find(({ file }) => file === manifestFile);
   if (head) throw damagedHead(folder, head.problem);
-  refuseLostLines(archive, `Run: chatelaine archive pull ${shellWord(folder)}`);
+  refuseLostLines(archive, `Run: ${commandLine('archive pull', [folder])}`);
   return archive;
 }
 
@@ -77,7 +77,7 @@ async function noArchive(folder: string, names: readonly string[]): Promise<Fail
     if ((await namesIn(inside)).includes(manifestFile))
       return usage(`${folder} is a folder of archives`, `Give one of them, such as ${shellWord(inside)}.`);
   }
-  return usage(`${folder} holds no archive`, `Make one: chatelaine archive pull ${shellWord(folder)} --channel NAME`);
+  return usage(`${folder} holds no archive`, `Make one: ${commandLine('archive pull', [folder], { channel: 'NAME' })}`);
 }
 
 function archiveIn(folder: string, read: ManifestRead, names: readonly string[], lists: Lists): Archive {

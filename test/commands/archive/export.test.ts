@@ -333,7 +333,7 @@ test.each(['html', 'markdown'])('%s is not written to a terminal: the line with 
   expect({ exitCode, stdout, stderr }).toEqual({
     exitCode: 2,
     stdout: '',
-    stderr: `chatelaine: a terminal does not show ${output}\nGive --to FILE: chatelaine archive export ${folder} --output ${output} --to ${file}\n`,
+    stderr: `chatelaine: a terminal does not show ${output}\nGive --to FILE:\n  chatelaine archive export ${folder} --output ${output} --to ${file}\n`,
   });
   expect((await run(line, { home })).exitCode).toBe(0);
 });

@@ -89,7 +89,7 @@ test.each<[string, (path: string) => void, string]>([
 
   expect(exitCode).toBe(10);
   expect(JSON.parse(stdout)).toMatchObject([{ part: null, file, problem: expect.stringContaining(problem) as string }]);
-  expect(stderr).toContain(`Run: chatelaine archive pull ${folder}`);
+  expect(stderr).toContain(`Run:\n  chatelaine archive pull ${folder}`);
   expect(await run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
 });
 

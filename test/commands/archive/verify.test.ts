@@ -140,7 +140,7 @@ test.each<[string, (folder: string) => void, Partial<Problem>]>([
 
   expect(exitCode).toBe(10);
   expect(JSON.parse(stdout)).toContainEqual(expect.objectContaining(expected));
-  expect(stderr).toContain(`Run: chatelaine archive pull ${folder}`);
+  expect(stderr).toContain(`Run:\n  chatelaine archive pull ${folder}`);
 });
 
 test('what a crash leaves says that the pull did not end: a cut last line, a file of the next part; not a temporary file', async () => {
@@ -159,7 +159,7 @@ test('what a crash leaves says that the pull did not end: a cut last line, a fil
       problem: 'it has no line in parts.ndjson: the pull that wrote it did not end',
     },
   ]);
-  expect(stderr).toContain(`Run: chatelaine archive pull ${folder}`);
+  expect(stderr).toContain(`Run:\n  chatelaine archive pull ${folder}`);
   server.messages.push(...topicOf('lunch', [2600]));
   expect(await server.run(`archive pull ${folder}`)).toMatchObject({ exitCode: 0 });
   expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
@@ -238,7 +238,7 @@ describe('where parts.ndjson is damaged', () => {
 
       expect(verified.exitCode).toBe(10);
       expect(JSON.parse(verified.stdout)).toContainEqual(expect.objectContaining(row));
-      expect(verified.stderr).toContain(`Run: chatelaine archive pull ${folder}`);
+      expect(verified.stderr).toContain(`Run:\n  chatelaine archive pull ${folder}`);
       expect(exported.exitCode).toBe(exportExit);
       expect(JSON.parse(pulled.stdout)).toEqual({
         folder,
@@ -391,7 +391,7 @@ describe('what the last run left is recorded, and each advice mends', () => {
 
   /** Runs each command that the advice names; their exit codes. */
   async function adviceOf(server: ChatServer, stderr: string, folder: string): Promise<number[]> {
-    const commands = [...stderr.matchAll(/^Run: chatelaine (.*)$/gm)].map(([, command = '']) => command);
+    const commands = [...stderr.matchAll(/^ *Run:\n *chatelaine (.*)$/gm)].map(([, command = '']) => command);
     const ran: number[] = [];
     for (const command of commands) ran.push((await server.run(command)).exitCode);
     expect(commands.every((command) => command.includes(folder))).toBe(true);

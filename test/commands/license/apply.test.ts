@@ -322,8 +322,9 @@ describe('the plan', () => {
     ]);
     expect(ran.lines).toEqual([
       `1 created, 1 resized, 1 unchanged${on(sandbox)}`,
+      'to put the size back:',
       expect.stringMatching(
-        /^to put the size back: chatelaine license apply \S+\.done --column size_allowance=size_allowance_before --max-create 0$/,
+        /^ {2}chatelaine license apply \S+\.done --column size_allowance=size_allowance_before --max-create 0$/,
       ),
     ]);
     expect(held(sandbox, ['ada', 'physio-7731', 'physio-7740'])).toEqual([[3], [4], [9]]);

@@ -202,7 +202,7 @@ describe('the present address', () => {
     expect(JSON.parse(stdout)).toEqual([
       { name: 'email', value: 'ada@example.com', value_before: own.email, status: 'confirmation_sent' },
     ]);
-    expect(stderr).toContain(`email was ${own.email}; to put it back: chatelaine settings set email=${own.email}`);
+    expect(stderr).toContain(`email was ${own.email}; to put it back:\n  chatelaine settings set email=${own.email}`);
   });
 });
 
@@ -221,14 +221,14 @@ describe('the old name', () => {
       { name: 'full_name', value: 'Ada', value_before: "Ada O'Hara", status: 'set' },
     ]);
     expect(stderr).toBe(
-      `full_name was Ada O'Hara; to put it back: chatelaine settings set 'full_name=Ada O'\\''Hara'\n`,
+      `full_name was Ada O'Hara; to put it back:\n  chatelaine settings set 'full_name=Ada O'\\''Hara'\n`,
     );
   });
 
   test('is put back for the account that was chosen', async () => {
     const { exitCode, stderr } = await runAlone('settings set full_name=Ada --sandbox');
     expect(exitCode).toBe(0);
-    expect(stderr).toMatch(/ was (.+); to put it back: chatelaine settings set 'full_name=\1' --sandbox\n/);
+    expect(stderr).toMatch(/ was (.+); to put it back:\n  chatelaine settings set 'full_name=\1' --sandbox\n/);
   });
 
   test('is not looked at for a dry run, which changes nothing', async () => {

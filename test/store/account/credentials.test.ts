@@ -277,12 +277,12 @@ test('where nothing is stored, the failure says how to sign in', async () => {
   expect(await failureOf(() => credentials.licensing({}))).toEqual({
     kind: 'config',
     message: 'no licensing app is signed in',
-    hint: 'Sign in with: chatelaine auth login licensing --base-url URL --app-code C (or try it out first: --sandbox)',
+    hint: 'Try it out first with --sandbox, or sign in: chatelaine auth login licensing --base-url URL --app-code C',
   });
   expect(await failureOf(() => credentials.chat({}))).toEqual({
     kind: 'config',
     message: 'no chat account is signed in',
-    hint: 'Sign in with: chatelaine auth login chat --site URL --email E (or try it out first: --sandbox)',
+    hint: 'Try it out first with --sandbox, or sign in: chatelaine auth login chat --site URL --email E',
   });
 });
 
