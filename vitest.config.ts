@@ -2,6 +2,10 @@ import { defineConfig } from 'vitest/config';
 import { isMissing, needs } from './scripts/needs.js';
 import { shippedPackages } from './test/helpers/shipped-packages.js';
 
+// Processes of tests inherit both, whatever those of who runs them are: modes that tests expect, and the language of messages of the system.
+process.umask(0o022);
+process.env['LC_ALL'] = 'C.UTF-8';
+
 export default defineConfig({
   test: {
     pool: 'forks',

@@ -171,6 +171,7 @@ test('files are read through three doors, which a FIFO does not hold; the rest r
     'cli/completion/names.ts',
     'cli/launch/launch.ts',
     'core/read.ts',
+    'store/disk/own-group.ts',
     'store/disk/owner.ts',
   ]);
 });

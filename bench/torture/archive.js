@@ -26,7 +26,7 @@ export default async function archive({ home, bare, wrongs }) {
   const pull = ['archive', 'pull', join(home, 'kept'), ...selection];
   for (; killed < kills; killed += 1) {
     const moment = `${1 + Math.floor(random() * 24)}:${phases[Math.floor(random() * phases.length)]}`;
-    const kill = { NODE_OPTIONS: `--require=${preload}`, KILL_AT: moment, KILL_IN: join(home, 'kept') };
+    const kill = { NODE_OPTIONS: `--require="${preload}"`, KILL_AT: moment, KILL_IN: join(home, 'kept') };
     const { signal, code } = await run(pull, { ...env, ...kill });
     if (signal === 'SIGKILL') continue;
     if (code !== 0) wrongs.push(`the pull that was to be killed at ${moment} ended with ${code}`);

@@ -53,7 +53,7 @@ async function isKilledAt(write, phase, { home, bare, clean, hard }, wrongs) {
   await run(['license', 'apply', roster, '-q'], { ...bare, ...clean });
   writeFileSync(roster, csvOf(rows));
   const apply = ['license', 'apply', roster, '--settle', '700ms', '-o', 'ndjson', '-q'];
-  const first = await run(apply, { ...env, NODE_OPTIONS: `--require=${preload}`, KILL_AT: `${write}:${phase}` });
+  const first = await run(apply, { ...env, NODE_OPTIONS: `--require="${preload}"`, KILL_AT: `${write}:${phase}` });
   const last = first.signal === 'SIGKILL' ? await run(apply, env) : first;
   const licenses = await licensesOn(clean);
   // A row may use up its POSTs at such a server; then the run says so, and liesIn looks at how.

@@ -49,7 +49,7 @@ async function purgeAt(level, { home, bare, wrongs }) {
   const others = await otherTopics(env);
   const root = join(home, `kept-${level}`);
   const line = ['topic', 'delete', 'general', 'load', '--confirm', 'load', '--archive', root];
-  const kill = { NODE_OPTIONS: `--require=${preload}`, KILL_AT: killAt, KILL_IN: 'purge.ndjson' };
+  const kill = { NODE_OPTIONS: `--require="${preload}"`, KILL_AT: killAt, KILL_IN: 'purge.ndjson' };
   const killed = await run(line, { ...env, ...kill });
   if (killed.signal !== 'SIGKILL') wrongs.push(`it ended with ${killed.code} before it was killed: ${killed.stderr}`);
   for (let last = killed; runs < 5 && last.code !== 0; runs += 1) {

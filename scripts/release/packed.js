@@ -1,6 +1,6 @@
 // What users install has a package.json of its own: `write` before packing, `restore` after it. It has no `scripts` and no
 // `devDependencies`; `bugs` and `homepage` follow from `repository`, so that the owner of a fork names one address. The modes of what is
-// packed are the same under any umask, so that the same sources give the same bytes.
+// packed are the same under any umask, so that the same sources give the same bytes; an image gets these `modes` alone.
 import { chmodSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -9,13 +9,14 @@ const [manifest, whole] = ['package.json', 'package.json.whole'];
 /** What only this repository needs. */
 const ours = new Set(['scripts', 'devDependencies']);
 
-if (action === 'write') {
+if (action === 'modes') setAll(JSON.parse(readFileSync(manifest, 'utf8')).files);
+else if (action === 'write') {
   const text = readFileSync(manifest, 'utf8');
   writeFileSync(whole, text);
   const all = JSON.parse(text);
   const packed = Object.fromEntries(Object.entries(all).filter(([name]) => !ours.has(name)));
   writeFileSync(manifest, `${JSON.stringify({ ...packed, ...addresses(all.repository?.url) }, null, 2)}\n`);
-  for (const path of [manifest, ...all.files]) setModes(path);
+  setAll(all.files);
 } else renameSync(whole, manifest);
 
 /** @param {string | undefined} url as npm has it: git+https://…/OWNER/NAME.git */
@@ -23,6 +24,11 @@ function addresses(url) {
   if (url === undefined) return {};
   const page = url.replace(/^git\+/, '').replace(/\.git$/, '');
   return { bugs: { url: `${page}/issues` }, homepage: `${page}#readme` };
+}
+
+/** @param {readonly string[]} files */
+function setAll(files) {
+  for (const path of [manifest, ...files]) setModes(path);
 }
 
 /** Of a file, or of all files below a folder. @param {string} path */

@@ -7,7 +7,7 @@ import { openService, start, temporaryHome } from './program.ts';
 
 /** Kills the process at a step of its writing; bench/torture does so at many more. */
 const preload = resolve('bench/torture/kill-at-disk.cjs');
-const killedAt = (moment: string) => ({ NODE_OPTIONS: `--require=${preload}`, KILL_AT: moment, KILL_IN: 'kept' });
+const killedAt = (moment: string) => ({ NODE_OPTIONS: `--require="${preload}"`, KILL_AT: moment, KILL_IN: 'kept' });
 
 function hashesIn(folder: string): Record<string, string> {
   return Object.fromEntries(
@@ -143,7 +143,7 @@ test.each([3, 18, 33, 40, 62, 77, 92])(
 test('the first delete_topic is sent after every file of the archive was synced and then read back', async () => {
   const { env } = await openService({ ...bulk, extraMessages: { ...bulk.extraMessages, count: 1500 } });
   const home = temporaryHome();
-  const preload = { NODE_OPTIONS: `--require=${resolve('test/e2e/steps.cjs')}`, STEPS_IN: 'kept' };
+  const preload = { NODE_OPTIONS: `--require="${resolve('test/e2e/steps.cjs')}"`, STEPS_IN: 'kept' };
   const line = 'topic delete firmware bulk --confirm bulk --archive kept';
 
   const { code } = await start(line, { env: { ...env, ...preload, STEPS: join(home, 'steps') }, home }).ended;

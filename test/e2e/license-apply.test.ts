@@ -39,7 +39,7 @@ describe('kill -9', () => {
     const moments = ['1:before', '2:after', '3:torn', '4:unsynced', '5:after', '6:before'];
 
     for (const moment of moments) {
-      const kill = { NODE_OPTIONS: `--require=${preload}`, KILL_AT: moment };
+      const kill = { NODE_OPTIONS: `--require="${preload}"`, KILL_AT: moment };
       const killed = await start(apply, { env: { ...env, ...kill }, home }).ended;
       expect(`${moment} ${killed.signal ?? killed.code}`).toBe(`${moment} SIGKILL`);
     }
@@ -57,7 +57,7 @@ describe.each(['.answers', 'journal.lock'])('where *%s cannot be removed at the 
     const { sandbox, env } = await openService();
     const home = temporaryHome();
     const users = rosterOf(home, 'kept', 30);
-    const disk = { NODE_OPTIONS: `--require=${resolve('test/store/odd-disk.cjs')}`, ODD_DISK: `kept=${kept}` };
+    const disk = { NODE_OPTIONS: `--require="${resolve('test/store/odd-disk.cjs')}"`, ODD_DISK: `kept=${kept}` };
     const apply = 'license apply roster.csv --journal journal -q --settle 100ms';
 
     const done = await start(apply, { env: { ...env, ...disk }, home }).ended;
@@ -83,7 +83,7 @@ describe('kill -9 of a run whose answers no list has shown', () => {
       );
     writeFileSync(join(home, 'roster.csv'), text(60));
     writeFileSync(join(home, 'longer.csv'), text(61));
-    const killed = { NODE_OPTIONS: `--require=${preload}`, KILL_AT: '12:after' };
+    const killed = { NODE_OPTIONS: `--require="${preload}"`, KILL_AT: '24:after' };
     const done = await start('license apply roster.csv -o ndjson -q --settle 600ms', {
       env: { ...env, ...killed },
       home,

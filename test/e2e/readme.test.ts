@@ -31,7 +31,7 @@ test('every session is what comes out when it is typed', needs('terminals'), asy
 
 test('the first of the two commands works behind its installation, as written there', needs('terminals'), async () => {
   const [, typed = ''] = /```sh\nnpm ci && (node bin.*)\n```/.exec(readme) ?? [];
-  const { exitCode, output } = await openTerminal(`cd ${process.cwd()} && ${typed}`, { columns: 100 }).ended;
+  const { exitCode, output } = await openTerminal(`cd '${process.cwd()}' && ${typed}`, { columns: 100 }).ended;
 
   expect(exitCode).toBe(0);
   expect(output.match(/\bada\b/g)).toHaveLength(2);

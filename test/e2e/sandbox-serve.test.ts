@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { chmodSync, cpSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ownAddress } from '../../scripts/needs.js';
 import { needs } from '../helpers/needs.ts';
@@ -162,10 +162,17 @@ test.each(['--sandbox license list', 'sandbox reset'])(
     chmodSync(home, 0o755);
     // Root can write everywhere.
     const user = process.getuid?.() === 0 ? { uid: 54_321, gid: 54_321 } : {};
-    const { status, stderr } = spawnSync(process.execPath, [resolve('bin/chatelaine.cjs'), ...line.split(' ')], {
-      ...{ ...user, cwd: home, encoding: 'utf8' },
-      env: { ...environmentOf(home), XDG_STATE_HOME: home },
-    });
+    // The clone may be where no other user reaches it.
+    for (const name of ['bin', 'dist', 'package.json']) cpSync(name, join(home, 'program', name), { recursive: true });
+    spawnSync('chmod', ['-R', 'a+rX', join(home, 'program')]);
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      [join(home, 'program/bin/chatelaine.cjs'), ...line.split(' ')],
+      {
+        ...{ ...user, cwd: home, encoding: 'utf8' },
+        env: { ...environmentOf(home), XDG_STATE_HOME: home },
+      },
+    );
     expect({ status, stderr }).toEqual({
       status: 3,
       stderr: `chatelaine: cannot write into the folder ${state}: permission denied\nSet XDG_STATE_HOME to a folder that can be written.\n`,

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -47,6 +47,9 @@ test.runIf(existsSync('dist'))(
         cpSync(source, join(folder, words.length > 2 ? `${words.at(-1) ?? ''}/${source}` : (words[1] ?? '')), {
           recursive: true,
         });
+    // As `npm run package:image` does, whatever the umask of the clone was.
+    for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
+      if (!entry.isSymbolicLink()) chmodSync(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644);
     const temporary = join(folder, 'tmp');
     mkdirSync(temporary);
     for (const place of [folder, temporary]) chmodSync(place, place === temporary ? 0o777 : 0o755);

@@ -57,7 +57,9 @@ describe('the configuration folder', needs('modes', 'shell'), () => {
 
   test.each([0o777, 0o775, 0o770, 0o702, 0o1777])(
     'of mode %o is refused, names chmod, and is not repaired',
+    needs('root'),
     async (mode) => {
+      chownSync(config, 0, 1);
       chmodSync(config, mode);
       const before = readFileSync(file('config.json'), 'utf8');
       for (const line of [
@@ -80,6 +82,25 @@ describe('the configuration folder', needs('modes', 'shell'), () => {
       expect(hasRun()).toBe(false);
       expect(statSync(config).mode & 0o1777).toBe(mode);
       expect(readFileSync(file('config.json'), 'utf8')).toBe(before);
+    },
+  );
+
+  test(
+    'that a group can write is used where nobody else is in that group: 0775, and files of 0664',
+    needs('root'),
+    async () => {
+      chmodSync(config, 0o775);
+      chmodSync(file('config.json'), 0o664);
+      expect(await run('auth token app-7')).toMatchObject({ exitCode: 0, stdout: 'the-key\n' });
+      // A group of somebody else's, and one that this computer does not name.
+      for (const group of [1, 54_321]) {
+        chownSync(file('config.json'), 0, group);
+        const { exitCode, stderr } = await run('auth token app-7');
+        expect([exitCode, stderr.split('\n')[0]]).toEqual([
+          3,
+          `chatelaine: ${file('config.json')} can be written by other users (mode 664)`,
+        ]);
+      }
     },
   );
 

@@ -3,6 +3,7 @@ import { Failure } from '../../core/failure.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
 import { codeOf, hasModes, isMissing, openFile, storageFailure } from './files.ts';
+import { isOwnGroupAlone } from './own-group.ts';
 
 /**
  * The text of a file of this user; undefined where there is none. `forbidden`: mode bits that make it unsafe, all of group and
@@ -23,7 +24,7 @@ export async function readPrivateBytes(path: string, system: System, forbidden =
     throw storageFailure(`cannot read ${path}`, cause);
   }
   try {
-    refuseUnsafe(path, await file.stat(), system, forbidden);
+    await refuseUnsafe(path, await file.stat(), system, forbidden);
     return await file.readFile();
   } catch (cause) {
     throw cause instanceof Failure ? cause : storageFailure(`cannot read ${path}`, cause);
@@ -32,14 +33,14 @@ export async function readPrivateBytes(path: string, system: System, forbidden =
   }
 }
 
-function refuseUnsafe(path: string, found: Stats, system: System, forbidden: number): void {
+async function refuseUnsafe(path: string, found: Stats, system: System, forbidden: number): Promise<void> {
   if (!hasModes(system)) return;
   if (found.uid !== system.uid && found.uid !== 0) {
     throw new Failure('config', `${path} belongs to another user (id ${found.uid})`, {
       hint: `Look at what it holds, then: chown ${system.uid ?? ''} ${shellWord(path)}`,
     });
   }
-  if ((found.mode & forbidden) === 0) return;
+  if ((found.mode & forbidden) === 0 || (await isOwnGroupAlone(found, system, forbidden))) return;
   const danger = (found.mode & forbidden & 0o055) === 0 ? 'written' : 'read';
   throw new Failure('config', `${path} can be ${danger} by other users (mode ${(found.mode & 0o777).toString(8)})`, {
     hint: `Run: chmod 600 ${shellWord(path)}`,

@@ -5,6 +5,7 @@ import type { System } from '../../core/system.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import { codeOf, exists, hasModes, storageFailure, isMissing } from './files.ts';
 import { foldersOf } from './folders.ts';
+import { isOwnGroupAlone } from './own-group.ts';
 
 /**
  * Makes a folder that only this user can enter, for folders that hold nothing else. One that others can enter is closed to them, if this
@@ -103,7 +104,7 @@ export async function refuseUnsafeFolder(folder: string, system: System): Promis
       hint: `Look at what it holds, then: chown ${system.uid ?? ''} ${shellWord(folder)}`,
     });
   }
-  if ((found.mode & 0o022) === 0) return;
+  if ((found.mode & 0o022) === 0 || (await isOwnGroupAlone(found, system, 0o022))) return;
   const mode = (found.mode & 0o777).toString(8);
   throw new Failure('config', `the folder ${folder} can be written by other users (mode ${mode})`, {
     hint: `Look at what it holds, then: chmod 700 ${shellWord(folder)}`,

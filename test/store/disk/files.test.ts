@@ -105,7 +105,7 @@ test.each([
   [0o640, 'read'],
   [0o604, 'read'],
   [0o644, 'read'],
-  [0o620, 'written'],
+  [0o602, 'written'],
 ])('a file of mode %i can be %s by others and is refused', needs('modes'), async (mode, danger) => {
   const { folder, system } = place();
   const path = join(folder, 'file');
