@@ -6,6 +6,7 @@ import { faultKinds, kindOf, type FaultKind } from '../../src/sandbox/faults.ts'
 import { errorShapes, nameChanges } from '../../src/sandbox/licensing/license-body.ts';
 import { writeShapes } from '../../src/sandbox/licensing/write-shapes.ts';
 import { listShapes } from '../../src/sandbox/licensing/list-shapes.ts';
+import { cacheShapes } from '../../src/sandbox/licensing/cache.ts';
 import { filterRules } from '../../src/sandbox/licensing/options.ts';
 import { globalOptions, negatedTwinOf, twinOf, variables, withoutTwin } from '../../src/commands/environment.ts';
 import type { Field } from '../../src/schema/field.ts';
@@ -45,6 +46,7 @@ export const tables: Readonly<Record<string, () => readonly Block[]>> = {
   'write shapes': () => meanings(writeShapes),
   names: () => meanings(nameChanges),
   filters: () => meanings(filterRules),
+  caches: () => meanings(cacheShapes),
 };
 
 /** The rows of EXIT STATUS, for those kinds of failure. */

@@ -36,7 +36,8 @@ export async function respond(exchange: Exchange, fault: SandboxFault | undefine
     await exchange.carryOut();
     return status;
   }
-  if (kind.endsWith('-after') || /^early-/.test(kind)) await exchange.carryOut();
+  if (kind.endsWith('-after') || /^early-/.test(kind) || kind === '502-stray') await exchange.carryOut();
+  if (kind === '502-stray') strayBefore(exchange);
   if (instead) return send(exchange, instead);
   if (kind.startsWith('reset')) return drop(exchange, 'resetAndDestroy');
   if (kind.startsWith('hang')) return null;
@@ -51,6 +52,12 @@ export async function respond(exchange: Exchange, fault: SandboxFault | undefine
   return send(exchange, { ...answer, headers: { ...answer.headers, 'content-type': 'text/html; charset=utf-8' } });
 }
 
+/** Lets an answer that no request asked for come before that to the next request of the connection. */
+function strayBefore({ outgoing: { socket } }: Exchange): void {
+  const stray = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n[]';
+  socket?.once('data', () => void socket.write(stray));
+}
+
 /** Sleeps until the span is over or the sandbox closes. */
 async function pause({ clock, closing }: Exchange, span: Milliseconds): Promise<void> {
   try {
@@ -60,9 +67,12 @@ async function pause({ clock, closing }: Exchange, span: Milliseconds): Promise<
   }
 }
 
-export function send({ outgoing }: Pick<Exchange, 'outgoing'>, { status, headers, body }: SandboxAnswer): number {
+export function send(
+  { outgoing, clock }: Pick<Exchange, 'outgoing' | 'clock'>,
+  { status, headers, body }: SandboxAnswer,
+): number {
   const length = status === 204 ? {} : { 'content-length': String(Buffer.byteLength(body)) };
-  outgoing.writeHead(status, { server: 'nginx', ...headers, ...length });
+  outgoing.writeHead(status, { server: 'nginx', date: new Date(clock.now()).toUTCString(), ...headers, ...length });
   outgoing.end(body);
   return status;
 }

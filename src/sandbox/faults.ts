@@ -160,6 +160,11 @@ export const faultKinds = {
   '504': { means: "the proxy's 504 page, nothing was done" },
   '500-after': { means: 'the request is carried out, the answer is a 500' },
   '502-after': { means: 'the request is carried out, the answer is a 502 page' },
+  '502-stray': {
+    means:
+      'the request is carried out, the answer is a 502 page; while the next request of the same connection is on its way, a stray ' +
+      '200 with the body [] comes before its answer',
+  },
   '503-after': { means: 'the request is carried out, the answer is a 503 page' },
   '504-after': { means: 'the request is carried out, the answer is a 504 page' },
   '429': {

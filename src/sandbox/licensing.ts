@@ -54,6 +54,10 @@ const routes: readonly Resource[] = [
  * - the limit of activations is not modelled, since its numbers are not published.
  */
 export function answerLicensing(service: LicensingService, request: SandboxRequest): SandboxAnswer {
+  return service.cache(request, () => answerItself(service, request));
+}
+
+function answerItself(service: LicensingService, request: SandboxRequest): SandboxAnswer {
   for (const known of routes) {
     const match = known.pattern.exec(request.path);
     if (!match) continue;

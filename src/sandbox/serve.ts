@@ -72,7 +72,7 @@ export async function serve(
   } catch (cause) {
     const isLate = outgoing.headersSent || outgoing.destroyed;
     if (isLate) outgoing.destroy();
-    end(isLate ? null : send({ outgoing }, ownError(api)), { error: messageOf(cause) });
+    end(isLate ? null : send({ outgoing, clock }, ownError(api)), { error: messageOf(cause) });
   }
 }
 

@@ -5,6 +5,7 @@ import { usage, type Failure } from '../core/failure.ts';
 import type { Clock } from '../core/system.ts';
 import { createAllowance } from './allowance.ts';
 import type { Faults } from './faults.ts';
+import { createCache } from './licensing/cache.ts';
 import { createLag, createMotion } from './licensing/visible.ts';
 import type { LicenseShape } from './licensing/options.ts';
 import { createTransaction, type Persistence, createStore, type State } from './state.ts';
@@ -95,9 +96,10 @@ export async function startSandbox(options: SandboxOptions) {
 function servicesOf(options: SandboxOptions, state: State): SandboxSession['services'] {
   const { clock, licenseShape = {}, featureLevel = levels.newest, rateLimit, deleteBatches = 2 } = options;
   const shared = { state, clock, allowance: createAllowance() };
+  const cache = createCache(clock, licenseShape.cache ?? 0, licenseShape.cache_shape);
   const lists = { lag: createLag(clock, licenseShape.stale ?? 0), motion: createMotion() };
   return {
-    licensing: { ...shared, ...lists, shape: licenseShape, perMinute: rateLimit?.licensing },
+    licensing: { ...shared, ...lists, cache, shape: licenseShape, perMinute: rateLimit?.licensing },
     chat: { ...shared, deleteBatches, level: featureLevel, perMinute: rateLimit?.perMinute ?? 200 },
   };
 }

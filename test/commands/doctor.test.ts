@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/server.ts';
+import { realTime } from '../helpers/clock.ts';
 import { openSandbox } from '../helpers/run.ts';
 import { needs } from '../helpers/needs.ts';
 
@@ -46,7 +47,7 @@ test('a server that cannot be reached is not asked for its credential', async ()
 });
 
 test('a clock that differs from the server by more than two minutes is a note with what to do', async () => {
-  const { run } = await openSandbox();
+  const { run } = await openSandbox({ clock: realTime });
 
   const { exitCode, stdout } = await run('doctor -o json', { now: Date.now() - 180_000 });
 

@@ -8,6 +8,12 @@ import type { Clock } from '../../src/core/system.ts';
 /** Real time; chance is always the middle. */
 export const realTime: Clock = { ...realClock, random: () => 0.5 };
 
+/** Real time that shows three seconds more each time: to a client that sleeps no real time, two answers of one second are one of a cache. */
+export function hurriedTime(): Clock {
+  let shown = 0;
+  return { ...realTime, now: () => realTime.now() + 3000 * shown++ };
+}
+
 /** A time that never passes: every sleep is over at once. */
 export function fixedClock(time: number): Clock {
   return { now: () => time, elapsed: () => time, random: () => 0.5, sleep: () => Promise.resolve() };

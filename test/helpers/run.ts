@@ -10,7 +10,7 @@ import { isWindows } from '../../src/core/system.ts';
 import { placesIn } from '../store/system.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from './sandbox.ts';
 import { keys, type FakeService } from './service.ts';
-import { realTime, sleptClock } from './clock.ts';
+import { hurriedTime, sleptClock } from './clock.ts';
 
 export { fakeService } from './service.ts';
 
@@ -77,7 +77,7 @@ export interface RunningSandbox {
 
 /** A sandbox on loopback that ends with the test; runs go over real connections. */
 export async function openSandbox(options: Partial<SandboxOptions> = {}): Promise<RunningSandbox> {
-  const sandbox = await startSandbox({ clock: realTime, ...options });
+  const sandbox = await startSandbox({ clock: hurriedTime(), ...options });
   onTestFinished(() => sandbox.close());
   const env = environmentOf(sandbox);
   return {

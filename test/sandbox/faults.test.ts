@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { createConnection } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { faultKinds, type FaultKind, readFaults, type SandboxFault } from '../../src/sandbox/faults.ts';
 import { started, type Running } from './start.ts';
@@ -131,6 +132,7 @@ test.each([
   ['504', 504, /^<!DOCTYPE html>/, '', notDone],
   ['500-after', 500, /Server Error \(500\)/, '', done],
   ['502-after', 502, /^<!DOCTYPE html>/, '', done],
+  ['502-stray', 502, /^<!DOCTYPE html>/, '', done],
   ['503-after', 503, /^<!DOCTYPE html>/, '', done],
   ['504-after', 504, /^<!DOCTYPE html>/, '', done],
   ['429', 429, /Expected available in 2 seconds/, '', notDone],
@@ -173,12 +175,31 @@ test('every kind of fault is tried in this file', () => {
   ];
   const waits: FaultKind[] = ['429-float', '429-int', '429-date', '429-null', '429-tiny', '429-long'];
   const table =
-    'drop-before drop-after reset reset-after 500 502 503 504 500-after 502-after 503-after 504-after 429 429-html cut';
+    'drop-before drop-after reset reset-after 500 502 503 504 500-after 502-after 502-stray 503-after 504-after 429 429-html cut';
   const rest = 'content-type html huge redirect redirect-307 error-in-200 empty json-garbage';
 
   expect(Object.keys(faultKinds).sort()).toEqual(
     [...elsewhere, ...waits, ...table.split(' '), ...rest.split(' ')].sort(),
   );
+});
+
+test('502-stray: a 200 that nobody asked for comes before the answer to the next request of the connection', async () => {
+  const { sandbox } = await started({ faults: readFaults('POST /v1/license/=502-stray#1', 1) });
+  const socket = createConnection(sandbox.port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  let text = '';
+  socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  const head =
+    'HTTP/1.1\r\nhost: here\r\nauthorization: Token sandbox-key-of-app-4711\r\ncontent-type: application/json';
+  const body = '{"remote_user":"faulty","app_code":4711,"size_allowance":1}';
+
+  socket.write(`POST /v1/license/ ${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+  await expect.poll(() => text).toContain('</html>');
+  socket.write(`GET /v1/license/?remote_user=faulty ${head}\r\n\r\n`);
+  await expect.poll(() => text).toContain('"faulty"');
+
+  expect([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['502', '200', '200']);
+  expect(text).toMatch(/content-length: 2\r\n\r\n\[\]HTTP/);
 });
 
 test.each([

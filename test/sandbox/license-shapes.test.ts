@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { errorShapes, nameChanges } from '../../src/sandbox/licensing/license-body.ts';
+import { cacheShapes } from '../../src/sandbox/licensing/cache.ts';
 import type { writeShapes } from '../../src/sandbox/licensing/write-shapes.ts';
 import { listShapes } from '../../src/sandbox/licensing/list-shapes.ts';
 import { readFaults } from '../../src/sandbox/faults.ts';
@@ -222,6 +223,13 @@ const writes: Readonly<Record<keyof typeof writeShapes, readonly [number, unknow
   old: [201, created, 200, created, 9],
   unchanged: [201, created, 200, created, 4],
   'other-user': [201, expect.objectContaining(ward), 200, expect.objectContaining(ward), 9],
+  'other-key': [
+    201,
+    { ...created, license_code: ward.license_code },
+    200,
+    { ...resized, license_code: ward.license_code },
+    9,
+  ],
   error: [200, wrong, 200, wrong, 9],
   redirect: [302, '', 200, resized, 9],
 };
@@ -309,4 +317,28 @@ test('a list that lags shows a license, and each change, only so long after', as
   clock.advance(1);
   expect(await listed()).toEqual([6]);
   expect((await licensing('GET', `/license/${created.license_code}/`)).body).toMatchObject({ size_allowance: 6 });
+});
+
+test.each([
+  ['age', { age: '1', 'x-cache': 'HIT', date: 'Mon, 16 Mar 2026 09:00:00 GMT' }, 6],
+  ['date', { age: undefined, 'x-cache': undefined, date: 'Mon, 16 Mar 2026 09:00:00 GMT' }, 6],
+  ['obedient', { age: undefined, 'x-cache': undefined, date: 'Mon, 16 Mar 2026 09:00:01 GMT' }, 7],
+] as const)('a cache of the shape %s', async (cache_shape, marks, rows) => {
+  const { licensing, clock } = await started({ licenseShape: { cache: 3000, cache_shape } });
+  const list = async () => {
+    const { headers, body } = await licensing('GET', '/license/', { headers: { 'cache-control': 'no-cache' } });
+    const { age, date, 'x-cache': cache } = headers;
+    return { marks: { age, 'x-cache': cache, date }, rows: (body as unknown[]).length };
+  };
+
+  expect((await list()).rows).toBe(6);
+  await licensing('POST', '/license/', { json: ada });
+  clock.advance(1999);
+  expect(await list()).toEqual({ marks, rows });
+  clock.advance(1001);
+  expect((await list()).rows).toBe(7);
+});
+
+test('every cache is tried in this file', () => {
+  expect(Object.keys(cacheShapes)).toEqual(['age', 'date', 'obedient']);
 });

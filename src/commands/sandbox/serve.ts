@@ -33,7 +33,7 @@ export default command({
       '[METHOD ]PATH=FAULT:PROBABILITY, FAULT#N for the next N requests, or FAULT/N for each Nth; rules are separated by a semicolon, and the manual lists ' +
       'every fault.',
     'The specification leaves the form of lists, errors and answers of the licensing API open. --list-shape, --error-shape, ' +
-      '--write-shape, --names, --filters and --stale give it the forms of other servers; the manual explains each.',
+      '--write-shape, --names, --filters and --stale give it the forms of other servers, and --cache a cache in front of it; the manual explains each.',
   ],
   options: {
     shell: {

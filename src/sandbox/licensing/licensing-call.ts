@@ -5,6 +5,7 @@ import type { SandboxRequest } from '../request.ts';
 import { sampleApps } from '../sample/organization.ts';
 import type { State } from '../state.ts';
 import type { LicenseShape } from './options.ts';
+import type { createCache } from './cache.ts';
 import type { createLag, createMotion } from './visible.ts';
 
 export interface LicensingService {
@@ -15,6 +16,8 @@ export interface LicensingService {
   readonly lag: ReturnType<typeof createLag>;
   /** Where lists show licenses that move. */
   readonly motion: ReturnType<typeof createMotion>;
+  /** What stands between the service and whoever asks. */
+  readonly cache: ReturnType<typeof createCache>;
   readonly allowance: Allowance;
   /** Calls of an application a minute; undefined: as many as it likes. */
   readonly perMinute: number | undefined;

@@ -1,5 +1,6 @@
 import type { Fields, Values } from '../../schema/field.ts';
 import { namesIn } from '../../core/table-names.ts';
+import { cacheShapes } from './cache.ts';
 import { errorShapes, nameChanges, type BodyShape } from './license-body.ts';
 import { writeShapes } from './write-shapes.ts';
 import { listShapes } from './list-shapes.ts';
@@ -24,6 +25,12 @@ export const licensingOptions = {
     placeholder: 'DURATION',
     help: 'Lists show a license only that long after it was created or changed (default: at once)',
   },
+  cache: {
+    kind: 'duration',
+    placeholder: 'DURATION',
+    help: 'A cache in front of the licensing API answers a GET that long as it was answered before (default: none)',
+  },
+  cache_shape: oneOf(cacheShapes, 'NAME', 'The cache:', 'age'),
   lenient: { kind: 'boolean', help: 'Take "3" for 3 and 3 for "3" in JSON, as some servers do' },
 } as const satisfies Fields;
 

@@ -53,6 +53,14 @@ export const writeShapes = {
     means: 'the write is carried out; the answer is a license of another user',
     answer: (write) => whole({ ...write, after: write.other() ?? { ...write.after, remote_user: 'somebody-else' } }),
   },
+  'other-key': {
+    means: 'the license, with the key of another user in place of its own',
+    answer: (write) =>
+      whole({
+        ...write,
+        after: { ...write.after, license_code: write.other()?.license_code ?? 'KEY-OF-SOMEBODY-ELSE' },
+      }),
+  },
   error: {
     means: 'the write is carried out; the answer is an error with status 200, in the form of --error-shape',
     answer: ({ shape }) => json(200, errorBody('Something went wrong.', shape.error_shape)),

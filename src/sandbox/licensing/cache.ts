@@ -1,0 +1,50 @@
+import type { Milliseconds } from '../../core/duration.ts';
+import type { Clock } from '../../core/system.ts';
+import type { SandboxAnswer } from '../answer.ts';
+import type { SandboxRequest } from '../request.ts';
+
+interface CacheShape {
+  readonly means: string;
+  /** What an answer of the cache has beside the headers of the server. */
+  readonly marks: (age: Milliseconds) => SandboxAnswer['headers'];
+  /** Whether a request can pass it by. */
+  readonly obeys?: true;
+}
+
+const marked = (age: Milliseconds): SandboxAnswer['headers'] => ({
+  age: String(Math.floor(age / 1000)),
+  'x-cache': 'HIT',
+});
+
+/** Every cache that can be asked for; `sandbox serve --help` and the manual show them. */
+export const cacheShapes = {
+  age: { means: 'its answers have Age, X-Cache: HIT and the Date of the service', marks: marked },
+  date: { means: 'its answers have the Date of the service, and nothing else tells them', marks: () => ({}) },
+  obedient: {
+    means: 'as age; a request with Cache-Control: no-cache or no-store goes to the service',
+    marks: marked,
+    obeys: true,
+  },
+} as const satisfies Readonly<Record<string, CacheShape>>;
+
+/**
+ * A cache in front of the licensing service: what a GET was answered with 200 is the answer to the same GET for a while.
+ * @param span 0: there is none
+ */
+export function createCache(clock: Clock, span: Milliseconds, name: keyof typeof cacheShapes = 'age') {
+  const kept = new Map<string, { readonly time: Milliseconds; readonly answer: SandboxAnswer }>();
+  const shape: CacheShape = cacheShapes[name];
+  return (request: SandboxRequest, ask: () => SandboxAnswer): SandboxAnswer => {
+    if (span === 0) return ask();
+    const now = clock.now();
+    const key = `${request.headers.authorization ?? ''} ${request.target}`;
+    const known = request.method === 'GET' ? kept.get(key) : undefined;
+    const passes = shape.obeys && /no-(cache|store)/.test(request.headers['cache-control'] ?? '');
+    if (known && !passes && now - known.time < span)
+      return { ...known.answer, headers: { ...known.answer.headers, ...shape.marks(now - known.time) } };
+    const asked = ask();
+    const answer = { ...asked, headers: { ...asked.headers, date: new Date(now).toUTCString() } };
+    if (request.method === 'GET' && answer.status === 200) kept.set(key, { time: now, answer });
+    return answer;
+  };
+}
