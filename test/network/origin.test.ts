@@ -133,7 +133,7 @@ describe('connections', () => {
     expect(connections()).toBeLessThanOrEqual(4);
   });
 
-  test('are kept between the two steps of ensure', async () => {
+  test('are kept between the first two steps of ensure; the look that confirms has one of its own', async () => {
     const license = '{"license_code":"A","remote_user":"ada","size_allowance":4}';
     let isCreated = false;
     const { port, connections } = await openOrigin(({ method }) => {
@@ -142,6 +142,6 @@ describe('connections', () => {
       return { status: 201, body: license };
     });
     expect((await runAt(port, 'license ensure --remote-user ada --size-allowance 4')).exitCode).toBe(0);
-    expect(connections()).toBe(1);
+    expect(connections()).toBe(2);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { realAlarm, realClock } from '../../src/cli/clock.ts';
 import type { Clock } from '../../src/core/system.ts';
 import { openOrigin, type Origin, type Respond } from '../helpers/origin.ts';
-import { runAlone, type Ran, type RunOptions } from '../helpers/run.ts';
+import { fakeService, run, runAlone, type Ran, type RunOptions } from '../helpers/run.ts';
 
 /** Real time in which a backoff is short. */
 const hasty: Clock = { ...realClock, random: () => 0.01 };
@@ -247,4 +247,23 @@ describe('--deadline and --timeout in real time', () => {
     );
     expect({ exit: ran.exitCode, requests: origin.seen.length }).toEqual({ exit: 0, requests: 3 });
   });
+});
+
+test.each([
+  ['GET', 'license list'],
+  ['POST', 'license create --remote-user ada --size-allowance 4'],
+])('what undici itself refuses is a bug, and is not sent again: %s', async (method, line) => {
+  const json = { remote_user: 'ada', size_allowance: 4, app_code: 7 };
+  const service = fakeService();
+  if (method === 'GET') service.expect('GET /v1/license/').fail('UND_ERR_INVALID_ARG');
+  else {
+    service.expect('GET /v1/license/?remote_user=ada&app_code=7').reply(200, []);
+    service.expect({ method, path: '/v1/license/', json }).fail('UND_ERR_INVALID_ARG');
+  }
+
+  const { exitCode, stderr, slept } = await run(service, line);
+
+  service.done();
+  expect({ exitCode, slept }).toEqual({ exitCode: 1, slept: [] });
+  expect(stderr).toContain('this is a bug in chatelaine: Error: fake UND_ERR_INVALID_ARG');
 });

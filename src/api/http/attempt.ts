@@ -3,7 +3,7 @@ import { Failure } from '../../core/failure.ts';
 import { type Answer, unconfirmed } from './answer.ts';
 import type { BodyLimits, Call, Connection } from './call.ts';
 import type { Request } from './request.ts';
-import { endingOf, sentError, type AttemptEnding } from './transport-error.ts';
+import { endingOf, sentError, TransportError, type AttemptEnding } from './transport-error.ts';
 import type * as Transport from './transport.ts';
 
 /** One attempt: what it proves, and its answer or why there is none. */
@@ -62,8 +62,8 @@ let loading: Promise<typeof Transport> | undefined;
 async function followInside(connection: Connection, call: Call, request: Request): Promise<Answer> {
   // Loaded once: each `import` resolves the path again.
   const { exchange } = await (loading ??= import('./transport.ts'));
-  const { outlasts } = call;
-  const limits = { timeout: timeoutOf(connection, call), body: bodyLimitsOf(connection, call), outlasts };
+  const { outlasts, deciding } = call;
+  const limits = { timeout: timeoutOf(connection, call), body: bodyLimitsOf(connection, call), outlasts, deciding };
   let url = request.url;
   for (let hops = 0; ; hops += 1) {
     const answer = await exchange(connection, request, url, limits);
@@ -87,7 +87,8 @@ function redirectTarget(answer: Answer, url: string): string | undefined {
 /** A write that was sent when the command was ended may have happened: the message says so. */
 function interrupted(signal: AbortSignal, call: Call, { method, shown: url }: Request, cause: unknown): unknown {
   const reason: unknown = signal.reason;
-  const isSafe = !['if unprocessed', 'once'].includes(call.repeat) || sentError(cause).ending.request === 'unprocessed';
+  const isUnsent = cause instanceof TransportError && cause.ending.request === 'unprocessed';
+  const isSafe = isUnsent || !['if unprocessed', 'once'].includes(call.repeat);
   if (!(reason instanceof Failure) || isSafe) return reason;
   const kind = reason.kind === 'unavailable' ? 'unknown' : reason.kind;
   return unconfirmed(reason.message, { http: { method, url }, cause: reason }, kind);

@@ -41,8 +41,18 @@ export interface Call {
   readonly before?: (() => Promise<void>) | undefined;
   /** Whether the answer may be too long for memory: the caller then reads, and closes, its `spool`. */
   readonly isLong?: true;
+  readonly deciding?: Deciding | undefined;
   /** Most bytes of the answer, which may be too long for memory too: a longer one is Failure rejected, and not asked for again. */
   readonly maxBytes?: number;
+}
+
+/**
+ * Of a look that settles or confirms a POST: it goes over a connection that has carried nothing, and an answer that was made before
+ * `since` is an old one, which is asked for again `until` then (docs/exactly-once.md, Looks that decide). On the clock `elapsed`.
+ */
+export interface Deciding {
+  readonly since: Milliseconds;
+  readonly until: Milliseconds;
 }
 
 /** How much of a body is taken, counted after decompression. */

@@ -3,6 +3,7 @@ import { Failure } from '../../core/failure.ts';
 import { attemptOnce } from './attempt.ts';
 import { type Answer, unconfirmed } from './answer.ts';
 import type { Call, Connection, Send } from './call.ts';
+import { oldAnswer, watchAges } from './old-answer.ts';
 import { guard, wireRequest, type Request } from './request.ts';
 import { backoff, holdBack, longestHold, nextStep, retryAfter } from './retry.ts';
 
@@ -12,30 +13,38 @@ import { backoff, holdBack, longestHold, nextStep, retryAfter } from './retry.ts
  * which the caller settles and never sends again), or the signal's reason.
  */
 export function connect(connection: Connection): Send {
+  const madeAt = watchAges(connection.clock);
   return async (call) => {
     const request = wireRequest(connection, call);
     guard(connection, request, call);
     const slowness = watchSlowness(connection);
     try {
-      return await repeatUntilDone(connection, call, request, slowness);
+      return await repeatUntilDone(connection, call, request, { slowness, madeAt });
     } finally {
       slowness.end();
     }
   };
 }
 
+interface Watches {
+  readonly slowness: ReturnType<typeof watchSlowness>;
+  readonly madeAt: ReturnType<typeof watchAges>;
+}
+
 async function repeatUntilDone(
   connection: Connection,
   call: Call,
   request: Request,
-  slowness: ReturnType<typeof watchSlowness>,
+  { slowness, madeAt }: Watches,
 ): Promise<Answer> {
   const { clock, gate, signal } = connection;
-  let [retries, holds, held] = [0, 0, 0];
+  let [retries, holds, held, old] = [0, 0, 0, 0];
+  const { since = -Infinity, until = 0 } = call.deciding ?? {};
   let afterUnconfirmed = false;
   for (;;) {
     await passGate(connection, request, call);
-    const { answer, failure, ending } = await attemptOnce(connection, call, request, 1 + retries + holds);
+    const sent = clock.elapsed();
+    const { answer, failure, ending } = await attemptOnce(connection, call, request, 1 + retries + holds + old);
     const step = nextStep(call.repeat, ending, answer ? 'an answer' : 'no answer');
     if (step === 'leave unconfirmed') {
       const http = { method: request.method, url: request.shown, ...(answer && { status: answer.status }) };
@@ -50,6 +59,14 @@ async function repeatUntilDone(
       gate.closeUntil(bucketOf(connection), clock.elapsed() + wait);
       if (connection.retries === 0 || !fits(connection, wait, held)) throw beyondWait(request, wait);
       reportWait(connection, request, wait, 'the server asks to wait (429)');
+      continue;
+    }
+    if (step === 'end' && answer && madeAt(answer, sent) < since) {
+      const wait = Math.min(until - clock.elapsed(), 1000 * 2 ** old);
+      if (wait <= 0 || !fits(connection, wait)) throw oldAnswer(answer);
+      old += 1;
+      reportWait(connection, request, wait, 'a cache gave an old answer');
+      await clock.sleep(wait, signal);
       continue;
     }
     if (step === 'repeat' && ending.request === 'unknown') afterUnconfirmed = true;

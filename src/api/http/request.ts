@@ -38,6 +38,8 @@ export function wireRequest({ base, authorization, userAgent, headers }: Connect
       'accept-encoding': 'gzip, br',
       'accept-language': 'en',
       'user-agent': userAgent,
+      // What was true a while ago makes a second license, and purges what was not read.
+      ...(call.method === 'GET' ? { 'cache-control': 'no-cache' } : {}),
       ...headers,
       ...(authorization === undefined ? {} : { authorization: authorization.reveal() }),
       ...(contentType === undefined ? {} : { 'content-type': contentType }),

@@ -7,11 +7,11 @@ import { readFileText } from '../../core/read.ts';
 import { variable, type Environment } from '../../core/system.ts';
 import type { Connection } from './call.ts';
 import { proxyOf } from './proxy.ts';
-import { connectError, TransportError } from './transport-error.ts';
+import { connectError, isBug, TransportError } from './transport-error.ts';
 
 type TransportSurroundings = Connection['surroundings'];
 
-/** Sends a request, which `cancellation` ends. */
+/** Sends a request, which `cancellation` ends; `reset`: over a connection that carries nothing else, before it or after. */
 export type Dispatch = (
   options: Dispatcher.DispatchOptions,
   handler: Dispatcher.DispatchHandler,
@@ -41,7 +41,8 @@ async function keepConnections(surroundings: TransportSurroundings, signal: Abor
     const free = idle.get(origin) ?? new Set();
     idle.set(origin, free);
     // The last one to be free is the least likely to be closed by the server.
-    const connection = [...free].at(-1) ?? newConnection(origin, env, connect, free);
+    const kept = options.reset ? undefined : [...free].at(-1);
+    const connection = kept ?? newConnection(origin, env, connect, options.reset ? new Set() : free);
     free.delete(connection);
     return connection(options, ...given);
   };
@@ -106,7 +107,8 @@ function route(
   callback: buildConnector.Callback,
 ): void {
   const proxy = proxyOf(`${options.protocol}//${options.host ?? options.hostname}`, env);
-  const fail = (cause: unknown): void => callback(connectError(cause, options.hostname, proxy?.host), null);
+  const fail = (cause: unknown): void =>
+    callback(isBug(cause) ? cause : connectError(cause, options.hostname, proxy?.host), null);
   const done: buildConnector.Callback = (...[cause, socket]) => {
     if (cause) fail(cause);
     else callback(null, socket);

@@ -148,10 +148,11 @@ export class TransportError extends Error {
   }
 }
 
-/** The error of an attempt that had a connection. */
+/** The error of an attempt that had a connection. @throws the cause where it is a bug */
 export function sentError(cause: unknown): TransportError {
   if (cause instanceof TransportError) return cause;
   const code = codeOf(cause);
+  if (isBug(cause)) throw cause;
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return new TransportError('headers too large', { cause });
   // A code of the HTTP library says no more than the sentence.
   return new TransportError('broken', { detail: code.startsWith('UND_ERR_') ? '' : code, cause });
@@ -176,11 +177,22 @@ function connectReason(code: string): keyof typeof causes {
 
 const tlsCode = /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|INVALID_CA|CRL_)/;
 
+/** Whether an error is none of a network: to send the request again would hide it. */
+export function isBug(cause: unknown): cause is Error {
+  if (!(cause instanceof Error) || cause instanceof TransportError || cause instanceof Failure) return false;
+  const code = codeOf(cause);
+  return !tlsCode.test(code) && !networkCode.test(code) && cause.name !== 'HTTPParserError';
+}
+
+/** Of the system, the HTTP parser, a decoder, a stream, or of undici where the other side is at fault. */
+const networkCode =
+  /^(E(?!RR_)|HPE_|Z_|ERR_(_ERROR|STREAM_PREMATURE)|UND_ERR_(SOCKET|INFO|ABORTED|RES|HEADERS|BODY|CONNECT))/;
+
 /** The code of an error or of the nearest cause that has one. */
 function codeOf(error: unknown): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const code = 'code' in cause ? cause.code : undefined;
-    if (typeof code === 'string' && code !== 'UND_ERR_ABORTED') return code;
+    if (typeof code === 'string' && (code !== 'UND_ERR_ABORTED' || cause.cause === undefined)) return code;
     const errors: readonly unknown[] = cause instanceof AggregateError ? cause.errors : [];
     const [first] = errors;
     if (first !== undefined) return codeOf(first);

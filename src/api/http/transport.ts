@@ -16,6 +16,7 @@ interface ExchangeLimits {
   readonly timeout: Milliseconds;
   readonly body: BodyLimits;
   readonly outlasts?: Call['outlasts'];
+  readonly deciding?: Call['deciding'];
 }
 
 /**
@@ -26,7 +27,7 @@ export async function exchange(
   { dispatcher, surroundings, alarm, signal }: Pick<Connection, 'dispatcher' | 'surroundings' | 'alarm' | 'signal'>,
   { method, headers: sent, body: given, shown }: Request,
   url: string,
-  { timeout, body: bodyLimits, outlasts }: ExchangeLimits,
+  { timeout, body: bodyLimits, outlasts, deciding }: ExchangeLimits,
 ): Promise<Answer> {
   const dispatch = dispatcher ? dispatcher.dispatch.bind(dispatcher) : await dispatchIn(surroundings, signal);
   // In the turn after the one that read the last answer. undici frees the connection in between: earlier, the request would open another
@@ -35,7 +36,8 @@ export async function exchange(
   await nextTurn();
   if (signal.aborted) throw new TransportError('no connection', { cause: signal.reason });
   const { origin, pathname, search } = new URL(url);
-  const options = { origin, path: pathname + search, method, headers: sent, body: given ?? null };
+  const request = { origin, path: pathname + search, method, headers: sent, body: given ?? null };
+  const options = deciding ? { ...request, reset: true } : request;
   const cancellation = new Cancellation();
   const cancelAlarm = alarm(timeout, () => cancellation.cancel(new TransportError('timeout')));
   const stop = (): void => {

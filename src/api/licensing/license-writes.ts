@@ -14,8 +14,8 @@ export interface AnsweredCreation {
   readonly http: Answer['http'];
   /** The license in the answer; undefined where there was none. */
   readonly license: License | undefined;
-  /** `as asked`: it has a key, and nothing of it differs from what was asked for. */
-  readonly license_is: 'as asked' | 'another' | 'without a key';
+  /** `as asked`: it has a key, and nothing of it differs from what was asked for; `of several users`: their answers have one key. */
+  readonly license_is: 'as asked' | 'another' | 'of several users' | 'without a key';
   /** What a redirect says, in place of an answer. */
   readonly redirect?: string;
 }
@@ -82,11 +82,18 @@ export function notShown({ license, license_is, http, redirect }: AnsweredCreati
   // The key itself is data, and printed as that.
   const said = {
     another: `the server answered with another license (${license?.key ?? 'without a key'})`,
+    'of several users': `the server answered several users with one key (${license?.key ?? ''})`,
     'as asked': `the server answered ${http.status} with a license whose key ends with ${license?.key?.slice(-4) ?? ''}`,
     'without a key': 'the server said that it created the license, without returning its key',
   }[license_is];
   const differences = license_is === 'another' && license ? `: ${differencesFrom(asked, license).join(', ')}` : '';
   return uncertain(redirect ?? `${said}${differences}`, { http });
+}
+
+/** Says that the list gives the user another key than the answer. */
+export function otherKey({ remote_user }: LicenseFields, answered: License, listed: License): string {
+  const [given, shown] = [answered, listed].map(({ key = '' }) => `a license whose key ends with ${key.slice(-4)}`);
+  return `the server answered for ${remote_user} with ${given}, and its list gives that user ${shown}: the listed one counts`;
 }
 
 function uncertain(message: string, details: Failure['details']): Failure {

@@ -49,6 +49,12 @@ export function identityOf(license: License): string {
   return `${key}\n${textOf(license, 'remote_user') ?? ''}\n${textOf(license, 'app_code') ?? ''}`;
 }
 
+/** Whether a listed license has the answered key, of which a list may show the end alone; undefined where one of them shows none. */
+export function hasKeyOf(answered: License, listed: License): boolean | undefined {
+  const shown = listed.key?.replace(/^.*([*•…]|\.\.)/, '');
+  return answered.key === undefined || !shown ? undefined : answered.key.endsWith(shown.slice(-4));
+}
+
 /** Each license once; rows without a key cannot be told apart. */
 export function distinct(licenses: readonly License[]): readonly License[] {
   if (licenses.length < 2) return licenses;

@@ -1,9 +1,9 @@
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { path } from '../http/request.ts';
-import type { Path } from '../http/call.ts';
+import type { Deciding, Path } from '../http/call.ts';
 import { type Creation, creationFrom, editedFrom, unanswered } from './license-writes.ts';
-import type { EditedFields, License, LicenseHolder, UserLicenses } from './license.ts';
+import { licenseNames, type EditedFields, type License, type LicenseHolder, type UserLicenses } from './license.ts';
 import { isNothing, licenseOf, refuse, refuseError, type LicensingConnection } from './license-answer.ts';
 import { listRows, matches, parametersOf, type Extent, type LicenseFilter } from './license-list.ts';
 import { licenses, type PageSize } from './list-page.ts';
@@ -29,7 +29,7 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
   const edit = (method: 'PUT' | 'PATCH', code: string, fields: EditedFields): Promise<License> =>
     withoutCode(code, async () => {
       const connection = await open();
-      const answer = await connection.send({ method, path: licensePath(code), json: fields, repeat: 'safe' });
+      const answer = await connection.send({ method, path: licensePath(code), json: bodyOf(fields), repeat: 'safe' });
       return editedFrom(answer, { code, fields }, connection, () => view(code));
     });
   return {
@@ -44,7 +44,7 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
         const answer = await connection.send({
           method: 'POST',
           path: licenses,
-          json: fields,
+          json: bodyOf(fields),
           repeat: 'if unprocessed',
           outlasts: 'interruption',
           before,
@@ -59,18 +59,24 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
     /**
      * GET, all pages, filtered again here by exact text. Yields what was received, and then throws Failure incomplete if that is not
      * the whole list; with `part` only where a later page fails. `heard` is called for each page, before its rows.
+     * `deciding`: of a look that settles or confirms a POST.
      */
     async *list(
       filter: LicenseFilter = {},
       extent: Extent = 'whole',
       heard?: (page: PageSize, place: number) => void,
+      deciding?: Deciding,
     ): AsyncGenerator<License> {
-      for await (const license of listRows(open, filter, extent, heard)) if (matches(license, filter)) yield license;
+      for await (const license of listRows(open, filter, { extent, deciding }, heard))
+        if (matches(license, filter)) yield license;
     },
 
     /** The licenses of one user, whole. @throws Failure incomplete where the list is not */
-    ofUser: (holder: LicenseHolder): Promise<UserLicenses> =>
-      licensesOfUser(holder, { rows: (filter, heard) => listRows(open, filter, 'whole', heard), random }),
+    ofUser: (holder: LicenseHolder, deciding?: Deciding): Promise<UserLicenses> =>
+      licensesOfUser(holder, {
+        rows: (filter, heard) => listRows(open, filter, { extent: 'whole', deciding }, heard),
+        random,
+      }),
 
     view,
 
@@ -99,6 +105,11 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
       return licenseOf(answer, connection);
     },
   };
+}
+
+/** The fields of the table alone: a row of a roster may have other columns. */
+function bodyOf(fields: EditedFields): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(licenseNames.map((name) => [name, fields[name]]));
 }
 
 /** A shorter text is no license code that a server would give, and may be a part of any word. */

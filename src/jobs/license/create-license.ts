@@ -1,11 +1,12 @@
-import { notShown, type AnsweredCreation, type Creation } from '../../api/licensing/license-writes.ts';
-import { identityOf, type License, type UserLicenses } from '../../api/licensing/license.ts';
+import { notShown, otherKey, type AnsweredCreation, type Creation } from '../../api/licensing/license-writes.ts';
+import { hasKeyOf, identityOf, type License, type UserLicenses } from '../../api/licensing/license.ts';
+import type { Deciding } from '../../api/http/call.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import type { ClaimedUser } from './claim-users.ts';
+import type { ClaimedUser, ClaimingUser } from './claim-users.ts';
 import { openAnswer, sendAgainHint, similarTo, sizeOf, times } from './decide.ts';
 
 /** What creating one license needs besides the API. */
@@ -20,9 +21,24 @@ export interface Settling {
   readonly warn: (text: string) => void;
 }
 
-interface Creating extends Settling {
+interface Creating extends Settling, Pick<ClaimingUser, 'elapsed'> {
   /** The user's licenses before the request; undefined where they are not known. */
   readonly before: UserLicenses | undefined;
+}
+
+/** A look that settles a POST without an answer: the server may carry it out, and hide what it created, for `settle` after its end. */
+export function settling(posted: Milliseconds, settle: Milliseconds): Deciding {
+  return { since: posted + settle, until: posted + 2 * settle };
+}
+
+/** A look that confirms a POST that was answered. */
+export function confirming(posted: Milliseconds, settle: Milliseconds): Deciding {
+  return { since: posted, until: posted + 2 * settle };
+}
+
+interface PostMoment {
+  /** When the POST ended, on the clock `elapsed`. */
+  readonly posted: Milliseconds;
 }
 
 /** What came of a creation. */
@@ -59,7 +75,7 @@ async function postUntilKnown(
   user: ClaimedUser,
   creating: Creating,
 ): Promise<CreatedLicense> {
-  const { before, retries, note } = creating;
+  const { before, retries, settle, elapsed, note } = creating;
   let earlier: Failure | undefined;
   // Where earlier runs have used the repeats up, each run sends one.
   for (let posts = Math.min(user.unanswered, retries) + 1, sent = user.unanswered + 1; ; posts += 1, sent += 1) {
@@ -68,16 +84,17 @@ async function postUntilKnown(
       fields,
       earlier,
     );
+    const posted = elapsed();
     if (creation.state === 'answered') {
       await user.answered(openAnswer(creation, creating.now()));
-      return confirm(api, fields, creation, creating);
+      return confirm(api, fields, creation, { ...creating, posted });
     }
     const { failure } = creation;
     earlier = failure;
     user.unanswered = sent;
     if (!before) throw unsettled(fields, failure, unknownBefore);
-    await waitForList(fields, failure, creating);
-    const look = await lookAfter(api, fields, { before });
+    await waitForList(fields, failure, { ...creating, posted });
+    const look = await lookAfter(api, fields, { before, deciding: settling(posted, settle) });
     if (look.shows === 'it') return { license: look.license, list: 'shows it' };
     if (look.shows !== 'nothing') throw unsettled(fields, failure, look.why);
     if (posts > retries) throw unsettled(fields, failure, `sent ${times(sent)}, and ${look.why}`);
@@ -106,12 +123,13 @@ async function confirm(
   api: CreatingApi,
   fields: LicenseFields,
   creation: AnsweredCreation,
-  creating: Creating,
+  creating: Creating & PostMoment,
 ): Promise<CreatedLicense> {
   const { license } = creation;
   const isAsAsked = creation.license_is === 'as asked';
   const failure = notShown(creation, fields);
-  const sought = { before: creating.before, answered: license };
+  const deciding = confirming(creating.posted, creating.settle);
+  const sought = { before: creating.before, answered: license, deciding };
   if (!creating.before && !isAsAsked) throw unsettled(fields, failure, unknownBefore);
   try {
     let look = await lookAfter(api, fields, sought);
@@ -123,7 +141,11 @@ async function confirm(
       await waitForList(fields, failure, creating);
       look = await lookAfter(api, fields, sought);
     }
-    if (look.shows === 'it') return { license: (isAsAsked && license) || look.license, list: 'shows it' };
+    if (look.shows === 'it') {
+      const isOther = license && isAsAsked && hasKeyOf(license, look.license) === false;
+      if (isOther) creating.warn(otherKey(fields, license, look.license));
+      return { license: (isAsAsked && !isOther && license) || look.license, list: 'shows it' };
+    }
     const why = `${failure.message}; ${look.why}`;
     throw failure.as('unknown', why, { hint: sendAgainHint(fields), retryable: false });
   } catch (cause) {
@@ -138,16 +160,23 @@ type LookAfter =
   | { readonly shows: 'it'; readonly license: License }
   | { readonly shows: 'nothing' | 'something else' | 'a part' | 'no answer'; readonly why: string };
 
+interface SoughtLicense {
+  /** The user's licenses before the POST. */
+  readonly before: UserLicenses | undefined;
+  readonly answered?: License | undefined;
+  readonly deciding: Deciding;
+}
+
 /** Whether the list shows the license of a POST. Where the licenses before are not known, only its answered key tells it. */
 async function lookAfter(
   api: CreatingApi,
   { remote_user, app_code, size_allowance }: LicenseFields,
-  { before, answered }: { readonly before: UserLicenses | undefined; readonly answered?: License | undefined },
+  { before, answered, deciding }: SoughtLicense,
 ): Promise<LookAfter> {
   try {
-    const { exact, near } = await api.ofUser({ remote_user, app_code });
+    const { exact, near } = await api.ofUser({ remote_user, app_code }, deciding);
     const known = new Set([...(before?.exact ?? exact), ...(before?.near ?? near)].map(identityOf));
-    const own = answered?.key === undefined ? undefined : exact.find(({ key }) => key === answered.key);
+    const own = answered && exact.find((license) => hasKeyOf(answered, license));
     const added = exact.filter((license) => !known.has(identityOf(license)));
     const [only = own, ...others] = own ? [own] : added;
     const isOfSize = only && (sizeOf(only) ?? size_allowance) === size_allowance;
@@ -169,11 +198,13 @@ async function lookAfter(
 async function waitForList(
   fields: LicenseFields,
   { message }: Failure,
-  { settle, sleep, note }: Settling,
+  { settle, sleep, elapsed, note, posted }: Creating & PostMoment,
 ): Promise<void> {
-  note(`${message}: looking in ${formatDuration(settle)} whether the license of ${fields.remote_user} was created`);
+  const wait = posted + settle - elapsed();
+  if (wait <= 0) return;
+  note(`${message}: looking in ${formatDuration(wait)} whether the license of ${fields.remote_user} was created`);
   try {
-    await sleep(settle);
+    await sleep(wait);
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
     const kind = cause.kind === 'unavailable' ? 'unknown' : cause.kind;

@@ -1,5 +1,5 @@
 import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
-import { textOf, type License, type UnfilteredList } from '../../api/licensing/license.ts';
+import { hasKeyOf, textOf, type License, type UnfilteredList } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import { commandLine, shellWord } from '../../core/shell-word.ts';
 import { licenseFields, type LicenseFields } from '../../schema/license.ts';
@@ -27,7 +27,7 @@ export interface KnownUsers {
 export type Decision =
   /** `near`: similar names, which are allowed; `unfiltered`: the list that was the look. */
   | ({ readonly step: 'create'; readonly near?: readonly License[] } & Pick<Sight, 'unfiltered'>)
-  | { readonly step: 'unchanged' | 'resize'; readonly license: License; readonly hasSeveral: boolean }
+  | { readonly step: 'unchanged' | 'resize'; readonly license: License; readonly others: readonly License[] }
   /** `similar`: a similar name is the reason, in words. */
   | { readonly step: 'refused'; readonly failure: Failure; readonly similar?: string; readonly answer?: OpenAnswer };
 
@@ -88,6 +88,8 @@ function mayBeCut({ count }: UnfilteredList): Failure {
   });
 }
 
+const noOthers: readonly License[] = [];
+
 /** Of several licenses the one of the asked size is kept, else the first listed is resized. `resizedTo`: the one of that size is put back. */
 function keepOne(
   licenses: readonly [License, ...License[]],
@@ -98,18 +100,35 @@ function keepOne(
   const hasSeveral = licenses.length > 1;
   const resized = hasSeveral && resizedTo !== undefined ? ofSize(resizedTo) : [];
   const [fitting] = resized.length > 0 ? [] : ofSize(asked.size_allowance);
-  if (fitting) return { step: 'unchanged', license: fitting, hasSeveral };
+  const one = (step: 'unchanged' | 'resize', license: License): Decision => {
+    const others = hasSeveral ? licenses.filter((other) => other !== license) : noOthers;
+    return { step, license, others };
+  };
+  if (fitting) return one('unchanged', fitting);
   if (hasSeveral && resizedTo !== undefined && resized.length !== 1) {
     const found = `${resized.length === 0 ? 'none' : resized.length} of its ${licenses.length} licenses`;
     return notPutBack(`${found} have the size ${resizedTo} that was set`, asked);
   }
-  return { step: 'resize', license: resized[0] ?? licenses[0], hasSeveral };
+  return one('resize', resized[0] ?? licenses[0]);
 }
 
 function notPutBack(why: string, { remote_user, app_code }: LicenseUser): Decision {
   const look = commandLine('license list', [], { remote_user, app_code });
   const way = `look with ${look}, and set another size with chatelaine license edit`;
   return { step: 'refused', failure: new Failure('rejected', `${why}: not put back; ${way}`) };
+}
+
+/**
+ * The license that a look shows of a row; undefined where that is not the answered one: it has another key, and is not the only one, of
+ * the asked size, that is new since the POST.
+ */
+export function ownOf(
+  { step, license, others }: Extract<Decision, { license: License }>,
+  creation: AnsweredCreation | undefined,
+): License | undefined {
+  const answered = creation?.license_is === 'as asked' && creation.license;
+  if (!answered || (step === 'unchanged' && others.length === 0)) return license;
+  return [license, ...others].find((one) => hasKeyOf(answered, one) !== false);
 }
 
 /** The size of a license; undefined where it does not have one. */

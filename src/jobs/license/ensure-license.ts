@@ -4,7 +4,7 @@ import { formatDuration } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { whileClaimed, type ClaimedUser, type ClaimingUser } from './claim-users.ts';
-import { createLicense, type CreatedLicense, type CreatingApi, type Settling } from './create-license.ts';
+import { createLicense, settling, type CreatedLicense, type CreatingApi, type Settling } from './create-license.ts';
 import { decide, openInWords, retriesFor, severalWarning, similarTo, sizeOf, type KnownUsers } from './decide.ts';
 import { listAfterPost } from './list-users.ts';
 import { sightOf } from './sight.ts';
@@ -41,7 +41,7 @@ async function ensure(
   const decision = decide(sightOf(listed), fields, { ...ensuring, answerOf: () => user.past.answer });
   if ('license' in decision) {
     user.shown();
-    if (decision.hasSeveral) ensuring.warn(severalWarning(fields));
+    if (decision.others.length > 0) ensuring.warn(severalWarning(fields));
     if (decision.step === 'unchanged') return { outcome: 'unchanged', license: decision.license };
     const { size_allowance } = fields;
     const license = await api.update(keyOf(decision.license), { size_allowance });
@@ -63,12 +63,15 @@ async function look(
   { past }: ClaimedUser,
   { settle, elapsed, sleep, note }: Ensuring,
 ): Promise<UserLicenses> {
-  const wait = (past.posted ?? -Infinity) + settle - elapsed();
-  const first = await api.ofUser({ remote_user, app_code });
-  if (first.exact.length > 0 || wait <= 0) return first;
-  note(`an earlier run asked for a license of ${remote_user}: listing again in ${formatDuration(wait)}`);
-  await sleep(wait);
-  return api.ofUser({ remote_user, app_code });
+  const { posted } = past;
+  const wait = (posted ?? -Infinity) + settle - elapsed();
+  if (wait > 0) {
+    const first = await api.ofUser({ remote_user, app_code });
+    if (first.exact.length > 0) return first;
+    note(`an earlier run asked for a license of ${remote_user}: listing again in ${formatDuration(wait)}`);
+    await sleep(wait);
+  }
+  return api.ofUser({ remote_user, app_code }, posted === undefined ? undefined : settling(posted, settle));
 }
 
 /**

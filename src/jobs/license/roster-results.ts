@@ -1,5 +1,5 @@
-import { notShown, type AnsweredCreation } from '../../api/licensing/license-writes.ts';
-import type { License } from '../../api/licensing/license.ts';
+import { notShown, otherKey, type AnsweredCreation } from '../../api/licensing/license-writes.ts';
+import { hasKeyOf, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { InOrder } from '../work/pool.ts';
@@ -27,7 +27,7 @@ export interface Applying extends Planning, Pick<Settling, 'settle' | 'retries' 
 
 /** Whether a row needs neither a request nor a record, as most rows of a roster that is applied again. */
 export function isUnchanged({ row, decision }: PlannedRow, { journal }: Pick<Applying, 'journal'>): boolean {
-  return decision.step === 'unchanged' && !decision.hasSeveral && journal.past(row).is === 'untouched';
+  return decision.step === 'unchanged' && decision.others.length === 0 && journal.past(row).is === 'untouched';
 }
 
 /** Outcomes that are recorded while others are reached; beyond, whoever reaches one waits. */
@@ -42,6 +42,8 @@ export class RosterResults {
   readonly #sizes = new Map<LicenseFields, number>();
   /** Rows that are unknown though a POST was answered. `open`: looks are over, and only `--send-again` goes on with them. */
   readonly answeredOnly = new Map<LicenseFields, 'open' | 'unconfirmed'>();
+  /** The keys that were answered, and for how many users: a key of several is nobody's until a list says whose. */
+  readonly #keys = new Map<string, 'one' | 'several'>();
   readonly #unlooked: (Failure | undefined)[] = [];
 
   constructor(applying: Pick<Applying, 'journal' | 'claims' | 'now' | 'finished' | 'warn'>) {
@@ -71,10 +73,17 @@ export class RosterResults {
   answered(row: LicenseFields, creation: AnsweredCreation): void {
     const { journal, claims, finished, now } = this.#applying;
     const answer = openAnswer(creation, now());
+    const key = creation.license?.key;
+    if (key !== undefined) this.#keys.set(key, this.#keys.has(key) ? 'several' : 'one');
     // For the progress its work is done: the look at the end takes no time of its own.
     finished();
     // The claims first: what the journal of one job knows, every later run knows.
     this.#inBackground(claims.answered(row, answer).then(() => orBroken(journal.answered(row, answer))));
+  }
+
+  #judged(creation: AnsweredCreation): AnsweredCreation {
+    const isOfSeveral = this.#keys.get(creation.license?.key ?? '') === 'several';
+    return isOfSeveral ? { ...creation, license_is: 'of several users' } : creation;
   }
 
   /** Looks are over, and none shows the license of a POST that was answered, by this run or an earlier one. */
@@ -85,7 +94,8 @@ export class RosterResults {
 
   /** Where no look was answered, what the server said counts. */
   async trust(waiting: AnsweredRow, why: Failure | undefined): Promise<void> {
-    const { row, creation } = waiting;
+    const { row } = waiting;
+    const creation = this.#judged(waiting.creation);
     if (creation.license_is !== 'as asked' || !creation.license)
       return this.end(row, 'unknown', null, why?.message ?? '', waiting);
     this.#unlooked.push(why);
@@ -109,7 +119,7 @@ export class RosterResults {
     error: string | null,
     waiting: WaitingRow | undefined,
   ): Promise<void> {
-    const creation = waiting?.is === 'answered' ? waiting.creation : undefined;
+    const creation = waiting?.is === 'answered' ? this.#judged(waiting.creation) : undefined;
     const result = this.#withAnswer(resultOf(row, status, license, error, this.#sizeBefore(row, status)), creation);
     if (!creation) this.#applying.finished();
     else if (result.status === 'unknown' && !this.answeredOnly.has(row)) this.answeredOnly.set(row, 'unconfirmed');
@@ -129,11 +139,13 @@ export class RosterResults {
     if (!creation) return result;
     const { status, license, error, size_allowance_before: before } = result;
     const { license_is, license: answered } = creation;
-    const printed = license_is === 'as asked' ? (answered ?? license) : license;
+    const other =
+      answered && license && hasKeyOf(answered, license) === false ? otherKey(result, answered, license) : undefined;
+    const printed = license_is === 'as asked' && other === undefined ? (answered ?? license) : license;
     const isPrinted = answered?.key === undefined || answered.key === printed?.key;
     if (error === null && isPrinted) return resultOf(result, status, printed, null, before);
     const { message } = notShown(creation, result);
-    if (error === null) this.#applying.warn(message);
+    if (error === null) this.#applying.warn((license_is === 'as asked' && other) || message);
     const why = error === null ? null : [message, error].filter(Boolean).join('; ');
     return resultOf(result, status === 'failed' && !license ? 'unknown' : status, printed, why);
   }

@@ -1,3 +1,4 @@
+import type { Deciding } from '../../api/http/call.ts';
 import type { Creation } from '../../api/licensing/license-writes.ts';
 import { identityOf, keyOf, type License } from '../../api/licensing/license.ts';
 import type { Milliseconds } from '../../core/duration.ts';
@@ -9,6 +10,7 @@ import {
   isCreation,
   isOpen,
   openInWords,
+  ownOf,
   retriesFor,
   severalWarning,
   similarTo,
@@ -17,6 +19,7 @@ import {
   type Decision,
   type Undecided,
 } from './decide.ts';
+import { settling, confirming } from './create-license.ts';
 import { listProof } from './list-proof.ts';
 import { lastPost, postsBefore, unanswered, wasPosted, type AnsweredRow, type WaitingRow } from './past.ts';
 import { lookUpRow, type PlannedRow } from './plan-roster.ts';
@@ -60,9 +63,12 @@ export class RowWork {
   }
 
   async #carryOut(row: LicenseFields, decision: Decision | Undecided, waiting: WaitingRow | undefined): Promise<void> {
-    if ('license' in decision && decision.hasSeveral) this.#applying.warn(severalWarning(row));
-    if (decision.step === 'resize') return this.#resize(row, decision.license, waiting);
-    if (decision.step === 'unchanged') return this.#keep(row, decision.license, waiting);
+    if ('license' in decision) {
+      if (decision.others.length > 0) this.#applying.warn(severalWarning(row));
+      const own = ownOf(decision, waiting?.is === 'answered' ? waiting.creation : undefined);
+      if (!own) return this.#results.leaveOpen(row, 'the list shows the user, and no license with that key', waiting);
+      return decision.step === 'resize' ? this.#resize(row, decision.license, waiting) : this.#keep(row, own, waiting);
+    }
     if (waiting?.is === 'answered') return this.#confirm(row, decision, waiting);
     if (isCreation(decision) || isOpen(decision)) return this.#create(row, decision, waiting);
     if (decision.step === 'refused') await this.#fail(row, decision.failure.message, waiting, decision.similar);
@@ -78,14 +84,10 @@ export class RowWork {
 
   /** The look does not show what was answered, or not everything. */
   async #confirm(row: LicenseFields, decision: Decision | Undecided, waiting: AnsweredRow): Promise<void> {
-    const seen = await this.#lookUp(row, decision);
+    const seen = await this.#lookUp(row, decision, confirming(waiting.posted, this.#applying.settle));
     if ('license' in seen) return this.#carryOut(row, seen, waiting);
     if (seen.step === 'refused' && !isLook.has(seen.failure.kind)) return this.#results.trust(waiting, seen.failure);
-    if (waiting.looks === 'none yet') {
-      const { posted, creation } = waiting;
-      this.waiting.set(row, { row, posted, is: 'answered', creation, looks: 'one' });
-      return;
-    }
+    if (waiting.looks === 'none yet') return void this.waiting.set(row, { ...waiting, looks: 'one' });
     const why = seen.step === 'refused' ? (seen.similar ?? seen.failure.message) : 'the list does not show it';
     await this.#results.leaveOpen(row, why, waiting);
   }
@@ -112,16 +114,12 @@ export class RowWork {
 
   /** Nothing is sent before a look after the claim, and `settle` after the last POST, shows no license, and while an answer is open. */
   async #create(row: LicenseFields, decision: Decision | Undecided, waiting: WaitingRow | undefined): Promise<void> {
-    const { claims, settle, answerOf, sendAgain, elapsed } = this.#applying;
+    const { claims, settle, answerOf, sendAgain } = this.#applying;
     if (!waiting && (await this.#inOrder(() => claims.claim(row))) === 'held') return;
-    const lookedAt = decision.step === 'look up' ? elapsed() : this.listedAt;
-    const seen = await this.#lookUp(row, decision);
+    const seen = await this.#lookUp(row, decision, waiting && settling(waiting.posted, settle));
     if ('license' in seen || (seen.step === 'refused' && !seen.answer)) return this.#carryOut(row, seen, waiting);
     const posted = waiting ? -Infinity : lastPost(row, this.listedAt, this.#applying);
-    if (posted + settle > lookedAt) {
-      this.waiting.set(row, { is: 'asked', row, posted });
-      return;
-    }
+    if (posted > -Infinity) return void this.waiting.set(row, { is: 'asked', row, posted });
     if (seen.step === 'refused') return this.#results.leaveOpen(row, seen.failure.message, waiting);
     // Another machine may have been answered between the look and the claim.
     const answer = sendAgain.has(row.remote_user) ? undefined : answerOf(row);
@@ -142,11 +140,11 @@ export class RowWork {
   }
 
   /** Decides what the list leaves open; a look that fails creates nothing. */
-  async #lookUp(row: LicenseFields, decision: Decision | Undecided): Promise<Decision> {
+  async #lookUp(row: LicenseFields, decision: Decision | Undecided, deciding?: Deciding): Promise<Decision> {
     const applying = this.#applying;
     if (decision.step !== 'look up') return decision;
     try {
-      return await this.#limit(() => lookUpRow(row, decision.near, applying));
+      return await this.#limit(() => lookUpRow(row, decision.near, applying, deciding));
     } catch (failure) {
       if (!(failure instanceof Failure) || endsRun(failure, applying)) throw failure;
       if (failure.kind === 'unavailable') this.run.failed(failure);

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   connectError,
   endingOf,
+  isBug,
   sentError,
   TransportError,
   type AttemptEnding,
@@ -67,12 +68,32 @@ describe('what an error proves', () => {
     ['no whole answer in time', new TransportError('timeout'), unconfirmed],
     ['headers that Node does not take', sentError(coded('UND_ERR_HEADERS_OVERFLOW')), unusable],
     ['too large', new TransportError('body too large'), unusable],
-    ['anything else', sentError(new Error('?')), unconfirmed],
+    ['closed by undici', sentError(coded('UND_ERR_ABORTED')), unconfirmed],
+    ['what the HTTP parser does not take', sentError(coded('HPE_INVALID_CONSTANT')), unconfirmed],
+    [
+      'what undici reads as no HTTP',
+      sentError(Object.assign(new Error('?'), { name: 'HTTPParserError' })),
+      unconfirmed,
+    ],
+    ['gzip that is cut', sentError(coded('Z_BUF_ERROR')), unconfirmed],
+    ['brotli that is none', sentError(coded('ERR__ERROR_FORMAT_CL_SPACE')), unconfirmed],
     ['what is no error', sentError('text'), unconfirmed],
   ])('%s', (_what, error, ending) => {
     expect(error.ending).toMatchObject(ending);
     expect(error.failure(http, 30_000).retryable).toBe(ending.again !== 'never');
   });
+});
+
+test.each([
+  new Error('?'),
+  new TypeError('x is not a function'),
+  ...['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED', 'UND_ERR_DESTROYED', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH'].map(
+    (code) => coded(code),
+  ),
+  coded('ERR_INVALID_ARG_TYPE'),
+])('%s is a bug, and no connection that broke', (bug) => {
+  expect(() => sentError(bug)).toThrow(bug);
+  expect(isBug(bug)).toBe(true);
 });
 
 test('codes of the HTTP library are not repeated: they are no words for a reader', () => {

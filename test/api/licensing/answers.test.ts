@@ -18,6 +18,26 @@ async function serving(respond: (request: Seen, count: number) => unknown) {
   return { api: licensingAt(origin.port), seen: origin.seen };
 }
 
+test.each(['create', 'replace', 'update'] as const)(
+  'the body of %s has the fields of the table alone',
+  async (verb) => {
+    const { api, seen } = await serving(() => ada);
+    const row = { note: 'of the roster', ...fields, department: 'ward 3', license_code: 'K-0' };
+
+    await (verb === 'create' ? api.create(row) : api[verb]('K-1', row));
+
+    expect(seen.map(({ body }) => JSON.parse(body) as unknown)).toEqual([fields]);
+  },
+);
+
+test('a change has the fields that it is given', async () => {
+  const { api, seen } = await serving(() => ada);
+
+  await api.update('K-1', { size_allowance: 4, remote_user: undefined });
+
+  expect(seen.map(({ body }) => body)).toEqual(['{"size_allowance":4}']);
+});
+
 describe('a key that one object has twice is not trusted', () => {
   const doubled =
     '{"license_code":"K-1","remote_user":"a {\\"b\\": ","size_allowance":4,"app_code":7,"license_code" : "K-2"}';

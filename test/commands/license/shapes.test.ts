@@ -61,7 +61,7 @@ describe('the key of a license, whatever its field is called', () => {
     ['{"license_code": 98765432109876543210, "app_code": 7}', '98765432109876543210'],
     ['{"code": 17}', '17'],
   ])('a number keeps its digits: %s', async (body, key) => {
-    const service = creates(body);
+    const service = creates(body, `[{"license_code":${key},"remote_user":"ada"}]`);
 
     const { exitCode, stdout } = await run(service, `${create} -q`);
 
@@ -72,6 +72,7 @@ describe('the key of a license, whatever its field is called', () => {
   test('json keeps the digits of every number and the form of the license', async () => {
     const service = creates(
       '{"license_code":98765432109876543210,"nested":{"serial":12345678901234567890},"rate":1.5}',
+      '[{"license_code":98765432109876543210,"remote_user":"ada"}]',
     );
 
     const { stdout } = await run(service, `${create} -o ndjson`);

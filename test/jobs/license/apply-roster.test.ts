@@ -136,7 +136,7 @@ async function outcome(applying: Applying): Promise<{ rows: RowResult[]; failure
 const lost: Creation = { state: 'unanswered', heard: 'nothing', failure: new Failure('unknown', 'reset') };
 
 const small = (remote_user: string): License => ({
-  key: 'K-2',
+  key: 'S-2',
   fields: { remote_user, app_code: 7, size_allowance: 2 },
 });
 
@@ -322,13 +322,13 @@ describe('a row whose POST is unconfirmed', () => {
   );
 
   test.each([
-    ['as it was asked for', 'as asked', 'K-9'],
+    ['as it was asked for', 'as asked', 'X-9'],
     ['without a key', 'without a key', undefined],
     ['of another license', 'another', undefined],
   ] as const)(
     'that is answered %s, and whose license no list shows, is never sent again',
     async (_what, license_is, key) => {
-      const license = { key: 'K-9', fields: {} };
+      const license = { key: 'X-9', fields: {} };
       const creation: Creation = { ...answeredWith(license), license_is };
       const { applying, posts, slept, shown, answers, records } = host({
         answer: ({ remote_user }) => (remote_user === 'user-5' ? creation : undefined),
@@ -339,7 +339,7 @@ describe('a row whose POST is unconfirmed', () => {
       expect(posts.filter((user) => user === 'user-5')).toHaveLength(1);
       expect(printed[5]).toMatchObject({ status: 'unknown', license: key === undefined ? null : { key } });
       expect([failure?.kind, slept, shown.length]).toEqual(['unknown', [5000], 39]);
-      expect(answers['user-5']).toEqual({ status: 201, time: 1_000_000, key_end: 'K-9' });
+      expect(answers['user-5']).toEqual({ status: 201, time: 1_000_000, key_end: 'X-9' });
       expect(records.filter(({ status }) => status === 'answered')).toHaveLength(40);
     },
   );

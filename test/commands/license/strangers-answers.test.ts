@@ -1,0 +1,206 @@
+import { describe, expect, test } from 'vitest';
+import { readFaults } from '../../../src/sandbox/faults.ts';
+import type { LicenseShape } from '../../../src/sandbox/licensing/options.ts';
+import type { LogEntry } from '../../../src/sandbox/serve.ts';
+import { linkedClocks } from '../../helpers/clock.ts';
+import { emptyHome, fakeService, openSandbox, run as runAt, type RunOptions } from '../../helpers/run.ts';
+
+/** A sandbox whose time is that of its clients. */
+async function service(licenseShape: LicenseShape, fault = '') {
+  const time = linkedClocks();
+  const log: LogEntry[] = [];
+  const home = emptyHome();
+  const { sandbox, run } = await openSandbox({
+    clock: time.sandbox,
+    licenseShape,
+    log: (entry) => void log.push(entry),
+    ...(fault === '' ? {} : { faults: readFaults(fault, 1) }),
+  });
+  const before = sandbox.state.licenses().length;
+  return {
+    time,
+    log,
+    run: (line: string, options: RunOptions = {}) => run(`${line} -o json`, { home, clock: time.client, ...options }),
+    made: () => sandbox.state.licenses().slice(before),
+  };
+}
+
+const ensure = 'license ensure --remote-user ada --size-allowance 4';
+const create = 'license create --remote-user ada --size-allowance 4';
+const roster = (count: number): RunOptions => ({
+  stdin: JSON.stringify(
+    Array.from({ length: count }, (_, index) => ({ remote_user: `ward-${index}`, size_allowance: 4 })),
+  ),
+});
+const commands: readonly (readonly [string, string, number])[] = [
+  ['ensure', ensure, 0],
+  ['create', create, 0],
+  ['apply of 1 row', 'license apply -', 1],
+  ['apply of 25 rows', 'license apply -', 25],
+];
+
+/** Requests of 60 s are longer than any wait of a run. */
+const cached = (cache_shape: 'age' | 'date' | 'obedient', cache = 60_000): LicenseShape => ({ cache, cache_shape });
+
+describe.each(commands)('%s behind a cache', (_what, line, rows) => {
+  test.each(['age', 'date'] as const)(
+    'that keeps %s: the settling look is an old answer: 9, and no second POST',
+    async (shape) => {
+      const { run, made } = await service(cached(shape), 'POST /v1/license/=drop-after#1');
+
+      const { exitCode, error } = await run(line, roster(rows));
+
+      const counts = new Map<string, number>();
+      for (const { remote_user } of made()) counts.set(remote_user, (counts.get(remote_user) ?? 0) + 1);
+      expect([...counts.values()].filter((count) => count > 1)).toEqual([]);
+      expect({ exitCode, code: error?.code }).toEqual({ exitCode: 9, code: 'unknown' });
+    },
+  );
+
+  test('that heeds no-cache is passed by', async () => {
+    const { run, made } = await service(cached('obedient'), 'POST /v1/license/=drop-after#1');
+
+    const { exitCode } = await run(line, roster(rows));
+
+    expect({ exitCode, made: made().length }).toEqual({ exitCode: 0, made: Math.max(1, rows) });
+  });
+});
+
+test('the cache is named, with its headers and what to do', async () => {
+  const { run, time } = await service(cached('age'), 'POST /v1/license/=drop-after#1');
+
+  const { error } = await run(`${ensure} --settle 4s`);
+
+  expect(error?.message).toMatch(
+    /a cache gave an old answer in place of the list \(age: 8; date: .* GMT; x-cache: HIT;/,
+  );
+  expect(error?.hint).toContain('--remote-user ada');
+  expect(time.slept.reduce((sum, span) => sum + span, 0)).toBe(8000);
+});
+
+test('an old answer is asked for again until twice --settle is over: one that is kept for less only costs the time', async () => {
+  const { run, made } = await service(cached('age', 7000), 'POST /v1/license/=drop-after#1');
+
+  const { exitCode, stdout } = await run(ensure);
+
+  expect({ exitCode, keys: keysIn(stdout) }).toEqual({ exitCode: 0, keys: [made()[0]?.license_code] });
+  expect(made()).toHaveLength(1);
+});
+
+test('an answer that is cached since before the POST of an earlier run creates nothing: 8', async () => {
+  const { run, made } = await service(cached('age'), 'POST /v1/license/=drop-after#1');
+  await run(ensure);
+
+  const { exitCode, error } = await run(ensure);
+
+  expect({ exitCode, code: error?.code, made: made().length }).toEqual({ exitCode: 8, code: 'incomplete', made: 1 });
+  expect(error?.hint).toContain('Cache-Control: no-cache');
+});
+
+describe.each(commands)('%s on a server that sends a stray answer after a 502', (_what, line, rows) => {
+  test('the look that settles it goes over a connection that has carried nothing: one license', async () => {
+    const { run, made } = await service({}, 'POST /v1/license/=502-stray#1');
+
+    const { exitCode } = await run(line, roster(rows));
+
+    expect({ exitCode, made: made().length }).toEqual({ exitCode: 0, made: Math.max(1, rows) });
+  });
+});
+
+/** The keys that were printed, of one license or of rows. */
+function keysIn(stdout: string): (string | undefined)[] {
+  const printed = JSON.parse(stdout) as Listed | { readonly license: Listed | null }[];
+  return Array.isArray(printed) ? printed.map(({ license }) => license?.license_code) : [printed.license_code];
+}
+
+interface Listed {
+  readonly license_code: string;
+}
+
+describe.each(commands.slice(0, 3))(
+  '%s on a server that answers with the key of somebody else',
+  (_what, line, rows) => {
+    test('the key that its list gives the user is printed, and a warning has both ends', async () => {
+      const { run, made } = await service({ write_shape: 'other-key' });
+
+      const { exitCode, stdout, stderr } = await run(line, roster(rows));
+
+      const [own] = made();
+      expect({ exitCode, keys: keysIn(stdout) }).toEqual({ exitCode: 0, keys: [own?.license_code] });
+      expect(stderr).toMatch(new RegExp(`warning.*ends with F69B.* ends with ${own?.license_code.slice(-4) ?? ''}`));
+      // The answer is not open.
+      expect((await run(line.replace('create', 'ensure'), roster(rows))).exitCode).toBe(0);
+      expect(made()).toHaveLength(1);
+    });
+  },
+);
+
+test('one key that is answered for all users of a run is the key of none: each row has the one of its list', async () => {
+  const { run, made } = await service({ write_shape: 'other-key' });
+
+  const { exitCode, stdout, stderr } = await run('license apply -', roster(25));
+
+  expect({ exitCode, keys: keysIn(stdout) }).toEqual({
+    exitCode: 0,
+    keys: made().map(({ license_code }) => license_code),
+  });
+  expect(stderr.match(/the server answered several users with one key/g)).toHaveLength(25);
+});
+
+test('where no list says whose it is, it is nobody’s: 9, and the answers stay open', async () => {
+  const { run, made } = await service({ write_shape: 'other-key' }, 'GET /v1/license/=error-in-200#1+2');
+
+  const { exitCode, stdout, error } = await run('license apply -', roster(2));
+
+  expect({ exitCode, keys: keysIn(stdout), made: made().length }).toEqual({
+    exitCode: 9,
+    keys: [undefined, undefined],
+    made: 2,
+  });
+  expect(error?.message).toContain('answered, and not yet confirmed by a list: ward-0, ward-1');
+  expect((await run('license apply -', roster(2))).exitCode).toBe(0);
+  expect(made()).toHaveLength(2);
+});
+
+/** A service whose list has nobody, which answers a POST with a license of ada, and then lists these. */
+function answering(license_code: string, listed: readonly string[], before: number = 200) {
+  const fake = fakeService();
+  const ada = { remote_user: 'ada', app_code: 7, size_allowance: 4 };
+  const list = fake.expect('GET /v1/license/?remote_user=ada&app_code=7');
+  list.reply(before, []);
+  fake.expect({ method: 'POST', path: '/v1/license/', json: ada }).reply(201, { license_code, ...ada });
+  const rows = listed.map((key) => ({ license_code: key, ...ada }));
+  return { fake, again: () => fake.expect('GET /v1/license/?remote_user=ada&app_code=7').reply(200, rows) };
+}
+
+test.each(['****-9F2A', '…9F2A', '...9f-9F2A', '•••2A', '**********', 'K-77-9F2A', '9F2A'])(
+  'a list that masks keys, and shows %s, shows the answered one',
+  async (masked) => {
+    const { fake, again } = answering('K-77-9F2A', [masked]);
+    again();
+
+    const { exitCode, stdout, stderr } = await runAt(fake, `${ensure} -o json -q`);
+
+    fake.done();
+    expect({ exitCode, keys: keysIn(stdout), stderr }).toEqual({ exitCode: 0, keys: ['K-77-9F2A'], stderr: '' });
+  },
+);
+
+test.each([
+  ['two new licenses', ['K-1', 'K-2'], 200],
+  ['no look before that was answered', ['K-1'], 400],
+])(
+  'where the keys differ and the list cannot tell whose the answered one is (%s), the answer stays open',
+  async (...given) => {
+    const [, listed, before] = given;
+    const { fake, again } = answering('KEY-9F2A', listed, before);
+    again();
+    if (before !== 200) again();
+
+    const { exitCode, stdout, error } = await runAt(fake, `${create} -o json`);
+
+    fake.done();
+    expect({ exitCode, keys: keysIn(stdout) }).toEqual({ exitCode: 9, keys: ['KEY-9F2A'] });
+    expect(error?.message).toContain('ends with 9F2A');
+  },
+);
