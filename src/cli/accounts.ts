@@ -60,7 +60,8 @@ function keyCommandRunner({ host, options, messages, redactor, signal }: Running
   return async (command) => {
     const { runKeyCommand } = await import('../store/account/key-command.ts');
     const verbose = options.verbose ? messages.note : undefined;
-    const interactive = isInteractive(host, options);
+    // Its input is ours: what a pipe holds is not for it.
+    const interactive = host.stdin.isTTY === true && isInteractive(host, options);
     const { system, alarm } = host;
     return redactor.watch(await runKeyCommand(command, { system, alarm, signal, verbose, interactive }));
   };

@@ -1,6 +1,7 @@
 import type { GlobalValues } from '../commands/context.ts';
 import { Failure, usage } from '../core/failure.ts';
 import type { ReadLimits } from '../core/read.ts';
+import { variable } from '../core/system.ts';
 import { flagOf, type Field } from '../schema/field.ts';
 import type { CommandRequest } from './program.ts';
 import type { TypedOption } from './values.ts';
@@ -13,9 +14,10 @@ export interface InputReading {
   readonly note: (text: string) => void;
 }
 
-/** Whether there is a person to ask: questions are read from one terminal and written to another. */
-export function isInteractive({ stdin, stderr }: Host, { input }: GlobalValues): boolean {
-  return input !== false && stdin.isTTY === true && stderr.isTTY === true;
+/** Whether there is a person to ask: one who sees standard error, and types for this process. A CI may have a terminal, and nobody at it. */
+export function isInteractive({ stderr, system, terminal }: Host, { input }: GlobalValues): boolean {
+  const isAlone = variable(system.env, 'CI') !== undefined;
+  return input !== false && !isAlone && stderr.isTTY === true && terminal.isForeground();
 }
 
 /** A string of Node holds half a gigabyte, and what is read becomes several times larger. */

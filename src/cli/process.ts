@@ -6,6 +6,7 @@ import type { System } from '../core/system.ts';
 import { realAlarm, realClock } from './clock.ts';
 import type { Host, Output } from './host.ts';
 import { main } from './main.ts';
+import { processTerminal } from './terminal.ts';
 
 /** Runs the program in this process: the launcher's one call. `keepCode` lets it write the code cache, once all work is done. */
 export async function start(version: string, { keepCode }: { keepCode: () => void }): Promise<void> {
@@ -20,6 +21,7 @@ export async function start(version: string, { keepCode }: { keepCode: () => voi
     get stdin() {
       return (stdin ??= opened(() => process.stdin));
     },
+    terminal: processTerminal,
     stdout: listened(() => process.stdout),
     get stderr() {
       return (stderr ??= listened(() => process.stderr));

@@ -1,16 +1,18 @@
+import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import password from '@inquirer/password';
 import { Failure, usage } from '../core/failure.ts';
 import { Secret } from '../core/secret.ts';
 import { plain } from '../output/plain.ts';
-import type { Host } from './host.ts';
+import { lockFolder, withLock } from '../store/lock/lock.ts';
+import type { Host, Input } from './host.ts';
 
-/** Questions go to stderr and answers come from stdin, both of them terminals: stdout stays data. */
+/** Questions go to standard error, and answers come from the terminal of the process: stdout stays data, and so may stdin. */
 export function openPrompt(host: Host, interactive: () => boolean, signal: AbortSignal) {
   const line = async (question: string): Promise<string> => {
     if (!interactive())
       throw usage(`an answer is needed, and there is no terminal: ${question}`, 'Give it as an option: see --help.');
-    return readLine(host, plain(question), signal);
+    return atTerminal(host, signal, (input) => readLine(input, host, plain(question), signal));
   };
   return {
     line,
@@ -26,14 +28,25 @@ export function openPrompt(host: Host, interactive: () => boolean, signal: Abort
           'Use standard input or a file: see --help. For a key that is --api-key-stdin or --api-key-file.',
         );
       }
-      return readHidden(host, plain(question), signal);
+      return atTerminal(host, signal, (input) => readHidden(input, host, plain(question), signal));
     },
   };
 }
 
+/** One question at a time, also among the processes of a pipeline: of two that wait for a line, either may get it. */
+async function atTerminal<T>(host: Host, signal: AbortSignal, ask: (input: Input) => Promise<T>): Promise<T> {
+  const lock = join(await lockFolder(host.system), `terminal-${host.terminal.group}.lock`);
+  const askOnce = async (): Promise<T> => {
+    const input = host.terminal.open();
+    // On Windows it is standard input itself.
+    return ask(input).finally(() => input !== host.stdin && input.destroy());
+  };
+  return withLock(lock, host, askOnce, { wait: Infinity, signal, what: 'the terminal' });
+}
+
 /** readline's question never settles when its input closes: the closing ends it here (dependencies.md, section 8). */
-async function readLine(host: Host, question: string, signal: AbortSignal): Promise<string> {
-  const lines = createInterface({ input: host.stdin, output: host.stderr });
+async function readLine(input: Input, host: Host, question: string, signal: AbortSignal): Promise<string> {
+  const lines = createInterface({ input, output: host.stderr });
   const closed = new AbortController();
   lines.once('close', () => closed.abort(new Failure('cancelled', 'cancelled: no answer')));
   lines.once('SIGINT', () => closed.abort(new Failure('cancelled', 'cancelled by Ctrl-C')));
@@ -52,9 +65,9 @@ async function readLine(host: Host, question: string, signal: AbortSignal): Prom
 const unmarked = { prefix: '' };
 
 /** The package rejects with an error named …Prompt… on Ctrl-C and on a closed input. */
-async function readHidden(host: Host, question: string, signal: AbortSignal): Promise<Secret> {
+async function readHidden(input: Input, host: Host, question: string, signal: AbortSignal): Promise<Secret> {
   try {
-    const streams = { input: host.stdin, output: host.stderr, signal, clearPromptOnDone: false };
+    const streams = { input, output: host.stderr, signal, clearPromptOnDone: false };
     return new Secret(await password({ message: question, mask: false, theme: unmarked }, streams));
   } catch (cause) {
     if (signal.aborted) throw signal.reason;

@@ -41,7 +41,7 @@ export const globalOptions = {
   input: {
     kind: 'boolean',
     negatable: true,
-    help: 'Ask questions on a terminal (default: yes)',
+    help: 'Ask questions on the terminal, also where standard input is a pipe (default: yes; no where CI is set)',
   },
   yes: {
     kind: 'boolean',

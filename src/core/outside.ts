@@ -13,6 +13,7 @@ export {
   ftruncateSync,
   open as openDescriptor,
   openSync,
+  readFileSync,
   readSync,
   writeSync,
   type Stats,

@@ -115,6 +115,7 @@ function job({ isTTY, total, columns = 80, options = {}, env = {} }: Job) {
   const stderr = Object.assign(new PassThrough(), { isTTY, columns });
   stderr.on('data', (chunk: Buffer) => chunks.push(chunk.toString()));
   const host: Host = {
+    terminal: { group: 1, isForeground: () => isTTY, open: () => new PassThrough() },
     system: {
       env,
       platform: 'linux',

@@ -305,6 +305,88 @@ describe('license apply', () => {
   });
 });
 
+describe('a question, where standard input is a pipe', () => {
+  const roster = "printf 'remote_user,size_allowance\\nada,4\\nben,4\\n'";
+  const apply = `${roster} | chatelaine license apply - -o json`;
+
+  /** A server that tells which users have been given a license, and what a client needs to reach it. */
+  async function licensed() {
+    const { licensing, state } = await serve();
+    const env = {
+      CHATELAINE_BASE_URL: licensing.base_url,
+      CHATELAINE_API_KEY: key,
+      CHATELAINE_APP_CODE: '4711',
+      NO_COLOR: '1',
+    };
+    const before = state.licenses().length;
+    return { env, home: emptyHome(), state, created: () => state.licenses().length - before };
+  }
+
+  test.each([
+    ['n', 130, 0],
+    ['y', 0, 2],
+  ])('is asked at the terminal: %s', needs('terminals'), async (typed, exitCode, created) => {
+    const at = await licensed();
+    const run = openTerminal(apply, at);
+    await run.shows(/2 to create on .* \[y\/N\]/);
+    expect(at.created()).toBe(0);
+    run.type(`${typed}\r`);
+    expect([(await run.ended).exitCode, at.created()]).toEqual([exitCode, created]);
+  });
+
+  test('of retire, whose codes come from view, is asked', needs('terminals'), async () => {
+    const at = await licensed();
+    const [user] = at.state.licenses();
+    const line = `chatelaine license view --remote-user ${user?.remote_user ?? ''} -q | chatelaine license retire -`;
+    const run = openTerminal(line, at);
+    await run.shows(/\[y\/N\]/);
+    run.type('n\r');
+    expect((await run.ended).exitCode).toBe(130);
+    expect(at.state.licenses()[0]).toEqual(user);
+  });
+
+  test('is asked behind a roster that was typed at the same terminal', needs('terminals'), async () => {
+    const at = await licensed();
+    const run = openTerminal('chatelaine license apply - -o json', at);
+    await run.shows(/Reading standard input/);
+    run.type('remote_user,size_allowance\rada,4\r\u0004');
+    await run.shows(/1 to create on .* \[y\/N\]/);
+    run.type('y\r');
+    expect([(await run.ended).exitCode, at.created()]).toEqual([0, 1]);
+  });
+
+  test.each([
+    ['in a CI', apply, { CI: 'true' }],
+    ['where standard error is a file', `${apply} 2>said`, {}],
+    ['with --no-input', `${apply} --no-input`, {}],
+    ['in the background', `set -m; { ${apply}; } & wait $!`, {}],
+    ['without a terminal of the process', `${roster} | setsid --wait "$NODE" "$PROGRAM" license apply -`, {}],
+  ])('is not asked %s', needs('terminals'), async (_where, line, more) => {
+    const at = await licensed();
+    const { exitCode, output } = await on(line, { ...at, env: { ...at.env, ...more } });
+    expect([exitCode, at.created(), output.includes('[y/N]')]).toEqual([0, 2, false]);
+  });
+
+  test('is asked by each process that xargs starts', needs('terminals'), async () => {
+    const at = await licensed();
+    const [one, other] = at.state.licenses();
+    const users = `${one?.license_code ?? ''} ${other?.license_code ?? ''}`;
+    const run = openTerminal(`printf '%s ' ${users} | xargs -n1 -P2 "$NODE" "$PROGRAM" license retire`, at);
+    await run.shows(/\[y\/N\]/);
+    run.type('n\r');
+    await run.shows(/\[y\/N\]/);
+    run.type('n\r');
+    const { output } = await run.ended;
+    expect(plainText(output).match(/\[y\/N\] n/g)).toHaveLength(2);
+  });
+
+  test('that Ctrl-C ends leaves the terminal as it was', needs('terminals'), async () => {
+    const { output } = await interrupted(apply, /\[y\/N\]/, await licensed());
+    expect(output).toMatch(/code=130/);
+    expect(output).toMatch(/ icanon .* echo /s);
+  });
+});
+
 async function serve(options: Partial<SandboxOptions> = {}): Promise<Sandbox> {
   const sandbox = await startSandbox({ clock: realTime, ...options });
   onTestFinished(() => sandbox.close());

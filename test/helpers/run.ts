@@ -139,6 +139,7 @@ async function runMain(
   const home = options.home ?? emptyHome();
   const stdout = collector(options);
   const stderr = collector({ ...options, written: undefined });
+  const stdin = inputOf(options);
   const clock = sleptClock(options.now ?? Date.UTC(2026, 2, 1, 12));
   const ends: (() => void)[] = [];
   const host: Host = {
@@ -156,7 +157,8 @@ async function runMain(
     },
     clock: options.clock ?? clock,
     alarm: options.alarm ?? realAlarm,
-    stdin: inputOf(options),
+    stdin,
+    terminal: { group: process.pid, isForeground: () => options.tty === true, open: () => stdin },
     stdout: stdout.stream,
     stderr: stderr.stream,
     interrupt: options.interrupt ?? new AbortController().signal,

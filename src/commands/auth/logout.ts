@@ -1,14 +1,14 @@
 import { usage } from '../../core/failure.ts';
 import { flagField } from '../../schema/field.ts';
 import { command } from '../command.ts';
-import type { Accounts, Invocation } from '../context.ts';
+import type { Accounts, Invocation, Terminal } from '../context.ts';
 
 export default command({
   about: ['Forgets keys on this machine alone: withdraw a key that somebody else may have at its service too.'],
   args: {
     name: { kind: 'string', placeholder: 'NAME', suggest: 'profiles', help: 'Name of the profile' },
   },
-  options: { all: flagField('Every profile') },
+  options: { all: flagField('Every profile; asks first, and needs --yes where nobody can be asked') },
   examples: ['chatelaine auth logout old'],
 
   dryRun: ['rows'],
@@ -25,15 +25,20 @@ export default command({
   },
 });
 
-type Forgetting = Pick<Accounts, 'profiles'> & Pick<Invocation, 'options'>;
+type Forgetting = Pick<Accounts, 'profiles'> & Pick<Invocation, 'options'> & Pick<Terminal, 'interactive' | 'confirm'>;
 
 async function forgotten(profile: string, { profiles, options }: Forgetting) {
   await profiles().remove([profile]);
   return { profile, status: options.dry_run ? 'would be removed' : 'removed' };
 }
 
-async function everyProfile({ profiles, options }: Forgetting) {
+/** @throws Failure usage where nobody can be asked, and --yes is not typed */
+async function everyProfile({ profiles, options, interactive, confirm }: Forgetting) {
   const names = await profiles().names();
+  if (names.length > 0 && !options.dry_run && !options.yes) {
+    if (!interactive()) throw usage('auth logout --all needs --yes: nothing was forgotten');
+    await confirm(`Forget every profile and its key: ${names.join(', ')}?`);
+  }
   await profiles().remove(names);
   return names.map((profile) => ({ profile, status: options.dry_run ? 'would be removed' : 'removed' }));
 }

@@ -14,7 +14,10 @@ interface Place {
   readonly home: string;
   readonly config: string;
   /** One command line in this home, without credentials in the environment. */
-  run(line: string, options?: { stdin?: string; service?: FakeService; env?: Record<string, string> }): Promise<Ran>;
+  run(
+    line: string,
+    options?: { stdin?: string; tty?: boolean; service?: FakeService; env?: Record<string, string> },
+  ): Promise<Ran>;
 }
 
 function place(): Place {
@@ -520,7 +523,7 @@ describe('auth list, use, logout, token, status', () => {
 
     const planned = await at.run('auth logout --all --dry-run -o csv');
     const kept = await at.run('auth list -o json');
-    const { exitCode, stdout } = await at.run('auth logout --all -o json');
+    const { exitCode, stdout } = await at.run('auth logout --all --yes -o json');
 
     expect(planned.stdout).toBe('profile,status\nfirst,would be removed\nsecond,would be removed\n');
     expect(JSON.parse(kept.stdout)).toHaveLength(2);
@@ -532,6 +535,25 @@ describe('auth list, use, logout, token, status', () => {
     const files = ['config.json', 'credentials.json'].map((name) => readFileSync(join(at.config, name), 'utf8')).join();
     expect(files).not.toMatch(/first|second/);
     expect(await at.run('auth logout --all -o json')).toMatchObject({ exitCode: 0, stdout: '[]\n' });
+  });
+
+  test('logout --all asks, and without a terminal needs --yes', async () => {
+    const at = place();
+    await store(at, 'first');
+    await store(at, 'second');
+    const names = async () => (await at.run('auth list -o csv --fields profile --no-header')).stdout;
+
+    expect(await at.run('auth logout --all -o json')).toMatchObject({
+      exitCode: 2,
+      error: { message: 'auth logout --all needs --yes: nothing was forgotten' },
+    });
+    const asked = await at.run('auth logout --all', { tty: true, stdin: 'n\n' });
+    expect([asked.exitCode, await names()]).toEqual([130, 'first\nsecond\n']);
+    expect(asked.stderr).toContain('Forget every profile and its key: first, second? [y/N]');
+    const inCi = await at.run('auth logout --all', { tty: true, stdin: 'y\n', env: { CI: '1' } });
+    expect([inCi.exitCode, await names()]).toEqual([2, 'first\nsecond\n']);
+    const agreed = await at.run('auth logout --all', { tty: true, stdin: 'y\n' });
+    expect([agreed.exitCode, await names()]).toEqual([0, '']);
   });
 
   test.each(['auth logout', 'auth logout first --all'])('%s is exit 2', async (line) => {
