@@ -7,21 +7,32 @@ import { wrap } from '../output/plain.ts';
 import { licenseRules } from '../schema/license.ts';
 import { flagOf, type Field, type Fields } from '../schema/field.ts';
 
-/** Text of `chatelaine --help`, in lines of at most `width` characters. */
+/** Text of `chatelaine --help`, in lines of at most `width` characters: on a terminal of 80 columns it fits 24 lines. */
 export function programHelp(table: readonly CommandEntry[], width: number): string {
+  const alone = table.filter(({ name }) => !name.includes(' ') && !Object.hasOwn(nouns, name));
+  const entries = Object.keys(nouns).map((noun) => {
+    const verbs = table.flatMap(({ name }) => (name.startsWith(`${noun} `) ? [name.slice(noun.length + 1)] : []));
+    return { term: noun, text: verbs.join(', ') };
+  });
   return sections([
-    ['', wrap('License keys and team chat from one command line', width)],
-    ['Usage', ['chatelaine COMMAND [OPTION… | --help]', 'chatelaine help options']],
+    ['', wrap('License keys and team chat from one command line; --sandbox needs no account', width)],
     [
-      'Try it, nothing to sign in to',
+      'Usage',
       [
-        'chatelaine --sandbox license create --remote-user ada --size-allowance 4',
-        'chatelaine --sandbox license list',
-      ].flatMap((line) => exampleLines(line, width)),
+        ...exampleLines('chatelaine --sandbox license create --remote-user ada --size-allowance 4', width),
+        ...exampleLines('chatelaine --sandbox license list', width),
+        ...wrap('chatelaine NOUN --help, chatelaine NOUN VERB --help, chatelaine help options', width - indent),
+      ],
     ],
-    ...groupsOf(table).map(({ title, entries }) => [title, entryLines(entries.map(commandEntry), width)] as const),
+    [
+      'Commands',
+      entryLines([...entries, { term: 'others', text: alone.map(({ name }) => name).join(', ') }], width, nounWidth),
+    ],
   ]);
 }
+
+/** Wide enough for the longest noun. */
+const nounWidth = 18;
 
 /** Text of `chatelaine help options`. */
 export function optionsHelp(width: number): string {
@@ -101,11 +112,11 @@ export function helpWidth(columns: number | undefined): number {
 }
 
 const indent = 2;
-const termWidth = 24;
+const usualTermWidth = 24;
 /** A text beside its term needs that much; else it is below. */
 const leastText = 30;
 
-function entryLines(entries: readonly HelpEntry[], width: number): string[] {
+function entryLines(entries: readonly HelpEntry[], width: number, termWidth = usualTermWidth): string[] {
   const isBeside = width - 2 * indent - termWidth >= leastText;
   const margin = ' '.repeat(isBeside ? termWidth + indent : 2 * indent);
   return entries.flatMap(({ term, text }) => {

@@ -27,7 +27,7 @@ export async function runCommand(
     messages.warn('CHATELAINE_SANDBOX is set: running against the embedded sandbox');
   if (options.sandbox && options.typed.has('profile')) throw usage('--sandbox and --profile exclude each other');
   if (command.fieldsFromFile === undefined || values[command.fieldsFromFile] !== true) checkFields([]);
-  const session = openSession(running, checkFields);
+  const session = openSession(running, command.name, checkFields);
   const { conclusions } = session;
   const printed = { note: messages.note, filter, turn: turner(given.signal, host.clock), conclusions };
   const print = printer(command, { ...result, ...printed }, running);

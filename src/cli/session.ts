@@ -29,6 +29,7 @@ import type { JournalHeader } from '../store/journal.ts';
 import { openAccounts } from './accounts.ts';
 import { openConnections, type Connections } from './connections.ts';
 import { isInteractive, readBytes, readInputLine, readText, type InputReading } from './input.ts';
+import { historyOf } from './history.ts';
 import { openLedgers } from './ledgers.ts';
 import type { Messages } from './messages.ts';
 import type { FieldCheck } from './fields.ts';
@@ -38,7 +39,7 @@ import type { Running } from './values.ts';
 import type { Host } from './host.ts';
 
 /** The real context of one command, and what the run needs of it afterwards. */
-export function openSession(running: Running, checkFields: FieldCheck) {
+export function openSession(running: Running, command: string, checkFields: FieldCheck) {
   const { host, options, messages, signal } = running;
   const planned: PlannedCall[] = [];
   const conclusions: string[] = [];
@@ -61,6 +62,7 @@ export function openSession(running: Running, checkFields: FieldCheck) {
     raw: rawApi(accounts, connections),
     ...questions(running),
     ...records(host, options, messages, signal),
+    ...historyOf(command, accounts, running),
     ...ledgers,
     note: messages.note,
     conclude: (text) => void conclusions.push(text),

@@ -12,6 +12,7 @@ import type { Secret } from '../core/secret.ts';
 import type { LostLines, OpenArchive } from '../store/archive/archive.ts';
 import type { Journal, JournalContent, JournalHeader } from '../store/journal.ts';
 import type { Milliseconds } from '../core/duration.ts';
+import type { HistoryEntry, LicenseEvent } from '../store/record/history.ts';
 import type { Calendar } from '../core/moment.ts';
 import type { Ledger } from '../store/ledger/ledger.ts';
 import type { Claims, OpenAnswer } from '../store/claims.ts';
@@ -148,6 +149,10 @@ export interface Disk {
   journal(header: JournalHeader, file?: string): Promise<Journal>;
   /** A record that is finished once the result is written, and closed however the run ends. */
   untilWritten(record: WrittenRecord): void;
+  /** What runs on this computer did for licenses, the oldest first. @throws Failure config */
+  history(): Promise<readonly HistoryEntry[]>;
+  /** Where this run tells what it does for licenses of that server. */
+  recorder(credential: LicensingCredential): Recorder;
   /** What earlier runs recorded in that journal, without holding it; undefined where none left one. */
   readJournal(header: JournalHeader, file?: string): Promise<JournalContent | undefined>;
   /** The archive in that folder, or a new one, held by this process alone. Lines that parts.ndjson lost are refused by default. */
@@ -156,6 +161,13 @@ export interface Disk {
   files(): { readonly config: string; readonly state: string };
   /** Whether the folder of state can be made or written; nothing is made. @throws Failure config where it cannot */
   refuseUnwritableState(): Promise<void>;
+}
+
+export interface Recorder {
+  /** The name of the run. */
+  readonly run: string;
+  /** Appends to the history; where it cannot be written there is a warning, once. */
+  record(event: LicenseEvent): Promise<void>;
 }
 
 interface WrittenRecord {

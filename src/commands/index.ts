@@ -50,7 +50,7 @@ const entry = (
 /** Commands that only say what to do instead; help and manual do not show them. */
 export const hiddenTable: readonly CommandEntry[] = [
   entry('license delete', 'The licensing API has no delete', () => import('./license/delete-license.ts')),
-  ...['rm', 'remove', 'revoke', 'undo'].map((verb) =>
+  ...['rm', 'remove', 'revoke'].map((verb) =>
     entry(`license ${verb}`, 'The licensing API has no delete', () => import('./license/delete-license.ts')),
   ),
   entry('settings get', 'The chat API cannot read settings', () => import('./settings/get.ts')),
@@ -63,6 +63,8 @@ export const commandTable: readonly CommandEntry[] = [
   entry('license view', 'Show one license, or all of one user', () => import('./license/view-license.ts')),
   entry('license edit', 'Change a license in place', () => import('./license/edit.ts')),
   entry('license retire', 'Make the license of a user who left worthless', () => import('./license/retire.ts')),
+  entry('license history', 'Show what runs on this computer did for licenses', () => import('./license/history.ts')),
+  entry('license undo', 'Put back what a run changed', () => import('./license/undo.ts')),
   entry('license ensure', 'Give a user one license, and print its key', () => import('./license/ensure.ts')),
   entry('license apply', 'Give every user of a file one license', () => import('./license/apply.ts')),
   entry(

@@ -62,14 +62,6 @@ export const rosterFields = {
   app_code: { ...licenseFields.app_code, required: false },
 } as const satisfies Fields;
 
-const { kind, required, placeholder, help } = licenseFields.size_allowance;
-
-/** The same of a journal that is a roster: licenses had sizes that nobody may ask for today. */
-export const putBackFields = {
-  ...rosterFields,
-  size_allowance: { kind, required, placeholder, help },
-} as const satisfies Fields;
-
 /** The columns of a roster of sensors. */
 export const sensorRosterFields = {
   mac_address: firstActivationFields.mac_address,

@@ -132,13 +132,6 @@ function contentIn(path: string, bytes: Buffer, header: JournalHeader): JournalC
   return { path, records, isDamaged: size < bytes.length, size };
 }
 
-/** The header and the records of any job's journal; undefined for bytes that are something else. @throws Failure config where it is damaged */
-export function journalIn(path: string, bytes: Buffer): readonly unknown[] | undefined {
-  return bytes.subarray(0, beginning.length).equals(Buffer.from(beginning))
-    ? readRecords(bytes, damaged(path)).records
-    : undefined;
-}
-
 const beginning = '{"journal":1';
 
 function damaged(path: string): Damaged {

@@ -23,7 +23,7 @@ test.each([
   expect(asked).toMatchObject({ exitCode: 0, stdout: wanted?.stdout });
 });
 
-const licenseVerbs = 'create, list, view, edit, retire, ensure, apply, audit';
+const licenseVerbs = 'create, list, view, edit, retire, history, undo, ensure, apply, audit';
 
 /** The hint that shows how a command is written. */
 function see(synopsis: string): string {

@@ -26,6 +26,8 @@ const typed: Readonly<Record<string, readonly string[]>> = {
     `license retire ${licenseCode(5)} --yes`,
     `license edit ${licenseCode(5)} --remote-user physio-7731 --size-allowance 6`,
   ],
+  'license history': ['license history'],
+  'license undo': ['license undo --yes', 'license undo 7K2F'],
   'license ensure': ['license ensure --remote-user physio-7731 --size-allowance 4'],
   'license apply': [
     'license apply {home}/roster.csv --dry-run',
@@ -142,7 +144,7 @@ async function opened(columns: number, added: RunOptions['env'] = {}): Promise<(
     checkKept(stdout, columns, line);
     const shown = `${stdout}${stderr === '' ? '' : `--- stderr\n${stderr}`}`.replace(/[^\n]*\r\u001b\[K/g, '');
     // The name of a journal is a hash of what it is about, the port included.
-    const named = shown.replace(/(?<=journals\/)[\da-f]{32}/g, '0'.repeat(32));
+    const named = shown.replace(/(?<=journals\/)[\da-f]{32}/g, '0'.repeat(32)).replace(runNames, '7K2F');
     const settled = named.replaceAll(home, '/home/ada').replace(/(?<=127\.0\.0\.1:)\d+/g, '12345');
     return `=== ${columns} columns: chatelaine ${line}\n${settled.replaceAll(secrets, 'KEY-OF-THE-ACCOUNT')}\n`;
   };
@@ -171,5 +173,8 @@ function writeFiles(home: string, env: Readonly<Record<string, string>>): void {
     `[api]\nemail=${env['CHATELAINE_CHAT_EMAIL'] ?? ''}\nkey=${'a'.repeat(32)}\nsite=${env['CHATELAINE_CHAT_SITE'] ?? ''}\n`,
   );
 }
+
+/** The name of a run is drawn at random. */
+const runNames = /(?<=license\s+undo |\d\d:\d\d +|^run +)[\dA-HJKMNP-TV-Z]{4}\b|^[\dA-HJKMNP-TV-Z]{4}(?= {2})/gm;
 
 const standing = fixedClock(Date.UTC(2026, 2, 9, 12));

@@ -16,6 +16,7 @@ import {
   type Planning,
   type RowResult,
 } from '../../jobs/license/plan-roster.ts';
+import type { RecordEvent } from '../../jobs/license/recorded-change.ts';
 import { licenseJournal, recordedPast, type LicenseJournal } from '../../jobs/license/past.ts';
 import type { Applying } from '../../jobs/license/roster-results.ts';
 import type { JournalHeader } from '../../store/journal.ts';
@@ -56,6 +57,9 @@ export async function* applied(job: Job, context: ApplyingParts): AsyncGenerator
   for (const { account } of targets) refuseReadOnly(account);
   const opened = await context.journal(headerOf(job), values.journal);
   let isDone = false;
+  const recorders = new Map(targets.map(({ app_code, account }) => [app_code, context.recorder(account)]));
+  const run = [...recorders.values()][0]?.run ?? '';
+  const record: RecordEvent = async (event) => recorders.get(event.app_code ?? NaN)?.record(event);
   let resized = 0;
   try {
     const journal = licenseJournal(opened, context);
@@ -67,7 +71,7 @@ export async function* applied(job: Job, context: ApplyingParts): AsyncGenerator
       const plan = await checked(listed, asked, { ...job, ...known });
       refusePlan(plan, job);
       if (creationsIn(plan) > asked) await ask(plan, job, context);
-      for await (const row of carriedOut(plan, { ...job, ...known, journal }, context)) {
+      for await (const row of carriedOut(plan, { ...job, ...known, journal, record }, context)) {
         if (row.size_allowance_before !== null) resized += 1;
         yield row;
       }
@@ -78,12 +82,10 @@ export async function* applied(job: Job, context: ApplyingParts): AsyncGenerator
   } finally {
     // What was done decides how the run ends, and not whether its record could be put away.
     await orWarn(isDone ? opened.finish() : opened.close(), context.warn);
-    // A journal is a roster of the licenses that it resized. None is created: a user who is gone stays gone.
-    const journal = `${opened.path}${isDone ? '.done' : ''}`;
-    const line = applyLine(journal, { app_code: values.app_code }, context.options);
+    const { profile, sandbox } = context.options;
     const sizes = resized === 1 ? 'the size' : `${resized} sizes`;
     if (resized > 0)
-      context.conclude(`to put ${sizes} back: ${line} --column size_allowance=size_allowance_before --max-create 0`);
+      context.conclude(`to put ${sizes} back: ${commandLine('license undo', [run], { profile, sandbox })}`);
   }
 }
 
@@ -95,7 +97,7 @@ async function checked(plan: Plan, asked: number, planning: Job & Planning): Pro
 
 async function* carriedOut(
   plan: Plan,
-  job: Job & Planning & Pick<Applying, 'journal' | 'claims'>,
+  job: Job & Planning & Pick<Applying, 'journal' | 'claims' | 'record'>,
   context: ApplyingParts,
 ): AsyncGenerator<RowResult> {
   const { signal, conclude, clean } = context;

@@ -89,7 +89,6 @@ export default command({
       file,
       values,
       ...allowedBy(values, users),
-      resizedTo: roster.resizedTo,
       targets: await targetsOf(roster.rows, values.app_code, context),
       licensing: apiOfEachApp(context, values.app_code),
       concurrency: values.concurrency ?? defaultConcurrency,

@@ -35,7 +35,9 @@ export default command({
     // The request alone is what a dry run shows.
     if (options.dry_run) await api.create(fields);
     const claims = await context.claims(account, app_code, settle);
-    const { license, failure } = await createAnother(api, fields, { ...settlingOf(context, settle), claims, elapsed });
+    const { record } = context.recorder(account);
+    const creating = { ...settlingOf(context, settle), claims, elapsed, record };
+    const { license, failure } = await createAnother(api, fields, creating);
     if (license.key === undefined)
       warn(
         'the license was created, but none of its fields can be recognised as its key: ' +

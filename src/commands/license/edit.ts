@@ -1,6 +1,7 @@
 import { Failure, usage } from '../../core/failure.ts';
 import { optional } from '../../schema/field.ts';
 import { licenseCode, licenseFields, licenseExtras } from '../../schema/license.ts';
+import { recordedChange } from '../../jobs/license/recorded-change.ts';
 import { command } from '../command.ts';
 import { refuseReadOnly } from '../../store/account/credentials.ts';
 import { beforeFields, changedFrom, changedShow, changeNote, type ChangedLicense } from './put-back.ts';
@@ -8,8 +9,7 @@ import { keyAlone } from './show.ts';
 
 export default command({
   about: [
-    'The license is looked at first: standard error says what changed, as in resized 4 -> 6, with the command that puts it back. Elsewhere ' +
-      'than on a terminal that has CODE in place of the license code.',
+    'The license is looked at first: standard error says what changed, as in resized 4 -> 6, with the command that undoes it.',
     'Only what you give is changed. --app-code is the new value here, and does not choose a credential.',
     'license view --remote-user U shows the key of a user; license ensure --remote-user U --size-allowance N resizes without it.',
   ],
@@ -32,16 +32,19 @@ export default command({
     const { remote_user, app_code, size_allowance } = fields;
     const isWhole = remote_user !== undefined && app_code !== undefined && size_allowance !== undefined;
     if (replace && !isWhole) throw usage('--replace needs --remote-user, --app-code and --size-allowance');
-    refuseReadOnly(await context.licensingAccount());
+    const account = await context.licensingAccount();
+    refuseReadOnly(account);
     const api = context.licensing();
     // The request alone is what a dry run shows.
     const found = context.options.dry_run ? undefined : await api.view(license_code).catch(orUnknown);
-    const license =
+    const change = () =>
       replace && isWhole
-        ? await api.replace(license_code, { remote_user, app_code, size_allowance })
-        : await api.update(license_code, fields);
+        ? api.replace(license_code, { remote_user, app_code, size_allowance })
+        : api.update(license_code, fields);
+    const { run, record } = context.recorder(account);
+    const license = found ? await recordedChange(found, fields, record, change) : await change();
     const before = changedFrom(found, fields);
-    if (Object.keys(before).length > 0) context.conclude(changeNote(license_code, before, fields, context));
+    if (Object.keys(before).length > 0) context.conclude(changeNote(before, fields, run, context));
     return { ...license, before };
   },
 

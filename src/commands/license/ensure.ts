@@ -46,7 +46,8 @@ export default command({
     const claims = options.dry_run
       ? noClaims(await context.openAnswers(account, app_code, [remote_user]))
       : await context.claims(account, app_code, settle);
-    const ensuring = { ...settlingOf(context, settle), claims, elapsed, ...allowed };
+    const { record } = context.recorder(account);
+    const ensuring = { ...settlingOf(context, settle), claims, elapsed, ...allowed, record };
     const fields = { remote_user, app_code, size_allowance };
     const ensured = await ensureLicense(context.licensing(typed), fields, ensuring);
     const { outcome, license, size_before, failure } = ensured;

@@ -3,7 +3,7 @@ import { commandLine } from '../../core/shell-word.ts';
 import { namesIn } from '../../core/table-names.ts';
 import { changeInWords } from '../../jobs/license/decide.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import type { Invocation, Terminal } from '../context.ts';
+import type { Invocation } from '../context.ts';
 import { licenseShow } from './show.ts';
 
 /** A license that was changed. */
@@ -38,19 +38,14 @@ export function changedFrom(license: License | undefined, asked: EditedFields): 
   return Object.fromEntries(changed);
 }
 
-/**
- * What was changed, and the command that puts it back: `resized 4 -> 6, remote_user 'ada' -> 'left-ada'; …`. A log must not hold a
- * license code, so only a person at a terminal is shown it.
- */
+/** What was changed, and the command that puts it back: `resized 4 -> 6, remote_user 'ada' -> 'left-ada'; to undo it: …`. */
 export function changeNote(
-  code: string,
   { size_allowance: size, ...others }: FieldsBefore,
   asked: EditedFields,
-  { interactive, options: { profile, sandbox } }: Pick<Terminal, 'interactive'> & Pick<Invocation, 'options'>,
+  run: string,
+  { options: { profile, sandbox } }: Pick<Invocation, 'options'>,
 ): string {
   const resized = size === undefined ? [] : [`resized ${changeInWords(Number(size), asked.size_allowance ?? 0)}`];
   const renamed = namesIn(others).map((name) => `${name} '${others[name] ?? ''}' -> '${asked[name] ?? ''}'`);
-  const options = { ...others, size_allowance: size, profile, sandbox };
-  const line = commandLine('license edit', [interactive() ? code : 'CODE'], options);
-  return `${[...resized, ...renamed].join(', ')}; to put it back: ${line}`;
+  return `${[...resized, ...renamed].join(', ')}; to undo it: ${commandLine('license undo', [run], { profile, sandbox })}`;
 }

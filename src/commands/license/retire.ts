@@ -3,12 +3,13 @@ import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure, orWarn } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { isObject } from '../../core/json.ts';
+import { recordedChange } from '../../jobs/license/recorded-change.ts';
 import { each } from '../../jobs/work/each.ts';
 import { licenseCode, licenseExtras, licenseFields } from '../../schema/license.ts';
 import { hashOf } from '../../store/disk/files.ts';
 import type { Journal } from '../../store/journal.ts';
 import { command } from '../command.ts';
-import type { Invocation, Terminal, Time } from '../context.ts';
+import type { Invocation, Recorder, Terminal, Time } from '../context.ts';
 import { refuseReadOnly } from '../../store/account/credentials.ts';
 import { beforeFields, changedFrom, changedShow, changeNote, type ChangedLicense } from './put-back.ts';
 
@@ -33,7 +34,13 @@ export default command({
     const input = hashOf(Buffer.from(JSON.stringify(codes)));
     const header = { job: 'license retire', origin: context.identityOf(account), input };
     const journal = context.options.dry_run ? undefined : await context.journal(header);
-    const retiring = { ...context, api, journal, past: earlierIn(journal?.records ?? []) };
+    const retiring = {
+      ...context,
+      ...context.recorder(account),
+      api,
+      journal,
+      past: earlierIn(journal?.records ?? []),
+    };
     let isDone = false;
     try {
       yield* each(
@@ -63,7 +70,8 @@ interface Earlier {
   readonly to: string;
 }
 
-interface Retiring extends Pick<Invocation, 'options'>, Pick<Terminal, 'interactive' | 'conclude'>, Pick<Time, 'now'> {
+interface Retiring
+  extends Pick<Invocation, 'options'>, Pick<Terminal, 'interactive' | 'conclude'>, Pick<Time, 'now'>, Recorder {
   readonly api: Pick<LicensingApi, 'view' | 'update'>;
   /** Undefined in a dry run. */
   readonly journal: Pick<Journal, 'append'> | undefined;
@@ -78,7 +86,7 @@ async function retire(
   asked: string | undefined,
   retiring: Retiring,
 ): Promise<ChangedLicense & { readonly status: 'retired' | 'unchanged' }> {
-  const { api, journal, past, now, conclude } = retiring;
+  const { api, journal, past, now, conclude, run, record } = retiring;
   const found = await api.view(code);
   const user = userOf(found);
   const earlier = past.get(index);
@@ -108,9 +116,10 @@ async function retire(
       to: fields.remote_user,
       time: now(),
     });
-  const license = isLeft ? found : await api.update(code, fields);
+  const update = () => api.update(code, fields);
+  const license = isLeft ? found : await recordedChange(found, fields, record, update);
   if (Object.keys(before).length === 0) return { ...license, before, status: 'unchanged' };
-  conclude(`retired, ${changeNote(code, before, fields, retiring)}`);
+  conclude(`retired, ${changeNote(before, fields, run, retiring)}`);
   return { ...license, before, status: 'retired' };
 }
 

@@ -1,8 +1,8 @@
 import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
 import { hasKeyOf, textOf, type License, type UnfilteredList } from '../../api/licensing/license.ts';
-import { Failure } from '../../core/failure.ts';
+import { Failure, type FailureKind } from '../../core/failure.ts';
 import { commandLine, shellWord } from '../../core/shell-word.ts';
-import { licenseFields, type LicenseFields } from '../../schema/license.ts';
+import type { LicenseFields } from '../../schema/license.ts';
 import type { OpenAnswer } from '../../store/claims.ts';
 import type { LicenseUser } from './claim-users.ts';
 import type { Sight } from './sight.ts';
@@ -19,8 +19,6 @@ export interface KnownUsers {
   readonly sendAgain: ReadonlySet<string>;
   /** What an earlier POST was answered, whose license no list has shown. */
   readonly answerOf: (user: LicenseFields) => OpenAnswer | undefined;
-  /** The size to which an earlier run resized a license of the user, where that is put back. */
-  readonly resizedTo?: ((user: LicenseUser) => number) | undefined;
 }
 
 /** What has to happen so that a user has one license of the asked size. `answer`: an open one, after which nothing may be sent. */
@@ -55,14 +53,14 @@ export function isOpen(decision: Decision | Undecided): boolean {
   return 'answer' in decision;
 }
 
+/** A look was answered, with a similar name, or with a list that is not whole. */
+export const isLook: ReadonlySet<FailureKind> = new Set(['rejected', 'incomplete']);
+
 /** Never a second license. */
 export function decide(sight: Sight, asked: LicenseFields, known: KnownUsers): Decision {
-  const { similar, uncounted, sendAgain, answerOf, resizedTo } = known;
-  const { min, max } = licenseFields.size_allowance;
-  if (asked.size_allowance < min || asked.size_allowance > max)
-    return notPutBack(`the old size ${asked.size_allowance} is not allowed today (${min} to ${max})`, asked);
+  const { similar, uncounted, sendAgain, answerOf } = known;
   if (sight.shows === 'gap') return { step: 'refused', failure: sight.failure };
-  if (sight.shows === 'licenses') return keepOne(sight.licenses, asked, resizedTo?.(asked));
+  if (sight.shows === 'licenses') return keepOne(sight.licenses, asked);
   const answer = answerOf(asked);
   if (answer && !sendAgain.has(asked.remote_user)) {
     const details = { hint: sendAgainHint(asked), retryable: false };
@@ -90,32 +88,12 @@ function mayBeCut({ count }: UnfilteredList): Failure {
 
 const noOthers: readonly License[] = [];
 
-/** Of several licenses the one of the asked size is kept, else the first listed is resized. `resizedTo`: the one of that size is put back. */
-function keepOne(
-  licenses: readonly [License, ...License[]],
-  asked: LicenseFields,
-  resizedTo: number | undefined,
-): Decision {
-  const ofSize = (size: number | undefined): License[] => licenses.filter((license) => sizeOf(license) === size);
-  const hasSeveral = licenses.length > 1;
-  const resized = hasSeveral && resizedTo !== undefined ? ofSize(resizedTo) : [];
-  const [fitting] = resized.length > 0 ? [] : ofSize(asked.size_allowance);
-  const one = (step: 'unchanged' | 'resize', license: License): Decision => {
-    const others = hasSeveral ? licenses.filter((other) => other !== license) : noOthers;
-    return { step, license, others };
-  };
-  if (fitting) return one('unchanged', fitting);
-  if (hasSeveral && resizedTo !== undefined && resized.length !== 1) {
-    const found = `${resized.length === 0 ? 'none' : resized.length} of its ${licenses.length} licenses`;
-    return notPutBack(`${found} have the size ${resizedTo} that was set`, asked);
-  }
-  return one('resize', resized[0] ?? licenses[0]);
-}
-
-function notPutBack(why: string, { remote_user, app_code }: LicenseUser): Decision {
-  const look = commandLine('license list', [], { remote_user, app_code });
-  const way = `look with ${look}, and set another size with chatelaine license edit`;
-  return { step: 'refused', failure: new Failure('rejected', `${why}: not put back; ${way}`) };
+/** Of several licenses the one of the asked size is kept, else the first listed is resized. */
+function keepOne(licenses: readonly [License, ...License[]], asked: LicenseFields): Decision {
+  const fitting = licenses.find((license) => sizeOf(license) === asked.size_allowance);
+  const license = fitting ?? licenses[0];
+  const others = licenses.length > 1 ? licenses.filter((other) => other !== license) : noOthers;
+  return { step: fitting ? 'unchanged' : 'resize', license, others };
 }
 
 /**

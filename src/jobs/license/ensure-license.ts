@@ -7,9 +7,12 @@ import { whileClaimed, type ClaimedUser, type ClaimingUser } from './claim-users
 import { createLicense, settling, type CreatedLicense, type CreatingApi, type Settling } from './create-license.ts';
 import { decide, openInWords, retriesFor, severalWarning, similarTo, sizeOf, type KnownUsers } from './decide.ts';
 import { listAfterPost } from './list-users.ts';
+import { recordedChange, recordedCreation, type RecordEvent } from './recorded-change.ts';
 import { sightOf } from './sight.ts';
 
-interface Ensuring extends Settling, ClaimingUser, Pick<KnownUsers, 'similar' | 'uncounted' | 'sendAgain'> {}
+interface Ensuring extends Settling, ClaimingUser, Pick<KnownUsers, 'similar' | 'uncounted' | 'sendAgain'> {
+  readonly record: RecordEvent;
+}
 
 interface EnsuredLicense {
   readonly outcome: 'created' | 'resized' | 'unchanged';
@@ -44,14 +47,16 @@ async function ensure(
     if (decision.others.length > 0) ensuring.warn(severalWarning(fields));
     if (decision.step === 'unchanged') return { outcome: 'unchanged', license: decision.license };
     const { size_allowance } = fields;
-    const license = await api.update(keyOf(decision.license), { size_allowance });
+    const update = () => api.update(keyOf(decision.license), { size_allowance });
+    const license = await recordedChange(decision.license, { size_allowance }, ensuring.record, update);
     return { outcome: 'resized', license, size_before: sizeOf(decision.license) };
   }
   if (decision.step === 'refused') throw decision.failure;
   const { unfiltered } = decision;
   // Such a list has not shown yet that it holds new licenses.
   const retries = unfiltered ? 0 : retriesFor(fields, ensuring);
-  const { license, list, failure } = await createLicense(api, fields, user, { ...ensuring, before: listed, retries });
+  const create = () => createLicense(api, fields, user, { ...ensuring, before: listed, retries });
+  const { license, list, failure } = await recordedCreation(fields, ensuring.record, create);
   const after = unfiltered && list === 'shows it' ? await listAfterPost(api, fields, unfiltered, ensuring) : undefined;
   return { outcome: 'created', license, failure: failure ?? after?.failure };
 }
@@ -82,7 +87,7 @@ async function look(
 export function createAnother(
   api: CreatingApi,
   fields: LicenseFields,
-  creating: Settling & ClaimingUser,
+  creating: Settling & ClaimingUser & Pick<Ensuring, 'record'>,
 ): Promise<CreatedLicense> {
   return whileClaimed(fields.remote_user, creating, async (user) => {
     const { posted = -Infinity, answer } = user.past;
@@ -90,7 +95,8 @@ export function createAnother(
     const before = await lookBefore(api, fields, creating);
     if (answer && before?.exact.length === 0) creating.warn(`${openInWords(fields, answer)}: this creates another one`);
     // A license of a moment ago that the list does not show yet could be taken for the new one.
-    return createLicense(api, fields, user, { ...creating, before: isRecent ? undefined : before });
+    const create = () => createLicense(api, fields, user, { ...creating, before: isRecent ? undefined : before });
+    return recordedCreation(fields, creating.record, create);
   });
 }
 

@@ -5,6 +5,7 @@ import type { LicenseFields } from '../../schema/license.ts';
 import { InOrder } from '../work/pool.ts';
 import type { RosterClaims } from './claim-users.ts';
 import type { Settling } from './create-license.ts';
+import type { RecordEvent } from './recorded-change.ts';
 import { openAnswer } from './decide.ts';
 import type { AnsweredRow, LicenseJournal, RecordedStatus, WaitingRow } from './past.ts';
 import { resultOf, type PlannedRow, type Planning, type RowResult } from './plan-roster.ts';
@@ -19,6 +20,8 @@ export interface Applying extends Planning, Pick<Settling, 'settle' | 'retries' 
   readonly conclude: (text: string) => void;
   /** Host and applications, for the summary. */
   readonly where: string;
+  /** Tells the history of this computer what was done. */
+  readonly record: RecordEvent;
   /** The command that resumes the run. */
   readonly resume: string;
   /** A row has its outcome. */
@@ -35,7 +38,7 @@ const maxUnwritten = 500;
 
 /** The results of the rows, on their way to the journal and then to the reader. */
 export class RosterResults {
-  readonly #applying: Pick<Applying, 'journal' | 'claims' | 'now' | 'finished' | 'warn'>;
+  readonly #applying: Pick<Applying, 'journal' | 'claims' | 'now' | 'finished' | 'warn' | 'record'>;
   readonly #ready = new InOrder<LicenseFields, RowResult>();
   readonly #writing = new Set<Promise<void>>();
   /** The sizes of licenses that are resized, before that. */
@@ -46,7 +49,7 @@ export class RosterResults {
   readonly #keys = new Map<string, 'one' | 'several'>();
   readonly #unlooked: (Failure | undefined)[] = [];
 
-  constructor(applying: Pick<Applying, 'journal' | 'claims' | 'now' | 'finished' | 'warn'>) {
+  constructor(applying: Pick<Applying, 'journal' | 'claims' | 'now' | 'finished' | 'warn' | 'record'>) {
     this.#applying = applying;
   }
 
@@ -65,6 +68,7 @@ export class RosterResults {
     error: string | null,
     waiting: WaitingRow | undefined,
   ): Promise<void> {
+    await this.tell(row, status, license ?? (waiting?.is === 'answered' ? waiting.creation.license : undefined));
     this.#inBackground(this.record(row, status).then(() => this.finish(row, status, license, error, waiting)));
     if (this.#writing.size > maxUnwritten) await this.written();
   }
@@ -99,6 +103,7 @@ export class RosterResults {
     if (creation.license_is !== 'as asked' || !creation.license)
       return this.end(row, 'unknown', null, why?.message ?? '', waiting);
     this.#unlooked.push(why);
+    await this.tell(row, 'created', creation.license);
     await this.finish(row, 'created', creation.license, null, waiting);
   }
 
@@ -109,6 +114,14 @@ export class RosterResults {
     const said = `${count} ${count === 1 ? 'license was' : 'licenses were'} created, as the server answered`;
     const unread = why && !why.isInterruption ? why.message : 'none was read';
     this.#applying.warn(`${said}; no list confirmed it: ${unread}`);
+  }
+
+  /** Tells the history of a creation; a change is told where it is sent. */
+  async tell(row: LicenseFields, status: RowResult['status'], license: License | null | undefined): Promise<void> {
+    if (status !== 'created' && status !== 'unknown') return;
+    const { remote_user, app_code, size_allowance } = row;
+    const license_code_end = license?.key?.slice(-4);
+    await this.#applying.record({ event: status, remote_user, app_code, size_allowance, license_code_end });
   }
 
   /** Reports an outcome that needs no record. */

@@ -189,6 +189,7 @@ class RosterRun {
         else await this.#results.end(row, 'unknown', null, '', waiting);
       } else if (wasPosted(row, waiting, journal)) {
         if (!journal.broken()) await this.#results.record(row, 'unknown', posted - elapsed() + now());
+        await this.#results.tell(row, 'unknown', undefined);
         const failure = waiting.is === 'unanswered' ? waiting.failure : undefined;
         const error = failure?.message ?? this.#work.run.stopped()?.message ?? unanswered;
         await this.#results.finish(row, 'unknown', null, error, waiting);

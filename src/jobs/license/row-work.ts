@@ -2,12 +2,13 @@ import type { Deciding } from '../../api/http/call.ts';
 import type { Creation } from '../../api/licensing/license-writes.ts';
 import { identityOf, keyOf, type License } from '../../api/licensing/license.ts';
 import type { Milliseconds } from '../../core/duration.ts';
-import { Failure, type FailureKind } from '../../core/failure.ts';
+import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { limiter } from '../work/pool.ts';
 import {
   decide,
   isCreation,
+  isLook,
   isOpen,
   openInWords,
   ownOf,
@@ -24,6 +25,7 @@ import { listProof } from './list-proof.ts';
 import { lastPost, postsBefore, unanswered, wasPosted, type AnsweredRow, type WaitingRow } from './past.ts';
 import { lookUpRow, type PlannedRow } from './plan-roster.ts';
 import type { Applying, RosterResults } from './roster-results.ts';
+import { recordedChange } from './recorded-change.ts';
 import { endsRun, watchRun } from './run-end.ts';
 
 /** The work on one row: from what is to be done to its result, or to another look (docs/exactly-once.md, States of a row). */
@@ -93,15 +95,15 @@ export class RowWork {
   }
 
   async #resize(row: LicenseFields, listed: License, waiting: WaitingRow | undefined): Promise<void> {
-    const { claims, licensing, journal } = this.#applying;
+    const { claims, licensing, journal, record } = this.#applying;
     claims.shown(row);
     await this.#inOrder(() => undefined);
     await this.#results.resizing(row, sizeOf(listed));
-    const { app_code, size_allowance } = row;
+    const fields = { size_allowance: row.size_allowance };
     const key = keyOf(listed);
-    const send = async () => (this.run.stopped() ? undefined : licensing(app_code).update(key, { size_allowance }));
+    const send = () => recordedChange(listed, fields, record, () => licensing(row.app_code).update(key, fields));
     try {
-      const license = await this.#limit(send);
+      const license = await this.#limit(async () => (this.run.stopped() ? undefined : send()));
       if (license) {
         this.run.answered();
         await this.#results.end(row, 'resized', license, null, waiting);
@@ -243,6 +245,3 @@ export class RowWork {
     await this.#results.end(row, 'unknown', null, [sent, why].filter(Boolean).join('; '), waiting);
   }
 }
-
-/** A look was answered, with a similar name, or with a list that is not whole. */
-const isLook: ReadonlySet<FailureKind> = new Set(['rejected', 'incomplete']);

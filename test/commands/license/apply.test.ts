@@ -323,9 +323,7 @@ describe('the plan', () => {
     expect(ran.lines).toEqual([
       `1 created, 1 resized, 1 unchanged${on(sandbox)}`,
       'to put the size back:',
-      expect.stringMatching(
-        /^ {2}chatelaine license apply \S+\.done --column size_allowance=size_allowance_before --max-create 0$/,
-      ),
+      expect.stringMatching(/^ {2}chatelaine license undo [0-9A-Z]{4}$/),
     ]);
     expect(held(sandbox, ['ada', 'physio-7731', 'physio-7740'])).toEqual([[3], [4], [9]]);
     expect(
@@ -334,74 +332,6 @@ describe('the plan', () => {
         .sort(),
     ).toEqual(['PATCH', 'POST']);
     expect(statuses(await apply('-o json', text))).toEqual({ unchanged: 3 });
-  });
-
-  test('is put back by its journal on the server of that run alone', async () => {
-    const { apply, sandbox, run, home } = await service();
-    await apply('', text);
-    const other = await service();
-    await other.apply('', text);
-    const folder = join(home, '.local/state/chatelaine/journals');
-    const [journal = ''] = readdirSync(folder);
-    const line = `license apply ${join(folder, journal)} --column size_allowance=size_allowance_before --max-create 0`;
-
-    const elsewhere = await other.run(line);
-    const there = await run(line);
-
-    expect([elsewhere.exitCode, elsewhere.stderr]).toEqual([2, expect.stringContaining('records another server than')]);
-    expect(there.exitCode).toBe(0);
-    expect([held(other.sandbox, ['physio-7740']), held(sandbox, ['physio-7740'])]).toEqual([[[9]], [[4]]]);
-  });
-
-  describe('that is put back', () => {
-    const sizes = 'remote_user,size_allowance\ntwin,6\nphysio-7731,5\nphysio-7740,9\n';
-    const users = ['twin', 'physio-7731', 'physio-7740'];
-
-    /** Applied, with a journal that says of one license that it had a size which nobody may ask for today. */
-    async function putBack() {
-      const { apply, sandbox, run, home } = await service();
-      for (const size of [4, 4]) await run(`license create --remote-user twin --size-allowance ${size}`);
-      await apply('', sizes);
-      const applied = held(sandbox, users);
-      const folder = join(home, '.local/state/chatelaine/journals');
-      const file = join(folder, readdirSync(folder)[0] ?? '');
-      const records = readFileSync(file, 'utf8');
-      writeFileSync(file, records.replace(/("physio-7740".*"size_allowance_before":)4/, '$125'));
-      const line = `license apply ${file} --column size_allowance=size_allowance_before --max-create 0`;
-      return { run, sandbox, home, applied, line };
-    }
-
-    test('of several licenses the one that was resized is, and a row with an old size that is not allowed fails alone', async () => {
-      const { run, sandbox, home, applied, line } = await putBack();
-      const plan = await run(`${line} --dry-run -o json`, { home });
-      const back = await run(`${line} -o json`, { home });
-      const again = await run(`${line} -o json`, { home });
-
-      expect(applied).toEqual([[6, 4], [5], [9]]);
-      expect(rowsOf(plan).map(({ status }) => status)).toEqual(['resize', 'resize', 'failed']);
-      expect(back.exitCode).toBe(8);
-      expect(rowsOf(back).map(({ status }) => status)).toEqual(['resized', 'resized', 'failed']);
-      expect(rowsOf(back)[2]?.['error']).toBe(
-        'the old size 25 is not allowed today (1 to 18): not put back; look with chatelaine license list ' +
-          '--remote-user physio-7740 --app-code 4711, and set another size with chatelaine license edit',
-      );
-      expect(held(sandbox, users)).toEqual([[4, 4], [4], [9]]);
-      expect(rowsOf(again).map(({ status }) => status)).toEqual(['resized', 'resized', 'failed']);
-      expect(held(sandbox, users)).toEqual([[4, 4], [4], [9]]);
-    });
-
-    test('a user of whose licenses none has the size that was set is named, and nothing of it is changed', async () => {
-      const { run, sandbox, home, line } = await putBack();
-      const codes = (await run('license view --remote-user twin -q')).stdout.trim().split('\n');
-      for (const code of codes) await run(`license edit ${code} --size-allowance 7`);
-      const back = await run(`${line} -o json`, { home });
-
-      expect(back.exitCode).toBe(8);
-      expect(rowsOf(back)[0]?.['error']).toMatch(
-        /^none of its 2 licenses have the size 6 that was set: not put back; look with/,
-      );
-      expect(held(sandbox, ['twin'])).toEqual([[7, 7]]);
-    });
   });
 
   test.each<[number, number, LicenseShape]>([
@@ -862,7 +792,7 @@ describe('what is shown', () => {
     const no = await answer('', users(1), 'n\n');
     expect({ exitCode: no.exitCode, writes: writes().length }).toEqual({ exitCode: 130, writes: 0 });
     expect(no.stderr).toContain(`1 to create${on(sandbox)} (credentials of the environment). Go on? [y/N]`);
-    expect(readdirSync(join(home, '.local/state/chatelaine'))).toEqual(['journals']);
+    expect(readdirSync(join(home, '.local/state/chatelaine'))).toEqual(['journals', 'live']);
     expect(time.slept).toEqual([]);
 
     const yes = await answer('', users(101), 'y\n');

@@ -108,6 +108,7 @@ function host({
     retries: 5,
     sendAgain: new Set(sendAgain),
     answerOf: (row) => openAnswerOf(row, { journal, claims: { past } }),
+    record: async () => undefined,
     ...clocks,
     sleep: clock.sleep,
     signal: new AbortController().signal,

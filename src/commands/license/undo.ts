@@ -1,0 +1,123 @@
+import { Failure, usage } from '../../core/failure.ts';
+import { commandLine } from '../../core/shell-word.ts';
+import { changesOf, type PastChange } from '../../jobs/license/history.ts';
+import { recordedChange } from '../../jobs/license/recorded-change.ts';
+import { planUndo, undoOrRefuse, undoText, type UndoStep } from '../../jobs/license/undo-run.ts';
+import { each } from '../../jobs/work/each.ts';
+import { licenseExtras } from '../../schema/license.ts';
+import { refuseReadOnly } from '../../store/account/credentials.ts';
+import { command } from '../command.ts';
+import type { Invocation, Terminal } from '../context.ts';
+import { beforeFields, changedFrom, changedShow } from './put-back.ts';
+
+export default command({
+  about: [
+    'Puts back what the last run of this computer that changed something did, or the run that is named: sizes, names, and retired licenses. A ' +
+      'license is found by its user, its size and the last four characters of its key as the run left it; one that somebody changed since is ' +
+      'named and left as it is (exit code 8). A name comes back only if nobody has it now.',
+    'What was created cannot be undone: it is named, with the command that retires it. An undone run is in the history too, and can be undone.',
+    'On a terminal the plan is shown, and it asks; elsewhere RUN and --yes are needed.',
+  ],
+  args: {
+    run: {
+      kind: 'string',
+      required: false,
+      placeholder: 'RUN',
+      help: 'Name of the run, as it printed it (default: the last one)',
+    },
+  },
+  examples: ['chatelaine license undo'],
+
+  dryRun: ['requests'],
+
+  async *run({ run: named }, context) {
+    const { options, interactive, conclude } = context;
+    if (!options.dry_run && !interactive() && (named === undefined || !options.yes))
+      throw usage('without a terminal RUN and --yes are needed', 'Look for the run with: chatelaine license history');
+    const changes = lastRun(changesOf(await context.history()), named?.toUpperCase());
+    const account = await context.licensingAccount({ row_app_code: changes[0]?.app_code });
+    refuseReadOnly(account);
+    refuseOtherServer(changes, context.identityOf(account));
+    const licensing = (app_code: number | undefined) => context.licensing({ row_app_code: app_code });
+    const steps = await planUndo(
+      changes.filter(({ isNew }) => !isNew),
+      licensing,
+    );
+    const created = changes.filter(({ isNew, isKnown }) => isNew && isKnown);
+    await ask(steps, context);
+    const { record } = context.recorder(account);
+    for await (const license of each(
+      steps,
+      ({ change }) => change.remote_user,
+      async (step) => {
+        const undo = undoOrRefuse(step);
+        if (undo.is === 'done') return { ...undo.license, before: {}, status: 'unchanged' as const };
+        const { license: found, fields } = undo;
+        const update = () => licensing(step.change.app_code).update(found.key ?? '', fields);
+        const license = options.dry_run ? await update() : await recordedChange(found, fields, record, update);
+        return { ...license, before: changedFrom(found, fields), status: 'undone' as const };
+      },
+    ))
+      yield license;
+    if (created.length > 0) conclude(createdNote(created));
+  },
+
+  fields: [...licenseExtras, ...beforeFields, 'status'],
+
+  show: {
+    ...changedShow,
+    data: ({ status, ...license }) => ({ ...changedShow.data(license), status }),
+    outcome: { by: 'status', nothing: 'unchanged', columns: ['remote_user_before', 'size_allowance_before', 'status'] },
+  },
+});
+
+/** What the run did. @throws Failure not_found where there is none */
+function lastRun(changes: readonly PastChange[], named: string | undefined): readonly PastChange[] {
+  const run = named ?? changes.at(-1)?.run;
+  // Of two runs of one name the later one is meant.
+  const last = changes.findLast((change) => change.run === run);
+  const first = changes.find((change) => change.run === run);
+  if (last && first?.command === last.command) return changes.filter((change) => change.run === run);
+  throw new Failure(
+    'not_found',
+    named === undefined ? 'no run of this computer changed a license' : `no run is named ${named}`,
+    {
+      hint: 'Runs on other computers are in their own histories. Look with: chatelaine license history',
+    },
+  );
+}
+
+/** A key of one server says nothing of another one's licenses. @throws Failure config */
+function refuseOtherServer(changes: readonly PastChange[], origin: string): void {
+  const [other] = changes.filter((change) => change.origin !== origin);
+  if (!other) return;
+  throw new Failure('config', `run ${other.run} was on ${other.origin}, and the credential is for ${origin}`, {
+    hint: 'Name the profile of that server with --profile.',
+  });
+}
+
+const maxShown = 20;
+
+/** @throws Failure cancelled on no */
+async function ask(
+  steps: readonly UndoStep[],
+  { note, confirm, options }: Pick<Terminal, 'note' | 'confirm'> & Pick<Invocation, 'options'>,
+): Promise<void> {
+  const needed = steps.filter(({ undo }) => undo.is === 'needed').length;
+  if (options.dry_run || needed === 0) return;
+  for (const step of steps.slice(0, maxShown)) note(undoText(step));
+  if (steps.length > maxShown) note(`and ${steps.length - maxShown} more: --dry-run shows them`);
+  await confirm(`Put ${needed === 1 ? 'this license' : `${needed} licenses`} back?`);
+}
+
+function createdNote(created: readonly PastChange[]): string {
+  const users = created.map(({ remote_user }) => remote_user);
+  const count = users.length === 1 ? 'one license' : `${users.length} licenses`;
+  const named = users.slice(0, maxShown);
+  const rest = users.length > maxShown ? ` and ${users.length - maxShown} more` : '';
+  return (
+    `The run created ${count}, which cannot be undone: ${named.join(', ')}${rest}. To retire ${users.length === 1 ? 'it' : 'them'}: ` +
+    commandLine('license retire', [], {}) +
+    ' CODE'
+  );
+}

@@ -1,0 +1,112 @@
+import { textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
+import type { LicensingApi } from '../../api/licensing/licensing.ts';
+import { Failure } from '../../core/failure.ts';
+import { licenseFields } from '../../schema/license.ts';
+import { changeInWords } from './decide.ts';
+import type { PastChange } from './history.ts';
+
+/** What a run did to one license, and how it is undone. */
+export interface UndoStep {
+  readonly change: PastChange;
+  /** What to do: nothing where the license is as it was before the run. */
+  readonly undo:
+    | { readonly is: 'needed'; readonly license: License; readonly fields: EditedFields }
+    | { readonly is: 'done'; readonly license: License }
+    | { readonly is: 'refused'; readonly why: string };
+}
+
+/**
+ * Finds each license that a run changed as the run left it: by user, size and the last four characters of its key. One that somebody
+ * changed since is left as it is.
+ * @throws Failure of a look
+ */
+export async function planUndo(
+  changes: readonly PastChange[],
+  licensing: (app_code: number | undefined) => Pick<LicensingApi, 'ofUser'>,
+): Promise<UndoStep[]> {
+  const steps: UndoStep[] = [];
+  for (const change of joined(changes)) steps.push({ change, undo: await undoOf(change, licensing(change.app_code)) });
+  return steps;
+}
+
+/** Several changes of one license are one: from what it was before the first to what the last one left. */
+function joined(changes: readonly PastChange[]): PastChange[] {
+  const joined: PastChange[] = [];
+  for (const change of changes) {
+    const { app_code, remote_user, license_code_end, ...rest } = change;
+    const at = joined.findIndex(
+      (one) =>
+        one.app_code === app_code &&
+        one.license_code_end === license_code_end &&
+        one.remote_user === userBefore(change),
+    );
+    const earlier = joined[at];
+    if (!earlier) joined.push(change);
+    else
+      joined[at] = {
+        ...rest,
+        app_code,
+        remote_user,
+        license_code_end,
+        remote_user_before: userBefore(earlier),
+        size_allowance_before: earlier.size_allowance_before,
+      };
+  }
+  return joined;
+}
+
+function userBefore({ remote_user, remote_user_before }: PastChange): string {
+  return remote_user_before ?? remote_user;
+}
+
+async function undoOf(change: PastChange, api: Pick<LicensingApi, 'ofUser'>): Promise<UndoStep['undo']> {
+  const { app_code, remote_user, size_allowance, size_allowance_before: size, license_code_end: end } = change;
+  const user = userBefore(change);
+  const find = async (name: string, asSize: number | undefined): Promise<readonly License[]> => {
+    const { exact } = await api.ofUser({ remote_user: name, app_code });
+    return exact.filter((license) => hasSize(license, asSize) && (end === undefined || license.key?.endsWith(end)));
+  };
+  const [left, ...others] = await find(remote_user, size_allowance);
+  if (!left || others.length > 0) {
+    const [before, ...more] = await find(user, size);
+    if (before && more.length === 0 && !left) return { is: 'done', license: before };
+    const count = left ? others.length + 1 : 'no';
+    return { is: 'refused', why: `${count} licenses of ${remote_user} are as the run left them` };
+  }
+  const { min, max } = licenseFields.size_allowance;
+  if (size !== undefined && (size < min || size > max))
+    return { is: 'refused', why: `the old size ${size} is not allowed today (${min} to ${max})` };
+  if (user !== remote_user && (await api.ofUser({ remote_user: user, app_code })).exact.length > 0)
+    return { is: 'refused', why: `'${user}' has another license by now` };
+  const fields = {
+    ...(user !== remote_user && { remote_user: user }),
+    ...(size !== undefined && size !== size_allowance && { size_allowance: size }),
+  };
+  return Object.keys(fields).length === 0 ? { is: 'done', license: left } : { is: 'needed', license: left, fields };
+}
+
+function hasSize(license: License, size: number | undefined): boolean {
+  return size === undefined || textOf(license, 'size_allowance') === String(size);
+}
+
+/** What undoing does, in words: `ada: resized 5 -> 3, renamed from left-2026-11-ada-1C27`. */
+export function undoText({ change, undo }: UndoStep): string {
+  const { remote_user, size_allowance } = change;
+  if (undo.is === 'refused') return `${remote_user}: left as it is: ${undo.why}`;
+  if (undo.is === 'done') return `${userBefore(change)}: is as it was before the run`;
+  const { remote_user: name, size_allowance: size } = undo.fields;
+  const parts = [
+    ...(size === undefined ? [] : [`resized ${changeInWords(size_allowance, size)}`]),
+    ...(name === undefined ? [] : [`renamed from ${remote_user}`]),
+  ];
+  return `${name ?? remote_user}: ${parts.join(', ')}`;
+}
+
+/** @throws Failure incomplete where a license is not as the run left it */
+export function undoOrRefuse({ change, undo }: UndoStep): Exclude<UndoStep['undo'], { readonly is: 'refused' }> {
+  if (undo.is !== 'refused') return undo;
+  throw new Failure('incomplete', `the license of ${change.remote_user} is left as it is: ${undo.why}`, {
+    hint: 'Look at it with chatelaine license list --remote-user, and set what you want with chatelaine license edit.',
+    retryable: false,
+  });
+}

@@ -1,0 +1,99 @@
+import { join } from 'node:path';
+import { isObject } from '../../core/json.ts';
+import { appendFileSync, readdir } from '../../core/outside.ts';
+import { variable, type System } from '../../core/system.ts';
+import { isMissing, storageFailure } from '../disk/files.ts';
+import { foldersOf } from '../disk/folders.ts';
+import { readPrivateBytes } from '../disk/private-file.ts';
+import { makePrivateFolder } from '../disk/private-folder.ts';
+import { withLock, type Surroundings } from '../lock/lock.ts';
+import { jsonIn, recordLine } from '../roster/ndjson.ts';
+
+/** What a run did for a license, for people: names, and of a key the last four characters (docs/exactly-once.md, History). */
+export interface LicenseEvent {
+  /** `changing` is written before a PATCH, `changed` or `refused` after it; the others after their request. */
+  readonly event: 'created' | 'unknown' | 'changing' | 'changed' | 'refused';
+  readonly app_code?: number | undefined;
+  /** The user as the request leaves it. */
+  readonly remote_user: string;
+  readonly remote_user_before?: string | undefined;
+  readonly size_allowance?: number | undefined;
+  readonly size_allowance_before?: number | undefined;
+  readonly license_code_end?: string | undefined;
+}
+
+export interface HistoryEntry extends LicenseEvent {
+  /** RFC 3339. */
+  readonly time: string;
+  /** The name of the run, by which `license undo` finds it. */
+  readonly run: string;
+  readonly account: string;
+  readonly computer: string;
+  readonly command: string;
+  /** The name of the licensing server. */
+  readonly origin: string;
+}
+
+export type RunStamp = Pick<HistoryEntry, 'run' | 'command'>;
+
+/** Appends what a run did; nothing that writes reads it. @throws Failure where it cannot be written */
+export type AppendHistory = (origin: string, event: LicenseEvent) => Promise<void>;
+
+/** Each line is one write of less than 4 KiB, which no other process cuts in two; on Windows under a lock. */
+export function openHistory(stamp: RunStamp, host: Surroundings): AppendHistory {
+  const { system, clock } = host;
+  const folder = foldersOf(system).state;
+  let made: Promise<void> | undefined;
+  return async (origin, event) => {
+    const time = new Date(clock.now()).toISOString();
+    const path = join(folder, `history-${time.slice(0, 4)}.ndjson`);
+    const entry: HistoryEntry = {
+      time,
+      ...stamp,
+      account: accountOf(system),
+      computer: system.hostname,
+      origin,
+      ...event,
+    };
+    await (made ??= makePrivateFolder(folder, system));
+    const append = async (): Promise<void> => appendFileSync(path, recordLine(entry), { mode: 0o600 });
+    try {
+      await (system.platform === 'win32' ? withLock(`${path}.lock`, host, append) : append());
+    } catch (cause) {
+      throw storageFailure(`cannot write ${path}`, cause);
+    }
+  };
+}
+
+/** Who runs it, as the system's own log would say. */
+function accountOf({ env, uid }: Pick<System, 'env' | 'uid'>): string {
+  const names = ['SUDO_USER', 'LOGNAME', 'USER', 'USERNAME'].map((name) => variable(env, name));
+  return names.find((name) => name !== undefined) ?? `uid ${uid ?? '?'}`;
+}
+
+/**
+ * All entries, the oldest first; a line that a crash cut is left out.
+ * @throws Failure config where a file cannot be read
+ */
+export async function readHistory(system: System): Promise<HistoryEntry[]> {
+  const folder = foldersOf(system).state;
+  const names = await readdir(folder).catch((cause: unknown) => {
+    if (isMissing(cause)) return [];
+    throw storageFailure(`cannot read ${folder}`, cause);
+  });
+  const entries: HistoryEntry[] = [];
+  for (const name of names.filter((one) => /^history-\d{4}\.ndjson$/.test(one)).sort()) {
+    const text = (await readPrivateBytes(join(folder, name), system))?.toString('utf8') ?? '';
+    for (const line of text.split('\n')) {
+      const entry = jsonIn(line)?.value;
+      if (isEntry(entry)) entries.push(entry);
+    }
+  }
+  return entries;
+}
+
+function isEntry(entry: unknown): entry is HistoryEntry {
+  if (!isObject(entry)) return false;
+  const { time, run, account, computer, command, origin, event, remote_user } = entry;
+  return [time, run, account, computer, command, origin, event, remote_user].every((one) => typeof one === 'string');
+}

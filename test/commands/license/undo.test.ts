@@ -1,0 +1,177 @@
+import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readFaults } from '../../../src/sandbox/faults.ts';
+import { licenseCode } from '../../../src/sandbox/sample/organization.ts';
+import { needs } from '../../helpers/needs.ts';
+import { emptyHome, openSandbox, type Ran, type RunningSandbox } from '../../helpers/run.ts';
+
+const code = licenseCode(5);
+const user = 'physio-7731';
+const end = code.slice(-4);
+
+/** The name of the run in the line that undoes it. */
+const runOf = ({ stderr }: Ran): string => /license undo (\w{4})/.exec(stderr)?.[1] ?? 'none';
+const fileIn = (home: string): string => join(home, '.local/state/chatelaine/history-2026.ndjson');
+
+async function changes({ run }: RunningSandbox, home: string, line = ''): Promise<unknown[]> {
+  const { stdout } = await run(`license history -o json --fields command,remote_user,change,license_code_end ${line}`, {
+    home,
+  });
+  return JSON.parse(stdout) as unknown[];
+}
+
+test('history has what each command did, the oldest first, and nobody else can read it', needs('modes'), async () => {
+  const sandbox = await openSandbox();
+  const home = emptyHome();
+  const { run } = sandbox;
+  await run('license create --remote-user ada --size-allowance 2', { home });
+  const [key = ''] = (await run('license ensure --remote-user ada --size-allowance 3', { home })).stdout.split('\n');
+  await run('license ensure --remote-user ada --size-allowance 3', { home });
+  await run(`license edit ${key} --remote-user eva --size-allowance 4`, { home });
+  await run(`license retire ${key}`, { home });
+  await run('license apply - --input-format csv', { home, stdin: `remote_user,size_allowance\nben,1\n${user},6\n` });
+
+  const last = { license_code_end: key.slice(-4) };
+  const left = `left-2026-03-eva-${key.slice(-4)}`;
+  const [, created] = (await run(`license view --remote-user ben -q`)).stdout.split(/(?=.{4}\n)/);
+  expect(await changes(sandbox, home)).toEqual([
+    { command: 'license create', remote_user: 'ada', change: 'created', ...last },
+    { command: 'license ensure', remote_user: 'ada', change: 'resized 2 -> 3', ...last },
+    { command: 'license edit', remote_user: 'eva', change: 'renamed from ada, resized 3 -> 4', ...last },
+    { command: 'license retire', remote_user: left, change: 'retired eva', ...last },
+    { command: 'license apply', remote_user: user, change: 'resized 4 -> 6', license_code_end: end },
+    { command: 'license apply', remote_user: 'ben', change: 'created', license_code_end: created?.trim() },
+  ]);
+  expect(await changes(sandbox, home, '--remote-user eva')).toHaveLength(2);
+  expect(await changes(sandbox, home, '--since 2026-03-02')).toEqual([]);
+  expect(readFileSync(fileIn(home), 'utf8')).not.toContain(key);
+  expect(statSync(fileIn(home)).mode & 0o777).toBe(0o600);
+});
+
+test('an edit is undone, and the undoing too', async () => {
+  const sandbox = await openSandbox();
+  const home = emptyHome();
+  const { run } = sandbox;
+  const edited = await run(`license edit ${code} --remote-user eva --size-allowance 6`, { home });
+  const undone = await run(`license undo ${runOf(edited)} -y -o json`, { home });
+  expect(undone).toMatchObject({ exitCode: 0, lines: [`${user}: resized 6 -> 4, renamed from eva`] });
+  expect(JSON.parse(undone.stdout)).toMatchObject([
+    { remote_user: user, size_allowance: 4, remote_user_before: 'eva', size_allowance_before: 6, status: 'undone' },
+  ]);
+  const again = await run(`license undo ${runOf(edited)} -y -o json`, { home });
+  expect(JSON.parse(again.stdout)).toMatchObject([{ remote_user: user, status: 'unchanged' }]);
+  const redone = await run('license undo', { home, tty: true, stdin: 'y\n' });
+  expect(redone.stderr).toContain(`eva: resized 4 -> 6, renamed from ${user}`);
+  expect((await run(`license view ${code} -o json`)).stdout).toContain('"eva"');
+});
+
+test('a roster is undone as a whole: sizes go back, and what was created is named', async () => {
+  const { run } = await openSandbox();
+  const home = emptyHome();
+  const before = (await run('license list -o json')).stdout;
+  const stdin = `remote_user,size_allowance\n${user},6\nphysio-7740,9\nben,1\n`;
+  const applied = await run('license apply - --input-format csv', { home, stdin });
+  expect(applied.stderr).toContain(`to put 2 sizes back:\n  chatelaine license undo ${runOf(applied)}\n`);
+  const undone = await run(`license undo ${runOf(applied)} -y`, { home });
+  expect(undone.exitCode).toBe(0);
+  expect(undone.stderr).toContain('The run created one license, which cannot be undone: ben.');
+  const after = JSON.parse((await run('license list -o json')).stdout) as { remote_user: string }[];
+  expect(after.filter(({ remote_user }) => remote_user !== 'ben')).toEqual(JSON.parse(before));
+});
+
+test('a retired license comes back, but not beside one that its user has by now', async () => {
+  const { run } = await openSandbox();
+  const home = emptyHome();
+  const first = runOf(await run(`license retire ${code}`, { home }));
+  const back = await run(`license undo ${first} -y -o json`, { home });
+  expect(JSON.parse(back.stdout)).toMatchObject([{ remote_user: user, size_allowance: 4, status: 'undone' }]);
+
+  const second = runOf(await run(`license retire ${code}`, { home }));
+  await run(`license create --remote-user ${user} --size-allowance 2`, { home });
+  const refused = await run(`license undo ${second} -y`, { home });
+  expect(refused).toMatchObject({ exitCode: 8 });
+  expect(refused.stderr).toContain(
+    `the license of left-2026-03-${user}-${end} is left as it is: '${user}' has another license by now`,
+  );
+});
+
+test('a license that a colleague changed since is named and left; the others are put back', async () => {
+  const { run } = await openSandbox();
+  const home = emptyHome();
+  const stdin = `remote_user,size_allowance\n${user},6\nphysio-7740,9\n`;
+  const applied = await run('license apply - --input-format csv', { home, stdin });
+  await run(`license edit ${code} --size-allowance 7`);
+  const undone = await run(`license undo ${runOf(applied)} -y -o json`, { home });
+  expect(undone.exitCode).toBe(8);
+  expect(JSON.parse(undone.stdout)).toMatchObject([{ remote_user: 'physio-7740', status: 'undone' }]);
+  expect(undone.error?.message).toContain(
+    `${user}: the license of ${user} is left as it is: no licenses of ${user} are as`,
+  );
+  expect((await run(`license view ${code} -o json`)).stdout).toContain('"size_allowance": 7');
+});
+
+test('of several licenses of a user the one that was changed is put back, and an old size that nobody may ask for today fails alone', async () => {
+  const { run } = await openSandbox();
+  const home = emptyHome();
+  for (const size of [4, 4]) await run(`license create --remote-user twin --size-allowance ${size}`);
+  const stdin = `remote_user,size_allowance\ntwin,6\n${user},5\nphysio-7740,9\n`;
+  const applied = await run('license apply - --input-format csv', { home, stdin });
+  const history = readFileSync(fileIn(home), 'utf8');
+  writeFileSync(fileIn(home), history.replace(/("physio-7740".*"size_allowance_before":)4/g, '$125'));
+  const undone = await run(`license undo ${runOf(applied)} -y -o json`, { home });
+
+  expect(undone.exitCode).toBe(8);
+  expect(undone.error?.message).toContain('the old size 25 is not allowed today (1 to 18)');
+  const all = JSON.parse((await run('license list -o json')).stdout) as {
+    remote_user: string;
+    size_allowance: number;
+  }[];
+  const held = (name: string) => all.flatMap((one) => (one.remote_user === name ? [one.size_allowance] : []));
+  expect([held('twin'), held(user), held('physio-7740')]).toEqual([[4, 4], [4], [9]]);
+});
+
+test('a change whose answer was lost is unknown, and is undone by what the server has', async () => {
+  const sandbox = await openSandbox({ faults: readFaults('PATCH */license/*=reset-after#1', 1) });
+  const home = emptyHome();
+  const { run } = sandbox;
+  expect(await run(`license edit ${code} --size-allowance 6 --retries 0`, { home })).toMatchObject({ exitCode: 7 });
+  expect(await changes(sandbox, home)).toMatchObject([{ change: 'unknown: resized 4 -> 6' }]);
+  const { stdout } = await run('license history -o json', { home });
+  const [{ run: name }] = JSON.parse(stdout) as [{ run: string }];
+  const undone = await run(`license undo ${name} -y -o json`, { home });
+  expect(JSON.parse(undone.stdout)).toMatchObject([{ size_allowance: 4, status: 'undone' }]);
+});
+
+test('a refused change is none, a dry run tells nothing, and a cut line is left out', async () => {
+  const sandbox = await openSandbox();
+  const home = emptyHome();
+  const { run } = sandbox;
+  await run(`license edit ${code} --remote-user ${'x'.repeat(127)}é`, { home });
+  await run(`license edit ${code} --size-allowance 6 --dry-run`, { home });
+  await run(`license edit ${code} --size-allowance 5`, { home });
+  appendFileSync(fileIn(home), '{"time":"2026-03-01T12:00:00.000Z","run":"7K2');
+  expect(await changes(sandbox, home)).toMatchObject([{ change: 'resized 4 -> 5' }]);
+});
+
+test.each([
+  ['license undo', 'without a terminal RUN and --yes are needed'],
+  ['license undo 7K2F', 'without a terminal RUN and --yes are needed'],
+])('%s in a pipe is exit 2', async (line, message) => {
+  const { run } = await openSandbox();
+  const ran = await run(line);
+  expect([ran.exitCode, ran.lines[0]]).toEqual([2, `chatelaine: ${message}`]);
+});
+
+test('a run that nobody made, and one of another server, are refused', async () => {
+  const { run } = await openSandbox();
+  const other = await openSandbox();
+  const home = emptyHome();
+  expect(await run('license undo 7K2F -y', { home })).toMatchObject({ exitCode: 5 });
+  const edited = await run(`license edit ${code} --size-allowance 6`, { home });
+  const name = runOf(edited);
+  expect(await other.run(`license undo ${name} -y`, { home })).toMatchObject({
+    exitCode: 3,
+    stderr: expect.stringContaining(`run ${name} was on`) as unknown,
+  });
+});
