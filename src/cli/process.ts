@@ -113,11 +113,17 @@ function endProcess({ aborted, reason }: AbortSignal): void {
 
 const signalOf: Readonly<Record<string, NodeJS.Signals>> = { terminated: 'SIGTERM', hangup: 'SIGHUP' };
 
-/** The first signal ends the command cleanly; a second one of the same kind kills the process as if nobody listened. */
+/**
+ * The first signal ends the command cleanly; a second one of the same kind kills the process as if nobody listened, and so does any after
+ * Ctrl-C, which may wait for an answer.
+ */
 function interruption() {
   const controller = new AbortController();
   const listeners = Object.entries(signals()).map(([signal, failure]) => {
-    const listener = (): void => controller.abort(failure);
+    const listener = (): void => {
+      if (isCancelled(controller.signal)) process.kill(process.pid, signal);
+      else controller.abort(failure);
+    };
     process.once(signal, listener);
     return { signal, listener };
   });
@@ -125,6 +131,10 @@ function interruption() {
     signal: controller.signal,
     release: () => listeners.forEach(({ signal, listener }) => process.removeListener(signal, listener)),
   };
+}
+
+function isCancelled({ reason }: AbortSignal): boolean {
+  return reason instanceof Failure && reason.kind === 'cancelled';
 }
 
 /** What is listened to. SIGHUP only at a terminal: elsewhere nohup has the process outlive it, and a listener would undo that. */

@@ -43,6 +43,53 @@ describe('SIGHUP', () => {
   );
 });
 
+describe('in a delete call', () => {
+  const purging = async (fault: string) => {
+    const { sandbox, env } = await openService({ faults: readFaults(`POST */delete_topic=${fault}`, 1) });
+    for (const content of ['one', 'two']) sandbox.state.post({ channel: 'firmware', topic: 'race', content });
+    const run = start('topic delete firmware race --confirm race -o json', { env });
+    await until(() => sandbox.state.topic('firmware', 'race').length === 0);
+    const record = (): string => {
+      const root = join(run.home, '.local/state/chatelaine/purges');
+      return readFileSync(join(root, readdirSync(root)[0] ?? '', 'purge.ndjson'), 'utf8');
+    };
+    return { run, record, env };
+  };
+
+  test('Ctrl-C waits for the answer, and the next run proves the deletion', needs('signals'), async () => {
+    const { run, record, env } = await purging('slow@1s');
+    run.child.kill('SIGINT');
+    expect((await run.ended).code).toBe(130);
+    expect(record()).toMatch(/"asked"\}\n\{"call":"whole"\}\n$/);
+    const next = await start('topic delete firmware race -o json', { env, home: run.home }).ended;
+    expect({ code: next.code, rows: JSON.parse(next.stdout) as unknown }).toMatchObject({
+      ...{ code: 0, rows: [{ deleted: 2, status: 'deleted' }] },
+    });
+  });
+
+  test.each([
+    ['a second Ctrl-C', ['SIGINT', 'SIGINT'], 'SIGINT'],
+    ['SIGTERM after Ctrl-C', ['SIGINT', 'SIGTERM'], 'SIGTERM'],
+    ['SIGTERM', ['SIGTERM'], 143],
+  ] as const)('%s leaves at once: asked, no answer', needs('signals'), async (_what, sent, end) => {
+    const { run, record, env } = await purging('hang-after');
+    for (const [index, signal] of sent.entries()) {
+      if (index > 0) await run.shows(/waiting for the answer of the delete call under way/);
+      run.child.kill(signal);
+    }
+    const { code, signal } = await run.ended;
+    expect(signal ?? code).toBe(end);
+    expect(record()).toMatch(/"asked"\}\n$/);
+    const next = await start('topic delete firmware race -o json', { env, home: run.home }).ended;
+    expect({ code: next.code, error: errorOf(next).message }).toMatchObject({
+      code: 8,
+      error: expect.stringContaining(
+        'the last delete call of an earlier run has no answer; 2 messages were left before it',
+      ) as string,
+    });
+  });
+});
+
 const signals = [
   ['SIGINT', 130],
   ['SIGTERM', 143],

@@ -123,6 +123,7 @@ function endpoints(call: Caller) {
       form: [['topic_name', topic_name]],
       before,
       repeat: 'by caller',
+      outlasts: 'Ctrl-C',
       timeout: deleteTimeout,
       accepts: deletion,
     })),

@@ -35,8 +35,8 @@ export interface Call {
   readonly input?: TypedBody | undefined;
   readonly repeat: Repeat;
   readonly timeout?: Milliseconds;
-  /** A request that is on its way outlasts Ctrl-C and SIGTERM: what it is answered decides whether it may be sent again. */
-  readonly outlasts?: 'interruption';
+  /** A request that is on its way outlasts Ctrl-C, or Ctrl-C and SIGTERM: what it is answered decides what the next run does. */
+  readonly outlasts?: 'interruption' | 'Ctrl-C';
   /** Called right before each attempt; where it fails the call ends with its failure, and that attempt is not sent. */
   readonly before?: (() => Promise<void>) | undefined;
   /** Whether the answer may be too long for memory: the caller then reads, and closes, its `spool`. */

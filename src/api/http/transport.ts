@@ -42,8 +42,10 @@ export async function exchange(
   const cancelAlarm = alarm(timeout, () => cancellation.cancel(new TransportError('timeout')));
   const stop = (): void => {
     const reason = abortReason(signal);
-    const isInterruption = reason instanceof Failure && reason.isInterruption;
-    if (!(outlasts === 'interruption' && isInterruption && cancellation.isSent)) cancellation.cancel(reason);
+    const isOutlasted =
+      reason instanceof Failure &&
+      (outlasts === 'Ctrl-C' ? reason.kind === 'cancelled' : outlasts && reason.isInterruption);
+    if (!(isOutlasted && cancellation.isSent)) cancellation.cancel(reason);
   };
   signal.addEventListener('abort', stop);
   try {

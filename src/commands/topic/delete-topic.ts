@@ -35,9 +35,11 @@ export default command({
       'messages are looked at, the whole topic at the beginning and whenever half of it is gone, and what has arrived or was edited since is archived too. ' +
       'What arrives, is edited or is moved in between that look and the end of the call is deleted without: a call takes up to 50 seconds. ' +
       'archive export reads an archive.',
-    'A message counts as deleted only if a look right before a call showed it, that call or a later one ended whole, and no later look finds it. ' +
+    'A message counts as deleted only if a look right before a call showed it, that call or a later one was answered, and no later look finds it. ' +
       'Where nothing proves that, the row says unseen (exit code 8): the messages are no longer visible to this account, deleted or moved out of its sight. ' +
-      'A message that is moved out of sight during a call, together with all newer ones, cannot be noticed.',
+      'What goes in the first answer after an error 500 is unseen too: somebody else was writing to it. ' +
+      'Any message that leaves the sight of the account during a call that is answered, alone or with others, is taken for deleted. ' +
+      'Ctrl-C waits for the answer of the call under way, up to 75 seconds; a second one, and SIGTERM, leave at once.',
     'Attached files go with the messages: the server deletes them some time later. Their number is shown before, and --files archives them.',
     'The same command continues an interrupted purge, of several topics too: --confirm counts those that are deleted already; purge.ndjson in the archive records ' +
       'each look and each call. A purge whose messages were renamed or moved meanwhile stays open: each further run names them (exit code 8), until they are ' +

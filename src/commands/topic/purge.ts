@@ -17,7 +17,7 @@ export type Purge = ReturnType<typeof openPurge>;
 
 type PurgeLimits = Readonly<Record<'maxMessages', number | undefined> & Record<'missing_ok', boolean | undefined>>;
 
-type PurgeContext = Pick<Invocation, 'options'> &
+type PurgeContext = Pick<Invocation, 'options' | 'signal'> &
   Pick<Terminal, 'note' | 'warn' | 'progress'> &
   Pick<Disk, 'archive' | 'files' | 'journal' | 'readJournal'> &
   Time;

@@ -14,6 +14,8 @@ export interface Purging {
   sleep(span: Milliseconds): Promise<void>;
   now(): Milliseconds;
   note(text: string): void;
+  /** Ctrl-C, SIGTERM and the deadline. */
+  readonly signal: AbortSignal;
   /** Called before the first round and after each with the number of surveyed messages that are left. */
   left?(count: number): void;
   /** Maximum number of messages that may be deleted; any number without it. */
@@ -36,8 +38,8 @@ interface PurgeState {
   left: number;
   /** Whether a delete_topic call was sent. */
   wasCalled: boolean;
-  /** The last call has no answer: the server may go on with it. */
-  isOpen: boolean;
+  /** What is known of the last call: without an answer the server may go on with it. */
+  last: 'open' | 'answered' | 'seen';
 }
 
 /** Rounds in which no message of the survey went, after which the purge gives up (docs/apis.md, Deleting a topic). */
@@ -62,18 +64,18 @@ export async function deleteRounds(purge: PurgeWork): Promise<void> {
     refuseMore(purge);
     await keeper?.record({ ...looked.step, there: [...looked.step.there, ...came] });
     const ending = await deleteOnce(purge);
-    const end = ending instanceof Failure ? 'failed' : ending;
+    const end = ending instanceof Failure ? (isCrossing(ending) ? 'crossed' : 'failed') : ending;
     standings.ended(end);
     await keeper?.record({ call: end });
     if (ending instanceof Failure) {
+      if (!(await isRepeatable(chat, ending))) throw ending;
       // The server is left alone for a moment.
       note(`${ending.message}: looking at what is left`);
       await sleep(backoff(idle, 1));
     }
-    const before = state.left;
     looked = await lookAt(purge, idle > 0 || isAtomic ? 'whole' : 'newest');
     if (state.left === 0 && end === 'whole') break;
-    idle = state.left < before ? 0 : idle + 1;
+    idle = standings.sizes.lastTaken > 0 ? 0 : idle + 1;
     if (idle >= maxIdle(purge, end)) throw stuck(purge, ending);
   }
   left?.(state.left);
@@ -124,6 +126,7 @@ export async function lookAt(
   const ids = pages.flat();
   const step = standings.look({ time, from, ids });
   state.left = standings.left;
+  if (state.last === 'answered') state.last = 'seen';
   return { step, newest: ids.at(-1) ?? 0, pages: pages.length, unkept };
 }
 
@@ -172,20 +175,39 @@ function refuseMore({ survey: { topic_name }, state, maxMessages = Infinity }: P
   throw new Failure('incomplete', `${more}; ${left} of the messages of the start are left`, { retryable: false });
 }
 
-/** How a call ended; a failure is one after which the rest may be tried again. */
-async function deleteOnce({ chat, survey, state }: PurgeWork): Promise<Exclude<CallEnd, 'failed'> | Failure> {
+/** How a call ended; Ctrl-C waits for its answer. @throws Failure of a signal or the deadline */
+async function deleteOnce({
+  chat,
+  survey,
+  state,
+  keeper,
+  signal,
+  note,
+}: PurgeWork): Promise<'whole' | 'part' | Failure> {
   // A call that a read-only profile or an unverified server refuses is not sent.
-  const before = async (): Promise<void> => void Object.assign(state, { wasCalled: true, isOpen: true });
+  const before = async (): Promise<void> => {
+    await keeper?.record({ call: 'asked' });
+    state.standings.ended('asked');
+    Object.assign(state, { wasCalled: true, last: 'open' });
+  };
+  const say = (): void => note('waiting for the answer of the delete call under way; Ctrl-C again leaves at once');
+  signal.addEventListener('abort', say);
   try {
     const { complete } = await chat.deleteTopic(survey.channel.stream_id, survey.topic_name, before);
-    state.isOpen = false;
+    state.last = 'answered';
     return complete ? 'whole' : 'part';
   } catch (cause) {
-    if (!(cause instanceof Failure)) throw cause;
-    if (cause.details.http?.status !== undefined) state.isOpen = false;
-    if (await isRepeatable(chat, cause)) return cause;
-    throw cause;
+    if (!(cause instanceof Failure) || cause.isInterruption || signal.aborted) throw cause;
+    if (cause.details.http?.status !== undefined) state.last = 'seen';
+    return cause;
+  } finally {
+    signal.removeEventListener('abort', say);
   }
+}
+
+/** Whether the server broke in the call, as it does where somebody else is writing to the messages; a timeout is no such sign. */
+function isCrossing({ details: { http, server } }: Failure): boolean {
+  return http?.status === 500 && server?.code !== 'REQUEST_TIMEOUT';
 }
 
 /** Below level 154 any error but a refusal of the account may be a timeout that kept what it had deleted. */

@@ -1,5 +1,6 @@
 import { Failure } from '../../core/failure.ts';
 import { findsByIds, inChannel, inPublicChannels, messagesOfIds, received } from '../messages/messages-by-ids.ts';
+import type { LastCall } from './delete-calls.ts';
 import { deleteRounds, lookAt, type Purging, type PurgeWork } from './delete-rounds.ts';
 import { openStandings, statusOf, type Deeper, type PurgeStatus, type StandingCounts } from './standings.ts';
 import type { TopicSurvey } from './survey-topic.ts';
@@ -19,7 +20,7 @@ export type TopicPurge = ReturnType<typeof openTopicPurge>;
 /** A purge of one surveyed topic; nothing is sent before `run`. */
 export function openTopicPurge(chat: PurgeWork['chat'], survey: TopicSurvey, purging: Purging) {
   const standings = openStandings();
-  const state = { standings, left: survey.ids.length, wasCalled: false, isOpen: false };
+  const state = { standings, left: survey.ids.length, wasCalled: false, last: 'seen' as const };
   const purge: PurgeWork = { ...purging, chat, survey, state };
   let survivors: Survivors = { ids: [], places: [], isSample: false };
   const outcome = (): PurgeOutcome => {
@@ -53,7 +54,7 @@ export function openTopicPurge(chat: PurgeWork['chat'], survey: TopicSurvey, pur
       const { status, tally } = outcome();
       if (status === 'deleted') return undefined;
       if (tally.elsewhere > 0) return survived(survey, tally, survivors);
-      return status === 'unseen' ? unseen(survey, tally) : remaining(purge);
+      return status === 'unseen' ? unseen(survey, tally, standings.lastCall) : remaining(purge);
     },
   };
 }
@@ -107,8 +108,7 @@ function sampleOf(ids: readonly number[]): number[] {
 function inPart(cause: unknown, { survey, state }: PurgeWork): unknown {
   if (!(cause instanceof Failure) || !state.wasCalled) return cause;
   const { topic_name, ids } = survey;
-  const left = `${state.left} of ${ids.length} messages of '${topic_name}' were left when last seen`;
-  const message = `${cause.message}; ${left}${state.isOpen ? ', and the server goes on with the delete request that it has' : ''}`;
+  const message = `${cause.message}; ${state.left} of ${ids.length} messages of '${topic_name}' were left ${sinceThen[state.last]}`;
   switch (cause.kind) {
     case 'unavailable':
     case 'config':
@@ -127,6 +127,12 @@ function inPart(cause: unknown, { survey, state }: PurgeWork): unknown {
   }
 }
 
+const sinceThen = {
+  open: 'when last seen, and the server goes on with the delete request that it has',
+  answered: 'when last seen, before the last call, which was answered',
+  seen: 'when last seen',
+};
+
 const continues = 'Run the same command again: it continues.';
 
 function survived({ topic_name }: TopicSurvey, tally: StandingCounts, { places, isSample }: Survivors): Failure {
@@ -141,12 +147,21 @@ function survived({ topic_name }: TopicSurvey, tally: StandingCounts, { places, 
   );
 }
 
-function unseen({ topic_name }: TopicSurvey, tally: StandingCounts): Failure {
+function unseen({ topic_name }: TopicSurvey, tally: StandingCounts, call: LastCall | undefined): Failure {
   const { deleted, taken, lost } = tally;
+  const without = {
+    asked: 'of an earlier run has no answer',
+    crossed: 'failed',
+    failed: 'failed',
+    part: '',
+    whole: '',
+  };
+  const how = call && without[call.end];
+  const before = how ? `the last delete call ${how}; ${call.left} messages were left before it` : '';
   return new Failure(
     'incomplete',
     `topic '${topic_name}': ${taken + lost} of ${countOf(tally)} messages are no longer visible to this account, and nothing proves that ` +
-      `they were deleted: they may have been moved out of sight; ${deleted} were deleted`,
+      `they were deleted: ${before || 'they may have been moved out of sight'}${deleted > 0 ? `; ${deleted} were deleted` : ''}`,
     {
       hint: 'Look for them with an account that sees more channels. The same command looks again; with --missing-ok it ends the purge.',
       retryable: false,

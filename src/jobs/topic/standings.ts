@@ -1,13 +1,14 @@
 import { countBefore } from '../../core/halving.ts';
 import type { CallEnd, IdSpan, LookStep, PurgeStep } from '../../store/archive/line-file.ts';
+import { isAnswer, openCalls, type LastCall } from './delete-calls.ts';
 
 /**
  * What is known of one message of a purge (docs/apis.md, What a purge knows of a message):
  * - `waiting`: it was surveyed, and no look right before a delete call has shown it yet
  * - `there`: the last look that reached it, right before a delete call, showed it in the topic
- * - `taken`: it left the topic in the order in which the server deletes, and no call since that look has ended whole
- * - `deleted`: the same, and a call since ended whole
- * - `lost`: it left the topic in another way
+ * - `taken`: it left the topic in the order in which the server deletes, and no call since that look was answered
+ * - `deleted`: the same, and a call since was answered
+ * - `lost`: it left the topic in another way, or while somebody else was writing to it
  * - `elsewhere`: the last look found it under another name
  */
 export type Standing = 'waiting' | 'there' | 'taken' | 'deleted' | 'lost' | 'elsewhere';
@@ -44,8 +45,12 @@ export interface Standings {
   /** Messages that came into the topic after the survey. */
   readonly arrived: ReadonlySet<number>;
   readonly deeper: readonly Deeper[];
-  /** The most messages that went from one look to the next, and the messages of the last whole look. */
-  readonly sizes: { readonly mostTaken: number; readonly lastWhole: number };
+  /**
+   * The most messages that went from one look to the next, those of the survey that went before the last look, and the messages of the
+   * last whole look.
+   */
+  readonly sizes: { readonly mostTaken: number; readonly lastTaken: number; readonly lastWhole: number };
+  readonly lastCall: LastCall | undefined;
   /** Surveyed messages that are in the topic, as far as the looks have shown. */
   readonly left: number;
   /** Messages that were surveyed. */
@@ -74,29 +79,34 @@ export function openStandings(): Standings {
   const there: number[] = [];
   /** The ids of all standings, ascending: spans of a step leave none of them out. */
   let known: readonly number[] = [];
-  const sizes = { mostTaken: 0, lastWhole: 0 };
-  let isProven = false;
+  const sizes = { mostTaken: 0, lastTaken: 0, lastWhole: 0 };
+  const calls = openCalls();
+  let count = 0;
 
   const isThere = (id: number): boolean => of.get(id) === 'there';
-  /** A call that ended whole proves what went since the look before it; a look is followed by another call. */
+  /** A look is followed by another call. */
   const change = (
     { look, from }: Pick<LookStep, 'look' | 'from'>,
     { came, taken, lost }: Readonly<Record<'came' | 'taken' | 'lost', readonly number[]>>,
   ): void => {
     for (const id of came) of.set(id, 'there');
-    for (const id of taken) of.set(id, isProven ? 'deleted' : 'taken');
+    const gone = calls.next();
+    for (const id of taken) of.set(id, gone);
     for (const id of lost) of.set(id, 'lost');
-    isProven = false;
+    count += came.length - taken.length - lost.length;
     sizes.mostTaken = Math.max(sizes.mostTaken, taken.length);
     looks.push({ time: look, from: from ?? -Infinity });
   };
   const ended = (end: CallEnd): void => {
-    isProven = end === 'whole';
-    if (isProven) for (const [id, standing] of of) if (standing === 'taken') of.set(id, 'deleted');
+    calls.ended(end, count);
+    if (isAnswer(end)) for (const [id, standing] of of) if (standing === 'taken') of.set(id, 'deleted');
   };
 
   return {
     ...{ of, there, arrived, deeper, sizes },
+    get lastCall() {
+      return calls.last();
+    },
     get left() {
       return there.length - [...arrived].filter(isThere).length;
     },
@@ -123,6 +133,7 @@ export function openStandings(): Standings {
       if (first !== undefined && last !== undefined)
         deeper.push({ first, last, seen: looks.findLast((one) => one.from <= first)?.time ?? time });
       known = withIds(known, came);
+      sizes.lastTaken = taken.filter((id) => !arrived.has(id)).length;
       const step = { look: time, from };
       change(step, { came, taken, lost });
       there.length = place;
@@ -135,6 +146,7 @@ export function openStandings(): Standings {
         if (!of.has(id)) arrived.add(id);
         of.set(id, 'there');
         there.push(id);
+        count += 1;
       }
       known = withIds(known, ids);
       return spansOf(ids, known);
@@ -153,12 +165,14 @@ export function openStandings(): Standings {
       known = ascending(of.keys());
       refill(there, known.filter(isThere));
     },
-    counts() {
-      const tally = { waiting: 0, there: 0, taken: 0, deleted: 0, lost: 0, elsewhere: 0 };
-      for (const standing of of.values()) tally[standing] += 1;
-      return tally;
-    },
+    counts: () => counted(of.values()),
   };
+}
+
+function counted(standings: Iterable<Standing>): StandingCounts {
+  const tally = { waiting: 0, there: 0, taken: 0, deleted: 0, lost: 0, elsewhere: 0 };
+  for (const standing of standings) tally[standing] += 1;
+  return tally;
 }
 
 function refill(list: number[], ids: readonly number[]): void {

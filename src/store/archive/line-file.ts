@@ -114,7 +114,7 @@ export interface PurgeEnd {
 /** From one archived id to another, both included, and all archived ones between them. */
 export type IdSpan = readonly [first: number, last: number];
 
-/** What a look at the topic showed, or how a delete call ended. */
+/** What a look at the topic showed, or what is known of a delete call. */
 export type PurgeStep = LookStep | { readonly call: CallEnd };
 
 /** What a look, right before a delete call or at the end, showed otherwise than the looks before it. */
@@ -128,8 +128,12 @@ export interface LookStep {
   readonly lost: readonly IdSpan[];
 }
 
-/** `whole`: a success that does not say that messages are left; `part`: one that does; `failed`: anything else. */
-export type CallEnd = 'whole' | 'part' | 'failed';
+/**
+ * `asked`: it was sent, and has no answer until another end follows; `whole`: a success that does not say that messages are left; `part`:
+ * one that does; `crossed`: a 500, as where somebody else is writing to the messages; `failed`: anything else.
+ */
+const callEnds = ['asked', 'whole', 'part', 'crossed', 'failed'] as const;
+export type CallEnd = (typeof callEnds)[number];
 
 const fileOf = (folder: string): string => join(folder, 'purge.ndjson');
 
@@ -159,7 +163,7 @@ function endIn(records: readonly unknown[]): PurgeEnd | undefined {
 function isStep(record: unknown): record is PurgeStep {
   if (!isObject(record)) return false;
   const { look, from, there, taken, lost, call } = record;
-  if (call === 'whole' || call === 'part' || call === 'failed') return true;
+  if (callEnds.some((known) => known === call)) return true;
   const isFrom = from === null || typeof from === 'number';
   const isSpan = (span: unknown): boolean => Array.isArray(span) && span.every((id) => typeof id === 'number');
   const areSpans = [there, taken, lost].every((spans) => Array.isArray(spans) && spans.every(isSpan));

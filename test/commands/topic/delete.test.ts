@@ -40,7 +40,6 @@ describe('it is repeated until the topic is empty', () => {
     ],
     ['an HTML 502 after some progress', [{ status: 502, body: gateway, deletes: 1 }, {}]],
     ['503 and 504', [{ status: 503, body: gateway, deletes: 1 }, { status: 504, body: gateway, deletes: 1 }, {}]],
-    ['a JSON 500', [{ status: 500, body: { result: 'error', msg: 'Internal server error' }, deletes: 1 }]],
     [
       'an error REQUEST_TIMEOUT',
       [{ status: 400, body: { result: 'error', code: 'REQUEST_TIMEOUT', msg: 'late' }, deletes: 1 }],
@@ -253,11 +252,7 @@ describe('somebody is at work in the topic meanwhile', () => {
   });
 
   test.each([
-    [
-      'all ids from level 300 on',
-      300,
-      /1 of 10 messages were not deleted.*'#kitchen > ✔ lunch'; 0 were deleted, 9 are no longer visible/,
-    ],
+    ['all ids from level 300 on', 300, /1 of 10 messages were not deleted.*'#kitchen > ✔ lunch'; 9 were deleted/],
     ['a sample below', 299, /at least 1 of 10 messages were not deleted.*'#kitchen > ✔ lunch'/],
   ])('a topic that is renamed in the middle: exit 8 naming the new name; %s', async (_what, level, message) => {
     const server = await openChatServer({
@@ -669,7 +664,7 @@ test('one topic that is refused does not keep the others: exit 8, and it is name
   expect(error?.message).toContain('lunch: ');
 });
 
-test('Ctrl-C in a purge is exit 130, and says what was left and that the server goes on', async () => {
+test('Ctrl-C in a purge is exit 130 after the answer of the call, and says what was left', async () => {
   const interrupt = new AbortController();
   const server = await kitchen({
     messages: topicOf('lunch', idsBetween(1, 10)),
@@ -682,9 +677,9 @@ test('Ctrl-C in a purge is exit 130, and says what was left and that the server 
   const { exitCode, stdout, error } = await server.run(`${line} -o json`, { interrupt: interrupt.signal });
 
   expect(exitCode).toBe(130);
-  expect(JSON.parse(stdout)).toMatchObject([{ messages: 10, deleted: 0, status: 'incomplete' }]);
+  expect(JSON.parse(stdout)).toMatchObject([{ messages: 10, deleted: 4, status: 'incomplete' }]);
   expect(error?.message).toBe(
-    "interrupted; 6 of 10 messages of 'lunch' were left when last seen, and the server goes on with the delete request that it has",
+    "interrupted; 6 of 10 messages of 'lunch' were left when last seen, before the last call, which was answered",
   );
 });
 

@@ -85,10 +85,10 @@ const hidden = { stream_id: 6, display_recipient: 'board' };
 const rowOf = ({ stdout }: { readonly stdout: string }): unknown => (JSON.parse(stdout) as unknown[])[0];
 
 describe('messages that leave the account’s sight', () => {
-  test('the owner moves 500 of 2,000 to a private channel between two calls: unseen, and not called deleted', async () => {
+  test('the owner moves 500 of 2,000 to a private channel after calls that failed: unseen, and not called deleted', async () => {
     const { server, run } = await watched({
       messages: topicOf('lunch', idsBetween(1, 2000)),
-      deletesPerCall: 500,
+      deleteReply: () => ({ status: 502, body: 'Bad gateway', deletes: 500 }),
       hiddenChannels: [6],
       meanwhile: onceAfter(3, (messages) => messages.forEach((row) => Object.assign(row, hidden))),
     });
@@ -134,6 +134,73 @@ describe('messages that leave the account’s sight', () => {
     expect(error?.message).toContain('90 were deleted');
   });
 
+  test('a move that holds the rows: what goes in the first answered call after a 500 is unseen', async () => {
+    const broken = { status: 500, body: { result: 'error', msg: 'Internal server error' }, deletes: 700 };
+    const { server, run } = await watched({
+      messages: topicOf('lunch', idsBetween(1, 1500)),
+      deleteReply: (call) => (call === 1 ? broken : undefined),
+      hiddenChannels: [6],
+      meanwhile(messages, { path }, calls) {
+        if (path.endsWith('/delete_topic') && calls === 2) messages.forEach((row) => Object.assign(row, hidden));
+      },
+    });
+
+    const { exitCode, stdout } = await run();
+
+    expect({ exitCode, alive: server.messages.length, row: rowOf({ stdout }) }).toMatchObject({
+      ...{ exitCode: 8, alive: 800 },
+      row: { messages: 1500, deleted: 700, status: 'unseen' },
+    });
+  });
+
+  test.each([
+    ['502', { status: 502, body: 'Bad gateway' }],
+    ['504', { status: 504, body: 'Gateway time-out' }],
+    ['REQUEST_TIMEOUT', { status: 500, body: { result: 'error', code: 'REQUEST_TIMEOUT', msg: 'late' } }],
+  ])('a %s is no sign of somebody else: the next answer proves', async (_what, reply) => {
+    const { run } = await watched({
+      messages: topicOf('lunch', idsBetween(1, 150)),
+      deleteReply: (call) => (call === 1 ? { ...reply, deletes: 70 } : undefined),
+    });
+
+    const { exitCode, stdout } = await run();
+
+    expect({ exitCode, row: rowOf({ stdout }) }).toMatchObject({ exitCode: 0, row: { deleted: 150 } });
+  });
+
+  test('complete: false is an answer: a call that ends exactly with the last message', async () => {
+    const { run } = await watched({
+      messages: topicOf('lunch', idsBetween(1, 150)),
+      deleteReply: () => ({ body: part }),
+    });
+
+    const { exitCode, stdout } = await run();
+
+    expect({ exitCode, row: rowOf({ stdout }) }).toMatchObject({
+      exitCode: 0,
+      row: { deleted: 150, status: 'deleted' },
+    });
+  });
+
+  test('what a limit hides and shows again is no sign that nothing goes', async () => {
+    // The limit hides the oldest 300 while the first call runs, and shows them again, a hundred more in each round.
+    const away = { stream_id: 6, display_recipient: 'board' };
+    const { run } = await watched({
+      messages: topicOf('lunch', idsBetween(1, 1000)),
+      ...{ deletesPerCall: 100, hiddenChannels: [6] },
+      meanwhile(messages, { path }, calls) {
+        if (path.endsWith('/delete_topic')) return;
+        const least = [0, 301, 151, 1][calls] ?? 0;
+        for (const row of messages.filter(({ id }) => id <= 300))
+          Object.assign(row, row.id < least ? away : { stream_id: 5, display_recipient: 'kitchen' });
+      },
+    });
+
+    const { exitCode, stdout } = await run();
+
+    expect({ exitCode, row: rowOf({ stdout }) }).toMatchObject({ exitCode: 0, row: { deleted: 1000 } });
+  });
+
   test('two purges of one topic: neither counts what only the other one deleted', async () => {
     const { server, run } = await watched({
       messages: topicOf('lunch', idsBetween(1, 1200)),
@@ -159,7 +226,8 @@ describe('a run that is ended while the server works', () => {
       ...(after === 'no answer' ? { deleteReply: () => ({ hangs: true }) } : {}),
       meanwhile(_messages, { path, parameters }, calls) {
         const isDue = after === 'no answer' ? path.endsWith('/delete_topic') : calls === 1 && isLook(parameters);
-        if (isDue) interrupt.abort(new Failure('cancelled', 'interrupted'));
+        // Ctrl-C waits for an answer.
+        if (isDue) interrupt.abort(new Failure(after === 'no answer' ? 'terminated' : 'cancelled', 'interrupted'));
       },
     });
     const { server, root } = watchedServer;
@@ -173,15 +241,42 @@ describe('a run that is ended while the server works', () => {
     const closed = await run('--missing-ok');
 
     expect(server.messages).toEqual([]);
-    expect(first.exitCode).toBe(130);
+    expect(first.exitCode).toBe(143);
     expect(first.error?.message).toBe(
       "interrupted; 20 of 20 messages of 'lunch' were left when last seen, and the server goes on with the delete request that it has",
     );
     expect({ exit: next.exitCode, row: rowOf(next) }).toMatchObject({ exit: 8, row: { deleted: 0, status: 'unseen' } });
+    const sentence = 'the last delete call of an earlier run has no answer; 20 messages were left before it';
+    expect(next.error?.message).toContain(sentence);
+    expect(next.error?.message).not.toContain('0 were deleted');
     expect(closed.exitCode).toBe(0);
+    expect(closed.stderr).toContain(sentence);
     // Nothing was archived again, and nothing says so.
     expect(next.stderr).not.toContain('archived and verified');
     expect(next.stderr).toContain("topic 'lunch': 0 messages; an earlier run began to delete it");
+  });
+
+  test('Ctrl-C waits for the answer of the call that is under way', async () => {
+    const interrupt = new AbortController();
+    const { server, root, run } = await watched({
+      messages: topicOf('lunch', idsBetween(1, 20)),
+      meanwhile(_messages, { path }) {
+        if (path.endsWith('/delete_topic')) interrupt.abort(new Failure('cancelled', 'interrupted'));
+      },
+    });
+
+    const first = await server.run(`${line} --archive ${root}`, { interrupt: interrupt.signal });
+    const next = await run();
+
+    expect(first.exitCode).toBe(130);
+    expect(first.stderr).toContain('waiting for the answer of the delete call under way; Ctrl-C again leaves at once');
+    expect(first.error?.message).toBe(
+      "interrupted; 20 of 20 messages of 'lunch' were left when last seen, before the last call, which was answered",
+    );
+    expect({ exit: next.exitCode, row: rowOf(next) }).toMatchObject({
+      exit: 0,
+      row: { deleted: 20, status: 'deleted' },
+    });
   });
 
   test('after the answer: the next run proves the deletion, and closes the purge', async () => {

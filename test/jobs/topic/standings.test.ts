@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { openStandings, statusOf, type Standing } from '../../../src/jobs/topic/standings.ts';
-import type { PurgeStep } from '../../../src/store/archive/line-file.ts';
+import type { CallEnd, PurgeStep } from '../../../src/store/archive/line-file.ts';
 import { idsBetween } from '../../helpers/chat-server.ts';
 
 const time = '2026-03-01T12:00:00.000Z';
@@ -13,7 +13,7 @@ function begun() {
   const look = (ids: readonly number[], from: number | null = null): void => {
     steps.push(standings.look({ time, from, ids }));
   };
-  const call = (end: 'whole' | 'part' | 'failed'): void => {
+  const call = (end: CallEnd): void => {
     standings.ended(end);
     steps.push({ call: end });
   };
@@ -27,7 +27,7 @@ function groups(of: ReadonlyMap<number, Standing>): Partial<Record<Standing, num
   return found;
 }
 
-describe('a message counts as deleted only if a look before a call showed it, that call or a later one ended whole, and no look finds it', () => {
+describe('a message counts as deleted only if a look before a call showed it, that call or a later one was answered, and no look finds it', () => {
   test('one call that ended whole', () => {
     const { standings, look, call } = begun();
     call('whole');
@@ -36,17 +36,31 @@ describe('a message counts as deleted only if a look before a call showed it, th
     expect(statusOf(standings.counts())).toBe('deleted');
   });
 
-  test('a call in part, then one that ended whole', () => {
+  test('a call in part is an answer too', () => {
     const { standings, look, call } = begun();
     call('part');
     look([1, 2, 3]);
-    expect(groups(standings.of)).toEqual({ there: [1, 2, 3], taken: idsBetween(4, 10) });
+    expect(groups(standings.of)).toEqual({ there: [1, 2, 3], deleted: idsBetween(4, 10) });
     call('whole');
     look([]);
     expect(groups(standings.of)).toEqual({ deleted: idsBetween(1, 10) });
   });
 
-  test.each(['part', 'failed'] as const)('no call ended whole (%s): nobody can tell', (end) => {
+  test('the first answer after a 500 proves what went in the 500, and not what goes in its own call', () => {
+    const { standings, look, call } = begun();
+    call('crossed');
+    look([1, 2, 3, 4]);
+    expect(groups(standings.of)).toEqual({ there: [1, 2, 3, 4], taken: idsBetween(5, 10) });
+    call('failed');
+    look([1, 2, 3, 4]);
+    call('whole');
+    look([1, 2]);
+    call('whole');
+    look([]);
+    expect(groups(standings.of)).toEqual({ lost: [3, 4], deleted: [1, 2, ...idsBetween(5, 10)] });
+  });
+
+  test.each(['asked', 'failed', 'crossed'] as const)('no call was answered (%s): nobody can tell', (end) => {
     const { standings, look, call } = begun();
     call(end);
     look([]);
@@ -97,7 +111,7 @@ describe('a look that reads only the newest', () => {
     const { standings, look, call } = begun();
     call('part');
     look([5, 6], 5);
-    expect(groups(standings.of)).toEqual({ there: idsBetween(1, 6), taken: idsBetween(7, 10) });
+    expect(groups(standings.of)).toEqual({ there: idsBetween(1, 6), deleted: idsBetween(7, 10) });
     expect(standings.deeper).toEqual([]);
     // Message 5, which that look read, is left: the call did not go below it.
     expect(standings.wentDeeper([4, 5])).toBe(false);
