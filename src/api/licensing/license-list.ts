@@ -1,7 +1,7 @@
 import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import type { Answer } from '../http/answer.ts';
-import type { Call, Parameters } from '../http/call.ts';
+import type { Parameters } from '../http/call.ts';
 import { encodeParameters } from '../http/request.ts';
 import { identityOf, textOf, type License } from './license.ts';
 import type { LicensingConnection } from './license-answer.ts';
@@ -28,7 +28,7 @@ const anyOrigin = 'http://page.invalid';
 export async function* listRows(
   open: () => Promise<LicensingConnection>,
   { remote_user, app_code }: LicenseFilter,
-  { extent, deciding }: { readonly extent: Extent } & Pick<Call, 'deciding'>,
+  extent: Extent,
   heard?: (page: Page, place: number) => void,
 ): AsyncGenerator<License> {
   const connection = await open();
@@ -38,7 +38,7 @@ export async function* listRows(
   let [query, pages, received, before]: [Parameters, number, number, string | undefined] = [first, 1, 0, undefined];
   for (;;) {
     asked.add(encodeParameters(query));
-    const page = await readPage(connection, { query, deciding }, pages - 1);
+    const page = await readPage(connection, query, pages - 1);
     heard?.(page, pages);
     const isOnly = pages === 1 && page.next === undefined;
     // The only page of a list has none to repeat and may be large, and one that is read from a file is not in memory.

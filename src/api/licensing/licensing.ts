@@ -56,27 +56,14 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
       }
     },
 
-    /**
-     * GET, all pages, filtered again here by exact text. Yields what was received, and then throws Failure incomplete if that is not
-     * the whole list; with `part` only where a later page fails. `heard` is called for each page, before its rows.
-     * `deciding`: of a look that settles or confirms a POST.
-     */
-    async *list(
-      filter: LicenseFilter = {},
-      extent: Extent = 'whole',
-      heard?: (page: PageSize, place: number) => void,
-      deciding?: Deciding,
-    ): AsyncGenerator<License> {
-      for await (const license of listRows(open, filter, { extent, deciding }, heard))
-        if (matches(license, filter)) yield license;
-    },
+    ...looksOver(open, random),
 
-    /** The licenses of one user, whole. @throws Failure incomplete where the list is not */
-    ofUser: (holder: LicenseHolder, deciding?: Deciding): Promise<UserLicenses> =>
-      licensesOfUser(holder, {
-        rows: (filter, heard) => listRows(open, filter, { extent: 'whole', deciding }, heard),
-        random,
-      }),
+    /** The same looks, of which each request decides about a POST. */
+    deciding: (deciding: Deciding) =>
+      looksOver(async () => {
+        const connection = await open();
+        return { ...connection, send: (call) => connection.send({ ...call, deciding }) };
+      }, random),
 
     view,
 
@@ -104,6 +91,26 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
       if (isNothing(answer)) throw new Failure('not_found', missing, { http: answer.http });
       return licenseOf(answer, connection);
     },
+  };
+}
+
+function looksOver(open: () => Promise<LicensingConnection>, random: () => number) {
+  return {
+    /**
+     * GET, all pages, filtered again here by exact text. Yields what was received, and then throws Failure incomplete if that is not
+     * the whole list; with `part` only where a later page fails. `heard` is called for each page, before its rows.
+     */
+    async *list(
+      filter: LicenseFilter = {},
+      extent: Extent = 'whole',
+      heard?: (page: PageSize, place: number) => void,
+    ): AsyncGenerator<License> {
+      for await (const license of listRows(open, filter, extent, heard)) if (matches(license, filter)) yield license;
+    },
+
+    /** The licenses of one user, whole. @throws Failure incomplete where the list is not */
+    ofUser: (holder: LicenseHolder): Promise<UserLicenses> =>
+      licensesOfUser(holder, { rows: (filter, heard) => listRows(open, filter, 'whole', heard), random }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { isObject } from '../../core/json.ts';
 import type { Spool } from '../../core/read.ts';
 import { type Answer, foreignBody, incompleteAfter } from '../http/answer.ts';
-import type { Call } from '../http/call.ts';
+import type { Parameters } from '../http/call.ts';
 import { path } from '../http/request.ts';
 import type { License } from './license.ts';
 import {
@@ -45,13 +45,9 @@ export function measureList() {
 }
 
 /** @throws Failure of the first page as it is; of a later one incomplete, but an interruption */
-export async function readPage(
-  connection: LicensingConnection,
-  asked: Pick<Call, 'query' | 'deciding'>,
-  pagesBefore: number,
-): Promise<Page> {
+export async function readPage(connection: LicensingConnection, query: Parameters, pagesBefore: number): Promise<Page> {
   try {
-    const answer = await connection.send({ method: 'GET', path: licenses, repeat: 'safe', isLong: true, ...asked });
+    const answer = await connection.send({ method: 'GET', path: licenses, query, repeat: 'safe', isLong: true });
     if (answer.spool) return await longPage(answer, answer.spool, connection);
     refuse(answer);
     const found = rowsIn(answer);

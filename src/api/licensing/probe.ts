@@ -71,7 +71,7 @@ async function readList({ open }: ProbedServer, filter: LicenseFilter): Promise<
     pages = place;
   };
   try {
-    for await (const license of listRows(open, filter, { extent: 'whole' }, heard)) {
+    for await (const license of listRows(open, filter, 'whole', heard)) {
       isCut = licenses.length === mostRows;
       if (isCut) break;
       licenses.push(license);

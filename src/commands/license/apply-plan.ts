@@ -50,7 +50,7 @@ export async function* planned(
   if (options.output === 'curl') await planRequests(plan, job);
   else
     for (const one of plan.rows) {
-      if ('license' in one.decision && one.decision.others.length > 0) warn(severalWarning(one.row));
+      if ('license' in one.decision && one.decision.licenses.length > 1) warn(severalWarning(one.row));
       yield dryRow(one);
     }
   conclude(`${planInWords(plan)} on ${inTargets(job.targets)}`);

@@ -7,6 +7,7 @@ import { Failure } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { ClaimedUser, ClaimingUser } from './claim-users.ts';
+import type { WaitingRow } from './past.ts';
 import { openAnswer, sendAgainHint, similarTo, sizeOf, times } from './decide.ts';
 
 /** What creating one license needs besides the API. */
@@ -26,21 +27,6 @@ interface Creating extends Settling, Pick<ClaimingUser, 'elapsed'> {
   readonly before: UserLicenses | undefined;
 }
 
-/** A look that settles a POST without an answer: the server may carry it out, and hide what it created, for `settle` after its end. */
-export function settling(posted: Milliseconds, settle: Milliseconds): Deciding {
-  return { since: posted + settle, until: posted + 2 * settle };
-}
-
-/** A look that confirms a POST that was answered. */
-export function confirming(posted: Milliseconds, settle: Milliseconds): Deciding {
-  return { since: posted, until: posted + 2 * settle };
-}
-
-interface PostMoment {
-  /** When the POST ended, on the clock `elapsed`. */
-  readonly posted: Milliseconds;
-}
-
 /** What came of a creation. */
 export interface CreatedLicense {
   readonly license: License;
@@ -50,7 +36,12 @@ export interface CreatedLicense {
   readonly failure?: Failure;
 }
 
-export type CreatingApi = Pick<LicensingApi, 'create' | 'ofUser'>;
+export type CreatingApi = Pick<LicensingApi, 'create' | 'ofUser' | 'deciding'>;
+
+/** What decides about a POST that ended at `posted`: an unanswered one may be carried out, and hidden, for `settle` yet. */
+export function decidingOn(is: WaitingRow['is'], posted: Milliseconds, settle: Milliseconds): Deciding {
+  return { since: is === 'answered' ? posted : posted + settle, until: posted + 2 * settle };
+}
 
 /**
  * Creates one license. What the server answered is confirmed by the list; a request without an answer is settled by a list after
@@ -94,7 +85,7 @@ async function postUntilKnown(
     user.unanswered = sent;
     if (!before) throw unsettled(fields, failure, unknownBefore);
     await waitForList(fields, failure, { ...creating, posted });
-    const look = await lookAfter(api, fields, { before, deciding: settling(posted, settle) });
+    const look = await lookAfter(api.deciding(decidingOn('unanswered', posted, settle)), fields, { before });
     if (look.shows === 'it') return { license: look.license, list: 'shows it' };
     if (look.shows !== 'nothing') throw unsettled(fields, failure, look.why);
     if (posts > retries) throw unsettled(fields, failure, `sent ${times(sent)}, and ${look.why}`);
@@ -123,23 +114,23 @@ async function confirm(
   api: CreatingApi,
   fields: LicenseFields,
   creation: AnsweredCreation,
-  creating: Creating & PostMoment,
+  creating: Creating & { readonly posted: Milliseconds },
 ): Promise<CreatedLicense> {
   const { license } = creation;
   const isAsAsked = creation.license_is === 'as asked';
   const failure = notShown(creation, fields);
-  const deciding = confirming(creating.posted, creating.settle);
-  const sought = { before: creating.before, answered: license, deciding };
+  const looks = api.deciding(decidingOn('answered', creating.posted, creating.settle));
+  const sought = { before: creating.before, answered: license };
   if (!creating.before && !isAsAsked) throw unsettled(fields, failure, unknownBefore);
   try {
-    let look = await lookAfter(api, fields, sought);
+    let look = await lookAfter(looks, fields, sought);
     if (look.shows === 'no answer' && license && isAsAsked) {
       creating.warn(`the license was created, as the server answered, and could not be confirmed: ${look.why}`);
       return { license, list: 'unseen' };
     }
     if (look.shows === 'nothing' || look.shows === 'a part') {
       await waitForList(fields, failure, creating);
-      look = await lookAfter(api, fields, sought);
+      look = await lookAfter(looks, fields, sought);
     }
     if (look.shows === 'it') {
       const isOther = license && isAsAsked && hasKeyOf(license, look.license) === false;
@@ -160,21 +151,14 @@ type LookAfter =
   | { readonly shows: 'it'; readonly license: License }
   | { readonly shows: 'nothing' | 'something else' | 'a part' | 'no answer'; readonly why: string };
 
-interface SoughtLicense {
-  /** The user's licenses before the POST. */
-  readonly before: UserLicenses | undefined;
-  readonly answered?: License | undefined;
-  readonly deciding: Deciding;
-}
-
 /** Whether the list shows the license of a POST. Where the licenses before are not known, only its answered key tells it. */
 async function lookAfter(
-  api: CreatingApi,
+  api: Pick<CreatingApi, 'ofUser'>,
   { remote_user, app_code, size_allowance }: LicenseFields,
-  { before, answered, deciding }: SoughtLicense,
+  { before, answered }: { readonly before: UserLicenses | undefined; readonly answered?: License | undefined },
 ): Promise<LookAfter> {
   try {
-    const { exact, near } = await api.ofUser({ remote_user, app_code }, deciding);
+    const { exact, near } = await api.ofUser({ remote_user, app_code });
     const known = new Set([...(before?.exact ?? exact), ...(before?.near ?? near)].map(identityOf));
     const own = answered && exact.find((license) => hasKeyOf(answered, license));
     const added = exact.filter((license) => !known.has(identityOf(license)));
@@ -198,7 +182,7 @@ async function lookAfter(
 async function waitForList(
   fields: LicenseFields,
   { message }: Failure,
-  { settle, sleep, elapsed, note, posted }: Creating & PostMoment,
+  { settle, sleep, elapsed, note, posted }: Creating & { readonly posted: Milliseconds },
 ): Promise<void> {
   const wait = posted + settle - elapsed();
   if (wait <= 0) return;

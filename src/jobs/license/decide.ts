@@ -25,7 +25,7 @@ export interface KnownUsers {
 export type Decision =
   /** `near`: similar names, which are allowed; `unfiltered`: the list that was the look. */
   | ({ readonly step: 'create'; readonly near?: readonly License[] } & Pick<Sight, 'unfiltered'>)
-  | { readonly step: 'unchanged' | 'resize'; readonly license: License; readonly others: readonly License[] }
+  | { readonly step: 'unchanged' | 'resize'; readonly license: License; readonly licenses: readonly License[] }
   /** `similar`: a similar name is the reason, in words. */
   | { readonly step: 'refused'; readonly failure: Failure; readonly similar?: string; readonly answer?: OpenAnswer };
 
@@ -86,14 +86,10 @@ function mayBeCut({ count }: UnfilteredList): Failure {
   });
 }
 
-const noOthers: readonly License[] = [];
-
 /** Of several licenses the one of the asked size is kept, else the first listed is resized. */
 function keepOne(licenses: readonly [License, ...License[]], asked: LicenseFields): Decision {
   const fitting = licenses.find((license) => sizeOf(license) === asked.size_allowance);
-  const license = fitting ?? licenses[0];
-  const others = licenses.length > 1 ? licenses.filter((other) => other !== license) : noOthers;
-  return { step: fitting ? 'unchanged' : 'resize', license, others };
+  return { step: fitting ? 'unchanged' : 'resize', license: fitting ?? licenses[0], licenses };
 }
 
 /**
@@ -101,12 +97,12 @@ function keepOne(licenses: readonly [License, ...License[]], asked: LicenseField
  * the asked size, that is new since the POST.
  */
 export function ownOf(
-  { step, license, others }: Extract<Decision, { license: License }>,
+  { step, license, licenses }: Extract<Decision, { license: License }>,
   creation: AnsweredCreation | undefined,
 ): License | undefined {
   const answered = creation?.license_is === 'as asked' && creation.license;
-  if (!answered || (step === 'unchanged' && others.length === 0)) return license;
-  return [license, ...others].find((one) => hasKeyOf(answered, one) !== false);
+  if (!answered || (step === 'unchanged' && licenses.length === 1)) return license;
+  return licenses.find((one) => hasKeyOf(answered, one) !== false);
 }
 
 /** The size of a license; undefined where it does not have one. */

@@ -4,7 +4,7 @@ import { formatDuration } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { whileClaimed, type ClaimedUser, type ClaimingUser } from './claim-users.ts';
-import { createLicense, settling, type CreatedLicense, type CreatingApi, type Settling } from './create-license.ts';
+import { createLicense, decidingOn, type CreatedLicense, type CreatingApi, type Settling } from './create-license.ts';
 import { decide, openInWords, retriesFor, severalWarning, similarTo, sizeOf, type KnownUsers } from './decide.ts';
 import { listAfterPost } from './list-users.ts';
 import { recordedChange, recordedCreation, type RecordEvent } from './recorded-change.ts';
@@ -23,7 +23,7 @@ interface EnsuredLicense {
   readonly failure?: Failure | undefined;
 }
 
-type EnsuringApi = Pick<LicensingApi, 'create' | 'list' | 'ofUser' | 'update'>;
+type EnsuringApi = Pick<LicensingApi, 'create' | 'ofUser' | 'deciding' | 'update'>;
 
 /**
  * Makes sure that the user has one license of that size: creates it, resizes it, or leaves it. Safe to repeat, and safe beside other
@@ -44,7 +44,7 @@ async function ensure(
   const decision = decide(sightOf(listed), fields, { ...ensuring, answerOf: () => user.past.answer });
   if ('license' in decision) {
     user.shown();
-    if (decision.others.length > 0) ensuring.warn(severalWarning(fields));
+    if (decision.licenses.length > 1) ensuring.warn(severalWarning(fields));
     if (decision.step === 'unchanged') return { outcome: 'unchanged', license: decision.license };
     const { size_allowance } = fields;
     const update = () => api.update(keyOf(decision.license), { size_allowance });
@@ -76,7 +76,8 @@ async function look(
     note(`an earlier run asked for a license of ${remote_user}: listing again in ${formatDuration(wait)}`);
     await sleep(wait);
   }
-  return api.ofUser({ remote_user, app_code }, posted === undefined ? undefined : settling(posted, settle));
+  const looks = posted === undefined ? api : api.deciding(decidingOn('unanswered', posted, settle));
+  return looks.ofUser({ remote_user, app_code });
 }
 
 /**

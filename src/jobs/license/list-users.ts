@@ -1,4 +1,3 @@
-import type { Deciding } from '../../api/http/call.ts';
 import { measureList, type PageSize } from '../../api/licensing/list-page.ts';
 import { distinct, identityOf, textOf, type License, type UnfilteredList } from '../../api/licensing/license.ts';
 import { foldName, likeness, minCutChars } from '../../api/licensing/user-licenses.ts';
@@ -7,7 +6,7 @@ import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import { pool } from '../work/pool.ts';
 import type { ClaimingUser, LicenseUser } from './claim-users.ts';
-import { confirming, type Settling } from './create-license.ts';
+import { decidingOn, type Settling } from './create-license.ts';
 import { lookUp, nothing, sightOf, withNear, type Sight } from './sight.ts';
 
 /** Maximum number of users who are looked up one by one; for more, one list of all licenses finds most of them cheaper. */
@@ -21,13 +20,6 @@ const maxPairs = 3;
 export type KnownLicense = (user: string) => License | undefined;
 
 export type ListingApi = Pick<LicensingApi, 'list' | 'ofUser'>;
-
-/** How to look. `deciding`: where the look settles or confirms a POST. */
-export interface Looking {
-  readonly concurrency: number;
-  readonly known?: KnownLicense | undefined;
-  readonly deciding?: Deciding | undefined;
-}
 
 /** What is known of the users of an application once its list is read. */
 export interface ListedUsers {
@@ -51,16 +43,15 @@ export async function listUsers(
   api: ListingApi,
   app_code: number,
   users: readonly string[],
-  looking: Looking,
+  { concurrency, known }: { readonly concurrency: number; readonly known?: KnownLicense | undefined },
 ): Promise<ListedUsers> {
-  if (users.length <= fewUsers) return lookUpEach(api, app_code, users, looking);
-  const { known, deciding } = looking;
-  const list = await readList(api, app_code, users, { known, deciding });
+  if (users.length <= fewUsers) return lookUpEach(api, app_code, users, concurrency);
+  const list = await readList(api, app_code, users, { known });
   const listed = list instanceof Failure ? unlisted : list;
   const first = users.find((user) => !listed.sightOf(user));
   if (first === undefined) return listed;
-  const shown = withNear(await lookUp(api, { remote_user: first, app_code }, deciding), listed.nearOf(first));
-  if (shown.unfiltered) return readTwice(api, app_code, users, { begun: list, deciding });
+  const shown = withNear(await lookUp(api, { remote_user: first, app_code }), listed.nearOf(first));
+  if (shown.unfiltered) return readTwice(api, app_code, users, list);
   const isCounted = listed.isCounted && shown.shows !== 'licenses';
   return { ...listed, isCounted, sightOf: (user) => (user === first ? shown : listed.sightOf(user)) };
 }
@@ -69,11 +60,11 @@ async function lookUpEach(
   api: ListingApi,
   app_code: number,
   users: readonly string[],
-  { concurrency, deciding }: Looking,
+  concurrency: number,
 ): Promise<ListedUsers> {
   const sights = new Map<string, Sight>();
   const look = async (remote_user: string): Promise<void> =>
-    void sights.set(remote_user, await lookUp(api, { remote_user, app_code }, deciding));
+    void sights.set(remote_user, await lookUp(api, { remote_user, app_code }));
   for await (const _ of pool(users, concurrency, look)) continue;
   return { ...unlisted, sightOf: (user) => sights.get(user) };
 }
@@ -83,7 +74,7 @@ async function readTwice(
   api: ListingApi,
   app_code: number,
   users: readonly string[],
-  { begun, deciding }: Pick<Looking, 'deciding'> & { readonly begun: ListReading | Failure },
+  begun: ListReading | Failure,
 ): Promise<ListedUsers> {
   const sights = new Map<string, Sight>();
   let failure = new Failure('incomplete', `the list moves: of ${2 * maxPairs} readings no two show the same users`);
@@ -91,8 +82,8 @@ async function readTwice(
   for (let pair = 1; pair <= maxPairs; pair += 1) {
     const all = new Set<string>();
     const two = [
-      first ?? (await readList(api, app_code, users, { longest: Infinity, deciding })),
-      await readList(api, app_code, users, { longest: Infinity, all, deciding }),
+      first ?? (await readList(api, app_code, users, { longest: Infinity })),
+      await readList(api, app_code, users, { longest: Infinity, all }),
     ];
     first = undefined;
     const open = users.filter((user) => !sights.has(user));
@@ -113,9 +104,10 @@ async function readTwice(
   return { ...unlisted, sightOf: (user) => sights.get(user) ?? { shows: 'gap', failure } };
 }
 
-interface ListReadingOptions extends Pick<Looking, 'known' | 'deciding'> {
+interface ListReadingOptions {
   /** A list of more licenses is not read. */
   readonly longest?: number;
+  readonly known?: KnownLicense | undefined;
   /** Takes each license of the list, in one text. */
   readonly all?: Set<string>;
 }
@@ -133,7 +125,7 @@ async function readList(
   api: ListingApi,
   app_code: number,
   users: readonly string[],
-  { longest = tooLong * users.length, known, deciding, all }: ListReadingOptions,
+  { longest = tooLong * users.length, known, all }: ListReadingOptions,
 ): Promise<ListReading | Failure> {
   const exact = new Map<string, License[]>();
   const near = new Map<string, License[]>();
@@ -148,7 +140,7 @@ async function readList(
     told = place === 1 && page.next !== undefined ? Math.max(page.total, page.pages * page.count) : 0;
   };
   try {
-    for await (const license of api.list({ app_code }, 'whole', heard, deciding)) {
+    for await (const license of api.list({ app_code }, 'whole', heard)) {
       const name = textOf(license, 'remote_user');
       if (name === undefined) return unusable('its rows do not name users');
       if (told > longest) return unusable('it is too long');
@@ -189,16 +181,16 @@ export interface ListAfter {
  * @throws Failure of a list that cannot be read at all
  */
 export async function listAfterPost(
-  api: ListingApi,
+  api: Pick<LicensingApi, 'deciding'>,
   { remote_user, app_code }: LicenseUser,
   earlier: UnfilteredList,
   { settle, sleep, elapsed }: Pick<Settling, 'settle' | 'sleep'> & Pick<ClaimingUser, 'elapsed'>,
 ): Promise<ListAfter> {
-  const deciding = confirming(elapsed(), settle);
+  const looks = api.deciding(decidingOn('answered', elapsed(), settle));
   for (let isLast = false; ; isLast = true) {
     if (isLast) await sleep(settle);
     const all = new Set<string>();
-    const list = await readList(api, app_code, [remote_user], { longest: Infinity, all, deciding });
+    const list = await readList(looks, app_code, [remote_user], { longest: Infinity, all });
     const sight = list instanceof Failure ? undefined : list.sightOf(remote_user);
     const lost = [...earlier.licenses].filter((license) => !all.has(license)).length;
     if (sight && lost === 0) return { sight };

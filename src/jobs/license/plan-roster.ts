@@ -1,4 +1,4 @@
-import { Planned, type Deciding } from '../../api/http/call.ts';
+import { Planned } from '../../api/http/call.ts';
 import { keyOf, type License } from '../../api/licensing/license.ts';
 import { plainName } from '../../api/licensing/user-licenses.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
@@ -11,7 +11,7 @@ import { claimRoster, userKey, type ClaimingRoster, type LicenseUser, type Roste
 import { decide, isCreation, isOpen, sizeOf, type Decision, type KnownUsers, type Undecided } from './decide.ts';
 import { openAnswerOf, type LicenseJournal } from './past.ts';
 import { shareRoster, type SharingRoster } from './share-roster.ts';
-import { listUsers, type KnownLicense, type ListedUsers, type Looking } from './list-users.ts';
+import { listUsers, type KnownLicense, type ListedUsers, type ListingApi } from './list-users.ts';
 import { lookUp, nothing, withNear } from './sight.ts';
 
 /** What has to be done for each row, in the order of the rows. */
@@ -29,29 +29,32 @@ export interface PlannedRow {
   readonly decision: Decision | Undecided;
 }
 
-export interface Planning extends KnownUsers {
-  readonly licensing: (app_code: number) => LicensingApi;
+export interface Looking extends KnownUsers {
+  readonly licensing: (app_code: number) => ListingApi;
   readonly concurrency: number;
   /** A clock that nobody sets. */
   readonly elapsed: () => Milliseconds;
 }
 
+export interface Planning extends Looking {
+  readonly licensing: (app_code: number) => LicensingApi;
+}
+
 /**
  * Reads the list of each application and decides what has to be done; users whose license it does not show are to be looked up.
- * @param looking `known`: what the POSTs of this run were answered; `deciding`: where the look settles or confirms them
+ * @param known what the POSTs of this run were answered
  * @throws Failure of a list that cannot be read
  */
 export async function planRoster(
   rows: readonly LicenseFields[],
-  planning: Planning,
-  looking: Pick<Looking, 'deciding'> & { readonly known?: (app_code: number) => KnownLicense } = {},
+  planning: Looking,
+  known?: (app_code: number) => KnownLicense,
 ): Promise<Plan> {
   const listedAt = planning.elapsed();
   const lists = new Map<number, ListedUsers>();
   for (const [app_code, users] of usersOfEachApp(rows)) {
-    const { concurrency, licensing } = planning;
-    const how = { ...looking, concurrency, known: looking.known?.(app_code) };
-    lists.set(app_code, await listUsers(licensing(app_code), app_code, users, how));
+    const listing = { concurrency: planning.concurrency, known: known?.(app_code) };
+    lists.set(app_code, await listUsers(planning.licensing(app_code), app_code, users, listing));
   }
   const planned = rows.flatMap((row) => {
     const list = lists.get(row.app_code);
@@ -65,13 +68,8 @@ export async function planRoster(
 }
 
 /** Looks a user up by the filter of the server. @param near similar names that the list shows @throws Failure of a list that cannot be read at all */
-export async function lookUpRow(
-  row: LicenseFields,
-  near: readonly License[],
-  planning: Planning,
-  deciding?: Deciding,
-): Promise<Decision> {
-  const sight = await lookUp(planning.licensing(row.app_code), row, deciding);
+export async function lookUpRow(row: LicenseFields, near: readonly License[], planning: Looking): Promise<Decision> {
+  const sight = await lookUp(planning.licensing(row.app_code), row);
   return decide(withNear(sight, near), row, planning);
 }
 

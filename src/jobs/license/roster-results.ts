@@ -4,11 +4,11 @@ import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { InOrder } from '../work/pool.ts';
 import type { RosterClaims } from './claim-users.ts';
-import type { Settling } from './create-license.ts';
+import { decidingOn, type Settling } from './create-license.ts';
 import type { RecordEvent } from './recorded-change.ts';
 import { openAnswer } from './decide.ts';
 import type { AnsweredRow, LicenseJournal, RecordedStatus, WaitingRow } from './past.ts';
-import { resultOf, type PlannedRow, type Planning, type RowResult } from './plan-roster.ts';
+import { resultOf, type Looking, type PlannedRow, type Planning, type RowResult } from './plan-roster.ts';
 
 /** What carrying out a plan needs. */
 export interface Applying extends Planning, Pick<Settling, 'settle' | 'retries' | 'now' | 'sleep' | 'note' | 'warn'> {
@@ -28,9 +28,15 @@ export interface Applying extends Planning, Pick<Settling, 'settle' | 'retries' 
   readonly finished: () => void;
 }
 
+/** Looks that decide about a row that waits. */
+export function decidingBy(applying: Applying, { is, posted }: Pick<WaitingRow, 'is' | 'posted'>): Looking {
+  const deciding = decidingOn(is, posted, applying.settle);
+  return { ...applying, licensing: (app_code) => applying.licensing(app_code).deciding(deciding) };
+}
+
 /** Whether a row needs neither a request nor a record, as most rows of a roster that is applied again. */
 export function isUnchanged({ row, decision }: PlannedRow, { journal }: Pick<Applying, 'journal'>): boolean {
-  return decision.step === 'unchanged' && decision.others.length === 0 && journal.past(row).is === 'untouched';
+  return decision.step === 'unchanged' && decision.licenses.length === 1 && journal.past(row).is === 'untouched';
 }
 
 /** Outcomes that are recorded while others are reached; beyond, whoever reaches one waits. */

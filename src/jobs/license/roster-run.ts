@@ -1,12 +1,11 @@
 import { Failure } from '../../core/failure.ts';
-import { formatDuration, type Milliseconds } from '../../core/duration.ts';
+import { formatDuration } from '../../core/duration.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { pool } from '../work/pool.ts';
-import { confirming, settling } from './create-license.ts';
 import { isCreation } from './decide.ts';
 import { inWords, planRoster, type Plan, type PlannedRow, type RowResult } from './plan-roster.ts';
 import { unanswered, wasPosted, type AnsweredRow, type WaitingRow } from './past.ts';
-import { isUnchanged, RosterResults, type Applying } from './roster-results.ts';
+import { decidingBy, isUnchanged, RosterResults, type Applying } from './roster-results.ts';
 import { RowWork } from './row-work.ts';
 import type { KnownLicense } from './list-users.ts';
 import { endsRun, newTally } from './run-end.ts';
@@ -138,8 +137,12 @@ class RosterRun {
     };
     try {
       const looked = [...answered.map(({ row }) => row), ...held];
-      const deciding = confirming(lastOf(answered), this.#applying.settle);
-      const { rows, listedAt } = await planRoster(looked, this.#applying, { known, deciding });
+      const posted = answered.at(-1)?.posted ?? -Infinity;
+      const { rows, listedAt } = await planRoster(
+        looked,
+        decidingBy(this.#applying, { is: 'answered', posted }),
+        known,
+      );
       if (held.length > 0) {
         const missing = rows.flatMap(({ row, decision }) => (isCreation(decision) ? [row] : []));
         this.#applying.claims.listed({ listedAt, missing });
@@ -160,12 +163,12 @@ class RosterRun {
   /** Waits until a look can decide all rows, and plans them by it. @throws Failure of the look, or of an interruption */
   async #whenSettled(waiting: readonly WaitingRow[]): Promise<readonly PlannedRow[]> {
     const { settle, elapsed, sleep, note } = this.#applying;
-    const latest = lastOf(waiting);
+    const latest = waiting.reduce((last, { posted }) => Math.max(last, posted), -Infinity);
     const wait = latest + settle - elapsed();
     note(`${this.#inKinds(waiting)}: listing again${wait > 0 ? ` in ${formatDuration(wait)}` : ''}`);
     if (wait > 0) await sleep(wait);
     const rows = waiting.map(({ row }) => row);
-    return (await planRoster(rows, this.#applying, { deciding: settling(latest, settle) })).rows;
+    return (await planRoster(rows, decidingBy(this.#applying, { is: 'unanswered', posted: latest }))).rows;
   }
 
   /** How many rows wait, by what was asked for and by whom. */
@@ -197,9 +200,4 @@ class RosterRun {
     }
     await this.#results.written();
   }
-}
-
-/** When the last POST of these rows ended. */
-function lastOf(waiting: readonly WaitingRow[]): Milliseconds {
-  return waiting.reduce((last, { posted }) => Math.max(last, posted), -Infinity);
 }

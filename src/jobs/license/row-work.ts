@@ -1,4 +1,3 @@
-import type { Deciding } from '../../api/http/call.ts';
 import type { Creation } from '../../api/licensing/license-writes.ts';
 import { identityOf, keyOf, type License } from '../../api/licensing/license.ts';
 import type { Milliseconds } from '../../core/duration.ts';
@@ -20,11 +19,10 @@ import {
   type Decision,
   type Undecided,
 } from './decide.ts';
-import { settling, confirming } from './create-license.ts';
 import { listProof } from './list-proof.ts';
 import { lastPost, postsBefore, unanswered, wasPosted, type AnsweredRow, type WaitingRow } from './past.ts';
 import { lookUpRow, type PlannedRow } from './plan-roster.ts';
-import type { Applying, RosterResults } from './roster-results.ts';
+import { decidingBy, type Applying, type RosterResults } from './roster-results.ts';
 import { recordedChange } from './recorded-change.ts';
 import { endsRun, watchRun } from './run-end.ts';
 
@@ -66,7 +64,7 @@ export class RowWork {
 
   async #carryOut(row: LicenseFields, decision: Decision | Undecided, waiting: WaitingRow | undefined): Promise<void> {
     if ('license' in decision) {
-      if (decision.others.length > 0) this.#applying.warn(severalWarning(row));
+      if (decision.licenses.length > 1) this.#applying.warn(severalWarning(row));
       const own = ownOf(decision, waiting?.is === 'answered' ? waiting.creation : undefined);
       if (!own) return this.#results.leaveOpen(row, 'the list shows the user, and no license with that key', waiting);
       return decision.step === 'resize' ? this.#resize(row, decision.license, waiting) : this.#keep(row, own, waiting);
@@ -86,7 +84,7 @@ export class RowWork {
 
   /** The look does not show what was answered, or not everything. */
   async #confirm(row: LicenseFields, decision: Decision | Undecided, waiting: AnsweredRow): Promise<void> {
-    const seen = await this.#lookUp(row, decision, confirming(waiting.posted, this.#applying.settle));
+    const seen = await this.#lookUp(row, decision, waiting);
     if ('license' in seen) return this.#carryOut(row, seen, waiting);
     if (seen.step === 'refused' && !isLook.has(seen.failure.kind)) return this.#results.trust(waiting, seen.failure);
     if (waiting.looks === 'none yet') return void this.waiting.set(row, { ...waiting, looks: 'one' });
@@ -116,9 +114,9 @@ export class RowWork {
 
   /** Nothing is sent before a look after the claim, and `settle` after the last POST, shows no license, and while an answer is open. */
   async #create(row: LicenseFields, decision: Decision | Undecided, waiting: WaitingRow | undefined): Promise<void> {
-    const { claims, settle, answerOf, sendAgain } = this.#applying;
+    const { claims, answerOf, sendAgain } = this.#applying;
     if (!waiting && (await this.#inOrder(() => claims.claim(row))) === 'held') return;
-    const seen = await this.#lookUp(row, decision, waiting && settling(waiting.posted, settle));
+    const seen = await this.#lookUp(row, decision, waiting);
     if ('license' in seen || (seen.step === 'refused' && !seen.answer)) return this.#carryOut(row, seen, waiting);
     const posted = waiting ? -Infinity : lastPost(row, this.listedAt, this.#applying);
     if (posted > -Infinity) return void this.waiting.set(row, { is: 'asked', row, posted });
@@ -142,11 +140,15 @@ export class RowWork {
   }
 
   /** Decides what the list leaves open; a look that fails creates nothing. */
-  async #lookUp(row: LicenseFields, decision: Decision | Undecided, deciding?: Deciding): Promise<Decision> {
+  async #lookUp(
+    row: LicenseFields,
+    decision: Decision | Undecided,
+    waiting: WaitingRow | undefined,
+  ): Promise<Decision> {
     const applying = this.#applying;
     if (decision.step !== 'look up') return decision;
     try {
-      return await this.#limit(() => lookUpRow(row, decision.near, applying, deciding));
+      return await this.#limit(() => lookUpRow(row, decision.near, waiting ? decidingBy(applying, waiting) : applying));
     } catch (failure) {
       if (!(failure instanceof Failure) || endsRun(failure, applying)) throw failure;
       if (failure.kind === 'unavailable') this.run.failed(failure);

@@ -1,4 +1,3 @@
-import type { Deciding } from '../../api/http/call.ts';
 import { distinct, type License, type UserLicenses } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
@@ -21,10 +20,9 @@ export const nothing: Sight = { shows: 'nothing' };
 export async function lookUp(
   api: Pick<LicensingApi, 'ofUser'>,
   { remote_user, app_code }: LicenseUser,
-  deciding?: Deciding,
 ): Promise<Sight> {
   try {
-    return sightOf(await api.ofUser({ remote_user, app_code }, deciding));
+    return sightOf(await api.ofUser({ remote_user, app_code }));
   } catch (failure) {
     if (failure instanceof Failure && failure.kind === 'incomplete') return { shows: 'gap', failure };
     throw failure;

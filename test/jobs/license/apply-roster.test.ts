@@ -75,6 +75,7 @@ function host({
       yield* licenses;
     },
     ofUser: async ({ remote_user }) => ({ exact: of(remote_user), near: [] }),
+    deciding: () => api,
     view: unused,
     replace: unused,
     update: unused,
@@ -534,6 +535,7 @@ describe('what was answered is not lost where something else fails', () => {
     const api: LicensingApi = {
       ...applying.licensing(7),
       ofUser: async () => look(posts.length),
+      deciding: () => api,
       ...(update && { update }),
     };
     const warnings: string[] = [];
@@ -596,6 +598,7 @@ describe('what was answered is not lost where something else fails', () => {
           if (cause !== refused) stop.abort(cause);
           throw cause;
         },
+        deciding: () => api,
       };
       const all = { ...applying, licensing: () => api, signal: stop.signal };
       const done: RowResult[] = [];
