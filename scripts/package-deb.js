@@ -100,7 +100,8 @@ function debianChangelog() {
 /** The long description, in lines of a terminal. */
 function longDescription() {
   const text = `${description} A user gets one license also after lost answers, crashes and parallel runs; what was interrupted is
-resumed; a topic of the chat is archived before it is deleted. A sandbox of both services is there for trying it out.`;
+resumed; a topic of the chat is archived before it is deleted. A sandbox of both services is there for trying it out. Where nodejs is older than 20.18 (Debian 12, Ubuntu 24.04), take the archive with a
+Node of its own from the page of the release.`;
   return text
     .replaceAll('\n', ' ')
     .replace(/(.{1,76})(?:\s+|$)/g, ' $1\n')

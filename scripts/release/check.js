@@ -16,6 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { systems } from '../binary.js';
 import { checkActions } from './actions.js';
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { to: { type: 'string' } } });
@@ -60,6 +61,7 @@ try {
   for (const place of clones) step('clone', () => run(folder, 'git', 'clone', '--quiet', repository, place));
   step('repository', repositoryNamed);
   step(pinning, () => checkActions(clone));
+  step('Node of the archives', nodesPinned);
   for (const place of clones) step('npm ci', () => run(place, 'npm', 'ci', '--prefer-offline'));
   step('golden pages', goldenPages);
   for (const place of clones) step('npm pack', () => run(place, 'npm', 'pack', '--silent'));
@@ -67,6 +69,8 @@ try {
   step(comparing, sameBytes);
   step(testing, () => run(clone, 'npx', 'vitest', 'run', '--reporter=tree', ...tests));
   step('npm publish --dry-run', publish);
+  if (values.to !== undefined && failed.length === 0)
+    step('archives', () => run(clone, 'npm', 'run', 'binary', '--', ...Object.keys(systems), '--to', 'archives'));
   if (values.to !== undefined && failed.length === 0) hand(resolve(values.to));
 } finally {
   rmSync(folder, { recursive: true, force: true });
@@ -108,6 +112,15 @@ function run(cwd, program, ...args) {
 function allCommitted() {
   const names = run(repository, 'git', 'status', '--porcelain').output;
   return { passed: names === '' || tag === undefined, output: names === '' ? '' : `not part of it:\n${names}` };
+}
+
+/** Each archive holds a Node whose sum somebody has looked at. */
+function nodesPinned() {
+  const { version: pinned, sums } = JSON.parse(readFileSync(join(clone, 'scripts/release/node.json'), 'utf8'));
+  const files = Object.values(systems).map(({ archive }) => `node-v${pinned}-${archive}`);
+  const missing = files.filter((file) => sums[file] === undefined);
+  const output = missing.map((file) => `scripts/release/node.json has no sum of ${file}: npm run binary -- --sums\n`);
+  return { passed: missing.length === 0, output: output.join('') };
 }
 
 /** The registry takes no provenance of a package that names another repository than the one whose workflow publishes it. */
@@ -161,9 +174,11 @@ function publish() {
 /** @param {string} place */
 function hand(place) {
   mkdirSync(place, { recursive: true });
-  const files = [tarball, deb, bill].map((file) => ({
+  const archives = readdirSync(join(clone, 'archives')).sort();
+  const made = [tarball, deb, bill, ...archives.map((file) => `archives/${file}`)];
+  const files = made.map((file) => ({
     from: join(clone, file),
-    to: file.replace('dist/', `${name}-${version}.`),
+    to: file.replace('archives/', '').replace('dist/', `${name}-${version}.`),
   }));
   for (const { from, to } of files) copyFileSync(from, join(place, to));
   writeFileSync(join(place, 'SHA256SUMS'), files.map(({ from, to }) => `${sumOf(from)}  ${to}\n`).join(''));

@@ -6,7 +6,11 @@ import { inject, onTestFinished } from 'vitest';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../helpers/sandbox.ts';
 import { realTime } from '../helpers/clock.ts';
 
-const program = resolve('bin/chatelaine.cjs');
+/** What NODE and PROGRAM are in lines of the shell. CHATELAINE_BIN names the command of an archive of `npm run binary` to be tried instead. */
+export const launched =
+  process.env['CHATELAINE_BIN'] === undefined
+    ? { NODE: process.execPath, PROGRAM: resolve('bin/chatelaine.cjs') }
+    : { NODE: '/usr/bin/env', PROGRAM: resolve(process.env['CHATELAINE_BIN']) };
 
 export interface Started {
   readonly child: ChildProcess;
@@ -35,12 +39,12 @@ export interface StartOptions {
 
 /** The built program with nothing in its environment but what the test gives. */
 export function start(line: string, options: StartOptions = {}): Started {
-  return run(process.execPath, [program, ...line.split(' ')], options);
+  return run(launched.NODE, [launched.PROGRAM, ...line.split(' ')], options);
 }
 
 /** A line of bash in which `chatelaine` is the built program. */
 export function shell(line: string, options: StartOptions = {}): Started {
-  const env = { ...options.env, NODE: process.execPath, PROGRAM: program };
+  const env = { ...options.env, ...launched };
   return run('/bin/bash', ['-c', `chatelaine() { "$NODE" "$PROGRAM" "$@"; }; ${line}`], { ...options, env });
 }
 

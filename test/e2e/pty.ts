@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { spawn } from '@lydell/node-pty';
 import { onTestFinished } from 'vitest';
-import { environmentOf } from './program.ts';
+import { environmentOf, launched } from './program.ts';
 
 export interface TerminalOptions {
   readonly columns?: number;
@@ -59,8 +59,7 @@ export function openProgram(
     env: {
       ...environmentOf(home),
       TERM: 'xterm-256color',
-      NODE: process.execPath,
-      PROGRAM: resolve('bin/chatelaine.cjs'),
+      ...launched,
       ...env,
     },
   });
