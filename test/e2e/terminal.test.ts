@@ -228,7 +228,7 @@ describe('text of a server', () => {
 
   test('goes through a pipe unchanged', needs('terminals'), async () => {
     const { output } = await on(
-      `${line} -o ndjson | head -1 | "$NODE" -e 'process.stdout.write(String(JSON.parse(require("fs").readFileSync(0)).content.includes("\\u001b[31mERROR")))'`,
+      `${line} -o ndjson | head -1 | '${process.execPath}' -e 'process.stdout.write(String(JSON.parse(require("fs").readFileSync(0)).content.includes("\\u001b[31mERROR")))'`,
     );
 
     expect(output).toBe('true');
