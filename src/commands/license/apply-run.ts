@@ -6,6 +6,7 @@ import {
   changesIn,
   creationsIn,
   decideAll,
+  dryRow,
   planClaimed,
   planInWords,
   answersBefore,
@@ -17,6 +18,8 @@ import {
   type RowResult,
 } from '../../jobs/license/plan-roster.ts';
 import type { RecordEvent } from '../../jobs/license/recorded-change.ts';
+import { changeInWords } from '../../jobs/license/decide.ts';
+import { planLines } from './plan-lines.ts';
 import { licenseJournal, recordedPast, type LicenseJournal } from '../../jobs/license/past.ts';
 import type { Applying } from '../../jobs/license/roster-results.ts';
 import type { JournalHeader } from '../../store/journal.ts';
@@ -139,6 +142,12 @@ async function ask(plan: Plan, { targets }: Job, context: ApplyingParts): Promis
     profile === undefined ? 'credentials of the environment' : `profile ${profile}`,
   );
   const credentials = [...new Set(profiles)].join(', ');
+  const changes = plan.rows.map(dryRow).filter(({ status }) => status !== 'unchanged');
+  const lines = changes.map(({ status, remote_user, size_allowance: size, size_allowance_before: before, error }) => {
+    const becomes = before === null ? `size ${size}` : changeInWords(before, size);
+    return [status, remote_user, error ?? becomes] as const;
+  });
+  context.note(planLines(lines, '--dry-run --changed'));
   await context.confirm(`${planInWords(plan)} on ${inTargets(targets)} (${credentials}). Go on?`);
 }
 

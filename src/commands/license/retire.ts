@@ -4,6 +4,7 @@ import { Failure, orWarn } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { isObject } from '../../core/json.ts';
 import { recordedChange } from '../../jobs/license/recorded-change.ts';
+import { changeInWords, sizeOf } from '../../jobs/license/decide.ts';
 import { each } from '../../jobs/work/each.ts';
 import { licenseCode, licenseExtras, licenseFields } from '../../schema/license.ts';
 import { hashOf } from '../../store/disk/files.ts';
@@ -11,6 +12,7 @@ import type { Journal } from '../../store/journal.ts';
 import { command } from '../command.ts';
 import type { Invocation, Recorder, Terminal, Time } from '../context.ts';
 import { refuseReadOnly } from '../../store/account/credentials.ts';
+import { planLines, type PlannedChange } from './plan-lines.ts';
 import { beforeFields, changedFrom, changedShow, changeNote, type ChangedLicense } from './put-back.ts';
 
 export default command({
@@ -150,13 +152,29 @@ function userOf(license: License): string {
 async function askAbout(
   codes: readonly string[],
   { view }: Pick<LicensingApi, 'view'>,
-  { interactive, confirm, options }: Pick<Terminal, 'interactive' | 'confirm'> & Pick<Invocation, 'options'>,
+  {
+    interactive,
+    confirm,
+    note,
+    options,
+  }: Pick<Terminal, 'interactive' | 'confirm' | 'note'> & Pick<Invocation, 'options'>,
 ): Promise<ReadonlyMap<string, string>> {
   const users = new Map<string, string>();
   if (!interactive() || options.yes || options.dry_run) return users;
-  for (const code of codes) users.set(code, userOf(await view(code)));
-  const named = [...users.values()].map((user) => `'${user}'`).join(', ');
-  await confirm(`Retire the license${codes.length === 1 ? '' : 's'} of ${named}?`);
+  const changes: PlannedChange[] = [];
+  for (const code of codes) {
+    const license = await view(code);
+    users.set(code, userOf(license));
+    changes.push([
+      'retire',
+      userOf(license),
+      `${changeInWords(sizeOf(license), smallest)}, ends with ${code.slice(-4)}`,
+    ]);
+  }
+  note(planLines(changes, '--dry-run'));
+  await confirm(
+    codes.length === 1 ? `Retire the license of '${changes[0]?.[1] ?? ''}'?` : `Retire ${codes.length} licenses?`,
+  );
   return users;
 }
 

@@ -792,11 +792,14 @@ describe('what is shown', () => {
     const no = await answer('', users(1), 'n\n');
     expect({ exitCode: no.exitCode, writes: writes().length }).toEqual({ exitCode: 130, writes: 0 });
     expect(no.stderr).toContain(`1 to create${on(sandbox)} (credentials of the environment). Go on? [y/N]`);
+    expect(no.lines.findIndex((line) => /^ {0,2}create +\S+ +size \d+$/.test(line))).toBeGreaterThanOrEqual(0);
+    expect(no.stderr.indexOf('create ')).toBeLessThan(no.stderr.indexOf('Go on?'));
     expect(readdirSync(join(home, '.local/state/chatelaine'))).toEqual(['journals', 'live']);
     expect(time.slept).toEqual([]);
 
     const yes = await answer('', users(101), 'y\n');
     expect([yes.exitCode, writes().length]).toEqual([0, 101]);
+    expect(yes.stderr).toContain('and 91 more: --dry-run --changed');
     expect(yes.stderr.split('Go on?')).toHaveLength(2);
     const unchanged = await answer('', users(101), '');
     expect([unchanged.exitCode, unchanged.stderr.includes('Go on?')]).toEqual([0, false]);

@@ -94,6 +94,7 @@ test('asks on a terminal, naming the users', async () => {
   const { run } = await openSandbox();
   const no = await run(`license retire ${code}`, { tty: true, stdin: 'n\n' });
   expect(no.exitCode).toBe(130);
+  expect(no.stderr).toContain('retire  physio-7731  4 -> 1, ends with FCA2');
   expect(no.stderr).toContain("Retire the license of 'physio-7731'?");
   expect((await run(`license view ${code} -o json`)).stdout).toContain('physio-7731');
 });
