@@ -15,7 +15,8 @@ else if (existsSync(rolldown)) {
   // Without npm in between, which starts for half a second.
   const { status } = spawnSync(process.execPath, [rolldown, '--config', 'rolldown.config.js'], {
     cwd: clone,
-    stdio: 'inherit',
+    // Its list of files would stand between the command of README and its result.
+    stdio: ['inherit', 'ignore', 'inherit'],
   });
   process.exitCode = status ?? 1;
 } else {

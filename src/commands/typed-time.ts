@@ -1,10 +1,10 @@
 import type { Milliseconds } from '../core/duration.ts';
 import { labelled, usage } from '../core/failure.ts';
-import { dayAndMoment, parseMoment } from '../core/moment.ts';
+import { dayAndMoment, dayInWords, parseMoment } from '../core/moment.ts';
 import { textField, type Fields } from '../schema/field.ts';
 import type { Terminal, Time } from './context.ts';
 
-export type TimeReading = Pick<Time, 'now' | 'checkZone'> & Pick<Terminal, 'note'>;
+export type TimeReading = Pick<Time, 'now' | 'checkZone'> & Pick<Terminal, 'note' | 'interactive'>;
 
 /**
  * The moment that the text of an option means, which is shown too: a word such as `thursday` depends on the day and the time zone.
@@ -12,7 +12,10 @@ export type TimeReading = Pick<Time, 'now' | 'checkZone'> & Pick<Terminal, 'note
  */
 export function readTime(flag: string, text: string, context: TimeReading): Milliseconds {
   const moment = labelled(flag, () => parseMoment(text, context));
-  context.note(`${flag} ${text}: ${dayAndMoment(moment)}`);
+  const said = context.interactive()
+    ? `${flag.slice(2).replace('-', ' ')} ${dayInWords(moment, context.now())}`
+    : undefined;
+  context.note(said ?? `${flag} ${text}: ${dayAndMoment(moment)}`);
   return moment;
 }
 
@@ -26,7 +29,7 @@ export const ageOption = {
 
 /**
  * The moment of --older-than.
- * @throws Failure usage, also for minutes, since whoever types 3m means months
+ * @throws Failure usage, also for what has two readings: whoever types 3m means months, and last week may be its begin or its end
  */
 export function readAge(text: string | undefined, context: TimeReading): Milliseconds | undefined {
   const minutes = /^(\d+)m$/.exec(text ?? '')?.[1];
@@ -35,5 +38,7 @@ export function readAge(text: string | undefined, context: TimeReading): Millise
       `--older-than ${minutes}m: minutes or months?`,
       `Write ${minutes}mo for months, ${Number(minutes) * 60}s for minutes.`,
     );
+  if (/^(?:this|last) |^\d{4}-\d\d$/i.test(text ?? ''))
+    throw usage(`--older-than '${text ?? ''}': from its beginning or its end?`, 'Write the date: 2026-03-01.');
   return text === undefined ? undefined : readTime('--older-than', text, context);
 }

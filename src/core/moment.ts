@@ -18,12 +18,16 @@ const months = 'january february march april may june july august september octo
 
 /**
  * Reads a moment as people say it: RFC 3339; a local date, also as a heading of a conversation has it (`Thursday 12 March 2026`), `today`,
- * `yesterday` or a weekday, each with or without a time, or a time of today (`9:30`, `9 am`, `noon`); or how long ago, such as `7d`, `2w`, `3mo`, `1y` (docs/manual/chapters.md, Times).
+ * `yesterday` or a weekday, each with or without a time, or a time of today (`9:30`, `9 am`, `noon`); or how long ago, such as `7d`, `2w ago`, `3 months ago`; or seconds since 1970 (`@1772352000`) (docs/manual/chapters.md, Times).
  * Returns milliseconds since 1970-01-01 UTC.
  * @throws Failure usage
  */
 export function parseMoment(text: string, calendar: Calendar): Milliseconds {
-  const written = withClock(withDate(text.toLowerCase(), calendar.now()));
+  const written = withClock(withDate(withSaying(text.toLowerCase(), calendar.now()), calendar.now()));
+  const [, seconds] = /^@(\d{1,11})$/.exec(written) ?? [];
+  if (seconds !== undefined) return Number(seconds) * 1000;
+  const parts = /^(?:\d{1,9}[smhd]){2,}$/.test(written) ? (written.match(/\d+[smhd]/g) ?? []) : [];
+  if (parts.length > 0) return parts.reduce((moment, part) => moment - durationOf(text, part), calendar.now());
   const [, count, unit = ''] = /^(\d{1,9})([a-z]+)$/.exec(written) ?? [];
   if (count !== undefined) return ago(text, Number(count), unit, calendar);
   const [all, day = 'today', time = '00:00', zone = ''] = momentPattern.exec(written) ?? [];
@@ -38,11 +42,45 @@ export function parseMoment(text: string, calendar: Calendar): Milliseconds {
   return moment;
 }
 
+const spanUnits: Readonly<Record<string, string>> = {
+  ...{ second: 's', minute: 'm', hour: 'h', day: 'd', week: 'w', month: 'mo', year: 'y' },
+};
+
+/** Writes what people say of spans, weeks, months and years, and dates with the month first or in digits, as the other rules read it. */
+function withSaying(text: string, now: Milliseconds): string {
+  return text
+    .replace(/^(an?|\d+) ?([a-z]+?)s? ago$/, (all, count: string, unit: string) => {
+      const letters = spanUnits[unit];
+      return letters === undefined ? all.replace(' ago', '') : `${Number(count) || 1}${letters}`;
+    })
+    .replace(/^(\d{1,2})\.(\d{1,2})\.(\d{4})(?=$| )/, (_all, day: string, month: string, year: string) =>
+      [year, month.padStart(2, '0'), day.padStart(2, '0')].join('-'),
+    )
+    .replace(/^\d{4}-\d\d$/, '$&-01')
+    .replace(/^([a-z]{3,}) (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?(?=$| )/, (all, month: string, day, year = '') =>
+      monthAt(month) < 0 ? all : [day, month, year].join(' ').trim(),
+    )
+    .replace(/^(this|last) ([a-z]+)/, (all, which: string, what: string) => periodNamed(which, what, now) ?? all);
+}
+
+/** The first day of this or the last week, month or year; of a weekday the latest before today. */
+function periodNamed(which: string, what: string, now: Milliseconds): string | undefined {
+  const before = which === 'last' ? 1 : 0;
+  const date = new Date(now);
+  const [year, month, day] = [date.getFullYear(), date.getMonth(), date.getDate()];
+  const dayOf = (...parts: readonly [number, number, number]): string =>
+    momentText(new Date(...parts).getTime()).slice(0, 10);
+  if (what === 'week') return dayOf(year, month, day - ((date.getDay() + 6) % 7) - 7 * before);
+  if (what === 'month') return dayOf(year, month - before, 1);
+  if (what === 'year') return dayOf(year - before, 0, 1);
+  return before === 1 && what !== 'today' ? dayNamed(what, startOfDay(now) - 1) : undefined;
+}
+
 /** Writes `thursday 12 march 2026` as 2026-03-12, without a year the latest that has begun; a weekday has to be that of the date. */
 function withDate(text: string, now: Milliseconds): string {
   const [all, weekday, day = '', word = '', year] =
     /^(?:([a-z]+),? )?(\d{1,2})\.? ([a-z]{3,})(?: (\d{4}))?(?=$| )/.exec(text) ?? [];
-  const month = months.findIndex((name) => name === word || name.slice(0, 3) === word);
+  const month = monthAt(word);
   if (all === undefined || month < 0) return text;
   const inYear = (number: number | string): string =>
     `${number}-${String(month + 1).padStart(2, '0')}-${day.padStart(2, '0')}`;
@@ -51,6 +89,10 @@ function withDate(text: string, now: Milliseconds): string {
   const named = weekdays[new Date(`${date}T00:00:00Z`).getUTCDay()];
   const isOther = weekday !== undefined && weekday !== named && weekday !== named?.slice(0, 3);
   return isOther ? text : date + text.slice(all.length);
+}
+
+function monthAt(word: string): number {
+  return months.findIndex((name) => name === word || name.slice(0, 3) === word);
 }
 
 /** Writes `9:30`, `9 am`, `noon` and `midnight` as a time of two digits each. */
@@ -74,7 +116,7 @@ function withClock(text: string): string {
 function ago(text: string, count: number, unit: string, calendar: Calendar): Milliseconds {
   const now = calendar.now();
   const span = unit === 'mo' ? count : unit === 'y' ? count * 12 : undefined;
-  if (span === undefined) return now - durationOf(text, unit === 'w' ? `${count * 7}d` : text);
+  if (span === undefined) return now - durationOf(text, unit === 'w' ? `${count * 7}d` : `${count}${unit}`);
   if (span > 12_000) throw notMoment(text);
   calendar.checkZone();
   const date = new Date(now);
@@ -120,6 +162,16 @@ export function dayAndMoment(moment: Milliseconds): string {
   return `${weekday.charAt(0).toUpperCase()}${weekday.slice(1)} ${momentText(moment)}`;
 }
 
+/** The same as people say it: `Monday 23 November, 00:00 (+01:00)`, with the year where it is another one. */
+export function dayInWords(moment: Milliseconds, now: Milliseconds): string {
+  const [weekday = '', written = ''] = dayAndMoment(moment).split(' ');
+  const date = new Date(moment);
+  const month = months[date.getMonth()] ?? '';
+  const year = date.getFullYear() === new Date(now).getFullYear() ? '' : ` ${date.getFullYear()}`;
+  const day = `${date.getDate()} ${month.charAt(0).toUpperCase()}${month.slice(1)}${year}`;
+  return `${weekday} ${day}, ${written.slice(11, 16)} (${written.slice(19)})`;
+}
+
 /** UTC seconds of a server as RFC 3339; null for what is no number, and for what is beyond all calendars. */
 export function utcText(seconds: unknown): string | null {
   const date = new Date(typeof seconds === 'number' ? seconds * 1000 : NaN);
@@ -143,6 +195,6 @@ export function checkZone(env: Environment): void {
 function notMoment(text: string): Failure {
   return usage(
     `'${text}' is not a time`,
-    "Write a day (yesterday, thursday, 2026-03-01), a time (9:30, '9 am', '2026-03-01 08:00', 2026-03-01T08:00:00Z), or how long ago (12h, 7d, 2w, 3mo, 1y).",
+    "Write a day (yesterday, last monday, this month, 2026-03-01, 20.11.2026), a time (9:30, '9 am', '2026-03-01 08:00', 2026-03-01T08:00:00Z), or how long ago (12h, 1h30m, 7d, 2w ago, 3mo, 1y).",
   );
 }

@@ -8,6 +8,38 @@ function meant(zone: string, now: string, text: string): string {
   return dayAndMoment(parseMoment(text, { now: () => Date.parse(now), checkZone: () => checkZone({ TZ: zone }) }));
 }
 
+test.each([
+  ['2w ago', 'Sunday 2026-11-08T17:00:00+01:00'],
+  ['3 days ago', 'Thursday 2026-11-19T17:00:00+01:00'],
+  ['a month ago', 'Thursday 2026-10-22T17:00:00+02:00'],
+  ['2 hours ago', 'Sunday 2026-11-22T15:00:00+01:00'],
+  ['last monday', 'Monday 2026-11-16T00:00:00+01:00'],
+  ['last sunday', 'Sunday 2026-11-15T00:00:00+01:00'],
+  ['last sun at 9 am', 'Sunday 2026-11-15T09:00:00+01:00'],
+  ['last week', 'Monday 2026-11-09T00:00:00+01:00'],
+  ['this week', 'Monday 2026-11-16T00:00:00+01:00'],
+  ['this month', 'Sunday 2026-11-01T00:00:00+01:00'],
+  ['last month', 'Thursday 2026-10-01T00:00:00+02:00'],
+  ['this year', 'Thursday 2026-01-01T00:00:00+01:00'],
+  ['last year', 'Wednesday 2025-01-01T00:00:00+01:00'],
+  ['2026-03', 'Sunday 2026-03-01T00:00:00+01:00'],
+  ['march 1', 'Sunday 2026-03-01T00:00:00+01:00'],
+  ['March 1st, 2025 9:30', 'Saturday 2025-03-01T09:30:00+01:00'],
+  ['20.11.2026', 'Friday 2026-11-20T00:00:00+01:00'],
+  ['1.3.2026 08:00', 'Sunday 2026-03-01T08:00:00+01:00'],
+  ['1h30m', 'Sunday 2026-11-22T15:30:00+01:00'],
+  ['@1772352000', 'Sunday 2026-03-01T09:00:00+01:00'],
+])('people say %s', (text, moment) => {
+  expect(meant('Europe/Berlin', '2026-11-22T17:00:00+01:00', text)).toBe(moment);
+});
+
+test.each(['ago', 'days ago', '2026-13', '32.1.2026', '@12x', 'last', 'last foo', 'this monday', 'march', '1h30'])(
+  'nobody says %s',
+  (text) => {
+    expect(() => meant('Europe/Berlin', '2026-11-22T17:00:00+01:00', text)).toThrow('is not a time');
+  },
+);
+
 describe.each<[string, string, string, Readonly<Record<string, string>>]>([
   [
     'clocks go forward at two',

@@ -13,12 +13,12 @@ test('up to 20 changes are shown whole, in the order of the file', () => {
       ],
       '--dry-run',
     ),
-  ).toBe('create  ada          size 6\nresize  physio-7731  4 -> 5');
-  expect(planLines(changes(20), '--dry-run').split('\n')).toHaveLength(20);
+  ).toBe('This would change:\ncreate  ada          size 6\nresize  physio-7731  4 -> 5');
+  expect(planLines(changes(20), '--dry-run').split('\n')).toHaveLength(21);
 });
 
 test('from 21 on the first ten are shown, creations first, and how many more there are', () => {
-  const lines = planLines([...changes(119)], '--dry-run --changed').split('\n');
+  const lines = planLines([...changes(119)], '--dry-run --changed').split('\n').slice(1);
   expect(lines).toHaveLength(11);
   expect(lines.slice(0, 10).every((line) => line.startsWith('create  '))).toBe(true);
   expect(lines[10]).toBe('and 109 more: --dry-run --changed');
