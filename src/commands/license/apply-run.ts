@@ -19,7 +19,6 @@ import {
 } from '../../jobs/license/plan-roster.ts';
 import type { RecordEvent } from '../../jobs/license/recorded-change.ts';
 import { changeInWords } from '../../jobs/license/decide.ts';
-import { planLines } from './plan-lines.ts';
 import { licenseJournal, recordedPast, type LicenseJournal } from '../../jobs/license/past.ts';
 import type { Applying } from '../../jobs/license/roster-results.ts';
 import type { JournalHeader } from '../../store/journal.ts';
@@ -27,6 +26,7 @@ import type { Disk, GlobalValues, Invocation, Keys, Ledgers, Terminal, Time } fr
 import { planned, refusePlan, type Job } from './apply-plan.ts';
 import { defaultSettle, settlingOf } from './options.ts';
 import { answersOf, claimsOf, inTargets } from './target.ts';
+import { planLines } from './plan-lines.ts';
 
 /** On a terminal more resizes than these are asked about. */
 const manyChanges = 100;

@@ -17,5 +17,7 @@ export function planLines(changes: readonly PlannedChange[], all: string): strin
       .join('  ')
       .trimEnd(),
   );
-  return ['This would change:', ...lines, ...(isWhole ? [] : [`and ${changes.length - maxFirst} more: ${all}`])].join('\n');
+  return ['This would change:', ...lines, ...(isWhole ? [] : [`and ${changes.length - maxFirst} more: ${all}`])].join(
+    '\n',
+  );
 }

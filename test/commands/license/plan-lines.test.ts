@@ -18,7 +18,9 @@ test('up to 20 changes are shown whole, in the order of the file', () => {
 });
 
 test('from 21 on the first ten are shown, creations first, and how many more there are', () => {
-  const lines = planLines([...changes(119)], '--dry-run --changed').split('\n').slice(1);
+  const lines = planLines([...changes(119)], '--dry-run --changed')
+    .split('\n')
+    .slice(1);
   expect(lines).toHaveLength(11);
   expect(lines.slice(0, 10).every((line) => line.startsWith('create  '))).toBe(true);
   expect(lines[10]).toBe('and 109 more: --dry-run --changed');
