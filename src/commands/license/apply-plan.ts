@@ -89,11 +89,12 @@ export function refusePlan(plan: Plan, job: Job): void {
 }
 
 const maxTwins = 20;
-/** What spreadsheets make of long numbers, and of what looks like a day and a month. */
-const spreadsheetName = /^\d([.,]\d+)?E\+?\d+$|^\d{1,2}[-.][A-Z][a-z]{2}\.?$|^[A-Z][a-z]{2}-\d{2}$/;
+/** What spreadsheets make of long numbers, of what looks like a day and a month, and of a formula that fails; what stands below a list. */
+const spreadsheetName =
+  /^\d([.,]\d+)?E\+?\d+$|^\d{1,2}[-.][A-Z][a-z]{2}\.?$|^[A-Z][a-z]{2}-\d{2}$|^#[A-Z/0]+[!?]?$|^(Grand |Sub)?(Total|TOTAL|Summe|SUMME|Gesamt|GESAMT|Somme|SOMME)$/;
 const maxNames = 3;
 
-/** Warns of names that look as if a spreadsheet had changed them. */
+/** Warns of names that look as if a spreadsheet had written them. */
 export function warnOfNames(job: Pick<Job, 'roster' | 'file'>, warn: (text: string) => void): void {
   const { rows, lines } = job.roster;
   const found = rows.flatMap(({ remote_user }, index) =>
@@ -101,5 +102,7 @@ export function warnOfNames(job: Pick<Job, 'roster' | 'file'>, warn: (text: stri
   );
   if (found.length === 0) return;
   const rest = found.length > maxNames ? ` and ${found.length - maxNames} more` : '';
-  warn(`${placeOf(job)}: ${found.slice(0, maxNames).join(', ')}${rest} may be names that a spreadsheet has changed`);
+  warn(
+    `${placeOf(job)}: ${found.slice(0, maxNames).join(', ')}${rest} may be no names of users: a spreadsheet writes such texts`,
+  );
 }

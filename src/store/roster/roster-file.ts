@@ -57,11 +57,32 @@ const readers: Readonly<Record<RosterFormat, ReadRows>> = {
  */
 export async function readRosterRows(roster: OpenedRoster, wanted: WantedColumns, reader: RosterReader): Promise<void> {
   try {
-    await readers[roster.format](roster, wanted, reader);
+    const isJson = roster.format.endsWith('json');
+    await readers[roster.format](roster, wanted, isJson ? reader : withoutControls(reader, wanted));
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.kind !== 'usage' || cause.details.problems) throw cause;
     throw cause.as('usage', `${roster.file}: ${cause.message}`);
   }
+}
+
+/** In a table a control character is a slip, such as a quote that is not closed and makes one name of two lines. JSON spells it out. */
+function withoutControls(reader: RosterReader, { names }: WantedColumns): RosterReader {
+  return {
+    ...reader,
+    row(line, values) {
+      for (const name of names) {
+        const text = values.get(name);
+        const [sign] = (typeof text === 'string' && /\p{Cc}/u.exec(text)) || [];
+        if (sign === undefined) continue;
+        const code = `U+${sign.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+        const held = /[\r\n]/.test(sign) ? 'a line break' : sign === '\t' ? 'a tab' : code;
+        const hint = 'Look for a quote that is not closed. A name that is meant so can be given in JSON.';
+        reader.bad(line, { reason: `${name} holds ${held}`, hint });
+        return;
+      }
+      reader.row(line, values);
+    },
+  };
 }
 
 function formatOf(file: string, text: string): RosterFormat {

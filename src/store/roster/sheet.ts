@@ -52,6 +52,7 @@ export async function readSheet(
   if (!zip.names.includes(part)) throw damaged('a sheet is missing');
   let row = { line: 0, isHidden: false, cells: new Map<number, SheetCell>() };
   let column = -1;
+  let columns = new Set<number>();
   let cell: StoredCell | undefined;
   let isValue = false;
   let inline = textReader();
@@ -62,6 +63,7 @@ export async function readSheet(
         if (!(line > row.line)) throw damaged(`row ${r} follows row ${row.line}`);
         row = { line, isHidden: isTrue(hidden), cells: new Map() };
         column = -1;
+        columns = new Set();
       } else if (name === 'c') {
         column = r === undefined ? column + 1 : columnOfCell(r);
         cell = { type: t, style: meaning.styles[Number(s ?? 0)] ?? 1, isFormula: false, value: '' };
@@ -79,7 +81,9 @@ export async function readSheet(
       else if (name === 'c' && cell) {
         if (cell.type === 'inlineStr') cell.value = inline.value();
         const value = cellOf(cell, meaning);
-        if (value !== '') row.cells.set(column, value);
+        const isSecond = columns.size === columns.add(column).size;
+        if (isSecond) row.cells.set(column, other('', 'two cells of one place', saveAgain));
+        else if (value !== '') row.cells.set(column, value);
         cell = undefined;
       } else if (name === 'row' && row.cells.size > 0) take(row);
       else inline.close(name);
@@ -117,13 +121,7 @@ function cellOf({ type, style, isFormula, value }: StoredCell, { texts, epoch }:
       return other(value, 'a date', asText);
     default:
       if (value.trim() !== '') return numberOf(value, style, epoch);
-      return isFormula
-        ? other(
-            '',
-            'a formula without a stored result',
-            'Open the workbook in a spreadsheet program and save it, which stores the results.',
-          )
-        : '';
+      return isFormula ? other('', 'a formula without a stored result', saveAgain) : '';
   }
 }
 
@@ -131,6 +129,7 @@ function other(text: string, holds: string, hint: string, kind = holds): OtherCe
   return { text, holds, kind, hint };
 }
 
+const saveAgain = 'Open the workbook in a spreadsheet program and save it again.';
 const asText = 'Format the column as text, and type the value again.';
 
 /** A spreadsheet keeps 15 digits of a number. */

@@ -855,9 +855,26 @@ describe('what is shown', () => {
     const { apply } = await service();
     const ran = await apply('--dry-run', csv(['4.71E+11', '1-Mar', 'ada', '3E5', 'Mar-24']));
     expect(ran.lines[0]).toContain(
-      "standard input: '4.71E+11' (line 2), '1-Mar' (line 3), '3E5' (line 5) and 1 more may be names that a spreadsheet has changed",
+      "standard input: '4.71E+11' (line 2), '1-Mar' (line 3), '3E5' (line 5) and 1 more may be no names of users: a spreadsheet writes such texts",
     );
   });
+
+  test.each(['#REF!', '#NV', '#N/A', '#NAME?', 'Total', 'SUMME', 'Grand Total', 'Gesamt'])(
+    'so is a word that a spreadsheet writes below or in place of names: %s',
+    async (name) => {
+      const { apply } = await service();
+      const ran = await apply('--dry-run', csv(['ada', name]));
+      expect(ran.lines[0]).toContain(`'${name}' (line 3) may be no names of users: a spreadsheet writes such texts`);
+    },
+  );
+
+  test.each(['#7', 'total', 'total-care', 'ward 3', 'May', 'abc-12', '3-may'])(
+    'a name is not warned of: %s',
+    async (name) => {
+      const { apply } = await service();
+      expect((await apply('--dry-run', csv(['ada', name]))).stderr).not.toContain('a spreadsheet writes');
+    },
+  );
 
   test('a run that resumes an interrupted one does not ask', async () => {
     const stop = new AbortController();

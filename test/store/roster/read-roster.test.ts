@@ -40,6 +40,45 @@ async function refusalsOf(file: string, bytes: Buffer): Promise<readonly string[
   return failure instanceof Failure ? failure.message.split('\n') : [];
 }
 
+describe('a control character in a name', () => {
+  const inName = (sign: string) => `remote_user,size_allowance\nben,3\n"ada${sign}bob",5\n`;
+
+  test.each([
+    ['\n', 'a line break'],
+    ['\r\n', 'a line break'],
+    ['\r', 'a line break'],
+    ['\t', 'a tab'],
+    ['\u001b', 'U+001B'],
+    ['\u007f', 'U+007F'],
+    ['\b', 'U+0008'],
+    ['\u0085', 'U+0085'],
+  ])('of CSV is a bad row: %j', async (sign, named) => {
+    expect(await failureOf(() => read('roster.csv', inName(sign)))).toEqual({
+      kind: 'usage',
+      message: `roster.csv:3: remote_user holds ${named}`,
+      hint: 'Look for a quote that is not closed. A name that is meant so can be given in JSON.',
+    });
+  });
+
+  test('and a quote that is forgotten does not make one user of two lines', async () => {
+    const message = (await failureOf(() => read('roster.csv', 'remote_user,size_allowance\n"ada,4\nbob",5\ncleo,6\n')))
+      .message;
+    expect(message).toBe('roster.csv:2: remote_user holds a line break');
+  });
+
+  test.each(['size_allowance', 'note'])('is for the column itself to judge elsewhere: %s', async (column) => {
+    const text = `remote_user,size_allowance,note\nada,${column === 'note' ? '4,"x\ny"' : '"4\n5",x'}\n`;
+    const { rows } = await read('roster.csv', text).catch(() => ({ rows: [] }));
+    expect(rows).toHaveLength(column === 'note' ? 1 : 0);
+  });
+
+  test.each(['json', 'ndjson'] as const)('of %s is meant', async (format) => {
+    const row = JSON.stringify({ remote_user: 'ada\tbob', size_allowance: 5 });
+    const { rows } = await read('roster', format === 'json' ? `[${row}]` : row, { format });
+    expect(rows).toEqual([{ remote_user: 'ada\tbob', size_allowance: 5, app_code: 7 }]);
+  });
+});
+
 describe('a spreadsheet', () => {
   const [ada, grace] = [
     { remote_user: 'ada', size_allowance: 4, app_code: 7 },
@@ -143,8 +182,8 @@ test.each([
 });
 
 test('only the header decides on the separator', async () => {
-  const { rows } = await read('a.csv', 'remote_user,size_allowance\na;b;c;d,4\n"e\tf",5\n');
-  expect(rows.map(({ remote_user }) => remote_user)).toEqual(['a;b;c;d', 'e\tf']);
+  const { rows } = await read('a.csv', 'remote_user,size_allowance\na;b;c;d,4\n"e,f",5\n');
+  expect(rows.map(({ remote_user }) => remote_user)).toEqual(['a;b;c;d', 'e,f']);
 });
 
 test('the lines of rows are right below quoted cells that hold CRLF', async () => {

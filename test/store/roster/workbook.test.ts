@@ -52,6 +52,27 @@ const dates = (code: string): string =>
 const shared = (...texts: readonly string[]): string => texts.map((text) => `<si>${text}</si>`).join('');
 const bySharedTexts = `<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c></row>${rowOf(2, ['<c t="s"><v>2</v></c>', 4])}${rowOf(3, ['<c t="s"><v>3</v></c>', 18])}`;
 
+describe('a bad row of a workbook', () => {
+  test.each(['ada_x000A_bob', 'ada_x0009_bob', 'ada_x001B_bob'])(
+    'has a control character in a name: %s',
+    async (user) => {
+      const [message] = await refusal(withUser(`<c t="inlineStr"><is><t>${user}</t></is></c>`));
+      expect(message).toMatch(/^roster\.xlsx:2: remote_user holds (a line break|a tab|U\+001B)$/);
+    },
+  );
+
+  test.each(['<c r="A2" t="inlineStr"><is><t>bob</t></is></c>', '<c r="A2"/>'])(
+    'has two cells of one place: %s',
+    async (cell) => {
+      const twice = `<row r="2"><c r="A2" t="inlineStr"><is><t>ada</t></is></c>${cell}<c r="B2"><v>4</v></c></row>`;
+      expect(await refusal(workbookOf({ sheets: header + twice + grace }))).toEqual([
+        "roster.xlsx:2: remote_user: cell A2 of sheet 'Users' holds two cells of one place",
+        'Open the workbook in a spreadsheet program and save it again.',
+      ]);
+    },
+  );
+});
+
 describe('a workbook that is read as meant', () => {
   test.each<[string, Buffer, Partial<RosterSource>?]>([
     ['of inline texts', workbookOf({ sheets: header + ada + grace })],
@@ -204,7 +225,7 @@ describe('a workbook with a cell that is no user or size', () => {
       'a formula without a result',
       withSize('<c><f>2+2</f></c>'),
       'a formula without a stored result',
-      'Open the workbook in a spreadsheet program and save it, which stores the results.',
+      'Open the workbook in a spreadsheet program and save it again.',
     ],
   ])('%s is named', async (_name, bytes, holds, hint) => {
     expect(await refusal(bytes)).toEqual([
