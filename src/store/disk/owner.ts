@@ -5,7 +5,7 @@ import { isObject } from '../../core/json.ts';
 import { Failure } from '../../core/failure.ts';
 import { removing } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
-import { codeOf, exists, hasModes } from './files.ts';
+import { codeOf, exists, hasModes, syncFolder } from './files.ts';
 import { makeFolderAmongOthers } from './private-folder.ts';
 import { answers, isSign, lookFor, lookInState, signOfLife, type OwnerSight } from './sign-of-life.ts';
 
@@ -31,6 +31,15 @@ export interface Owner {
 
 /** This process, with a fresh token. */
 export async function thisOwner(system: System): Promise<Owner> {
+  const known = processes.get(system) ?? thisProcess(system);
+  processes.set(system, known);
+  return { ...(await known), token: randomBytes(8).toString('hex') };
+}
+
+/** What stays the same until the process ends. */
+const processes = new WeakMap<System, Promise<Omit<Owner, 'token'>>>();
+
+async function thisProcess(system: System): Promise<Omit<Owner, 'token'>> {
   // On Windows these paths would be those of any file of the current drive.
   const read = (name: string, reading: (path: string) => Promise<string>): Promise<string | undefined> =>
     system.platform === 'win32' ? Promise.resolve(undefined) : unlessUnreadable(reading(`/proc/${name}`));
@@ -40,14 +49,13 @@ export async function thisOwner(system: System): Promise<Owner> {
     read('self/ns/pid', readlink),
     unlessUnreadable(markOf(system)),
   ]);
-  const token = randomBytes(8).toString('hex');
   const pid = stat === undefined ? system.pid : Number.parseInt(stat, 10);
   // Where /proc shows other ids than the process has, it belongs to an outer namespace, and `pid` counts in that one.
   const counted = space !== undefined && pid !== system.pid ? `${space} from outside` : space;
   const isCallable = stat !== undefined || here !== undefined;
   const sign = isCallable ? await signOfLife(stat === undefined ? here : undefined, system) : undefined;
   const known = defined({ here, start: stat && startIn(stat), boot: boot?.trim(), space: counted, sign });
-  return { pid, token, host: system.hostname, ...known };
+  return { pid, host: system.hostname, ...known };
 }
 
 export function isOwner(value: unknown): value is Owner {
@@ -111,14 +119,20 @@ async function isOfHere(path: string, me: Owner, system: System): Promise<boolea
 
 const markPrefix = 'here-';
 
-/** The file by which processes of this user recognize this computer; the first of them makes it. */
+/**
+ * The file by which processes of this user recognize this computer; the first of them makes it. It is synced before a lock names it, also
+ * where it is there: a process that was killed may have made it. An owner whose file a power cut took would never be known to be gone.
+ */
 async function markOf(system: System): Promise<string> {
   const folder = await makeFolderAmongOthers(system.local, system);
   const found = (await readdir(folder)).find((name) => name.startsWith(markPrefix));
-  if (found !== undefined) return join(folder, found);
-  const made = join(folder, `${markPrefix}${randomBytes(16).toString('hex')}`);
-  await writeFile(made, '', { flag: 'wx', mode: 0o600 });
-  return made;
+  const mark = join(folder, found ?? `${markPrefix}${randomBytes(16).toString('hex')}`);
+  if (found === undefined) {
+    await syncFolder(system.local);
+    await writeFile(mark, '', { flag: 'wx', mode: 0o600 });
+  }
+  await syncFolder(folder);
+  return mark;
 }
 
 /** proc(5): the 22nd field; the second, the name in parentheses, may hold spaces and parentheses itself. */

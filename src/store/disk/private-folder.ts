@@ -1,9 +1,9 @@
 import { basename, dirname, join } from 'node:path';
-import { access, chmod, constants, lstat, mkdir, stat } from '../../core/outside.ts';
+import { access, chmod, constants, lstat, mkdir, readdir, stat } from '../../core/outside.ts';
 import { Failure } from '../../core/failure.ts';
 import type { System } from '../../core/system.ts';
 import { shellWord } from '../../core/shell-word.ts';
-import { codeOf, exists, hasModes, storageFailure, isMissing } from './files.ts';
+import { codeOf, exists, hasModes, storageFailure, isMissing, syncFolder } from './files.ts';
 import { foldersOf } from './folders.ts';
 import { isOwnGroupAlone } from './own-group.ts';
 
@@ -48,19 +48,29 @@ export async function refuseUnwritable(folder: string, system: System): Promise<
   }
 }
 
-/** Made with its parents, each of that mode less the umask. Not by mkdir's own recursion, which never ends where a parent takes no folders (/proc). */
+/**
+ * Made with its parents, each of that mode less the umask, and each synced into its parent before anything is put into it: what is synced in
+ * a folder is lost in a power cut with the folder. An empty one may be of a process that was killed before it did so. Not by mkdir's own
+ * recursion, which never ends where a parent takes no folders (/proc).
+ */
 export async function makeFolder(folder: string, mode = 0o700): Promise<void> {
+  const parent = dirname(folder);
+  if (parent === folder || (await isFilled(folder))) return;
+  await makeFolder(parent, mode);
   try {
     await mkdir(folder, { mode });
   } catch (cause) {
-    if (codeOf(cause) === 'EEXIST' && (await stat(folder)).isDirectory()) return;
-    const parent = dirname(folder);
-    if (codeOf(cause) !== 'ENOENT' || parent === folder) throw cause;
-    await makeFolder(parent, mode);
-    await mkdir(folder, { mode }).catch((late: unknown) => {
-      // Another process may have made it meanwhile.
-      if (codeOf(late) !== 'EEXIST') throw late;
-    });
+    if (codeOf(cause) !== 'EEXIST' || !(await stat(folder)).isDirectory()) throw cause;
+  }
+  await syncFolder(parent);
+}
+
+async function isFilled(folder: string): Promise<boolean> {
+  try {
+    return (await readdir(folder)).length > 0;
+  } catch (cause) {
+    if (codeOf(cause) === undefined) throw cause;
+    return false;
   }
 }
 

@@ -10,19 +10,13 @@ import { makePrivateFolder } from './private-folder.ts';
 /** What a look at an owner shows. */
 export type OwnerSight = 'running' | 'gone' | 'unseen';
 
-/** One for each process: it listens until the process ends. */
-const signs = new WeakMap<System, Promise<string | undefined>>();
-
 /**
  * The name under which this process can be called until it ends: another process with its id, in another container, after a restart or
  * much later, does not answer there. Undefined where it cannot listen. `here` is the path of this computer, where there is no /proc
  * (docs/exactly-once.md, Owners).
  */
 export function signOfLife(here: string | undefined, system: System): Promise<string | undefined> {
-  const listening = (): Promise<string> => (here === undefined ? listenInState(system) : listen(here, system));
-  const sign = signs.get(system) ?? listening().catch(() => undefined);
-  signs.set(system, sign);
-  return sign;
+  return (here === undefined ? listenInState(system) : listen(here, system)).catch(() => undefined);
 }
 
 /** Whether the process with that sign runs; `here` is the path of its computer, which must be this one. */
