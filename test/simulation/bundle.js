@@ -1,0 +1,58 @@
+import { mkdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
+
+/** @param {string} path */
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+/**
+ * A rule of the program that is taken out: `from` stands once in that file of src.
+ * @typedef {{ readonly file: string, readonly from: string, readonly to: string }} Change
+ */
+
+/**
+ * Builds the program with the simulation around it as one module: src/core/outside.ts is replaced by ours, and what `changes` names is taken
+ * out of the sources as they are loaded. The path of the module.
+ * @param {string} name of the file
+ * @param {readonly Change[]} [changes]
+ */
+export async function bundle(name, changes = []) {
+  const folder = here('../../node_modules/.cache/simulation');
+  mkdirSync(folder, { recursive: true });
+  const file = `${folder}/${name}.mjs`;
+  const build = await rolldown({
+    input: here('play.ts'),
+    platform: 'node',
+    external: /^(?!(conf|atomically|stubborn-fs)$)[^./]/,
+    plugins: [outside, without(changes)],
+    onLog: () => undefined,
+  });
+  await build.write({ file, format: 'esm', codeSplitting: false, sourcemap: true, comments: false });
+  await build.close();
+  return file;
+}
+
+/** @type {import('rolldown').Plugin} */
+const outside = {
+  name: 'outside',
+  resolveId: (source) => (/\/core\/outside\.ts$|^\.\/outside\.ts$/.test(source) ? here('outside.ts') : undefined),
+};
+
+/**
+ * @param {readonly Change[]} changes
+ * @returns {import('rolldown').Plugin}
+ */
+function without(changes) {
+  return {
+    name: 'without',
+    transform(code, id) {
+      let text = code;
+      for (const { file, from, to } of changes) {
+        if (!id.endsWith(`/src/${file}`)) continue;
+        if (text.split(from).length !== 2) throw new Error(`${file} has not one place with: ${from}`);
+        text = text.replace(from, () => to);
+      }
+      return { code: text };
+    },
+  };
+}

@@ -1,0 +1,144 @@
+import type { LicenseShape } from '../../src/sandbox/licensing/options.ts';
+import type { LicenseRecord } from '../../src/sandbox/records.ts';
+import { Computer, Process, World, type Fate } from './computer.ts';
+import { createDisk } from './disk.ts';
+import { judgeLicensing } from './licensing-judges.ts';
+import {
+  licensingKey,
+  licensingServer,
+  type LicensingServer,
+  type Mishap,
+  type OtherLicense,
+} from './licensing-server.ts';
+import { dispatcherTo } from './network.ts';
+import { closeAll } from './outside.ts';
+
+/** One run of a command in a history. */
+export interface PlannedRun {
+  readonly line: string;
+  /** The number of its computer. */
+  readonly computer?: number;
+  /** Begins so many milliseconds after the run of that number has ended; without one after the beginning. */
+  readonly after?: number;
+  readonly pause?: number;
+  readonly fate?: Fate;
+}
+
+/** Everything that chance decides of a history, but how long each call takes: that is the seed's. */
+export interface LicensingPlan {
+  readonly seed: number;
+  readonly runs: readonly PlannedRun[];
+  readonly mishaps?: readonly Mishap[];
+  readonly others?: readonly OtherLicense[];
+  readonly shape?: LicenseShape;
+  /** The state folder is one file server's. */
+  readonly isShared?: boolean;
+  /** By how much the clock of the second computer is ahead. */
+  readonly clockAhead?: number;
+  /** Rows of /home/ada/roster.csv: user and size. */
+  readonly roster?: readonly (readonly [user: string, size: number])[];
+}
+
+export interface Verdict {
+  /** What no rule allows. */
+  readonly wrongs: readonly string[];
+  /** Documented limits that the history met: what they allow is no wrong. */
+  readonly limits: readonly string[];
+  /** Calls to the outside that each planned run made. */
+  readonly calls: readonly number[];
+}
+
+/** What the judges look at: what the server holds, and what each run said. They know nothing of the program. */
+export interface Ended {
+  readonly plan: LicensingPlan;
+  readonly server: LicensingServer;
+  readonly licenses: readonly LicenseRecord[];
+  readonly runs: readonly Process[];
+  /** Runs of the same lines after all faults had ended, until they said 0. */
+  readonly healed: readonly (readonly [line: string, runs: readonly Process[]])[];
+  readonly computers: readonly Computer[];
+}
+
+export const deadline = 120_000;
+const mostHealing = 4;
+
+/** Plays a history from its beginning to its end. */
+export async function playLicensing(plan: LicensingPlan, trace?: (line: string) => void): Promise<Verdict> {
+  closeAll();
+  const world = new World(plan.seed, trace);
+  const share = plan.isShared ? createDisk() : undefined;
+  const count = Math.max(0, ...plan.runs.map(({ computer = 0 }) => computer)) + 1;
+  const computers = Array.from({ length: count }, (_, number) => new Computer(world, `vm${number + 1}`, share));
+  computers.forEach((computer, number) => prepare(computer, plan, number));
+  const server = licensingServer(world, plan.mishaps ?? [], plan.others ?? [], plan.shape);
+  const start = (line: string, number: number, fate: Fate): Process => {
+    const computer = computers[number];
+    if (!computer) throw new Error(`no computer ${number}`);
+    const state = plan.isShared ? { XDG_STATE_HOME: '/share' } : {};
+    const words = `${line} --deadline ${deadline}ms`.split(' ');
+    return new Process(computer, {
+      line: words,
+      env: { ...environment, ...state },
+      fate,
+      dispatcher: dispatcherTo(server.server),
+    });
+  };
+
+  const runs = await playRuns(world, plan.runs, start);
+  server.heal();
+  // Whatever is due is carried out, and no look after it is too early.
+  let isQuiet = false;
+  world.time.after(60_000, () => (isQuiet = true));
+  await world.time.runUntil(() => isQuiet, Infinity);
+  const healed: [string, Process[]][] = [];
+  // A `create` more would make a license more.
+  for (const line of new Set(plan.runs.map((run) => run.line).filter((line) => !line.startsWith('license create')))) {
+    const tries: Process[] = [];
+    while (tries.length < mostHealing && tries.at(-1)?.exit !== 0) {
+      const run = start(line, 0, {});
+      tries.push(run);
+      await world.time.runUntil(() => !run.isAlive, world.time.now() + 4 * deadline);
+    }
+    healed.push([line, tries]);
+  }
+  const { wrongs, limits } = judgeLicensing({ plan, server, licenses: server.licenses(), runs, healed, computers });
+  return { wrongs, limits, calls: runs.map(({ calls }) => calls) };
+}
+
+async function playRuns(
+  world: World,
+  planned: readonly PlannedRun[],
+  start: (line: string, computer: number, fate: Fate) => Process,
+): Promise<Process[]> {
+  const runs: (Process | undefined)[] = planned.map(() => undefined);
+  const due = new Set(planned.keys());
+  const begin = (index: number, { line, computer = 0, pause = 0, fate = {} }: PlannedRun): void => {
+    due.delete(index);
+    world.time.after(pause, () => void (runs[index] = start(line, computer, fate)));
+  };
+  const isOver = (): boolean => {
+    for (const index of due) {
+      const one = planned[index];
+      const before = one?.after === undefined ? undefined : runs[one.after];
+      if (one && (one.after === undefined || before?.ended !== undefined)) begin(index, one);
+    }
+    return runs.every((run) => run && !run.isAlive);
+  };
+  await world.time.runUntil(isOver, world.time.now() + planned.length * 4 * deadline);
+  return runs.filter((run) => run !== undefined);
+}
+
+const environment = {
+  CHATELAINE_BASE_URL: 'https://licensing.test',
+  CHATELAINE_API_KEY: licensingKey,
+  CHATELAINE_APP_CODE: '4711',
+};
+
+function prepare(computer: Computer, { roster, clockAhead = 0 }: LicensingPlan, number: number): void {
+  if (number > 0) computer.clockAhead = clockAhead;
+  if (!roster) return;
+  const file = computer.disk.open('/home/ada/roster.csv', 0o101, 0o600);
+  file.write(Buffer.from(`remote_user,size_allowance\n${roster.map((row) => `${row.join(',')}\n`).join('')}`), null);
+  // As it was long before the first run.
+  computer.disk.cutPower('none');
+}

@@ -1,0 +1,121 @@
+import { deadline, type Ended, type LicensingPlan } from './licensing-history.ts';
+import type { Process } from './computer.ts';
+
+const settle = 5000;
+/** A request in progress is waited for by Ctrl-C and at the deadline; then outputs are written. */
+const grace = 70_000;
+
+/** What no rule allows, and the documented limits that the history met. */
+export function judgeLicensing(ended: Ended): { readonly wrongs: string[]; readonly limits: string[] } {
+  const limits = limitsOf(ended.plan);
+  const wrongs = [
+    ...(limits.some((limit) => allowsTwo.has(limit)) ? [] : twoLicenses(ended)),
+    ...ended.runs.flatMap((run, index) => wrongsOfRun(run, `run ${index + 1}`, ended, limits)),
+    ...ended.healed.flatMap(([line, runs]) => wrongsOfHealing(line, runs, ended, limits)),
+    ...leftFiles(ended),
+  ];
+  return { wrongs, limits };
+}
+
+/** Limits under which a user can end up with two licenses (docs/exactly-once.md, What is not promised). */
+const allowsTwo = new Set([
+  'carried out after --settle',
+  'carried out though it was refused',
+  'shown after --settle',
+  'a clock that was set forward',
+]);
+
+function limitsOf({ mishaps = [], shape, clockAhead = 0, isShared, runs }: LicensingPlan): string[] {
+  const limits = new Set<string>();
+  for (const { method, reply, commit } of mishaps) {
+    if (method !== 'POST') continue;
+    const isRefused = ['400', '429', 'refused'].includes(reply);
+    if (isRefused && commit !== undefined) limits.add('carried out though it was refused');
+    const shown = (commit ?? 0) + (shape?.stale ?? 0);
+    if (commit !== undefined && shown >= settle) limits.add('carried out after --settle');
+    if (!isRefused && commit === undefined && ['made', 'late', 'empty', 'cut'].includes(reply))
+      limits.add('answered and not kept');
+  }
+  if ((shape?.stale ?? 0) >= settle) limits.add('shown after --settle');
+  if (isShared && runs.some(({ computer = 0, fate }) => (fate?.kill ?? fate?.disk) && computer > 0))
+    limits.add('a holder that cannot be seen');
+  if (clockAhead > 0) limits.add('a clock that was set forward');
+  return [...limits];
+}
+
+/** Nobody has two licenses that requests of ours made, nor one beside a license that was there to be seen. */
+function twoLicenses({ licenses, plan }: Ended): string[] {
+  const users = new Set(licenses.map(({ remote_user }) => remote_user));
+  const most = Math.max(1, plan.runs.filter(({ line }) => line.startsWith('license create')).length);
+  return [...users].flatMap((user) => {
+    const all = licenses.filter(({ remote_user }) => remote_user === user);
+    const ours = all.filter(({ license_code }) => !license_code.startsWith('OTHER-'));
+    const isBeside = plan.others?.some((other) => other.user === user && other.at === 0) && ours.length > 0;
+    return ours.length > most || isBeside ? [`${user} has ${all.length} licenses, ${ours.length} of them ours`] : [];
+  });
+}
+
+/** What a run said is true of the server at its end. */
+function wrongsOfRun(run: Process, name: string, { licenses }: Ended, limits: readonly string[]): string[] {
+  if (run.state === 'running' || run.state === 'stopped') return [`${name} hangs`];
+  if (run.exit === undefined) return [];
+  const wrongs: string[] = [];
+  if (run.exit === 1) wrongs.push(`${name} is exit 1: ${run.stderr}`);
+  if (run.ended !== undefined && run.ended - run.started > deadline + grace)
+    wrongs.push(`${name} waited ${(run.ended - run.started) / 1000} s, its --deadline is ${deadline / 1000} s`);
+  if (run.exit === 0 && run.line.startsWith('license retire')) return [...wrongs, ...notRetired(name, licenses)];
+  for (const { remote_user: user, status, license } of rowsOf(run)) {
+    const isDone = ['created', 'resized', 'unchanged'].includes(status ?? (run.exit === 0 ? 'created' : 'unsaid'));
+    if (run.exit === 0 && !isDone) wrongs.push(`${name} is exit 0 with a row of ${user} that is ${status}`);
+    const kept = licenses.find((one) => one.license_code === license?.license_code);
+    if (!isDone || (!kept && limits.includes('answered and not kept'))) continue;
+    if (!kept) wrongs.push(`${name} says that ${user} has the license ${license?.license_code}, which is not there`);
+    else if (kept.remote_user !== user) wrongs.push(`${name} gives ${user} the license of ${kept.remote_user}`);
+    else if (kept.size_allowance !== 4)
+      wrongs.push(`${name} says that ${user} has size 4, it is ${kept.size_allowance}`);
+  }
+  return wrongs;
+}
+
+function notRetired(name: string, licenses: Ended['licenses']): string[] {
+  const left = licenses.filter(({ remote_user, size_allowance }) => remote_user === 'ada' || size_allowance !== 1);
+  return left.map(({ remote_user }) => `${name} is exit 0, and the license of ${remote_user} is not retired`);
+}
+
+interface Row {
+  readonly remote_user: string;
+  /** Of a roster's row. */
+  readonly status?: string;
+  readonly license: { readonly license_code: string } | null;
+}
+
+/** What was printed; a killed run may have cut its last line. A license alone is a row of one that is done. */
+function rowsOf({ stdout }: Process): Row[] {
+  const lines = stdout.split('\n').slice(0, -1);
+  return lines.map((line) => {
+    const row = JSON.parse(line) as Row | { readonly remote_user: string; readonly license_code: string };
+    return 'license_code' in row ? { remote_user: row.remote_user, license: row } : row;
+  });
+}
+
+/** Once the faults end, the same command says 0, unless an answer stays open that the server never kept. */
+function wrongsOfHealing(line: string, runs: readonly Process[], ended: Ended, limits: readonly string[]): string[] {
+  const wrongs = runs.flatMap((run, index) =>
+    wrongsOfRun(run, `run ${index + 1} of "${line}" after the faults`, ended, limits),
+  );
+  const last = runs.at(-1);
+  if (last?.exit === 0 || wrongs.length > 0) return wrongs;
+  if (last?.exit === 9 && limits.includes('answered and not kept')) return wrongs;
+  if ([7, 8].includes(last?.exit ?? 0) && limits.includes('a holder that cannot be seen')) return wrongs;
+  return [
+    ...wrongs,
+    `"${line}" still says ${last?.exit ?? 'nothing'} after ${runs.length} runs without faults: ${last?.stderr ?? ''}`,
+  ];
+}
+
+/** No file but records grows without bound: what is left is of a known kind, and drafts and locks of the dead are few. */
+function leftFiles({ computers, runs }: Ended): string[] {
+  const files = computers.flatMap(({ disk, share }) => [...disk.files().keys(), ...(share?.files().keys() ?? [])]);
+  const left = [...new Set(files)].filter((path) => /\.(tmp|lock)(\.|$)|\.lock\./.test(path));
+  return left.length > 3 * runs.length ? [`${left.length} drafts and locks are left: ${left.join(' ')}`] : [];
+}

@@ -1,0 +1,160 @@
+import { createAllowance } from '../../src/sandbox/allowance.ts';
+import { html, json, proxyPage, type SandboxAnswer } from '../../src/sandbox/answer.ts';
+import { answerLicensing } from '../../src/sandbox/licensing.ts';
+import type { LicensingService } from '../../src/sandbox/licensing/licensing-call.ts';
+import type { LicenseShape } from '../../src/sandbox/licensing/options.ts';
+import { createLag, createMotion } from '../../src/sandbox/licensing/visible.ts';
+import type { LicenseRecord } from '../../src/sandbox/records.ts';
+import { createStore } from '../../src/sandbox/state.ts';
+import type { World } from './computer.ts';
+import type { Reply, Server } from './network.ts';
+
+/** How the server replies to one request. */
+export const replies = [
+  'made',
+  'dropped',
+  '500',
+  '502',
+  '504',
+  'nothing',
+  'cut',
+  'page',
+  'error',
+  'empty',
+  'late',
+  '400',
+  '429',
+  'refused',
+] as const;
+export type ReplyName = (typeof replies)[number];
+
+/** What befalls one request: the `nth` (from 1) of that method. */
+export interface Mishap {
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  readonly nth: number;
+  readonly reply: ReplyName;
+  /** When it is carried out, in milliseconds after it arrived; never where there is none. */
+  readonly commit?: number;
+}
+
+/** A license that exists before the first run, or that another program issues at that moment. */
+export interface OtherLicense {
+  readonly user: string;
+  readonly size: number;
+  /** Milliseconds after the beginning; 0: before the first run. */
+  readonly at: number;
+}
+
+/** A license that a request of ours made. */
+export interface MadeLicense {
+  readonly user: string;
+  readonly at: number;
+}
+
+export interface LicensingServer {
+  readonly server: Server;
+  /** Every license, as it is in truth. */
+  licenses(): readonly LicenseRecord[];
+  /** POSTs of ours that arrived. */
+  posts: number;
+  /** Every later request is answered as it should be, and lists no longer move. */
+  heal(): void;
+}
+
+const application = 4711;
+export const licensingKey = 'sandbox-key-of-app-4711';
+
+export function licensingServer(
+  world: World,
+  mishaps: readonly Mishap[],
+  others: readonly OtherLicense[],
+  shape: LicenseShape = {},
+): LicensingServer {
+  const { time } = world;
+  const clock = { ...unusedClock, now: () => time.now() };
+  const store = createStore(() => undefined);
+  const lag = createLag(clock, shape.stale ?? 0);
+  let service: LicensingService = {
+    ...{ state: store.state, clock, shape, lag, motion: createMotion() },
+    ...{ allowance: createAllowance(), perMinute: undefined },
+  };
+  let left = mishaps;
+  let otherCount = 0;
+  const issue = ({ user, size, at }: OtherLicense): void => {
+    const license_code = `OTHER-${(otherCount += 1)}`;
+    const created = new Date(time.now()).toISOString();
+    const license = { license_code, remote_user: user, app_code: application, size_allowance: size, created };
+    store.state.licenses.put(license_code, license);
+    store.keep();
+    if (at > 0) lag.note(license_code, undefined);
+    world.tell('others', () => `another program issued a license of ${user}`);
+  };
+  for (const other of others)
+    if (other.at === 0) issue(other);
+    else world.time.after(other.at, () => issue(other));
+
+  const counts = new Map<string, number>();
+  const server: LicensingServer = {
+    posts: 0,
+    licenses: () => store.state.licenses.rows(),
+    heal() {
+      left = [];
+      if (shape.list_shape?.startsWith('moving')) service = { ...service, shape: { ...shape, list_shape: 'pages' } };
+    },
+    server(request, _client, reply) {
+      const { method } = request;
+      const nth = (counts.get(method) ?? 0) + 1;
+      counts.set(method, nth);
+      const mishap = left.find((one) => one.method === method && one.nth === nth);
+      const name = mishap?.reply ?? 'made';
+      if (name === 'refused') {
+        reply({ kind: 'refused' });
+        return;
+      }
+      if (method === 'POST') server.posts += 1;
+      const made = answerLicensing(service, request);
+      const changes = store.changes();
+      const commit = mishap ? mishap.commit : 0;
+      if (commit !== 0) {
+        store.undo();
+        // A number that was given out is not given out again.
+        store.replay([changes.filter(({ table }) => table === 'counters')]);
+      }
+      const kept = changes.filter(({ table }) => table !== 'counters');
+      store.keep();
+      const isLate = commit !== undefined && commit > 0;
+      if (isLate && kept.length > 0)
+        time.after(commit, () => {
+          store.replay([kept]);
+          world.tell('server', () => `carried out: ${method} ${request.target}`);
+        });
+      time.after(name === 'late' ? 20_000 : 0, () => reply(replyOf(name, made)));
+    },
+  };
+  return server;
+}
+
+function replyOf(name: Exclude<ReplyName, 'refused'>, answer: SandboxAnswer): Reply {
+  if (name === 'dropped' || name === 'nothing') return { kind: name };
+  if (name === 'cut') return { kind: 'cut', answer };
+  return { kind: 'answer', answer: answerOf(name, answer) };
+}
+
+function answerOf(
+  name: Exclude<ReplyName, 'refused' | 'dropped' | 'nothing' | 'cut'>,
+  answer: SandboxAnswer,
+): SandboxAnswer {
+  if (name === 'made' || name === 'late') return answer;
+  if (name === 'empty') return { ...answer, body: '' };
+  if (name === 'page') return html(200, '<!DOCTYPE html><html><body>Log in</body></html>');
+  if (name === 'error') return json(200, { error: 'Something went wrong.' });
+  if (name === '400') return json(400, { detail: 'Not now.' });
+  if (name === '429') return json(429, { detail: 'Request was throttled.' }, { 'retry-after': '1' });
+  return proxyPage(Number(name));
+}
+
+const unusedClock = {
+  elapsed: () => 0,
+  random: () => 0,
+  sleep: () => Promise.reject(new Error('the service waits for nothing')),
+};

@@ -1,0 +1,119 @@
+import type { Verdict } from './licensing-history.ts';
+import { worlds, type SimulatedWorld } from './worlds.ts';
+
+export { worlds };
+
+/** A history that did what no rule allows. */
+export interface Failing<Plan> {
+  readonly plan: Plan;
+  readonly wrongs: readonly string[];
+  /** Its number in the search. */
+  readonly history: number;
+}
+
+export interface SearchResult<Plan> {
+  readonly histories: number;
+  readonly cpuSeconds: number;
+  readonly failing: readonly Failing<Plan>[];
+  /** How many histories met each documented limit. */
+  readonly limits: ReadonlyMap<string, number>;
+  /** Calls to the outside of the run that made most. */
+  readonly most: number;
+}
+
+export interface SearchEnd {
+  /** Ends when so many histories did wrong. */
+  readonly mostFailing: number;
+  readonly mostCpuSeconds: number;
+}
+
+/** Plays one history after another until there are none, or the search is at its end. */
+export async function search<Plan>(
+  world: SimulatedWorld<Plan>,
+  plans: AsyncIterable<Plan> | Iterable<Plan>,
+  { mostFailing, mostCpuSeconds }: SearchEnd,
+): Promise<SearchResult<Plan>> {
+  const begin = process.cpuUsage();
+  const cpuSeconds = (): number => {
+    const { user, system } = process.cpuUsage(begin);
+    return (user + system) / 1e6;
+  };
+  const failing: Failing<Plan>[] = [];
+  const limits = new Map<string, number>();
+  let histories = 0;
+  let most = 0;
+  for await (const plan of plans) {
+    const verdict = await world.play(plan);
+    histories += 1;
+    most = Math.max(most, ...verdict.calls);
+    for (const limit of verdict.limits) limits.set(limit, (limits.get(limit) ?? 0) + 1);
+    if (verdict.wrongs.length > 0) failing.push({ plan, wrongs: verdict.wrongs, history: histories });
+    if (failing.length >= mostFailing || cpuSeconds() > mostCpuSeconds) break;
+  }
+  return { histories, cpuSeconds: cpuSeconds(), failing, limits, most };
+}
+
+/** Histories of consecutive seeds. */
+export function* seeded<Plan>({ draw }: SimulatedWorld<Plan>, first: number, count: number): Generator<Plan> {
+  for (let seed = first; seed < first + count; seed += 1) yield draw(seed);
+}
+
+/** Looks for a history that does wrong: first in the small world, then by seeds. */
+export async function hunt(name: string, mostCpuSeconds: number): Promise<SearchResult<unknown>> {
+  const world = worlds[name];
+  if (!world) throw new Error(`no world is called ${name}`);
+  return search(world, mixed(world), { mostFailing: 1, mostCpuSeconds });
+}
+
+/** A history of the small world, spread over all of it, beside each of a seed. */
+async function* mixed(world: SimulatedWorld): AsyncGenerator {
+  const small = [];
+  for await (const plan of world.whole(false)) small.push(plan);
+  const step = 7919;
+  for (let seed = 1; ; seed += 1) {
+    if (seed <= small.length) yield small[(seed * step) % small.length];
+    yield world.draw(seed);
+  }
+}
+
+/**
+ * The plan with as much taken out as it can spare: runs, faults, one at a time, from the end, as long as the history still does the same
+ * wrong.
+ */
+export async function shrink<Plan>(world: SimulatedWorld<Plan>, plan: Plan): Promise<Plan> {
+  const kind = kindOf(await world.play(plan));
+  let smallest: unknown = plan;
+  for (let isSmaller = true; isSmaller;) {
+    isSmaller = false;
+    for (const smaller of reductions(smallest)) {
+      if (kindOf(await world.play(smaller as Plan)) !== kind) continue;
+      smallest = smaller;
+      isSmaller = true;
+      break;
+    }
+  }
+  return smallest as Plan;
+}
+
+/** What went wrong first, without numbers and keys. */
+function kindOf({ wrongs: [first] }: Verdict): string | undefined {
+  return first?.replaceAll(/[^a-z ]+/g, '').slice(0, 40);
+}
+
+/** What a history can do without; the rest of a run or a fault means nothing without all of it. */
+const spare =
+  /^(after|pause|computer|fate|kill|stop|disk|interrupt|mishaps|others|shape|stale|filters|names|list_shape|page_size|clockAhead|isShared|commit|events)$/;
+
+/** Every value with one thing less. */
+function* reductions(value: unknown): Generator {
+  if (Array.isArray(value)) {
+    const list: readonly unknown[] = value;
+    for (let at = list.length - 1; at >= 0; at -= 1) yield list.toSpliced(at, 1);
+    for (const [at, one] of list.entries()) for (const less of reductions(one)) yield list.with(at, less);
+  } else if (typeof value === 'object' && value !== null) {
+    const members = Object.entries(value);
+    for (const [name] of members)
+      if (spare.test(name)) yield Object.fromEntries(members.filter(([other]) => other !== name));
+    for (const [name, one] of members) for (const less of reductions(one)) yield { ...value, [name]: less };
+  }
+}

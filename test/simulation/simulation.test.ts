@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { bundle } from './bundle.js';
+import { rules } from './rules.js';
+import type * as Play from './play.ts';
+
+const { search, seeded, worlds } = (await import(await bundle('test'))) as typeof Play;
+
+const unlimited = { mostFailing: 3, mostCpuSeconds: Infinity };
+
+/** Histories of seeds in `npm test`; a million in a night. */
+const sizes = { ensure: 200, create: 60, apply: 60, retire: 60 } as const;
+
+test.each(Object.entries(sizes))(
+  '%s: in no history of %i does anything happen that no rule allows',
+  async (name, count) => {
+    const world = worldOf(name);
+    const { histories, failing } = await search(world, seeded(world, 1, count), unlimited);
+    expect(failing).toEqual([]);
+    expect(histories).toBe(count);
+  },
+);
+
+test('a small world, each kill of the first run of ensure with every reply and moment: a 40th of it', async () => {
+  const world = worldOf('ensure');
+  const { histories, failing, limits } = await search(world, every(40, world.whole(false)), unlimited);
+  expect(failing).toEqual([]);
+  expect(histories).toBeGreaterThan(200);
+  // Counted, and not left out.
+  expect([...limits.keys()].sort()).toEqual(['answered and not kept', 'carried out though it was refused']);
+});
+
+test('a power cut in the first run on a computer takes neither the claims nor the mark of the computer', async () => {
+  const world = worldOf('ensure');
+  const line = 'license ensure --remote-user ada --size-allowance 4 -o ndjson';
+  const mishaps = [{ method: 'POST', nth: 1, reply: 'dropped', commit: 4000 }];
+  for (let at = 40; at < 70; at += 1) {
+    const runs = [
+      { line, fate: { kill: { at, how: 'power' } } },
+      { line, after: 0 },
+    ];
+    expect((await world.play({ seed: 1, mishaps, runs })).wrongs).toEqual([]);
+  }
+});
+
+test('the same seed tells the same story', async () => {
+  const world = worldOf('apply');
+  const tell = async (): Promise<string[]> => {
+    const story: string[] = [];
+    await world.play(world.draw(7), (line) => story.push(line));
+    return story;
+  };
+  const first = await tell();
+  expect(first.length).toBeGreaterThan(100);
+  expect(await tell()).toEqual(first);
+});
+
+test('a rule that is taken out is found', async () => {
+  const [rule] = rules;
+  if (!rule) throw new Error('there are no rules');
+  const { hunt } = (await import(await bundle('test-without', [rule]))) as typeof Play;
+  const { failing } = await hunt(rule.world, 60);
+  expect(failing.flatMap(({ wrongs }) => wrongs)).toContain('ada has 2 licenses, 2 of them ours');
+});
+
+test.each(rules)('there is one place of the rule: $name', ({ file, from }) => {
+  expect(readFileSync(`src/${file}`, 'utf8').split(from)).toHaveLength(2);
+});
+
+function worldOf(name: string) {
+  const world = worlds[name];
+  if (!world) throw new Error(`no world is called ${name}`);
+  return world;
+}
+
+async function* every<T>(step: number, all: AsyncIterable<T>): AsyncGenerator<T> {
+  let number = 0;
+  for await (const one of all) {
+    number += 1;
+    if (number % step === 0) yield one;
+  }
+}
