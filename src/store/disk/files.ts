@@ -6,17 +6,6 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isWindows, type System } from '../../core/system.ts';
 
-/** Whether files can be made in that folder; a missing one cannot. */
-export async function isWritable(folder: string): Promise<boolean> {
-  try {
-    await access(folder, constants.W_OK);
-    return true;
-  } catch (cause) {
-    if (codeOf(cause) === undefined) throw cause;
-    return false;
-  }
-}
-
 /** @throws Failure config where its folder cannot be read */
 export async function exists(path: string): Promise<boolean> {
   try {

@@ -1,6 +1,5 @@
-import { connect, createServer, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
-import { randomBytes, readdir, rename } from '../../core/outside.ts';
+import { connect, createServer, randomBytes, readdir, rename, type Server } from '../../core/outside.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import type { System } from '../../core/system.ts';
 import { codeOf, remove } from './files.ts';

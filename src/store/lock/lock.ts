@@ -1,9 +1,9 @@
 import { dirname, join } from 'node:path';
-import { link, open, stat, writeFile, type FileHandle, type Stats } from '../../core/outside.ts';
+import { access, constants, link, open, stat, writeFile, type FileHandle, type Stats } from '../../core/outside.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Clock, System } from '../../core/system.ts';
-import { codeOf, exists, isMissing, isWritable, readFile, remove, storageFailure, whenClosed } from '../disk/files.ts';
+import { codeOf, exists, isMissing, readFile, remove, storageFailure, whenClosed } from '../disk/files.ts';
 import { folderAmongOthers, makeFolderAmongOthers, makePrivateFolder } from '../disk/private-folder.ts';
 import { foldersOf } from '../disk/folders.ts';
 import { jsonIn } from '../roster/ndjson.ts';
@@ -67,12 +67,22 @@ export async function lockFolder(system: System): Promise<string> {
   const [folder] = lockFolders(system);
   try {
     await makePrivateFolder(folder, system);
-    if (await isWritable(folder)) return folder;
+    await access(folder, constants.W_OK);
+    return folder;
   } catch (cause) {
-    if (!(cause instanceof Failure)) throw cause;
+    const failure = storageFailure(`cannot write into ${folder}`, cause);
+    if (!noFolder.has(storageCode(failure) ?? '')) throw failure;
   }
   return makeFolderAmongOthers(system.temporary, system);
 }
+
+/** The system's name of the error that a failure comes from. */
+function storageCode(failure: unknown): string | undefined {
+  return failure instanceof Failure ? storageCode(failure.cause) : codeOf(failure);
+}
+
+/** What lasts. After an error that passes, other processes would keep their claims in the usual folder, and this one elsewhere. */
+const noFolder: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EEXIST', 'ELOOP']);
 
 /** Where that folder may be, for a reader that makes none. */
 export function lockFolders(system: System): readonly [string, string] {
