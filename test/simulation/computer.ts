@@ -17,7 +17,7 @@ export interface Fate {
   };
   /** Held before that call for so many milliseconds, while its timers go on. */
   readonly stop?: { readonly at: number; readonly span: number };
-  /** The error that the first call of the disk from there on ends with. */
+  /** The error that the first call of the disk from there on ends with; EROFS: the whole disk, for 10 s. */
   readonly disk?: { readonly at: number; readonly code: string };
   /** Ctrl-C, by the second number of it. */
   readonly interrupt?: { readonly at: number };
@@ -131,6 +131,7 @@ export class Process {
   #isInterrupted = false;
   #hasFailed = false;
   #held: (() => void)[] = [];
+  readonly #atExit: (() => void)[] = [];
 
   constructor(computer: Computer, { line, env, fate, dispatcher }: Run) {
     this.computer = computer;
@@ -215,7 +216,11 @@ export class Process {
     if (!disk || this.calls < disk.at || this.#hasFailed || !isOfDisk) return false;
     this.#hasFailed = true;
     this.tell(() => `THE DISK FAILS: ${disk.code}`);
-    return true;
+    if (disk.code !== 'EROFS') return true;
+    // As after an error that the kernel answers by mounting it anew.
+    this.computer.disk.isReadOnly = true;
+    this.computer.world.time.after(10_000, () => (this.computer.disk.isReadOnly = false));
+    return false;
   }
 
   interruptNow(): void {
@@ -254,6 +259,7 @@ export class Process {
 
   #end(exit: number): void {
     if (!this.isAlive) return;
+    for (const work of this.#atExit) work();
     this.exit = exit;
     this.ended = this.computer.world.time.now();
     this.state = 'ended';
@@ -278,6 +284,7 @@ export class Process {
           if (computer.processes.some((one) => one.pid === pid && one.isListed)) return;
           throw diskError('ESRCH', 'kill');
         },
+        atExit: (work) => this.#atExit.push(work),
       },
       clock: {
         now,

@@ -8,6 +8,7 @@ import type { Chance } from './chance.ts';
 export interface Disk {
   /** The node at a path. @throws ENOENT, ENOTDIR */
   find(path: string): Entry;
+  has(path: string): boolean;
   open(path: string, flags: number, mode: number): OpenFile;
   mkdir(path: string, mode: number): void;
   link(from: string, to: string): void;
@@ -140,6 +141,10 @@ export function createDisk(): Disk {
     isReadOnly: false,
     capacity: Infinity,
     find: (path) => find(path, 'stat'),
+    has(path) {
+      const [folder, name] = folderOf(path, 'stat');
+      return folder.entries.has(name);
+    },
     open(path, flags, mode) {
       const [folder, name] = folderOf(path, 'open');
       const found = name === '' ? folder : folder.entries.get(name);

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { Readable } from 'node:stream';
-import { actingProcess } from './computer.ts';
+import { actingProcess, type Process } from './computer.ts';
 import { diskError, File, type Disk, type Entry, type OpenFile } from './disk.ts';
 
 /**
@@ -78,6 +78,55 @@ export function randomBytes(length: number): Buffer {
 export function nextTurn(): Promise<void> {
   const process = actingProcess();
   return new Promise((resolve) => void process.later(0, resolve));
+}
+
+/** Who listens at a socket; the file stays when its process is killed. */
+const listeners = new WeakMap<Entry, Process>();
+
+/** What the program asks of a server at a path. */
+export function createServer() {
+  let fail: ((cause: unknown) => void) | undefined;
+  let path = '';
+  const server = {
+    once(_event: 'error', call: (cause: unknown) => void) {
+      fail = call;
+      return server;
+    },
+    on: () => server,
+    unref: () => server,
+    listen(address: string, done: () => void): void {
+      path = address;
+      onDisk('listen', address, (disk, place) => {
+        const socket = disk.open(place, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+        listeners.set(socket.entry, actingProcess());
+      }).then(done, (cause: unknown) => fail?.(cause));
+    },
+    close(): void {
+      const [disk, place] = actingProcess().computer.diskAt(path);
+      if (disk.has(place) && !disk.isReadOnly) disk.unlink(place);
+    },
+  };
+  return server;
+}
+
+export type Server = ReturnType<typeof createServer>;
+
+/** What the program asks of a connection to a path. */
+export function connect(path: string) {
+  const calls = new Map<string, (cause?: unknown) => void>();
+  const call = {
+    once: (event: 'connect', work: () => void) => void calls.set(event, work),
+    on: (event: 'error', work: (cause?: unknown) => void) => void calls.set(event, work),
+    setTimeout: () => undefined,
+    destroy: () => undefined,
+  };
+  onDisk('connect', path, (disk, place) => {
+    if (listeners.get(disk.find(place))?.isAlive !== true) throw diskError('ECONNREFUSED', 'connect', path);
+  }).then(
+    () => calls.get('connect')?.(),
+    (cause: unknown) => calls.get('error')?.(cause),
+  );
+  return call;
 }
 
 /** What the program asks of Stats. */
