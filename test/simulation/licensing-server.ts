@@ -1,6 +1,7 @@
 import { createAllowance } from '../../src/sandbox/allowance.ts';
 import { html, json, proxyPage, type SandboxAnswer } from '../../src/sandbox/answer.ts';
 import { answerLicensing } from '../../src/sandbox/licensing.ts';
+import { createCache } from '../../src/sandbox/licensing/cache.ts';
 import type { LicensingService } from '../../src/sandbox/licensing/licensing-call.ts';
 import type { LicenseShape } from '../../src/sandbox/licensing/options.ts';
 import { createLag, createMotion } from '../../src/sandbox/licensing/visible.ts';
@@ -76,6 +77,7 @@ export function licensingServer(
   const lag = createLag(clock, shape.stale ?? 0);
   let service: LicensingService = {
     ...{ state: store.state, clock, shape, lag, motion: createMotion() },
+    cache: createCache(clock, shape.cache ?? 0, shape.cache_shape),
     ...{ allowance: createAllowance(), perMinute: undefined },
   };
   let left = mishaps;
