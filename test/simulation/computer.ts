@@ -306,6 +306,7 @@ export class Process {
       },
       alarm: (span, ring) => this.later(span, ring),
       stdin: Readable.from([]),
+      terminal: { group: this.pid, isForeground: () => false, open: () => Readable.from([]) },
       stdout: new Writable({
         write: (chunk: Buffer, _encoding, done) => {
           void this.call('stdout', '', () => (this.stdout += chunk.toString())).then(() => done());
