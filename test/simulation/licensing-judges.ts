@@ -10,6 +10,7 @@ export function judgeLicensing(ended: Ended): { readonly wrongs: string[]; reado
   const limits = limitsOf(ended.plan);
   const wrongs = [
     ...(limits.some((limit) => allowsTwo.has(limit)) ? [] : twoLicenses(ended)),
+    ...sentAgain(ended),
     ...ended.runs.flatMap((run, index) => wrongsOfRun(run, `run ${index + 1}`, ended, limits)),
     ...ended.healed.flatMap(([line, runs]) => wrongsOfHealing(line, runs, ended, limits)),
     ...leftFiles(ended),
@@ -52,6 +53,18 @@ function twoLicenses({ licenses, plan }: Ended): string[] {
     const ours = all.filter(({ license_code }) => !license_code.startsWith('OTHER-'));
     const isBeside = plan.others?.some((other) => other.user === user && other.at === 0) && ours.length > 0;
     return ours.length > most || isBeside ? [`${user} has ${all.length} licenses, ${ours.length} of them ours`] : [];
+  });
+}
+
+/** What was answered is not sent again, once the run that heard the answer has ended by itself. */
+function sentAgain({ server: { posts }, plan, runs }: Ended): string[] {
+  const isDiskFailing = plan.runs.some(({ fate }) => fate?.disk);
+  if (isDiskFailing || plan.runs.some(({ line }) => line.startsWith('license create'))) return [];
+  return posts.flatMap(({ user, reply, client }, index) => {
+    const isAnswered = ['made', 'late', 'empty'].includes(reply);
+    const hasHeard = client.exit !== undefined && client.exit < 128 && runs.includes(client);
+    const isAgain = posts.slice(index + 1).some((post) => post.user === user && post.client !== client);
+    return isAnswered && hasHeard && isAgain ? [`a license of ${user} was answered, and asked for again`] : [];
   });
 }
 

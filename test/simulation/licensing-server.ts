@@ -7,7 +7,7 @@ import type { LicenseShape } from '../../src/sandbox/licensing/options.ts';
 import { createLag, createMotion } from '../../src/sandbox/licensing/visible.ts';
 import type { LicenseRecord } from '../../src/sandbox/records.ts';
 import { createStore } from '../../src/sandbox/state.ts';
-import type { World } from './computer.ts';
+import type { Process, World } from './computer.ts';
 import type { Reply, Server } from './network.ts';
 
 /** How the server replies to one request. */
@@ -46,18 +46,19 @@ export interface OtherLicense {
   readonly at: number;
 }
 
-/** A license that a request of ours made. */
-export interface MadeLicense {
+/** A request for a license, and how it was replied to. */
+export interface SentPost {
   readonly user: string;
-  readonly at: number;
+  readonly reply: ReplyName;
+  readonly client: Process;
 }
 
 export interface LicensingServer {
   readonly server: Server;
   /** Every license, as it is in truth. */
   licenses(): readonly LicenseRecord[];
-  /** POSTs of ours that arrived. */
-  posts: number;
+  /** Requests for licenses, in their order. */
+  readonly posts: SentPost[];
   /** Every later request is answered as it should be, and lists no longer move. */
   heal(): void;
 }
@@ -97,13 +98,13 @@ export function licensingServer(
 
   const counts = new Map<string, number>();
   const server: LicensingServer = {
-    posts: 0,
+    posts: [],
     licenses: () => store.state.licenses.rows(),
     heal() {
       left = [];
       if (shape.list_shape?.startsWith('moving')) service = { ...service, shape: { ...shape, list_shape: 'pages' } };
     },
-    server(request, _client, reply) {
+    server(request, client, reply) {
       const { method } = request;
       const nth = (counts.get(method) ?? 0) + 1;
       counts.set(method, nth);
@@ -113,8 +114,11 @@ export function licensingServer(
         reply({ kind: 'refused' });
         return;
       }
-      if (method === 'POST') server.posts += 1;
       const made = answerLicensing(service, request);
+      if (method === 'POST' && made.status === 201) {
+        const { remote_user: user } = JSON.parse(request.body.toString()) as { readonly remote_user: string };
+        server.posts.push({ user, reply: name, client });
+      }
       const changes = store.changes();
       const commit = mishap ? mishap.commit : 0;
       if (commit !== 0) {

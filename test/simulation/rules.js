@@ -1,15 +1,136 @@
 /**
- * Rules that keep what docs/exactly-once.md and the purge promise. Each is a place in src that the proof takes out (`npm run simulate --
- * --proof`): a history of its world must then do wrong, within 60 s of CPU.
- * @typedef {import('./bundle.js').Change & { readonly name: string, readonly world: string, readonly isWhole?: boolean }} Rule
- * @type {readonly Rule[]}
+ * Rules that keep what docs/exactly-once.md promises. Each is a place in src that the proof takes out (npm run simulate -- --proof): a
+ * history of its world must then do wrong, within 60 s of CPU.
+ * @typedef {import('./bundle.js').Change & { readonly name: string, readonly world: string }} Rule
  */
+
+/**
+ * @param {string} world
+ * @param {string} file below src
+ * @param {readonly (readonly [name: string, from: string, to: string])[]} places
+ * @returns {Rule[]}
+ */
+const inFile = (world, file, places) => places.map(([name, from, to]) => ({ name, world, file, from, to }));
+
+/** @type {readonly Rule[]} */
 export const rules = [
-  {
-    name: 'users of a dead process count as asked now',
-    world: 'ensure',
-    file: 'store/lock/local-claims.ts',
-    from: 'const remembered = [...posted, ...abandoned.map((user): Posted => [user, now, now + remember])];',
-    to: 'const remembered = [...posted];',
-  },
+  ...inFile('ensure', 'store/lock/local-claims.ts', [
+    ['users of a dead process count as asked now', '[...posted, ...abandoned.map(', '[...posted, ...[].map('],
+    [
+      'whoever finds users held waits',
+      '      if (holder) return { file: undefined, result: { holder } };',
+      '      if (holder && now < 0) return { file: undefined, result: { holder } };',
+    ],
+    [
+      'the claims are changed under a lock',
+      'withLock(`${path}.lock`, host, () => editClaims(path, log, host, work), {',
+      '((work, _options) => work())(() => editClaims(path, log, host, work), {',
+    ],
+    [
+      'the claims tell when a license was asked for',
+      'posted: agesOn(remembered, wanted, clock),',
+      'posted: new Map(),',
+    ],
+    ['what is given back leaves when it was asked for', '=== undefined), ...fresh]', '=== undefined)]'],
+    ['an answer stays open until a list shows it', 'answers: openOf(open, wanted),', 'answers: new Map(),'],
+    [
+      'an open answer is given back open',
+      'if (!released.get(user)?.isShown) open.set(user, answer);',
+      'if (!released.has(user)) open.set(user, answer);',
+    ],
+  ]),
+  ...inFile('ensure', 'store/lock/claims-file.ts', [
+    [
+      'a log of answers is removed once its answers are in the file',
+      'answers: inAll([known.answers, logged.answers]) }',
+      'answers: known.answers }',
+    ],
+  ]),
+  ...inFile('ensure', 'store/lock/lock.ts', [
+    [
+      'the lock of a dead owner is cleared away',
+      'const holder = owner && (await liveOwner(owner, me, system));',
+      'const holder = owner && { name: "somebody", isSeen: true };',
+    ],
+    [
+      'a lock without content is that of a dead owner',
+      'return { pid: 0, token: brokenToken(await stat(path)) };',
+      'return { pid: 1, token: brokenToken(await stat(path)) };',
+    ],
+    [
+      'an error of the disk that passes does not move the claims',
+      "if (!noFolder.has(storageCode(failure) ?? '')) throw failure;",
+      '',
+    ],
+  ]),
+  ...inFile('ensure', 'store/disk/owner.ts', [
+    ['a zombie is gone', '/^[ZX]/.test(afterName(stat))', 'false'],
+    ['a later process with the same id is another one', 'startIn(stat) !== owner.start || ', ''],
+    ['an owner of an earlier boot is gone', "isEarlier && isHere ? 'gone' : 'unseen'", "'unseen'"],
+    ['the mark of the computer is synced', '  await syncFolder(folder);\n  return mark;', '  return mark;'],
+  ]),
+  ...inFile('ensure', 'store/disk/private-folder.ts', [
+    ['a new folder is synced into its parent', '  await syncFolder(parent);', ''],
+  ]),
+  ...inFile('ensure', 'store/disk/files.ts', [
+    [
+      'the content of a file is synced before its name',
+      '    await file.sync();\n    return written;',
+      '    return written;',
+    ],
+    ['a name is synced', '  await syncFolder(dirname(to));', ''],
+  ]),
+  ...inFile('ensure', 'jobs/license/ensure-license.ts', [
+    ['--settle after the last request the list is read again', 'if (wait > 0) {', 'if (wait > Infinity) {'],
+  ]),
+  ...inFile('ensure', 'jobs/license/create-license.ts', [
+    [
+      'a lost answer is settled --settle after it',
+      '    await waitForList(fields, failure, { ...creating, posted });\n',
+      '',
+    ],
+    ['an answer is recorded at once', '      await user.answered(openAnswer(creation, creating.now()));\n', ''],
+    [
+      'a repeat is sent only where the list shows nothing',
+      "    if (look.shows !== 'nothing') throw",
+      "    if (look.shows === 'something else') throw",
+    ],
+    [
+      'a key is given out of the license that is listed',
+      "if (look.shows === 'it') return { license: look.license, list: 'shows it' };",
+      '',
+    ],
+    [
+      'what a lagging list does not show is looked for once more',
+      '      await waitForList(fields, failure, creating);\n',
+      '',
+    ],
+  ]),
+  ...inFile('apply', 'jobs/license/row-work.ts', [
+    [
+      'a row that was asked for waits',
+      "    if (posted > -Infinity) return void this.waiting.set(row, { is: 'asked', row, posted });\n",
+      '',
+    ],
+    ['a row that another run holds is not sent', "=== 'held') return;", "=== 'never') return;"],
+    [
+      'an answer between the look and the claim is seen',
+      'const answer = sendAgain.has(row.remote_user) ? undefined : answerOf(row);',
+      'const answer = undefined;',
+    ],
+  ]),
+  ...inFile('apply', 'store/journal.ts', [
+    [
+      'a cut line is taken away before the next one',
+      'if (content.size < bytes.length) await truncate(path, content.size);',
+      '',
+    ],
+  ]),
+  ...inFile('apply', 'jobs/license/roster-run.ts', [
+    [
+      'rows of others are looked at when these are done',
+      'const held = areAnswered ? await',
+      'const held = areAnswered && false ? await',
+    ],
+  ]),
 ];
